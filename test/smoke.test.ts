@@ -1,0 +1,2 @@
+import { expect, test } from 'vitest';
+test('arithmetic', () => { expect(1 + 1).toBe(2); });
