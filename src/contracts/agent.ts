@@ -1,0 +1,60 @@
+import type { AgentEvent, AgentStatus, QueuedMessage } from './event.ts';
+import type { Message, UserBlock } from './message.ts';
+import type { Effort } from './model.ts';
+import type { PermissionAnswer, PermissionMode, PermissionRequest } from './permission.ts';
+import type { Terminal } from './query.ts';
+import type { UserAnswer, UserQuestion } from './tool.ts';
+
+/** What can be said to an agent: words, or blocks (text, images). */
+export type Prompt = string | readonly UserBlock[];
+
+/** A copy of where the agent stands. Changing it changes nothing. */
+export type AgentState = {
+  readonly status: AgentStatus;
+  readonly messages: readonly Message[];
+  readonly queue: readonly QueuedMessage[];
+  readonly model: string;
+  readonly effort: Effort;
+  readonly mode: PermissionMode;
+  readonly cwd: string;
+  readonly pendingPermissions: readonly PermissionRequest[];
+  readonly pendingQuestions: readonly {
+    readonly id: string;
+    readonly callId: string;
+    readonly question: UserQuestion;
+  }[];
+};
+
+/** How many queued messages are taken at once. */
+export type QueueMode = 'one-at-a-time' | 'all';
+
+/** Listeners run in order, each awaited. */
+export type AgentListener = (event: AgentEvent) => void | Promise<void>;
+
+/** The control panel around one conversation. */
+export type Agent = {
+  readonly sessionId: string;
+  state(): AgentState;
+  subscribe(listener: AgentListener): () => void;
+  /** Throws when a query is running: then `steer` or `followUp`. */
+  prompt(words: Prompt | readonly Prompt[]): Promise<Terminal>;
+  continue(): Promise<Terminal>;
+  steer(words: Prompt): QueuedMessage;
+  followUp(words: Prompt): QueuedMessage;
+  /** Takes a queued message back before it is delivered. */
+  unqueue(id: string): QueuedMessage | undefined;
+  answerPermission(id: string, answer: PermissionAnswer, by?: 'person' | 'host'): boolean;
+  answerQuestion(id: string, answer: UserAnswer | undefined): boolean;
+  abort(reason?: AbortReason): void;
+  /** Ends a retry countdown at once. */
+  retryNow(): void;
+  clearAllQueues(): readonly QueuedMessage[];
+  reset(): void;
+  replaceMessages(messages: readonly Message[]): void;
+  /** Adds a message without asking the model (shell lines, notes). */
+  append(message: Message): Promise<void>;
+  setQueueMode(lane: 'next' | 'after', mode: QueueMode): void;
+  waitForIdle(): Promise<void>;
+};
+
+export type AbortReason = 'user' | 'sigint' | 'sigterm' | 'sighup' | 'shutdown';

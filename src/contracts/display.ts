@@ -1,0 +1,50 @@
+/** One hunk of a diff; line numbers are 1-based. */
+export type DiffHunk = {
+  readonly oldStart: number;
+  readonly oldLines: number;
+  readonly newStart: number;
+  readonly newLines: number;
+  readonly lines: readonly DiffLine[];
+};
+
+export type DiffLine = { readonly kind: 'add' | 'del' | 'same'; readonly text: string };
+
+export type Todo = {
+  readonly content: string;
+  readonly status: 'pending' | 'in_progress' | 'completed';
+  readonly activeForm?: string;
+};
+
+export type Question = {
+  readonly question: string;
+  readonly header?: string;
+  readonly multiSelect: boolean;
+  readonly options: readonly { readonly label: string; readonly description?: string }[];
+};
+
+/** What people see of a result: data, never markup. `ui/display` has one component per kind. */
+export type Display =
+  | { readonly kind: 'text'; readonly text: string }
+  | {
+      readonly kind: 'diff';
+      readonly path: string;
+      readonly created: boolean;
+      readonly hunks: readonly DiffHunk[];
+      readonly added: number;
+      readonly removed: number;
+    }
+  | { readonly kind: 'file'; readonly path: string; readonly lines: number; readonly partial: boolean }
+  | { readonly kind: 'list'; readonly summary: string; readonly items: readonly string[]; readonly total: number }
+  | {
+      readonly kind: 'output';
+      readonly command: string;
+      readonly output: string;
+      readonly exitCode: number | null;
+      readonly hiddenLines: number;
+      readonly fullPath?: string;
+    }
+  | { readonly kind: 'todo'; readonly todos: readonly Todo[] }
+  | { readonly kind: 'image'; readonly path: string; readonly mediaType: string; readonly bytes: number }
+  | { readonly kind: 'plan'; readonly plan: string }
+  | { readonly kind: 'question'; readonly questions: readonly Question[]; readonly answers: readonly string[] }
+  | { readonly kind: 'agent'; readonly agentType: string; readonly summary: string; readonly calls: number };

@@ -1,0 +1,128 @@
+import type { JsonObject, JsonValue } from './json.ts';
+
+/** Words. Never empty in a request; the request builder sees to it. */
+export type TextBlock = {
+  readonly type: 'text';
+  readonly text: string;
+  readonly citations?: readonly JsonObject[];
+};
+
+/** The model's reasoning. Goes back unmodified, signed, and only to the model that wrote it. */
+export type ThinkingBlock = { readonly type: 'thinking'; readonly thinking: string; readonly signature: string };
+
+/** Reasoning the provider keeps to itself. */
+export type RedactedThinkingBlock = { readonly type: 'redacted_thinking'; readonly data: string };
+
+/** One call: the input exactly as the model wrote it. `unparsed` holds text that was not a JSON object. */
+export type ToolUseBlock = {
+  readonly type: 'tool_use';
+  readonly id: string;
+  readonly name: string;
+  readonly input: JsonValue;
+  readonly unparsed?: string;
+};
+
+/** A block run by the provider itself (web search and its results), sent back byte for byte. */
+export type ServerBlock = { readonly type: 'server'; readonly raw: JsonObject };
+
+/** A block of a kind we do not know: kept for the record, never sent back. */
+export type OpaqueBlock = { readonly type: 'opaque'; readonly raw: JsonObject };
+
+export type AssistantBlock =
+  | TextBlock
+  | ThinkingBlock
+  | RedactedThinkingBlock
+  | ToolUseBlock
+  | ServerBlock
+  | OpaqueBlock;
+
+/** A picture by its bytes. */
+export type ImageBlock = {
+  readonly type: 'image';
+  readonly source: { readonly type: 'base64'; readonly media_type: string; readonly data: string };
+};
+
+/** A document (PDF) by its bytes. */
+export type DocumentBlock = {
+  readonly type: 'document';
+  readonly source: { readonly type: 'base64'; readonly media_type: string; readonly data: string };
+};
+
+/** What a result may hold for the model. */
+export type ResultBlock = TextBlock | ImageBlock | DocumentBlock;
+
+/** The answer to one call. */
+export type ToolResultBlock = {
+  readonly type: 'tool_result';
+  readonly tool_use_id: string;
+  readonly content: string | readonly ResultBlock[];
+  readonly is_error?: boolean;
+};
+
+export type UserBlock = TextBlock | ImageBlock | DocumentBlock | ToolResultBlock;
+
+/** Where a user message comes from; only `prompt`, `steer` and `follow_up` were typed by a person. */
+export type UserOrigin =
+  | 'prompt'
+  | 'steer'
+  | 'follow_up'
+  | 'results'
+  | 'attachment'
+  | 'hook'
+  | 'nudge'
+  | 'resume'
+  | 'interrupt'
+  | 'summary'
+  | 'shell';
+
+export type UserMessage = {
+  readonly role: 'user';
+  readonly id: string;
+  readonly origin: UserOrigin;
+  readonly blocks: readonly UserBlock[];
+  /** Pinned: byte-identical through any number of compactions. */
+  readonly pinned?: boolean;
+  readonly at?: string;
+};
+
+/** Why a reply ended, in the API's words; `undefined` when it never did. */
+export type StopReason =
+  | 'end_turn'
+  | 'tool_use'
+  | 'max_tokens'
+  | 'stop_sequence'
+  | 'pause_turn'
+  | 'refusal'
+  | 'model_context_window_exceeded'
+  | (string & {});
+
+export type AssistantMessage = {
+  readonly role: 'assistant';
+  /** The API's message id, or one of ours. */
+  readonly id: string;
+  /** The model choice that wrote it (not the name the API echoes): decides whose thinking may go back. */
+  readonly model: string;
+  readonly blocks: readonly AssistantBlock[];
+  readonly stopReason?: StopReason;
+  readonly usage?: Usage;
+  readonly at?: string;
+};
+
+/** Where a compaction cut the conversation. Never sent; what came before it is not sent either. */
+export type BoundaryMessage = {
+  readonly role: 'boundary';
+  readonly id: string;
+  readonly trigger: 'manual' | 'auto' | 'reactive';
+  readonly preTokens: number;
+};
+
+export type Message = UserMessage | AssistantMessage | BoundaryMessage;
+
+/** Tokens as the API counts them. */
+export type Usage = {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly webSearches?: number;
+};

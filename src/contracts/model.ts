@@ -1,0 +1,150 @@
+import type { JsonObject } from './json.ts';
+import type { AssistantBlock, AssistantMessage, StopReason, Usage, UserBlock } from './message.ts';
+
+/** How hard the model should think; `off` leaves the field out of the request. */
+export type Effort = 'off' | 'low' | 'medium' | 'high' | 'max';
+
+/** A tool as the model sees it. */
+export type ToolSpec = { readonly name: string; readonly description: string; readonly input_schema: JsonObject };
+
+/** One part of the system prompt, ordered from most to least stable. */
+export type SystemPart = { readonly name: string; readonly text: string };
+
+/** A message as it is sent: roles alternate, results come first. */
+export type RequestMessage =
+  | { readonly role: 'user'; readonly blocks: readonly UserBlock[] }
+  | { readonly role: 'assistant'; readonly blocks: readonly AssistantBlock[] };
+
+/** A place where the provider may cache the prefix that ends there. */
+export type CacheBreakpoint =
+  | { readonly at: 'tools' }
+  | { readonly at: 'system' }
+  | { readonly at: 'message'; readonly message: number; readonly block: number };
+
+/** Everything a provider needs for one reply, free of any provider's wire format. */
+export type ModelRequest = {
+  readonly model: string;
+  readonly maxOutputTokens: number;
+  readonly system: readonly SystemPart[];
+  readonly tools: readonly ToolSpec[];
+  readonly messages: readonly RequestMessage[];
+  readonly breakpoints: readonly CacheBreakpoint[];
+  readonly effort: Effort;
+  readonly thinkingBudgetTokens?: number;
+  /** Forces one tool; for structured answers of side calls. */
+  readonly forcedTool?: string;
+  readonly metadataUserId?: string;
+  readonly betas?: readonly string[];
+  /** Offers the provider's own web search to the model, where it has one. */
+  readonly webSearch?: {
+    readonly allowedDomains?: readonly string[];
+    readonly blockedDomains?: readonly string[];
+    readonly maxUses?: number;
+  };
+};
+
+/** Why a reply could not be had. `retryAfterMs` is the provider's wish. */
+export type ModelFailure = {
+  readonly kind: FailureKind;
+  readonly message: string;
+  readonly status?: number;
+  readonly requestId?: string;
+  readonly retryAfterMs?: number;
+  /** For `invalid`: what the provider refused, when it said so. */
+  readonly refusedPart?: 'signature' | 'image';
+};
+
+export type FailureKind =
+  | 'aborted'
+  | 'stalled'
+  | 'cut'
+  | 'overloaded'
+  | 'rate_limited'
+  | 'too_long'
+  | 'media_too_large'
+  | 'output_limit'
+  | 'auth'
+  | 'not_found'
+  | 'invalid'
+  | 'refused'
+  | 'server'
+  | 'network';
+
+/** What arrives while a reply streams. Blocks are numbered by `index` within the attempt. */
+export type ModelEvent =
+  | { readonly type: 'request_sent'; readonly attempt: number }
+  | { readonly type: 'message_start'; readonly messageId: string; readonly model: string; readonly usage: Usage }
+  | {
+      readonly type: 'block_start';
+      readonly index: number;
+      readonly kind: AssistantBlock['type'];
+      readonly name?: string;
+    }
+  | { readonly type: 'text_delta'; readonly index: number; readonly text: string }
+  | { readonly type: 'thinking_delta'; readonly index: number; readonly text: string }
+  | { readonly type: 'input_delta'; readonly index: number; readonly json: string }
+  | { readonly type: 'block_end'; readonly index: number; readonly block: AssistantBlock }
+  /** The provider's own event, for hosts that asked for partial messages. */
+  | { readonly type: 'raw'; readonly event: JsonObject }
+  /** Everything of this attempt is void; the next attempt starts from nothing. */
+  | { readonly type: 'discarded'; readonly messageId?: string }
+  | {
+      readonly type: 'retry';
+      readonly attempt: number;
+      readonly limit: number;
+      readonly delayMs: number;
+      readonly failure: ModelFailure;
+    };
+
+/** What came of it. A failed reply keeps the blocks that were complete. */
+export type ModelOutcome =
+  | { readonly ok: true; readonly message: AssistantMessage; readonly stopReason: StopReason; readonly usage: Usage }
+  | { readonly ok: false; readonly failure: ModelFailure; readonly partial?: AssistantMessage };
+
+/** How one stream should behave. Callbacks come from the engine and never throw. */
+export type StreamOptions = {
+  /** May the attempt be thrown away and repeated? False once a call of it has started. */
+  readonly restartable: () => boolean;
+  /** Overloads in a row after which the failure is given back instead of retried. */
+  readonly overloadLimit: number;
+  readonly maxRetries?: number;
+  readonly timeoutMs?: number;
+  /** Told how to end a countdown early. */
+  readonly onWait?: (skip: () => void) => void;
+};
+
+/** A way to have replies: a provider, a script or a record. */
+export type ModelPort = {
+  readonly name: string;
+  stream(request: ModelRequest, options: StreamOptions, signal: AbortSignal): AsyncGenerator<ModelEvent, ModelOutcome>;
+  /** Exact token count, where the provider can say. */
+  countTokens?(request: ModelRequest, signal: AbortSignal): Promise<number | undefined>;
+};
+
+/** What is known of a model. Unknown models get conservative values. */
+export type ModelInfo = {
+  readonly id: string;
+  readonly label: string;
+  readonly contextWindow: number;
+  readonly defaultOutputTokens: number;
+  readonly maxOutputTokens: number;
+  readonly thinking: 'none' | 'budget' | 'adaptive';
+  readonly effort: boolean;
+  readonly vision: boolean;
+  readonly promptCache: boolean;
+  readonly webSearch: boolean;
+  /** Dollars per million tokens, absent when unknown: never a wrong price. */
+  readonly price?: ModelPrice;
+};
+
+export type ModelPrice = {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  /** The day the price was looked up. */
+  readonly asOf: string;
+};
+
+/** One link of the fallback chain. */
+export type ModelLink = { readonly model: string; readonly maxRetries?: number; readonly timeoutMs?: number };

@@ -1,0 +1,224 @@
+import type { AgentEvent } from './event.ts';
+import type { JsonObject, JsonValue } from './json.ts';
+import type { Message, UserMessage } from './message.ts';
+import type {
+  Effort,
+  ModelFailure,
+  ModelInfo,
+  ModelLink,
+  ModelPort,
+  ModelRequest,
+  RequestMessage,
+  SystemPart,
+  ToolSpec,
+} from './model.ts';
+import type { CallRequest, GateVerdict, Tool, ToolOutcome, UserAnswer, UserQuestion } from './tool.ts';
+
+/** Why the loop goes on. */
+export type ContinueReason =
+  | 'next_turn'
+  | 'fallback_retry'
+  | 'collapse_drain_retry'
+  | 'reactive_compact_retry'
+  | 'max_output_tokens_escalate'
+  | 'max_output_tokens_recovery'
+  | 'stop_hook_blocking'
+  | 'token_budget_continuation'
+  | 'pause_turn_resume'
+  | 'empty_response_nudge'
+  | 'follow_up';
+
+/** Why the loop ends. */
+export type TerminalReason =
+  | 'completed'
+  | 'stop_hook_prevented'
+  | 'hook_stopped'
+  | 'max_turns'
+  | 'max_output_tokens'
+  | 'prompt_too_long'
+  | 'blocking_limit'
+  | 'image_error'
+  | 'refusal'
+  | 'budget_exhausted'
+  | 'api_error'
+  | 'model_error'
+  | 'aborted_streaming'
+  | 'aborted_tools';
+
+/** The end of a query, with what is known of it. */
+export type Terminal = {
+  readonly reason: TerminalReason;
+  readonly failure?: ModelFailure;
+  readonly words?: string;
+  readonly structuredOutput?: JsonValue;
+};
+
+/** What is remembered of recoveries already spent. Only `next_turn` with real results refills it. */
+export type Ledger = {
+  readonly fellBack: number;
+  readonly drained: boolean;
+  readonly compacted: boolean;
+  readonly escalated: boolean;
+  readonly resumptions: number;
+  readonly stopHookBlocks: number;
+  readonly nudges: number;
+  readonly pauses: number;
+  /** Signatures or images the API refused were stripped once. */
+  readonly healed: boolean;
+};
+
+export type CompactTracking = { readonly consecutiveFailures: number; readonly turnsSinceCompact: number };
+
+/** What a token budget has seen: continuations so far and what the last ones brought. */
+export type BudgetTracker = {
+  readonly continuations: number;
+  readonly gains: readonly number[];
+  readonly usedTokens: number;
+};
+
+/** The whole state of the loop: replaced on every continue, never mutated. */
+export type QueryState = {
+  readonly messages: readonly Message[];
+  readonly turnCount: number;
+  readonly transition: { readonly reason: ContinueReason } | undefined;
+  readonly modelIndex: number;
+  readonly maxOutputTokensOverride: number | undefined;
+  readonly ledger: Ledger;
+  readonly stopHookActive: boolean;
+  readonly compaction: CompactTracking;
+  readonly budget: BudgetTracker;
+  /** What the API refuses to take back is left out of requests from here on. */
+  readonly stripped: { readonly thinking: boolean; readonly images: boolean };
+};
+
+/** The run's configuration. Every field has a default in `engine/defaults.ts`. */
+export type QueryConfig = {
+  readonly chain: readonly ModelLink[];
+  readonly effort: Effort;
+  readonly thinkingBudgetTokens: number | undefined;
+  readonly maxTurns: number | undefined;
+  readonly maxBudgetUsd: number | undefined;
+  readonly tokenBudget: number | undefined;
+  readonly toolExecution: 'streaming' | 'after-reply';
+  readonly parallelCalls: number;
+  readonly autoCompact: boolean;
+  readonly partialMessages: boolean;
+  readonly betas: readonly string[];
+};
+
+/** A hook's opinion of a call before it runs. */
+export type BeforeCall = {
+  readonly input?: JsonObject;
+  readonly deny?: string;
+  readonly ask?: string;
+  readonly allow?: string;
+  /** Stops the whole run before the tool does. */
+  readonly stop?: string;
+  readonly context?: string;
+};
+
+export type AfterCall = { readonly context?: string; readonly stop?: string; readonly block?: string };
+
+export type StopVerdict =
+  | { readonly kind: 'pass' }
+  | { readonly kind: 'object'; readonly words: string }
+  | { readonly kind: 'prevent'; readonly words: string };
+
+/** What one level of the context pipeline did, recorded per block so that it can be replayed. */
+export type ContextResult = {
+  readonly messages: readonly Message[];
+  /** The view that is sent: same conversation, cheaper bytes. */
+  readonly view: readonly Message[];
+  readonly tokens: number;
+  readonly freedTokens: number;
+};
+
+export type CompactionResult =
+  | {
+      readonly ok: true;
+      readonly messages: readonly Message[];
+      readonly preTokens: number;
+      readonly postTokens: number;
+    }
+  | { readonly ok: false; readonly why: string };
+
+/** The context pipeline as the engine sees it. */
+export type ContextPort = {
+  /** Levels a to d: pure on a copy, idempotent, decisions replayed. */
+  prepare(messages: readonly Message[]): Promise<ContextResult>;
+  /** Level e: one model call writes a summary; must also work when one huge result is the cause. */
+  compact(
+    messages: readonly Message[],
+    trigger: 'auto' | 'reactive' | 'manual',
+    signal: AbortSignal,
+  ): Promise<CompactionResult>;
+  /** Commits staged collapses; `undefined` when none are staged. */
+  drain(messages: readonly Message[]): Promise<readonly Message[] | undefined>;
+  /** Tokens at which auto-compaction starts, and at which a request is hopeless. */
+  limits(model: string): { readonly compactAt: number; readonly blockAt: number };
+  /** Calibrates the estimate by what the API counted. */
+  observe(view: readonly Message[], inputTokens: number): void;
+};
+
+/** The queues as the loop sees them; each take says which lines were delivered. */
+export type QueuePort = {
+  takeSteering(): readonly UserMessage[];
+  takeFollowUps(): readonly UserMessage[];
+  hasSteering(): boolean;
+};
+
+/** Everything the engine touches comes in here by reference: swap them and it is another product. */
+export type QueryDeps = {
+  readonly config: QueryConfig;
+  readonly model: ModelPort;
+  readonly modelInfo: (model: string) => ModelInfo;
+  readonly system: () => readonly SystemPart[];
+  readonly tools: () => readonly Tool[];
+  /** Deferred tools that have not been loaded are left out of `tools()` specs. */
+  readonly toolSpecs: (tools: readonly Tool[]) => readonly ToolSpec[];
+  readonly cwd: () => string;
+  /** Drops message kinds that are ours alone. */
+  readonly toRequestMessages: (messages: readonly Message[]) => readonly RequestMessage[];
+  /** A last look at the finished request (debugging, cache accounting); what it answers is sent. */
+  readonly transformRequest: (request: ModelRequest) => ModelRequest;
+  readonly gate: (request: CallRequest, hint: BeforeCall, signal: AbortSignal) => Promise<GateVerdict>;
+  readonly beforeCall: (request: CallRequest, signal: AbortSignal) => Promise<BeforeCall>;
+  readonly afterCall: (
+    request: CallRequest,
+    outcome: ToolOutcome,
+    durationMs: number,
+    signal: AbortSignal,
+  ) => Promise<AfterCall>;
+  readonly onStop: (
+    facts: { readonly messages: readonly Message[]; readonly stopHookActive: boolean },
+    signal: AbortSignal,
+  ) => Promise<StopVerdict>;
+  readonly ask: (callId: string, question: UserQuestion, signal: AbortSignal) => Promise<UserAnswer | undefined>;
+  /** A result over the tool's limit is stored whole; answers with what the model gets instead. */
+  readonly capResult: (
+    call: { readonly callId: string; readonly tool: string },
+    outcome: ToolOutcome,
+    maxChars: number,
+  ) => Promise<ToolOutcome>;
+  readonly context: ContextPort;
+  readonly queues: QueuePort;
+  /** Phase 9: what changed since the model last looked. */
+  readonly attachments: (messages: readonly Message[]) => Promise<readonly string[]>;
+  /** One line about finished calls, from the small model; shown when it arrives, never awaited. */
+  readonly summarizeCalls?: (
+    calls: readonly { readonly tool: string; readonly title: string }[],
+    signal: AbortSignal,
+  ) => Promise<string | undefined>;
+  readonly shouldStopAfterTurn?: (state: QueryState) => boolean;
+  readonly costUsd: () => number;
+  readonly onWait?: (skip: () => void) => void;
+  readonly newId: () => string;
+  readonly now: () => number;
+};
+
+/** The heart: yields what happens, returns why it ended. */
+export type Query = (
+  messages: readonly Message[],
+  deps: QueryDeps,
+  signal: AbortSignal,
+) => AsyncGenerator<AgentEvent, Terminal>;

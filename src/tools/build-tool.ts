@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import type { JsonObject, JsonValue } from '../contracts/json.ts';
+import type { CallContext, Tool, ToolOutcome } from '../contracts/tool.ts';
+
+/** A tool as its author writes it. What is left out is answered with the most cautious value. */
+export type ToolDefinition<Schema extends z.ZodType<JsonObject>> = {
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  readonly label?: string;
+  readonly prompt: string;
+  readonly input: Schema;
+  readonly maxResultChars?: number;
+  readonly deferred?: boolean;
+  readonly source?: Tool['source'];
+  readonly isReadOnly?: (input: z.output<Schema>) => boolean;
+  readonly isConcurrencySafe?: (input: z.output<Schema>) => boolean;
+  readonly isDestructive?: (input: z.output<Schema>) => boolean;
+  /** Repairs arguments before validation (a number sent as text, an old parameter name). */
+  readonly prepareArguments?: (input: JsonObject) => JsonObject;
+  readonly title?: (input: z.output<Schema>) => string;
+  readonly call: (input: z.output<Schema>, context: CallContext) => Promise<ToolOutcome>;
+};
+
+export const DEFAULT_MAX_RESULT_CHARS = 30_000;
+
+/** Binds a definition to its schema. Not read-only, not concurrency-safe and destructive, unless it says otherwise. */
+export function buildTool<Schema extends z.ZodType<JsonObject>>(definition: ToolDefinition<Schema>): Tool {
+  let schema: JsonObject | undefined;
+  return {
+    name: definition.name,
+    aliases: definition.aliases ?? [],
+    label: definition.label ?? definition.name,
+    get spec() {
+      schema ??= jsonSchema(definition.input);
+      return { name: definition.name, description: definition.prompt, input_schema: schema };
+    },
+    maxResultChars: definition.maxResultChars ?? DEFAULT_MAX_RESULT_CHARS,
+    deferred: definition.deferred ?? false,
+    source: definition.source ?? 'builtin',
+    prepare(input) {
+      if (!isObject(input)) {
+        return { ok: false, problem: `${definition.name} takes a JSON object, not ${kindOf(input)}.` };
+      }
+      const parsed = definition.input.safeParse(definition.prepareArguments?.(input) ?? input);
+      if (!parsed.success) return { ok: false, problem: explainIssues(definition.name, parsed.error) };
+      const value = parsed.data;
+      return {
+        ok: true,
+        call: {
+          input: value,
+          title: definition.title?.(value) ?? definition.name,
+          isReadOnly: definition.isReadOnly?.(value) ?? false,
+          isConcurrencySafe: definition.isConcurrencySafe?.(value) ?? false,
+          isDestructive: definition.isDestructive?.(value) ?? true,
+          call: (context) => definition.call(value, context),
+        },
+      };
+    },
+  };
+}
+
+function jsonSchema(schema: z.ZodType): JsonObject {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input' });
+  return z.record(z.string(), z.json()).parse(JSON.parse(JSON.stringify(rest)));
+}
+
+function isObject(input: JsonValue): input is JsonObject {
+  return typeof input === 'object' && input !== null && !Array.isArray(input);
+}
+
+function kindOf(input: JsonValue): string {
+  if (input === null) return 'null';
+  return Array.isArray(input) ? 'a list' : `a ${typeof input}`;
+}
+
+function explainIssues(tool: string, error: z.ZodError): string {
+  const lines = error.issues.slice(0, 5).map((issue) => {
+    const field = issue.path.length === 0 ? 'the input' : `"${issue.path.join('.')}"`;
+    return `${field}: ${issue.message}`;
+  });
+  return `The input of ${tool} does not fit: ${lines.join('; ')}. Correct it and call again.`;
+}
