@@ -1,0 +1,89 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { expandTabs, graphemes, padWidth, sliceWidth, textWidth } from '../../src/lib/text-width.ts';
+import { wrapHard, wrapRanges, wrapWords } from '../../src/lib/text-wrap.ts';
+import { headTail, truncateEnd, truncateMiddle, truncateStart } from '../../src/lib/truncate.ts';
+
+const words = fc
+  .array(fc.constantFrom('a', 'word', ' ', '  ', '中文', '。', '👨‍👩‍👧', 'é', 'https://example.com/path', '한국'), {
+    maxLength: 30,
+  })
+  .map((parts) => parts.join(''));
+
+describe('width', () => {
+  test('counts columns, not code units', () => {
+    expect(['abc', '中文', '👨‍👩‍👧', 'e\u0301', '\u001b[31mred\u001b[0m'].map(textWidth)).toEqual([3, 4, 2, 1, 3]);
+  });
+
+  test('graphemes joined are the text', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => graphemes(text).join('') === text));
+    expect(graphemes('a👨‍👩‍👧e\u0301')).toEqual(['a', '👨‍👩‍👧', 'e\u0301']);
+  });
+
+  test('a slice never splits a wide character', () => {
+    expect(sliceWidth('a中b', 0, 2)).toBe('a');
+    expect(sliceWidth('a中b', 0, 3)).toBe('a中');
+    expect(sliceWidth('abcdef', 2, 4)).toBe('cd');
+  });
+
+  test('tabs reach the next stop', () => {
+    expect(expandTabs('a\tb\t\tc', 4)).toBe('a   b       c');
+  });
+
+  test('padding fills up to the width', () => {
+    expect(padWidth('中', 4)).toBe('中  ');
+    expect(padWidth('abcdef', 4)).toBe('abcdef');
+  });
+});
+
+describe('wrapping', () => {
+  test('prose breaks between words and drops the space there', () => {
+    expect(wrapWords('the quick brown fox', 10)).toEqual(['the quick', 'brown fox']);
+  });
+
+  test('a word longer than the row is broken at the edge, or kept whole when asked', () => {
+    expect(wrapWords('see abcdefghij ok', 5)).toEqual(['see', 'abcde', 'fghij', 'ok']);
+    const kept = wrapRanges('see abcdefghij ok', 5, { spaces: 'trim', longWords: 'keep' });
+    expect(kept.map(({ from, to }) => 'see abcdefghij ok'.slice(from, to))).toEqual(['see', 'abcdefghij', 'ok']);
+  });
+
+  test('Chinese breaks anywhere but not before closing punctuation', () => {
+    expect(wrapWords('中文字符。', 8)).toEqual(['中文字', '符。']);
+  });
+
+  test('rows fit, and nothing but spaces is lost', () => {
+    fc.assert(
+      fc.property(words, fc.integer({ min: 2, max: 20 }), (text, width) => {
+        const soft = wrapWords(text, width);
+        expect(soft.every((row) => textWidth(row) <= width)).toBe(true);
+        expect(soft.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''));
+        const hard = wrapHard(text, width);
+        expect(hard.every((row) => textWidth(row) <= width)).toBe(true);
+        expect(hard.join('')).toBe(text);
+      }),
+    );
+  });
+});
+
+describe('truncating', () => {
+  test('keeps the end that was asked for', () => {
+    expect(truncateEnd('src/ui/app.ts', 7)).toBe('src/ui…');
+    expect(truncateStart('src/ui/app.ts', 7)).toBe('…app.ts');
+    expect(truncateMiddle('src/ui/app.ts', 7)).toBe('src….ts');
+    expect(truncateEnd('short', 7)).toBe('short');
+  });
+
+  test('never exceeds the width', () => {
+    fc.assert(
+      fc.property(words, fc.integer({ min: 0, max: 12 }), (text, width) =>
+        [truncateEnd, truncateStart, truncateMiddle].every((cut) => textWidth(cut(text, width)) <= width),
+      ),
+    );
+  });
+
+  test('long output keeps its head and tail', () => {
+    const lines = ['1', '2', '3', '4', '5', '6'];
+    expect(headTail(lines, { head: 1, tail: 2 })).toEqual({ head: ['1'], hidden: 3, tail: ['5', '6'] });
+    expect(headTail(lines, { head: 3, tail: 2 })).toEqual({ head: lines, hidden: 0, tail: [] });
+  });
+});
