@@ -1,0 +1,43 @@
+// The door for a bare clone: Node's own modules only, because nothing else is there yet.
+// bootstrap.mjs start|test|check|lint|run <file> [arguments]
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { check } from './check.mjs';
+import { ensureInstalled } from './install.mjs';
+import { withoutNpm } from './npm-environment.mjs';
+import { runProgram } from './run-program.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const [verb, ...rest] = process.argv.slice(2);
+
+/** Bun is always told which bunfig to read and to leave .env alone: both may be hostile where ouro is started. */
+const safeFlags = ['--no-env-file', `--config=${join(root, 'bunfig.toml')}`];
+
+const verbs = {
+  start: (bun) => {
+    const { cwd, env } = withoutNpm(root, process.env, process.cwd());
+    const built = join(root, 'dist', 'main.js');
+    const isPublished = !existsSync(join(root, 'package-lock.json')) && existsSync(built);
+    const entry = isPublished ? built : join(root, 'src', 'cli', 'main.ts');
+    return runProgram(bun, [...safeFlags, entry, ...rest], { cwd, env });
+  },
+  test: (bun) =>
+    runProgram(bun, [...safeFlags, join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...rest], { cwd: root }),
+  lint: (bun) => check(root, bun, safeFlags, { tests: 'skip' }),
+  check: (bun) => check(root, bun, safeFlags, { tests: 'run' }),
+  run: (bun) => runProgram(bun, [...safeFlags, join(root, rest[0] ?? ''), ...rest.slice(1)], { cwd: root }),
+};
+
+try {
+  if (Number.parseInt(process.versions.node, 10) < 20) {
+    throw new Error(`This is Node ${process.versions.node}, ouro needs Node 20 or newer. Install it from nodejs.org.`);
+  }
+  if (!Object.hasOwn(verbs, verb ?? '')) {
+    throw new Error(`"${verb ?? ''}" is not a command of the bootstrap. Use start, test, check, lint or run <file>.`);
+  }
+  process.exitCode = await verbs[verb](await ensureInstalled(root));
+} catch (error) {
+  process.stderr.write(`ouro: ${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+
+const STEPS = [
+  { name: 'format and lint', file: '@biomejs/biome/bin/biome', args: ['ci', '--error-on-warnings', '.'] },
+  { name: 'types', file: 'typescript/bin/tsc', args: ['-p', '.'] },
+  { name: 'unused code', file: 'knip/bin/knip.js', args: ['--no-progress'] },
+];
+const TESTS = { name: 'tests', file: 'vitest/vitest.mjs', args: ['run', '--reporter=dot'] };
+
+/** Runs every step even when one fails, shows what the failing ones said, and gives the number of failures. */
+export async function check(root, bun, flags, { tests }) {
+  const run = (step) => runStep(root, bun, flags, step);
+  const results = await Promise.all(STEPS.map(run));
+  if (tests === 'run') results.push(await run(TESTS));
+  const failed = results.filter((result) => result.code !== 0).map((result) => result.name);
+  process.stdout.write(failed.length === 0 ? 'Everything passed.\n' : `Failed: ${failed.join(', ')}.\n`);
+  return failed.length;
+}
+
+function runStep(root, bun, flags, { name, file, args }) {
+  const startedAtMs = Date.now();
+  const child = spawn(bun, [...flags, join(root, 'node_modules', file), ...args], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = [];
+  child.stdout.on('data', (chunk) => output.push(chunk));
+  child.stderr.on('data', (chunk) => output.push(chunk));
+  return new Promise((resolve) => {
+    child.on('error', (error) => output.push(Buffer.from(error.message)));
+    child.on('close', (code) => {
+      const seconds = ((Date.now() - startedAtMs) / 1000).toFixed(1);
+      process.stdout.write(`${code === 0 ? 'ok    ' : 'FAILED'} ${name} (${seconds}s)\n`);
+      if (code !== 0) process.stdout.write(`${Buffer.concat(output)}\n`);
+      resolve({ name, code: code ?? 1 });
+    });
+  });
+}

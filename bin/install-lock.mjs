@@ -1,0 +1,92 @@
+import { spawnSync } from 'node:child_process';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+
+const RETRY_MS = 100;
+
+/** Runs the work while nobody else holds the lock. A lock whose owner is gone is taken over. */
+export async function holdingLock(file, work) {
+  const mine = JSON.stringify({ pid: process.pid, start: startOf(process.pid) });
+  let announced = false;
+  while (!acquire(file, mine)) {
+    if (!announced) process.stderr.write('ouro: waiting for another start that is installing the libraries …\n');
+    announced = true;
+    await wait(RETRY_MS);
+  }
+  const release = () => rmSync(file, { force: true });
+  const leave = (signal) => {
+    release();
+    process.exit(signal === 'SIGINT' ? 130 : 143);
+  };
+  process.on('SIGINT', leave);
+  process.on('SIGTERM', leave);
+  try {
+    return await work();
+  } finally {
+    process.off('SIGINT', leave);
+    process.off('SIGTERM', leave);
+    release();
+  }
+}
+
+/** A link appears whole or not at all, so nobody ever reads a lock without its owner. */
+function acquire(file, mine) {
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, mine);
+  try {
+    linkSync(draft, file);
+    return true;
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+    removeIfAbandoned(file, `${draft}.old`);
+    return false;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function removeIfAbandoned(file, aside) {
+  const owner = readOwner(file);
+  if (owner === undefined || isAlive(owner)) return;
+  try {
+    renameSync(file, aside);
+    // Somebody may have taken it over since we looked: then it goes back.
+    const moved = readOwner(aside);
+    if (moved !== undefined && isAlive(moved)) linkSync(aside, file);
+  } catch (error) {
+    if (error.code !== 'ENOENT' && error.code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(aside, { force: true });
+  }
+}
+
+function readOwner(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    if (error.code === 'ENOENT') return undefined;
+    return { pid: 0, start: '' };
+  }
+}
+
+/** A pid alone may have been given to another process since: the start time tells them apart. */
+function isAlive({ pid, start }) {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if (error.code === 'ESRCH') return false;
+  }
+  return startOf(pid) === start;
+}
+
+function startOf(pid) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name before the last bracket may hold spaces; the start time is the 20th field after it.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  } catch {
+    if (process.platform === 'win32') return '';
+    return spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).stdout?.trim() ?? '';
+  }
+}

@@ -1,0 +1,174 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { packageNames } from '../../bin/runtime.mjs';
+import { bareCheckout, nodeFile, started, temporary, writeExecutable } from './checkout.ts';
+
+const INSTALL = 'ci --ignore-scripts --no-audit --no-fund --include=dev --include=optional';
+
+function bootstrap(root: string, ...args: string[]): [string, string[]] {
+  return [nodeFile(), [join(root, 'bin', 'bootstrap.mjs'), ...args]];
+}
+
+test('the first start installs, keeps stdout for the program, and the second start needs no npm', async () => {
+  const { root, env, npmCalls } = bareCheckout();
+  const cwd = temporary();
+  const first = await started(join(root, 'bin', 'ouro'), ['-p', 'two words'], { cwd, env });
+  expect(JSON.parse(first.stdout)).toMatchObject({ args: ['-p', 'two words'], cwd });
+  expect(first.stderr).toContain('noise of npm');
+  expect(npmCalls()).toEqual([INSTALL]);
+
+  const second = await started(join(root, 'bin', 'ouro'), [], { cwd, env: { ...env, NPM_FAILS: '1' } });
+  const third = await started(...bootstrap(root, 'start'), { cwd, env: { ...env, NPM_FAILS: '1' } });
+  expect([second.code, third.code, second.stderr, third.stderr]).toEqual([0, 0, '', '']);
+  expect(npmCalls()).toHaveLength(1);
+});
+
+test('the launcher starts without Node once the libraries are there', async () => {
+  const { root, env } = bareCheckout();
+  await started(join(root, 'bin', 'ouro'), [], { cwd: root, env });
+  const ended = await started(join(root, 'bin', 'ouro'), [], { cwd: root, env: { ...env, PATH: '/nowhere' } });
+  expect(ended).toMatchObject({ code: 0, stderr: '' });
+});
+
+test('an installation that fails ends with one sentence that says what to do', async () => {
+  const { root, env } = bareCheckout();
+  const ended = await started(...bootstrap(root, 'start'), { cwd: root, env: { ...env, NPM_FAILS: '1' } });
+  expect({ code: ended.code, stdout: ended.stdout, said: ended.stderr.trim().split('\n').at(-1) }).toEqual({
+    code: 1,
+    stdout: '',
+    said:
+      'ouro: The libraries could not be installed (npm ci ended with 7). ' +
+      'Check that you are online and that npm can reach its registry, then run the same command again.',
+  });
+  expect(existsSync(join(root, '.installing'))).toBe(false);
+});
+
+test('a missing npm is named', async () => {
+  const { root, env } = bareCheckout();
+  const PATH = temporary();
+  symlinkSync(nodeFile(), join(PATH, 'node'));
+  const ended = await started(join(root, 'bin', 'ouro'), [], { cwd: root, env: { ...env, PATH: `${PATH}:/nowhere` } });
+  expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('npm could not be started.') });
+});
+
+test('two first starts at once install once', async () => {
+  const { root, env, npmCalls } = bareCheckout();
+  const ended = await Promise.all([1, 2, 3].map(() => started(...bootstrap(root, 'start'), { cwd: root, env })));
+  expect(ended.map(({ code }) => code)).toEqual([0, 0, 0]);
+  expect(npmCalls()).toEqual([INSTALL]);
+});
+
+test.each([
+  ['whose owner is gone', () => ({ pid: spawnSync('true').pid, start: '1' })],
+  ['whose owner gave its number to another process', () => ({ pid: process.pid, start: 'long ago' })],
+])('a lock %s is taken over', async (_, owner) => {
+  const { root, env } = bareCheckout();
+  writeFileSync(join(root, '.installing'), JSON.stringify(owner()));
+  const ended = await started(...bootstrap(root, 'start'), { cwd: root, env });
+  expect(ended.code).toBe(0);
+  expect(existsSync(join(root, '.installing'))).toBe(false);
+});
+
+test('another lock file installs again, one that was only touched does not', async () => {
+  const { root, env, npmCalls } = bareCheckout();
+  const lockFile = join(root, 'package-lock.json');
+  const later = new Date(Date.now() + 60_000);
+  const start = () => started(join(root, 'bin', 'ouro'), [], { cwd: root, env });
+  await start();
+  utimesSync(lockFile, later, later);
+  await start();
+  expect(npmCalls()).toHaveLength(1);
+
+  writeFileSync(lockFile, '{ "packages": { "": {} } }');
+  utimesSync(lockFile, later, later);
+  rmSync(join(root, 'node_modules'), { recursive: true });
+  await start();
+  expect(npmCalls()).toHaveLength(2);
+});
+
+test('libraries that npm has already installed are taken as they are', async () => {
+  const { root, env, npmCalls } = bareCheckout();
+  await started(join(root, 'bin', 'ouro'), [], { cwd: root, env });
+  rmSync(join(root, 'node_modules', '.ouro-stamp'));
+  const packages = { 'node_modules/a': { version: '1.0.0' }, 'node_modules/b': { version: '2.0.0', optional: true } };
+  writeFileSync(join(root, 'package-lock.json'), JSON.stringify({ packages: { '': {}, ...packages } }));
+  const record = { packages: { 'node_modules/a': { version: '1.0.0' } } };
+  writeFileSync(join(root, 'node_modules', '.package-lock.json'), JSON.stringify(record));
+  const ended = await started(join(root, 'bin', 'ouro'), [], { cwd: root, env });
+  expect({ code: ended.code, calls: npmCalls().length }).toEqual({ code: 0, calls: 1 });
+});
+
+test('input and exit code pass through', async () => {
+  const { root, env } = bareCheckout();
+  const read = await started(...bootstrap(root, 'start', '--read'), { cwd: root, env, input: 'from a pipe' });
+  const failed = await started(...bootstrap(root, 'start'), { cwd: root, env: { ...env, EXIT: '3' } });
+  expect([read.stdout, failed.code]).toEqual(['from a pipe', 3]);
+});
+
+test('a signal reaches the program and its end is passed back', async () => {
+  const { root, env } = bareCheckout();
+  const ended = await started(...bootstrap(root, 'start', '--wait'), {
+    cwd: root,
+    env,
+    onOutput: (kill) => kill('SIGTERM'),
+  });
+  expect(ended.signal).toBe('SIGTERM');
+});
+
+test('started by npm, the program sees the folder and the environment of the person', async () => {
+  const { root, env } = bareCheckout();
+  const cwd = temporary();
+  const byNpm = {
+    ...env,
+    PATH: `${root}/node_modules/.bin:${env.PATH}`,
+    INIT_CWD: cwd,
+    npm_lifecycle_event: 'start',
+    npm_package_json: join(root, 'package.json'),
+    npm_config_prefix: '../elsewhere',
+    npm_config_registry: 'http://127.0.0.1:9/',
+  };
+  const ended = await started(...bootstrap(root, 'start'), { cwd: root, env: byNpm });
+  const { NPM_LOG, HOME, PATH } = env;
+  expect(JSON.parse(ended.stdout)).toEqual({
+    args: [],
+    cwd,
+    env: { NPM_LOG, HOME, PATH, npm_config_registry: 'http://127.0.0.1:9/' },
+  });
+});
+
+test('the variables of another package that npm runs change nothing', async () => {
+  const { root, env } = bareCheckout();
+  const cwd = temporary();
+  const other = { ...env, INIT_CWD: '/', npm_lifecycle_event: 'start', npm_package_json: '/other/package.json' };
+  const ended = await started(join(root, 'bin', 'ouro'), [], { cwd, env: other });
+  expect(JSON.parse(ended.stdout)).toMatchObject({ cwd, env: { npm_lifecycle_event: 'start' } });
+});
+
+test('a runtime that does not run on this machine is passed over', async () => {
+  const { root, env } = bareCheckout();
+  const names = packageNames(process.platform, process.arch);
+  const store = temporary();
+  for (const [name, text] of [
+    [names[0], '#!/bin/sh\nexit 132\n'],
+    [names[1], '#!/bin/sh\n[ "$1" = --version ] || echo "the second one"\n'],
+  ]) {
+    mkdirSync(join(store, `${name}`, 'bin'), { recursive: true });
+    writeExecutable(join(store, `${name}`, 'bin', 'bun'), `${text}`);
+  }
+  mkdirSync(join(root, 'node_modules'));
+  symlinkSync(store, join(root, 'node_modules', '@oven'));
+  writeFileSync(join(root, 'node_modules', '.package-lock.json'), '{ "packages": {} }');
+  const first = await started(join(root, 'bin', 'ouro'), [], { cwd: root, env });
+  const second = await started(join(root, 'bin', 'ouro'), [], { cwd: root, env: { ...env, PATH: '/nowhere' } });
+  expect([first.stdout, second.stdout]).toEqual(['the second one\n', 'the second one\n']);
+});
+
+test('the packages of every system are named as they are published', () => {
+  expect([packageNames('win32', 'x64')[0], packageNames('darwin', 'arm64')[0], packageNames('linux', 'x64')]).toEqual([
+    'bun-windows-x64',
+    'bun-darwin-aarch64',
+    ['bun-linux-x64', 'bun-linux-x64-baseline', 'bun-linux-x64-musl', 'bun-linux-x64-musl-baseline'],
+  ]);
+});

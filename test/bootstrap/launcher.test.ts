@@ -1,0 +1,49 @@
+import { cpSync, mkdirSync, realpathSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { bareCheckout, repository, started, temporary } from './checkout.ts';
+
+test('the launcher is found through a chain of absolute and relative links', async () => {
+  const { root, env } = bareCheckout();
+  const links = temporary();
+  mkdirSync(join(links, 'deep'));
+  symlinkSync(join(root, 'bin', 'ouro'), join(links, 'deep', 'ouro'));
+  symlinkSync('deep/ouro', join(links, 'ouro'));
+  const ended = await started(join(links, 'ouro'), ['x'], { cwd: links, env });
+  expect(JSON.parse(ended.stdout)).toMatchObject({ args: ['x'], cwd: links });
+});
+
+test.each(['inside the package', 'hoisted beside it'])('an installed package finds a runtime %s', async (place) => {
+  const modules = join(temporary(), 'lib', 'node_modules');
+  const installed = join(modules, 'ouro');
+  cpSync(join(repository, 'bin'), join(installed, 'bin'), { recursive: true });
+  cpSync(join(repository, 'bunfig.toml'), join(installed, 'bunfig.toml'));
+  mkdirSync(join(installed, 'dist'));
+  mkdirSync(join(installed, 'node_modules'));
+  writeFileSync(join(installed, 'dist', 'main.js'), 'console.log("built", process.argv.slice(2));');
+  const runtimes = place === 'hoisted beside it' ? modules : join(installed, 'node_modules');
+  symlinkSync(join(realpathSync(repository), 'node_modules', '@oven'), join(runtimes, '@oven'));
+  const ended = await started(join(installed, 'bin', 'ouro'), ['--help'], { cwd: modules, env: { PATH: '/nowhere' } });
+  expect(ended).toMatchObject({ code: 0, stderr: '', stdout: 'built [ "--help" ]\n' });
+});
+
+test('in a checkout a build is used until something is edited, added or removed', async () => {
+  const { root, env } = bareCheckout();
+  const start = async () => {
+    const { stdout } = await started(join(root, 'bin', 'ouro'), [], { cwd: root, env });
+    return stdout.startsWith('built') ? 'dist' : 'src';
+  };
+  const stamp = join(root, 'dist', '.stamp');
+  const build = (atMs: number) => {
+    mkdirSync(join(root, 'dist'), { recursive: true });
+    writeFileSync(join(root, 'dist', 'main.js'), 'console.log("built");');
+    writeFileSync(stamp, '');
+    utimesSync(stamp, atMs / 1000, atMs / 1000);
+  };
+  const unbuilt = await start();
+  build(Date.now() + 1000);
+  const fresh = await start();
+  build(Date.now() - 60_000);
+  const edited = await start();
+  expect([unbuilt, fresh, edited]).toEqual(['src', 'dist', 'src']);
+});
