@@ -109,6 +109,8 @@ export type StreamOptions = {
   readonly overloadLimit: number;
   readonly maxRetries?: number;
   readonly timeoutMs?: number;
+  /** Hand on the provider's own events as `raw`. */
+  readonly partial?: boolean;
   /** Told how to end a countdown early. */
   readonly onWait?: (skip: () => void) => void;
 };
@@ -133,6 +135,8 @@ export type ModelInfo = {
   readonly vision: boolean;
   readonly promptCache: boolean;
   readonly webSearch: boolean;
+  /** Refuses `forcedTool`: the model is then only offered the tool. */
+  readonly refusesForcedTool?: true;
   /** Dollars per million tokens, absent when unknown: never a wrong price. */
   readonly price?: ModelPrice;
 };
@@ -142,6 +146,14 @@ export type ModelPrice = {
   readonly output: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
+  /** Other rates for a reply whose prompt is longer than this. */
+  readonly long?: {
+    readonly aboveTokens: number;
+    readonly input: number;
+    readonly output: number;
+    readonly cacheRead: number;
+    readonly cacheWrite: number;
+  };
   /** The day the price was looked up. */
   readonly asOf: string;
 };

@@ -1,0 +1,124 @@
+import type { ModelInfo } from '../contracts/model.ts';
+import { priceOf } from './pricing.ts';
+
+/** What an alias or a name with surrounding blanks means; a full id is its own answer. */
+export function resolveModel(name: string): string {
+  const wanted = name.trim();
+  const lower = wanted.toLowerCase();
+  const alias = ALIASES.get(lower);
+  if (alias) return alias;
+  // `sonnet-5`, `opus-4.8`: the family's short form.
+  const short = `claude-${lower.replaceAll('.', '-')}`;
+  return FACTS.some(([id]) => id === short) ? short : wanted;
+}
+
+/** What is known of a model. Dated ids count as the model they date; unknown ones get cautious values. */
+export function modelInfo(model: string): ModelInfo {
+  const id = resolveModel(model);
+  const known = FACTS.find(([known]) => id === known || isDated(id, known));
+  const price = priceOf(known?.[0] ?? id);
+  const facts = known?.[1] ?? (id.startsWith('claude-') ? UNKNOWN_CLAUDE : UNKNOWN);
+  return { id, label: labelOf(id), ...facts, ...(price && { price }) };
+}
+
+/** The models worth offering in a menu, best known first. */
+export function listModels(): readonly ModelInfo[] {
+  return MENU.map(modelInfo);
+}
+
+/** The model used when nothing else is said. */
+export const DEFAULT_MODEL = 'claude-sonnet-5-5';
+/** The model for summaries, titles and other side calls. */
+export const SMALL_MODEL = 'claude-haiku-5-5';
+
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ['default', DEFAULT_MODEL],
+  ['opus', 'claude-opus-5-5'],
+  ['sonnet', DEFAULT_MODEL],
+  ['haiku', SMALL_MODEL],
+  ['fable', 'claude-fable-5-2'],
+]);
+
+const MENU = ['claude-opus-5-5', 'claude-sonnet-5-5', 'claude-haiku-5-5', 'claude-fable-5-2'] as const;
+
+type Facts = Omit<ModelInfo, 'id' | 'label' | 'price'>;
+
+const ADAPTIVE: Facts = {
+  contextWindow: 1_000_000,
+  defaultOutputTokens: 32_000,
+  maxOutputTokens: 128_000,
+  thinking: 'adaptive',
+  effort: true,
+  vision: true,
+  promptCache: true,
+  webSearch: true,
+};
+
+/** Thinking is on unless switched off, and a forced call is refused beside it. */
+const ADAPTIVE_ONLY: Facts = { ...ADAPTIVE, refusesForcedTool: true };
+
+const BUDGETED: Facts = {
+  contextWindow: 200_000,
+  defaultOutputTokens: 16_000,
+  maxOutputTokens: 64_000,
+  thinking: 'budget',
+  effort: false,
+  vision: true,
+  promptCache: true,
+  webSearch: true,
+};
+
+const FACTS: readonly (readonly [string, Facts])[] = [
+  ['claude-fable-5-2', ADAPTIVE_ONLY],
+  ['claude-fable-5-1', ADAPTIVE_ONLY],
+  ['claude-fable-5', ADAPTIVE_ONLY],
+  ['claude-mythos-5-2', ADAPTIVE_ONLY],
+  ['claude-mythos-5-1', ADAPTIVE_ONLY],
+  ['claude-mythos-5', ADAPTIVE_ONLY],
+  ['claude-opus-5-5', ADAPTIVE_ONLY],
+  ['claude-opus-5', ADAPTIVE_ONLY],
+  ['claude-opus-4-8', ADAPTIVE],
+  ['claude-opus-4-7', ADAPTIVE],
+  ['claude-opus-4-6', ADAPTIVE],
+  ['claude-opus-4-5', BUDGETED],
+  ['claude-opus-4-1', { ...BUDGETED, maxOutputTokens: 32_000 }],
+  ['claude-sonnet-5-5', ADAPTIVE_ONLY],
+  ['claude-sonnet-5', ADAPTIVE_ONLY],
+  ['claude-sonnet-4-6', { ...ADAPTIVE, maxOutputTokens: 64_000 }],
+  ['claude-sonnet-4-5', BUDGETED],
+  ['claude-haiku-5-5', ADAPTIVE_ONLY],
+  ['claude-haiku-4-5', BUDGETED],
+];
+
+const UNKNOWN_CLAUDE: Facts = {
+  contextWindow: 200_000,
+  defaultOutputTokens: 8192,
+  maxOutputTokens: 64_000,
+  thinking: 'none',
+  effort: false,
+  vision: true,
+  promptCache: true,
+  webSearch: false,
+};
+
+const UNKNOWN: Facts = {
+  contextWindow: 32_000,
+  defaultOutputTokens: 4096,
+  maxOutputTokens: 8192,
+  thinking: 'none',
+  effort: false,
+  vision: false,
+  promptCache: false,
+  webSearch: false,
+};
+
+function isDated(id: string, known: string): boolean {
+  return id.startsWith(`${known}-`) && /^\d{8}$/.test(id.slice(known.length + 1));
+}
+
+/** `claude-haiku-4-5-20251001` → `haiku-4.5`; other names stay as they are. */
+function labelOf(id: string): string {
+  const parts = /^claude-([a-z]+)-(\d+)(?:-(\d{1,2}))?(?:-\d{8})?$/.exec(id);
+  if (!parts) return id;
+  return parts[3] === undefined ? `${parts[1]}-${parts[2]}` : `${parts[1]}-${parts[2]}.${parts[3]}`;
+}

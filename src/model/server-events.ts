@@ -1,0 +1,52 @@
+/** One server-sent event: its name, when it has one, and its data. */
+export type ServerEvent = { readonly name: string | undefined; readonly data: string };
+
+/** Reads server-sent events from a body. Ends when the body does; throws when its socket breaks. */
+export async function* readServerEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent, void> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  const parser = createParser();
+  try {
+    while (true) {
+      const { done, value } = await reader.read();
+      const text = done ? decoder.decode() : decoder.decode(value, { stream: true });
+      yield* parser.push(text);
+      if (done) return;
+    }
+  } finally {
+    // The reader may have failed already; there is nobody left to tell.
+    void reader.cancel().catch(() => undefined);
+  }
+}
+
+/** Cuts text into events at blank lines. An event without its blank line is never finished, as the format says. */
+function createParser() {
+  let rest = '';
+  let name: string | undefined;
+  let data: string | undefined;
+
+  function takeLine(line: string): ServerEvent | undefined {
+    if (line === '') {
+      const event = data === undefined ? undefined : { name, data };
+      name = undefined;
+      data = undefined;
+      return event;
+    }
+    const colon = line.indexOf(':');
+    const field = colon === -1 ? line : line.slice(0, colon);
+    const value = colon === -1 ? '' : line.slice(line.startsWith(' ', colon + 1) ? colon + 2 : colon + 1);
+    if (field === 'data') data = data === undefined ? value : `${data}\n${value}`;
+    if (field === 'event') name = value;
+    return undefined;
+  }
+
+  return {
+    push(text: string): readonly ServerEvent[] {
+      rest += text;
+      // A carriage return at the very end may be the first half of a line end.
+      const lines = rest.split(rest.endsWith('\r') ? /\r\n|\n|\r(?!$)/ : /\r\n|\n|\r/);
+      rest = lines.pop() ?? '';
+      return lines.map(takeLine).filter((event) => event !== undefined);
+    },
+  };
+}
