@@ -1,0 +1,154 @@
+import { basename, dirname, join, normalize } from 'node:path/posix';
+
+/** Source files by their path from src/, for example `engine/query.ts`. */
+export type Sources = Readonly<Record<string, string>>;
+
+const CAPABILITIES = [
+  'model',
+  'tools',
+  'permissions',
+  'context',
+  'prompt',
+  'hooks',
+  'session',
+  'settings',
+  'commands',
+  'mcp',
+  'subagents',
+  'skills',
+];
+
+/** Each layer and the layers it may import besides itself. A layer that is not here may not exist. */
+const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  contracts: [],
+  lib: [],
+  engine: ['contracts', 'lib'],
+  ...Object.fromEntries(CAPABILITIES.map((capability) => [capability, ['contracts', 'lib']])),
+  agent: ['contracts', 'lib', 'engine'],
+  ui: ['contracts', 'lib'],
+  app: ['contracts', 'lib', 'engine', 'agent', ...CAPABILITIES],
+  cli: ['contracts', 'lib', 'app', 'ui'],
+};
+
+const CEILING_LINES = 250;
+const ENTRY = 'cli/main.ts';
+/** What the entry may load before it knows what it was asked to do. */
+const ENTRY_PACKAGES = ['commander'];
+const ENVIRONMENT = 'app/environment.ts';
+
+/** Every way in which the sources break the rules of the tree, one sentence each. */
+export function violations(sources: Sources): readonly string[] {
+  const found = Object.entries(sources).flatMap(([path, text]) => [
+    ...importViolations(path, text, sources),
+    ...textViolations(path, text),
+    ...nameViolations(path),
+  ]);
+  return [...found, ...cycles(sources), ...entryViolations(sources)];
+}
+
+type Import = { readonly kind: 'static' | 'type' | 'dynamic'; readonly target: string | undefined };
+
+function importViolations(path: string, text: string, sources: Sources): readonly string[] {
+  const layer = layerOf(path);
+  const allowed = LAYERS[layer];
+  if (allowed === undefined) return [`${path}: "${layer}" is not a layer`];
+  return importsOf(text).flatMap(({ kind, target }) => {
+    if (target === undefined) return [`${path}: a dynamic import must name its file as plain text`];
+    if (!target.startsWith('.')) return [];
+    const imported = resolve(path, target);
+    if (sources[imported] === undefined) return [`${path}: "${target}" is not a source file with its extension`];
+    const other = layerOf(imported);
+    if (other === layer || allowed.includes(other)) return [];
+    return [`${path}: ${layer} may not import ${other} (${kind} import of ${imported})`];
+  });
+}
+
+/** Reads imports off the text; comments are left out, strings are not, which has not mattered so far. */
+function importsOf(text: string): readonly Import[] {
+  const code = withoutComments(text);
+  const declared = [...code.matchAll(/^\s*(?:import|export)\s+(type\s)?(?:[^;'"`]*?\sfrom\s*)?['"]([^'"]+)['"]/gm)];
+  const dynamic = [...code.matchAll(/\b(?:import|require)\s*\(\s*(?:(['"`])([^'"`$]+)\1)?/g)];
+  return [
+    ...declared.map(([, type, target]): Import => ({ kind: type === undefined ? 'static' : 'type', target })),
+    ...dynamic.map(([, , target]): Import => ({ kind: 'dynamic', target })),
+  ];
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/^\s*(\/\/|\/?\*).*$/gm, '').replace(/\s\/\/ .*$/gm, '');
+}
+
+function textViolations(path: string, text: string): readonly string[] {
+  const code = withoutComments(text);
+  const lines = text.trimEnd().split('\n').length;
+  const rules: readonly (readonly [boolean, string])[] = [
+    [lines > CEILING_LINES, `has ${lines} lines, more than ${CEILING_LINES}`],
+    [/^\s*export\s+default\b|\bas\s+default\b/m.test(code), 'has a default export'],
+    [path !== ENVIRONMENT && readsEnvironment(code), `reads the environment, which only ${ENVIRONMENT} may`],
+    [/@ts-(ignore|expect-error|nocheck)|biome-ignore/.test(text), 'silences a tool'],
+    [/\bTODO\b(?! ?\(?#\d+)/.test(text), 'has a TODO without an issue number'],
+    [/^(?:let|var)\s/m.test(code) || /^export\s+(?:let|var)\s/m.test(code), 'has mutable state in the module'],
+  ];
+  return rules.filter(([broken]) => broken).map(([, what]) => `${path}: ${what}`);
+}
+
+function readsEnvironment(code: string): boolean {
+  return /\bprocess\s*(\?\.|\.)\s*env\b|\bprocess\[|\b(Bun|import\.meta)\.env\b|\benv\b[^;]*from ['"](node:)?process/.test(
+    code,
+  );
+}
+
+function nameViolations(path: string): readonly string[] {
+  const name = basename(path);
+  if (/^index\.tsx?$/.test(name)) return [`${path}: import the file that holds the thing, not an index`];
+  const isNamed = /^[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(name) || /^([A-Z][A-Za-z0-9]*|use(-[a-z0-9]+)+)\.tsx$/.test(name);
+  return isNamed ? [] : [`${path}: files are kebab-case.ts, components PascalCase.tsx`];
+}
+
+/** A cycle is reported once, from its first file in the order of the alphabet. */
+function cycles(sources: Sources): readonly string[] {
+  const edges = new Map(
+    Object.entries(sources).map(([path, text]) => [path, importsOf(text).flatMap(within(path, sources))]),
+  );
+  const done = new Set<string>();
+  const found: string[] = [];
+  const visit = (path: string, trail: readonly string[]): void => {
+    const at = trail.indexOf(path);
+    if (at !== -1) found.push(`cycle: ${[...trail.slice(at), path].join(' → ')}`);
+    if (at !== -1 || done.has(path)) return;
+    for (const next of edges.get(path) ?? []) visit(next, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of Object.keys(sources).sort()) visit(path, []);
+  return found;
+}
+
+const within =
+  (path: string, sources: Sources) =>
+  ({ target }: Import): readonly string[] => {
+    const imported = target?.startsWith('.') ? resolve(path, target) : undefined;
+    return imported !== undefined && sources[imported] !== undefined ? [imported] : [];
+  };
+
+/** Whatever the entry loads at once delays every start, `--version` included. */
+function entryViolations(sources: Sources): readonly string[] {
+  const waiting = [ENTRY];
+  const seen = new Set<string>();
+  const found: string[] = [];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (seen.has(path)) continue;
+    seen.add(path);
+    for (const edge of importsOf(sources[path] ?? '').filter(({ kind }) => kind === 'static')) {
+      waiting.push(...within(path, sources)(edge));
+      if (isHeavy(edge.target)) found.push(`${path}: loads ${edge.target} at every start; import it where it is used`);
+    }
+  }
+  return found;
+}
+
+function isHeavy(target = ''): boolean {
+  return !target.startsWith('.') && !target.startsWith('node:') && !ENTRY_PACKAGES.includes(target);
+}
+
+const layerOf = (path: string): string => path.split('/')[0] ?? '';
+const resolve = (path: string, target: string): string => normalize(join(dirname(path), target));

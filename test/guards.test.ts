@@ -1,0 +1,184 @@
+import { spawn } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { violations } from './architecture-rules.ts';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const LEAF = 'export const leaf = 1;\n';
+
+/** One planted violation each: what is wrong, the files, the sentence that must come. */
+const PLANTED: readonly (readonly [string, Readonly<Record<string, string>>, string])[] = [
+  [
+    'a forbidden import',
+    { 'tools/a.ts': "import { leaf } from '../model/b.ts';", 'model/b.ts': LEAF },
+    'tools/a.ts: tools may not import model (static import of model/b.ts)',
+  ],
+  [
+    'a forbidden import over several lines',
+    { 'ui/A.tsx': "import {\n  leaf,\n} from '../engine/b.ts';", 'engine/b.ts': LEAF },
+    'ui/A.tsx: ui may not import engine (static import of engine/b.ts)',
+  ],
+  [
+    'a forbidden import for its effect',
+    { 'lib/a.ts': "import '../contracts/b.ts';", 'contracts/b.ts': LEAF },
+    'lib/a.ts: lib may not import contracts (static import of contracts/b.ts)',
+  ],
+  [
+    'a forbidden dynamic import',
+    { 'engine/a.ts': "export const a = () => import('../tools/b.ts');", 'tools/b.ts': LEAF },
+    'engine/a.ts: engine may not import tools (dynamic import of tools/b.ts)',
+  ],
+  [
+    'a dynamic import of a computed file',
+    { 'engine/a.ts': 'export const a = (file: string) => import(file);' },
+    'engine/a.ts: a dynamic import must name its file as plain text',
+  ],
+  [
+    'a forbidden type import',
+    { 'agent/a.ts': "import type { Leaf } from '../session/b.ts';", 'session/b.ts': LEAF },
+    'agent/a.ts: agent may not import session (type import of session/b.ts)',
+  ],
+  [
+    'a forbidden type inside a type',
+    { 'agent/a.ts': "export type A = import('../session/b.ts').Leaf;", 'session/b.ts': LEAF },
+    'agent/a.ts: agent may not import session (dynamic import of session/b.ts)',
+  ],
+  [
+    'a forbidden re-export',
+    { 'app/a.ts': "export * from '../cli/b.ts';", 'cli/b.ts': LEAF },
+    'app/a.ts: app may not import cli (static import of cli/b.ts)',
+  ],
+  ['a layer nobody agreed on', { 'utils/a.ts': LEAF }, 'utils/a.ts: "utils" is not a layer'],
+  [
+    'an import without its extension',
+    { 'lib/a.ts': "import { leaf } from './b';", 'lib/b.ts': LEAF },
+    'lib/a.ts: "./b" is not a source file with its extension',
+  ],
+  [
+    'a cycle, even one of types',
+    {
+      'lib/a.ts': "import { b } from './b.ts';",
+      'lib/b.ts': "import type { C } from './c.ts';",
+      'lib/c.ts': "export const c = () => import('./a.ts');",
+    },
+    'cycle: lib/a.ts → lib/b.ts → lib/c.ts → lib/a.ts',
+  ],
+  ['251 lines', { 'lib/a.ts': 'leaf();\n'.repeat(251) }, 'lib/a.ts: has 251 lines, more than 250'],
+  ['a default export', { 'lib/a.ts': 'export default 1;\n' }, 'lib/a.ts: has a default export'],
+  [
+    'a look at the environment',
+    { 'model/a.ts': 'export const key = process.env.KEY;\n' },
+    'model/a.ts: reads the environment, which only app/environment.ts may',
+  ],
+  [
+    'an environment imported under its own name',
+    { 'model/a.ts': "import { env } from 'node:process';\n" },
+    'model/a.ts: reads the environment, which only app/environment.ts may',
+  ],
+  ['a silenced tool', { 'lib/a.ts': `// @ts-${'ignore'}\n` }, 'lib/a.ts: silences a tool'],
+  ['a promise to do it later', { 'lib/a.ts': '// TODO: soon\n' }, 'lib/a.ts: has a TODO without an issue number'],
+  ['module state', { 'lib/a.ts': 'let count = 0;\n' }, 'lib/a.ts: has mutable state in the module'],
+  ['an index', { 'lib/index.ts': LEAF }, 'lib/index.ts: import the file that holds the thing, not an index'],
+  ['a camelCase file', { 'lib/aThing.ts': LEAF }, 'lib/aThing.ts: files are kebab-case.ts, components PascalCase.tsx'],
+  [
+    'a heavy library at every start',
+    { 'cli/main.ts': "import { print } from './print.ts';", 'cli/print.ts': "import { render } from 'ink';" },
+    'cli/print.ts: loads ink at every start; import it where it is used',
+  ],
+];
+
+test.each(PLANTED)('%s is found', (_, sources, sentence) => {
+  expect(violations(sources)).toEqual([sentence]);
+});
+
+test('what the table allows passes, and words in comments are not imports', () => {
+  const sources = {
+    'cli/main.ts': "import { Command } from 'commander';\nexport const go = () => import('./repl.ts');\n",
+    'cli/repl.ts': "import { render } from 'ink';\nimport { App } from '../ui/App.tsx';\nimport '../app/compose.ts';\n",
+    'ui/App.tsx': "// import { x } from '../engine/query.ts'\nimport type { Leaf } from '../contracts/leaf.ts';\n",
+    'ui/use-thing.tsx': LEAF,
+    'app/compose.ts': "import { env } from './environment.ts';\nimport { query } from '../engine/query.ts';\n",
+    'app/environment.ts': 'export const env = () => process.env;\n',
+    'engine/query.ts': LEAF.repeat(250),
+    'contracts/leaf.ts': LEAF,
+  };
+  expect(violations(sources)).toEqual([]);
+});
+
+/** A small project with our own configuration and one planted file. */
+function project(files: Readonly<Record<string, string>>): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'ouro-guard-')));
+  for (const name of ['biome.json', 'tsconfig.json', 'knip.json']) cpSync(join(root, name), join(folder, name));
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  writeFileSync(join(folder, '.gitignore'), readFileSync(join(root, '.gitignore'), 'utf8'));
+  writeFileSync(join(folder, 'package.json'), '{ "name": "planted", "type": "module" }\n');
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  return folder;
+}
+
+/** Runs a tool of ours as the check does, in a planted project. */
+function run(tool: string, args: readonly string[], folder: string): Promise<{ code: number | null; said: string }> {
+  const child = spawn(process.execPath, [join(root, 'node_modules', tool), ...args], {
+    cwd: folder,
+    env: { ...process.env, NO_COLOR: '1' },
+  });
+  let said = '';
+  child.stdout.on('data', (chunk) => {
+    said += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    said += chunk;
+  });
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, said })));
+}
+
+const ASYNC = 'export async function save(): Promise<void> {\n  await Promise.resolve();\n}\n';
+
+test.each([
+  ['of a function beside it', { 'src/lib/a.ts': `${ASYNC}\nexport function now(): void {\n  save();\n}\n` }],
+  [
+    'of a function imported from another file',
+    {
+      'src/lib/a.ts': ASYNC,
+      'src/lib/b.ts': "import { save } from './a.ts';\n\nexport function now(): void {\n  save();\n}\n",
+    },
+  ],
+  [
+    'of a function it was given',
+    { 'src/lib/a.ts': 'export function now(deps: { readonly act: () => Promise<void> }): void {\n  deps.act();\n}\n' },
+  ],
+])('Biome fails on a floating promise %s', async (_, files) => {
+  const ended = await run('@biomejs/biome/bin/biome', ['ci', 'src'], project(files));
+  expect(ended).toMatchObject({ code: 1, said: expect.stringContaining('noFloatingPromises') });
+});
+
+test('Biome fails on `any`, on `!` and on a file nobody formatted', async () => {
+  const text = 'export const a=(b: any, c?: { d: number }) => [b, c!.d];\n';
+  const ended = await run('@biomejs/biome/bin/biome', ['ci', 'src'], project({ 'src/lib/a.ts': text }));
+  expect(ended.code).toBe(1);
+  for (const rule of ['noExplicitAny', 'noNonNullAssertion', 'format']) expect(ended.said).toContain(rule);
+});
+
+test('knip fails on an export nobody imports', async () => {
+  const files = {
+    'src/cli/main.ts': "import { used } from '../lib/a.ts';\n\nused();\n",
+    'src/app/api.ts': '',
+    'src/lib/a.ts': 'export function used(): void {}\nexport function forgotten(): void {}\n',
+  };
+  const ended = await run('knip/bin/knip.js', ['--no-progress', '--include', 'exports'], project(files));
+  expect(ended).toMatchObject({ code: 1, said: expect.stringContaining('forgotten') });
+});
+
+test('the compiler fails on a wrong type and on an index that may be missing', async () => {
+  const text = "export const a: number = 'one';\nexport const b = (c: readonly string[]): string => c[0];\n";
+  const ended = await run('typescript/bin/tsc', ['-p', '.'], project({ 'src/lib/a.ts': text }));
+  expect(ended.code).not.toBe(0);
+  expect(ended.said).toContain('a.ts(1,14): error TS2322');
+  expect(ended.said).toContain('a.ts(2,');
+});
