@@ -1,0 +1,16 @@
+// count.mjs <vitest report> <its exit code>: prints how many tests passed and failed.
+import { readFileSync } from 'node:fs';
+
+const [report, exitCode] = process.argv.slice(2);
+const { passed, failed } = counts(readFileSync(report, 'utf8'));
+// A run can fail without a failing test: a file that does not load, an error nobody awaited.
+process.stdout.write(`${passed} ${exitCode === '0' ? failed : Math.max(failed, 1)}\n`);
+
+function counts(text) {
+  if (text === '') return { passed: 0, failed: 1 };
+  const { numPassedTests, numFailedTests, testResults } = JSON.parse(text);
+  const unloaded = testResults.filter(
+    ({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0,
+  );
+  return { passed: numPassedTests, failed: numFailedTests + unloaded.length };
+}
