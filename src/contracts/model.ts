@@ -118,6 +118,8 @@ export type StreamOptions = {
 /** A way to have replies: a provider, a script or a record. */
 export type ModelPort = {
   readonly name: string;
+  /** Loads what the first stream will need, ahead of time. Never needed, only faster. */
+  prepare?(): Promise<void>;
   stream(request: ModelRequest, options: StreamOptions, signal: AbortSignal): AsyncGenerator<ModelEvent, ModelOutcome>;
   /** Exact token count, where the provider can say. */
   countTokens?(request: ModelRequest, signal: AbortSignal): Promise<number | undefined>;

@@ -1,6 +1,6 @@
-import type { AgentEvent } from './event.ts';
+import type { AgentEvent, QueuedMessage } from './event.ts';
 import type { JsonObject, JsonValue } from './json.ts';
-import type { Message, UserMessage } from './message.ts';
+import type { Message } from './message.ts';
 import type {
   Effort,
   ModelFailure,
@@ -89,6 +89,8 @@ export type QueryState = {
   readonly budget: BudgetTracker;
   /** What the API refuses to take back is left out of requests from here on. */
   readonly stripped: { readonly thinking: boolean; readonly images: boolean };
+  /** One line about the last calls, on its way from the small model. Nobody waits for it. */
+  readonly pendingSummary: Promise<string | undefined> | undefined;
 };
 
 /** The run's configuration. Every field has a default in `engine/defaults.ts`. */
@@ -103,6 +105,8 @@ export type QueryConfig = {
   readonly parallelCalls: number;
   readonly autoCompact: boolean;
   readonly partialMessages: boolean;
+  /** The caller has already drained the steering queue into the messages. */
+  readonly skipFirstPoll: boolean;
   readonly betas: readonly string[];
 };
 
@@ -152,8 +156,8 @@ export type ContextPort = {
     trigger: 'auto' | 'reactive' | 'manual',
     signal: AbortSignal,
   ): Promise<CompactionResult>;
-  /** Commits staged collapses; `undefined` when none are staged. */
-  drain(messages: readonly Message[]): Promise<readonly Message[] | undefined>;
+  /** Commits staged collapses, so that the next `prepare` applies them. False when none are staged. */
+  drain(messages: readonly Message[]): Promise<boolean>;
   /** Tokens at which auto-compaction starts, and at which a request is hopeless. */
   limits(model: string): { readonly compactAt: number; readonly blockAt: number };
   /** Calibrates the estimate by what the API counted. */
@@ -162,8 +166,8 @@ export type ContextPort = {
 
 /** The queues as the loop sees them; each take says which lines were delivered. */
 export type QueuePort = {
-  takeSteering(): readonly UserMessage[];
-  takeFollowUps(): readonly UserMessage[];
+  takeSteering(): readonly QueuedMessage[];
+  takeFollowUps(): readonly QueuedMessage[];
   hasSteering(): boolean;
 };
 

@@ -1,0 +1,190 @@
+import type { AbortReason, Agent, AgentListener, Prompt } from '../contracts/agent.ts';
+import type { AgentEvent, AgentStatus, QueuedMessage } from '../contracts/event.ts';
+import type { Message, UserMessage, UserOrigin } from '../contracts/message.ts';
+import type { Effort } from '../contracts/model.ts';
+import type { PermissionMode } from '../contracts/permission.ts';
+import type { QueryDeps, QueuePort, Terminal } from '../contracts/query.ts';
+import { createBroadcast } from './broadcast.ts';
+import { createQuestions, type Questions } from './questions.ts';
+import { createQueues } from './queues.ts';
+import { runQuery } from './run.ts';
+import { statusAfter } from './status.ts';
+
+/** What the agent lends to the parts that make its dependencies. */
+export type AgentPort = {
+  readonly askPermission: Questions['askPermission'];
+  readonly ask: Questions['ask'];
+  readonly queues: QueuePort;
+  readonly tell: (event: AgentEvent) => Promise<void>;
+  readonly onWait: (skip: () => void) => void;
+};
+
+/** Everything an agent is made of. Swap a part and it is another product. */
+export type AgentParts = {
+  readonly sessionId: string;
+  readonly messages: readonly Message[];
+  /** In order, the transcript first. */
+  readonly listeners: readonly AgentListener[];
+  /** A fresh snapshot for each query. */
+  readonly deps: (port: AgentPort) => QueryDeps;
+  /** Hears a prompt before anybody else: may add context, or refuse it with words. */
+  readonly onPrompt?: (words: string, signal: AbortSignal) => Promise<PromptVerdict>;
+  readonly describe: () => {
+    readonly model: string;
+    readonly effort: Effort;
+    readonly mode: PermissionMode;
+    readonly cwd: string;
+  };
+  readonly onListenerError?: (thrown: unknown, event: AgentEvent) => void;
+  readonly newId: () => string;
+  readonly now: () => number;
+};
+
+export type PromptVerdict =
+  | { readonly kind: 'go'; readonly context?: string }
+  | { readonly kind: 'block'; readonly words: string };
+
+/** The control panel: commands go in, events come out, one query runs at a time. */
+export function createAgent(parts: AgentParts): Agent {
+  const broadcast = createBroadcast(parts.onListenerError ?? (() => undefined));
+  const queues = createQueues();
+  const questions = createQuestions((event) => void tell(event), parts.newId);
+  let messages: readonly Message[] = parts.messages;
+  let status: AgentStatus = 'idle';
+  let controller: AbortController | undefined;
+  let idle: Promise<unknown> = Promise.resolve();
+  let skipWait: (() => void) | undefined;
+  for (const listener of parts.listeners) broadcast.subscribe(listener);
+
+  /** Applies an event to our own copy first, so that a listener that asks sees what it was told. */
+  function tell(event: AgentEvent): Promise<void> {
+    if (event.type === 'message_end') messages = [...messages, event.message];
+    if (event.type === 'compacted') messages = event.messages;
+    if (event.type === 'tombstone') messages = messages.filter((message) => message.id !== event.messageId);
+    status = statusAfter(status, event);
+    return broadcast.tell(event);
+  }
+
+  function messageOf(words: Prompt, origin: UserOrigin): UserMessage {
+    const blocks = typeof words === 'string' ? [{ type: 'text' as const, text: words }] : words;
+    return { role: 'user', id: parts.newId(), origin, blocks, at: new Date(parts.now()).toISOString() };
+  }
+
+  function enqueue(lane: QueuedMessage['lane'], words: Prompt): QueuedMessage {
+    const item = queues.add(lane, messageOf(words, lane === 'next' ? 'steer' : 'follow_up'));
+    void tell({ type: 'queue', item, state: 'queued' });
+    return item;
+  }
+
+  const queuePort: QueuePort = {
+    takeSteering: () => queues.take('next'),
+    takeFollowUps: () => queues.take('after'),
+    hasSteering: () => queues.has('next'),
+  };
+
+  const port: AgentPort = {
+    askPermission: questions.askPermission,
+    ask: questions.ask,
+    queues: queuePort,
+    tell,
+    onWait: (skip) => {
+      skipWait = skip;
+    },
+  };
+
+  function run(fresh: readonly UserMessage[], delivered: readonly QueuedMessage[]): Promise<Terminal> {
+    if (controller !== undefined)
+      throw new Error('A query is running already. Use steer or followUp to say something meanwhile.');
+    const own = new AbortController();
+    controller = own;
+    const finished = runQuery({
+      fresh,
+      delivered,
+      parts,
+      port,
+      tell,
+      read: () => messages,
+      signal: own.signal,
+    }).finally(() => {
+      controller = undefined;
+      skipWait = undefined;
+    });
+    idle = finished.then(
+      () => broadcast.drained(),
+      () => broadcast.drained(),
+    );
+    return finished;
+  }
+
+  return {
+    sessionId: parts.sessionId,
+    state: () => ({
+      status,
+      messages: [...messages],
+      queue: queues.waiting(),
+      pendingPermissions: questions.pendingPermissions(),
+      pendingQuestions: questions.pendingQuestions(),
+      ...parts.describe(),
+    }),
+    subscribe: broadcast.subscribe,
+    async prompt(words) {
+      const list = isList(words) ? words : [words];
+      return run(
+        list.map((one) => messageOf(one, 'prompt')),
+        [],
+      );
+    },
+    async continue() {
+      if (controller !== undefined) throw new Error('A query is running already.');
+      if (messages.at(-1)?.role === 'user') return run([], []);
+      const waiting = queues.has('next') ? queues.take('next') : queues.take('after');
+      if (waiting.length === 0) throw new Error('There is nothing to continue: the last word was the model’s.');
+      return run(
+        waiting.map((item) => item.message),
+        waiting,
+      );
+    },
+    steer: (words) => enqueue('next', words),
+    followUp: (words) => enqueue('after', words),
+    unqueue(id) {
+      const item = queues.remove(id);
+      if (item !== undefined) void tell({ type: 'queue', item, state: 'removed' });
+      return item;
+    },
+    answerPermission: (id, answer, by = 'person') => questions.answerPermission(id, answer, by),
+    answerQuestion: questions.answerQuestion,
+    abort(reason: AbortReason = 'user') {
+      if (controller === undefined || controller.signal.aborted) return;
+      void tell({ type: 'status', status: 'stopping' });
+      controller.abort(reason);
+    },
+    retryNow() {
+      skipWait?.();
+      skipWait = undefined;
+    },
+    clearAllQueues() {
+      const dropped = queues.clear();
+      for (const item of dropped) void tell({ type: 'queue', item, state: 'removed' });
+      return dropped;
+    },
+    reset() {
+      if (controller !== undefined) throw new Error('A query is running; abort it first.');
+      messages = [];
+      queues.clear();
+    },
+    replaceMessages(next) {
+      if (controller !== undefined) throw new Error('A query is running; abort it first.');
+      messages = [...next];
+    },
+    append: (message) => tell({ type: 'message_end', message }),
+    setQueueMode: queues.setMode,
+    async waitForIdle() {
+      await idle;
+      await broadcast.drained();
+    },
+  };
+}
+
+function isList(words: Prompt | readonly Prompt[]): words is readonly Prompt[] {
+  return typeof words !== 'string' && words.every((part) => typeof part === 'string' || Array.isArray(part));
+}

@@ -1,0 +1,42 @@
+import type { AgentListener } from '../contracts/agent.ts';
+import type { AgentEvent } from '../contracts/event.ts';
+
+/** Tells listeners in order, one event after the other, each listener awaited. */
+export type Broadcast = {
+  subscribe(listener: AgentListener): () => void;
+  /** Resolves when every listener has settled; never rejects. */
+  tell(event: AgentEvent): Promise<void>;
+  /** Resolves when everything told so far has been heard. */
+  drained(): Promise<void>;
+};
+
+/** A listener that throws is reported and never reaches whoever told. */
+export function createBroadcast(report: (thrown: unknown, event: AgentEvent) => void): Broadcast {
+  let listeners: readonly AgentListener[] = [];
+  let tail: Promise<void> = Promise.resolve();
+
+  async function deliver(event: AgentEvent): Promise<void> {
+    for (const listener of listeners) {
+      try {
+        const answer = listener(event);
+        if (answer !== undefined) await answer;
+      } catch (thrown) {
+        report(thrown, event);
+      }
+    }
+  }
+
+  return {
+    subscribe(listener) {
+      listeners = [...listeners, listener];
+      return () => {
+        listeners = listeners.filter((other) => other !== listener);
+      };
+    },
+    tell(event) {
+      tail = tail.then(() => deliver(event));
+      return tail;
+    },
+    drained: () => tail,
+  };
+}

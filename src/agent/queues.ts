@@ -1,0 +1,48 @@
+import type { QueueMode } from '../contracts/agent.ts';
+import type { QueuedMessage } from '../contracts/event.ts';
+import type { UserMessage } from '../contracts/message.ts';
+
+/** Two lanes of waiting messages: `next` goes in after the current turn, `after` when the agent would stop. */
+export type Queues = {
+  add(lane: QueuedMessage['lane'], message: UserMessage): QueuedMessage;
+  take(lane: QueuedMessage['lane']): readonly QueuedMessage[];
+  has(lane: QueuedMessage['lane']): boolean;
+  remove(id: string): QueuedMessage | undefined;
+  clear(): readonly QueuedMessage[];
+  waiting(): readonly QueuedMessage[];
+  setMode(lane: QueuedMessage['lane'], mode: QueueMode): void;
+};
+
+export function createQueues(): Queues {
+  let items: readonly QueuedMessage[] = [];
+  const modes: Record<QueuedMessage['lane'], QueueMode> = { next: 'one-at-a-time', after: 'one-at-a-time' };
+
+  return {
+    add(lane, message) {
+      const item = { id: message.id, lane, message };
+      items = [...items, item];
+      return item;
+    },
+    take(lane) {
+      const inLane = items.filter((item) => item.lane === lane);
+      const taken = modes[lane] === 'all' ? inLane : inLane.slice(0, 1);
+      items = items.filter((item) => !taken.includes(item));
+      return taken;
+    },
+    has: (lane) => items.some((item) => item.lane === lane),
+    remove(id) {
+      const found = items.find((item) => item.id === id);
+      items = items.filter((item) => item.id !== id);
+      return found;
+    },
+    clear() {
+      const all = items;
+      items = [];
+      return all;
+    },
+    waiting: () => items,
+    setMode(lane, mode) {
+      modes[lane] = mode;
+    },
+  };
+}

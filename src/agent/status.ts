@@ -1,0 +1,29 @@
+import type { AgentEvent, AgentStatus } from '../contracts/event.ts';
+
+/** What the agent is doing after an event, in a word. */
+export function statusAfter(status: AgentStatus, event: AgentEvent): AgentStatus {
+  if (event.type === 'agent_end') return 'idle';
+  if (status === 'stopping') return 'stopping';
+  switch (event.type) {
+    case 'agent_start':
+      return 'preparing';
+    case 'status':
+      return event.status;
+    case 'turn_start':
+    case 'request_sent':
+    case 'retry':
+      return 'requesting';
+    case 'block_start':
+      return event.kind === 'thinking' ? 'thinking' : 'writing';
+    case 'tool_start':
+      return 'running_tools';
+    case 'permission_request':
+    case 'question':
+      return 'waiting_for_answer';
+    case 'permission_answer':
+    case 'question_answer':
+      return 'running_tools';
+    default:
+      return status;
+  }
+}

@@ -1,0 +1,28 @@
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { QueryDeps, QueryState } from '../../contracts/query.ts';
+import { announce } from '../announce.ts';
+import { append, stop, type Verdict } from '../state.ts';
+import { continueBudget, followUp } from '../transitions/completion.ts';
+import { callsOf, type Turn } from '../turn.ts';
+import { replyOf } from './consult-stop-hooks.ts';
+
+/** No calls and nobody objects: a budget may want more, a queued prompt may follow, else it is done. */
+export async function* checkCompletion(
+  state: QueryState,
+  turn: Turn,
+  deps: QueryDeps,
+): AsyncGenerator<AgentEvent, Verdict | undefined> {
+  if (callsOf(turn.reply).length > 0) return undefined;
+  const reply = replyOf(turn);
+  const gain = turn.reply?.usage?.outputTokens ?? 0;
+  const more = continueBudget(state, reply, gain, deps.config.tokenBudget, deps);
+  if (more !== undefined) return yield* announce(state, more);
+  const queued = deps.queues.takeFollowUps();
+  for (const item of queued) yield { type: 'queue', item, state: 'delivered' };
+  const next = followUp(
+    state,
+    reply,
+    queued.map((item) => item.message),
+  );
+  return yield* announce(state, next ?? stop(append(state, ...reply), { reason: 'completed' }));
+}

@@ -1,0 +1,96 @@
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { Message } from '../../contracts/message.ts';
+import type { QueryDeps, QueryState, Terminal } from '../../contracts/query.ts';
+import { untilAborted } from '../../lib/abort.ts';
+import { modelOf } from '../model-of.ts';
+import { append } from '../state.ts';
+import { afterCompaction, compactionFailed, MAX_FAILED_COMPACTIONS } from '../transitions/auto-compact.ts';
+
+/** Ready to ask: the state, and the view of it that is sent. */
+export type Ready =
+  | { readonly kind: 'ready'; readonly state: QueryState; readonly view: readonly Message[] }
+  | { readonly kind: 'stop'; readonly terminal: Terminal };
+
+/** Steering words join, the view gets cheaper, and a full context is compacted before it is refused. */
+export async function* prepareContext(
+  before: QueryState,
+  deps: QueryDeps,
+  signal: AbortSignal,
+): AsyncGenerator<AgentEvent, Ready> {
+  if (signal.aborted) return { kind: 'stop', terminal: { reason: 'aborted_streaming' } };
+  if (deps.config.maxBudgetUsd !== undefined && deps.costUsd() >= deps.config.maxBudgetUsd) {
+    return stopBudget(deps.config.maxBudgetUsd);
+  }
+  const steered = yield* drainSteering(before, deps);
+  const prepared = await deps.context.prepare(steered.messages);
+  // These two repeat the failed request byte for byte, so nothing may move in between.
+  if (repeatsRequest(steered)) return { kind: 'ready', state: steered, view: prepared.view };
+
+  const { compactAt, blockAt } = deps.context.limits(modelOf(steered, deps));
+  let state = steered;
+  let { view, tokens } = prepared;
+  if (deps.config.autoCompact && tokens >= compactAt && state.compaction.consecutiveFailures < MAX_FAILED_COMPACTIONS) {
+    state = yield* compact(state, deps, signal);
+    if (signal.aborted) return { kind: 'stop', terminal: { reason: 'aborted_streaming' } };
+    ({ view, tokens } = await deps.context.prepare(state.messages));
+  }
+  const mayStillShrink = deps.config.autoCompact && !state.ledger.compacted;
+  if (tokens >= blockAt && !mayStillShrink) return stopFull(tokens, blockAt);
+  return { kind: 'ready', state, view };
+}
+
+async function* drainSteering(state: QueryState, deps: QueryDeps): AsyncGenerator<AgentEvent, QueryState> {
+  if (repeatsRequest(state)) return state;
+  if (state.transition === undefined && deps.config.skipFirstPoll) return state;
+  let next = state;
+  for (const item of deps.queues.takeSteering()) {
+    yield { type: 'queue', item, state: 'delivered' };
+    yield { type: 'message_end', message: item.message };
+    next = append(next, item.message);
+  }
+  return next;
+}
+
+async function* compact(
+  state: QueryState,
+  deps: QueryDeps,
+  signal: AbortSignal,
+): AsyncGenerator<AgentEvent, QueryState> {
+  yield { type: 'status', status: 'compacting' };
+  yield { type: 'recovery_start', recovery: 'auto_compact', cause: 'The context is nearly full.' };
+  const result = await untilAborted(deps.context.compact(state.messages, 'auto', signal), signal);
+  if (result === undefined) {
+    yield { type: 'recovery_end', recovery: 'auto_compact', outcome: 'released', detail: 'stopped' };
+    return state;
+  }
+  if (!result.ok) {
+    yield { type: 'recovery_end', recovery: 'auto_compact', outcome: 'released', detail: result.why };
+    const failed = compactionFailed(state);
+    if (failed.compaction.consecutiveFailures === MAX_FAILED_COMPACTIONS) {
+      const text = `Making room failed ${MAX_FAILED_COMPACTIONS} times in a row (${result.why}); it will not be tried again. Use /compact, or /clear to start fresh.`;
+      yield { type: 'notice', level: 'warn', topic: 'compaction', text };
+    }
+    return failed;
+  }
+  const boundary = result.messages.find((message) => message.role === 'boundary');
+  if (boundary !== undefined) {
+    yield { type: 'compacted', boundary, messages: result.messages, postTokens: result.postTokens };
+  }
+  yield { type: 'recovery_end', recovery: 'auto_compact', outcome: 'recovered' };
+  return afterCompaction(state, result);
+}
+
+function repeatsRequest(state: QueryState): boolean {
+  const reason = state.transition?.reason;
+  return reason === 'fallback_retry' || reason === 'max_output_tokens_escalate';
+}
+
+function stopBudget(limitUsd: number): Ready {
+  const words = `The budget of $${limitUsd} is used up.`;
+  return { kind: 'stop', terminal: { reason: 'budget_exhausted', words } };
+}
+
+function stopFull(tokens: number, blockAt: number): Ready {
+  const words = `The conversation (about ${tokens} tokens) no longer fits the model (${blockAt}). Use /compact, or /clear to start fresh.`;
+  return { kind: 'stop', terminal: { reason: 'blocking_limit', words } };
+}

@@ -1,0 +1,27 @@
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { QueryDeps, QueryState } from '../../contracts/query.ts';
+import { modelOf } from '../model-of.ts';
+import type { Verdict } from '../state.ts';
+import { fallBack } from '../transitions/fallback.ts';
+import type { Turn } from '../turn.ts';
+
+/** The model cannot be had: the partial reply is void, and the next model of the chain is asked the same. */
+export async function* recoverModel(
+  state: QueryState,
+  turn: Turn,
+  deps: QueryDeps,
+): AsyncGenerator<AgentEvent, Verdict | undefined> {
+  const verdict = fallBack(state, turn, deps);
+  if (verdict === undefined) return undefined;
+  const cause = turn.failure?.message ?? '';
+  yield { type: 'recovery_start', recovery: 'fallback_retry', cause };
+  turn.calls.discard();
+  yield* turn.callEvents();
+  if (turn.reply !== undefined) {
+    yield { type: 'tombstone', messageId: turn.reply.id, why: 'Another model answers instead.' };
+  }
+  const text = `Switched to ${modelOf(verdict.state, deps)}: ${cause}`;
+  yield { type: 'notice', level: 'warn', topic: 'fallback', text };
+  yield { type: 'recovery_end', recovery: 'fallback_retry', outcome: 'recovered' };
+  return verdict;
+}

@@ -1,0 +1,50 @@
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { QueryDeps, QueryState } from '../../contracts/query.ts';
+import { untilAborted } from '../../lib/abort.ts';
+import { stop, type Verdict } from '../state.ts';
+import { afterDrain, afterReactiveCompaction, mayCompact, mayDrain } from '../transitions/overflow.ts';
+import type { Turn } from '../turn.ts';
+
+/** It did not fit. Cheapest first: commit staged collapses, then compact; each once. */
+export async function* recoverOverflow(
+  state: QueryState,
+  turn: Turn,
+  deps: QueryDeps,
+  signal: AbortSignal,
+): AsyncGenerator<AgentEvent, Verdict | undefined> {
+  if (mayDrain(state, turn) && (await deps.context.drain(state.messages))) {
+    yield { type: 'recovery_start', recovery: 'collapse_drain_retry', cause: causeOf(turn) };
+    yield* bury(turn);
+    yield { type: 'notice', level: 'info', topic: 'context', text: 'Older calls were folded to make room.' };
+    yield { type: 'recovery_end', recovery: 'collapse_drain_retry', outcome: 'recovered' };
+    return afterDrain(state);
+  }
+  if (!mayCompact(state, turn)) return undefined;
+  yield { type: 'recovery_start', recovery: 'reactive_compact_retry', cause: causeOf(turn) };
+  yield { type: 'status', status: 'compacting' };
+  const result = await untilAborted(deps.context.compact(state.messages, 'reactive', signal), signal);
+  if (result === undefined) {
+    yield { type: 'recovery_end', recovery: 'reactive_compact_retry', outcome: 'released', detail: 'stopped' };
+    return stop(state, { reason: 'aborted_streaming' });
+  }
+  if (!result.ok) {
+    yield { type: 'recovery_end', recovery: 'reactive_compact_retry', outcome: 'released', detail: result.why };
+    return undefined;
+  }
+  yield* bury(turn);
+  const boundary = result.messages.find((message) => message.role === 'boundary');
+  if (boundary !== undefined) {
+    yield { type: 'compacted', boundary, messages: result.messages, postTokens: result.postTokens };
+  }
+  yield { type: 'recovery_end', recovery: 'reactive_compact_retry', outcome: 'recovered' };
+  return afterReactiveCompaction(state, result);
+}
+
+function* bury(turn: Turn): Generator<AgentEvent, void> {
+  if (turn.reply === undefined) return;
+  yield { type: 'tombstone', messageId: turn.reply.id, why: 'It is asked for again with more room.' };
+}
+
+function causeOf(turn: Turn): string {
+  return turn.failure?.message ?? 'The reply ran into the end of the context window.';
+}

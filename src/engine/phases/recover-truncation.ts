@@ -1,0 +1,26 @@
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { QueryDeps, QueryState } from '../../contracts/query.ts';
+import { announce } from '../announce.ts';
+import type { Verdict } from '../state.ts';
+import { escalateOutput, resumeOutput } from '../transitions/truncation.ts';
+import type { Turn } from '../turn.ts';
+
+/** The reply was cut by the output limit: first a higher cap, then going on where it stopped. */
+export async function* recoverTruncation(
+  state: QueryState,
+  turn: Turn,
+  deps: QueryDeps,
+): AsyncGenerator<AgentEvent, Verdict | undefined> {
+  const escalated = escalateOutput(state, turn, deps.modelInfo(turn.model));
+  if (escalated !== undefined) {
+    if (turn.reply !== undefined) {
+      yield {
+        type: 'tombstone',
+        messageId: turn.reply.id,
+        why: 'It was cut off and is asked for again with a higher limit.',
+      };
+    }
+    return escalated;
+  }
+  return yield* announce(state, resumeOutput(state, turn, deps));
+}

@@ -1,0 +1,148 @@
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { Usage } from '../../contracts/message.ts';
+import type { ModelEvent, ModelOutcome, ModelRequest } from '../../contracts/model.ts';
+import type { QueryDeps, QueryState } from '../../contracts/query.ts';
+import { type Channel, createChannel } from '../../lib/channel.ts';
+import { messageOf } from '../../lib/errors.ts';
+import { hasFallback, linkOf, modelOf } from '../model-of.ts';
+import { createReplyReader, type ReplyReader } from '../reply-reader.ts';
+import { buildRequest } from '../request.ts';
+import { createToolRun, type ToolRun } from '../tool-run.ts';
+import { heal } from '../transitions/heal.ts';
+import type { Turn } from '../turn.ts';
+import type { Ready } from './prepare-context.ts';
+
+/** Overloads in a row before a fallback model takes over. */
+const OVERLOADS_BEFORE_FALLBACK = 3;
+
+type Arrival =
+  | { readonly from: 'model'; readonly event: ModelEvent }
+  | { readonly from: 'calls'; readonly event: AgentEvent }
+  | { readonly from: 'end'; readonly outcome: ModelOutcome | undefined; readonly crash: string | undefined }
+  | { readonly from: 'settled' };
+
+/** Asks the model and shows the reply as it comes; a call starts as soon as its block is complete and on disk. */
+export async function* streamModel(
+  { state, view }: Extract<Ready, { kind: 'ready' }>,
+  deps: QueryDeps,
+  signal: AbortSignal,
+): AsyncGenerator<AgentEvent, Turn> {
+  const model = modelOf(state, deps);
+  yield { type: 'turn_start', turn: state.turnCount + 1, model };
+  let stripped = state.stripped;
+  for (;;) {
+    const request = deps.transformRequest(buildRequest(view, { ...state, stripped }, deps));
+    const turn = yield* attempt(request, { ...state, stripped }, deps, signal);
+    const healed = heal(turn, stripped);
+    if (healed === undefined) {
+      const inputTokens = turn.reply?.usage && inputOf(turn.reply.usage);
+      if (inputTokens !== undefined && inputTokens > 0) deps.context.observe(view, inputTokens);
+      return turn;
+    }
+    stripped = healed.stripped;
+    yield { type: 'recovery_start', recovery: 'healed', cause: turn.failure?.message ?? '' };
+    yield { type: 'notice', level: 'warn', topic: 'healed', text: healed.words };
+    yield { type: 'recovery_end', recovery: 'healed', outcome: 'recovered' };
+  }
+}
+
+async function* attempt(
+  request: ModelRequest,
+  state: QueryState,
+  deps: QueryDeps,
+  signal: AbortSignal,
+): AsyncGenerator<AgentEvent, Turn> {
+  const channel = createChannel<Arrival>();
+  const leaving = new AbortController();
+  const own = AbortSignal.any([signal, leaving.signal]);
+  const calls = createToolRun(deps, (event) => channel.push({ from: 'calls', event }), own);
+  const reader = createReplyReader(request.model, state.messages, deps);
+  const startedAt = deps.now();
+  let ended = false;
+  pump(request, state, calls, channel, deps, own);
+  showSummary(state, channel);
+  try {
+    for (;;) {
+      const arrival = channel.poll() ?? (await channel.next());
+      if (arrival.from === 'calls') yield arrival.event;
+      if (arrival.from === 'model') {
+        yield* reader.read(arrival.event);
+        if (deps.config.toolExecution === 'streaming') start(calls, reader, 'parsed');
+      }
+      if (arrival.from === 'end') {
+        const reply = reader.finish(arrival.outcome, arrival.crash);
+        if (!signal.aborted) start(calls, reader, reply.stop === 'max_tokens' ? 'parsed' : 'all');
+        yield {
+          type: 'turn_end',
+          turn: state.turnCount + 1,
+          durationMs: deps.now() - startedAt,
+          ...reader.facts(reply),
+        };
+        ended = true;
+        const events = () => remaining(calls, channel);
+        return { ...reply, calls, callEvents: events, stripped: state.stripped, streamed: !signal.aborted };
+      }
+    }
+  } finally {
+    // The consumer may leave at any yield: nothing of ours goes on behind its back.
+    if (!ended) leaving.abort();
+  }
+}
+
+function start(calls: ToolRun, reader: ReplyReader, which: 'parsed' | 'all'): void {
+  for (const block of reader.takeCalls(which)) calls.add(block, reader.messageId());
+}
+
+/** Reads the port to its end in the background; what it says arrives on the channel, never as an exception. */
+function pump(
+  request: ModelRequest,
+  state: QueryState,
+  calls: ToolRun,
+  channel: Channel<Arrival>,
+  deps: QueryDeps,
+  signal: AbortSignal,
+): void {
+  const link = linkOf(state, deps);
+  const options = {
+    restartable: () => calls.started() === 0,
+    overloadLimit: hasFallback(state, deps) ? OVERLOADS_BEFORE_FALLBACK : Number.POSITIVE_INFINITY,
+    partial: deps.config.partialMessages,
+    ...(link.maxRetries === undefined ? {} : { maxRetries: link.maxRetries }),
+    ...(link.timeoutMs === undefined ? {} : { timeoutMs: link.timeoutMs }),
+    ...(deps.onWait === undefined ? {} : { onWait: deps.onWait }),
+  };
+  const run = async () => {
+    const stream = deps.model.stream(request, options, signal);
+    for (;;) {
+      const step = await stream.next();
+      if (step.done === true) return step.value;
+      channel.push({ from: 'model', event: step.value });
+    }
+  };
+  run().then(
+    (outcome) => channel.push({ from: 'end', outcome, crash: undefined }),
+    (thrown) => channel.push({ from: 'end', outcome: undefined, crash: messageOf(thrown) }),
+  );
+}
+
+function showSummary(state: QueryState, channel: Channel<Arrival>): void {
+  // Nobody waits for it: it is shown when it arrives, or never.
+  void state.pendingSummary?.then(
+    (text) => text !== undefined && channel.push({ from: 'calls', event: { type: 'calls_summary', text } }),
+    () => undefined,
+  );
+}
+
+/** What the calls still have to say, until every one of them has its end. */
+async function* remaining(calls: ToolRun, channel: Channel<Arrival>): AsyncGenerator<AgentEvent, void> {
+  void calls.settled().then(() => channel.push({ from: 'settled' }));
+  for (;;) {
+    const arrival = channel.poll() ?? (await channel.next());
+    if (arrival.from === 'settled') return;
+    if (arrival.from === 'calls') yield arrival.event;
+  }
+}
+
+function inputOf(usage: Usage): number {
+  return usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+}

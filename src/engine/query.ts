@@ -1,0 +1,63 @@
+import type { AgentEvent } from '../contracts/event.ts';
+import type { Message } from '../contracts/message.ts';
+import type { QueryDeps, QueryState, Terminal } from '../contracts/query.ts';
+import type { Phase } from './phase.ts';
+import { advance } from './phases/advance.ts';
+import { checkCompletion } from './phases/check-completion.ts';
+import { checkInterrupt } from './phases/check-interrupt.ts';
+import { consultStopHooks } from './phases/consult-stop-hooks.ts';
+import { finishTools } from './phases/finish-tools.ts';
+import { prepareContext } from './phases/prepare-context.ts';
+import { recoverModel } from './phases/recover-model.ts';
+import { recoverOverflow } from './phases/recover-overflow.ts';
+import { recoverTruncation } from './phases/recover-truncation.ts';
+import { streamModel } from './phases/stream-model.ts';
+import { surfaceFailure } from './phases/surface-failure.ts';
+import { initialState, type Verdict } from './state.ts';
+import type { Turn } from './turn.ts';
+
+/** After the reply, in this order: the first phase that gives a verdict wins. */
+const LADDER: readonly Phase[] = [
+  checkInterrupt,
+  recoverModel,
+  recoverOverflow,
+  recoverTruncation,
+  surfaceFailure,
+  consultStopHooks,
+  checkCompletion,
+  finishTools,
+  advance,
+];
+
+/** The heart. Yields what happens; returns why it ended. Everything it touches comes in through `deps`. */
+export async function* query(
+  messages: readonly Message[],
+  deps: QueryDeps,
+  signal: AbortSignal,
+): AsyncGenerator<AgentEvent, Terminal> {
+  let state = initialState(messages);
+  for (;;) {
+    const ready = yield* prepareContext(state, deps, signal);
+    if (ready.kind === 'stop') return ready.terminal;
+
+    const turn = yield* streamModel(ready, deps, signal);
+    const verdict = yield* climb({ ...ready.state, stripped: turn.stripped }, turn, deps, signal);
+    if (verdict.kind === 'stop') return verdict.terminal;
+
+    yield { type: 'transition', reason: verdict.reason, turn: verdict.state.turnCount };
+    state = verdict.state;
+  }
+}
+
+async function* climb(
+  state: QueryState,
+  turn: Turn,
+  deps: QueryDeps,
+  signal: AbortSignal,
+): AsyncGenerator<AgentEvent, Verdict> {
+  for (const phase of LADDER) {
+    const verdict = yield* phase(state, turn, deps, signal);
+    if (verdict !== undefined) return verdict;
+  }
+  throw new Error('The ladder has no last rung: advance always gives a verdict.');
+}

@@ -1,0 +1,52 @@
+import type { ResultBlock, ToolResultBlock, UserBlock } from '../../contracts/message.ts';
+import type { RequestMessage } from '../../contracts/model.ts';
+import type { QueryState } from '../../contracts/query.ts';
+
+const NO_PICTURE = '(a picture or document that the provider refused was left out)';
+
+/** Roles alternate, nothing is empty, the first and the last message are the user's. */
+export function alternate(
+  messages: readonly RequestMessage[],
+  stripped: QueryState['stripped'],
+): readonly RequestMessage[] {
+  const merged: RequestMessage[] = [];
+  for (const message of messages) {
+    const next = message.role === 'user' ? filled(message.blocks, stripped) : message;
+    if (next === undefined) continue;
+    const last = merged.at(-1);
+    if (last?.role === 'user' && next.role === 'user') {
+      merged[merged.length - 1] = { role: 'user', blocks: [...last.blocks, ...next.blocks] };
+    } else if (last?.role === 'assistant' && next.role === 'assistant') {
+      merged[merged.length - 1] = { role: 'assistant', blocks: [...last.blocks, ...next.blocks] };
+    } else {
+      merged.push(next);
+    }
+  }
+  if (merged[0]?.role === 'assistant') merged.unshift(said('(The conversation goes on.)'));
+  if (merged.at(-1)?.role !== 'user') merged.push(said('Go on.'));
+  return merged;
+}
+
+function said(text: string): RequestMessage {
+  return { role: 'user', blocks: [{ type: 'text', text }] };
+}
+
+function filled(blocks: readonly UserBlock[], stripped: QueryState['stripped']): RequestMessage | undefined {
+  const kept = blocks.flatMap((block): UserBlock[] => {
+    if (block.type === 'text') return block.text.trim() === '' ? [] : [block];
+    if (block.type === 'tool_result') return [result(block, stripped)];
+    return [stripped.images ? { type: 'text', text: NO_PICTURE } : block];
+  });
+  return kept.length === 0 ? undefined : { role: 'user', blocks: kept };
+}
+
+function result(block: ToolResultBlock, stripped: QueryState['stripped']): ToolResultBlock {
+  if (typeof block.content === 'string') {
+    return block.content.trim() === '' ? { ...block, content: '(no output)' } : block;
+  }
+  const content = block.content.flatMap((part): ResultBlock[] => {
+    if (part.type === 'text') return part.text.trim() === '' ? [] : [part];
+    return [stripped.images ? { type: 'text', text: NO_PICTURE } : part];
+  });
+  return { ...block, content: content.length === 0 ? '(no output)' : content };
+}

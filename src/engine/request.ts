@@ -1,0 +1,74 @@
+import type { Message } from '../contracts/message.ts';
+import type { CacheBreakpoint, ModelRequest, RequestMessage } from '../contracts/model.ts';
+import type { QueryDeps, QueryState } from '../contracts/query.ts';
+import { modelOf } from './model-of.ts';
+import { alternate } from './repair/alternate.ts';
+import { cleanReplies } from './repair/clean-replies.ts';
+import { pairResults } from './repair/pair-results.ts';
+import { wellFormed } from './repair/well-formed.ts';
+
+/** The one place that builds a request. Whatever the history looks like, what comes out is valid: repair, never throw. */
+export function buildRequest(
+  view: readonly Message[],
+  state: Pick<QueryState, 'modelIndex' | 'maxOutputTokensOverride' | 'stripped'>,
+  deps: Pick<QueryDeps, 'config' | 'modelInfo' | 'system' | 'tools' | 'toolSpecs' | 'toRequestMessages'>,
+): ModelRequest {
+  const model = modelOf(state, deps);
+  const info = deps.modelInfo(model);
+  const messages = repair(deps.toRequestMessages(ownThinkingOnly(view, model, state.stripped)), state.stripped);
+  const { thinkingBudgetTokens, betas } = deps.config;
+  return {
+    model,
+    maxOutputTokens: state.maxOutputTokensOverride ?? info.defaultOutputTokens,
+    system: wellFormed(deps.system().filter((part) => part.text.trim() !== '')),
+    tools: wellFormed(deps.toolSpecs(deps.tools())),
+    messages,
+    breakpoints: breakpointsOf(messages),
+    effort: deps.config.effort,
+    ...(thinkingBudgetTokens === undefined ? {} : { thinkingBudgetTokens }),
+    ...(betas.length === 0 ? {} : { betas }),
+  };
+}
+
+/** The twelve invariants, as steps that each leave a valid list valid. */
+export function repair(
+  messages: readonly RequestMessage[],
+  stripped: QueryState['stripped'] = { thinking: false, images: false },
+): readonly RequestMessage[] {
+  return wellFormed(alternate(pairResults(cleanReplies(messages)), stripped));
+}
+
+/** Drops our own message kinds; what a compaction left behind begins at its boundary. */
+export function toRequestMessages(messages: readonly Message[]): readonly RequestMessage[] {
+  const from = messages.findLastIndex((message) => message.role === 'boundary');
+  return messages.slice(from + 1).flatMap((message): RequestMessage[] => {
+    if (message.role === 'boundary') return [];
+    return message.role === 'user'
+      ? [{ role: 'user', blocks: message.blocks }]
+      : [{ role: 'assistant', blocks: message.blocks }];
+  });
+}
+
+/** Thinking goes back only to the model that wrote it, and not at all once the API refused it. */
+function ownThinkingOnly(
+  view: readonly Message[],
+  model: string,
+  stripped: QueryState['stripped'],
+): readonly Message[] {
+  return view.map((message) => {
+    if (message.role !== 'assistant') return message;
+    if (message.model === model && !stripped.thinking) return message;
+    const blocks = message.blocks.filter((block) => block.type !== 'thinking' && block.type !== 'redacted_thinking');
+    return blocks.length === message.blocks.length ? message : { ...message, blocks };
+  });
+}
+
+/** End of tools, end of system, and two that move along the messages: the newest end and the one before it. */
+function breakpointsOf(messages: readonly RequestMessage[]): readonly CacheBreakpoint[] {
+  const users = messages.flatMap((message, index) => (message.role === 'user' ? [index] : [])).slice(-2);
+  const moving = users.flatMap((index): CacheBreakpoint[] => {
+    const block = (messages[index]?.blocks.length ?? 0) - 1;
+    return block < 0 ? [] : [{ at: 'message', message: index, block }];
+  });
+  return [{ at: 'tools' }, { at: 'system' }, ...moving];
+}

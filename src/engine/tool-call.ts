@@ -1,0 +1,186 @@
+import type { AgentEvent } from '../contracts/event.ts';
+import type { JsonObject } from '../contracts/json.ts';
+import type { ToolUseBlock } from '../contracts/message.ts';
+import type { AfterCall, BeforeCall, QueryDeps } from '../contracts/query.ts';
+import {
+  type CallContext,
+  type CallRequest,
+  type GateVerdict,
+  type PreparedCall,
+  type Tool,
+  ToolFailure,
+  type ToolOutcome,
+} from '../contracts/tool.ts';
+import { untilAborted } from '../lib/abort.ts';
+import { messageOf } from '../lib/errors.ts';
+
+/** What became of one call. `stop` ends the run once the results are kept. */
+export type CallEnd = {
+  readonly status: 'done' | 'failed' | 'denied' | 'interrupted' | 'discarded';
+  readonly outcome: ToolOutcome;
+  /** Words behind all results: hook context, a tool's own attachment. */
+  readonly attachments: readonly string[];
+  readonly stop?: { readonly by: 'hook' | 'person'; readonly words: string };
+};
+
+export const INTERRUPTED_RESULT =
+  'Interrupted by the user. The call may or may not have taken effect; check before repeating it.';
+
+/** How long an aborted tool may take to hand over what it has. */
+const ABORT_GRACE_MS = 20;
+
+/** parse ▸ pre-hook ▸ gate ▸ call ▸ post-hook ▸ cap. Never throws, whatever a tool or a hook does. */
+export async function runCall(
+  block: ToolUseBlock,
+  tool: Tool,
+  deps: QueryDeps,
+  emit: (event: AgentEvent) => void,
+  signal: AbortSignal,
+): Promise<CallEnd> {
+  const parsed = parse(block, tool);
+  if (!parsed.ok) return failed(parsed.problem);
+  const before = await consult(() => deps.beforeCall(requestOf(block, parsed.call, deps), signal), signal, hookFailed);
+  if (before === undefined) return interrupted();
+  if (before.stop !== undefined) return { ...denied(before.stop), stop: { by: 'hook', words: before.stop } };
+  if (before.deny !== undefined) return denied(before.deny);
+
+  const changed = before.input === undefined ? parsed : tool.prepare(before.input);
+  if (!changed.ok) return failed(changed.problem);
+  const request = requestOf(block, changed.call, deps);
+  const verdict = await consult(() => deps.gate(request, before, signal), signal, gateFailed);
+  if (verdict === undefined) return interrupted();
+  if (verdict.behavior === 'deny') {
+    return verdict.interrupt
+      ? { ...denied(verdict.message), stop: { by: 'person', words: verdict.message } }
+      : denied(verdict.message);
+  }
+
+  const allowed = verdict.input === request.input ? changed : tool.prepare(verdict.input);
+  if (!allowed.ok) return failed(allowed.problem);
+  return finish(block, tool, allowed.call, before, deps, emit, signal);
+}
+
+async function finish(
+  block: ToolUseBlock,
+  tool: Tool,
+  call: PreparedCall,
+  before: BeforeCall,
+  deps: QueryDeps,
+  emit: (event: AgentEvent) => void,
+  signal: AbortSignal,
+): Promise<CallEnd> {
+  const startedAt = deps.now();
+  const end = await execute(block, call, deps, emit, signal);
+  if (end.status === 'interrupted') return end;
+  const request = requestOf(block, call, deps);
+  const durationMs = deps.now() - startedAt;
+  const after = await consult(() => deps.afterCall(request, end.outcome, durationMs, signal), signal, afterFailed);
+  const outcome = await cap(block, tool, end.outcome, deps);
+  const attachments = [before.context, outcome.attachment, after?.context, after?.block].filter(
+    (words): words is string => words !== undefined && words.trim() !== '',
+  );
+  const stop = after?.stop === undefined ? {} : { stop: { by: 'hook' as const, words: after.stop } };
+  return { status: end.status, outcome, attachments, ...stop };
+}
+
+async function execute(
+  block: ToolUseBlock,
+  call: PreparedCall,
+  deps: QueryDeps,
+  emit: (event: AgentEvent) => void,
+  signal: AbortSignal,
+): Promise<CallEnd> {
+  const context: CallContext = {
+    callId: block.id,
+    cwd: deps.cwd(),
+    signal,
+    report: (progress) => emit({ type: 'tool_update', callId: block.id, progress }),
+    ask: (question) => deps.ask(block.id, question, signal),
+  };
+  try {
+    const outcome = await untilAborted((async () => call.call(context))(), signal, ABORT_GRACE_MS);
+    if (outcome === undefined) return interrupted();
+    if (signal.aborted && outcome.isError === true) return { status: 'interrupted', outcome, attachments: [] };
+    return { status: outcome.isError === true ? 'failed' : 'done', outcome, attachments: [] };
+  } catch (thrown) {
+    if (signal.aborted) return interrupted();
+    if (thrown instanceof ToolFailure) return failed(thrown.message);
+    return failed(
+      `${block.name} broke: ${messageOf(thrown)}. The fault is in the tool, not in the call; try another way.`,
+    );
+  }
+}
+
+function parse(block: ToolUseBlock, tool: Tool): ReturnType<Tool['prepare']> {
+  if (block.unparsed !== undefined) {
+    return { ok: false, problem: `The input of ${block.name} was not complete JSON. Call again with one JSON object.` };
+  }
+  try {
+    return tool.prepare(block.input);
+  } catch (thrown) {
+    return { ok: false, problem: `${block.name} could not read its input: ${messageOf(thrown)}.` };
+  }
+}
+
+function requestOf(block: ToolUseBlock, call: PreparedCall, deps: QueryDeps): CallRequest {
+  return {
+    callId: block.id,
+    tool: block.name,
+    title: call.title,
+    input: call.input,
+    cwd: deps.cwd(),
+    isReadOnly: call.isReadOnly,
+    isDestructive: call.isDestructive,
+  };
+}
+
+/** Asks somebody outside: `undefined` once aborted, the cautious answer when they throw. */
+async function consult<Answer>(
+  ask: () => Promise<Answer>,
+  signal: AbortSignal,
+  whenBroken: (why: string) => Answer,
+): Promise<Answer | undefined> {
+  try {
+    return await untilAborted((async () => ask())(), signal);
+  } catch (thrown) {
+    return signal.aborted ? undefined : whenBroken(messageOf(thrown));
+  }
+}
+
+function hookFailed(why: string): BeforeCall {
+  return { deny: `A hook that checks calls broke (${why}), so the call was not made.` };
+}
+
+function gateFailed(why: string): GateVerdict {
+  return {
+    behavior: 'deny',
+    message: `The permission check broke (${why}), so the call was not made.`,
+    interrupt: false,
+  };
+}
+
+function afterFailed(why: string): AfterCall {
+  return { context: `A hook that runs after calls broke: ${why}` };
+}
+
+async function cap(block: ToolUseBlock, tool: Tool, outcome: ToolOutcome, deps: QueryDeps): Promise<ToolOutcome> {
+  try {
+    return await deps.capResult({ callId: block.id, tool: block.name }, outcome, tool.maxResultChars);
+  } catch {
+    return typeof outcome.content === 'string'
+      ? { ...outcome, content: outcome.content.slice(0, tool.maxResultChars) }
+      : outcome;
+  }
+}
+
+export function failed(words: string): CallEnd {
+  return { status: 'failed', outcome: { content: words, isError: true }, attachments: [] };
+}
+
+function denied(words: string): CallEnd {
+  return { status: 'denied', outcome: { content: words, isError: true }, attachments: [] };
+}
+
+export function interrupted(): CallEnd {
+  return { status: 'interrupted', outcome: { content: INTERRUPTED_RESULT, isError: true }, attachments: [] };
+}

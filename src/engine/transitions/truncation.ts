@@ -1,0 +1,32 @@
+import type { ModelInfo } from '../../contracts/model.ts';
+import type { QueryDeps, QueryState } from '../../contracts/query.ts';
+import { metaLine, worthKeeping } from '../keep.ts';
+import { append, retry, spend, type Verdict } from '../state.ts';
+import { callsOf, type Turn } from '../turn.ts';
+
+const MAX_RESUMPTIONS = 3;
+
+const RESUME_WORDS =
+  'Your reply reached the output limit. Go on exactly where it stopped: no apology, no summary of what you said. If the rest is long, do it in smaller pieces.';
+
+/** Cut off by our own cap: the same request once more with the model's full cap. */
+export function escalateOutput(state: QueryState, turn: Turn, info: ModelInfo): Verdict | undefined {
+  if (!wasCut(turn) || state.ledger.escalated || state.maxOutputTokensOverride !== undefined) return undefined;
+  if (info.defaultOutputTokens >= info.maxOutputTokens) return undefined;
+  const escalated = spend(state, { escalated: true });
+  return retry('max_output_tokens_escalate', { ...escalated, maxOutputTokensOverride: info.maxOutputTokens });
+}
+
+/** Still cut off: keep what was said and ask the model to go on, a bounded number of times. */
+export function resumeOutput(state: QueryState, turn: Turn, deps: Pick<QueryDeps, 'newId'>): Verdict | undefined {
+  if (!wasCut(turn) || state.ledger.resumptions >= MAX_RESUMPTIONS) return undefined;
+  const kept = worthKeeping(turn.reply, { calls: 'dropped' });
+  const resumed = spend(state, { resumptions: state.ledger.resumptions + 1 });
+  const said = kept === undefined ? resumed : append(resumed, kept);
+  return retry('max_output_tokens_recovery', append(said, metaLine(deps, 'resume', RESUME_WORDS)));
+}
+
+/** Cut off, and no complete call would carry the turn on. */
+export function wasCut(turn: Turn): boolean {
+  return turn.stop === 'max_tokens' && callsOf(turn.reply).length === 0;
+}
