@@ -51,13 +51,13 @@ export function rowStarts(cells: readonly WrapCell[], width: number, options: Wr
   for (const [index, cell] of cells.entries()) {
     const hangs = options.spaces === 'trim' && cell.kind === 'space';
     if (cell.kind === 'wide' && index > rowFirst) breakAt = index;
-    if (column + cell.width > width && index > rowFirst && !hangs) {
+    // Twice when the word that moves down leaves no room for this cell in the next row either.
+    while (column + cell.width > width && index > rowFirst && !hangs) {
       const next = breakAt > rowFirst ? breakAt : options.longWords === 'break' ? index : rowFirst;
-      if (next > rowFirst) {
-        starts.push(cells[next]?.at ?? cell.at);
-        rowFirst = next;
-        column = widthBetween(cells, options, next, index);
-      }
+      if (next === rowFirst) break;
+      starts.push(cells[next]?.at ?? cell.at);
+      rowFirst = next;
+      column = widthBetween(cells, options, next, index);
     }
     column += cell.width;
     if (cell.kind === 'space') breakAt = index + 1;

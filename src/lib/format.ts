@@ -1,0 +1,53 @@
+/** Bytes for people: `812 B`, `3.2 KB`, `1.2 MB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  const units = ['KB', 'MB', 'GB'];
+  let value = bytes / 1024;
+  let unit = 0;
+  while (value >= 999.5 && unit < units.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${value < 99.95 ? trimZero(value.toFixed(1)) : value.toFixed(0)} ${units[unit]}`;
+}
+
+/** A duration for people: `0.4s`, `14s`, `2m57s`, `1h05m`. */
+export function formatDuration(ms: number): string {
+  if (ms < 950) return `${(ms / 1000).toFixed(1)}s`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m${pad(seconds % 60)}s`;
+  return `${Math.floor(seconds / 3600)}h${pad(Math.floor((seconds % 3600) / 60))}m`;
+}
+
+/** A count of tokens: `312`, `1.2k`, `187k`, `1M`. */
+export function formatTokens(tokens: number): string {
+  if (tokens < 1000) return String(tokens);
+  if (tokens < 9950) return `${trimZero((tokens / 1000).toFixed(1))}k`;
+  if (tokens < 999_500) return `${Math.round(tokens / 1000)}k`;
+  return `${trimZero((tokens / 1_000_000).toFixed(1))}M`;
+}
+
+/** How full the context is: `34% of 200k`. */
+export function formatUsage(usedTokens: number, limitTokens: number): string {
+  return `${Math.round((100 * usedTokens) / Math.max(1, limitTokens))}% of ${formatTokens(limitTokens)}`;
+}
+
+/** Money: cents, or as many digits as it takes to see a small sum: `$0.12`, `$0.004`. */
+export function formatMoney(dollars: number): string {
+  if (dollars <= 0 || dollars >= 0.01) return `$${dollars.toFixed(2)}`;
+  return dollars < 0.0005 ? '<$0.001' : `$${dollars.toFixed(3)}`;
+}
+
+/** `1 line`, `2 lines`. */
+export function formatCount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function pad(value: number): string {
+  return String(value).padStart(2, '0');
+}
+
+function trimZero(digits: string): string {
+  return digits.replace(/\.0$/, '');
+}
