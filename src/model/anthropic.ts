@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Anthropic } from '@anthropic-ai/sdk/client';
 import type { JsonObject } from '../contracts/json.ts';
-import type { ModelEvent, ModelFailure, ModelInfo, ModelOutcome, ModelPort, ModelRequest } from '../contracts/model.ts';
+import type { ModelFailure, ModelInfo, ModelPort, ModelRequest } from '../contracts/model.ts';
 import { type Attempt, DEFAULT_PATIENCE, type Patience, startAttempt } from './attempt.ts';
 import { modelInfo } from './catalog.ts';
-import { type Accumulator, createAccumulator } from './from-wire.ts';
-import type { ServerEvent } from './server-events.ts';
-import { ABORTED, CUT, failureOfErrorEvent, failureOfThrown } from './stream-failures.ts';
-import { addressOf, streamResponse } from './stream-response.ts';
+import { createAccumulator } from './from-wire.ts';
+import { readReply, type WireReader } from './read-reply.ts';
+import { ABORTED, failureOfThrown } from './stream-failures.ts';
+import { addressOf } from './stream-response.ts';
 import { toWire } from './to-wire.ts';
 import { numberOf, objectOf, parseJson } from './wire-json.ts';
 
@@ -51,6 +51,9 @@ export function createAnthropicPort(settings: AnthropicSettings): ModelPort {
 
   return {
     name: 'anthropic',
+    async prepare() {
+      await client();
+    },
     async *stream(request, options, signal) {
       if (signal.aborted) return { ok: false, failure: ABORTED };
       const limits = options.timeoutMs === undefined ? patience : { ...patience, totalTimeoutMs: options.timeoutMs };
@@ -61,8 +64,7 @@ export function createAnthropicPort(settings: AnthropicSettings): ModelPort {
         const response = await opening;
         if (!(response instanceof Response)) return { ok: false, failure: response };
         const reply = createAccumulator(request.model, () => `msg_${randomUUID()}`);
-        const events = streamResponse(response, attempt);
-        return yield* readReply(events, { reply, attempt, raw: options.partial ? 'told' : 'kept' });
+        return yield* readReply(response, { reader: READER, reply, attempt, options });
       } finally {
         attempt.close();
       }
@@ -80,44 +82,15 @@ export function createAnthropicPort(settings: AnthropicSettings): ModelPort {
   };
 }
 
-type Reading = { readonly reply: Accumulator; readonly attempt: Attempt; readonly raw: 'told' | 'kept' };
-
-async function* readReply(
-  events: AsyncGenerator<ServerEvent, ModelFailure | undefined>,
-  { reply, attempt, raw }: Reading,
-): AsyncGenerator<ModelEvent, ModelOutcome> {
-  const fail = (failure: ModelFailure): ModelOutcome => {
-    const partial = reply.message();
-    return partial ? { ok: false, failure, partial } : { ok: false, failure };
-  };
-  try {
-    while (true) {
-      const next = await events.next();
-      const ended = attempt.endedBy();
-      if (ended) return fail(ended);
-      if (next.done) return fail(next.value ?? CUT);
-      const { name, data } = next.value;
-      const event = objectOf(parseJson(data));
-      if (name === 'error' || event?.type === 'error') return fail(failureOfErrorEvent(data));
-      if (!event) continue;
-      if (raw === 'told' && event.type !== 'ping') yield { type: 'raw', event };
-      const step = reply.push(event);
-      if (step.progress) attempt.progressed();
-      yield* step.events;
-      if (reply.isStopped()) return complete(reply);
-    }
-  } finally {
-    // Also when the reader left early: the body must not be read on.
-    await events.return(undefined);
-  }
-}
-
-function complete(reply: Accumulator): ModelOutcome {
-  const message = reply.message();
-  if (!message) return { ok: false, failure: CUT };
-  const stopReason = reply.stopReason() ?? 'end_turn';
-  return { ok: true, message: { ...message, stopReason }, stopReason, usage: reply.usage() };
-}
+/** The Messages API speaks our language already; an `error` event may be no JSON at all. */
+const READER: WireReader = {
+  read({ name, data }) {
+    const event = objectOf(parseJson(data));
+    if (name === 'error') return [{ ...event, type: 'error' }];
+    return event ? [event] : [];
+  },
+  end: () => [],
+};
 
 async function loadClient(settings: AnthropicSettings, baseUrl: string): Promise<Anthropic> {
   const { Anthropic } = await import('@anthropic-ai/sdk/client');
@@ -126,7 +99,7 @@ async function loadClient(settings: AnthropicSettings, baseUrl: string): Promise
     baseURL: baseUrl,
     maxRetries: 0,
     // The clocks are ours, and so is everything written to the terminal.
-    timeout: 2_147_483_647,
+    timeout: Math.max(600_000, (settings.patience?.headerTimeoutMs ?? 0) + 1000),
     logLevel: 'off',
     openTelemetry: false,
     // A redirect would contact a host nobody configured.

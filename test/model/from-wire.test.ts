@@ -161,21 +161,19 @@ describe('createAccumulator', () => {
   });
 
   test('no JSON whatsoever can make it throw', () => {
-    const anything = fc
-      .jsonValue()
-      .map(
-        (value): JsonObject =>
-          JSON.parse(
-            JSON.stringify({
-              type: 'content_block_start',
-              index: 0,
-              content_block: value,
-              delta: value,
-              message: value,
-              usage: value,
-            }),
-          ),
-      );
+    const anything = fc.jsonValue().map(
+      (value): JsonObject =>
+        JSON.parse(
+          JSON.stringify({
+            type: 'content_block_start',
+            index: 0,
+            content_block: value,
+            delta: value,
+            message: value,
+            usage: value,
+          }),
+        ),
+    );
     const types = fc.constantFrom(
       'message_start',
       'content_block_start',

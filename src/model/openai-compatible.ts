@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import type { ModelFailure, ModelPort, ModelRequest } from '../contracts/model.ts';
+import { type Attempt, DEFAULT_PATIENCE, type Patience, startAttempt } from './attempt.ts';
+import { classifyResponse } from './failures.ts';
+import { createAccumulator } from './from-wire.ts';
+import { createChunkReader } from './openai-from-wire.ts';
+import { toChatCompletion } from './openai-to-wire.ts';
+import { readReply } from './read-reply.ts';
+import { ABORTED, failureOfThrown } from './stream-failures.ts';
+import { addressOf, readBody } from './stream-response.ts';
+
+/** Any server that speaks chat completions. */
+export type OpenAiSettings = {
+  /** Up to and including the version, as in `http://127.0.0.1:11434/v1`. */
+  readonly baseUrl: string;
+  readonly apiKey?: string;
+  /** What people call it, for messages. */
+  readonly name?: string;
+  readonly patience?: Partial<Patience>;
+  readonly fetch?: typeof fetch;
+};
+
+/** Chat completions, one try per stream. Reasoning is kept apart from the answer and never sent back. */
+export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
+  const url = `${settings.baseUrl.replace(/\/+$/, '')}/chat/completions`;
+  const patience = { ...DEFAULT_PATIENCE, ...settings.patience };
+  const send = settings.fetch ?? fetch;
+  const limitField = new URL(url).hostname === 'api.openai.com' ? 'max_completion_tokens' : 'max_tokens';
+
+  async function open(request: ModelRequest, attempt: Attempt): Promise<Response | ModelFailure> {
+    try {
+      const response = await send(url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'text/event-stream',
+          ...(settings.apiKey && { authorization: `Bearer ${settings.apiKey}` }),
+        },
+        body: JSON.stringify(toChatCompletion(request, limitField)),
+        signal: attempt.signal,
+        // A redirect would contact a host nobody configured.
+        redirect: 'manual',
+      });
+      if (response.ok) return response;
+      const body = await readBody(response);
+      return (
+        attempt.endedBy() ??
+        classifyResponse({ status: response.status, body, header: (name) => response.headers.get(name) })
+      );
+    } catch (thrown) {
+      return attempt.endedBy() ?? failureOfThrown(thrown, addressOf(url));
+    }
+  }
+
+  return {
+    name: settings.name ?? 'openai-compatible',
+    async *stream(request, options, signal) {
+      if (signal.aborted) return { ok: false, failure: ABORTED };
+      const limits = options.timeoutMs === undefined ? patience : { ...patience, totalTimeoutMs: options.timeoutMs };
+      const attempt = startAttempt(limits, signal);
+      try {
+        const opening = open(request, attempt);
+        yield { type: 'request_sent', attempt: 1 };
+        const response = await opening;
+        if (!(response instanceof Response)) return { ok: false, failure: response };
+        const newId = () => randomUUID();
+        const reply = createAccumulator(request.model, newId);
+        return yield* readReply(response, { reader: createChunkReader(newId), reply, attempt, options });
+      } finally {
+        attempt.close();
+      }
+    },
+  };
+}
