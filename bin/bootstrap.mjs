@@ -11,8 +11,12 @@ import { runProgram } from './run-program.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const [verb, ...rest] = process.argv.slice(2);
 
-/** Bun is always told which bunfig to read and to leave .env alone: both may be hostile where ouro is started. */
-const safeFlags = ['--no-env-file', `--config=${join(root, 'bunfig.toml')}`];
+/** Bun is always told what to read: .env, bunfig and tsconfig may be hostile where ouro is started. */
+const safeFlags = [
+  '--no-env-file',
+  `--config=${join(root, 'bunfig.toml')}`,
+  `--tsconfig-override=${join(root, 'tsconfig.json')}`,
+];
 
 const verbs = {
   start: (bun) => {

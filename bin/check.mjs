@@ -22,6 +22,7 @@ function runStep(root, bun, flags, { name, file, args }) {
   const startedAtMs = Date.now();
   const child = spawn(bun, [...flags, join(root, 'node_modules', file), ...args], {
     cwd: root,
+    env: process.stdout.isTTY ? process.env : { ...process.env, NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = [];

@@ -58,7 +58,14 @@ function isInstalled(root, lockFile) {
 /** Everything npm says goes to stderr: stdout belongs to the program. */
 function npmCi(root) {
   // Errors only: the engine warnings of npm speak of Node, and the libraries run on the pinned runtime.
-  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', '--include=dev', '--include=optional'];
+  const flags = [
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+    '--include=dev',
+    '--include=optional',
+  ];
   const { file, args, shell } = npmCommand();
   const env = { ...process.env };
   // A relative `npm --prefix X start` would otherwise be resolved a second time, from inside X.

@@ -49,7 +49,7 @@ export function bareCheckout(): { root: string; env: Record<string, string>; npm
   mkdirSync(join(root, 'src', 'cli'), { recursive: true });
   mkdirSync(programs);
   cpSync(join(repository, 'bin'), join(root, 'bin'), { recursive: true });
-  cpSync(join(repository, 'bunfig.toml'), join(root, 'bunfig.toml'));
+  for (const name of ['bunfig.toml', 'tsconfig.json']) cpSync(join(repository, name), join(root, name));
   writeFileSync(join(root, 'package.json'), '{ "name": "ouro", "type": "module" }');
   writeFileSync(join(root, 'package-lock.json'), '{ "packages": {} }');
   writeFileSync(join(root, 'src', 'cli', 'main.ts'), ECHO_PROGRAM);

@@ -17,7 +17,7 @@ test.each(['inside the package', 'hoisted beside it'])('an installed package fin
   const modules = join(temporary(), 'lib', 'node_modules');
   const installed = join(modules, 'ouro');
   cpSync(join(repository, 'bin'), join(installed, 'bin'), { recursive: true });
-  cpSync(join(repository, 'bunfig.toml'), join(installed, 'bunfig.toml'));
+  for (const name of ['bunfig.toml', 'tsconfig.json']) cpSync(join(repository, name), join(installed, name));
   mkdirSync(join(installed, 'dist'));
   mkdirSync(join(installed, 'node_modules'));
   writeFileSync(join(installed, 'dist', 'main.js'), 'console.log("built", process.argv.slice(2));');

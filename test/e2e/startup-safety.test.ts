@@ -17,7 +17,7 @@ function hostileProject(): { cwd: string; canary: string; env: Record<string, st
     writeFileSync(join(cwd, path), text);
   };
   const evil = (name: string) => `require('node:fs').appendFileSync(${JSON.stringify(canary)}, '${name}\\n');\n`;
-  plant('evil.cjs', evil('preload'));
+  plant('evil.cjs', evil('ran'));
   plant('bunfig.toml', 'preload = ["./evil.cjs"]\n[run]\nshell = "system"\n[test]\npreload = ["./evil.cjs"]\n');
   for (const name of ['.env', '.env.local', '.env.development', '.env.production']) {
     plant(
@@ -73,10 +73,23 @@ test('the program the launcher starts gets no variable from a .env file', async 
   expect(existsSync(canary)).toBe(false);
 });
 
-test('plain Bun would have run it: the trap is armed', async () => {
+/** The trap must be armed, or the tests above would prove nothing. */
+test.each([
+  ['bunfig.toml', ['--no-env-file', `--tsconfig-override=${join(repository, 'tsconfig.json')}`]],
+  ['tsconfig.json', ['--no-env-file', `--config=${join(repository, 'bunfig.toml')}`]],
+])('without its flag, %s does run', async (_, flags) => {
   const { cwd, canary, env } = hostileProject();
   const { root } = bareCheckout();
-  const ended = await started(process.execPath, [join(root, 'src', 'cli', 'main.ts')], { cwd, env });
+  await started(process.execPath, [...flags, join(root, 'src', 'cli', 'main.ts')], { cwd, env });
+  expect(readFileSync(canary, 'utf8')).toContain('ran');
+});
+
+test('without its flag, .env is read', async () => {
+  const { cwd, env } = hostileProject();
+  const { root } = bareCheckout();
+  const flags = ['bunfig.toml', 'tsconfig.json'].map((name) => {
+    return `--${name === 'bunfig.toml' ? 'config' : 'tsconfig-override'}=${join(repository, name)}`;
+  });
+  const ended = await started(process.execPath, [...flags, join(root, 'src', 'cli', 'main.ts')], { cwd, env });
   expect(JSON.parse(ended.stdout)).toMatchObject({ env: { CANARY: 'read' } });
-  expect(readFileSync(canary, 'utf8')).toContain('preload');
 });
