@@ -1,5 +1,4 @@
 import type { AgentEvent } from '../contracts/event.ts';
-import type { JsonObject } from '../contracts/json.ts';
 import type { ToolUseBlock } from '../contracts/message.ts';
 import type { AfterCall, BeforeCall, QueryDeps } from '../contracts/query.ts';
 import {

@@ -80,7 +80,13 @@ async function* attempt(
         };
         ended = true;
         const events = () => remaining(calls, channel);
-        return { ...reply, calls, callEvents: events, stripped: state.stripped, streamed: !signal.aborted };
+        return {
+          ...reply,
+          calls,
+          callEvents: events,
+          stripped: state.stripped,
+          streamed: arrival.outcome?.ok === true,
+        };
       }
     }
   } finally {

@@ -1,0 +1,335 @@
+import { expect, test } from 'vitest';
+import type { QueryDeps } from '../../src/contracts/query.ts';
+import { query } from '../../src/engine/query.ts';
+import { drain } from '../support/drain.ts';
+import {
+  calls,
+  cutOff,
+  empty,
+  fails,
+  historyOf,
+  INFO,
+  overloaded,
+  pauses,
+  queued,
+  reasonsOf,
+  refusal,
+  roomyContext,
+  type ScriptedDeps,
+  says,
+  scripted,
+  tooLong,
+  userSays,
+} from '../support/scripted.ts';
+
+const PROMPT = [userSays('do it')];
+
+async function run(deps: ScriptedDeps) {
+  const { events, result } = await drain(query(PROMPT, deps, new AbortController().signal));
+  return { events, result, reasons: reasonsOf(events), history: historyOf(PROMPT, events) };
+}
+
+test('a plain reply completes the query in one request', async () => {
+  const deps = scripted([says('hello')]);
+  const { result, reasons, history } = await run(deps);
+  expect({ result, reasons, calls: deps.calls() }).toEqual({ result: { reason: 'completed' }, reasons: [], calls: 1 });
+  expect(history.map((message) => message.role)).toEqual(['user', 'assistant']);
+});
+
+test('a reply with calls is followed by one message with all results in call order, attachments behind them', async () => {
+  const deps = scripted(
+    [calls({ name: 'Echo', id: 'a', input: { n: 1 } }, { name: 'Echo', id: 'b', input: { n: 2 } }), says('done')],
+    {
+      attachments: async () => ['a file changed'],
+    },
+  );
+  const { result, reasons, history } = await run(deps);
+  expect(result).toEqual({ reason: 'completed' });
+  expect(reasons).toEqual(['next_turn']);
+  expect(history[2]).toMatchObject({
+    role: 'user',
+    origin: 'results',
+    blocks: [
+      { type: 'tool_result', tool_use_id: 'a', content: 'echo {"n":1}' },
+      { type: 'tool_result', tool_use_id: 'b', content: 'echo {"n":2}' },
+      { type: 'text', text: 'a file changed' },
+    ],
+  });
+});
+
+test('a call decides that the loop goes on, whatever the stop reason says', async () => {
+  const deps = scripted([{ ...calls('Echo'), stop: 'end_turn' }, says('done')]);
+  const { reasons } = await run(deps);
+  expect(reasons).toEqual(['next_turn']);
+});
+
+test('an overloaded model gives way to the fallback, and its thinking stays out of the next request', async () => {
+  const thinking = { type: 'thinking' as const, thinking: 'hm', signature: 'sig' };
+  const first = { ...calls('Echo'), blocks: [thinking, ...calls('Echo').blocks] };
+  const deps = scripted([first, overloaded(), says('from b')], {
+    config: { chain: [{ model: 'model-a' }, { model: 'model-b' }] },
+  });
+  const { result, reasons, events, history } = await run(deps);
+  expect(result.reason).toBe('completed');
+  expect(reasons).toEqual(['next_turn', 'fallback_retry']);
+  expect(events).toContainEqual({
+    type: 'notice',
+    level: 'warn',
+    topic: 'fallback',
+    text: 'Switched to model-b: scripted overloaded',
+  });
+  const third = deps.requests()[2];
+  expect(third?.model).toBe('model-b');
+  expect(JSON.stringify(third?.messages)).not.toContain('thinking');
+  expect(JSON.stringify(history)).toContain('"thinking":"hm"');
+});
+
+test('a failure without a fallback ends the query and is told once', async () => {
+  const deps = scripted([fails('auth', { status: 401 })]);
+  const { result, events } = await run(deps);
+  expect(result).toMatchObject({ reason: 'api_error', failure: { kind: 'auth' } });
+  expect(events.filter((event) => event.type === 'notice' && event.level === 'error')).toHaveLength(1);
+});
+
+test('staged collapses are committed before anything is compacted', async () => {
+  let staged = true;
+  const drainOnce: QueryDeps['context']['drain'] = async () => {
+    const was = staged;
+    staged = false;
+    return was;
+  };
+  const deps = scripted([tooLong(), says('fits')], { context: { ...roomyContext, drain: drainOnce } });
+  const { reasons, result } = await run(deps);
+  expect(reasons).toEqual(['collapse_drain_retry']);
+  expect(result).toEqual({ reason: 'completed' });
+});
+
+test('a context that is too long is compacted once and asked again', async () => {
+  const deps = scripted([tooLong(), says('fits')]);
+  const { reasons, events, history } = await run(deps);
+  expect(reasons).toEqual(['reactive_compact_retry']);
+  expect(events.some((event) => event.type === 'compacted')).toBe(true);
+  expect(history.map((message) => message.role)).toEqual(['boundary', 'user', 'assistant']);
+});
+
+test('a context that stays full after compaction is surfaced, not retried for ever', async () => {
+  const deps = scripted([], { after: tooLong() });
+  const { result } = await run(deps);
+  expect(result.reason).toBe('prompt_too_long');
+  expect(deps.calls()).toBe(2);
+});
+
+test('a reply that ran into the end of the window is compacted too', async () => {
+  const deps = scripted([says('and then', 'model_context_window_exceeded'), says('fits')]);
+  const { reasons, events } = await run(deps);
+  expect(reasons).toEqual(['reactive_compact_retry']);
+  expect(events.some((event) => event.type === 'tombstone')).toBe(true);
+});
+
+test('media that is too large is stripped once, then compacted, then surfaced as an image error', async () => {
+  const deps = scripted([], { after: fails('media_too_large') });
+  const { result, reasons } = await run(deps);
+  expect(result.reason).toBe('image_error');
+  expect(reasons).toEqual(['reactive_compact_retry']);
+  expect(deps.calls()).toBe(3);
+});
+
+test('a cut reply is dropped and asked for again with the full cap, then continued at most three times', async () => {
+  const deps = scripted([], { after: cutOff('piece') });
+  const { result, reasons, history } = await run(deps);
+  expect(result.reason).toBe('max_output_tokens');
+  expect(reasons).toEqual([
+    'max_output_tokens_escalate',
+    'max_output_tokens_recovery',
+    'max_output_tokens_recovery',
+    'max_output_tokens_recovery',
+  ]);
+  expect(deps.requests().map((request) => request.maxOutputTokens)).toEqual([8_000, 64_000, 64_000, 64_000, 64_000]);
+  expect(deps.requests()[1]?.messages).toEqual(deps.requests()[0]?.messages);
+  expect(history.filter((message) => message.role === 'assistant')).toHaveLength(4);
+});
+
+test('a model already at its highest cap is asked to go on at once', async () => {
+  const deps = scripted([cutOff(), says('rest')], {
+    modelInfo: (id) => ({ ...INFO, id, defaultOutputTokens: 64_000 }),
+  });
+  expect((await run(deps)).reasons).toEqual(['max_output_tokens_recovery']);
+});
+
+test('a call whose input was cut is never run', async () => {
+  const cut = {
+    blocks: [{ type: 'tool_use' as const, id: 'x', name: 'Echo', input: '{"a', unparsed: '{"a' }],
+    stop: 'max_tokens',
+  };
+  const deps = scripted([cut, says('whole')]);
+  const { events, reasons } = await run(deps);
+  expect(reasons).toEqual(['max_output_tokens_escalate']);
+  expect(events.some((event) => event.type === 'tool_start')).toBe(false);
+});
+
+test('a stop hook objects with words the model reads, at most eight times, and does not refill the compaction', async () => {
+  const deps = scripted([tooLong()], {
+    onStop: async () => ({ kind: 'object', words: 'tests fail' }),
+    after: says('done now'),
+  });
+  const { result, reasons, history, events } = await run(deps);
+  expect(result).toEqual({ reason: 'completed' });
+  expect(reasons).toEqual(['reactive_compact_retry', ...Array(8).fill('stop_hook_blocking')]);
+  expect(history.filter((message) => message.role === 'user' && message.origin === 'hook')).toHaveLength(8);
+  expect(events.some((event) => event.type === 'notice' && event.level === 'warn' && event.topic === 'stop_hook')).toBe(
+    true,
+  );
+});
+
+test('compaction after a stop hook objection is not tried twice: the death spiral has an end', async () => {
+  let asked = 0;
+  const onStop = async () => {
+    asked += 1;
+    return { kind: 'object', words: 'again' } as const;
+  };
+  const deps = scripted([tooLong(), says('a'), tooLong()], { onStop, after: tooLong() });
+  const { result } = await run(deps);
+  expect(result.reason).toBe('prompt_too_long');
+  expect(asked).toBe(1);
+});
+
+test('a hook may prevent the end of the turn from going on at all', async () => {
+  const deps = scripted([says('x')], { onStop: async () => ({ kind: 'prevent', words: 'enough' }) });
+  expect((await run(deps)).result).toEqual({ reason: 'stop_hook_prevented', words: 'enough' });
+});
+
+test('stop hooks never hear of an API error', async () => {
+  let asked = 0;
+  const onStop = async () => {
+    asked += 1;
+    return { kind: 'pass' } as const;
+  };
+  await run(scripted([fails('server')], { onStop }));
+  expect(asked).toBe(0);
+});
+
+test('a token budget asks for more until gains diminish', async () => {
+  const deps = scripted([], { config: { tokenBudget: 100_000 } });
+  const { reasons, result } = await run(deps);
+  expect(reasons).toEqual(Array(3).fill('token_budget_continuation'));
+  expect(result).toEqual({ reason: 'completed' });
+});
+
+test('a token budget that is nearly used asks for nothing more', async () => {
+  expect((await run(scripted([], { config: { tokenBudget: 22 } }))).reasons).toEqual([]);
+});
+
+test('a paused turn is handed back, at most ten times in a row', async () => {
+  const deps = scripted([], { after: pauses() });
+  const { reasons, result } = await run(deps);
+  expect(reasons).toEqual(Array(10).fill('pause_turn_resume'));
+  expect(result).toEqual({ reason: 'completed' });
+});
+
+test('an empty reply is nudged once, and no empty message is ever sent', async () => {
+  const deps = scripted([], { after: empty() });
+  const { reasons, result, history } = await run(deps);
+  expect(reasons).toEqual(['empty_response_nudge']);
+  expect(result).toEqual({ reason: 'completed' });
+  expect(history.some((message) => message.role === 'assistant')).toBe(false);
+});
+
+test('a queued follow-up starts when everything else is done', async () => {
+  const deps = scripted([says('one'), says('two')], { followUps: [queued('after', 'and then')] });
+  const { reasons, history } = await run(deps);
+  expect(reasons).toEqual(['follow_up']);
+  expect(history.map((message) => message.role)).toEqual(['user', 'assistant', 'user', 'assistant']);
+});
+
+test('steering typed while the last reply streamed is heard before the hooks', async () => {
+  const order: string[] = [];
+  const steering: ReturnType<typeof queued>[] = [];
+  const deps = scripted([says('one'), says('two')], {
+    steering,
+    transformRequest: (request) => {
+      order.push('request');
+      if (order.length === 1) steering.push(queued('next', 'wait'));
+      return request;
+    },
+    onStop: async () => {
+      order.push('hook');
+      return { kind: 'pass' };
+    },
+  });
+  const { reasons } = await run(deps);
+  expect(reasons).toEqual(['next_turn']);
+  expect(order).toEqual(['request', 'request', 'hook']);
+});
+
+test('a refusal ends the query and leaves nothing of itself behind', async () => {
+  const { result, history } = await run(scripted([{ ...refusal(), blocks: [{ type: 'text', text: 'I' }] }]));
+  expect(result.reason).toBe('refusal');
+  expect(history).toEqual(PROMPT);
+});
+
+test('the turn limit ends the query after the results are kept', async () => {
+  const { result, history } = await run(scripted([], { config: { maxTurns: 2 }, after: calls('Echo') }));
+  expect(result.reason).toBe('max_turns');
+  expect(history.at(-1)).toMatchObject({ role: 'user', origin: 'results' });
+});
+
+test('a spent budget ends the query before the next request', async () => {
+  let cost = 0;
+  const deps = scripted([calls('Echo')], {
+    config: { maxBudgetUsd: 1 },
+    costUsd: () => cost,
+    transformRequest: (request) => {
+      cost = 2;
+      return request;
+    },
+  });
+  expect((await run(deps)).result.reason).toBe('budget_exhausted');
+  expect(deps.calls()).toBe(1);
+});
+
+test('a full context with nothing left to try blocks before the request', async () => {
+  const full = {
+    ...roomyContext,
+    prepare: async (messages: readonly never[]) => ({ messages, view: messages, tokens: 5_000, freedTokens: 0 }),
+  };
+  const deps = scripted([says('never')], {
+    config: { autoCompact: false },
+    context: { ...roomyContext, prepare: full.prepare },
+  });
+  expect((await run(deps)).result.reason).toBe('blocking_limit');
+  expect(deps.calls()).toBe(0);
+});
+
+test('three compactions that fail in a row are not followed by a fourth', async () => {
+  let tried = 0;
+  const context: QueryDeps['context'] = {
+    ...roomyContext,
+    prepare: async (messages) => ({ messages, view: messages, tokens: 1_500, freedTokens: 0 }),
+    compact: async () => {
+      tried += 1;
+      return { ok: false, why: 'no summary came' };
+    },
+  };
+  await run(scripted([calls('Echo'), calls('Echo'), calls('Echo'), calls('Echo'), calls('Echo')], { context }));
+  expect(tried).toBe(3);
+});
+
+test('a refused signature is healed once by leaving all thinking out', async () => {
+  const deps = scripted([fails('invalid', { refusedPart: 'signature' }), says('ok')]);
+  const { result, reasons, events } = await run(deps);
+  expect(result.reason).toBe('completed');
+  expect(reasons).toEqual([]);
+  expect(events).toContainEqual({ type: 'recovery_end', recovery: 'healed', outcome: 'recovered' });
+  expect(deps.calls()).toBe(2);
+});
+
+test('a port that throws ends the query as a model error', async () => {
+  expect((await run(scripted([{ blocks: [], throws: 'boom' }]))).result.reason).toBe('model_error');
+});
+
+test('a stream that breaks after a call has run keeps the result and goes on', async () => {
+  const broken = { ...calls('Echo'), failure: { kind: 'cut' as const, message: 'cut' } };
+  const { reasons, result } = await run(scripted([broken, says('done')]));
+  expect(reasons).toEqual(['next_turn']);
+  expect(result).toEqual({ reason: 'completed' });
+});
