@@ -55,23 +55,28 @@ function isInstalled(root, lockFile) {
   });
 }
 
+const NPM_FLAGS = [
+  '--ignore-scripts',
+  '--no-audit',
+  '--no-fund',
+  // Errors only: the engine warnings of npm speak of Node, and the libraries run on the pinned runtime.
+  '--loglevel=error',
+  // Tests and runtimes are needed whatever NODE_ENV or the settings of the machine leave out.
+  '--include=dev',
+  '--include=optional',
+  // Offline, npm would wait for more than a minute before it says so.
+  '--fetch-retry-mintimeout=1000',
+  '--fetch-retry-maxtimeout=3000',
+];
+
 /** Everything npm says goes to stderr: stdout belongs to the program. */
 function npmCi(root) {
-  // Errors only: the engine warnings of npm speak of Node, and the libraries run on the pinned runtime.
-  const flags = [
-    '--ignore-scripts',
-    '--no-audit',
-    '--no-fund',
-    '--loglevel=error',
-    '--include=dev',
-    '--include=optional',
-  ];
   const { file, args, shell } = npmCommand();
   const env = { ...process.env };
   // A relative `npm --prefix X start` would otherwise be resolved a second time, from inside X.
   if (env.npm_lifecycle_event !== undefined) delete env.npm_config_prefix;
   return new Promise((resolve, reject) => {
-    const child = spawn(file, [...args, 'ci', ...flags], { cwd: root, env, shell, stdio: ['ignore', 2, 2] });
+    const child = spawn(file, [...args, 'ci', ...NPM_FLAGS], { cwd: root, env, shell, stdio: ['ignore', 2, 2] });
     child.on('error', () =>
       reject(new Error('npm could not be started. Install Node 20 or newer together with npm, then try again.')),
     );
