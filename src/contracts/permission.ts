@@ -1,0 +1,125 @@
+import type { JsonObject } from './json.ts';
+
+/** How much happens without a question. */
+export type PermissionMode = 'default' | 'acceptEdits' | 'plan' | 'dontAsk' | 'bypassPermissions';
+
+export type RuleBehavior = 'allow' | 'ask' | 'deny';
+
+/** Where a rule was written, the strongest first. Lists of all sources are united. */
+export type RuleSource = 'managed' | 'flag' | 'session' | 'user' | 'local' | 'project';
+
+/** One line of a permission list, with the place it came from. */
+export type Rule = {
+  readonly text: string;
+  readonly tool: string;
+  /** The words between the parentheses; absent when the rule is about the whole tool. */
+  readonly specifier?: string;
+  readonly behavior: RuleBehavior;
+  readonly source: RuleSource;
+  readonly file?: string;
+  readonly line?: number;
+  /** What `/path` in the rule starts from: the folder its settings file belongs to. */
+  readonly root?: string;
+  /** Why the text could not be understood. A malformed deny makes its tool ask. */
+  readonly problem?: string;
+};
+
+/** Everything a decision depends on besides the call and the disk. */
+export type Policy = {
+  readonly mode: PermissionMode;
+  readonly rules: readonly Rule[];
+  /** Folders whose contents may be read and, in some modes, changed. */
+  readonly workspaceRoots: readonly string[];
+  readonly cwd: string;
+  readonly home: string;
+  readonly trusted: boolean;
+  /** Bypass was asked for by a flag, the user or managed settings, and confirmed. */
+  readonly canBypass: boolean;
+  /** Folders and files that are ours (settings, key store); writing there always asks. */
+  readonly protectedPaths: readonly string[];
+  /** Files that are never read unasked, beside the well-known ones (our key store). */
+  readonly sensitivePaths: readonly string[];
+  /** The entries of PATH; those inside the workspace are not trusted to hold `ls`. */
+  readonly searchPath: readonly string[];
+  readonly disk: 'case-sensitive' | 'case-insensitive';
+};
+
+export type ToolKind = 'read' | 'edit' | 'shell' | 'fetch' | 'mcp' | 'agent' | 'skill' | 'session' | 'other';
+
+/** What a call would touch, as told by its tool. Nothing here grants anything. */
+export type ToolFacts = {
+  readonly tool: string;
+  readonly input: JsonObject;
+  readonly kind: ToolKind;
+  readonly reads?: readonly string[];
+  /** Folders that are searched to the bottom. */
+  readonly searches?: readonly string[];
+  readonly writes?: readonly string[];
+  readonly command?: string;
+  readonly url?: string;
+  /** What a rule's specifier is compared with, for tools without a grammar of their own (Task, Skill). */
+  readonly specifier?: string;
+  /** The input lacks what its tool needs, so nothing can be said. */
+  readonly problem?: string;
+};
+
+export type DecisionStage = 'facts' | 'deny' | 'breaker' | 'ask' | 'mode' | 'allow' | 'default' | 'hook' | 'answer';
+
+/** One thing that was looked at on the way to a verdict. */
+export type TraceStep = {
+  readonly stage: DecisionStage;
+  readonly verdict?: RuleBehavior;
+  /** The sub-command, path or address this is about. */
+  readonly subject?: string;
+  readonly rule?: Rule;
+  readonly mode?: PermissionMode;
+  readonly text: string;
+};
+
+/** A rule that would answer the same question for ever, and what it covers. */
+export type RuleSuggestion = { readonly rule: string; readonly covers: string };
+
+/** A path whose real place is not where its name says. */
+export type RealTarget = { readonly path: string; readonly real: string };
+
+export type Decision = {
+  readonly verdict: RuleBehavior;
+  readonly reasons: readonly string[];
+  readonly matched: readonly Rule[];
+  readonly trace: readonly TraceStep[];
+  readonly unanalysed?: readonly string[];
+  readonly suggestions: readonly RuleSuggestion[];
+  readonly targets: readonly RealTarget[];
+  /** Allowed only because it is read-only: run it with the hardened environment of `harden-git.ts`. */
+  readonly hardened: 'git' | 'none';
+};
+
+/** What a prompt shows. Strings are as given; the screen sanitises them. */
+export type PermissionRequest = {
+  readonly id: string;
+  readonly callId: string;
+  readonly toolName: string;
+  readonly title: string;
+  readonly description?: string;
+  readonly facts: ToolFacts;
+  readonly reasons: readonly string[];
+  readonly targets: readonly RealTarget[];
+  readonly suggestions: readonly RuleSuggestion[];
+  readonly trace: readonly TraceStep[];
+  /** A circuit breaker asked: this cannot be remembered. */
+  readonly danger: 'breaker' | 'none';
+  /** The text holds characters that do not show, or that show as something else. */
+  readonly concealed: 'hidden_characters' | 'none';
+  readonly agentId?: string;
+};
+
+export type RememberDestination = 'session' | 'local' | 'project' | 'user';
+
+export type PermissionAnswer =
+  | {
+      readonly behavior: 'allow';
+      readonly updatedInput?: JsonObject;
+      readonly remember?: { readonly rules: readonly string[]; readonly destination: RememberDestination };
+      readonly mode?: PermissionMode;
+    }
+  | { readonly behavior: 'deny'; readonly message?: string; readonly interrupt?: boolean };

@@ -1,0 +1,40 @@
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+
+export type FileKind = 'file' | 'directory' | 'link' | 'other';
+
+/** The few looks at the disk that a decision may take. What is not there is `undefined`; anything odd throws. */
+export type PermissionFs = {
+  lstat(path: string): { readonly kind: FileKind; readonly nlink: number } | undefined;
+  readlink(path: string): string;
+  readdir(path: string): readonly string[];
+  readFile(path: string): string | undefined;
+};
+
+/** The real disk. */
+export const diskFs: PermissionFs = {
+  lstat: (path) =>
+    unlessMissing(() => {
+      const stat = lstatSync(path);
+      const kind = stat.isSymbolicLink()
+        ? 'link'
+        : stat.isDirectory()
+          ? 'directory'
+          : stat.isFile()
+            ? 'file'
+            : 'other';
+      return { kind, nlink: stat.nlink };
+    }),
+  readlink: (path) => readlinkSync(path),
+  readdir: (path) => unlessMissing(() => readdirSync(path)) ?? [],
+  readFile: (path) => unlessMissing(() => readFileSync(path, 'utf8')),
+};
+
+function unlessMissing<Answer>(look: () => Answer): Answer | undefined {
+  try {
+    return look();
+  } catch (thrown) {
+    const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw thrown;
+  }
+}

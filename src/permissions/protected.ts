@@ -1,0 +1,71 @@
+import type { Policy } from '../contracts/permission.ts';
+import { folded, isInside, type ResolvedPath } from './paths.ts';
+
+const PROTECTED_FOLDERS = ['.git', '.vscode', '.idea', '.husky', '.claude', '.ouro', '.agents', '.cursor', '.codex', '.ssh', '.aws', '.gnupg', '.kube'];
+const PROTECTED_FILES = [
+  '.gitmodules', '.gitconfig', '.gitattributes', '.mcp.json', '.envrc', '.npmrc', '.pnpmrc', '.ripgreprc', '.netrc', '.pypirc',
+  '.bashrc', '.bash_profile', '.bash_login', '.bash_logout', '.bash_aliases', '.profile', '.zshrc', '.zshenv',
+  '.zprofile', '.zlogin', '.zlogout', '.kshrc', '.inputrc', '.vimrc', '.exrc', '.nvimrc', '.tmux.conf', '.screenrc', '.xinitrc', '.xprofile', '.login', '.cshrc', '.tcshrc',
+  '.bunfig.toml', 'bunfig.toml', '.yarnrc', '.yarnrc.yml', '.yarnrc.yaml', '.pre-commit-config.yaml',
+];
+const HOME_FOLDERS = ['.config', '.ssh', '.aws', '.gnupg', '.kube', '.docker', '.local/bin', '.local/share/systemd', 'bin', 'Library/LaunchAgents'];
+const SYSTEM_FOLDERS = ['/etc', '/bin', '/sbin', '/usr', '/lib', '/lib64', '/boot', '/dev', '/proc', '/sys', '/var/spool/cron', '/var/spool/at', '/opt', '/root/.ssh'];
+const HARMLESS_DEVICES = ['/dev/null', '/dev/stdout', '/dev/stderr', '/dev/tty', '/dev/fd/1', '/dev/fd/2'];
+
+/** Why writing here asks in every mode, or `undefined`. Names are compared folded, in every spelling. */
+export function protectedWrite(path: ResolvedPath, policy: Policy): string | undefined {
+  if (HARMLESS_DEVICES.includes(path.real)) return undefined;
+  for (const place of new Set([path.lexical, path.real])) {
+    const reason = protectedPlace(folded(place), policy);
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+}
+
+function protectedPlace(place: string, policy: Policy): string | undefined {
+  const ours = policy.protectedPaths.find((guarded) => isInside(place, folded(guarded)));
+  if (ours !== undefined) return `${ours} holds settings of ouro itself`;
+  const parts = place.split('/').map(trimmedName);
+  const folder = parts.find((part) => PROTECTED_FOLDERS.includes(part) || /^git~\d+$/.test(part));
+  if (folder !== undefined) return `what is in ${folder} decides what other programs run`;
+  const name = parts.at(-1) ?? '';
+  if (PROTECTED_FILES.includes(name) || name.startsWith('.yarnrc')) return `${name} decides what other programs run`;
+  if (name === 'crontab') return 'a crontab decides what runs later';
+  const atHome = HOME_FOLDERS.find((part) => isInside(place, folded(`${policy.home}/${part}`)));
+  if (atHome !== undefined) return `~/${atHome} decides what other programs run`;
+  const system = SYSTEM_FOLDERS.find((part) => isInside(place, part));
+  return system === undefined ? undefined : `${system} belongs to the system`;
+}
+
+const SAMPLE = /\.(example|sample|template|dist|defaults?)$/;
+const SECRET_NAMES = ['.netrc', '_netrc', '.npmrc', '.pypirc', '.git-credentials', '.pgpass', '.my.cnf', '.htpasswd', '.dockercfg', '.vault-token', 'credentials.json'];
+const SECRET_HOME = ['.ssh', '.aws', '.azure', '.kube', '.gnupg', '.docker/config.json', '.config/gcloud', '.config/gh', '.config/hub', '.terraform.d', '.oci'];
+
+/** Why reading this asks even inside the workspace, or `undefined`. */
+export function sensitiveRead(path: ResolvedPath, policy: Policy): string | undefined {
+  for (const place of new Set([path.lexical, path.real])) {
+    const reason = sensitivePlace(folded(place), policy);
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+}
+
+function sensitivePlace(place: string, policy: Policy): string | undefined {
+  const ours = policy.sensitivePaths.find((guarded) => isInside(place, folded(guarded)));
+  if (ours !== undefined) return `${ours} holds a key`;
+  const parts = place.split('/').map(trimmedName);
+  const name = parts.at(-1) ?? '';
+  if (/^\.env(\.|$)/.test(name) && !SAMPLE.test(name)) return `${name} often holds secrets`;
+  if (/\.(pem|key|p12|pfx|jks|keystore|kdbx|asc)$/.test(name)) return `${name} may hold a private key`;
+  if (/^id_[a-z0-9_-]+$/.test(name)) return `${name} may hold a private key`;
+  if (SECRET_NAMES.includes(name)) return `${name} may hold credentials`;
+  if (/^\/proc\/.*\/(environ|mem|maps)$/.test(place)) return 'it holds the environment of a process';
+  if (parts.some((part) => part === '.ssh' || part === '.aws' || part === '.gnupg')) return 'its folder holds credentials';
+  const atHome = SECRET_HOME.find((part) => isInside(place, folded(`${policy.home}/${part}`)));
+  return atHome === undefined ? undefined : `~/${atHome} holds credentials`;
+}
+
+/** Some disks drop trailing dots and spaces, and alternate streams follow a colon. */
+function trimmedName(part: string): string {
+  return part.replace(/:.*$/, '').replace(/[. ]+$/, (tail) => (part === tail ? tail : ''));
+}
