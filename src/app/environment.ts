@@ -1,0 +1,113 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+/** Everything the surroundings say, read once. Nothing below the app layer looks at `process.env`. */
+export type Environment = {
+  readonly home: string;
+  /** Where ouro keeps what is its own: `$OURO_HOME`, or `~/.ouro`. */
+  readonly ouroHome: string;
+  readonly credentials: { readonly apiKey?: string; readonly authToken?: string };
+  readonly baseUrl: string | undefined;
+  readonly model: string | undefined;
+  readonly smallModel: string | undefined;
+  readonly editor: string | undefined;
+  readonly knobs: Knobs;
+  readonly term: {
+    readonly name: string;
+    readonly noColor: boolean;
+    readonly forceColor: string | undefined;
+    readonly colorTerm: string;
+    readonly colorFgBg: string | undefined;
+    readonly program: string | undefined;
+    readonly tmux: boolean;
+    readonly locale: string;
+    readonly accessible: boolean;
+  };
+  readonly isCi: boolean;
+  /** A disposable machine: bypass mode is allowed even as root. */
+  readonly isSandbox: boolean;
+  readonly path: readonly string[];
+  /** What child processes get, before the shell tool scrubs it further. */
+  readonly variables: Readonly<Record<string, string>>;
+};
+
+/** Limits in milliseconds and counts, from the environment; settings may say the same. */
+export type Knobs = {
+  readonly streamIdleTimeoutMs: number | undefined;
+  readonly headerTimeoutMs: number | undefined;
+  readonly maxRetries: number | undefined;
+  readonly retryBaseMs: number | undefined;
+  readonly mcpTimeoutMs: number | undefined;
+  readonly mcpCallTimeoutMs: number | undefined;
+  readonly hookTimeoutMs: number | undefined;
+  readonly bashTimeoutMs: number | undefined;
+  readonly bashMaxTimeoutMs: number | undefined;
+};
+
+/** Our own secrets; no child of ours ever sees them. */
+const SECRETS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'];
+
+export function readEnvironment(env: Readonly<Record<string, string | undefined>> = process.env): Environment {
+  const home = env.HOME ?? env.USERPROFILE ?? homedir();
+  return {
+    home,
+    ouroHome: given(env.OURO_HOME) ?? join(home, '.ouro'),
+    credentials: {
+      ...(given(env.ANTHROPIC_API_KEY) === undefined ? {} : { apiKey: env.ANTHROPIC_API_KEY ?? '' }),
+      ...(given(env.ANTHROPIC_AUTH_TOKEN) === undefined ? {} : { authToken: env.ANTHROPIC_AUTH_TOKEN ?? '' }),
+    },
+    baseUrl: given(env.ANTHROPIC_BASE_URL),
+    model: given(env.ANTHROPIC_MODEL),
+    smallModel: given(env.ANTHROPIC_SMALL_FAST_MODEL),
+    editor: given(env.VISUAL) ?? given(env.EDITOR),
+    knobs: {
+      streamIdleTimeoutMs: count(env.OURO_STREAM_IDLE_TIMEOUT_MS),
+      headerTimeoutMs: count(env.OURO_HEADER_TIMEOUT_MS),
+      maxRetries: count(env.OURO_MAX_RETRIES),
+      retryBaseMs: count(env.OURO_RETRY_BASE_MS),
+      mcpTimeoutMs: count(env.OURO_MCP_TIMEOUT_MS),
+      mcpCallTimeoutMs: count(env.OURO_MCP_CALL_TIMEOUT_MS),
+      hookTimeoutMs: count(env.OURO_HOOK_TIMEOUT_MS),
+      bashTimeoutMs: count(env.OURO_BASH_TIMEOUT_MS),
+      bashMaxTimeoutMs: count(env.OURO_BASH_MAX_TIMEOUT_MS),
+    },
+    term: {
+      name: env.TERM ?? '',
+      noColor: given(env.NO_COLOR) !== undefined,
+      forceColor: given(env.FORCE_COLOR),
+      colorTerm: env.COLORTERM ?? '',
+      colorFgBg: given(env.COLORFGBG),
+      program: given(env.TERM_PROGRAM),
+      tmux: given(env.TMUX) !== undefined,
+      locale: env.LC_ALL ?? env.LC_CTYPE ?? env.LANG ?? '',
+      accessible: given(env.ACCESSIBLE) !== undefined || given(env.OURO_A11Y) !== undefined,
+    },
+    isCi: given(env.CI) !== undefined,
+    isSandbox: env.IS_SANDBOX === '1',
+    path: (env.PATH ?? '').split(process.platform === 'win32' ? ';' : ':').filter((entry) => entry !== ''),
+    variables: forChildren(env),
+  };
+}
+
+/** The directory ouro was started in; from here on it travels as a value. */
+export function startDirectory(): string {
+  return process.cwd();
+}
+
+function forChildren(env: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (value !== undefined && !SECRETS.includes(name)) kept[name] = value;
+  }
+  return kept;
+}
+
+/** Set and not empty. */
+function given(value: string | undefined): string | undefined {
+  return value === undefined || value === '' ? undefined : value;
+}
+
+/** A whole number from 0 up; anything else counts as not said. */
+function count(value: string | undefined): number | undefined {
+  return value !== undefined && /^\d+$/.test(value) ? Number(value) : undefined;
+}

@@ -1,0 +1,146 @@
+import type { Agent, Prompt } from './agent.ts';
+import type { CommandInfo, CommandOutcome } from './command.ts';
+import type { Todo } from './display.ts';
+import type { JsonObject, JsonValue } from './json.ts';
+import type { Usage } from './message.ts';
+import type { Effort, ModelInfo } from './model.ts';
+import type { PermissionMode } from './permission.ts';
+
+/** Everything a face (screen, print mode, editor, host) may ask of one running conversation. */
+export type Conversation = {
+  readonly agent: Agent;
+  info(): ConversationInfo;
+  usage(): UsageReport;
+  /** Switches the model from the next turn on; answers with the full id, or why not. */
+  setModel(
+    name: string | undefined,
+  ): Promise<{ readonly ok: true; readonly model: string } | { readonly ok: false; readonly why: string }>;
+  setEffort(effort: Effort): void;
+  setThinkingTokens(tokens: number | undefined): void;
+  /** Refuses a mode that does not exist or may not be entered, with the reason. */
+  setMode(
+    mode: string,
+  ): { readonly ok: true; readonly mode: PermissionMode } | { readonly ok: false; readonly why: string };
+  models(): readonly ModelInfo[];
+  commands(): readonly CommandInfo[];
+  /** Runs a slash command: the line without its slash. */
+  runCommand(line: string): Promise<CommandOutcome>;
+  /** Runs a shell line typed by the person (`!`), tells its output as it comes, and leaves both in the conversation. */
+  runShell(command: string): Promise<void>;
+  /** Paths for the `@` menu, best first. */
+  findFiles(query: string, limit: number): Promise<readonly string[]>;
+  /** What is written becomes blocks: `@file` mentions are read, images attached. */
+  expandPrompt(
+    words: string,
+    images?: readonly { readonly mediaType: string; readonly data: string }[],
+  ): Promise<Prompt>;
+  /** Where the tokens of the window go. */
+  contextUsage(): Promise<ContextUsage>;
+  checkpoints(): Promise<readonly CheckpointInfo[]>;
+  rewind(checkpointId: string, what: 'conversation' | 'files' | 'both'): Promise<RewindOutcome>;
+  rename(title: string): Promise<void>;
+  /** Background shells and sub-agents that are still at work. */
+  background(): readonly { readonly id: string; readonly title: string; readonly elapsedMs: number }[];
+  /** Moves the running shell call to the background (Ctrl+B); false when nothing could be moved. */
+  moveToBackground(): boolean;
+  draft: DraftPort;
+  history: HistoryPort;
+  /** Ends everything in order: abort, kill groups, flush. At most three seconds. */
+  close(reason: string): Promise<void>;
+};
+
+export type ConversationInfo = {
+  readonly sessionId: string;
+  readonly title: string | undefined;
+  readonly transcriptPath: string | undefined;
+  readonly cwd: string;
+  readonly gitBranch: string | undefined;
+  readonly model: string;
+  readonly modelInfo: ModelInfo;
+  readonly effort: Effort;
+  readonly mode: PermissionMode;
+  readonly tools: readonly string[];
+  readonly mcpServers: readonly { readonly name: string; readonly status: string; readonly error?: string }[];
+  readonly agents: readonly string[];
+  readonly skills: readonly string[];
+  readonly outputStyle: string;
+  readonly apiKeySource: string;
+  readonly version: string;
+  readonly isDemo: boolean;
+  readonly trusted: boolean;
+  readonly contextTokens: number;
+  readonly todos: readonly Todo[];
+  /** Sentences the person should see once at the start: bad settings, dead rules, what was repaired. */
+  readonly warnings: readonly string[];
+  readonly permissionDenials: readonly {
+    readonly tool: string;
+    readonly callId: string;
+    readonly input: JsonObject;
+    readonly reason: string;
+    readonly trace?: JsonValue;
+  }[];
+};
+
+export type UsageReport = {
+  readonly models: readonly {
+    readonly model: string;
+    readonly usage: Usage;
+    readonly replies: number;
+    readonly costUsd?: number;
+    readonly contextWindow: number;
+    readonly maxOutputTokens: number;
+  }[];
+  readonly total: Usage;
+  readonly costUsd: number;
+  /** False when a model without a known price took part. */
+  readonly isComplete: boolean;
+  readonly apiMs: number;
+};
+
+export type ContextUsage = {
+  readonly model: string;
+  readonly totalTokens: number;
+  readonly maxTokens: number;
+  readonly categories: readonly { readonly name: string; readonly tokens: number }[];
+  readonly biggest: readonly { readonly name: string; readonly tokens: number }[];
+};
+
+export type CheckpointInfo = {
+  readonly id: string;
+  readonly messageId: string;
+  readonly prompt: string;
+  readonly at: string;
+  readonly files: number;
+  readonly notCaptured: readonly string[];
+};
+
+export type RewindOutcome =
+  | {
+      readonly ok: true;
+      readonly restored: readonly string[];
+      readonly removed: readonly string[];
+      readonly prompt: string;
+    }
+  | { readonly ok: false; readonly why: string };
+
+/** What is being typed, kept on disk so that no crash loses it. */
+export type DraftPort = {
+  load(): Promise<Draft | undefined>;
+  save(draft: Draft): void;
+  clear(): Promise<void>;
+};
+
+export type Draft = {
+  readonly text: string;
+  readonly caret: number;
+  readonly pastes: readonly JsonObject[];
+  readonly queue: readonly { readonly lane: 'next' | 'after'; readonly text: string }[];
+  readonly stash?: string;
+  readonly at?: string;
+};
+
+export type HistoryPort = {
+  /** Newest first. */
+  recent(scope: 'session' | 'folder' | 'all', limit: number): Promise<readonly string[]>;
+  add(words: string): Promise<void>;
+};
