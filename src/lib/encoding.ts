@@ -1,0 +1,85 @@
+import { decodeWindows1252, encodeWindows1252 } from './encoding-windows-1252.ts';
+
+export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
+
+/** A file's bytes as text. `encodeText` with the same facts gives back exactly the same bytes. */
+export type DecodedText = { readonly text: string; readonly encoding: Encoding; readonly bom: boolean };
+
+const SAMPLE_BYTES = 8192;
+
+/** Reads bytes as text in the encoding they are in; `undefined` for binary data. */
+export function decodeText(bytes: Uint8Array): DecodedText | undefined {
+  if (startsWith(bytes, [0xef, 0xbb, 0xbf])) {
+    const text = decodeUtf8(bytes.subarray(3));
+    if (text !== undefined) return notBinary({ text, encoding: 'utf-8', bom: true });
+  }
+  if (startsWith(bytes, [0xff, 0xfe])) return decodeUtf16(bytes.subarray(2), 'utf-16le', true);
+  if (startsWith(bytes, [0xfe, 0xff])) return decodeUtf16(bytes.subarray(2), 'utf-16be', true);
+  const guess = guessUtf16(bytes);
+  if (guess !== undefined) return decodeUtf16(bytes, guess, false);
+  if (bytes.includes(0)) return undefined;
+  const text = decodeUtf8(bytes);
+  if (text !== undefined) return notBinary({ text, encoding: 'utf-8', bom: false });
+  return notBinary({ text: decodeWindows1252(bytes), encoding: 'windows-1252', bom: false });
+}
+
+/** Writes text in an encoding. What the encoding cannot hold is named instead of being replaced. */
+export function encodeText(
+  text: string,
+  as: { readonly encoding: Encoding; readonly bom: boolean },
+): { readonly ok: true; readonly bytes: Uint8Array } | { readonly ok: false; readonly character: string } {
+  if (as.encoding === 'windows-1252') return encodeWindows1252(text);
+  if (as.encoding === 'utf-8') {
+    if (!text.isWellFormed()) return { ok: false, character: 'half of a surrogate pair' };
+    return { ok: true, bytes: Buffer.from(as.bom ? `\ufeff${text}` : text, 'utf8') };
+  }
+  const bytes = Buffer.from(as.bom ? `\ufeff${text}` : text, 'utf16le');
+  return { ok: true, bytes: as.encoding === 'utf-16be' ? bytes.swap16() : bytes };
+}
+
+function startsWith(bytes: Uint8Array, mark: readonly number[]): boolean {
+  return bytes.length >= mark.length && mark.every((byte, index) => bytes[index] === byte);
+}
+
+function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function decodeUtf16(bytes: Uint8Array, encoding: 'utf-16le' | 'utf-16be', bom: boolean): DecodedText | undefined {
+  if (bytes.length % 2 !== 0) return undefined;
+  const copy = Buffer.from(bytes);
+  const text = (encoding === 'utf-16be' ? copy.swap16() : copy).toString('utf16le');
+  return notBinary({ text, encoding, bom });
+}
+
+/** Without a mark: western text in UTF-16 has a zero in nearly every second byte, always on the same side. */
+function guessUtf16(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
+  if (bytes.length < 4 || bytes.length % 2 !== 0) return undefined;
+  const sample = bytes.subarray(0, SAMPLE_BYTES);
+  let even = 0;
+  let odd = 0;
+  for (let index = 0; index + 1 < sample.length; index += 2) {
+    if (sample[index] === 0 && sample[index + 1] !== 0) even += 1;
+    if (sample[index] !== 0 && sample[index + 1] === 0) odd += 1;
+  }
+  const enough = (sample.length / 2) * 0.7;
+  if (odd >= enough && even === 0) return 'utf-16le';
+  if (even >= enough && odd === 0) return 'utf-16be';
+  return undefined;
+}
+
+function notBinary(decoded: DecodedText): DecodedText | undefined {
+  const sample = decoded.text.slice(0, SAMPLE_BYTES);
+  let odd = 0;
+  for (let index = 0; index < sample.length; index += 1) {
+    const code = sample.charCodeAt(index);
+    if (code === 0) return undefined;
+    // Tab, newline, form feed, carriage return, backspace and escape occur in text and logs.
+    if (code < 32 && !(code >= 8 && code <= 13) && code !== 27) odd += 1;
+  }
+  return odd > sample.length * 0.1 ? undefined : decoded;
+}

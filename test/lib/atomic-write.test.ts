@@ -1,0 +1,133 @@
+import * as fs from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type WriteFs, type WriteHandle, WriteRefused, writeAtomically } from '../../src/lib/atomic-write.ts';
+
+let root = '';
+beforeAll(async () => {
+  root = await fs.realpath(await fs.mkdtemp(path.join(tmpdir(), 'ouro-atomic-')));
+});
+afterAll(() => fs.rm(root, { recursive: true, force: true }));
+
+const place = () => fs.mkdtemp(path.join(root, 'case-'));
+const bytes = (text: string) => Buffer.from(text);
+
+/** A disk on which the n-th call fails with `code`. */
+function failingAt(n: number, code: string): WriteFs & { readonly calls: () => number } {
+  let calls = 0;
+  const step = async () => {
+    calls += 1;
+    if (calls === n) throw Object.assign(new Error(`${code}: injected`), { code });
+  };
+  const wrap = (handle: fs.FileHandle): WriteHandle => ({
+    stat: () => step().then(() => handle.stat()),
+    writeFile: async (data) => {
+      await handle.write(data.subarray(0, 1));
+      await step();
+      await handle.write(data.subarray(1));
+    },
+    chmod: (mode) => step().then(async () => handle.chmod(mode)),
+    chown: (uid, gid) => step().then(async () => handle.chown(uid, gid)),
+    sync: () => step().then(async () => handle.sync()),
+    close: async () => {
+      await handle.close();
+      await step();
+    },
+  });
+  return {
+    calls: () => calls,
+    lstat: (file) => step().then(async () => fs.lstat(file)),
+    readlink: (file) => step().then(async () => fs.readlink(file)),
+    realpath: (file) => step().then(async () => fs.realpath(file)),
+    open: (file, flags, mode) => step().then(async () => wrap(await fs.open(file, flags, mode))),
+    rename: (from, to) => step().then(async () => fs.rename(from, to)),
+    unlink: async (file) => fs.unlink(file),
+  };
+}
+
+describe('writeAtomically', () => {
+  test('a new file is created, an old one replaced with its mode kept', async () => {
+    const file = path.join(await place(), 'a.sh');
+    await writeAtomically(file, bytes('one'));
+    await fs.chmod(file, 0o751);
+    expect(await writeAtomically(file, bytes('two'))).toBe(file);
+    expect(await fs.readFile(file, 'utf8')).toBe('two');
+    expect((await fs.stat(file)).mode & 0o7777).toBe(0o751);
+    expect(await fs.readdir(path.dirname(file))).toEqual(['a.sh']);
+  });
+
+  test('a link stays a link and its target is written, also when the target is not there yet', async () => {
+    const dir = await place();
+    await fs.mkdir(path.join(dir, 'real'));
+    await fs.symlink('real/target', path.join(dir, 'link'));
+    await writeAtomically(path.join(dir, 'link'), bytes('x'));
+    await writeAtomically(path.join(dir, 'link'), bytes('y'));
+    expect(await fs.readlink(path.join(dir, 'link'))).toBe('real/target');
+    expect(await fs.readFile(path.join(dir, 'real/target'), 'utf8')).toBe('y');
+  });
+
+  test('a link in a circle, a directory and a device are refused', async () => {
+    const dir = await place();
+    await fs.symlink('b', path.join(dir, 'a'));
+    await fs.symlink('a', path.join(dir, 'b'));
+    await expect(writeAtomically(path.join(dir, 'a'), bytes('x'))).rejects.toBeInstanceOf(WriteRefused);
+    await expect(writeAtomically(dir, bytes('x'))).rejects.toBeInstanceOf(WriteRefused);
+    await expect(writeAtomically('/dev/null', bytes('x'))).rejects.toBeInstanceOf(WriteRefused);
+  });
+
+  test('a parent swapped for a link in the meantime is refused and nothing is left behind', async () => {
+    const dir = await place();
+    await fs.mkdir(path.join(dir, 'in'));
+    await fs.mkdir(path.join(dir, 'out'));
+    const swapping: WriteFs = {
+      ...fs,
+      open: async (file, flags, mode) => {
+        const handle = await fs.open(file, flags, mode);
+        if (!file.endsWith('.tmp')) return handle;
+        await fs.rename(path.join(dir, 'in'), path.join(dir, 'moved'));
+        await fs.symlink('moved', path.join(dir, 'in'));
+        return handle;
+      },
+    };
+    await expect(writeAtomically(path.join(dir, 'in', 'f'), bytes('x'), swapping)).rejects.toThrow('replaced');
+    expect(await fs.readdir(path.join(dir, 'moved'))).toEqual([]);
+    expect(await fs.readdir(path.join(dir, 'out'))).toEqual([]);
+  });
+
+  test('a file changed by somebody else in the meantime is kept', async () => {
+    const file = path.join(await place(), 'f');
+    await fs.writeFile(file, 'old');
+    const racing: WriteFs = {
+      ...fs,
+      open: async (name, flags, mode) => {
+        await fs.writeFile(file, 'theirs');
+        return fs.open(name, flags, mode);
+      },
+    };
+    await expect(writeAtomically(file, bytes('mine'), racing)).rejects.toThrow('somebody else');
+    expect(await fs.readFile(file, 'utf8')).toBe('theirs');
+    expect(await fs.readdir(path.dirname(file))).toEqual(['f']);
+  });
+
+  test.each(['ENOSPC', 'EACCES', 'EROFS'])('%s at any call leaves the old content and no other file', async (code) => {
+    const dir = await place();
+    const file = path.join(dir, 'f');
+    await fs.writeFile(file, 'old');
+    const whole = failingAt(0, code);
+    await writeAtomically(file, bytes('new'), whole);
+    const seen = new Set<string>();
+    for (let n = 1; n <= whole.calls(); n += 1) {
+      await fs.writeFile(file, 'old');
+      const failed = await writeAtomically(file, bytes('new'), failingAt(n, code)).then(
+        () => false,
+        (thrown: unknown) => thrown instanceof Error && thrown.message.includes(code),
+      );
+      const content = await fs.readFile(file, 'utf8');
+      seen.add(`${failed ? 'failed' : 'done'}: ${content}`);
+      expect(await fs.readdir(dir)).toEqual(['f']);
+    }
+    // Only the last calls, which make the rename last, may fail without harm.
+    expect([...seen].sort()).toEqual(['done: new', 'failed: old']);
+  });
+});
