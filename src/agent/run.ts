@@ -1,10 +1,10 @@
 import type { AgentEvent, QueuedMessage } from '../contracts/event.ts';
 import type { Message, UserMessage } from '../contracts/message.ts';
-import type { Terminal } from '../contracts/query.ts';
+import type { Terminal } from '../contracts/terminal.ts';
 import { query } from '../engine/query.ts';
 import { untilAborted } from '../lib/abort.ts';
 import { messageOf } from '../lib/errors.ts';
-import type { AgentParts, AgentPort } from './agent.ts';
+import type { AgentParts, AgentPort } from './parts.ts';
 
 type Run = {
   readonly fresh: readonly UserMessage[];

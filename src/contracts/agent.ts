@@ -2,7 +2,7 @@ import type { AgentEvent, AgentStatus, QueuedMessage } from './event.ts';
 import type { Message, UserBlock } from './message.ts';
 import type { Effort } from './model.ts';
 import type { PermissionAnswer, PermissionMode, PermissionRequest } from './permission.ts';
-import type { Terminal } from './query.ts';
+import type { Terminal } from './terminal.ts';
 import type { UserAnswer, UserQuestion } from './tool.ts';
 
 /** What can be said to an agent: words, or blocks (text, images). */

@@ -11,7 +11,7 @@ import type {
 } from './message.ts';
 import type { ModelFailure } from './model.ts';
 import type { PermissionAnswer, PermissionRequest } from './permission.ts';
-import type { ContinueReason, Terminal } from './query.ts';
+import type { ContinueReason, Terminal } from './terminal.ts';
 import type { ToolProgress, UserAnswer, UserQuestion } from './tool.ts';
 
 /** Something that happened: plain data, printable, storable, replayable. Every start has its end. */

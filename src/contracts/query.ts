@@ -1,9 +1,8 @@
 import type { AgentEvent, QueuedMessage } from './event.ts';
-import type { JsonObject, JsonValue } from './json.ts';
+import type { JsonObject } from './json.ts';
 import type { Message } from './message.ts';
 import type {
   Effort,
-  ModelFailure,
   ModelInfo,
   ModelLink,
   ModelPort,
@@ -12,46 +11,8 @@ import type {
   SystemPart,
   ToolSpec,
 } from './model.ts';
+import type { ContinueReason, Terminal } from './terminal.ts';
 import type { CallRequest, GateVerdict, Tool, ToolOutcome, UserAnswer, UserQuestion } from './tool.ts';
-
-/** Why the loop goes on. */
-export type ContinueReason =
-  | 'next_turn'
-  | 'fallback_retry'
-  | 'collapse_drain_retry'
-  | 'reactive_compact_retry'
-  | 'max_output_tokens_escalate'
-  | 'max_output_tokens_recovery'
-  | 'stop_hook_blocking'
-  | 'token_budget_continuation'
-  | 'pause_turn_resume'
-  | 'empty_response_nudge'
-  | 'follow_up';
-
-/** Why the loop ends. */
-export type TerminalReason =
-  | 'completed'
-  | 'stop_hook_prevented'
-  | 'hook_stopped'
-  | 'max_turns'
-  | 'max_output_tokens'
-  | 'prompt_too_long'
-  | 'blocking_limit'
-  | 'image_error'
-  | 'refusal'
-  | 'budget_exhausted'
-  | 'api_error'
-  | 'model_error'
-  | 'aborted_streaming'
-  | 'aborted_tools';
-
-/** The end of a query, with what is known of it. */
-export type Terminal = {
-  readonly reason: TerminalReason;
-  readonly failure?: ModelFailure;
-  readonly words?: string;
-  readonly structuredOutput?: JsonValue;
-};
 
 /** What is remembered of recoveries already spent. Only `next_turn` with real results refills it. */
 export type Ledger = {

@@ -1,6 +1,7 @@
 import type { AgentEvent } from '../contracts/event.ts';
 import type { Message } from '../contracts/message.ts';
-import type { QueryDeps, QueryState, Terminal } from '../contracts/query.ts';
+import type { QueryDeps, QueryState } from '../contracts/query.ts';
+import type { Terminal } from '../contracts/terminal.ts';
 import type { Phase } from './phase.ts';
 import { advance } from './phases/advance.ts';
 import { checkCompletion } from './phases/check-completion.ts';

@@ -1,5 +1,6 @@
 import type { Message } from '../contracts/message.ts';
-import type { ContinueReason, Ledger, QueryState, Terminal } from '../contracts/query.ts';
+import type { Ledger, QueryState } from '../contracts/query.ts';
+import type { ContinueReason, Terminal } from '../contracts/terminal.ts';
 
 export const EMPTY_LEDGER: Ledger = {
   fellBack: 0,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AgentEvent } from '../../src/contracts/event.ts';
-import type { Terminal } from '../../src/contracts/query.ts';
+import type { Terminal } from '../../src/contracts/terminal.ts';
 import { query } from '../../src/engine/query.ts';
 import { buildRequest } from '../../src/engine/request.ts';
 import { initialState } from '../../src/engine/state.ts';

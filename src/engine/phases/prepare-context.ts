@@ -1,6 +1,7 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Message } from '../../contracts/message.ts';
-import type { QueryDeps, QueryState, Terminal } from '../../contracts/query.ts';
+import type { QueryDeps, QueryState } from '../../contracts/query.ts';
+import type { Terminal } from '../../contracts/terminal.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import { modelOf } from '../model-of.ts';
 import { append } from '../state.ts';

@@ -1,4 +1,5 @@
-import type { QueryState, Terminal } from '../../contracts/query.ts';
+import type { QueryState } from '../../contracts/query.ts';
+import type { Terminal } from '../../contracts/terminal.ts';
 import { worthKeeping } from '../keep.ts';
 import { append, stop, type Verdict } from '../state.ts';
 import { brokeAfterCalls, type Turn } from '../turn.ts';

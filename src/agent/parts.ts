@@ -1,0 +1,41 @@
+import type { AgentListener } from '../contracts/agent.ts';
+import type { AgentEvent } from '../contracts/event.ts';
+import type { Message } from '../contracts/message.ts';
+import type { Effort } from '../contracts/model.ts';
+import type { PermissionMode } from '../contracts/permission.ts';
+import type { QueryDeps, QueuePort } from '../contracts/query.ts';
+import type { Questions } from './questions.ts';
+
+/** What the agent lends to the parts that make its dependencies. */
+export type AgentPort = {
+  readonly askPermission: Questions['askPermission'];
+  readonly ask: Questions['ask'];
+  readonly queues: QueuePort;
+  readonly tell: (event: AgentEvent) => Promise<void>;
+  readonly onWait: (skip: () => void) => void;
+};
+
+/** Everything an agent is made of. Swap a part and it is another product. */
+export type AgentParts = {
+  readonly sessionId: string;
+  readonly messages: readonly Message[];
+  /** In order, the transcript first. */
+  readonly listeners: readonly AgentListener[];
+  /** A fresh snapshot for each query. */
+  readonly deps: (port: AgentPort) => QueryDeps;
+  /** Hears a prompt before anybody else: may add context, or refuse it with words. */
+  readonly onPrompt?: (words: string, signal: AbortSignal) => Promise<PromptVerdict>;
+  readonly describe: () => {
+    readonly model: string;
+    readonly effort: Effort;
+    readonly mode: PermissionMode;
+    readonly cwd: string;
+  };
+  readonly onListenerError?: (thrown: unknown, event: AgentEvent) => void;
+  readonly newId: () => string;
+  readonly now: () => number;
+};
+
+export type PromptVerdict =
+  | { readonly kind: 'go'; readonly context?: string }
+  | { readonly kind: 'block'; readonly words: string };

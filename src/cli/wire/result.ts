@@ -1,0 +1,141 @@
+import type { Conversation } from '../../contracts/conversation.ts';
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { JsonObject, JsonValue } from '../../contracts/json.ts';
+import type { StopReason, Usage } from '../../contracts/message.ts';
+import type { Terminal } from '../../contracts/terminal.ts';
+import { wireUsage } from './blocks.ts';
+
+/** What a run leaves behind for its result line: gathered from events, read once at the end. */
+export type RunRecord = {
+  hear(event: AgentEvent): void;
+  /** The words of the last reply. */
+  text(): string;
+  result(terminal: Terminal, conversation: Conversation): JsonObject;
+};
+
+export function createRunRecord(startedAtMs: number, now: () => number): RunRecord {
+  let text = '';
+  let current = '';
+  let turns = 0;
+  let stopReason: StopReason | undefined;
+  let firstTokenMs: number | undefined;
+  let apiMs = 0;
+  let usage: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+
+  function result(terminal: Terminal, conversation: Conversation): JsonObject {
+    const report = conversation.usage();
+    const info = conversation.info();
+    const verdict = verdictOf(terminal, text);
+    return {
+      type: 'result',
+      ...verdict,
+      duration_ms: now() - startedAtMs,
+      duration_api_ms: apiMs,
+      ...(firstTokenMs === undefined ? {} : { ttft_ms: firstTokenMs }),
+      num_turns: turns,
+      stop_reason: stopReason ?? null,
+      total_cost_usd: report.costUsd,
+      usage: wireUsage(usage),
+      modelUsage: Object.fromEntries(
+        report.models.map((model) => [
+          model.model,
+          {
+            inputTokens: model.usage.inputTokens,
+            outputTokens: model.usage.outputTokens,
+            cacheReadInputTokens: model.usage.cacheReadTokens,
+            cacheCreationInputTokens: model.usage.cacheWriteTokens,
+            webSearchRequests: model.usage.webSearches ?? 0,
+            costUSD: model.costUsd ?? 0,
+            contextWindow: model.contextWindow,
+            maxOutputTokens: model.maxOutputTokens,
+          },
+        ]),
+      ),
+      permission_denials: info.permissionDenials.map((denial) => ({
+        tool_name: denial.tool,
+        tool_use_id: denial.callId,
+        tool_input: denial.input,
+        reason: denial.reason,
+      })),
+      ...(terminal.structuredOutput === undefined ? {} : { structured_output: terminal.structuredOutput }),
+      terminal_reason: terminal.reason,
+      session_id: info.sessionId,
+    };
+  }
+
+  return {
+    hear(event) {
+      switch (event.type) {
+        case 'message_start':
+          current = '';
+          return;
+        case 'block_end':
+          if (event.block.type === 'text') current += event.block.text;
+          return;
+        case 'tombstone':
+          current = '';
+          return;
+        case 'turn_end':
+          turns += 1;
+          apiMs += event.durationMs;
+          firstTokenMs ??= event.firstTokenMs;
+          stopReason = event.stopReason ?? stopReason;
+          if (event.usage !== undefined) usage = add(usage, event.usage);
+          return;
+        case 'message_end':
+          if (event.message.role === 'assistant') text = current;
+          return;
+        default:
+      }
+    },
+    text: () => text,
+    result,
+  };
+}
+
+/** Subtype, `is_error`, terminal reason and exit code tell one story. */
+function verdictOf(terminal: Terminal, text: string): JsonObject {
+  const words = terminal.words ?? `The run ended: ${terminal.reason}.`;
+  switch (terminal.reason) {
+    case 'completed':
+      return {
+        subtype: 'success',
+        is_error: false,
+        result: terminal.structuredOutput === undefined ? text : resultText(terminal.structuredOutput, text),
+      };
+    case 'stop_hook_prevented':
+    case 'hook_stopped':
+      return { subtype: 'success', is_error: false, result: text === '' ? words : text, stop_notice: words };
+    case 'max_turns':
+      return { subtype: 'error_max_turns', is_error: true, errors: [words] };
+    case 'budget_exhausted':
+      return { subtype: 'error_max_budget_usd', is_error: true, errors: [words] };
+    case 'aborted_streaming':
+    case 'aborted_tools':
+    case 'model_error':
+      return { subtype: 'error_during_execution', is_error: true, errors: [words] };
+    default:
+      // Hosts read an API error as a success that is an error; the words are in `result`.
+      return {
+        subtype: 'success',
+        is_error: true,
+        result: words,
+        errors: [words],
+        ...(terminal.failure?.status === undefined ? {} : { api_error_status: terminal.failure.status }),
+      };
+  }
+}
+
+function resultText(structured: JsonValue, text: string): string {
+  return text === '' ? JSON.stringify(structured) : text;
+}
+
+function add(a: Usage, b: Usage): Usage {
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
+    cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
+    webSearches: (a.webSearches ?? 0) + (b.webSearches ?? 0),
+  };
+}

@@ -1,0 +1,45 @@
+import type { JsonObject } from '../../contracts/json.ts';
+import type { FailureKind } from '../../contracts/model.ts';
+import { wireUsage } from './blocks.ts';
+
+const NO_USAGE = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+
+/** An API failure as hosts expect it: a reply of nobody, with the error's name. */
+export function syntheticReply(kind: FailureKind, words: string, parent: JsonObject): JsonObject {
+  return {
+    type: 'assistant',
+    message: {
+      id: 'synthetic',
+      type: 'message',
+      role: 'assistant',
+      model: '<synthetic>',
+      content: [{ type: 'text', text: words }],
+      stop_reason: 'stop_sequence',
+      stop_sequence: '',
+      usage: wireUsage(NO_USAGE),
+    },
+    ...parent,
+    error: errorName(kind),
+  };
+}
+
+/** The names hosts know for what went wrong. */
+export function errorName(kind: FailureKind): string {
+  switch (kind) {
+    case 'auth':
+      return 'authentication_failed';
+    case 'rate_limited':
+      return 'rate_limit';
+    case 'not_found':
+      return 'model_not_found';
+    case 'invalid':
+    case 'too_long':
+    case 'media_too_large':
+      return 'invalid_request';
+    case 'overloaded':
+    case 'server':
+      return 'server_error';
+    default:
+      return 'unknown';
+  }
+}

@@ -1,0 +1,41 @@
+import type { JsonValue } from './json.ts';
+import type { ModelFailure } from './model.ts';
+
+/** Why the loop goes on. */
+export type ContinueReason =
+  | 'next_turn'
+  | 'fallback_retry'
+  | 'collapse_drain_retry'
+  | 'reactive_compact_retry'
+  | 'max_output_tokens_escalate'
+  | 'max_output_tokens_recovery'
+  | 'stop_hook_blocking'
+  | 'token_budget_continuation'
+  | 'pause_turn_resume'
+  | 'empty_response_nudge'
+  | 'follow_up';
+
+/** Why the loop ends. */
+export type TerminalReason =
+  | 'completed'
+  | 'stop_hook_prevented'
+  | 'hook_stopped'
+  | 'max_turns'
+  | 'max_output_tokens'
+  | 'prompt_too_long'
+  | 'blocking_limit'
+  | 'image_error'
+  | 'refusal'
+  | 'budget_exhausted'
+  | 'api_error'
+  | 'model_error'
+  | 'aborted_streaming'
+  | 'aborted_tools';
+
+/** The end of a query, with what is known of it. */
+export type Terminal = {
+  readonly reason: TerminalReason;
+  readonly failure?: ModelFailure;
+  readonly words?: string;
+  readonly structuredOutput?: JsonValue;
+};
