@@ -68,6 +68,18 @@ const BUDGETED: Facts = {
   webSearch: true,
 };
 
+/** The built-in script: it reads no pictures and costs nothing. */
+const DEMO: Facts = {
+  contextWindow: 200_000,
+  defaultOutputTokens: 8192,
+  maxOutputTokens: 8192,
+  thinking: 'adaptive',
+  effort: true,
+  vision: false,
+  promptCache: false,
+  webSearch: false,
+};
+
 const FACTS: readonly (readonly [string, Facts])[] = [
   ['claude-fable-5-2', ADAPTIVE_ONLY],
   ['claude-fable-5-1', ADAPTIVE_ONLY],
@@ -88,6 +100,7 @@ const FACTS: readonly (readonly [string, Facts])[] = [
   ['claude-sonnet-4-5', BUDGETED],
   ['claude-haiku-5-5', ADAPTIVE_ONLY],
   ['claude-haiku-4-5', BUDGETED],
+  ['demo', DEMO],
 ];
 
 const UNKNOWN_CLAUDE: Facts = {
@@ -118,6 +131,7 @@ function isDated(id: string, known: string): boolean {
 
 /** `claude-haiku-4-5-20251001` → `haiku-4.5`; other names stay as they are. */
 function labelOf(id: string): string {
+  if (id === 'demo') return 'demo (scripted)';
   const parts = /^claude-([a-z]+)-(\d+)(?:-(\d{1,2}))?(?:-\d{8})?$/.exec(id);
   if (!parts) return id;
   return parts[3] === undefined ? `${parts[1]}-${parts[2]}` : `${parts[1]}-${parts[2]}.${parts[3]}`;

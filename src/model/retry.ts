@@ -1,5 +1,6 @@
 import type { ModelEvent, ModelFailure, ModelOutcome, ModelPort, StreamOptions } from '../contracts/model.ts';
 import { isRetryable } from './failures.ts';
+import { sleep } from './sleep.ts';
 import { ABORTED } from './stream-failures.ts';
 
 /** How often and how patiently a request is repeated. */
@@ -104,17 +105,4 @@ function comeBackLater(failure: ModelFailure, waitMs: number, now: number): stri
   return `${failure.message} The API asks to wait ${span}: try again after ${time}.`;
 }
 
-const SYSTEM_CLOCK: RetryClock = {
-  now: Date.now,
-  sleep: (ms, signal) =>
-    new Promise((resolve) => {
-      if (signal.aborted) return resolve();
-      const done = () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      const timer = setTimeout(done, ms);
-      signal.addEventListener('abort', done, { once: true });
-    }),
-};
+const SYSTEM_CLOCK: RetryClock = { now: Date.now, sleep };

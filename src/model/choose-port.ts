@@ -1,0 +1,152 @@
+import type { ModelEvent, ModelInfo, ModelOutcome, ModelPort } from '../contracts/model.ts';
+import { exhaustive } from '../lib/exhaustive.ts';
+import type { Patience } from './attempt.ts';
+import { modelInfo, SMALL_MODEL } from './catalog.ts';
+import { createDemoPort, type DemoSettings } from './demo.ts';
+import { locateModel, type ModelPlace, type Providers } from './model-name.ts';
+import { createOpenAiPort } from './openai-compatible.ts';
+import { type RetryPolicy, withRetry } from './retry.ts';
+import { sleep } from './sleep.ts';
+
+/** Everything the choice depends on, as plain values. */
+export type PortConfig = {
+  /** As typed: an alias, an id, `demo`, `ollama/qwen3`, `http://host:port/v1#model`. */
+  readonly model: string;
+  readonly smallModel?: string;
+  readonly apiKey?: string | (() => Promise<string>);
+  readonly authToken?: string;
+  /** What to call the place the key came from (`ANTHROPIC_API_KEY`, `settings` …). */
+  readonly keySource?: string;
+  readonly baseUrl?: string;
+  readonly betas?: readonly string[];
+  readonly providers?: Providers;
+  readonly patience?: Partial<Patience>;
+  readonly retry?: RetryPolicy;
+  readonly demo?: Partial<DemoSettings>;
+  readonly fetch?: typeof fetch;
+};
+
+/** A port that serves every model the configuration can reach, or the sentence that says why not. */
+export type PortChoice =
+  | {
+      readonly ok: true;
+      readonly port: ModelPort;
+      /** The model choice: stored with a session and repeated on resume. */
+      readonly model: string;
+      readonly provider: ModelPlace['provider'];
+      readonly keySource: string;
+      /** Absent where side calls should be left out. */
+      readonly smallModel: string | undefined;
+      readonly infoOf: (model: string) => ModelInfo;
+    }
+  | { readonly ok: false; readonly problem: string };
+
+/** Said when a model needs a key and there is none. */
+export const NO_KEY =
+  'No API key. Set ANTHROPIC_API_KEY, use a local model server (for example `--model ollama/qwen3`), or try the built-in demo with `--model demo`.';
+
+/** Chooses how to reach the model that is asked for. Nothing is contacted yet. */
+export function choosePort(config: PortConfig): PortChoice {
+  const place = locateModel(config.model, config.providers);
+  const hasKey = config.apiKey !== undefined || config.authToken !== undefined;
+  if (place.provider === 'anthropic' && !hasKey) return { ok: false, problem: NO_KEY };
+  return {
+    ok: true,
+    port: withRetry(createRouter(config), config.retry),
+    model: place.provider === 'openai' ? config.model.trim() : place.model,
+    provider: place.provider,
+    keySource: place.provider === 'anthropic' ? (config.keySource ?? 'none') : 'none',
+    smallModel: config.smallModel ?? (place.provider === 'anthropic' ? SMALL_MODEL : undefined),
+    infoOf: (model) => infoOf(model, config),
+  };
+}
+
+function infoOf(model: string, { providers }: PortConfig): ModelInfo {
+  const place = locateModel(model, providers);
+  if (place.provider !== 'openai') return modelInfo(place.model);
+  const { contextWindow, maxOutputTokens, vision } = place.server;
+  return {
+    ...modelInfo(place.model),
+    id: model,
+    label: model,
+    ...(contextWindow !== undefined && { contextWindow }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens, defaultOutputTokens: maxOutputTokens }),
+    ...(vision !== undefined && { vision }),
+  };
+}
+
+/** Sends each request to the provider its model belongs to, so that `/model` and fallbacks may cross providers. */
+function createRouter(config: PortConfig): ModelPort {
+  const ports = new Map<string, Promise<ModelPort>>();
+
+  function portOf(place: ModelPlace): Promise<ModelPort> {
+    const key = place.provider === 'openai' ? place.server.baseUrl : place.provider;
+    const port = ports.get(key) ?? openPort(place, config);
+    ports.set(key, port);
+    return port;
+  }
+
+  return {
+    name: locateModel(config.model, config.providers).provider,
+    async prepare() {
+      await (await portOf(locateModel(config.model, config.providers))).prepare?.();
+    },
+    async *stream(request, options, signal) {
+      const place = locateModel(request.model, config.providers);
+      if (place.provider === 'anthropic' && config.apiKey === undefined && config.authToken === undefined) {
+        return { ok: false, failure: { kind: 'auth', message: NO_KEY } };
+      }
+      const port = await portOf(place);
+      const stream = port.stream({ ...request, model: place.model }, options, signal);
+      return yield* underName(stream, request.model);
+    },
+    async countTokens(request, signal) {
+      const place = locateModel(request.model, config.providers);
+      return (await portOf(place)).countTokens?.({ ...request, model: place.model }, signal);
+    },
+  };
+}
+
+async function openPort(place: ModelPlace, config: PortConfig): Promise<ModelPort> {
+  const { patience, fetch: send } = config;
+  const common = { ...(patience && { patience }), ...(send && { fetch: send }) };
+  switch (place.provider) {
+    case 'demo':
+      return createDemoPort({ sleep, ...config.demo });
+    case 'openai':
+      return createOpenAiPort({ ...place.server, name: place.name, ...common });
+    case 'anthropic': {
+      const { createAnthropicPort } = await import('./anthropic.ts');
+      const { apiKey, authToken = '', baseUrl, betas } = config;
+      return createAnthropicPort({
+        credentials: apiKey === undefined ? { authToken } : { apiKey },
+        ...(baseUrl && { baseUrl }),
+        ...(betas && { betas }),
+        ...common,
+      });
+    }
+    default:
+      return exhaustive(place);
+  }
+}
+
+/** Replies carry the model as it was chosen, not as its server calls it. */
+async function* underName(
+  stream: AsyncGenerator<ModelEvent, ModelOutcome>,
+  model: string,
+): AsyncGenerator<ModelEvent, ModelOutcome> {
+  try {
+    while (true) {
+      const next = await stream.next();
+      if (next.done) return renamed(next.value, model);
+      yield next.value.type === 'message_start' ? { ...next.value, model } : next.value;
+    }
+  } finally {
+    await stream.return({ ok: false, failure: { kind: 'aborted', message: 'Interrupted.' } });
+  }
+}
+
+function renamed(outcome: ModelOutcome, model: string): ModelOutcome {
+  if (outcome.ok) return { ...outcome, message: { ...outcome.message, model } };
+  return outcome.partial ? { ...outcome, partial: { ...outcome.partial, model } } : outcome;
+}

@@ -1,0 +1,53 @@
+import { resolveModel } from './catalog.ts';
+
+/** A server reached by a name of its own: built in, or from the settings. */
+export type ProviderSettings = {
+  readonly baseUrl: string;
+  readonly apiKey?: string;
+  readonly contextWindow?: number;
+  readonly maxOutputTokens?: number;
+  readonly vision?: boolean;
+};
+
+export type Providers = Readonly<Record<string, ProviderSettings>>;
+
+/** Where a model lives. */
+export type ModelPlace =
+  | { readonly provider: 'anthropic'; readonly model: string }
+  | { readonly provider: 'demo'; readonly model: 'demo' }
+  | { readonly provider: 'openai'; readonly name: string; readonly server: ProviderSettings; readonly model: string };
+
+/** Servers people run on their own machine, at their usual ports. */
+const BUILT_IN: Providers = {
+  ollama: { baseUrl: 'http://127.0.0.1:11434/v1' },
+  lmstudio: { baseUrl: 'http://127.0.0.1:1234/v1' },
+  llamacpp: { baseUrl: 'http://127.0.0.1:8080/v1' },
+  vllm: { baseUrl: 'http://127.0.0.1:8000/v1' },
+  openai: { baseUrl: 'https://api.openai.com/v1' },
+};
+
+/** Reads a model name: an alias or id, `demo`, `ollama/qwen3`, or `http://host:port/v1#model`. */
+export function locateModel(name: string, providers: Providers = {}): ModelPlace {
+  const wanted = name.trim();
+  if (wanted.toLowerCase() === 'demo') return { provider: 'demo', model: 'demo' };
+  const address = /^(https?:\/\/[^#\s]+)#(.+)$/.exec(wanted);
+  if (address?.[1] && address[2]) {
+    return { provider: 'openai', name: new URL(address[1]).host, server: { baseUrl: address[1] }, model: address[2] };
+  }
+  const prefixed = /^([\w.-]+)[/:](.+)$/.exec(wanted);
+  const server = prefixed?.[1] ? serverOf(prefixed[1], providers) : undefined;
+  if (prefixed?.[1] && prefixed[2] && server) {
+    return { provider: 'openai', name: prefixed[1], server, model: prefixed[2] };
+  }
+  return { provider: 'anthropic', model: resolveModel(wanted) };
+}
+
+/** Settings may add to a built-in server (its key) or replace its address. */
+function serverOf(name: string, providers: Providers): ProviderSettings | undefined {
+  const known = {
+    ...(Object.hasOwn(BUILT_IN, name) ? BUILT_IN[name] : {}),
+    ...(Object.hasOwn(providers, name) ? providers[name] : {}),
+  };
+  const { baseUrl } = known;
+  return baseUrl === undefined ? undefined : { ...known, baseUrl };
+}

@@ -1,0 +1,33 @@
+import type { ModelEvent, ModelOutcome, ModelPort } from '../contracts/model.ts';
+import { requestBytes } from './to-wire.ts';
+
+/** One request and all that came of it: what a replay needs. */
+export type Exchange = {
+  readonly request: string;
+  readonly events: readonly ModelEvent[];
+  readonly outcome: ModelOutcome;
+};
+
+/** The same port, telling each finished exchange. An exchange whose reader left early is not told. */
+export function withRecord(port: ModelPort, tell: (exchange: Exchange) => void): ModelPort {
+  return {
+    ...port,
+    async *stream(request, options, signal) {
+      const events: ModelEvent[] = [];
+      const stream = port.stream(request, options, signal);
+      try {
+        while (true) {
+          const next = await stream.next();
+          if (next.done) {
+            tell({ request: requestBytes(request), events, outcome: next.value });
+            return next.value;
+          }
+          events.push(next.value);
+          yield next.value;
+        }
+      } finally {
+        await stream.return({ ok: false, failure: { kind: 'aborted', message: 'Interrupted.' } });
+      }
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import type { ModelPort } from '../contracts/model.ts';
+
+/** A question on the side: a title, a summary, an answer about a web page. */
+export type SideQuestion = {
+  /** Absent where the provider has no small model: then nothing is asked. */
+  readonly model: string | undefined;
+  readonly system: string;
+  readonly prompt: string;
+  readonly maxTokens?: number;
+};
+
+const DEFAULT_MAX_TOKENS = 1024;
+
+/** The small model's answer, or `undefined`: nothing that depends on it may fail because of it. */
+export async function askSmallModel(
+  port: ModelPort,
+  { model, system, prompt, maxTokens = DEFAULT_MAX_TOKENS }: SideQuestion,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (model === undefined || signal.aborted) return undefined;
+  const request = {
+    model,
+    maxOutputTokens: maxTokens,
+    system: [{ name: 'side', text: system }],
+    tools: [],
+    messages: [{ role: 'user', blocks: [{ type: 'text', text: prompt }] }],
+    breakpoints: [],
+    effort: 'low',
+  } as const;
+  try {
+    const stream = port.stream(request, { restartable: () => true, overloadLimit: 2, maxRetries: 2 }, signal);
+    let next = await stream.next();
+    while (!next.done) next = await stream.next();
+    if (!next.value.ok) return undefined;
+    const text = next.value.message.blocks.map((block) => (block.type === 'text' ? block.text : '')).join('');
+    return text.trim() === '' ? undefined : text.trim();
+  } catch {
+    // A port that throws is its own bug; a title is not worth a crash.
+    return undefined;
+  }
+}

@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest';
+import { DEFAULT_MODEL, SMALL_MODEL } from '../../src/model/catalog.ts';
+import { choosePort, NO_KEY, type PortConfig } from '../../src/model/choose-port.ts';
+import { locateModel } from '../../src/model/model-name.ts';
+import { ANTHROPIC, OPENAI } from './dialects.ts';
+import { startFaultServer, stream } from './fault-server.ts';
+import { drain, REQUEST } from './support.ts';
+
+describe('locateModel', () => {
+  test('names lead to a provider', () => {
+    expect(
+      [
+        'sonnet',
+        'claude-x',
+        'Demo',
+        'ollama/qwen3:8b',
+        'lmstudio:phi',
+        'http://10.0.0.1:9000/v1#big',
+        'mine/fast',
+        'anthropic/other',
+      ].map((name) => locateModel(name, { mine: { baseUrl: 'http://mine/v1', apiKey: 'k' } })),
+    ).toEqual([
+      { provider: 'anthropic', model: DEFAULT_MODEL },
+      { provider: 'anthropic', model: 'claude-x' },
+      { provider: 'demo', model: 'demo' },
+      { provider: 'openai', name: 'ollama', server: { baseUrl: 'http://127.0.0.1:11434/v1' }, model: 'qwen3:8b' },
+      { provider: 'openai', name: 'lmstudio', server: { baseUrl: 'http://127.0.0.1:1234/v1' }, model: 'phi' },
+      { provider: 'openai', name: '10.0.0.1:9000', server: { baseUrl: 'http://10.0.0.1:9000/v1' }, model: 'big' },
+      { provider: 'openai', name: 'mine', server: { baseUrl: 'http://mine/v1', apiKey: 'k' }, model: 'fast' },
+      { provider: 'anthropic', model: 'anthropic/other' },
+    ]);
+  });
+
+  test('settings may give a built-in server a key; names of object members are no servers', () => {
+    expect(locateModel('openai/gpt', { openai: { baseUrl: 'http://proxy/v1', apiKey: 'k' } })).toMatchObject({
+      server: { baseUrl: 'http://proxy/v1', apiKey: 'k' },
+    });
+    expect(locateModel('constructor/x').provider).toBe('anthropic');
+  });
+});
+
+function chosen(config: PortConfig) {
+  const choice = choosePort(config);
+  if (!choice.ok) throw new Error(choice.problem);
+  return choice;
+}
+
+const QUICK = { retry: { maxRetries: 0 } };
+
+describe('choosePort', () => {
+  test('without a key the sentence names the three ways', () => {
+    expect(choosePort({ model: 'sonnet' })).toEqual({ ok: false, problem: NO_KEY });
+  });
+
+  test('with a key it says which model, and where the key came from', () => {
+    expect(chosen({ model: 'opus', apiKey: 'k', keySource: 'ANTHROPIC_API_KEY' })).toMatchObject({
+      model: 'claude-opus-5-5',
+      provider: 'anthropic',
+      keySource: 'ANTHROPIC_API_KEY',
+      smallModel: SMALL_MODEL,
+    });
+  });
+
+  test('the demo and local servers need no key and have no small model', () => {
+    expect(chosen({ model: 'demo' })).toMatchObject({ provider: 'demo', keySource: 'none', smallModel: undefined });
+    expect(chosen({ model: 'ollama/qwen3' })).toMatchObject({
+      provider: 'openai',
+      model: 'ollama/qwen3',
+      smallModel: undefined,
+    });
+  });
+
+  test('a key may come from a function, asked for when the request is made', async () => {
+    await using server = await startFaultServer(
+      stream([ANTHROPIC.open, ...ANTHROPIC.text(0, 'hi'), ...ANTHROPIC.done('text')]),
+    );
+    const { port } = chosen({ model: 'sonnet', apiKey: async () => 'fresh', baseUrl: server.url, ...QUICK });
+    expect((await drain(port)).outcome.ok).toBe(true);
+    expect(server.seen[0]?.headers.authorization).toBe('Bearer fresh');
+  });
+
+  test('a token goes to the gateway as it is', async () => {
+    await using server = await startFaultServer(
+      stream([ANTHROPIC.open, ...ANTHROPIC.text(0, 'hi'), ...ANTHROPIC.done('text')]),
+    );
+    const { port } = chosen({ model: 'sonnet', authToken: 'token', baseUrl: server.url, betas: ['b'], ...QUICK });
+    await drain(port, { request: { ...REQUEST, betas: ['a', 'b'] } });
+    expect(server.seen[0]?.headers).toMatchObject({ authorization: 'Bearer token', 'anthropic-beta': 'b,a' });
+  });
+
+  test('one port serves models of several providers, each under the name it was chosen by', async () => {
+    await using anthropic = await startFaultServer(
+      stream([ANTHROPIC.open, ...ANTHROPIC.text(0, 'from a'), ...ANTHROPIC.done('text')]),
+    );
+    await using openai = await startFaultServer(
+      stream([OPENAI.open, ...OPENAI.text(0, 'from o'), ...OPENAI.done('text')]),
+    );
+    const providers = { local: { baseUrl: `${openai.url}/v1`, contextWindow: 9000 } };
+    const { port, infoOf } = chosen({ model: 'sonnet', apiKey: 'k', baseUrl: anthropic.url, providers, ...QUICK });
+    const first = await drain(port, { request: { ...REQUEST, model: 'claude-opus-5-5' } });
+    const second = await drain(port, { request: { ...REQUEST, model: 'local/qwen3' } });
+    expect([first.outcome, second.outcome]).toMatchObject([
+      { message: { model: 'claude-opus-5-5' } },
+      { message: { model: 'local/qwen3' } },
+    ]);
+    expect(second.events[1]).toMatchObject({ type: 'message_start', model: 'local/qwen3' });
+    expect(JSON.parse(openai.seen[0]?.body ?? '{}')).toMatchObject({ model: 'qwen3' });
+    expect(infoOf('local/qwen3')).toMatchObject({ id: 'local/qwen3', contextWindow: 9000 });
+  });
+
+  test('a model that would need a key says so instead of asking', async () => {
+    const { port } = chosen({ model: 'demo', ...QUICK });
+    expect(await drain(port, { request: { ...REQUEST, model: 'claude-opus-5-5' } })).toMatchObject({
+      outcome: { failure: { kind: 'auth', message: NO_KEY } },
+    });
+  });
+
+  test('tokens are counted by the provider where it can', async () => {
+    await using server = await startFaultServer((response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"input_tokens":42}'),
+    );
+    const { port } = chosen({ model: 'sonnet', apiKey: 'k', baseUrl: server.url });
+    const { signal } = new AbortController();
+    expect(await port.countTokens?.(REQUEST, signal)).toBe(42);
+    expect(await port.countTokens?.({ ...REQUEST, model: 'ollama/x' }, signal)).toBeUndefined();
+    expect(server.seen[0]?.path).toBe('/v1/messages/count_tokens');
+    expect(server.seen[0]?.body).not.toContain('max_tokens');
+  });
+
+  test('what the first request needs can be loaded ahead of it', async () => {
+    await expect(chosen({ model: 'sonnet', apiKey: 'k' }).port.prepare?.()).resolves.toBeUndefined();
+  });
+});
