@@ -1,0 +1,42 @@
+import type { JsonObject, JsonValue } from './json.ts';
+import type { Effort } from './model.ts';
+
+/** What the command line asked for, checked once at the border. Absent means: not said. */
+export type RunOptions = {
+  readonly cwd: string;
+  readonly face: 'screen' | 'print' | 'host' | 'editor';
+  readonly model?: string;
+  readonly fallbackModels?: readonly string[];
+  readonly effort?: Effort;
+  readonly maxThinkingTokens?: number;
+  readonly betas?: readonly string[];
+  readonly permissionMode?: string;
+  readonly allowedTools?: readonly string[];
+  readonly disallowedTools?: readonly string[];
+  readonly tools?: readonly string[];
+  readonly permissionPrompt?: string;
+  readonly skipPermissions?: 'now' | 'may';
+  readonly trust?: 'this-run';
+  readonly session: SessionChoice;
+  readonly persistence: 'disk' | 'memory';
+  readonly maxTurns?: number;
+  readonly maxBudgetUsd?: number;
+  readonly jsonSchema?: JsonObject;
+  readonly partialMessages: boolean;
+  readonly addDirs: readonly string[];
+  readonly settings?: string;
+  readonly settingSources?: readonly string[];
+  readonly mcpConfig: readonly string[];
+  readonly mcpSources: 'all' | 'flags-only';
+  readonly agents?: JsonValue;
+  readonly agent?: string;
+  readonly systemPrompt?: string;
+  readonly appendSystemPrompt?: string;
+  readonly debug: 'off' | 'log';
+};
+
+/** Which session a run is about. */
+export type SessionChoice =
+  | { readonly kind: 'new'; readonly id?: string }
+  | { readonly kind: 'continue'; readonly fork: 'fork' | 'same'; readonly id?: string }
+  | { readonly kind: 'resume'; readonly wanted: string; readonly fork: 'fork' | 'same'; readonly id?: string };
