@@ -5,7 +5,7 @@ import { beginBlock, finishBlock, growBlock, type OpenBlock } from './open-block
 import { numberOf, objectOf, textOf } from './wire-json.ts';
 
 /** What one wire event brought: events for the loop, and whether the reply moved on (pings do not move it). */
-export type Step = { readonly events: readonly ModelEvent[]; readonly progress: boolean };
+type Step = { readonly events: readonly ModelEvent[]; readonly progress: boolean };
 
 /** Rebuilds one reply from the provider's raw events. */
 export type Accumulator = {
@@ -20,7 +20,7 @@ export type Accumulator = {
 };
 
 /** Nothing counted yet. */
-export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
 const IGNORED: Step = { events: [], progress: false };
 

@@ -1,7 +1,7 @@
 import { resolveModel } from './catalog.ts';
 
 /** A server reached by a name of its own: built in, or from the settings. */
-export type ProviderSettings = {
+type ProviderSettings = {
   readonly baseUrl: string;
   readonly apiKey?: string;
   readonly contextWindow?: number;
@@ -31,7 +31,7 @@ export function locateModel(name: string, providers: Providers = {}): ModelPlace
   const wanted = name.trim();
   if (wanted.toLowerCase() === 'demo') return { provider: 'demo', model: 'demo' };
   const address = /^(https?:\/\/[^#\s]+)#(.+)$/.exec(wanted);
-  if (address?.[1] && address[2]) {
+  if (address?.[1] && address[2] && URL.canParse(address[1])) {
     return { provider: 'openai', name: new URL(address[1]).host, server: { baseUrl: address[1] }, model: address[2] };
   }
   const prefixed = /^([\w.-]+)[/:](.+)$/.exec(wanted);

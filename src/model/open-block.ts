@@ -122,7 +122,7 @@ export function finishBlock(block: OpenBlock): AssistantBlock {
 }
 
 /** A call from the text of its input. Text that is no JSON object is kept, so that the model can be told. */
-export function readCall(id: string, name: string, json: string, announced: JsonValue = {}): ToolUseBlock {
+function readCall(id: string, name: string, json: string, announced: JsonValue = {}): ToolUseBlock {
   const isBlank = json.trim() === '';
   const input = isBlank ? announced : parseJson(json);
   if (input === undefined) return { type: 'tool_use', id, name, input: {}, unparsed: json };

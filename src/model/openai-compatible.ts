@@ -25,7 +25,7 @@ export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
   const url = `${settings.baseUrl.replace(/\/+$/, '')}/chat/completions`;
   const patience = { ...DEFAULT_PATIENCE, ...settings.patience };
   const send = settings.fetch ?? fetch;
-  const limitField = new URL(url).hostname === 'api.openai.com' ? 'max_completion_tokens' : 'max_tokens';
+  const limitField = addressOf(url) === 'https://api.openai.com' ? 'max_completion_tokens' : 'max_tokens';
 
   async function open(request: ModelRequest, attempt: Attempt): Promise<Response | ModelFailure> {
     try {

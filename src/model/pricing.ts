@@ -25,7 +25,7 @@ export function costUsd(model: string, usage: Usage): number | undefined {
 }
 
 /** What one model used in a session. `costUsd` is absent once a part of it has no known price. */
-export type ModelTotal = { readonly usage: Usage; readonly replies: number; readonly costUsd?: number };
+type ModelTotal = { readonly usage: Usage; readonly replies: number; readonly costUsd?: number };
 
 /** Totals by model, in the order of first use. */
 export type UsageTotals = ReadonlyMap<string, ModelTotal>;
@@ -53,7 +53,7 @@ export function totalCost(totals: UsageTotals): { readonly usd: number; readonly
 }
 
 /** Two counts as one. */
-export function sumUsage(a: Usage, b: Usage): Usage {
+function sumUsage(a: Usage, b: Usage): Usage {
   const webSearches = (a.webSearches ?? 0) + (b.webSearches ?? 0);
   return {
     inputTokens: a.inputTokens + b.inputTokens,

@@ -14,7 +14,7 @@ export type RetryPolicy = {
 };
 
 /** Time, as the countdown needs it. A sleep ends early, and quietly, when its signal is pulled. */
-export type RetryClock = {
+type RetryClock = {
   readonly now: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 };

@@ -16,7 +16,7 @@ export function objectOf(value: JsonValue | undefined): JsonObject | undefined {
 }
 
 /** The value as a list; anything else is an empty one. */
-export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   return isList(value) ? value : [];
 }
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 /** What one request brought, and the promise that its socket is gone. */
-export type SeenRequest = {
+type SeenRequest = {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;

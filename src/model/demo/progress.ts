@@ -3,7 +3,7 @@ import type { RequestMessage } from '../../contracts/model.ts';
 import { STEPS, type StepName } from './script.ts';
 
 /** What became of a step: read from the conversation alone, so that a resumed demo knows where it was. */
-export type StepState = 'open' | 'done' | 'declined' | 'stale';
+type StepState = 'open' | 'done' | 'declined' | 'stale';
 
 /** Where the conversation stands. */
 export type Progress = {

@@ -17,6 +17,9 @@ export const FIX = {
   after: '  return subtotal * (1 - percent / 100);',
 } as const;
 
+/** As the sample's own files import it. */
+const CART = '../src/cart.mjs';
+
 const SAMPLE_FILES: Readonly<Record<string, string>> = {
   'README.md': `# Corner shop
 
@@ -44,7 +47,7 @@ export function totalOf(lines, percent = 0) {
 `,
   'test/cart.test.mjs': `import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { subtotalOf, totalOf } from '../src/cart.mjs';
+import { subtotalOf, totalOf } from '${CART}';
 
 const lines = [
   { name: 'Teapot', price: 15000, quantity: 1 },
@@ -59,7 +62,7 @@ test('ten percent off 200.00 is 180.00', () => {
   assert.equal(totalOf(lines, 10), 18000);
 });
 `,
-  'bin/receipt.mjs': `import { subtotalOf, totalOf } from '../src/cart.mjs';
+  'bin/receipt.mjs': `import { subtotalOf, totalOf } from '${CART}';
 
 const lines = [
   { name: 'Teapot', price: 15000, quantity: 1 },
