@@ -53,7 +53,7 @@ export function totalCost(totals: UsageTotals): { readonly usd: number; readonly
 }
 
 /** Two counts as one. */
-function sumUsage(a: Usage, b: Usage): Usage {
+export function sumUsage(a: Usage, b: Usage): Usage {
   const webSearches = (a.webSearches ?? 0) + (b.webSearches ?? 0);
   return {
     inputTokens: a.inputTokens + b.inputTokens,
