@@ -81,5 +81,5 @@ function notBinary(decoded: DecodedText): DecodedText | undefined {
     // Tab, newline, form feed, carriage return, backspace and escape occur in text and logs.
     if (code < 32 && !(code >= 8 && code <= 13) && code !== 27) odd += 1;
   }
-  return odd > sample.length * 0.1 ? undefined : decoded;
+  return odd > Math.max(2, sample.length * 0.1) ? undefined : decoded;
 }

@@ -32,7 +32,7 @@ describe('decodeText', () => {
 
   test('data is not text', () => {
     expect(decodeText(Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0, 0, 1]))).toBeUndefined();
-    expect(decodeText(Buffer.from([1, 2, 3, 4, 0x80, 5, 6]))).toBeUndefined();
+    expect(decodeText(Buffer.from([1, 2, 3, 4, 0x80, 5, 6, 1]))).toBeUndefined();
   });
 
   test('whatever is taken for text survives the way there and back', () => {

@@ -1,0 +1,71 @@
+import { mkdir, realpath, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { ToolFailure } from '../contracts/tool.ts';
+import { type WriteFs, WriteRefused, writeAtomically } from '../lib/atomic-write.ts';
+import { errnoOf, ifThere } from '../lib/errno.ts';
+import { messageOf } from '../lib/errors.ts';
+import { type FileBytes, hashOf, readFileBytes } from './file-bytes.ts';
+import type { ReadState } from './read-state.ts';
+
+/** What the tools that change files are built from. */
+export type ChangeParts = {
+  readonly readState: ReadState;
+  readonly home: string;
+  /** Called with the real path before a file changes, so that a checkpoint can keep the old bytes. */
+  readonly beforeChange?: (realPath: string) => Promise<void>;
+  /** The disk; tests hand in one that fails. */
+  readonly fs?: WriteFs;
+};
+
+/** The current bytes of a file that is about to change: seen in this session and still the same. */
+export async function readForChange(file: string, parts: ChangeParts, signal: AbortSignal): Promise<FileBytes> {
+  const current = await readFileBytes(file, signal);
+  const seen = parts.readState.seen(current.realPath);
+  if (seen === undefined) {
+    throw new ToolFailure(`${file} has not been read in this session. Read it first, then change it.`);
+  }
+  if (seen.hash !== current.hash) {
+    throw new ToolFailure(`${file} was changed on disk since it was read. Read it again, then repeat the change.`);
+  }
+  return current;
+}
+
+/** Is there anything under this name? */
+export async function exists(file: string): Promise<boolean> {
+  return (await ifThere(stat(file))) !== undefined;
+}
+
+/** Writes the new bytes in one step and remembers them. On any failure the old content is still there. */
+export async function changeFile(file: string, bytes: Uint8Array, parts: ChangeParts): Promise<void> {
+  try {
+    await mkdir(path.dirname(file), { recursive: true });
+    await parts.beforeChange?.((await ifThere(realpath(file))) ?? file);
+    const realPath = await writeAtomically(file, bytes, parts.fs);
+    const { mtimeMs } = await stat(realPath);
+    parts.readState.recordChange({ realPath, mtimeMs, size: bytes.length, hash: hashOf(bytes) });
+  } catch (thrown) {
+    throw writeFailure(file, thrown);
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full; free some space',
+  EDQUOT: 'the disk quota is used up; free some space',
+  EROFS: 'the file system is read-only',
+  EACCES: 'no permission to write in that directory',
+  EPERM: 'writing there is not permitted',
+  EEXIST: 'a parent of it is a file, not a directory',
+  ENOTDIR: 'a parent of it is a file, not a directory',
+  ENAMETOOLONG: 'the name is too long',
+};
+
+function writeFailure(file: string, thrown: unknown): unknown {
+  if (thrown instanceof ToolFailure) return thrown;
+  if (thrown instanceof WriteRefused) {
+    return new ToolFailure(`${thrown.message} Nothing was written. Read it again before writing.`, { cause: thrown });
+  }
+  const code = errnoOf(thrown);
+  if (code === undefined) return thrown;
+  const reason = REASONS[code] ?? messageOf(thrown);
+  return new ToolFailure(`${file} was not written and is unchanged: ${reason}.`, { cause: thrown });
+}

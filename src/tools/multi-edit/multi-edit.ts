@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import type { Tool } from '../../contracts/tool.ts';
+import { buildTool } from '../build-tool.ts';
+import { editFile } from '../edit/edit-file.ts';
+import { repairArguments } from '../file-arguments.ts';
+import type { ChangeParts } from '../file-change.ts';
+import { absolutePath } from '../file-path.ts';
+import { MULTI_EDIT_PROMPT } from './prompt.ts';
+
+const input = z.object({
+  file_path: z.string().min(1),
+  edits: z
+    .array(
+      z.object({
+        old_string: z.string(),
+        new_string: z.string(),
+        replace_all: z.boolean().optional(),
+      }),
+    )
+    .min(1),
+});
+
+/** Several replacements in one file: all or none. */
+export function createMultiEditTool(parts: ChangeParts): Tool {
+  return buildTool({
+    name: 'MultiEdit',
+    prompt: MULTI_EDIT_PROMPT,
+    input,
+    isReadOnly: () => false,
+    isConcurrencySafe: () => false,
+    prepareArguments: (raw) => repairArguments(raw, { lists: ['edits'] }),
+    title: ({ file_path }) => `Edit ${file_path}`,
+    async call({ file_path, edits }, { cwd, signal }) {
+      const file = absolutePath(file_path, { cwd, home: parts.home });
+      const wanted = edits.map(
+        (edit) =>
+          ({
+            oldText: edit.old_string,
+            newText: edit.new_string,
+            occurrences: edit.replace_all ? 'all' : 'one',
+          }) as const,
+      );
+      return editFile(file, wanted, parts, signal);
+    },
+  });
+}

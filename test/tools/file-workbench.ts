@@ -1,0 +1,41 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { JsonValue } from '../../src/contracts/json.ts';
+import type { Tool, ToolOutcome } from '../../src/contracts/tool.ts';
+import { createReadState } from '../../src/tools/read-state.ts';
+
+/** An empty directory and what the file tools are built from. */
+export async function createWorkbench() {
+  const cwd = await realpath(await mkdtemp(path.join(tmpdir(), 'ouro-tools-')));
+  return {
+    cwd,
+    readState: createReadState(),
+    home: path.join(cwd, 'home'),
+    at: (name: string) => path.join(cwd, name),
+    remove: () => rm(cwd, { recursive: true, force: true }),
+  };
+}
+
+/** Runs a call the way the engine does. */
+export async function callTool(
+  tool: Tool,
+  input: JsonValue,
+  from: { readonly cwd: string; readonly signal?: AbortSignal },
+): Promise<ToolOutcome> {
+  const prepared = tool.prepare(input);
+  if (!prepared.ok) throw new Error(prepared.problem);
+  return prepared.call.call({
+    callId: 'call',
+    cwd: from.cwd,
+    signal: from.signal ?? new AbortController().signal,
+    report: () => undefined,
+    ask: async () => undefined,
+  });
+}
+
+/** The words of an outcome. */
+export function textOf(outcome: ToolOutcome): string {
+  if (typeof outcome.content === 'string') return outcome.content;
+  return outcome.content.map((block) => (block.type === 'text' ? block.text : `<${block.type}>`)).join('\n');
+}
