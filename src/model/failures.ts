@@ -88,6 +88,8 @@ function refine(kind: FailureKind, message: string): FailureKind {
   if (MEDIA_TOO_LARGE.test(message)) return 'media_too_large';
   if (TOO_LONG.test(message)) return 'too_long';
   if (kind === 'invalid' && OUTPUT_LIMIT.test(message)) return 'output_limit';
+  // Some local servers answer 500 to a picture they cannot see; trying again would not help.
+  if (kind === 'server' && REFUSED_IMAGE.test(message)) return 'invalid';
   return kind;
 }
 
@@ -98,19 +100,14 @@ const TOO_LONG =
 const OUTPUT_LIMIT = /max_tokens.{0,80}(?:maximum|too large|greater than|exceed|>)/i;
 
 function refusedPartOf(message: string): 'signature' | 'image' | undefined {
-  if (
-    /signature|thinking.{0,80}(?:cannot be modified|must (?:be|remain|start)|expected)|expected.{0,20}thinking/i.test(
-      message,
-    )
-  ) {
-    return 'signature';
-  }
-  return /could not process image|invalid image|image.{0,60}(?:not supported|invalid|unsupported|corrupt|does not match)|image_url|does not support (?:image|vision)/i.test(
-    message,
-  )
-    ? 'image'
-    : undefined;
+  if (REFUSED_SIGNATURE.test(message)) return 'signature';
+  return REFUSED_IMAGE.test(message) ? 'image' : undefined;
 }
+
+const REFUSED_SIGNATURE =
+  /signature|thinking.{0,120}(?:cannot be modified|must (?:remain|start)|prefix|does not match|another account)|expected.{0,20}thinking/i;
+const REFUSED_IMAGE =
+  /could not process image|(?:invalid|unsupported) image|image.{0,80}(?:not supported|unsupported|invalid|corrupt|does not match|cannot be empty|appears to be)|image_url|not support (?:images?|vision)|missing data required for image/i;
 
 function readBody(body: string): { readonly type?: string; readonly code?: string; readonly message: string } {
   const whole = objectOf(parseJson(body));

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ModelFailure, ModelPort, ModelRequest } from '../contracts/model.ts';
-import { type Attempt, DEFAULT_PATIENCE, type Patience, startAttempt } from './attempt.ts';
+import { type Attempt, type Patience, startAttempt } from './attempt.ts';
 import { classifyResponse } from './failures.ts';
 import { createAccumulator } from './from-wire.ts';
 import { createChunkReader } from './openai-from-wire.ts';
@@ -20,10 +20,13 @@ export type OpenAiSettings = {
   readonly fetch?: typeof fetch;
 };
 
+/** A model on a laptop may read a long prompt for minutes before its first word. */
+const LOCAL_PATIENCE: Patience = { headerTimeoutMs: 600_000, idleTimeoutMs: 300_000 };
+
 /** Chat completions, one try per stream. Reasoning is kept apart from the answer and never sent back. */
 export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
   const url = `${settings.baseUrl.replace(/\/+$/, '')}/chat/completions`;
-  const patience = { ...DEFAULT_PATIENCE, ...settings.patience };
+  const patience = { ...LOCAL_PATIENCE, ...settings.patience };
   const send = settings.fetch ?? fetch;
   const limitField = addressOf(url) === 'https://api.openai.com' ? 'max_completion_tokens' : 'max_tokens';
 

@@ -96,4 +96,5 @@ const PRICES: ReadonlyMap<string, ModelPrice> = new Map([
     },
   ],
   ['claude-haiku-4-5', price(1, 5, 0.1)],
+  ['demo', price(0, 0, 0)],
 ]);

@@ -1,3 +1,4 @@
+import type { Usage } from '../contracts/message.ts';
 import type { ModelPort } from '../contracts/model.ts';
 
 /** A question on the side: a title, a summary, an answer about a web page. */
@@ -7,6 +8,8 @@ export type SideQuestion = {
   readonly system: string;
   readonly prompt: string;
   readonly maxTokens?: number;
+  /** Told what the answer used, so that it is counted. */
+  readonly onUsage?: (model: string, usage: Usage) => void;
 };
 
 const DEFAULT_MAX_TOKENS = 1024;
@@ -14,7 +17,7 @@ const DEFAULT_MAX_TOKENS = 1024;
 /** The small model's answer, or `undefined`: nothing that depends on it may fail because of it. */
 export async function askSmallModel(
   port: ModelPort,
-  { model, system, prompt, maxTokens = DEFAULT_MAX_TOKENS }: SideQuestion,
+  { model, system, prompt, maxTokens = DEFAULT_MAX_TOKENS, onUsage }: SideQuestion,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (model === undefined || signal.aborted) return undefined;
@@ -32,6 +35,7 @@ export async function askSmallModel(
     let next = await stream.next();
     while (!next.done) next = await stream.next();
     if (!next.value.ok) return undefined;
+    onUsage?.(model, next.value.usage);
     const text = next.value.message.blocks.map((block) => (block.type === 'text' ? block.text : '')).join('');
     return text.trim() === '' ? undefined : text.trim();
   } catch {

@@ -31,6 +31,7 @@ describe('classifyResponse', () => {
     [429, { error: { code: 'insufficient_quota', message: 'pay' } }, 'auth'],
     [500, apiError('api_error'), 'server'],
     [502, '<html><title>Bad Gateway</title></html>', 'server'],
+    [500, { error: { message: 'image input is not supported' } }, 'invalid'],
     [503, '', 'server'],
     [529, apiError('overloaded_error'), 'overloaded'],
     [400, { error: { code: 'context_length_exceeded', message: 'This model has a limit' } }, 'too_long'],

@@ -70,7 +70,10 @@ describe('askSmallModel', () => {
   });
 
   test('answers with trimmed words', async () => {
-    expect(await askSmallModel(shouting, question, signal)).toBe('NAME IT');
+    const told: string[] = [];
+    const onUsage = (model: string) => void told.push(model);
+    expect(await askSmallModel(shouting, { ...question, onUsage }, signal)).toBe('NAME IT');
+    expect(told).toEqual(['small']);
   });
 
   test('without a small model, after an abort, on failure, on silence and on a crash there is no answer', async () => {
