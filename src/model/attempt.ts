@@ -22,7 +22,9 @@ export type Attempt = {
   progressed(): void;
   /** Why the attempt was ended from our side; `undefined` while nobody did. */
   endedBy(): ModelFailure | undefined;
-  /** Stops the clocks and closes the socket, whatever state it is in. */
+  /** The reply is complete: its connection may be used again. */
+  completed(): void;
+  /** Stops the clocks and, unless the reply is complete, closes the socket. */
   close(): void;
 };
 
@@ -32,6 +34,7 @@ export function startAttempt(patience: Patience, signal: AbortSignal): Attempt {
   let ended: ModelFailure | undefined;
   let lastProgress = performance.now();
   let idleTimer: NodeJS.Timeout | undefined;
+  let isComplete = false;
 
   function end(failure: ModelFailure) {
     ended ??= failure;
@@ -74,12 +77,15 @@ export function startAttempt(patience: Patience, signal: AbortSignal): Attempt {
       lastProgress = performance.now();
     },
     endedBy: () => ended,
+    completed() {
+      isComplete = true;
+    },
     close() {
       clearTimeout(headerTimer);
       clearTimeout(totalTimer);
       clearTimeout(idleTimer);
       signal.removeEventListener('abort', stop);
-      controller.abort();
+      if (!isComplete) controller.abort();
     },
   };
 }

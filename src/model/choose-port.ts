@@ -2,9 +2,8 @@ import type { ModelEvent, ModelInfo, ModelOutcome, ModelPort } from '../contract
 import { exhaustive } from '../lib/exhaustive.ts';
 import type { Patience } from './attempt.ts';
 import { modelInfo, SMALL_MODEL } from './catalog.ts';
-import { createDemoPort, type DemoSettings } from './demo.ts';
+import type { DemoSettings } from './demo.ts';
 import { locateModel, type ModelPlace, type Providers } from './model-name.ts';
-import { createOpenAiPort } from './openai-compatible.ts';
 import { type RetryPolicy, withRetry } from './retry.ts';
 import { sleep } from './sleep.ts';
 
@@ -111,10 +110,14 @@ async function openPort(place: ModelPlace, config: PortConfig): Promise<ModelPor
   const { patience, fetch: send } = config;
   const common = { ...(patience && { patience }), ...(send && { fetch: send }) };
   switch (place.provider) {
-    case 'demo':
+    case 'demo': {
+      const { createDemoPort } = await import('./demo.ts');
       return createDemoPort({ sleep, ...config.demo });
-    case 'openai':
+    }
+    case 'openai': {
+      const { createOpenAiPort } = await import('./openai-compatible.ts');
       return createOpenAiPort({ ...place.server, name: place.name, ...common });
+    }
     case 'anthropic': {
       const { createAnthropicPort } = await import('./anthropic.ts');
       const { apiKey, authToken = '', baseUrl, betas } = config;

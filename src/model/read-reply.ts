@@ -39,7 +39,9 @@ export async function* readReply(response: Response, parts: Parts): AsyncGenerat
       for (const event of isOver ? reader.end() : reader.read(next.value)) {
         if (event.type === 'error') return fail(failureOfErrorEvent(JSON.stringify(event)));
         yield* take(event, parts);
-        if (reply.isStopped()) return complete(reply);
+        if (!reply.isStopped()) continue;
+        attempt.completed();
+        return complete(reply);
       }
       if (ended) return fail(ended);
       if (next.done) return fail(next.value ?? CUT);

@@ -14,8 +14,23 @@ export async function* readServerEvents(body: ReadableStream<Uint8Array>): Async
       if (done) return;
     }
   } finally {
-    // The reader may have failed already; there is nobody left to tell.
-    void reader.cancel().catch(() => undefined);
+    // Nobody waits for this: what is left of the body is of no interest, only its end is.
+    void letGo(reader);
+  }
+}
+
+const REST_OF_BODY_MS = 100;
+
+/** Reads the last bytes so that the connection can be used again; one that does not end is closed. */
+async function letGo(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  const timer = setTimeout(() => void reader.cancel().catch(() => undefined), REST_OF_BODY_MS);
+  timer.unref();
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // It broke, or was aborted: closed either way.
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 /** What one request brought, and the promise that its socket is gone. */
 type SeenRequest = {
   readonly path: string;
+  readonly fromPort: number | undefined;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
   readonly closed: Promise<unknown>;
@@ -23,10 +24,11 @@ export async function startFaultServer(...answers: readonly Answer[]) {
     request.socket.on('error', () => undefined);
     const closed = new Promise((resolve) => request.socket.once('close', resolve));
     const index = seen.length;
-    seen.push({ path: request.url ?? '', headers: request.headers, body: '', closed });
+    const facts = { path: request.url ?? '', fromPort: request.socket.remotePort, headers: request.headers, closed };
+    seen.push({ ...facts, body: '' });
     void text(request).then(
       (body) => {
-        seen[index] = { path: request.url ?? '', headers: request.headers, body, closed };
+        seen[index] = { ...facts, body };
         answer?.(response, request);
       },
       () => undefined,

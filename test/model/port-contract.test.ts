@@ -46,6 +46,13 @@ describe.each([ANTHROPIC, OPENAI])('the $name port', (dialect) => {
     expect(server.seen).toMatchObject([{ path: dialect.path, headers: { authorization: 'Bearer test-key' } }]);
   });
 
+  test('one connection serves several replies', async () => {
+    await using server = await startFaultServer(stream(hello));
+    const port = dialect.create(server.url);
+    for (let turn = 0; turn < 3; turn += 1) await drain(port);
+    expect(new Set(server.seen.map(({ fromPort }) => fromPort)).size).toBe(1);
+  });
+
   test('the same request is the same bytes', async () => {
     await using server = await startFaultServer(stream(hello));
     const port = dialect.create(server.url);
