@@ -1,0 +1,117 @@
+import type { JsonObject, JsonValue } from './json.ts';
+import type { Effort } from './model.ts';
+import type { PermissionMode } from './permission.ts';
+
+/** Where a value was said, the strongest first. */
+export type SettingsSource = 'managed' | 'flag' | 'local' | 'project' | 'user';
+
+/** One hook as configured. */
+export type HookConfig = {
+  readonly type: 'command' | 'http';
+  readonly command?: string;
+  readonly url?: string;
+  /** Seconds. */
+  readonly timeout?: number;
+  /** A permission rule the call must match. */
+  readonly if?: string;
+  readonly onFailure?: 'continue' | 'block';
+  readonly statusMessage?: string;
+};
+
+export type HookGroup = { readonly matcher?: string; readonly hooks: readonly HookConfig[] };
+
+export type McpServerConfig = {
+  readonly type?: 'stdio' | 'http' | 'sse';
+  readonly command?: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly url?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly timeout?: number;
+};
+
+export type SandboxSettings = {
+  readonly enabled?: boolean;
+  readonly network?: boolean;
+  readonly allowWrite?: readonly string[];
+  readonly denyRead?: readonly string[];
+};
+
+/** What one settings file may say. Every key is optional; lists of all layers unite, scalars override. */
+export type Settings = {
+  readonly $schema?: string;
+  readonly model?: string;
+  readonly smallModel?: string;
+  readonly fallbackModels?: readonly string[];
+  readonly effort?: Effort;
+  readonly permissions?: {
+    readonly allow?: readonly string[];
+    readonly ask?: readonly string[];
+    readonly deny?: readonly string[];
+    readonly defaultMode?: PermissionMode;
+    readonly additionalDirectories?: readonly string[];
+    readonly disableBypassPermissionsMode?: 'disable';
+  };
+  readonly hooks?: Readonly<Record<string, readonly HookGroup[]>>;
+  readonly disableAllHooks?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly mcpServers?: Readonly<Record<string, McpServerConfig>>;
+  readonly enabledMcpjsonServers?: readonly string[];
+  readonly disabledMcpjsonServers?: readonly string[];
+  readonly statusLine?: { readonly type?: 'command'; readonly command: string };
+  readonly outputStyle?: string;
+  readonly theme?: string;
+  readonly editorMode?: 'normal' | 'vim';
+  readonly keybindings?: Readonly<Record<string, string>>;
+  readonly autoCompact?: boolean;
+  readonly autoCompactPercent?: number;
+  readonly cleanupPeriodDays?: number;
+  readonly sandbox?: SandboxSettings;
+  readonly apiKeyHelper?: string;
+  readonly baseUrl?: string;
+  readonly providers?: JsonObject;
+  readonly timeouts?: Readonly<Record<string, number>>;
+  readonly maxRetries?: number;
+  readonly notify?: 'auto' | 'bell' | 'off';
+  readonly title?: boolean;
+  readonly banner?: boolean;
+  readonly reducedMotion?: boolean;
+  readonly ascii?: boolean;
+  readonly accessible?: boolean;
+  readonly wrap?: 'words' | 'terminal';
+  readonly dialogDelayMs?: number;
+  readonly language?: string;
+};
+
+/** One layer as it was read. */
+export type SettingsLayer = {
+  readonly source: SettingsSource;
+  readonly file: string;
+  readonly settings: Settings;
+  /** The line of each rule text, for reports that name file and line. */
+  readonly lineOf: (path: readonly (string | number)[]) => number | undefined;
+};
+
+/** A sentence about something wrong in a file. */
+export type SettingsProblem = {
+  readonly file: string;
+  readonly line: number | undefined;
+  readonly text: string;
+  readonly source: SettingsSource;
+};
+
+/** All layers together. */
+export type LoadedSettings = {
+  readonly layers: readonly SettingsLayer[];
+  readonly merged: Settings;
+  readonly problems: readonly SettingsProblem[];
+};
+
+/** One value with the layer it came from. */
+export type ExplainedSetting = {
+  readonly key: string;
+  readonly value: JsonValue;
+  readonly source: SettingsSource | 'default';
+  readonly file?: string;
+  readonly line?: number;
+};

@@ -1,0 +1,84 @@
+import type { JsonValue } from '../contracts/json.ts';
+import type { ExplainedSetting, Settings, SettingsLayer, SettingsProblem } from '../contracts/settings.ts';
+
+/** Keys that only the user or managed policy may set: a project must not move our key, our endpoint or its own leash. */
+const NOT_FROM_PROJECT = ['apiKeyHelper', 'baseUrl', 'providers'] as const;
+
+/** What a project says that it has no say in: left out, and told. */
+export function restrained(layer: SettingsLayer): {
+  readonly layer: SettingsLayer;
+  readonly problems: readonly SettingsProblem[];
+} {
+  if (layer.source !== 'project' && layer.source !== 'local') return { layer, problems: [] };
+  const problems: SettingsProblem[] = [];
+  const tell = (path: readonly string[], why: string) =>
+    problems.push({
+      file: layer.file,
+      source: layer.source,
+      line: layer.lineOf(path),
+      text: `sets "${path.join('.')}", ${why}. It is ignored.`,
+    });
+  const { permissions, sandbox, ...rest } = layer.settings;
+  let tighter: Settings = { ...rest, ...(permissions && { permissions }), ...(sandbox && { sandbox }) };
+  if (permissions?.defaultMode === 'bypassPermissions') {
+    const { defaultMode: _, ...others } = permissions;
+    tighter = { ...tighter, permissions: others };
+    tell(['permissions', 'defaultMode'], 'and a project may not switch permissions off');
+  }
+  if (
+    sandbox !== undefined &&
+    (sandbox.enabled === false || sandbox.network === true || sandbox.allowWrite !== undefined)
+  ) {
+    const { enabled: _e, network: _n, allowWrite: _w, ...others } = sandbox;
+    tighter = { ...tighter, sandbox: { ...others, ...(sandbox.enabled === true ? { enabled: true } : {}) } };
+    tell(['sandbox'], 'and a project may not loosen the sandbox');
+  }
+  for (const key of NOT_FROM_PROJECT) {
+    if (tighter[key] === undefined) continue;
+    const { [key]: _, ...others } = tighter;
+    tighter = others;
+    tell([key], 'which only your own or managed settings may do');
+  }
+  return { layer: { ...layer, settings: tighter }, problems };
+}
+
+/** Layers from weakest to strongest become one: lists unite, objects merge, scalars override. */
+export function merge(layers: readonly SettingsLayer[]): Settings {
+  return layers.reduceRight<Settings>((weaker, layer) => united(weaker, layer.settings), {});
+}
+
+function united<Value>(weaker: Value, stronger: Value): Value {
+  if (Array.isArray(weaker) && Array.isArray(stronger))
+    return JSON.parse(JSON.stringify([...new Set([...stronger, ...weaker])]));
+  if (!isPlain(weaker) || !isPlain(stronger)) return stronger === undefined ? weaker : stronger;
+  const keys = new Set([...Object.keys(weaker), ...Object.keys(stronger)]);
+  const entries = [...keys].map((key) => [key, united(Reflect.get(weaker, key), Reflect.get(stronger, key))]);
+  return Object.fromEntries(entries);
+}
+
+function isPlain(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Each value with the layer it came from; lists name every layer that adds to them. */
+export function explain(layers: readonly SettingsLayer[], wanted?: string): readonly ExplainedSetting[] {
+  const found: ExplainedSetting[] = [];
+  for (const layer of layers) {
+    for (const { path, value } of leaves(layer.settings, [])) {
+      const key = path.join('.');
+      if (wanted !== undefined && key !== wanted && !key.startsWith(`${wanted}.`)) continue;
+      const overridden = !Array.isArray(value) && found.some((other) => other.key === key);
+      if (overridden) continue;
+      const line = layer.lineOf(path);
+      found.push({ key, value, source: layer.source, file: layer.file, ...(line === undefined ? {} : { line }) });
+    }
+  }
+  return found;
+}
+
+function* leaves(value: object, path: readonly string[]): Generator<{ path: readonly string[]; value: JsonValue }> {
+  for (const [key, inner] of Object.entries(value)) {
+    if (isPlain(inner)) yield* leaves(inner, [...path, key]);
+    else if (inner !== undefined) yield { path: [...path, key], value: inner };
+  }
+}
