@@ -145,6 +145,7 @@ describe('the demo', () => {
           content: 'interrupted; it may or may not have run',
           is_error: true,
         },
+        { type: 'text', text: '[Request interrupted by user for tool use]' },
         { type: 'text', text: 'go on' },
       ],
     };

@@ -64,7 +64,8 @@ function judge(step: StepName, result: ToolResultBlock | undefined): StepState {
   if (!result.is_error) return 'done';
   // A failing test run is an error result too, and exactly what the tour wants to show.
   if ((step === 'test' || step === 'retest') && /\b(?:fail|pass) \d|not ok|✖/.test(text)) return 'done';
-  if (step === 'edit' && /read .{0,40}(?:first|again)|changed|not in the file|not found/i.test(text)) return 'stale';
+  if (step === 'edit' && /read .{0,40}(?:first|again)|changed since|is not in|not found/i.test(text))
+    return 'stale';
   return 'declined';
 }
 
@@ -74,10 +75,10 @@ function textOf({ content }: ToolResultBlock): string {
     : content.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
 }
 
-/** What a person typed: attachments of ours come in tags and are not theirs. */
+/** What a person typed: attachments come in tags and notes in brackets, and are not theirs. */
 function wordsOf(blocks: readonly UserBlock[]): string {
   return blocks
-    .map((block) => (block.type === 'text' && !block.text.startsWith('<') ? block.text : ''))
+    .map((block) => (block.type === 'text' && !/^[<[]/.test(block.text) ? block.text : ''))
     .filter((text) => text !== '')
     .join('\n')
     .trim();
