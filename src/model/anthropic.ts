@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Anthropic } from '@anthropic-ai/sdk/client';
 import type { JsonObject } from '../contracts/json.ts';
 import type { ModelFailure, ModelInfo, ModelPort, ModelRequest } from '../contracts/model.ts';
-import { type Attempt, DEFAULT_PATIENCE, type Patience, startAttempt } from './attempt.ts';
+import { type Attempt, type Patience, patienceOf, startAttempt } from './attempt.ts';
 import { modelInfo } from './catalog.ts';
 import { createAccumulator } from './from-wire.ts';
 import { readReply, type WireReader } from './read-reply.ts';
@@ -22,11 +22,12 @@ export type AnthropicSettings = {
 };
 
 const DEFAULT_BASE_URL = 'https://api.anthropic.com';
+const DEFAULT_PATIENCE: Patience = { headerTimeoutMs: 120_000, idleTimeoutMs: 60_000 };
 
 /** The Messages API, one try per stream: repeating is the business of `withRetry`. */
 export function createAnthropicPort(settings: AnthropicSettings): ModelPort {
   const baseUrl = settings.baseUrl ?? DEFAULT_BASE_URL;
-  const patience = { ...DEFAULT_PATIENCE, ...settings.patience };
+  const patience = patienceOf(DEFAULT_PATIENCE, settings.patience);
   const infoOf = settings.infoOf ?? modelInfo;
   let loading: Promise<Anthropic> | undefined;
 
@@ -56,8 +57,7 @@ export function createAnthropicPort(settings: AnthropicSettings): ModelPort {
     },
     async *stream(request, options, signal) {
       if (signal.aborted) return { ok: false, failure: ABORTED };
-      const limits = options.timeoutMs === undefined ? patience : { ...patience, totalTimeoutMs: options.timeoutMs };
-      const attempt = startAttempt(limits, signal);
+      const attempt = startAttempt(patienceOf(patience, { totalTimeoutMs: options.timeoutMs }), signal);
       try {
         const opening = open(request, attempt);
         yield { type: 'request_sent', attempt: 1 };

@@ -9,8 +9,15 @@ export type Patience = {
   readonly totalTimeoutMs?: number;
 };
 
-/** The limits used when nothing else is said. */
-export const DEFAULT_PATIENCE: Patience = { headerTimeoutMs: 120_000, idleTimeoutMs: 60_000 };
+/** What was configured, completed by defaults. */
+export function patienceOf(defaults: Patience, given: Partial<Patience> = {}): Patience {
+  const totalTimeoutMs = given.totalTimeoutMs ?? defaults.totalTimeoutMs;
+  return {
+    headerTimeoutMs: given.headerTimeoutMs ?? defaults.headerTimeoutMs,
+    idleTimeoutMs: given.idleTimeoutMs ?? defaults.idleTimeoutMs,
+    ...(totalTimeoutMs !== undefined && { totalTimeoutMs }),
+  };
+}
 
 /** One try of one request: its own abort signal, and the clocks that may pull it. */
 export type Attempt = {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ModelFailure, ModelPort, ModelRequest } from '../contracts/model.ts';
-import { type Attempt, type Patience, startAttempt } from './attempt.ts';
+import { type Attempt, type Patience, patienceOf, startAttempt } from './attempt.ts';
 import { classifyResponse } from './failures.ts';
 import { createAccumulator } from './from-wire.ts';
 import { createChunkReader } from './openai-from-wire.ts';
@@ -26,7 +26,7 @@ const LOCAL_PATIENCE: Patience = { headerTimeoutMs: 600_000, idleTimeoutMs: 300_
 /** Chat completions, one try per stream. Reasoning is kept apart from the answer and never sent back. */
 export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
   const url = `${settings.baseUrl.replace(/\/+$/, '')}/chat/completions`;
-  const patience = { ...LOCAL_PATIENCE, ...settings.patience };
+  const patience = patienceOf(LOCAL_PATIENCE, settings.patience);
   const send = settings.fetch ?? fetch;
   const limitField = addressOf(url) === 'https://api.openai.com' ? 'max_completion_tokens' : 'max_tokens';
 
@@ -59,8 +59,7 @@ export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
     name: settings.name ?? 'openai-compatible',
     async *stream(request, options, signal) {
       if (signal.aborted) return { ok: false, failure: ABORTED };
-      const limits = options.timeoutMs === undefined ? patience : { ...patience, totalTimeoutMs: options.timeoutMs };
-      const attempt = startAttempt(limits, signal);
+      const attempt = startAttempt(patienceOf(patience, { totalTimeoutMs: options.timeoutMs }), signal);
       try {
         const opening = open(request, attempt);
         yield { type: 'request_sent', attempt: 1 };

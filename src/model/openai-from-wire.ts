@@ -1,5 +1,6 @@
 import type { JsonObject } from '../contracts/json.ts';
 import type { WireReader } from './read-reply.ts';
+import { createThinkSplitter } from './think-tags.ts';
 import { numberOf, objectOf, objectsOf, parseJson, textOf } from './wire-json.ts';
 
 type Open =
@@ -9,6 +10,7 @@ type Open =
 /** Reads chat completion chunks as the Messages API events they mean. */
 export function createChunkReader(newId: () => string): WireReader {
   let started = false;
+  const splitter = createThinkSplitter();
   let next = 0;
   let open: Open | undefined;
   let stopReason: string | undefined;
@@ -67,13 +69,14 @@ export function createChunkReader(newId: () => string): WireReader {
     const events = [
       ...start(chunk),
       ...words('thinking', textOf(delta.reasoning_content) ?? textOf(delta.reasoning)),
-      ...words('text', textOf(delta.content) || textOf(delta.refusal)),
+      ...splitter.push(textOf(delta.content) ?? '').flatMap(({ kind, text }) => words(kind, text)),
+      ...words('text', textOf(delta.refusal)),
       ...objectsOf(delta.tool_calls).flatMap(call),
     ];
     const reason = textOf(choice.finish_reason);
     if (!reason) return events;
     stopReason = STOP_REASONS[reason] ?? 'end_turn';
-    return [...events, ...close()];
+    return [...events, ...splitter.flush().flatMap(({ kind, text }) => words(kind, text)), ...close()];
   }
 
   function finish(): readonly JsonObject[] {

@@ -64,8 +64,7 @@ function judge(step: StepName, result: ToolResultBlock | undefined): StepState {
   if (!result.is_error) return 'done';
   // A failing test run is an error result too, and exactly what the tour wants to show.
   if ((step === 'test' || step === 'retest') && /\b(?:fail|pass) \d|not ok|✖/.test(text)) return 'done';
-  if (step === 'edit' && /read .{0,40}(?:first|again)|changed since|is not in|not found/i.test(text))
-    return 'stale';
+  if (step === 'edit' && /read .{0,40}(?:first|again)|changed since|is not in|not found/i.test(text)) return 'stale';
   return 'declined';
 }
 
