@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { JsonObject, JsonValue } from '../contracts/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
 import type { CallContext, Tool, ToolOutcome } from '../contracts/tool.ts';
 
 /** A tool as its author writes it. What is left out is answered with the most cautious value. */
@@ -38,7 +38,7 @@ export function buildTool<Schema extends z.ZodType<JsonObject>>(definition: Tool
     deferred: definition.deferred ?? false,
     source: definition.source ?? 'builtin',
     prepare(input) {
-      if (!isObject(input)) {
+      if (!isJsonObject(input)) {
         return { ok: false, problem: `${definition.name} takes a JSON object, not ${kindOf(input)}.` };
       }
       const parsed = definition.input.safeParse(definition.prepareArguments?.(input) ?? input);
@@ -62,10 +62,6 @@ export function buildTool<Schema extends z.ZodType<JsonObject>>(definition: Tool
 function jsonSchema(schema: z.ZodType): JsonObject {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input' });
   return z.record(z.string(), z.json()).parse(JSON.parse(JSON.stringify(rest)));
-}
-
-function isObject(input: JsonValue): input is JsonObject {
-  return typeof input === 'object' && input !== null && !Array.isArray(input);
 }
 
 function kindOf(input: JsonValue): string {

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../contracts/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
 import type { AssistantBlock } from '../../contracts/message.ts';
 import type { RequestMessage } from '../../contracts/model.ts';
 
@@ -24,7 +24,7 @@ function clean(block: AssistantBlock, seen: Set<string>): readonly AssistantBloc
     case 'tool_use': {
       if (block.id === '' || seen.has(block.id)) return [];
       seen.add(block.id);
-      return [isObject(block.input) ? block : { ...block, input: wrap(block.input) }];
+      return [isJsonObject(block.input) ? block : { ...block, input: wrap(block.input) }];
     }
     default:
       return [block];
@@ -34,8 +34,4 @@ function clean(block: AssistantBlock, seen: Set<string>): readonly AssistantBloc
 /** An input that is no object is wrapped, so that the model sees what it wrote; the call was answered with an error. */
 function wrap(input: JsonValue): JsonObject {
   return { input };
-}
-
-function isObject(input: JsonValue): input is JsonObject {
-  return typeof input === 'object' && input !== null && !Array.isArray(input);
 }

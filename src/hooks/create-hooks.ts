@@ -1,0 +1,89 @@
+import type { AgentEvent } from '../contracts/event.ts';
+import type { Hook, HookEvent, HookResult, HookVerdict } from '../contracts/hook.ts';
+import { isJsonObject, type JsonObject } from '../contracts/json.ts';
+import { mergeVerdicts } from './merge-verdicts.ts';
+import { type HookRunners, nameOf, runHook } from './run-hook.ts';
+
+/** What all hooks of a conversation share. */
+export type HookParts = HookRunners & {
+  /** Read at each event, so that edited settings count at once. */
+  readonly hooks: () => readonly Hook[];
+  /** session_id, transcript_path, cwd, permission_mode. */
+  readonly common: () => JsonObject;
+  /** Does a call fit a permission rule (a hook's `if`)? */
+  readonly fitsRule: (rule: string, tool: string, input: JsonObject) => boolean;
+  readonly tell: (event: AgentEvent) => void;
+};
+
+/** Fires events and keeps what came of each hook for `/hooks`. */
+export type Hooks = {
+  fire(event: HookEvent, fields: JsonObject, signal: AbortSignal): Promise<HookVerdict>;
+  has(event: HookEvent): boolean;
+  /** Every configured hook with its last result. */
+  list(): readonly { readonly hook: Hook; readonly last: HookResult | undefined }[];
+};
+
+export function createHooks(parts: HookParts): Hooks {
+  const last = new Map<string, HookResult>();
+
+  async function run(hook: Hook, input: JsonObject, signal: AbortSignal): Promise<HookResult> {
+    const name = nameOf(hook);
+    parts.tell({ type: 'hook', phase: 'started', event: hook.event, name, detail: {} });
+    const result = await runHook(hook, input, parts, signal);
+    last.set(keyOf(hook), result);
+    const detail = { outcome: result.outcome, words: result.words, duration_ms: result.durationMs };
+    parts.tell({ type: 'hook', phase: 'response', event: hook.event, name, detail });
+    return result;
+  }
+
+  return {
+    has: (event) => parts.hooks().some((hook) => hook.event === event),
+    list: () => parts.hooks().map((hook) => ({ hook, last: last.get(keyOf(hook)) })),
+    async fire(event, fields, signal) {
+      const fitting = parts.hooks().filter((hook) => hook.event === event && fits(hook, fields, parts));
+      if (fitting.length === 0) return mergeVerdicts([]);
+      const input = { ...parts.common(), hook_event_name: event, ...fields };
+      const results = await Promise.all(fitting.map((hook) => run(hook, input, signal)));
+      const verdict = mergeVerdicts(results);
+      for (const text of verdict.failures) parts.tell({ type: 'notice', level: 'warn', topic: 'hook', text });
+      for (const text of verdict.messages) parts.tell({ type: 'notice', level: 'info', topic: 'hook', text });
+      return verdict;
+    },
+  };
+}
+
+/** The same command may guard several events; each keeps its own last result. */
+function keyOf(hook: Hook): string {
+  return `${hook.event}\n${hook.matcher ?? ''}\n${hook.command ?? hook.url ?? ''}`;
+}
+
+/** Matchers are case-sensitive: a plain name is exact, anything else is a regular expression. */
+function fits(hook: Hook, fields: JsonObject, parts: HookParts): boolean {
+  const subject = subjectOf(hook.event, fields);
+  if (!matches(hook.matcher, subject)) return false;
+  if (hook.if === undefined) return true;
+  const input = fields.tool_input;
+  return isJsonObject(input) && parts.fitsRule(hook.if, subject, input);
+}
+
+function subjectOf(event: HookEvent, fields: JsonObject): string {
+  const keys: Partial<Record<HookEvent, string>> = {
+    SessionStart: 'source',
+    SessionEnd: 'reason',
+    PreCompact: 'trigger',
+    PostCompact: 'trigger',
+    SubagentStart: 'agent_type',
+    SubagentStop: 'agent_type',
+  };
+  return String(fields[keys[event] ?? 'tool_name'] ?? '');
+}
+
+function matches(matcher: string | undefined, subject: string): boolean {
+  if (matcher === undefined || matcher === '' || matcher === '*') return true;
+  if (/^[A-Za-z0-9_-]+$/.test(matcher)) return matcher === subject;
+  try {
+    return new RegExp(`^(?:${matcher})$`).test(subject);
+  } catch {
+    return false;
+  }
+}

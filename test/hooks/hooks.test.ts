@@ -1,0 +1,159 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { AgentEvent } from '../../src/contracts/event.ts';
+import type { Hook } from '../../src/contracts/hook.ts';
+import { createHooks } from '../../src/hooks/create-hooks.ts';
+import { runHookCommand } from '../../src/hooks/run-command.ts';
+
+let dir: string;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'ouro-hooks-'));
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+function hooksOf(...hooks: readonly Partial<Hook>[]) {
+  const told: AgentEvent[] = [];
+  const whole = hooks.map((hook): Hook => ({ type: 'command', event: 'PreToolUse', source: 'user', ...hook }));
+  const env = { PATH: '/usr/bin:/bin' };
+  const made = createHooks({
+    hooks: () => whole,
+    common: () => ({ session_id: 's', cwd: dir, permission_mode: 'default' }),
+    fitsRule: (rule) => rule === 'Bash(git:*)',
+    tell: (event) => void told.push(event),
+    runCommand: (command, stdin, timeoutMs, signal) =>
+      runHookCommand(command, stdin, { cwd: dir, env, timeoutMs, signal }),
+    post: async () => ({ status: 200, text: '{"decision": "block", "reason": "from afar"}' }),
+    defaultTimeoutMs: 5_000,
+    now: Date.now,
+  });
+  return { ...made, told };
+}
+
+const call = { tool_name: 'Bash', tool_input: { command: 'git push' }, tool_use_id: 'a' };
+const never = new AbortController().signal;
+const firing = (...hooks: readonly Partial<Hook>[]) =>
+  hooksOf(...hooks).fire(hooks[0]?.event ?? 'PreToolUse', call, never);
+
+test.each([
+  ['exit 0', { blocked: undefined, failures: 0 }],
+  ['echo no >&2; exit 2', { blocked: 'no', failures: 0 }],
+  ['exit 1', { blocked: undefined, failures: 1 }],
+  [`echo '{"decision": "block", "reason": "not today"}'`, { blocked: 'not today', failures: 0 }],
+  [`echo '{"decision": '`, { blocked: undefined, failures: 1 }],
+  [`echo '{"decision": 7}'`, { blocked: undefined, failures: 1 }],
+  ['kill -9 $$', { blocked: undefined, failures: 1 }],
+])('a PreToolUse hook that does "%s" has the verdict %j', async (command, expected) => {
+  const verdict = await firing({ command });
+  expect({ blocked: verdict.blocked, failures: verdict.failures.length }).toEqual(expected);
+});
+
+test('a guard whose script is gone blocks, and says so', async () => {
+  const verdict = await firing({ command: './removed-guard.sh' });
+  expect(verdict.blocked).toContain('removed-guard.sh');
+  expect(verdict.blocked).toContain('the step is not taken');
+});
+
+test('a hook that fails blocks when it says onFailure: block', async () => {
+  expect((await firing({ command: 'exit 3', onFailure: 'block' })).blocked).toContain('ended with code 3');
+});
+
+test('a hook that hangs is stopped at its timeout and told', async () => {
+  const verdict = await firing({ command: 'sleep 60', timeout: 0.1 });
+  expect(verdict.failures[0]).toContain('did not answer within 0.1 s');
+});
+
+test('a hook that prints ten megabytes is bounded', async () => {
+  const verdict = await firing({ command: 'head -c 10000000 /dev/zero | tr "\\0" x >&2; exit 2' });
+  expect(verdict.blocked?.length).toBeLessThanOrEqual(1_000_000);
+});
+
+test('a hook hears the common fields and its own on stdin', async () => {
+  const verdict = await firing({ command: 'cat >&2; exit 2' });
+  expect(JSON.parse(verdict.blocked ?? '')).toEqual({
+    session_id: 's',
+    cwd: dir,
+    permission_mode: 'default',
+    hook_event_name: 'PreToolUse',
+    ...call,
+  });
+});
+
+test('verdicts of several hooks merge to the strictest', async () => {
+  const say = (decision: string) => ({
+    command: `echo '{"hookSpecificOutput": {"permissionDecision": "${decision}", "permissionDecisionReason": "${decision}!"}}'`,
+  });
+  expect((await firing(say('allow'), say('deny'), say('ask'))).permission).toMatchObject({
+    decision: 'deny',
+    reason: 'deny!',
+  });
+  expect((await firing(say('allow'))).permission?.decision).toBe('allow');
+});
+
+test('what a project hook allows counts for nothing; what it denies counts', async () => {
+  const say = (decision: string): Partial<Hook> => ({
+    source: 'project',
+    command: `echo '{"hookSpecificOutput": {"permissionDecision": "${decision}"}}'`,
+  });
+  expect((await firing(say('allow'))).permission).toBeUndefined();
+  expect((await firing(say('deny'))).permission?.decision).toBe('deny');
+});
+
+test('input changes apply in order', async () => {
+  const change = (input: string) => ({ command: `echo '{"hookSpecificOutput": {"updatedInput": ${input}}}'` });
+  expect((await firing(change('{"a": 1, "b": 1}'), change('{"b": 2}'))).updatedInput).toEqual({ a: 1, b: 2 });
+});
+
+test('continue: false stops the run with its reason', async () => {
+  expect((await firing({ command: `echo '{"continue": false, "stopReason": "enough"}'` })).stop).toBe('enough');
+});
+
+test('plain output is context for a prompt, and nothing for a call', async () => {
+  expect((await firing({ event: 'UserPromptSubmit', command: 'echo remember the milk' })).context).toBe(
+    'remember the milk',
+  );
+  expect((await firing({ command: 'echo hello' })).context).toBeUndefined();
+});
+
+test.each([
+  ['Bash', true],
+  ['bash', false],
+  ['Edit|Bash', true],
+  ['B.*', true],
+  ['Ba', false],
+  ['*', true],
+  ['', true],
+  ['(', false],
+])('the matcher "%s" fits Bash: %s', async (matcher, expected) => {
+  expect((await firing({ matcher, command: 'exit 2' })).blocked !== undefined).toBe(expected);
+});
+
+test('an if rule narrows a hook to the calls it fits', async () => {
+  expect((await firing({ if: 'Bash(git:*)', command: 'exit 2' })).blocked).toBeDefined();
+  expect((await firing({ if: 'Bash(npm:*)', command: 'exit 2' })).blocked).toBeUndefined();
+});
+
+test('an http hook answers with JSON', async () => {
+  expect((await firing({ type: 'http', url: 'http://127.0.0.1:1/' })).blocked).toBe('from afar');
+});
+
+test('a hook of the host that breaks before a call blocks it', async () => {
+  expect((await firing({ callback: () => Promise.reject(new Error('host gone')) })).blocked).toContain('host gone');
+});
+
+test('the last result of each hook is kept for /hooks', async () => {
+  const hooks = hooksOf({ command: 'exit 2' });
+  expect(hooks.list()[0]?.last).toBeUndefined();
+  await hooks.fire('PreToolUse', call, never);
+  expect(hooks.list()[0]?.last?.outcome).toBe('blocked');
+  expect(hooks.told.map((event) => event.type === 'hook' && event.phase)).toEqual(['started', 'response']);
+});
+
+test('an abort ends a running hook', async () => {
+  const controller = new AbortController();
+  const hooks = hooksOf({ command: 'echo started > started; sleep 60' });
+  const firing = hooks.fire('PreToolUse', call, controller.signal);
+  controller.abort();
+  expect((await firing).failures.length + ((await firing).blocked === undefined ? 0 : 1)).toBe(1);
+});
