@@ -109,8 +109,10 @@ function pump(
   signal: AbortSignal,
 ): void {
   const link = linkOf(state, deps);
+  // A complete call may wait in the channel for a slow consumer: it counts as begun, or it would run twice.
+  let onItsWay = false;
   const options = {
-    restartable: () => calls.started() === 0,
+    restartable: () => !onItsWay && calls.started() === 0,
     overloadLimit: hasFallback(state, deps) ? OVERLOADS_BEFORE_FALLBACK : Number.POSITIVE_INFINITY,
     partial: deps.config.partialMessages,
     ...(link.maxRetries === undefined ? {} : { maxRetries: link.maxRetries }),
@@ -122,12 +124,23 @@ function pump(
     for (;;) {
       const step = await stream.next();
       if (step.done === true) return step.value;
+      if (step.value.type === 'discarded') onItsWay = false;
+      if (startsCall(step.value, deps)) onItsWay = true;
       channel.push({ from: 'model', event: step.value });
     }
   };
   run().then(
     (outcome) => channel.push({ from: 'end', outcome, crash: undefined }),
     (thrown) => channel.push({ from: 'end', outcome: undefined, crash: messageOf(thrown) }),
+  );
+}
+
+function startsCall(event: ModelEvent, deps: QueryDeps): boolean {
+  return (
+    deps.config.toolExecution === 'streaming' &&
+    event.type === 'block_end' &&
+    event.block.type === 'tool_use' &&
+    event.block.unparsed === undefined
   );
 }
 
