@@ -1,0 +1,38 @@
+import type { Todo } from '../contracts/display.ts';
+import type { Effort } from '../contracts/model.ts';
+import type { PermissionMode } from '../contracts/permission.ts';
+
+/** What may change while a conversation runs. One owner, read by everybody through `now()`. */
+export type Live = {
+  readonly model: string;
+  readonly effort: Effort;
+  readonly thinkingTokens: number | undefined;
+  readonly mode: PermissionMode;
+  /** Where shell commands stand now; the session itself belongs to its first directory. */
+  readonly cwd: string;
+  readonly todos: readonly Todo[];
+  readonly title: string | undefined;
+  readonly outputStyle: string;
+};
+
+export type LiveState = {
+  now(): Live;
+  change(part: Partial<Live>): void;
+  /** Hears every change, for the transcript and the screen. */
+  onChange(listener: (part: Partial<Live>, live: Live) => void): void;
+};
+
+export function createLiveState(initial: Live): LiveState {
+  let live = initial;
+  const listeners: ((part: Partial<Live>, live: Live) => void)[] = [];
+  return {
+    now: () => live,
+    change(part) {
+      live = { ...live, ...part };
+      for (const listener of listeners) listener(part, live);
+    },
+    onChange(listener) {
+      listeners.push(listener);
+    },
+  };
+}

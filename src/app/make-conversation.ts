@@ -1,0 +1,82 @@
+import type { Agent } from '../contracts/agent.ts';
+import type { Conversation } from '../contracts/conversation.ts';
+import type { Tool } from '../contracts/tool.ts';
+import { listModels, resolveModel } from '../model/catalog.ts';
+import type { PortChoice } from '../model/choose-port.ts';
+import type { Transcript } from '../session/transcript.ts';
+import type { Environment } from './environment.ts';
+import type { LiveState } from './live-state.ts';
+import type { UsageMeter } from './usage-meter.ts';
+import { VERSION } from './version.ts';
+
+/** The concrete parts behind one conversation. */
+export type ConversationParts = {
+  readonly agent: Agent;
+  readonly live: LiveState;
+  readonly meter: UsageMeter;
+  readonly transcript: Transcript;
+  readonly choice: Extract<PortChoice, { ok: true }>;
+  readonly tools: readonly Tool[];
+  readonly warnings: readonly string[];
+  readonly environment: Environment;
+};
+
+/** One object for every face. */
+export function makeConversation(parts: ConversationParts): Conversation {
+  const { agent, live, meter, transcript, choice } = parts;
+  return {
+    agent,
+    info: () => ({
+      sessionId: agent.sessionId,
+      title: live.now().title,
+      transcriptPath: transcript.path,
+      cwd: live.now().cwd,
+      gitBranch: undefined,
+      model: live.now().model,
+      modelInfo: choice.infoOf(live.now().model),
+      effort: live.now().effort,
+      mode: live.now().mode,
+      tools: parts.tools.map((tool) => tool.name),
+      mcpServers: [],
+      agents: [],
+      skills: [],
+      outputStyle: live.now().outputStyle,
+      apiKeySource: choice.keySource,
+      version: VERSION,
+      isDemo: choice.provider === 'demo',
+      trusted: false,
+      contextTokens: meter.contextTokens(),
+      todos: live.now().todos,
+      warnings: parts.warnings,
+      permissionDenials: [],
+    }),
+    usage: meter.report,
+    async setModel(name) {
+      const model = name === undefined ? choice.model : resolveModel(name);
+      live.change({ model });
+      return { ok: true, model };
+    },
+    setEffort: (effort) => live.change({ effort }),
+    setThinkingTokens: (thinkingTokens) => live.change({ thinkingTokens }),
+    setMode: (mode) => ({ ok: false, why: `There is no mode "${mode}".` }),
+    models: listModels,
+    commands: () => [],
+    runCommand: async (line) => ({ kind: 'failed', words: `There is no command /${line.split(' ')[0]}.` }),
+    runShell: async () => undefined,
+    findFiles: async () => [],
+    expandPrompt: async (words) => words,
+    contextUsage: async () => ({ model: live.now().model, totalTokens: 0, maxTokens: 0, categories: [], biggest: [] }),
+    checkpoints: async () => [],
+    rewind: async () => ({ ok: false, why: 'There is nothing to go back to.' }),
+    rename: (title) => transcript.append({ type: 'title', title, by: 'person' }),
+    background: () => [],
+    moveToBackground: () => false,
+    draft: { load: async () => undefined, save: () => undefined, clear: async () => undefined },
+    history: { recent: async () => [], add: async () => undefined },
+    async close() {
+      agent.abort('shutdown');
+      await agent.waitForIdle();
+      await transcript.close();
+    },
+  };
+}

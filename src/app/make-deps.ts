@@ -1,0 +1,80 @@
+import type { AgentPort } from '../agent/parts.ts';
+import type { ModelInfo, ModelPort, SystemPart } from '../contracts/model.ts';
+import type { ContextPort, QueryDeps } from '../contracts/query.ts';
+import type { RunOptions } from '../contracts/run-options.ts';
+import type { Settings } from '../contracts/settings.ts';
+import type { Tool } from '../contracts/tool.ts';
+import { queryDeps } from '../engine/defaults.ts';
+import type { LiveState } from './live-state.ts';
+
+/** The parts of a conversation that the loop touches. */
+export type DepsParts = {
+  readonly options: RunOptions;
+  readonly settings: () => Settings;
+  readonly live: LiveState;
+  readonly model: ModelPort;
+  readonly infoOf: (model: string) => ModelInfo;
+  readonly resolveModel: (name: string) => string;
+  readonly system: () => readonly SystemPart[];
+  readonly tools: () => readonly Tool[];
+  readonly context?: ContextPort;
+  readonly costUsd: () => number;
+  readonly overrides: (
+    port: AgentPort,
+  ) => Partial<
+    Pick<
+      QueryDeps,
+      | 'gate'
+      | 'beforeCall'
+      | 'afterCall'
+      | 'onStop'
+      | 'capResult'
+      | 'attachments'
+      | 'summarizeCalls'
+      | 'toolSpecs'
+      | 'transformRequest'
+    >
+  >;
+  readonly newId: () => string;
+  readonly now: () => number;
+};
+
+/** A fresh snapshot of dependencies for one query. */
+export function makeDeps(parts: DepsParts): (port: AgentPort) => QueryDeps {
+  return (port) => {
+    const { options, live } = parts;
+    const settings = parts.settings();
+    const fallbacks = options.fallbackModels ?? settings.fallbackModels ?? [];
+    const { model, effort, thinkingTokens } = live.now();
+    const system = parts.system();
+    return {
+      ...queryDeps({
+        model: parts.model,
+        modelInfo: parts.infoOf,
+        config: {
+          chain: [model, ...fallbacks.map(parts.resolveModel).filter((name) => name !== model)].map((name) => ({
+            model: name,
+          })),
+          effort,
+          thinkingBudgetTokens: thinkingTokens,
+          maxTurns: options.maxTurns,
+          maxBudgetUsd: options.maxBudgetUsd,
+          autoCompact: settings.autoCompact ?? true,
+          partialMessages: options.partialMessages,
+          betas: options.betas ?? [],
+        },
+        cwd: () => live.now().cwd,
+        ask: port.ask,
+        queues: port.queues,
+        onWait: port.onWait,
+        costUsd: parts.costUsd,
+        newId: parts.newId,
+        now: parts.now,
+        ...(parts.context === undefined ? {} : { context: parts.context }),
+        ...parts.overrides(port),
+      }),
+      system: () => system,
+      tools: parts.tools,
+    };
+  };
+}
