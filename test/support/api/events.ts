@@ -1,0 +1,75 @@
+import type { ApiBlock, ApiReply } from './reply.ts';
+
+export type ServerEvent = { readonly event: string; readonly data: unknown };
+
+/** A reply as the stream of events the API would send. */
+export function eventsOf(reply: ApiReply, id: string, model: string): readonly ServerEvent[] {
+  const { usage } = reply;
+  const message = {
+    id,
+    type: 'message',
+    role: 'assistant',
+    model,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { ...usage, output_tokens: 1 },
+  };
+  return [
+    named({ type: 'message_start', message }),
+    named({ type: 'ping' }),
+    ...reply.blocks.flatMap((block, index) => blockEvents(block, index, reply.chunk)),
+    named({
+      type: 'message_delta',
+      delta: { stop_reason: reply.stop ?? null, stop_sequence: null },
+      usage: { output_tokens: usage.output_tokens },
+    }),
+    named({ type: 'message_stop' }),
+  ];
+}
+
+/** The same reply as one JSON message. */
+export function messageOf(reply: ApiReply, id: string, model: string): object {
+  const content = reply.blocks.map(({ json: _, ...block }) => block);
+  return {
+    id,
+    type: 'message',
+    role: 'assistant',
+    model,
+    content,
+    stop_reason: reply.stop ?? null,
+    stop_sequence: null,
+    usage: reply.usage,
+  };
+}
+
+function named(data: { readonly type: string; readonly [key: string]: unknown }): ServerEvent {
+  return { event: data.type, data };
+}
+
+function blockEvents(block: ApiBlock, index: number, chunk: number): readonly ServerEvent[] {
+  const delta = (value: object) => named({ type: 'content_block_delta', index, delta: value });
+  const start = (content_block: object) => named({ type: 'content_block_start', index, content_block });
+  const stop = named({ type: 'content_block_stop', index });
+  if (block.type === 'text') {
+    const deltas = pieces(String(block.text), chunk).map((text) => delta({ type: 'text_delta', text }));
+    return [start({ type: 'text', text: '' }), ...deltas, stop];
+  }
+  if (block.type === 'thinking') {
+    const deltas = pieces(String(block.thinking), chunk).map((thinking) => delta({ type: 'thinking_delta', thinking }));
+    const signed = delta({ type: 'signature_delta', signature: block.signature });
+    return [start({ type: 'thinking', thinking: '', signature: '' }), ...deltas, signed, stop];
+  }
+  if (block.type === 'tool_use') {
+    const json = typeof block.json === 'string' ? block.json : JSON.stringify(block.input);
+    const deltas = pieces(json, chunk).map((partial_json) => delta({ type: 'input_json_delta', partial_json }));
+    return [start({ type: 'tool_use', id: block.id, name: block.name, input: {} }), ...deltas, stop];
+  }
+  return [start(block), stop];
+}
+
+function pieces(text: string, size: number): readonly string[] {
+  const found: string[] = [];
+  for (let at = 0; at < text.length; at += size) found.push(text.slice(at, at + size));
+  return found;
+}
