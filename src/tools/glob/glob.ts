@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { type Tool, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
+import { formatCount } from '../../lib/format.ts';
+import { buildTool } from '../build-tool.ts';
+import { repairArguments } from '../file-arguments.ts';
+import { compileGlob } from '../search/glob-pattern.ts';
+import type { Locator, Taker } from '../search/locator.ts';
+import { searchRoot } from '../search/search-root.ts';
+import { newestFirst } from './newest-first.ts';
+import { GLOB_PROMPT } from './prompt.ts';
+import { splitPattern } from './split-pattern.ts';
+
+const input = z.object({
+  pattern: z.string().min(1).describe('Glob pattern'),
+  path: z.string().optional().describe('Directory to search, by default the current one'),
+});
+
+const MAX_SHOWN = 100;
+// Looking at more files than this for their age would take longer than finding them.
+const MAX_DATED = 10_000;
+
+export type SearchParts = {
+  readonly locator: Locator;
+  readonly home: string;
+  /** What may not be read: absolute paths, or globs in the manner of .gitignore. Asked at every call. */
+  readonly excluded: () => readonly string[];
+};
+
+/** Finds files by name. */
+export function createGlobTool(parts: SearchParts): Tool {
+  return buildTool({
+    name: 'Glob',
+    prompt: GLOB_PROMPT,
+    input,
+    isReadOnly: () => true,
+    isConcurrencySafe: () => true,
+    isDestructive: () => false,
+    prepareArguments: (raw) => splitPattern(repairArguments(raw, {})),
+    title: ({ pattern, path }) => `Glob ${pattern}${path === undefined ? '' : ` in ${path}`}`,
+    async call({ pattern, path }, { cwd, signal }) {
+      if (pattern.split('/').includes('..'))
+        throw new ToolFailure('The pattern may not hold `..`; give the directory in path.');
+      const startedAt = performance.now();
+      const { root, prefix, file } = await searchRoot(path, { cwd, home: parts.home });
+      if (file !== undefined) throw new ToolFailure(`${path} is a file. Give a directory in path.`);
+      const matches = compilePattern(pattern);
+      const found: string[] = [];
+      await parts.locator.listFiles(
+        { root, excluded: parts.excluded() },
+        eachLine((line) => matches(line) && found.push(line)),
+        signal,
+      );
+      const sorted = found.length > MAX_DATED ? found : await newestFirst(root, found, signal);
+      return report(
+        sorted.slice(0, MAX_SHOWN).map((name) => prefix + name),
+        found.length,
+        performance.now() - startedAt,
+      );
+    },
+  });
+}
+
+function report(shown: readonly string[], total: number, durationMs: number): ToolOutcome {
+  const left = total - shown.length;
+  const order = total > MAX_DATED ? 'in no order, there are too many to sort by age' : 'the newest';
+  const note =
+    left === 0
+      ? []
+      : [
+          '',
+          `[${left} more of ${total} files left out; shown are ${shown.length}, ${order}. Narrow the pattern or the path.]`,
+        ];
+  return {
+    content: total === 0 ? 'No files match.' : [...shown, ...note].join('\n'),
+    display: { kind: 'list', summary: formatCount(total, 'file'), items: shown, total },
+    structured: { filenames: shown, numFiles: total, truncated: left > 0, durationMs: Math.round(durationMs) },
+  };
+}
+
+function compilePattern(pattern: string): (file: string) => boolean {
+  try {
+    return compileGlob(pattern);
+  } catch (cause) {
+    throw new ToolFailure(`"${pattern}" is not a glob pattern. Use *, **, ?, [abc] and {a,b}.`, { cause });
+  }
+}
+
+/** Cuts the stream into lines; what is not wanted costs no more than its own piece of text. */
+function eachLine(take: (line: string) => unknown): Taker {
+  let rest = '';
+  return (chunk) => {
+    const text = rest + chunk;
+    let from = 0;
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', from)) {
+      take(text.slice(from, end));
+      from = end + 1;
+    }
+    rest = text.slice(from);
+    return 'more';
+  };
+}
