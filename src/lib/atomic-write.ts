@@ -5,7 +5,7 @@ import path from 'node:path';
 import { ifThere } from './errno.ts';
 
 /** What is looked at before and after: the same file keeps all of these. */
-export type Entry = {
+type Entry = {
   readonly dev: number;
   readonly ino: number;
   readonly mode: number;

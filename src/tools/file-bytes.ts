@@ -15,8 +15,8 @@ export type FileBytes = {
   readonly hash: string;
 };
 
-/** The largest file that is taken into memory. */
-export const MAX_FILE_BYTES = 64 * 1024 * 1024;
+// The largest file that is taken into memory.
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 const CHUNK_BYTES = 256 * 1024;
 

@@ -1,7 +1,7 @@
 import { type Node, parseTree } from 'jsonc-parser';
 import { ToolFailure } from '../../contracts/tool.ts';
 
-export type CellType = 'code' | 'markdown' | 'raw';
+type CellType = 'code' | 'markdown' | 'raw';
 
 export type CellEdit =
   | { readonly mode: 'replace'; readonly cellId: string; readonly source: string; readonly cellType?: CellType }

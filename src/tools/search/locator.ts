@@ -6,7 +6,7 @@ type Scope = {
   readonly excluded: readonly string[];
 };
 
-export type FileQuery = Scope;
+type FileQuery = Scope;
 
 export type TextQuery = Scope & {
   readonly pattern: string;
