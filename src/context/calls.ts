@@ -1,0 +1,62 @@
+import { isJsonObject } from '../contracts/json.ts';
+import type { Message, ToolResultBlock, ToolUseBlock } from '../contracts/message.ts';
+import { formatBytes, formatCount } from '../lib/format.ts';
+
+/** What a call was, in a few words: `Read src/a.ts`, `Bash npm test`. */
+export function describeCall(call: Pick<ToolUseBlock, 'name' | 'input'>): string {
+  const subject = subjectOf(call);
+  return subject === '' ? call.name : `${call.name} ${subject}`;
+}
+
+const SUBJECTS = ['file_path', 'notebook_path', 'pattern', 'command', 'url', 'query', 'path', 'description', 'name'];
+const SUBJECT_CHARS = 100;
+
+function subjectOf({ input }: Pick<ToolUseBlock, 'input'>): string {
+  if (!isJsonObject(input)) return '';
+  for (const key of SUBJECTS) {
+    const value = input[key];
+    if (typeof value === 'string' && value.trim() !== '') return shorten(value);
+  }
+  return '';
+}
+
+function shorten(value: string): string {
+  const line = value.replace(/\s+/g, ' ').trim();
+  return line.length > SUBJECT_CHARS ? `${line.slice(0, SUBJECT_CHARS - 1)}…` : line;
+}
+
+const FILE_KEYS = ['file_path', 'notebook_path'];
+
+/** The file a call is about, when it is about one. */
+export function fileOf({ input }: Pick<ToolUseBlock, 'input'>): string | undefined {
+  if (!isJsonObject(input)) return undefined;
+  return FILE_KEYS.map((key) => input[key]).find((value): value is string => typeof value === 'string');
+}
+
+const LOOKING = ['Read', 'Grep', 'Glob', 'LS', 'WebFetch', 'WebSearch', 'ListMcpResources', 'ReadMcpResource'];
+
+/** Only looks: calling it once more gives the same or a newer answer. */
+export function isLooking({ name }: Pick<ToolUseBlock, 'name'>): boolean {
+  return LOOKING.includes(name);
+}
+
+/** The size of a result in words: `812 lines, 31 KB`. */
+export function describeSize(result: ToolResultBlock): string {
+  const text = textOf(result);
+  const media = typeof result.content === 'string' ? 0 : result.content.filter((part) => part.type !== 'text').length;
+  const words = text === '' ? [] : [`${formatCount(text.split('\n').length, 'line')}, ${formatBytes(text.length)}`];
+  return [...words, ...(media === 0 ? [] : [formatCount(media, 'picture or document')])].join(', ');
+}
+
+export function textOf(result: ToolResultBlock): string {
+  if (typeof result.content === 'string') return result.content;
+  return result.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+}
+
+export function callsIn(message: Message): readonly ToolUseBlock[] {
+  return message.role === 'assistant' ? message.blocks.filter((block) => block.type === 'tool_use') : [];
+}
+
+export function resultsIn(message: Message): readonly ToolResultBlock[] {
+  return message.role === 'user' ? message.blocks.filter((block) => block.type === 'tool_result') : [];
+}

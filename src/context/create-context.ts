@@ -1,0 +1,194 @@
+import type { Message } from '../contracts/message.ts';
+import type { ModelInfo } from '../contracts/model.ts';
+import type { CompactionResult, ContextPort } from '../contracts/query.ts';
+import { formatTokens } from '../lib/format.ts';
+import { fileOf } from './calls.ts';
+import { type CompactOrder, compactView, type Summarize } from './compact.ts';
+import { createDecisions, type Decision } from './decisions.ts';
+import { createGauge } from './gauge.ts';
+import { splitKept } from './kept.ts';
+import { createPipeline, type LevelRun } from './pipeline.ts';
+import { refillBreaker } from './refill-breaker.ts';
+import type { Carried } from './summary.ts';
+import { createTokenEstimate, sum } from './tokens.ts';
+import { createView } from './view.ts';
+
+/** What the context needs of the rest of the program; `app` supplies it. */
+export type ContextParts = {
+  /** The model in use now. */
+  readonly model: () => string;
+  readonly modelInfo: (model: string) => ModelInfo;
+  /** Tokens of the system prompt and the tools, as far as they can be guessed. */
+  readonly overheadTokens: () => number;
+  /** Room kept free for the reply and the summary; a default by the size of the window. */
+  readonly reserveTokens?: number;
+  readonly limitChars: (tool: string) => number;
+  readonly store: (callId: string, text: string) => Promise<string | undefined>;
+  readonly storedAt: (callId: string) => string | undefined;
+  readonly summarize: Summarize;
+  readonly carried: () => Carried;
+  /** PreCompact hooks; `ok: false` blocks. */
+  readonly beforeCompact?: (
+    order: CompactOrder,
+    signal: AbortSignal,
+  ) => Promise<{ readonly ok: true; readonly focus?: string } | { readonly ok: false; readonly why: string }>;
+  readonly onLevel?: (run: LevelRun) => void;
+  /** The model no longer sees what was read of these files, so the next Read must not answer "unchanged". */
+  readonly forgetReads?: (paths: readonly string[]) => void;
+  readonly newId: () => string;
+};
+
+export type CompactPreview = {
+  readonly preTokens: number;
+  readonly keptTokens: number;
+  readonly pins: readonly string[];
+  readonly keptMessages: number;
+  readonly summarizedMessages: number;
+  readonly carried: Carried;
+};
+
+export type Context = ContextPort & {
+  /** `/compact [focus]`. */
+  compactWith(messages: readonly Message[], order: CompactOrder, signal: AbortSignal): Promise<CompactionResult>;
+  /** What a compaction would keep, without doing it. */
+  preview(messages: readonly Message[]): Promise<CompactPreview>;
+  /** The conversation as it was before the last compaction, with what was said since; once. */
+  undo(messages: readonly Message[]): readonly Message[] | undefined;
+  /** Tokens of the next request, by the last look at the conversation. */
+  tokens(): number;
+  decisions(): readonly Decision[];
+  /** Takes back decisions of an earlier run, before the first `prepare`. */
+  restore(decisions: readonly Decision[]): void;
+};
+
+const RESERVE_TOKENS = 33_000;
+const RESERVE_SHARE = 0.25;
+const REPLY_SHARE = 0.1;
+
+/** The context of one conversation: five levels that make room, each only when the cheaper ones were not enough. */
+export function createContext(parts: ContextParts): Context {
+  const estimate = createTokenEstimate();
+  const decisions = createDecisions();
+  const gauge = createGauge(parts.overheadTokens);
+  const view = createView({ decisions, estimate, storedAt: parts.storedAt });
+  const breaker = refillBreaker();
+  const onLevel = parts.onLevel ?? (() => undefined);
+  const limits = (model: string) => limitsOf(parts.modelInfo(model), parts.reserveTokens);
+  const forget = (callIds: readonly string[]) => {
+    const files = callIds.flatMap((id) => {
+      const call = view.callOf(id);
+      return call?.name === 'Read' ? (fileOf(call) ?? []) : [];
+    });
+    if (files.length > 0) parts.forgetReads?.([...new Set(files)]);
+  };
+  const pipeline = createPipeline({
+    view,
+    gauge,
+    decisions,
+    budget: { limitChars: parts.limitChars, store: parts.store },
+    compactAt: () => limits(parts.model()).compactAt,
+    onLevel,
+    onLeftOut: forget,
+  });
+  let before: { readonly messages: readonly Message[]; readonly after: readonly Message[] } | undefined;
+
+  const compactWith: Context['compactWith'] = async (messages, order, signal) => {
+    const prepared = await pipeline.prepare(messages);
+    const room = limits(parts.model());
+    const blocked = breaker.objection(order.trigger, messages) ?? hopeless(parts, room.compactAt);
+    if (blocked !== undefined) return { ok: false, why: blocked };
+    const allowed = await parts.beforeCompact?.(order, signal);
+    if (allowed?.ok === false) return allowed;
+    const focus = [order.focus, allowed?.focus].filter((words) => words !== undefined);
+    const full = { trigger: order.trigger, ...(focus.length === 0 ? {} : { focus: focus.join('\n') }) };
+    const result = await compactView(
+      prepared.view,
+      prepared.tokens,
+      full,
+      {
+        ...parts,
+        estimate,
+        callOf: view.callOf,
+        requestTokens: (raw) => gauge.scale(parts.overheadTokens() + raw),
+        limits: () => room,
+      },
+      signal,
+    );
+    if (!result.ok) return result;
+    const { decisions: taken = [], ...told } = result;
+    for (const decision of taken) decisions.record(decision);
+    forget(view.facts(0).entries.flatMap(({ source }) => readsIn(source)));
+    breaker.compacted(told.messages);
+    before = { messages, after: told.messages };
+    onLevel({ level: 'compact', blocks: messages.length, freedTokens: told.preTokens - told.postTokens });
+    return told;
+  };
+
+  return {
+    prepare: pipeline.prepare,
+    drain: pipeline.drain,
+    compact: (messages, trigger, signal) => compactWith(messages, { trigger }, signal),
+    compactWith,
+    limits,
+    observe: (sent, inputTokens) => gauge.observe(sum(sent.map(estimate.messageTokens)), inputTokens),
+    preview: async (messages) => {
+      const { view: sent, tokens } = await pipeline.prepare(messages);
+      const { pins, prompt, tail } = splitKept(sent, TAIL_PREVIEW, estimate);
+      const kept = [...pins, ...prompt, ...tail];
+      return {
+        preTokens: tokens,
+        keptTokens: gauge.scale(parts.overheadTokens() + sum(kept.map(estimate.messageTokens))),
+        pins: pins.map(textOfMessage),
+        keptMessages: kept.length,
+        summarizedMessages: sent.filter((message) => message.role !== 'boundary').length - kept.length,
+        carried: parts.carried(),
+      };
+    },
+    undo: (messages) => {
+      if (before === undefined || !startsWith(messages, before.after)) return undefined;
+      const restored = [...before.messages, ...messages.slice(before.after.length)];
+      before = undefined;
+      return restored;
+    },
+    tokens: pipeline.tokens,
+    decisions: decisions.all,
+    restore: (restored) => {
+      for (const decision of restored) decisions.record(decision);
+      view.refresh();
+    },
+  };
+}
+
+const TAIL_PREVIEW = 20_000;
+
+function limitsOf(
+  info: ModelInfo,
+  reserve: number | undefined,
+): { readonly compactAt: number; readonly blockAt: number } {
+  const window = info.contextWindow;
+  const blockAt = window - Math.min(info.defaultOutputTokens, REPLY_SHARE * window);
+  const reserved = reserve ?? Math.min(RESERVE_TOKENS, RESERVE_SHARE * window);
+  return { compactAt: Math.max(0, Math.min(window - reserved, blockAt)), blockAt };
+}
+
+/** No compaction helps when the fixed part alone is too long for the model. */
+function hopeless(parts: ContextParts, compactAt: number): string | undefined {
+  const overhead = parts.overheadTokens();
+  if (overhead < compactAt) return undefined;
+  return `the instructions and tools alone take ${formatTokens(overhead)} tokens and the model has room for ${formatTokens(compactAt)}; choose a model with a larger window, or fewer tools`;
+}
+
+function startsWith(messages: readonly Message[], start: readonly Message[]): boolean {
+  return start.every((message, index) => messages[index]?.id === message.id);
+}
+
+function readsIn(message: Message): readonly string[] {
+  return message.role === 'assistant'
+    ? message.blocks.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []))
+    : [];
+}
+
+function textOfMessage(message: Message): string {
+  if (message.role !== 'user') return '';
+  return message.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+}
