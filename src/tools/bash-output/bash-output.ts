@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { ToolFailure } from '../../contracts/tool.ts';
+import { buildTool } from '../build-tool.ts';
+import { endOf, type Shells } from '../shells.ts';
+
+const PROMPT =
+  'Reads what a background shell printed since it was last read, and whether it still runs. filter is a regular expression: only lines that match are shown.';
+
+/** New output of a shell in the background. */
+export function createBashOutputTool(shells: Shells) {
+  return buildTool({
+    name: 'BashOutput',
+    prompt: PROMPT,
+    input: z.object({ shell_id: z.string(), filter: z.string().optional() }),
+    isReadOnly: () => true,
+    isConcurrencySafe: () => true,
+    isDestructive: () => false,
+    title: ({ shell_id }) => `Output of ${shell_id}`,
+    async call({ shell_id, filter }) {
+      const found = shells.find(shell_id);
+      if (found === undefined) throw new ToolFailure(unknownShell(shell_id, shells));
+      const fits = filter === undefined ? undefined : expression(filter);
+      const fresh = found.shell.output.takeNew();
+      const lines =
+        fits === undefined
+          ? fresh
+          : fresh
+              .split('\n')
+              .filter((line) => fits.test(line))
+              .join('\n');
+      const state = found.exit === undefined ? 'still running' : `ended ${endOf(found.exit)}`;
+      return { content: `[${shell_id}: ${state}]\n${lines.trim() === '' ? '(nothing new)' : lines.trimEnd()}` };
+    },
+  });
+}
+
+export function unknownShell(id: string, shells: Shells): string {
+  const known = shells.list().map((shell) => shell.id);
+  return `There is no background shell ${id}. ${known.length === 0 ? 'None was started.' : `There are: ${known.join(', ')}.`}`;
+}
+
+function expression(filter: string): RegExp {
+  try {
+    return new RegExp(filter);
+  } catch {
+    throw new ToolFailure(`The filter "${filter}" is not a regular expression.`);
+  }
+}

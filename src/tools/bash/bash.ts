@@ -1,0 +1,209 @@
+import { realpath } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { z } from 'zod';
+import type { CallContext, ToolOutcome } from '../../contracts/tool.ts';
+import { formatDuration } from '../../lib/format.ts';
+import { buildTool } from '../build-tool.ts';
+import { endOf, firstLine, type Shells } from '../shells.ts';
+import { BASH_PROMPT } from './prompt.ts';
+import { type RunningShell, type ShellExit, type ShellLedger, startShell } from './run-shell.ts';
+import { shellEnvironment } from './shell-environment.ts';
+
+/** What the shell tool is built from. */
+export type BashParts = {
+  readonly shells: Shells;
+  readonly variables: () => Readonly<Record<string, string>>;
+  readonly ledger: ShellLedger;
+  readonly workspaceRoots: () => readonly string[];
+  /** Tells where the shell stands after a command. */
+  readonly setCwd: (cwd: string) => void;
+  /** Where too large outputs are kept whole. */
+  readonly outputFolder: string;
+  readonly timeoutMs: number;
+  readonly maxTimeoutMs: number;
+  /** Variables for this command alone (git made harmless when nobody was asked). */
+  readonly extraEnv?: (callId: string) => Readonly<Record<string, string>>;
+  /** `undefined` without a sandbox; throws a ToolFailure when one is wanted and cannot be had. */
+  readonly sandbox?: () => ((argv: readonly string[]) => readonly string[]) | undefined;
+  readonly now: () => number;
+};
+
+const KEEP_BYTES = 30_000;
+const PROGRESS_EVERY_MS = 100;
+const TAIL_LINES = 5;
+const FILE_BYTES = 100_000_000;
+
+const input = z.object({
+  command: z.string().min(1).describe('The command line'),
+  timeout: z.number().positive().optional().describe('Milliseconds'),
+  description: z.string().optional().describe('What it is for, in a few words'),
+  run_in_background: z.boolean().optional(),
+});
+
+/** The shell: always comes back, and takes everything it started with it. */
+export function createBashTool(parts: BashParts) {
+  return buildTool({
+    name: 'Bash',
+    prompt: BASH_PROMPT,
+    input,
+    maxResultChars: KEEP_BYTES * 2,
+    prepareArguments: (given) =>
+      typeof given.timeout === 'string' ? { ...given, timeout: Number(given.timeout) } : given,
+    title: ({ command }) => firstLine(command),
+    async call({ command, timeout, run_in_background: background }, context) {
+      const shell = start(command, context, parts);
+      if (background === true) {
+        const id = parts.shells.background(command, shell);
+        return {
+          content: `Started in the background as ${id}. Read its output with BashOutput, end it with KillShell.`,
+        };
+      }
+      const limitMs = Math.min(timeout ?? parts.timeoutMs, parts.maxTimeoutMs);
+      return waitFor(command, shell, limitMs, context, parts);
+    },
+  });
+}
+
+function start(command: string, { callId, cwd }: CallContext, parts: BashParts): RunningShell {
+  const wrap = parts.sandbox?.();
+  return startShell({
+    command,
+    cwd,
+    env: shellEnvironment(parts.variables(), parts.extraEnv?.(callId) ?? {}, callId),
+    marker: callId,
+    ledger: parts.ledger,
+    limits: {
+      keepBytes: KEEP_BYTES,
+      headBytes: 10_000,
+      tailBytes: 16_000,
+      fileBytes: FILE_BYTES,
+      filePath: join(parts.outputFolder, `${callId}.txt`),
+    },
+    ...(wrap === undefined ? {} : { wrap }),
+  });
+}
+
+type Ending =
+  | { readonly kind: 'exit'; readonly exit: ShellExit }
+  | { readonly kind: 'timeout' }
+  | { readonly kind: 'abort' }
+  | { readonly kind: 'moved'; readonly id: string };
+
+async function waitFor(
+  command: string,
+  shell: RunningShell,
+  limitMs: number,
+  context: CallContext,
+  parts: BashParts,
+): Promise<ToolOutcome> {
+  const startedAt = parts.now();
+  const { moved, done } = parts.shells.front(context.callId, command, shell);
+  const report = () =>
+    context.report({
+      kind: 'output',
+      tail: shell.output.tail(TAIL_LINES),
+      totalBytes: shell.output.totalBytes(),
+      elapsedMs: parts.now() - startedAt,
+      timeoutMs: limitMs,
+    });
+  const ticker = setInterval(report, PROGRESS_EVERY_MS);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let onAbort: () => void = () => undefined;
+  const ending = await Promise.race([
+    shell.exited.then((exit): Ending => ({ kind: 'exit', exit })),
+    moved.then((id): Ending => ({ kind: 'moved', id })),
+    new Promise<Ending>((resolve) => {
+      timer = setTimeout(() => resolve({ kind: 'timeout' }), limitMs);
+    }),
+    new Promise<Ending>((resolve) => {
+      onAbort = () => resolve({ kind: 'abort' });
+      if (context.signal.aborted) onAbort();
+      else context.signal.addEventListener('abort', onAbort, { once: true });
+    }),
+  ]);
+  clearInterval(ticker);
+  clearTimeout(timer);
+  context.signal.removeEventListener('abort', onAbort);
+  const elapsed = formatDuration(parts.now() - startedAt);
+  switch (ending.kind) {
+    case 'moved':
+      return {
+        content: `Moved to the background as ${ending.id}. Read its output with BashOutput, end it with KillShell.`,
+      };
+    case 'abort':
+      // The answer does not wait for the dying; whoever closes the session does.
+      void shell.stop().finally(done);
+      return outcome(command, shell, null, `[stopped by the user after ${elapsed}]`, 'interrupted');
+    case 'timeout':
+      await shell.stop();
+      done();
+      return outcome(
+        command,
+        shell,
+        null,
+        `[stopped after ${elapsed}: the limit of ${formatDuration(limitMs)} is reached]`,
+        'ended',
+      );
+    default:
+      done();
+      return finished(command, shell, ending.exit, parts);
+  }
+}
+
+async function finished(command: string, shell: RunningShell, exit: ShellExit, parts: BashParts): Promise<ToolOutcome> {
+  const notes: string[] = [];
+  if (exit.problem !== undefined) notes.push(`[could not start: ${exit.problem}]`);
+  else if (exit.code !== 0) notes.push(`[ended ${endOf(exit)}]`);
+  if (shell.leftSomething()) {
+    const id = parts.shells.background(command, shell);
+    notes.push(`[something it started still runs; it is listed as ${id} and ends with the session]`);
+  }
+  notes.push(...(await follow(exit.cwd, parts)));
+  return outcome(command, shell, exit.code, notes.join('\n'), 'ended');
+}
+
+/** The directory lasts while it is inside the workspace. */
+async function follow(cwd: string | undefined, parts: BashParts): Promise<readonly string[]> {
+  const roots = parts.workspaceRoots();
+  const home = roots[0];
+  if (cwd === undefined || home === undefined) return [];
+  const real = await realpath(cwd).catch(() => undefined);
+  if (
+    real !== undefined &&
+    roots.some((root) => real === root || real.startsWith(root.endsWith(sep) ? root : root + sep))
+  ) {
+    parts.setCwd(real);
+    return [];
+  }
+  parts.setCwd(home);
+  return [
+    `[the directory ${real === undefined ? 'is gone' : 'left the workspace'}; the next command starts in ${home}]`,
+  ];
+}
+
+function outcome(
+  command: string,
+  shell: RunningShell,
+  exitCode: number | null,
+  note: string,
+  how: 'ended' | 'interrupted',
+): ToolOutcome {
+  const output = shell.output.text();
+  const path = shell.output.path();
+  if (!shell.leftSomething()) shell.output.close();
+  const text = [output.trimEnd(), note].filter((part) => part !== '').join('\n');
+  const failed = exitCode !== 0;
+  return {
+    content: text === '' ? '(no output)' : text,
+    ...(failed ? { isError: true } : {}),
+    display: {
+      kind: 'output',
+      command,
+      output: text,
+      exitCode,
+      hiddenLines: 0,
+      ...(path === undefined ? {} : { fullPath: path }),
+    },
+    structured: { stdout: output, stderr: '', interrupted: how === 'interrupted' },
+  };
+}

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { ToolFailure } from '../../contracts/tool.ts';
+import { unknownShell } from '../bash-output/bash-output.ts';
+import { buildTool } from '../build-tool.ts';
+import { firstLine, type Shells } from '../shells.ts';
+
+/** Ends a background shell and everything it started. */
+export function createKillShellTool(shells: Shells) {
+  return buildTool({
+    name: 'KillShell',
+    aliases: ['KillBash'],
+    prompt: 'Ends a background shell and everything it started.',
+    input: z.object({ shell_id: z.string() }),
+    isDestructive: () => false,
+    title: ({ shell_id }) => `End ${shell_id}`,
+    async call({ shell_id }) {
+      const found = shells.find(shell_id);
+      if (found === undefined) throw new ToolFailure(unknownShell(shell_id, shells));
+      if (found.exit !== undefined && !found.shell.leftSomething())
+        return { content: `${shell_id} had already ended.` };
+      await found.shell.stop();
+      return { content: `Ended ${shell_id} (${firstLine(found.command)}).` };
+    },
+  });
+}

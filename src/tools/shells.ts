@@ -1,0 +1,98 @@
+import type { RunningShell, ShellExit } from './bash/run-shell.ts';
+
+/** A shell in the background, as lists and tools see it. */
+export type BackgroundShell = {
+  readonly id: string;
+  readonly command: string;
+  readonly startedAtMs: number;
+  readonly shell: RunningShell;
+  readonly exit: ShellExit | undefined;
+};
+
+/** Every shell command that is at work: in front, where a call waits for it, or in the background. */
+export type Shells = {
+  /** A call waits for this one; `moved` resolves if the person sends it to the background. */
+  front(
+    callId: string,
+    command: string,
+    shell: RunningShell,
+  ): { readonly moved: Promise<string>; readonly done: () => void };
+  /** Goes on without anybody waiting; answers with its id. */
+  background(command: string, shell: RunningShell): string;
+  /** Sends the newest command in front to the background; false when there is none. */
+  moveToBackground(): boolean;
+  find(id: string): BackgroundShell | undefined;
+  list(): readonly BackgroundShell[];
+  /** What ended since this was last asked, in sentences for the model. */
+  takeNotices(): readonly string[];
+  /** Ends everything, background and front. */
+  closeAll(): Promise<void>;
+};
+
+export function createShells(now: () => number): Shells {
+  const background = new Map<string, BackgroundShell>();
+  const front = new Map<
+    string,
+    { readonly command: string; readonly shell: RunningShell; readonly move: (id: string) => void }
+  >();
+  let notices: string[] = [];
+  let count = 0;
+
+  function toBackground(command: string, shell: RunningShell): string {
+    count += 1;
+    const id = `shell_${count}`;
+    background.set(id, { id, command, startedAtMs: now(), shell, exit: undefined });
+    void shell.exited.then((exit) => {
+      const known = background.get(id);
+      if (known === undefined) return;
+      background.set(id, { ...known, exit });
+      notices = [
+        ...notices,
+        `Background shell ${id} (${firstLine(command)}) ended ${endOf(exit)}. Read its output with BashOutput.`,
+      ];
+    });
+    return id;
+  }
+
+  return {
+    front(callId, command, shell) {
+      let move: (id: string) => void = () => undefined;
+      const moved = new Promise<string>((resolve) => {
+        move = resolve;
+      });
+      front.set(callId, { command, shell, move });
+      return { moved, done: () => void front.delete(callId) };
+    },
+    background: toBackground,
+    moveToBackground() {
+      const [callId, newest] = [...front].at(-1) ?? [];
+      if (callId === undefined || newest === undefined) return false;
+      front.delete(callId);
+      newest.move(toBackground(newest.command, newest.shell));
+      return true;
+    },
+    find: (id) => background.get(id),
+    list: () => [...background.values()],
+    takeNotices() {
+      const taken = notices;
+      notices = [];
+      return taken;
+    },
+    async closeAll() {
+      await Promise.all([...front.values(), ...background.values()].map(({ shell }) => shell.stop()));
+      for (const { shell } of background.values()) shell.output.close();
+    },
+  };
+}
+
+/** How a command ended, in words. */
+export function endOf(exit: ShellExit): string {
+  if (exit.problem !== undefined) return `before it began: ${exit.problem}`;
+  if (exit.code === null) return `by signal ${exit.signal ?? 'unknown'}`;
+  return exit.code === 0 ? 'well' : `with exit code ${exit.code}`;
+}
+
+export function firstLine(command: string): string {
+  const line = command.trim().split('\n')[0] ?? '';
+  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
+}

@@ -1,0 +1,46 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** A project and a home of its own, gone after the test. */
+export type TempProject = {
+  readonly dir: string;
+  readonly home: string;
+  readonly ouroHome: string;
+  write(path: string, text: string): Promise<string>;
+  read(path: string): Promise<string>;
+  /** A repository with one commit of everything there is, untouched by anybody's git configuration. */
+  git(...args: readonly string[]): Promise<string>;
+  remove(): Promise<void>;
+};
+
+export async function createTempProject(files: Readonly<Record<string, string>> = {}): Promise<TempProject> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'ouro-test-')));
+  const dir = join(root, 'project');
+  const home = join(root, 'home');
+  await mkdir(dir);
+  await mkdir(home);
+  const project: TempProject = {
+    dir,
+    home,
+    ouroHome: join(home, '.ouro'),
+    async write(path, text) {
+      const whole = join(dir, path);
+      await mkdir(dirname(whole), { recursive: true });
+      await writeFile(whole, text);
+      return whole;
+    },
+    read: (path) => readFile(join(dir, path), 'utf8'),
+    async git(...args) {
+      const identity = ['-c', 'user.name=Test', '-c', 'user.email=test@example.com', '-c', 'init.defaultBranch=main'];
+      const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, GIT_CONFIG_NOSYSTEM: '1' };
+      const { stdout } = await promisify(execFile)('git', [...identity, ...args], { cwd: dir, env });
+      return stdout;
+    },
+    remove: () => rm(root, { recursive: true, force: true }),
+  };
+  for (const [path, text] of Object.entries(files)) await project.write(path, text);
+  return project;
+}

@@ -1,0 +1,198 @@
+import { mkdir, mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/contracts/json.ts';
+import type { Tool, ToolOutcome, ToolProgress } from '../../../src/contracts/tool.ts';
+import { marked } from '../../../src/lib/process-tree.ts';
+import { createBashTool } from '../../../src/tools/bash/bash.ts';
+import type { ChildFacts } from '../../../src/tools/bash/run-shell.ts';
+import { createBashOutputTool } from '../../../src/tools/bash-output/bash-output.ts';
+import { createKillShellTool } from '../../../src/tools/kill-shell/kill-shell.ts';
+import { createShells } from '../../../src/tools/shells.ts';
+
+let root: string;
+let bench: ReturnType<typeof workbench>;
+
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), 'ouro-bash-')));
+  await mkdir(join(root, 'sub'));
+  bench = workbench();
+});
+
+afterEach(async () => {
+  await bench.shells.closeAll();
+  for (const id of bench.callIds) expect(await marked(id)).toEqual([]);
+  await rm(root, { recursive: true, force: true });
+});
+
+function workbench() {
+  const shells = createShells(Date.now);
+  const ledger = new Map<number, ChildFacts>();
+  const callIds: string[] = [];
+  const progress: ToolProgress[] = [];
+  let cwd = root;
+  const tool = createBashTool({
+    shells,
+    variables: () => ({
+      PATH: '/usr/bin:/bin',
+      HOME: root,
+      ANTHROPIC_API_KEY: 'secret',
+      BASH_ENV: '/tmp/evil',
+      BASH_FUNC_x: '() { :; }',
+    }),
+    ledger: { started: (child) => void ledger.set(child.pgid, child), ended: (pgid) => void ledger.delete(pgid) },
+    workspaceRoots: () => [root],
+    setCwd: (next) => {
+      cwd = next;
+    },
+    outputFolder: join(root, 'outputs'),
+    timeoutMs: 20_000,
+    maxTimeoutMs: 30_000,
+    now: Date.now,
+  });
+  async function use(which: Tool, input: JsonObject, signal = new AbortController().signal): Promise<ToolOutcome> {
+    const prepared = which.prepare(input);
+    if (!prepared.ok) throw new Error(prepared.problem);
+    const callId = `call-${crypto.randomUUID()}`;
+    callIds.push(callId);
+    return prepared.call.call({
+      callId,
+      cwd,
+      signal,
+      report: (one) => void progress.push(one),
+      ask: async () => undefined,
+    });
+  }
+  const bash = (command: string, more: JsonObject = {}, signal?: AbortSignal) =>
+    use(tool, { command, ...more }, signal);
+  return { shells, ledger, callIds, progress, bash, use, cwd: () => cwd };
+}
+
+test.each([
+  ['echo hi', 'hi', undefined],
+  ['echo out; echo err >&2; echo out2', 'out\nerr\nout2', undefined],
+  ['exit 3', '[ended with exit code 3]', true],
+  ['echo partly; false', 'partly\n[ended with exit code 1]', true],
+  ['true', '(no output)', undefined],
+  ['cat', '(no output)', undefined],
+  ['kill -9 $$', '[ended by signal SIGKILL]', true],
+  ['echo "$#:$*"', '0:', undefined],
+  ["printf 'a\\r\\nb\\rc\\n\\033[31mred\\033[0m \\007bell'", 'a\nc\nred bell', undefined],
+  ["printf '\\377\\376ok'", '\ufffd\ufffdok', undefined],
+  ['if then', /syntax error/, true],
+  ['echo \'a  b\' | { read x; echo "$x"; }', 'a  b', undefined],
+])('%s', async (command, expected, isError) => {
+  const outcome = await bench.bash(command);
+  if (typeof expected === 'string') expect(outcome.content).toBe(expected);
+  else expect(outcome.content).toMatch(expected);
+  expect(outcome.isError).toBe(isError);
+});
+
+test('secrets of ours and traps for the shell are not in the environment', async () => {
+  const { content } = await bench.bash('env');
+  expect(content).not.toMatch(/secret|evil|BASH_FUNC/);
+});
+
+test('the directory lasts while it is inside the workspace, and is reset with a word when it leaves', async () => {
+  await bench.bash('cd sub');
+  expect((await bench.bash('pwd')).content).toBe(join(root, 'sub'));
+  await bench.bash('cd ..; exit 4');
+  expect(bench.cwd()).toBe(root);
+  expect((await bench.bash('cd /')).content).toContain('left the workspace');
+  expect((await bench.bash('pwd')).content).toBe(root);
+});
+
+test('a command that deletes its directory leaves the next one in the workspace', async () => {
+  await bench.bash('cd sub');
+  expect((await bench.bash('rm -rf ../sub')).content).toContain('the directory is gone');
+  expect((await bench.bash('pwd')).content).toBe(root);
+});
+
+test('a command over its time is stopped with its whole tree, the one that ignores TERM too', async () => {
+  const outcome = await bench.bash("trap '' TERM; echo begun; sleep 60 & wait; sleep 60", { timeout: 200 });
+  expect(outcome.content).toMatch(/^begun\n\[stopped after .* the limit of/);
+  expect(bench.ledger.size).toBe(0);
+}, 15_000);
+
+test('a child that left the group and closed the pipe dies with the rest', async () => {
+  const controller = new AbortController();
+  const running = bench.bash(
+    'setsid sleep 300 >/dev/null 2>&1 & (setsid sleep 300 &) ; echo up; sleep 300',
+    {},
+    controller.signal,
+  );
+  await untilOutput('up');
+  controller.abort();
+  const outcome = await running;
+  expect(outcome.content).toContain('stopped by the user');
+  expect(outcome.content).toContain('up');
+  await bench.shells.closeAll();
+});
+
+test('a command that leaves something behind comes back at once and lists it', async () => {
+  const outcome = await bench.bash('sleep 300 & echo left');
+  expect(outcome.content).toContain('left');
+  expect(outcome.content).toContain('listed as shell_1');
+  await bench.shells.closeAll();
+  expect(await marked(bench.callIds[0] ?? '')).toEqual([]);
+});
+
+test('a large output is kept whole in a file, and the model gets head, tail and the place', async () => {
+  const { content } = await bench.bash('seq 1 200000');
+  const text = String(content);
+  expect(text.length).toBeLessThan(30_000);
+  expect(text).toMatch(/^1\n2\n/);
+  expect(text).toMatch(/200000$/);
+  const path = /in (\S+\.txt)/.exec(text)?.[1] ?? '';
+  expect((await readFile(path, 'utf8')).split('\n')).toHaveLength(200_001);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+});
+
+test('a gigabyte of output stays in bounded memory', async () => {
+  const before = process.memoryUsage().rss;
+  const outcome = await bench.bash('head -c 1000000000 /dev/zero');
+  expect(process.memoryUsage().rss - before).toBeLessThan(300_000_000);
+  expect(String(outcome.content).length).toBeLessThan(40_000);
+}, 60_000);
+
+test('progress shows the last lines while it runs', async () => {
+  const controller = new AbortController();
+  const running = bench.bash('echo one; echo two; sleep 60', {}, controller.signal);
+  await untilOutput('two');
+  controller.abort();
+  await running;
+  expect(bench.progress.at(-1)).toMatchObject({ kind: 'output', tail: ['one', 'two'] });
+});
+
+test('a background shell is read, told of when it ends, and killed', async () => {
+  const output = createBashOutputTool(bench.shells);
+  const kill = createKillShellTool(bench.shells);
+  const started = await bench.bash('echo first; sleep 300', { run_in_background: true });
+  expect(started.content).toContain('shell_1');
+  await untilRead(output, 'first');
+  expect((await bench.use(output, { shell_id: 'shell_1' })).content).toContain('nothing new');
+  expect((await bench.use(kill, { shell_id: 'shell_1' })).content).toContain('Ended shell_1');
+  await bench.shells.find('shell_1')?.shell.exited;
+  expect(bench.shells.takeNotices()).toHaveLength(1);
+  expect(bench.shells.takeNotices()).toEqual([]);
+  await expect(bench.use(output, { shell_id: 'shell_9' })).rejects.toThrow('There are: shell_1');
+});
+
+test('a running command moves to the background when the person says so', async () => {
+  const running = bench.bash('echo up; sleep 300');
+  await untilOutput('up');
+  expect(bench.shells.moveToBackground()).toBe(true);
+  expect((await running).content).toContain('Moved to the background as shell_1');
+  expect(bench.shells.moveToBackground()).toBe(false);
+});
+
+async function untilOutput(text: string): Promise<void> {
+  while (!bench.progress.some((one) => one.kind === 'output' && one.tail.includes(text))) await nextTick();
+}
+
+async function untilRead(tool: Tool, text: string): Promise<void> {
+  while (!String((await bench.use(tool, { shell_id: 'shell_1' })).content).includes(text)) await nextTick();
+}
+
+const nextTick = () => new Promise((resolve) => setImmediate(resolve));
