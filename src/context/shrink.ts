@@ -7,6 +7,7 @@ import type { TokenEstimate } from './tokens.ts';
 export type ShrinkParts = {
   readonly estimate: TokenEstimate;
   readonly callOf: (callId: string) => ToolUseBlock | undefined;
+  readonly storedAt: (callId: string) => string | undefined;
   readonly store: (callId: string, text: string) => Promise<string | undefined>;
 };
 
@@ -37,7 +38,9 @@ async function shrunk(result: ToolResultBlock, limitTokens: number, parts: Shrin
   // Ideographs are a token each, so half the tokens is taken as that many characters, which is never too much.
   const chars = Math.max(SMALLEST_PREVIEW_CHARS, Math.min(4_000, Math.floor(limitTokens / 2)));
   const head = Math.floor(chars * 0.75);
-  const path = text === '' ? undefined : await parts.store(result.tool_use_id, text);
+  // What is on disk already is the whole; what is here may be its preview.
+  const path =
+    parts.storedAt(result.tool_use_id) ?? (text === '' ? undefined : await parts.store(result.tool_use_id, text));
   const words = preview(result, parts.callOf(result.tool_use_id), path, { head, tail: chars - head });
   return { level: 'snip', callId: result.tool_use_id, text: words };
 }
