@@ -42,7 +42,6 @@ export async function createConversation(options: RunOptions, environment: Envir
     outputStyle: 'default',
   });
   const meter = createUsageMeter();
-  const { tools } = makeTools({ home: environment.home });
   const late: { tell: (event: AgentEvent) => void } = { tell: () => undefined };
   const transcript = openTranscript({
     ouroHome: environment.ouroHome,
@@ -55,6 +54,15 @@ export async function createConversation(options: RunOptions, environment: Envir
     newId: randomUUID,
     now: Date.now,
     tell: (level, text) => late.tell({ type: 'notice', level, topic: 'session_store', text }),
+  });
+  const { tools, shells } = makeTools({
+    environment,
+    live,
+    workspaceRoots: () => [cwd, ...options.addDirs],
+    sessionFolder: transcript.folder,
+    ledger: { started: () => undefined, ended: () => undefined },
+    variables: () => ({ ...environment.variables, ...loaded.merged.env }),
+    excluded: () => [],
   });
   const deps = makeDeps({
     options,
@@ -91,6 +99,6 @@ export async function createConversation(options: RunOptions, environment: Envir
   ];
   return {
     ok: true,
-    conversation: makeConversation({ agent, live, meter, transcript, choice, tools, warnings, environment }),
+    conversation: makeConversation({ agent, live, meter, transcript, choice, tools, shells, warnings, environment }),
   };
 }

@@ -4,6 +4,7 @@ import type { Tool } from '../contracts/tool.ts';
 import { listModels, resolveModel } from '../model/catalog.ts';
 import type { PortChoice } from '../model/choose-port.ts';
 import type { Transcript } from '../session/transcript.ts';
+import type { Shells } from '../tools/shells.ts';
 import type { Environment } from './environment.ts';
 import type { LiveState } from './live-state.ts';
 import type { UsageMeter } from './usage-meter.ts';
@@ -17,6 +18,7 @@ export type ConversationParts = {
   readonly transcript: Transcript;
   readonly choice: Extract<PortChoice, { ok: true }>;
   readonly tools: readonly Tool[];
+  readonly shells: Shells;
   readonly warnings: readonly string[];
   readonly environment: Environment;
 };
@@ -69,13 +71,18 @@ export function makeConversation(parts: ConversationParts): Conversation {
     checkpoints: async () => [],
     rewind: async () => ({ ok: false, why: 'There is nothing to go back to.' }),
     rename: (title) => transcript.append({ type: 'title', title, by: 'person' }),
-    background: () => [],
-    moveToBackground: () => false,
+    background: () =>
+      parts.shells
+        .list()
+        .filter((shell) => shell.exit === undefined)
+        .map(({ id, command, startedAtMs }) => ({ id, title: command, elapsedMs: Date.now() - startedAtMs })),
+    moveToBackground: parts.shells.moveToBackground,
     draft: { load: async () => undefined, save: () => undefined, clear: async () => undefined },
     history: { recent: async () => [], add: async () => undefined },
     async close() {
       agent.abort('shutdown');
       await agent.waitForIdle();
+      await parts.shells.closeAll();
       await transcript.close();
     },
   };
