@@ -19,6 +19,7 @@ export function exitCodeOf(terminal: Terminal, abortedBy: AbortReason | undefine
     case 'image_error':
     case 'refusal':
     case 'budget_exhausted':
+    case 'structured_output_failed':
     case 'api_error':
     case 'model_error':
       return 1;

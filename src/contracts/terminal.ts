@@ -27,6 +27,7 @@ export type TerminalReason =
   | 'image_error'
   | 'refusal'
   | 'budget_exhausted'
+  | 'structured_output_failed'
   | 'api_error'
   | 'model_error'
   | 'aborted_streaming'

@@ -37,7 +37,9 @@ export type ToolOutcome = {
   /** Words for the model that belong behind all results (a loaded skill's text, a reminder). */
   readonly attachment?: string;
   /** The run is over with this call: a structured answer was given, or a plan was refused with words. */
-  readonly endsRun?: { readonly reason: 'structured_output'; readonly value: JsonValue };
+  readonly endsRun?:
+    | { readonly reason: 'structured_output'; readonly value: JsonValue }
+    | { readonly reason: 'structured_output_failed'; readonly words: string };
 };
 
 /** What a call is given. `cwd` is a value; nobody changes the process's own. */

@@ -8,12 +8,11 @@ import { wireUsage } from './blocks.ts';
 /** What a run leaves behind for its result line: gathered from events, read once at the end. */
 export type RunRecord = {
   hear(event: AgentEvent): void;
-  /** The words of the last reply. */
-  text(): string;
   result(terminal: Terminal, conversation: Conversation): JsonObject;
 };
 
-export function createRunRecord(startedAtMs: number, now: () => number): RunRecord {
+export function createRunRecord(now: () => number): RunRecord {
+  const startedAtMs = now();
   let text = '';
   let current = '';
   let turns = 0;
@@ -88,7 +87,6 @@ export function createRunRecord(startedAtMs: number, now: () => number): RunReco
         default:
       }
     },
-    text: () => text,
     result,
   };
 }
@@ -110,6 +108,8 @@ function verdictOf(terminal: Terminal, text: string): JsonObject {
       return { subtype: 'error_max_turns', is_error: true, errors: [words] };
     case 'budget_exhausted':
       return { subtype: 'error_max_budget_usd', is_error: true, errors: [words] };
+    case 'structured_output_failed':
+      return { subtype: 'error_max_structured_output_retries', is_error: true, errors: [words] };
     case 'aborted_streaming':
     case 'aborted_tools':
     case 'model_error':

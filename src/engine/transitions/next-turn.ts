@@ -30,7 +30,9 @@ export function nextTurn(
   const turnCount = state.turnCount + 1;
   const after = { ...append(state, ...messages), turnCount };
   const structured = ended.find((call) => call.end.outcome.endsRun !== undefined)?.end.outcome.endsRun;
-  if (structured !== undefined) return stop(after, { reason: 'completed', structuredOutput: structured.value });
+  if (structured?.reason === 'structured_output')
+    return stop(after, { reason: 'completed', structuredOutput: structured.value });
+  if (structured !== undefined) return stop(after, { reason: 'structured_output_failed', words: structured.words });
   const stopped = ended.find((call) => call.end.stop !== undefined)?.end.stop;
   if (stopped?.by === 'hook') return stop(after, { reason: 'hook_stopped', words: stopped.words });
   if (stopped?.by === 'person') return stop(after, { reason: 'aborted_tools', words: stopped.words });

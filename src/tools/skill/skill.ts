@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { ToolFailure } from '../../contracts/tool.ts';
+import { buildTool } from '../build-tool.ts';
+
+export type SkillText = { readonly name: string; readonly text: string; readonly folder: string };
+
+export type SkillParts = {
+  readonly find: (name: string) => Promise<SkillText | undefined>;
+  readonly names: () => readonly string[];
+};
+
+/** Loads what a skill has to say. */
+export function createSkillTool(parts: SkillParts) {
+  return buildTool({
+    name: 'Skill',
+    prompt:
+      'Loads the instructions of a skill by name. Use it as soon as a task fits the description of a listed skill, before you begin.',
+    input: z.object({ name: z.string().min(1), args: z.string().optional() }),
+    prepareArguments: (given) =>
+      given.name === undefined && given.skill !== undefined ? { ...given, name: given.skill } : given,
+    isReadOnly: () => true,
+    isConcurrencySafe: () => true,
+    isDestructive: () => false,
+    title: ({ name }) => name,
+    async call({ name, args }) {
+      const skill = await parts.find(name);
+      if (skill === undefined) {
+        const names = parts.names();
+        throw new ToolFailure(
+          `There is no skill "${name}". ${names.length === 0 ? 'There are none here.' : `There are: ${names.join(', ')}.`}`,
+        );
+      }
+      const given = args === undefined ? '' : `\n\nArguments: ${args}`;
+      return { content: `Skill ${skill.name} (its files are in ${skill.folder}):\n\n${skill.text}${given}` };
+    },
+  });
+}

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../contracts/json.ts';
+import type { Tool } from '../../contracts/tool.ts';
+
+const MOST_FAILURES = 5;
+
+/** A tool whose input is the answer: one that fits the schema ends the run. `undefined` for a schema nobody can check. */
+export function createStructuredOutputTool(schema: JsonObject): Tool {
+  const check = z.fromJSONSchema(schema);
+  let failures = 0;
+  return {
+    name: 'StructuredOutput',
+    aliases: [],
+    label: 'StructuredOutput',
+    spec: {
+      name: 'StructuredOutput',
+      description:
+        'Gives the final answer in the required form. Call it exactly once, at the end, with the complete answer.',
+      input_schema: schema,
+    },
+    maxResultChars: 10_000,
+    deferred: false,
+    source: 'builtin',
+    prepare(input) {
+      const object = z.record(z.string(), z.json()).safeParse(input);
+      if (!object.success) return { ok: false, problem: 'StructuredOutput takes a JSON object.' };
+      const parsed = check.safeParse(input);
+      return {
+        ok: true,
+        call: {
+          input: object.data,
+          title: 'Answer',
+          isReadOnly: true,
+          isConcurrencySafe: false,
+          isDestructive: false,
+          async call() {
+            if (parsed.success) {
+              return { content: 'The answer is taken.', endsRun: { reason: 'structured_output', value: object.data } };
+            }
+            failures += 1;
+            const issues = parsed.error.issues
+              .slice(0, 5)
+              .map((issue) => `${issue.path.join('.') || 'the answer'}: ${issue.message}`);
+            const words = `The answer does not fit the schema: ${issues.join('; ')}.`;
+            if (failures < MOST_FAILURES) return { content: `${words} Correct it and call again.`, isError: true };
+            return { content: words, isError: true, endsRun: { reason: 'structured_output_failed', words } };
+          },
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { ToolFailure, type ToolProgress } from '../../contracts/tool.ts';
+import { buildTool } from '../build-tool.ts';
+
+const PROMPT = `Gives a task to a sub-agent with a conversation of its own; only its last message comes back. Good for searches that read a lot, and for independent pieces of work side by side (several calls in one reply).
+Tell it everything it needs: it sees nothing of this conversation. Say what to give back.`;
+
+/** What a sub-agent is asked. */
+export type AgentOrder = {
+  readonly callId: string;
+  readonly type: string;
+  readonly description: string;
+  readonly prompt: string;
+  readonly model: string | undefined;
+  readonly report: (progress: ToolProgress) => void;
+};
+
+export type AgentReport = {
+  readonly text: string;
+  readonly calls: number;
+  readonly tokens: number;
+  readonly failed: boolean;
+};
+
+export type TaskParts = {
+  readonly types: () => readonly { readonly name: string; readonly description: string }[];
+  readonly run: (order: AgentOrder, signal: AbortSignal) => Promise<AgentReport>;
+  /** Runs without anybody waiting; answers with an id whose end is told as a notice. */
+  readonly runInBackground: (order: AgentOrder) => string;
+};
+
+const input = z.object({
+  description: z.string().min(1).describe('The task in three to five words'),
+  prompt: z.string().min(1),
+  subagent_type: z.string().optional(),
+  model: z.string().optional(),
+  run_in_background: z.boolean().optional(),
+});
+
+/** A sub-agent: its own loop, at most our permissions, gone when we are. */
+export function createTaskTool(parts: TaskParts) {
+  const types = parts.types().map(({ name, description }) => `- ${name}: ${description}`);
+  return buildTool({
+    name: 'Task',
+    aliases: ['Agent'],
+    prompt: `${PROMPT}\nKinds (subagent_type, default general-purpose):\n${types.join('\n')}`,
+    input,
+    isReadOnly: () => true,
+    isConcurrencySafe: () => true,
+    isDestructive: () => false,
+    title: ({ description }) => description,
+    async call(
+      { description, prompt, subagent_type: type = 'general-purpose', model, run_in_background: background },
+      context,
+    ) {
+      const known = parts.types();
+      if (!known.some((one) => one.name === type)) {
+        throw new ToolFailure(
+          `There is no kind of sub-agent "${type}". There are: ${known.map((one) => one.name).join(', ')}.`,
+        );
+      }
+      const order = { callId: context.callId, type, description, prompt, model, report: context.report };
+      if (background === true) {
+        const id = parts.runInBackground(order);
+        return { content: `Started in the background as ${id}. You are told when it has finished.` };
+      }
+      const report = await parts.run(order, context.signal);
+      return {
+        content: report.text === '' ? '(the sub-agent said nothing)' : report.text,
+        ...(report.failed ? { isError: true } : {}),
+        display: { kind: 'agent', agentType: type, summary: description, calls: report.calls },
+      };
+    },
+  });
+}
