@@ -31,9 +31,11 @@ function protectedPlace(place: string, policy: Policy): string | undefined {
   const name = parts.at(-1) ?? '';
   if (PROTECTED_FILES.includes(name) || name.startsWith('.yarnrc')) return `${name} decides what other programs run`;
   if (name === 'crontab') return 'a crontab decides what runs later';
-  const atHome = HOME_FOLDERS.find((part) => isInside(place, folded(`${policy.home}/${part}`)));
+  const guards = (folder: string) =>
+    isInside(place, folder) && !policy.workspaceRoots.some((root) => isInside(folded(root), folder));
+  const atHome = HOME_FOLDERS.find((part) => guards(folded(`${policy.home}/${part}`)));
   if (atHome !== undefined) return `~/${atHome} decides what other programs run`;
-  const system = SYSTEM_FOLDERS.find((part) => isInside(place, part));
+  const system = SYSTEM_FOLDERS.find(guards);
   return system === undefined ? undefined : `${system} belongs to the system`;
 }
 

@@ -1,0 +1,215 @@
+import type { Assignment, Command, CommandNode, CompoundList, ParsedScript, PipelineNode, Redirection, Statement } from 'unbash';
+import { type Argument, isPlainHereDoc, readWord, substitutionsIn } from './words.ts';
+
+/** One simple command, as bash will certainly run it, and the folders it may run in. */
+export type ShellPart = {
+  readonly text: string;
+  readonly argv: readonly Argument[];
+  readonly assignments: readonly string[];
+  readonly redirects: readonly ShellRedirect[];
+  readonly cwds: readonly string[];
+};
+
+export type ShellRedirect = { readonly use: 'read' | 'write' | 'both'; readonly target: Argument };
+
+/** The strict reading: what is not listed here becomes a problem, and a problem is never run unasked. */
+export type NarrowReading = { readonly parts: readonly ShellPart[]; readonly problems: readonly string[] };
+
+/** Answers where `cd` leads, or `undefined` when nobody knows. */
+export type ChangeFolder = (cwd: string, target: string) => string | undefined;
+
+const STATEFUL = new Set(
+  'alias unalias hash enable trap set shopt export declare typeset local readonly unset read let eval source . exec builtin mapfile readarray pushd popd getopts bind complete compopt shift return break continue exit logout suspend fc history umask ulimit coproc wait jobs fg bg disown caller dirs command'.split(' '),
+);
+const HARMLESS_NAMES = /^(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|NO_COLOR|FORCE_COLOR|CI|TERM|COLUMNS|LINES|NODE_ENV)$/;
+const MAX_FOLDERS = 8;
+const MAX_DEPTH = 12;
+
+type Where = { readonly ok: readonly string[]; readonly failed: readonly string[] };
+
+export function readNarrowly(source: string, script: ParsedScript, cwd: string, change: ChangeFolder): NarrowReading {
+  const parts: ShellPart[] = [];
+  const problems = new Set<string>();
+  let text = source;
+  let depth = 0;
+
+  function readScript(inner: ParsedScript, cwds: readonly string[]): Where {
+    for (const error of inner.errors ?? []) problems.add(`bash syntax that could not be parsed: ${error.message}.`);
+    return readList(inner.commands, cwds);
+  }
+
+  function readList(statements: readonly Statement[], cwds: readonly string[]): Where {
+    let where: Where = { ok: cwds, failed: [] };
+    for (const statement of statements) {
+      if (statement.background === true) problems.add('It starts something in the background.');
+      where = readNode(statement.command, union(where.ok, where.failed));
+    }
+    return where;
+  }
+
+  function readNode(node: Statement['command'], cwds: readonly string[]): Where {
+    depth += 1;
+    try {
+      if (depth > MAX_DEPTH) {
+        problems.add('It is nested too deeply.');
+        return { ok: cwds, failed: cwds };
+      }
+      return node.type === 'AndOr' ? readAndOr(node, cwds) : readPipeline(node, cwds);
+    } finally {
+      depth -= 1;
+    }
+  }
+
+  function readAndOr(node: Extract<Statement['command'], { type: 'AndOr' }>, cwds: readonly string[]): Where {
+    const [first, ...rest] = node.commands;
+    let where: Where = first === undefined ? { ok: cwds, failed: [] } : readNode(first, cwds);
+    rest.forEach((next, index) => {
+      const after = node.operators[index] === '&&' ? where.ok : where.failed;
+      const ran = readNode(next, after.length === 0 ? cwds : after);
+      where =
+        node.operators[index] === '&&'
+          ? { ok: ran.ok, failed: union(where.failed, ran.failed) }
+          : { ok: union(where.ok, ran.ok), failed: ran.failed };
+    });
+    return where;
+  }
+
+  function readPipeline(node: PipelineNode, cwds: readonly string[]): Where {
+    if (node.type !== 'Pipeline') return readCommandNode(node, cwds);
+    const negated = node.prefixes.filter((prefix) => prefix.type === 'Negation').length % 2 === 1;
+    const [only] = node.commands;
+    if (node.commands.length === 1 && only !== undefined) {
+      const where = readNode(only, cwds);
+      return negated ? { ok: where.failed, failed: where.ok } : where;
+    }
+    for (const command of node.commands) readNode(command, cwds);
+    return { ok: cwds, failed: cwds };
+  }
+
+  function readCommandNode(node: CommandNode, cwds: readonly string[]): Where {
+    switch (node.type) {
+      case 'Command':
+        return readSimple(node, cwds);
+      case 'Subshell':
+        readList(node.body.commands, cwds);
+        return { ok: cwds, failed: cwds };
+      case 'BraceGroup':
+        return readList(node.body.commands, cwds);
+      case 'If': {
+        const branch = (list: CompoundList, from: readonly string[]) => readList(list.commands, from);
+        const test = branch(node.clause, cwds);
+        const ran = branch(node.then, test.ok.length === 0 ? cwds : test.ok);
+        let ends = union(ran.ok, ran.failed);
+        let from = test.failed;
+        for (const elif of node.elif) {
+          const again = branch(elif.clause, from);
+          const then = branch(elif.then, again.ok);
+          ends = union(ends, union(then.ok, then.failed));
+          from = union(again.ok, again.failed);
+        }
+        const last = node.else === undefined ? { ok: from, failed: from } : branch(node.else, from);
+        ends = union(ends, union(last.ok, last.failed));
+        return { ok: ends, failed: ends };
+      }
+      default:
+        problems.add(`It uses a construct (${describe(node.type)}) that is not analysed.`);
+        return { ok: cwds, failed: cwds };
+    }
+  }
+
+  function readSimple(command: Command, cwds: readonly string[]): Where {
+    const words = [command.name, ...command.args].filter((word) => word !== undefined);
+    const argv: Argument[] = [];
+    for (const word of words) {
+      if (word.type === 'Assignment') {
+        argv.push({ text: word.text, kind: 'unknown', prefix: '', home: 'none', problem: `${word.name}= is an assignment.` });
+        problems.add(`${word.name}= is an assignment.`);
+        continue;
+      }
+      const argument = readWord(word);
+      argv.push(argument);
+      if (argument.problem !== undefined) problems.add(argument.problem);
+      for (const inner of substitutionsIn(word)) readSubstitution(inner, cwds);
+    }
+    const name = argv[0];
+    if (name !== undefined && name.kind !== 'literal') problems.add('The name of the command is not a plain word.');
+    if (name !== undefined && STATEFUL.has(name.text)) problems.add(`${name.text} changes what later commands mean.`);
+    const assignments = command.prefix.filter((entry) => entry.type === 'Assignment').map(readAssignment);
+    const redirects = command.redirects.flatMap(readRedirect);
+    parts.push({ text: text.slice(command.pos, command.end), argv, assignments, redirects, cwds });
+    return name?.text === 'cd' ? changeFolder(argv, cwds) : { ok: cwds, failed: cwds };
+  }
+
+  function readSubstitution(inner: { script: ParsedScript | undefined; text: string }, cwds: readonly string[]): void {
+    if (inner.script === undefined || inner.text.startsWith('`')) {
+      problems.add(`What ${inner.text} stands for is not known.`);
+      return;
+    }
+    const outer = text;
+    text = inner.script.source ?? text;
+    depth += 1;
+    if (depth > MAX_DEPTH) problems.add('It is nested too deeply.');
+    else readScript(inner.script, cwds);
+    depth -= 1;
+    text = outer;
+  }
+
+  function readAssignment(assignment: Assignment): string {
+    const plain = assignment.value.type === 'Word' && readWord(assignment.value).kind === 'literal';
+    if (!plain || assignment.append === true || assignment.index !== undefined || !HARMLESS_NAMES.test(assignment.name)) {
+      problems.add(`It sets ${assignment.name}, which may change what the command does.`);
+    }
+    return assignment.text;
+  }
+
+  function readRedirect(redirect: Redirection): readonly ShellRedirect[] {
+    if (redirect.descriptor?.type === 'FileDescriptorVariable') problems.add('It stores a file descriptor in a variable.');
+    if (redirect.type === 'HereDoc') {
+      if (!isPlainHereDoc(redirect)) problems.add('Its here-document is expanded by bash.');
+      return [];
+    }
+    if (redirect.target === undefined) {
+      problems.add('A redirection has no target.');
+      return [];
+    }
+    const target = readWord(redirect.target);
+    if (redirect.type === 'HereString') {
+      if (target.kind !== 'literal') problems.add('Its here-string is expanded by bash.');
+      return [];
+    }
+    const duplicates = (redirect.operator === '>&' || redirect.operator === '<&') && /^(?:\d+-?|-)$/.test(target.text);
+    if (duplicates) return [];
+    if (target.kind !== 'literal') problems.add('The target of a redirection is not a plain file name.');
+    const use = redirect.operator === '<' || redirect.operator === '<&' ? 'read' : redirect.operator === '<>' ? 'both' : 'write';
+    return [{ use, target }];
+  }
+
+  function changeFolder(argv: readonly Argument[], cwds: readonly string[]): Where {
+    const operands = argv.slice(1).filter((word, index) => !(index === 0 && word.text === '--'));
+    const [target] = operands;
+    const unclear = operands.length > 1 || target?.kind === 'glob' || target?.text.startsWith('-') === true || target?.text === '';
+    const moved = unclear ? [] : cwds.map((cwd) => change(cwd, target === undefined ? '~' : spelled(target)));
+    const known = moved.filter((folder) => folder !== undefined);
+    if (unclear || known.length < moved.length) problems.add('Where cd leads is not known.');
+    return { ok: known.length === 0 ? cwds : union(known, []), failed: cwds };
+  }
+
+  function union(left: readonly string[], right: readonly string[]): readonly string[] {
+    const all = [...new Set([...left, ...right])];
+    if (all.length > MAX_FOLDERS) problems.add('It changes folders in too many ways.');
+    return all.slice(0, MAX_FOLDERS);
+  }
+
+  readScript(script, [cwd]);
+  if (parts.length === 0) problems.add('There is no command in it.');
+  return { parts, problems: [...problems] };
+}
+
+/** The path a word stands for: a quoted tilde is a file name, an unquoted one the home folder. */
+export function spelled(word: Argument): string {
+  return word.home === 'none' && word.text.startsWith('~') ? `./${word.text}` : word.text;
+}
+
+function describe(type: string): string {
+  return type.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
+}

@@ -1,0 +1,146 @@
+import { forEachChild, type ParsedScript, parse, type Redirect, type SyntaxNode } from 'unbash';
+import { readWord } from './words.ts';
+import { wrappedStarts } from './wrappers.ts';
+
+/** A command that may run, by whatever way; `unknown` marks words nobody can read in advance. */
+export type Reached = { readonly argv: readonly string[]; readonly unknown: readonly boolean[]; readonly via: string };
+
+/** The generous reading, for denials: everything that could run, and every file a redirection names. */
+export type WideReading = {
+  readonly commands: readonly Reached[];
+  readonly reads: readonly string[];
+  readonly writes: readonly string[];
+  readonly overflow: 'complete' | 'cut';
+};
+
+const MAX_REACHED = 4_000;
+const MAX_DEPTH = 12;
+const SHELLS = /^(?:ba|z|k|mk|da|a|fi|c|tc|pw)?sh$/;
+const TEXT_RUNNERS = new Set(['eval', 'trap', 'alias', 'su', 'runuser', 'watch', 'script', 'ssh', 'parallel', 'npx', 'hyperfine', 'entr', 'env', 'flock', 'tmux', 'screen', 'at', 'batch', 'expect', 'bind', 'complete', 'mapfile', 'readarray', 'xargs', 'make', 'docker', 'podman', 'concurrently', 'nix-shell', 'compgen', 'pwsh', 'source', '.']);
+
+export function readWidely(script: ParsedScript): WideReading {
+  const commands: Reached[] = [];
+  const reads: string[] = [];
+  const writes: string[] = [];
+  const fed: string[] = [];
+  const queue: { node: SyntaxNode; via: string; depth: number }[] = [{ node: script, via: '', depth: 0 }];
+  let overflow: WideReading['overflow'] = 'complete';
+
+  function reach(argv: readonly string[], unknown: readonly boolean[], via: string, depth: number): void {
+    if (argv.length === 0) return;
+    if (commands.length >= MAX_REACHED || depth > MAX_DEPTH) {
+      overflow = 'cut';
+      return;
+    }
+    commands.push({ argv, unknown, via });
+    const name = baseName(argv[0] ?? '');
+    const inner = [...wrappedStarts(argv), ...execStarts(argv)];
+    for (const start of inner) reach(argv.slice(start), unknown.slice(start), name, depth + 1);
+    for (const text of scriptTexts(name, argv)) readText(text, name, depth + 1);
+  }
+
+  function readText(text: string, via: string, depth: number): void {
+    if (depth > MAX_DEPTH) {
+      overflow = 'cut';
+      return;
+    }
+    if (text.trim() !== '') queue.push({ node: parse(text), via, depth });
+  }
+
+  function visit(node: SyntaxNode, via: string, depth: number): void {
+    if (depth > MAX_DEPTH * 8) {
+      overflow = 'cut';
+      return;
+    }
+    if (node.type === 'Command') {
+      const words = [node.name, ...node.args].filter((word) => word !== undefined);
+      const read = words.map((word) =>
+        word.type === 'Assignment' ? { text: word.text, kind: 'literal' } : readWord(word),
+      );
+      const argv = read.map((word) => word.text);
+      reach(argv, read.map((word) => word.kind !== 'literal'), via, 0);
+    }
+    if (node.type === 'Redirect') readRedirect(node);
+    if (node.type === 'Pipeline') readFed(node, via);
+    if (node.type === 'HereDocBody') fed.push(node.text);
+    if (node.type === 'HereString' && node.target !== undefined) fed.push(readWord(node.target).text);
+    forEachChild(node, (child) => visit(child, via, depth + 1));
+  }
+
+  /** `echo 'rm x' | sh`: what is printed into a shell is read as its script. */
+  function readFed(node: Extract<SyntaxNode, { type: 'Pipeline' }>, via: string): void {
+    const simple = node.commands.map((command) =>
+      command.type === 'Command' && command.name !== undefined
+        ? [command.name, ...command.args].map((word) => (word.type === 'Assignment' ? word.text : readWord(word).text))
+        : [],
+    );
+    const run = simple.slice(1).some((argv) => argv.some((word) => SHELLS.test(baseName(word)) || TEXT_RUNNERS.has(baseName(word))));
+    if (!run) return;
+    for (const argv of simple.slice(0, -1)) {
+      if (/^(?:echo|printf|cat)$/.test(baseName(argv[0] ?? ''))) readText(argv.slice(1).join(' '), via || 'pipe', 1);
+    }
+  }
+
+  function readRedirect(redirect: Redirect): void {
+    if (redirect.target === undefined) return;
+    const text = readWord(redirect.target).text;
+    if ((redirect.operator === '>&' || redirect.operator === '<&') && /^(?:\d+-?|-)$/.test(text)) return;
+    if (redirect.operator !== '<' && redirect.operator !== '<&') writes.push(text);
+    if (redirect.operator === '<' || redirect.operator === '<>' || redirect.operator === '<&') reads.push(text);
+  }
+
+  function drain(): void {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      if (commands.length >= MAX_REACHED) overflow = 'cut';
+      else visit(next.node, next.via, next.depth);
+    }
+  }
+
+  drain();
+  // A here-document is data, unless something on the line may run it.
+  if (commands.some(({ argv }) => SHELLS.test(baseName(argv[0] ?? '')) || TEXT_RUNNERS.has(baseName(argv[0] ?? '')))) {
+    for (const text of fed.splice(0)) readText(text, 'here-document', 2);
+    drain();
+  }
+  return { commands, reads, writes, overflow };
+}
+
+export function baseName(word: string): string {
+  return word.replace(/^.*\//, '');
+}
+
+export function isShell(name: string): boolean {
+  return SHELLS.test(name);
+}
+
+/** `find … -exec cmd`, `fd -x cmd`, `git bisect run cmd`: the word after the option starts a command. */
+function execStarts(argv: readonly string[]): readonly number[] {
+  const name = baseName(argv[0] ?? '');
+  const options =
+    name === 'find' || name === 'gfind'
+      ? ['-exec', '-execdir', '-ok', '-okdir']
+      : name === 'fd' || name === 'fdfind'
+        ? ['-x', '-X', '--exec', '--exec-batch']
+        : name === 'git'
+          ? ['run', 'exec', '--exec', '-x', 'foreach']
+          : ['exec', '-e', '--'].filter((option) => option !== '-e' || /^(?:xterm|gnome-terminal|konsole)$/.test(name));
+  if (options.length > 0 && !/^(?:find|gfind|fd|fdfind|git|npm|pnpm|yarn|bun|docker|podman|kubectl|poetry|uv|pipenv|bundle|direnv|mise|asdf|rustup|conda|nix|xterm|gnome-terminal|konsole)$/.test(name)) return [];
+  return argv.flatMap((word, index) => (index > 0 && options.includes(word) ? [index + 1] : []));
+}
+
+/** Words that some program will read as a script of their own. */
+function scriptTexts(name: string, argv: readonly string[]): readonly string[] {
+  if (SHELLS.test(name)) return argv.slice(1).flatMap((word) => (/^[-+]\w*$/.test(word) ? [] : [word]));
+  if (name === 'eval' || name === 'ssh' || name === 'watch') return [argv.slice(1).join(' '), ...argv.slice(1)];
+  if (name === 'alias') return argv.slice(1).map((word) => word.replace(/^[^=]*=/, ''));
+  if (name === 'env') return argv.slice(1).map((word) => word.replace(/^(?:-S|--split-string=)/, ''));
+  if (name === 'git') return argv.slice(1).flatMap((word) => /=!?(.*)/s.exec(word)?.[1] ?? []);
+  if (TEXT_RUNNERS.has(name)) return argv.slice(1).filter((word) => /\s/.test(word));
+  if (/^(?:find|fd|awk|gawk|mawk|perl|python3?|ruby|node)$/.test(name)) return argv.slice(1).flatMap(systemCalls);
+  return [];
+}
+
+/** `system("rm x")` in the text of another language: a courtesy, not a promise. */
+function systemCalls(text: string): readonly string[] {
+  return [...text.matchAll(/(?:system|exec|execSync|popen|spawn|run|qx|call|check_output)\s*\(?\s*(["'`])((?:(?!\1).)*)\1/gs)].map((found) => found[2] ?? '');
+}

@@ -1,0 +1,88 @@
+import type { HereDoc, Word, WordPart } from 'unbash';
+
+/** One argument as bash would pass it, or why nobody can know. */
+export type Argument = {
+  readonly text: string;
+  /** `literal`: exactly this text. `glob`: file names. `data`: holds the output of a command. `unknown`: anything. */
+  readonly kind: 'literal' | 'glob' | 'data' | 'unknown';
+  /** For a glob: the text before the first star is literal, so an option cannot appear by surprise. */
+  readonly prefix: string;
+  readonly problem?: string;
+  /** `~/` at the start without quotes. */
+  readonly home: 'home' | 'none';
+};
+
+const HARMLESS_EXPANSIONS = ['$?', '$#', '$$'];
+
+/** Reads the parts of a word, never its printed value: `$(id)` prints as itself. */
+export function readWord(word: Word): Argument {
+  const parts = word.parts ?? [];
+  const home = word.text === '~' || word.text.startsWith('~/') ? 'home' : 'none';
+  if (home === 'none' && word.text.startsWith('~')) return unknown(word, 'It names the home of another user.');
+  if (parts.length === 0) {
+    if (/[$`*?[]/.test(word.text.replace(/\\[\s\S]/g, ''))) return unknown(word, `${word.text} could not be read.`);
+    if (/=~|:~/.test(word.text)) return unknown(word, 'A tilde in the middle of a word may be expanded.');
+    return { text: word.value, kind: 'literal', prefix: word.value, home };
+  }
+  let text = '';
+  let prefix: string | undefined;
+  let kind: Argument['kind'] = 'literal';
+  for (const part of parts) {
+    const read = readPart(part);
+    if (read.problem !== undefined) return { ...unknown(word, read.problem), text: text + read.text };
+    if (read.kind !== 'literal') {
+      prefix ??= text;
+      kind = kind === 'data' ? 'data' : read.kind;
+    }
+    text += read.text;
+  }
+  if (/=~|:~/.test(word.text.replace(/(["'])[^"']*\1/g, ''))) return unknown(word, 'A tilde in the middle of a word may be expanded.');
+  return { text, kind, prefix: prefix ?? text, home };
+}
+
+/** The commands inside the substitutions of a word that counts as data. */
+export function substitutionsIn(word: Word): readonly Extract<WordPart, { type: 'CommandExpansion' }>[] {
+  return (word.parts ?? []).flatMap((part) => {
+    if (part.type === 'CommandExpansion') return [part];
+    if (part.type === 'DoubleQuoted') return part.parts.filter((inner) => inner.type === 'CommandExpansion');
+    return [];
+  });
+}
+
+/** A here-document whose delimiter is quoted holds no expansions; nor does one without `$`, backquote, backslash. */
+export function isPlainHereDoc(doc: HereDoc): boolean {
+  return doc.closing !== undefined && (doc.delimiter?.quoted === true || !/[$`\\]/.test(doc.body.text));
+}
+
+type ReadPart = { readonly text: string; readonly kind: 'literal' | 'glob' | 'data'; readonly problem?: string };
+
+function readPart(part: WordPart): ReadPart {
+  switch (part.type) {
+    case 'Literal':
+    case 'SingleQuoted':
+      return { text: part.value, kind: 'literal' };
+    case 'Glob':
+      return { text: part.text, kind: 'glob' };
+    case 'DoubleQuoted': {
+      const inner = part.parts.map(readPart);
+      const problem = inner.find((each) => each.problem !== undefined)?.problem;
+      const text = inner.map((each) => each.text).join('');
+      const kind = inner.some((each) => each.kind === 'data') ? 'data' : 'literal';
+      return problem === undefined ? { text, kind } : { text, kind, problem };
+    }
+    case 'SimpleExpansion':
+      return HARMLESS_EXPANSIONS.includes(part.text)
+        ? { text: part.text, kind: 'data' }
+        : { text: part.text, kind: 'literal', problem: `What ${part.text} stands for is not known.` };
+    case 'CommandExpansion':
+      return { text: part.text, kind: 'data' };
+    case 'AnsiCQuoted':
+      return { text: part.value, kind: 'literal', problem: 'It uses an escaped string ($\'…\').' };
+    default:
+      return { text: part.text, kind: 'literal', problem: `${part.text} is an expansion whose result is not known.` };
+  }
+}
+
+function unknown(word: Word, problem: string): Argument {
+  return { text: word.value, kind: 'unknown', prefix: '', problem, home: 'none' };
+}
