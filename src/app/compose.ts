@@ -10,8 +10,9 @@ import { openTranscript } from '../session/transcript.ts';
 import { chooseModel } from './choose-model.ts';
 import type { Environment } from './environment.ts';
 import { createLiveState } from './live-state.ts';
-import { makeConversation } from './make-conversation.ts';
+import { type Denial, makeConversation } from './make-conversation.ts';
 import { makeDeps } from './make-deps.ts';
+import { makeGate } from './make-gate.ts';
 import { makeTools } from './make-tools.ts';
 import { openSession } from './open-session.ts';
 import { readSettings } from './read-settings.ts';
@@ -64,6 +65,7 @@ export async function createConversation(options: RunOptions, environment: Envir
     variables: () => ({ ...environment.variables, ...loaded.merged.env }),
     excluded: () => [],
   });
+  const denials: Denial[] = [];
   const deps = makeDeps({
     options,
     settings: () => loaded.merged,
@@ -74,7 +76,20 @@ export async function createConversation(options: RunOptions, environment: Envir
     system: () => [{ name: 'base', text: BASE_PROMPT }],
     tools: () => tools,
     costUsd: meter.costUsd,
-    overrides: () => ({}),
+    overrides: (port) => ({
+      gate: makeGate(
+        {
+          roots: () => [cwd, ...options.addDirs],
+          home: environment.home,
+          mode: () => live.now().mode,
+          canAsk: options.face !== 'print',
+          onDenial: (request, reason) =>
+            denials.push({ tool: request.tool, callId: request.callId, input: request.input, reason }),
+          newId: randomUUID,
+        },
+        port,
+      ),
+    }),
     newId: randomUUID,
     now: Date.now,
   });
@@ -99,6 +114,17 @@ export async function createConversation(options: RunOptions, environment: Envir
   ];
   return {
     ok: true,
-    conversation: makeConversation({ agent, live, meter, transcript, choice, tools, shells, warnings, environment }),
+    conversation: makeConversation({
+      agent,
+      live,
+      meter,
+      transcript,
+      choice,
+      tools,
+      shells,
+      warnings,
+      environment,
+      denials: () => denials,
+    }),
   };
 }

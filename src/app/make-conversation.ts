@@ -1,5 +1,5 @@
 import type { Agent } from '../contracts/agent.ts';
-import type { Conversation } from '../contracts/conversation.ts';
+import type { Conversation, ConversationInfo } from '../contracts/conversation.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { listModels, resolveModel } from '../model/catalog.ts';
 import type { PortChoice } from '../model/choose-port.ts';
@@ -21,7 +21,10 @@ export type ConversationParts = {
   readonly shells: Shells;
   readonly warnings: readonly string[];
   readonly environment: Environment;
+  readonly denials: () => readonly Denial[];
 };
+
+export type Denial = ConversationInfo['permissionDenials'][number];
 
 /** One object for every face. */
 export function makeConversation(parts: ConversationParts): Conversation {
@@ -50,7 +53,7 @@ export function makeConversation(parts: ConversationParts): Conversation {
       contextTokens: meter.contextTokens(),
       todos: live.now().todos,
       warnings: parts.warnings,
-      permissionDenials: [],
+      permissionDenials: parts.denials(),
     }),
     usage: meter.report,
     async setModel(name) {
