@@ -15,13 +15,7 @@ export const diskFs: PermissionFs = {
   lstat: (path) =>
     unlessMissing(() => {
       const stat = lstatSync(path);
-      const kind = stat.isSymbolicLink()
-        ? 'link'
-        : stat.isDirectory()
-          ? 'directory'
-          : stat.isFile()
-            ? 'file'
-            : 'other';
+      const kind = stat.isSymbolicLink() ? 'link' : stat.isDirectory() ? 'directory' : stat.isFile() ? 'file' : 'other';
       return { kind, nlink: stat.nlink };
     }),
   readlink: (path) => readlinkSync(path),

@@ -19,7 +19,8 @@ export function pathRuleMatches(rule: Rule, { tool, use, path }: PathUse, policy
 
 /** True when the rule names this one file and nothing else. */
 export function isExactPathRule(rule: Rule, use: PathUse, policy: Policy): boolean {
-  if (rule.specifier === undefined || /[*?[\]\\!]|\/$/.test(rule.specifier) || !pathRuleMatches(rule, use, policy)) return false;
+  if (rule.specifier === undefined || /[*?[\]\\!]|\/$/.test(rule.specifier) || !pathRuleMatches(rule, use, policy))
+    return false;
   return patternsOf(rule, policy).some((pattern) => pattern.base + pattern.tail === use.path.real);
 }
 
@@ -36,7 +37,12 @@ function speaksOf(rule: Rule, tool: string, use: 'read' | 'write'): boolean {
   if (rule.tool === '*') return true;
   if (use === 'read') {
     if (rule.tool === 'Read' || rule.tool === tool) return true;
-    return rule.behavior !== 'allow' && rule.specifier !== undefined && READING_TOOLS.includes(rule.tool) && READING_TOOLS.includes(tool);
+    return (
+      rule.behavior !== 'allow' &&
+      rule.specifier !== undefined &&
+      READING_TOOLS.includes(rule.tool) &&
+      READING_TOOLS.includes(tool)
+    );
   }
   if (rule.tool === 'Edit' || rule.tool === tool) return true;
   return rule.behavior !== 'allow' && rule.specifier !== undefined && WRITING_TOOLS.includes(rule.tool);
@@ -55,7 +61,9 @@ function patternsOf(rule: Rule, policy: Policy): readonly Pattern[] {
     // People write absolute paths with one slash. Reading it both ways can only make a denial wider.
     return allow ? roots : [...roots, { base: '', tail: normalize(text), anywhere: false }];
   }
-  const bases = allow ? [policy.cwd] : [policy.cwd, ...policy.workspaceRoots, ...(rule.root === undefined ? [] : [rule.root])];
+  const bases = allow
+    ? [policy.cwd]
+    : [policy.cwd, ...policy.workspaceRoots, ...(rule.root === undefined ? [] : [rule.root])];
   if (text === '.' || text === './') return below(bases, '/**');
   if (text.startsWith('./') || text.startsWith('../')) return below(bases, `/${text}`);
   const trimmed = text.replace(/\/$/, '');
@@ -66,7 +74,9 @@ function patternsOf(rule: Rule, policy: Policy): readonly Pattern[] {
 
 function below(bases: readonly string[], tail: string): readonly Pattern[] {
   return [...new Set(bases)].map((base) => {
-    const joined = tail.startsWith('/../') ? normalize(`${base}${tail}`) : `${base === '/' ? '' : base}${normalize(tail)}`;
+    const joined = tail.startsWith('/../')
+      ? normalize(`${base}${tail}`)
+      : `${base === '/' ? '' : base}${normalize(tail)}`;
     return tail.startsWith('/../')
       ? { base: '', tail: joined, anywhere: false }
       : { base: base === '/' ? '' : base, tail: joined.slice(base === '/' ? 0 : base.length), anywhere: false };

@@ -54,7 +54,8 @@ function follow(fs: PermissionFs, path: string): Followed {
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
     if (part === '' || part === '.') continue;
     if (part === '..') {
-      if (missing === 'tail') return { ...last, real: normalize(`${real}/..`), problem: 'It climbs out of a folder that does not exist.' };
+      if (missing === 'tail')
+        return { ...last, real: normalize(`${real}/..`), problem: 'It climbs out of a folder that does not exist.' };
       real = real.slice(0, real.lastIndexOf('/'));
       last = { kind: 'directory', nlink: 1 };
       continue;

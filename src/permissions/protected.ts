@@ -1,15 +1,90 @@
 import type { Policy } from '../contracts/permission.ts';
 import { folded, isInside, type ResolvedPath } from './paths.ts';
 
-const PROTECTED_FOLDERS = ['.git', '.vscode', '.idea', '.husky', '.claude', '.ouro', '.agents', '.cursor', '.codex', '.ssh', '.aws', '.gnupg', '.kube'];
-const PROTECTED_FILES = [
-  '.gitmodules', '.gitconfig', '.gitattributes', '.mcp.json', '.envrc', '.npmrc', '.pnpmrc', '.ripgreprc', '.netrc', '.pypirc',
-  '.bashrc', '.bash_profile', '.bash_login', '.bash_logout', '.bash_aliases', '.profile', '.zshrc', '.zshenv',
-  '.zprofile', '.zlogin', '.zlogout', '.kshrc', '.inputrc', '.vimrc', '.exrc', '.nvimrc', '.tmux.conf', '.screenrc', '.xinitrc', '.xprofile', '.login', '.cshrc', '.tcshrc',
-  '.bunfig.toml', 'bunfig.toml', '.yarnrc', '.yarnrc.yml', '.yarnrc.yaml', '.pre-commit-config.yaml',
+const PROTECTED_FOLDERS = [
+  '.git',
+  '.vscode',
+  '.idea',
+  '.husky',
+  '.claude',
+  '.ouro',
+  '.agents',
+  '.cursor',
+  '.codex',
+  '.ssh',
+  '.aws',
+  '.gnupg',
+  '.kube',
 ];
-const HOME_FOLDERS = ['.config', '.ssh', '.aws', '.gnupg', '.kube', '.docker', '.local/bin', '.local/share/systemd', 'bin', 'Library/LaunchAgents'];
-const SYSTEM_FOLDERS = ['/etc', '/bin', '/sbin', '/usr', '/lib', '/lib64', '/boot', '/dev', '/proc', '/sys', '/var/spool/cron', '/var/spool/at', '/opt', '/root/.ssh'];
+const PROTECTED_FILES = [
+  '.gitmodules',
+  '.gitconfig',
+  '.gitattributes',
+  '.mcp.json',
+  '.envrc',
+  '.npmrc',
+  '.pnpmrc',
+  '.ripgreprc',
+  '.netrc',
+  '.pypirc',
+  '.bashrc',
+  '.bash_profile',
+  '.bash_login',
+  '.bash_logout',
+  '.bash_aliases',
+  '.profile',
+  '.zshrc',
+  '.zshenv',
+  '.zprofile',
+  '.zlogin',
+  '.zlogout',
+  '.kshrc',
+  '.inputrc',
+  '.vimrc',
+  '.exrc',
+  '.nvimrc',
+  '.tmux.conf',
+  '.screenrc',
+  '.xinitrc',
+  '.xprofile',
+  '.login',
+  '.cshrc',
+  '.tcshrc',
+  '.bunfig.toml',
+  'bunfig.toml',
+  '.yarnrc',
+  '.yarnrc.yml',
+  '.yarnrc.yaml',
+  '.pre-commit-config.yaml',
+];
+const HOME_FOLDERS = [
+  '.config',
+  '.ssh',
+  '.aws',
+  '.gnupg',
+  '.kube',
+  '.docker',
+  '.local/bin',
+  '.local/share/systemd',
+  'bin',
+  'Library/LaunchAgents',
+];
+const SYSTEM_FOLDERS = [
+  '/etc',
+  '/bin',
+  '/sbin',
+  '/usr',
+  '/lib',
+  '/lib64',
+  '/boot',
+  '/dev',
+  '/proc',
+  '/sys',
+  '/var/spool/cron',
+  '/var/spool/at',
+  '/opt',
+  '/root/.ssh',
+];
 const HARMLESS_DEVICES = ['/dev/null', '/dev/stdout', '/dev/stderr', '/dev/tty', '/dev/fd/1', '/dev/fd/2'];
 
 /** Why writing here asks in every mode, or `undefined`. Names are compared folded, in every spelling. */
@@ -40,8 +115,32 @@ function protectedPlace(place: string, policy: Policy): string | undefined {
 }
 
 const SAMPLE = /\.(example|sample|template|dist|defaults?)$/;
-const SECRET_NAMES = ['.netrc', '_netrc', '.npmrc', '.pypirc', '.git-credentials', '.pgpass', '.my.cnf', '.htpasswd', '.dockercfg', '.vault-token', 'credentials.json'];
-const SECRET_HOME = ['.ssh', '.aws', '.azure', '.kube', '.gnupg', '.docker/config.json', '.config/gcloud', '.config/gh', '.config/hub', '.terraform.d', '.oci'];
+const SECRET_NAMES = [
+  '.netrc',
+  '_netrc',
+  '.npmrc',
+  '.pypirc',
+  '.git-credentials',
+  '.pgpass',
+  '.my.cnf',
+  '.htpasswd',
+  '.dockercfg',
+  '.vault-token',
+  'credentials.json',
+];
+const SECRET_HOME = [
+  '.ssh',
+  '.aws',
+  '.azure',
+  '.kube',
+  '.gnupg',
+  '.docker/config.json',
+  '.config/gcloud',
+  '.config/gh',
+  '.config/hub',
+  '.terraform.d',
+  '.oci',
+];
 
 /** Why reading this asks even inside the workspace, or `undefined`. */
 export function sensitiveRead(path: ResolvedPath, policy: Policy): string | undefined {
@@ -62,7 +161,8 @@ function sensitivePlace(place: string, policy: Policy): string | undefined {
   if (/^id_[a-z0-9_-]+$/.test(name)) return `${name} may hold a private key`;
   if (SECRET_NAMES.includes(name)) return `${name} may hold credentials`;
   if (/^\/proc\/.*\/(environ|mem|maps)$/.test(place)) return 'it holds the environment of a process';
-  if (parts.some((part) => part === '.ssh' || part === '.aws' || part === '.gnupg')) return 'its folder holds credentials';
+  if (parts.some((part) => part === '.ssh' || part === '.aws' || part === '.gnupg'))
+    return 'its folder holds credentials';
   const atHome = SECRET_HOME.find((part) => isInside(place, folded(`${policy.home}/${part}`)));
   return atHome === undefined ? undefined : `~/${atHome} holds credentials`;
 }

@@ -6,7 +6,12 @@ import type { TempProject } from './temp-project.ts';
 const LAUNCHER = join(import.meta.dirname, '../../bin/ouro');
 
 /** How a run ended. */
-export type RunEnd = { readonly code: number | null; readonly signal: NodeJS.Signals | null; readonly stdout: string; readonly stderr: string };
+export type RunEnd = {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+};
 
 export type Running = {
   readonly child: ChildProcessWithoutNullStreams;
@@ -31,12 +36,19 @@ export function bareEnvironment(project: TempProject, apiUrl?: string): Record<s
     PATH: '/usr/local/bin:/usr/bin:/bin',
     HOME: project.home,
     LANG: 'C.UTF-8',
-    ...(apiUrl === undefined ? {} : { ANTHROPIC_BASE_URL: apiUrl, ANTHROPIC_API_KEY: 'sk-ant-test', OURO_RETRY_BASE_MS: '1' }),
+    ...(apiUrl === undefined
+      ? {}
+      : { ANTHROPIC_BASE_URL: apiUrl, ANTHROPIC_API_KEY: 'sk-ant-test', OURO_RETRY_BASE_MS: '1' }),
   };
 }
 
 /** Starts the real launcher as a process of its own. */
-export function startOuro(project: TempProject, args: readonly string[], apiUrl?: string, settings: RunSettings = {}): Running {
+export function startOuro(
+  project: TempProject,
+  args: readonly string[],
+  apiUrl?: string,
+  settings: RunSettings = {},
+): Running {
   const env = { ...bareEnvironment(project, apiUrl), ...settings.env };
   const child = spawn(LAUNCHER, [...args], { cwd: settings.cwd ?? project.dir, env: withoutUndefined(env) });
   let stdout = '';
@@ -73,7 +85,12 @@ export function startOuro(project: TempProject, args: readonly string[], apiUrl?
   };
 }
 
-export function runOuro(project: TempProject, args: readonly string[], apiUrl?: string, settings?: RunSettings): Promise<RunEnd> {
+export function runOuro(
+  project: TempProject,
+  args: readonly string[],
+  apiUrl?: string,
+  settings?: RunSettings,
+): Promise<RunEnd> {
   return startOuro(project, args, apiUrl, settings).ended;
 }
 

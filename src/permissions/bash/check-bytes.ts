@@ -1,5 +1,5 @@
 const HIDDEN =
-  /[\p{Cf}\p{Co}\p{Cn}\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00a0\u034f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\uffa0\ufff0-\uffff\u{e0000}-\u{e0fff}]/u;
+  /\u034f|[\p{Cf}\p{Co}\p{Cn}\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00a0\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\uffa0\ufff0-\uffff\u{e0000}-\u{e0fff}]/u;
 const LONE_SURROGATE = /[\ud800-\udfff]/u;
 
 export const MAX_COMMAND_BYTES = 10_000;
@@ -19,5 +19,7 @@ export function characterProblems(command: string): readonly string[] {
 /** The first character that hides or misleads, as U+XXXX. */
 export function hiddenCharacter(text: string): string | undefined {
   const found = HIDDEN.exec(text)?.[0];
-  return found === undefined ? undefined : `U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+  return found === undefined
+    ? undefined
+    : `U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }

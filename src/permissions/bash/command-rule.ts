@@ -21,7 +21,11 @@ export function denyMatches(rule: Rule, reached: Reached, policy: Policy): boole
   const words = pattern.words.map(fold);
   const argv = reached.argv.map((word, index) => fold(index === 0 ? withoutEscapes(word) : word));
   return variants(argv).some((variant) => {
-    return fits(words, variant, pattern.open) || fits(variants(words).at(-1) ?? words, variant, pattern.open) || flagsFit(words, variant, pattern.open);
+    return (
+      fits(words, variant, pattern.open) ||
+      fits(variants(words).at(-1) ?? words, variant, pattern.open) ||
+      flagsFit(words, variant, pattern.open)
+    );
   });
 }
 
@@ -29,7 +33,9 @@ export function denyMatches(rule: Rule, reached: Reached, policy: Policy): boole
 export function allowMatches(rule: Rule, part: ShellPart, from: number): boolean {
   if (rule.specifier === undefined) return true;
   const argv = part.argv.slice(from);
-  const plain = argv.every((word) => word.kind === 'literal' || word.kind === 'data' || (word.kind === 'glob' && !/^[-*?[]/.test(word.text)));
+  const plain = argv.every(
+    (word) => word.kind === 'literal' || word.kind === 'data' || (word.kind === 'glob' && !/^[-*?[]/.test(word.text)),
+  );
   const pattern = commandPattern(rule.specifier);
   const name = argv[0]?.text ?? '';
   if (!plain || argv[0]?.kind !== 'literal') return false;
@@ -62,10 +68,21 @@ function flagsFit(pattern: readonly string[], argv: readonly string[], open: Com
   const given = new Set(argv.slice(1).flatMap(flagsOf));
   if (!wanted.flatMap(flagsOf).every((flag) => given.has(flag))) return false;
   const operands = argv.slice(1).filter((word) => !isFlag(word));
-  return fits(rest.filter((word) => !isFlag(word)), operands, open === 'exact' && wanted.length === rest.length ? 'prefix' : open);
+  return fits(
+    rest.filter((word) => !isFlag(word)),
+    operands,
+    open === 'exact' && wanted.length === rest.length ? 'prefix' : open,
+  );
 }
 
-const LONG_NAMES: Readonly<Record<string, string>> = { '--recursive': '-r', '--force': '-f', '-R': '-r', '--all': '-a', '--verbose': '-v', '--interactive': '-i' };
+const LONG_NAMES: Readonly<Record<string, string>> = {
+  '--recursive': '-r',
+  '--force': '-f',
+  '-R': '-r',
+  '--all': '-a',
+  '--verbose': '-v',
+  '--interactive': '-i',
+};
 
 function flagsOf(word: string): readonly string[] {
   if (!isFlag(word)) return [];
@@ -79,7 +96,17 @@ function isFlag(word: string): boolean {
 
 /** Options of the program itself that may stand before its sub-command, with those that take a value. */
 const GLOBAL_OPTIONS: Readonly<Record<string, readonly string[]>> = {
-  git: ['-C', '-c', '--git-dir', '--work-tree', '--namespace', '--exec-path', '--config-env', '--super-prefix', '--attr-source'],
+  git: [
+    '-C',
+    '-c',
+    '--git-dir',
+    '--work-tree',
+    '--namespace',
+    '--exec-path',
+    '--config-env',
+    '--super-prefix',
+    '--attr-source',
+  ],
   npm: ['--prefix', '-C', '-w', '--workspace', '--userconfig', '--registry', '--loglevel', '--cache'],
   pnpm: ['-C', '--dir', '--filter', '-F'],
   yarn: ['--cwd'],
@@ -128,7 +155,12 @@ function wordsOf(text: string): readonly string[] {
   const script = parse(text);
   const [statement] = script.commands;
   const command = statement?.command;
-  const simple = script.errors === undefined && script.commands.length === 1 && command?.type === 'Command' && command.prefix.length === 0;
-  if (!simple || command.name === undefined || command.redirects.length > 0 || statement?.background === true) return text.split(/\s+/);
+  const simple =
+    script.errors === undefined &&
+    script.commands.length === 1 &&
+    command?.type === 'Command' &&
+    command.prefix.length === 0;
+  if (!simple || command.name === undefined || command.redirects.length > 0 || statement?.background === true)
+    return text.split(/\s+/);
   return [command.name, ...command.args].map((word) => (word.type === 'Assignment' ? word.text : readWord(word).text));
 }

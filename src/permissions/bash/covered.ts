@@ -21,7 +21,17 @@ export function isCovered(source: string, script: ParsedScript): boolean {
 }
 
 const LEAVES = new Set(['Word', 'Assignment', 'HereString']);
-const OPAQUE = new Set(['For', 'While', 'Case', 'Select', 'Function', 'Coproc', 'TestCommand', 'ArithmeticCommand', 'ArithmeticFor']);
+const OPAQUE = new Set([
+  'For',
+  'While',
+  'Case',
+  'Select',
+  'Function',
+  'Coproc',
+  'TestCommand',
+  'ArithmeticCommand',
+  'ArithmeticFor',
+]);
 
 function collect(node: SyntaxNode, spans: (readonly [number, number])[]): void {
   if (LEAVES.has(node.type) || OPAQUE.has(node.type)) {

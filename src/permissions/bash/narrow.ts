@@ -1,4 +1,13 @@
-import type { Assignment, Command, CommandNode, CompoundList, ParsedScript, PipelineNode, Redirection, Statement } from 'unbash';
+import type {
+  Assignment,
+  Command,
+  CommandNode,
+  CompoundList,
+  ParsedScript,
+  PipelineNode,
+  Redirection,
+  Statement,
+} from 'unbash';
 import { type Argument, isPlainHereDoc, readWord, substitutionsIn } from './words.ts';
 
 /** One simple command, as bash will certainly run it, and the folders it may run in. */
@@ -19,7 +28,9 @@ export type NarrowReading = { readonly parts: readonly ShellPart[]; readonly pro
 export type ChangeFolder = (cwd: string, target: string) => string | undefined;
 
 const STATEFUL = new Set(
-  'alias unalias hash enable trap set shopt export declare typeset local readonly unset read let eval source . exec builtin mapfile readarray pushd popd getopts bind complete compopt shift return break continue exit logout suspend fc history umask ulimit coproc wait jobs fg bg disown caller dirs command'.split(' '),
+  'alias unalias hash enable trap set shopt export declare typeset local readonly unset read let eval source . exec builtin mapfile readarray pushd popd getopts bind complete compopt shift return break continue exit logout suspend fc history umask ulimit coproc wait jobs fg bg disown caller dirs command'.split(
+    ' ',
+  ),
 );
 const HARMLESS_NAMES = /^(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|NO_COLOR|FORCE_COLOR|CI|TERM|COLUMNS|LINES|NODE_ENV)$/;
 const MAX_FOLDERS = 8;
@@ -122,7 +133,13 @@ export function readNarrowly(source: string, script: ParsedScript, cwd: string, 
     const argv: Argument[] = [];
     for (const word of words) {
       if (word.type === 'Assignment') {
-        argv.push({ text: word.text, kind: 'unknown', prefix: '', home: 'none', problem: `${word.name}= is an assignment.` });
+        argv.push({
+          text: word.text,
+          kind: 'unknown',
+          prefix: '',
+          home: 'none',
+          problem: `${word.name}= is an assignment.`,
+        });
         problems.add(`${word.name}= is an assignment.`);
         continue;
       }
@@ -156,14 +173,20 @@ export function readNarrowly(source: string, script: ParsedScript, cwd: string, 
 
   function readAssignment(assignment: Assignment): string {
     const plain = assignment.value.type === 'Word' && readWord(assignment.value).kind === 'literal';
-    if (!plain || assignment.append === true || assignment.index !== undefined || !HARMLESS_NAMES.test(assignment.name)) {
+    if (
+      !plain ||
+      assignment.append === true ||
+      assignment.index !== undefined ||
+      !HARMLESS_NAMES.test(assignment.name)
+    ) {
       problems.add(`It sets ${assignment.name}, which may change what the command does.`);
     }
     return assignment.text;
   }
 
   function readRedirect(redirect: Redirection): readonly ShellRedirect[] {
-    if (redirect.descriptor?.type === 'FileDescriptorVariable') problems.add('It stores a file descriptor in a variable.');
+    if (redirect.descriptor?.type === 'FileDescriptorVariable')
+      problems.add('It stores a file descriptor in a variable.');
     if (redirect.type === 'HereDoc') {
       if (!isPlainHereDoc(redirect)) problems.add('Its here-document is expanded by bash.');
       return [];
@@ -180,14 +203,16 @@ export function readNarrowly(source: string, script: ParsedScript, cwd: string, 
     const duplicates = (redirect.operator === '>&' || redirect.operator === '<&') && /^(?:\d+-?|-)$/.test(target.text);
     if (duplicates) return [];
     if (target.kind !== 'literal') problems.add('The target of a redirection is not a plain file name.');
-    const use = redirect.operator === '<' || redirect.operator === '<&' ? 'read' : redirect.operator === '<>' ? 'both' : 'write';
+    const use =
+      redirect.operator === '<' || redirect.operator === '<&' ? 'read' : redirect.operator === '<>' ? 'both' : 'write';
     return [{ use, target }];
   }
 
   function changeFolder(argv: readonly Argument[], cwds: readonly string[]): Where {
     const operands = argv.slice(1).filter((word, index) => !(index === 0 && word.text === '--'));
     const [target] = operands;
-    const unclear = operands.length > 1 || target?.kind === 'glob' || target?.text.startsWith('-') === true || target?.text === '';
+    const unclear =
+      operands.length > 1 || target?.kind === 'glob' || target?.text.startsWith('-') === true || target?.text === '';
     const moved = unclear ? [] : cwds.map((cwd) => change(cwd, target === undefined ? '~' : spelled(target)));
     const known = moved.filter((folder) => folder !== undefined);
     if (unclear || known.length < moved.length) problems.add('Where cd leads is not known.');

@@ -16,7 +16,41 @@ export type WideReading = {
 const MAX_REACHED = 4_000;
 const MAX_DEPTH = 12;
 const SHELLS = /^(?:ba|z|k|mk|da|a|fi|c|tc|pw)?sh$/;
-const TEXT_RUNNERS = new Set(['eval', 'trap', 'alias', 'su', 'runuser', 'watch', 'script', 'ssh', 'parallel', 'npx', 'hyperfine', 'entr', 'env', 'flock', 'tmux', 'screen', 'at', 'batch', 'expect', 'bind', 'complete', 'mapfile', 'readarray', 'xargs', 'make', 'docker', 'podman', 'concurrently', 'nix-shell', 'compgen', 'pwsh', 'source', '.']);
+const TEXT_RUNNERS = new Set([
+  'eval',
+  'trap',
+  'alias',
+  'su',
+  'runuser',
+  'watch',
+  'script',
+  'ssh',
+  'parallel',
+  'npx',
+  'hyperfine',
+  'entr',
+  'env',
+  'flock',
+  'tmux',
+  'screen',
+  'at',
+  'batch',
+  'expect',
+  'bind',
+  'complete',
+  'mapfile',
+  'readarray',
+  'xargs',
+  'make',
+  'docker',
+  'podman',
+  'concurrently',
+  'nix-shell',
+  'compgen',
+  'pwsh',
+  'source',
+  '.',
+]);
 
 export function readWidely(script: ParsedScript): WideReading {
   const commands: Reached[] = [];
@@ -58,7 +92,12 @@ export function readWidely(script: ParsedScript): WideReading {
         word.type === 'Assignment' ? { text: word.text, kind: 'literal' } : readWord(word),
       );
       const argv = read.map((word) => word.text);
-      reach(argv, read.map((word) => word.kind !== 'literal'), via, 0);
+      reach(
+        argv,
+        read.map((word) => word.kind !== 'literal'),
+        via,
+        0,
+      );
     }
     if (node.type === 'Redirect') readRedirect(node);
     if (node.type === 'Pipeline') readFed(node, via);
@@ -74,7 +113,9 @@ export function readWidely(script: ParsedScript): WideReading {
         ? [command.name, ...command.args].map((word) => (word.type === 'Assignment' ? word.text : readWord(word).text))
         : [],
     );
-    const run = simple.slice(1).some((argv) => argv.some((word) => SHELLS.test(baseName(word)) || TEXT_RUNNERS.has(baseName(word))));
+    const run = simple
+      .slice(1)
+      .some((argv) => argv.some((word) => SHELLS.test(baseName(word)) || TEXT_RUNNERS.has(baseName(word))));
     if (!run) return;
     for (const argv of simple.slice(0, -1)) {
       if (/^(?:echo|printf|cat)$/.test(baseName(argv[0] ?? ''))) readText(argv.slice(1).join(' '), via || 'pipe', 1);
@@ -124,7 +165,13 @@ function execStarts(argv: readonly string[]): readonly number[] {
         : name === 'git'
           ? ['run', 'exec', '--exec', '-x', 'foreach']
           : ['exec', '-e', '--'].filter((option) => option !== '-e' || /^(?:xterm|gnome-terminal|konsole)$/.test(name));
-  if (options.length > 0 && !/^(?:find|gfind|fd|fdfind|git|npm|pnpm|yarn|bun|docker|podman|kubectl|poetry|uv|pipenv|bundle|direnv|mise|asdf|rustup|conda|nix|xterm|gnome-terminal|konsole)$/.test(name)) return [];
+  if (
+    options.length > 0 &&
+    !/^(?:find|gfind|fd|fdfind|git|npm|pnpm|yarn|bun|docker|podman|kubectl|poetry|uv|pipenv|bundle|direnv|mise|asdf|rustup|conda|nix|xterm|gnome-terminal|konsole)$/.test(
+      name,
+    )
+  )
+    return [];
   return argv.flatMap((word, index) => (index > 0 && options.includes(word) ? [index + 1] : []));
 }
 
@@ -142,5 +189,7 @@ function scriptTexts(name: string, argv: readonly string[]): readonly string[] {
 
 /** `system("rm x")` in the text of another language: a courtesy, not a promise. */
 function systemCalls(text: string): readonly string[] {
-  return [...text.matchAll(/(?:system|exec|execSync|popen|spawn|run|qx|call|check_output)\s*\(?\s*(["'`])((?:(?!\1).)*)\1/gs)].map((found) => found[2] ?? '');
+  return [
+    ...text.matchAll(/(?:system|exec|execSync|popen|spawn|run|qx|call|check_output)\s*\(?\s*(["'`])((?:(?!\1).)*)\1/gs),
+  ].map((found) => found[2] ?? '');
 }

@@ -36,7 +36,8 @@ export function readWord(word: Word): Argument {
     }
     text += read.text;
   }
-  if (/=~|:~/.test(word.text.replace(/(["'])[^"']*\1/g, ''))) return unknown(word, 'A tilde in the middle of a word may be expanded.');
+  if (/=~|:~/.test(word.text.replace(/(["'])[^"']*\1/g, '')))
+    return unknown(word, 'A tilde in the middle of a word may be expanded.');
   return { text, kind, prefix: prefix ?? text, home };
 }
 
@@ -77,7 +78,7 @@ function readPart(part: WordPart): ReadPart {
     case 'CommandExpansion':
       return { text: part.text, kind: 'data' };
     case 'AnsiCQuoted':
-      return { text: part.value, kind: 'literal', problem: 'It uses an escaped string ($\'…\').' };
+      return { text: part.value, kind: 'literal', problem: "It uses an escaped string ($'…')." };
     default:
       return { text: part.text, kind: 'literal', problem: `${part.text} is an expansion whose result is not known.` };
   }

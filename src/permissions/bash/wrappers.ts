@@ -1,24 +1,43 @@
 /** Programs that run another program: how many plain words come before it, and which options take a value. */
-type Wrapper = { readonly operands: number; readonly valued: string; readonly safe?: RegExp; readonly longValued?: readonly string[] };
+type Wrapper = {
+  readonly operands: number;
+  readonly valued: string;
+  readonly safe?: RegExp;
+  readonly longValued?: readonly string[];
+};
 
 const WRAPPERS: Readonly<Record<string, Wrapper>> = {
-  timeout: { operands: 1, valued: 'ks', longValued: ['kill-after', 'signal'], safe: /^(?:-[ks]|-[ks]?[0-9A-Z]+[smhd]?|--foreground|--preserve-status|-v|--verbose|--(?:kill-after|signal)=[0-9A-Za-z]+)$/ },
+  timeout: {
+    operands: 1,
+    valued: 'ks',
+    longValued: ['kill-after', 'signal'],
+    safe: /^(?:-[ks]|-[ks]?[0-9A-Z]+[smhd]?|--foreground|--preserve-status|-v|--verbose|--(?:kill-after|signal)=[0-9A-Za-z]+)$/,
+  },
   gtimeout: { operands: 1, valued: 'ks', longValued: ['kill-after', 'signal'] },
   time: { operands: 0, valued: 'fo', safe: /^-[pv]$/ },
   nice: { operands: 0, valued: 'n', longValued: ['adjustment'], safe: /^(?:-n|-n-?\d+|-\d+|--adjustment=-?\d+)$/ },
   nohup: { operands: 0, valued: '' },
-  stdbuf: { operands: 0, valued: 'ioe', longValued: ['input', 'output', 'error'], safe: /^(?:-[ioe]|-[ioe][0L]|--(?:input|output|error)=[0L])$/ },
+  stdbuf: {
+    operands: 0,
+    valued: 'ioe',
+    longValued: ['input', 'output', 'error'],
+    safe: /^(?:-[ioe]|-[ioe][0L]|--(?:input|output|error)=[0L])$/,
+  },
   ionice: { operands: 0, valued: 'cnpPu' },
   chrt: { operands: 1, valued: 'TPD' },
   taskset: { operands: 1, valued: 'p' },
   setsid: { operands: 0, valued: '' },
   sudo: { operands: 0, valued: 'ugpChDRTU' },
   doas: { operands: 0, valued: 'uC' },
-  env: { operands: 0, valued: 'uCS' , longValued: ['unset', 'chdir']},
+  env: { operands: 0, valued: 'uCS', longValued: ['unset', 'chdir'] },
   command: { operands: 0, valued: '' },
   builtin: { operands: 0, valued: '' },
   exec: { operands: 0, valued: 'a' },
-  xargs: { operands: 0, valued: 'aEdIiLlnPs', longValued: ['arg-file', 'delimiter', 'max-args', 'max-procs', 'max-chars', 'max-lines'] },
+  xargs: {
+    operands: 0,
+    valued: 'aEdIiLlnPs',
+    longValued: ['arg-file', 'delimiter', 'max-args', 'max-procs', 'max-chars', 'max-lines'],
+  },
   watch: { operands: 0, valued: 'nq' },
   strace: { operands: 0, valued: 'eopsuaEIOPSUX' },
   ltrace: { operands: 0, valued: 'eopsuaAlnx' },
@@ -46,7 +65,6 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   'systemd-run': { operands: 0, valued: 'pEHMtu' },
   'run-parts': { operands: 0, valued: '' },
   valgrind: { operands: 0, valued: '' },
-  then: { operands: 0, valued: '' },
   do: { operands: 0, valued: '' },
   coproc: { operands: 0, valued: '' },
   '!': { operands: 0, valued: '' },
