@@ -1,5 +1,12 @@
-const HIDDEN =
-  /\u034f|[\p{Cf}\p{Co}\p{Cn}\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00a0\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\uffa0\ufff0-\uffff\u{e0000}-\u{e0fff}]/u;
+const HIDDEN = new RegExp(
+  [
+    String.raw`\p{Cf}|\p{Co}|\p{Cn}`,
+    String.raw`[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00a0\u115f\u1160\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\uffa0\ufff0-\uffff]`,
+    // Combining characters and selectors that show as nothing.
+    String.raw`\u034f|\u17b4|\u17b5|[\u180b-\u180f]|[\ufe00-\ufe0f]|[\u{e0000}-\u{e0fff}]`,
+  ].join('|'),
+  'u',
+);
 const LONE_SURROGATE = /[\ud800-\udfff]/u;
 
 export const MAX_COMMAND_BYTES = 10_000;
