@@ -1,10 +1,12 @@
-import type { RunOptions } from '../contracts/run-options.ts';
+export const FLAG_GROUPS = ['Talk', 'Session', 'Model', 'Permissions', 'Output', 'Project'] as const;
+
+export type FlagGroup = (typeof FLAG_GROUPS)[number];
 
 /** One flag, as help, completions, the man page and the parser see it. */
 export type Flag = {
   readonly flags: string;
   readonly words: string;
-  readonly group: 'Talk' | 'Model' | 'Permissions' | 'Session' | 'Output' | 'Project';
+  readonly group: FlagGroup;
   readonly choices?: readonly string[];
   /** Spoken by hosts and scripts; left out of the short help. */
   readonly quiet?: 'quiet';
@@ -22,8 +24,8 @@ export const FLAGS: readonly Flag[] = [
   {
     group: 'Model',
     flags: '--effort <level>',
-    words: 'how hard to think',
-    choices: ['off', 'low', 'medium', 'high', 'max'],
+    words: 'how hard to think: off, low, medium, high or max',
+    choices: ['off', 'low', 'medium', 'high', 'xhigh', 'max'],
   },
   { group: 'Model', flags: '--max-thinking-tokens <n>', words: 'a budget for thinking', quiet: 'quiet' },
   { group: 'Model', flags: '--betas <names>', words: 'beta headers for the API', quiet: 'quiet' },
@@ -31,9 +33,10 @@ export const FLAGS: readonly Flag[] = [
     group: 'Permissions',
     flags: '--permission-mode <mode>',
     words: 'default, acceptEdits, plan, dontAsk or bypassPermissions',
+    choices: ['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'],
   },
-  { group: 'Permissions', flags: '--allowedTools <rules...>', words: 'calls that need no question' },
-  { group: 'Permissions', flags: '--disallowedTools <rules...>', words: 'calls that are refused' },
+  { group: 'Permissions', flags: '--allowedTools, --allowed-tools <rules...>', words: 'calls that need no question' },
+  { group: 'Permissions', flags: '--disallowedTools, --disallowed-tools <rules...>', words: 'calls that are refused' },
   { group: 'Permissions', flags: '--tools <names...>', words: 'offer only these tools', quiet: 'quiet' },
   {
     group: 'Permissions',
@@ -88,4 +91,16 @@ export const FLAGS: readonly Flag[] = [
   { group: 'Project', flags: '--append-system-prompt-file <file>', words: 'add a file to it', quiet: 'quiet' },
 ];
 
-export type { RunOptions };
+/** The long name and the placeholder of a flag: `--model`, `<name>`. */
+export function partsOf({ flags }: Flag): {
+  readonly short: string | undefined;
+  readonly long: readonly string[];
+  readonly value: string | undefined;
+} {
+  const names = flags.match(/(?<=^|[\s,])--?[A-Za-z][\w-]*/g) ?? [];
+  return {
+    short: names.find((name) => !name.startsWith('--')),
+    long: names.filter((name) => name.startsWith('--')),
+    value: flags.match(/[<[].*[>\]]/)?.[0],
+  };
+}

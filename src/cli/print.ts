@@ -1,58 +1,80 @@
-import type { AbortReason, Prompt } from '../contracts/agent.ts';
+import type { AbortReason } from '../contracts/agent.ts';
 import type { Conversation } from '../contracts/conversation.ts';
 import type { JsonObject } from '../contracts/json.ts';
+import type { Terminal } from '../contracts/terminal.ts';
 import { exitCodeOf } from './exit-code.ts';
+import type { OutputChoice } from './invocation.ts';
+import type { Understood } from './understand.ts';
 import { initLine } from './wire/init.ts';
-import { createLineWriter, type LineOptions } from './wire/lines.ts';
+import { createLineWriter } from './wire/lines.ts';
 import { createRunRecord } from './wire/result.ts';
 
-/** Where one-shot output goes, and how. stdout carries only the result or the stream. */
-export type PrintOptions = LineOptions & {
-  readonly format: 'text' | 'json' | 'stream-json';
-  readonly verbose: boolean;
+/** Where one-shot output goes. stdout carries only the result or the stream. */
+export type PrintPort = {
   readonly write: (text: string) => void;
   readonly warn: (text: string) => void;
   readonly newId: () => string;
   readonly now: () => number;
+  /** What ended the run from outside, if anything did. */
+  readonly abortedBy: () => AbortReason | undefined;
 };
 
 /** One prompt, one answer, one exit code. */
 export async function printOnce(
   conversation: Conversation,
-  prompt: Prompt,
-  options: PrintOptions,
-  abortedBy: () => AbortReason | undefined,
+  said: Understood,
+  output: OutputChoice,
+  port: PrintPort,
 ): Promise<number> {
-  const record = createRunRecord(options.now(), options.now);
-  const writer = createLineWriter(options, () => new Date(options.now()));
+  const { agent } = conversation;
+  const record = createRunRecord(conversation, port.now);
+  const writer = createLineWriter(output, () => new Date(port.now()));
   const lines: JsonObject[] = [];
   const say = (line: JsonObject) => {
-    const whole = { ...line, session_id: conversation.agent.sessionId, uuid: line.uuid ?? options.newId() };
-    if (options.format === 'stream-json') options.write(`${JSON.stringify(whole)}\n`);
-    else if (options.verbose) lines.push(whole);
+    const whole = { ...line, session_id: agent.sessionId, uuid: line.uuid ?? port.newId() };
+    if (output.format === 'stream-json') port.write(`${JSON.stringify(whole)}\n`);
+    else if (output.format === 'json' && output.detail === 'all') lines.push(whole);
   };
-  const unsubscribe = conversation.agent.subscribe((event) => {
+  const unsubscribe = agent.subscribe((event) => {
     record.hear(event);
-    for (const line of writer.linesOf(event)) say(line);
-    if (options.format === 'text' && event.type === 'notice' && event.level === 'warn') options.warn(event.text);
+    if (output.format !== 'text') for (const line of writer.linesOf(event)) say(line);
+    else if (event.type === 'notice' && event.level !== 'info') port.warn(event.text);
   });
   say(initLine(conversation));
-  for (const warning of conversation.info().warnings) options.warn(warning);
-  const terminal = await conversation.agent.prompt(prompt);
-  await conversation.agent.waitForIdle();
+  for (const warning of conversation.info().warnings) port.warn(warning);
+  const { terminal, words } = await answer(conversation, said);
   unsubscribe();
-  const result = { ...record.result(terminal, conversation), uuid: options.newId() };
-  const code = exitCodeOf(terminal, abortedBy());
-  if (options.format === 'stream-json') options.write(`${JSON.stringify(result)}\n`);
-  else if (options.format === 'json')
-    options.write(`${JSON.stringify(options.verbose ? [...lines, result] : result)}\n`);
-  else if (code === 0) options.write(`${textOf(result, record.text())}\n`);
-  else options.warn(terminal.words ?? `The run ended: ${terminal.reason}.`);
+
+  const result = { ...record.result(terminal, words), uuid: port.newId() };
+  const code = exitCodeOf(terminal, port.abortedBy());
+  switch (output.format) {
+    case 'stream-json':
+      port.write(`${JSON.stringify(result)}\n`);
+      break;
+    case 'json':
+      port.write(`${JSON.stringify(output.detail === 'all' ? [...lines, result] : result)}\n`);
+      break;
+    default:
+      if (code === 0) port.write(`${textOf(result)}\n`);
+      else port.warn(terminal.words ?? `The run ended: ${terminal.reason}.`);
+  }
   return code;
 }
 
-function textOf(result: JsonObject, text: string): string {
-  return result.structured_output === undefined
-    ? String(result.result ?? text)
-    : JSON.stringify(result.structured_output);
+/** How a prompt or a command ended; a command answers in words of its own. */
+export async function answer(
+  { agent }: Conversation,
+  said: Understood,
+): Promise<{ readonly terminal: Terminal; readonly words?: string }> {
+  if (said.kind === 'answer') {
+    const { words, outcome } = said;
+    return { terminal: outcome === 'done' ? { reason: 'completed' } : { reason: 'model_error', words }, words };
+  }
+  const terminal = await agent.prompt(said.prompt);
+  await agent.waitForIdle();
+  return { terminal };
+}
+
+function textOf(result: JsonObject): string {
+  return result.structured_output === undefined ? String(result.result) : JSON.stringify(result.structured_output);
 }

@@ -1,6 +1,7 @@
 import type { Agent, Prompt } from './agent.ts';
 import type { CommandInfo, CommandOutcome } from './command.ts';
 import type { Todo } from './display.ts';
+import type { ControlPort } from './host.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { Usage } from './message.ts';
 import type { Effort, ModelInfo } from './model.ts';
@@ -43,6 +44,8 @@ export type Conversation = {
   background(): readonly { readonly id: string; readonly title: string; readonly elapsedMs: number }[];
   /** Moves the running shell call to the background (Ctrl+B); false when nothing could be moved. */
   moveToBackground(): boolean;
+  /** What hosts ask for; a member that is absent is answered with "unsupported". */
+  readonly control?: Partial<ControlPort>;
   draft: DraftPort;
   history: HistoryPort;
   /** Ends everything in order: abort, kill groups, flush. At most three seconds. */

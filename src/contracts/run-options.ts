@@ -1,3 +1,4 @@
+import type { HostParts } from './host.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { Effort } from './model.ts';
 
@@ -33,10 +34,13 @@ export type RunOptions = {
   readonly systemPrompt?: string;
   readonly appendSystemPrompt?: string;
   readonly debug: 'off' | 'log';
+  /** Hooks and MCP servers that live in the host. */
+  readonly host?: HostParts;
 };
 
 /** Which session a run is about. */
 export type SessionChoice =
   | { readonly kind: 'new'; readonly id?: string }
   | { readonly kind: 'continue'; readonly fork: 'fork' | 'same'; readonly id?: string }
+  /** An empty `wanted` means: let the person choose. */
   | { readonly kind: 'resume'; readonly wanted: string; readonly fork: 'fork' | 'same'; readonly id?: string };

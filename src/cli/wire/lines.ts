@@ -1,8 +1,11 @@
 import type { AgentEvent } from '../../contracts/event.ts';
-import type { JsonObject, JsonValue } from '../../contracts/json.ts';
+import type { JsonObject } from '../../contracts/json.ts';
 import type { Usage } from '../../contracts/message.ts';
-import { wireBlock, wireResult, wireUsage, wireUserBlock } from './blocks.ts';
-import { errorName, syntheticReply } from './synthetic.ts';
+import { wireBlock, wireUsage } from './blocks.ts';
+import { syntheticReply } from './synthetic.ts';
+import { systemLines } from './system-lines.ts';
+import { taskLines } from './task-lines.ts';
+import { resultLine, userLines } from './user-lines.ts';
 
 export type LineOptions = {
   readonly partialMessages: boolean;
@@ -14,194 +17,92 @@ export type LineOptions = {
 /** Turns events into stream-json lines, in order. State is only what a line needs from an earlier event. */
 export type LineWriter = { linesOf(event: AgentEvent, parentCallId?: string): readonly JsonObject[] };
 
+/** What one speaker, the main conversation or a sub-agent, said before. */
+type Speaker = { usage: Usage; requestId: string; heldStop: JsonObject | undefined };
+
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
 export function createLineWriter(options: LineOptions, now: () => Date): LineWriter {
-  let usage = NO_USAGE;
-  let requestId = 0;
+  const speakers = new Map<string, Speaker>();
+  let requests = 0;
+
+  function speakerOf(parentCallId: string | undefined): Speaker {
+    const known = speakers.get(parentCallId ?? '');
+    if (known !== undefined) return known;
+    const fresh: Speaker = { usage: NO_USAGE, requestId: 'req_0', heldStop: undefined };
+    speakers.set(parentCallId ?? '', fresh);
+    return fresh;
+  }
 
   function linesOf(event: AgentEvent, parentCallId?: string): readonly JsonObject[] {
-    const parent = { parent_tool_use_id: parentCallId ?? null };
+    if (event.type === 'subagent') return [...taskLines(event), ...linesOf(event.event, event.callId)];
+    const speaker = speakerOf(parentCallId);
+    const held = speaker.heldStop;
+    speaker.heldStop = undefined;
+    const lines = ownLines(event, speaker, parentCallId ?? null);
+    if (held === undefined) return lines;
+    // Hosts expect a block as a whole just before the provider's word that it has ended.
+    return event.type === 'block_end' ? [...lines, held] : [held, ...lines];
+  }
+
+  function ownLines(event: AgentEvent, speaker: Speaker, parentCallId: string | null): readonly JsonObject[] {
+    const parent = { parent_tool_use_id: parentCallId };
     switch (event.type) {
       case 'request_sent':
-        requestId += 1;
+        requests += 1;
+        speaker.requestId = `req_${requests}`;
         return [];
       case 'message_start':
-        usage = event.usage;
+        speaker.usage = event.usage;
         return [];
       case 'block_end':
-        if (event.block.type === 'opaque') return [];
-        return [
-          {
-            type: 'assistant',
-            message: {
-              id: event.messageId,
-              type: 'message',
-              role: 'assistant',
-              model: event.model,
-              content: [wireBlock(event.block)],
-              stop_reason: null,
-              stop_sequence: null,
-              usage: wireUsage(usage),
-            },
-            ...parent,
-            request_id: `req_${requestId}`,
-          },
-        ];
-      case 'turn_end':
-        return event.failure === undefined || event.failure.kind === 'aborted'
-          ? []
-          : [syntheticReply(event.failure.kind, event.failure.message, parent)];
+        return event.block.type === 'opaque' ? [] : [assistantLine(event, speaker, parent)];
+      case 'agent_end':
+        return [...failureLines(event, parent), ...systemLines(event, options)];
       case 'tool_end':
         return event.status === 'discarded' ? [] : [resultLine(event, parent, now().toISOString())];
       case 'message_end':
-        return userLines(event, parent, options);
-      case 'stream_event':
+        return userLines(event, parent, options.replayUserMessages ? 'told' : 'silent');
+      case 'stream_event': {
         if (!options.partialMessages) return [];
-        return [
-          {
-            type: 'stream_event',
-            event: event.event,
-            ...parent,
-            ...(event.firstTokenMs === undefined ? {} : { ttft_ms: event.firstTokenMs }),
-          },
-        ];
-      case 'retry':
-        return [
-          {
-            type: 'system',
-            subtype: 'api_retry',
-            attempt: event.attempt,
-            max_retries: event.limit,
-            retry_delay_ms: event.delayMs,
-            error_status: event.failure.status ?? null,
-            error: errorName(event.failure.kind),
-          },
-        ];
-      case 'compacted':
-        return [
-          {
-            type: 'system',
-            subtype: 'compact_boundary',
-            compact_metadata: {
-              trigger: event.boundary.trigger === 'manual' ? 'manual' : 'auto',
-              pre_tokens: event.boundary.preTokens,
-            },
-          },
-        ];
-      case 'status':
-        return [
-          {
-            type: 'system',
-            subtype: 'status',
-            status: event.status === 'compacting' ? 'compacting' : null,
-            ouro_status: event.status,
-          },
-        ];
-      case 'transition':
-        return [{ type: 'system', subtype: 'transition', reason: event.reason, turn: event.turn }];
-      case 'agent_end':
-        return [{ type: 'system', subtype: 'transition', terminal: event.terminal.reason }];
-      case 'recovery_start':
-        return [{ type: 'system', subtype: 'recovery_start', recovery: event.recovery, cause: event.cause }];
-      case 'recovery_end':
-        return [
-          {
-            type: 'system',
-            subtype: 'recovery_end',
-            recovery: event.recovery,
-            outcome: event.outcome,
-            ...(event.detail === undefined ? {} : { detail: event.detail }),
-          },
-        ];
-      case 'tombstone':
-        return [{ type: 'system', subtype: 'tombstone', message_id: event.messageId, why: event.why }];
-      case 'notice':
-        return [
-          {
-            type: 'system',
-            subtype: 'notification',
-            level: event.level,
-            text: event.text,
-            ...(event.topic === undefined ? {} : { key: event.topic }),
-          },
-        ];
-      case 'permission_decision':
-        if (event.verdict !== 'deny') return [];
-        return [
-          {
-            type: 'system',
-            subtype: 'permission_denied',
-            tool_name: event.tool,
-            tool_use_id: event.callId,
-            tool_input: event.input,
-            trace: event.trace,
-          },
-        ];
-      case 'hook':
-        return options.hookEvents
-          ? [
-              {
-                type: 'system',
-                subtype: `hook_${event.phase}`,
-                hook_event: event.event,
-                hook_name: event.name,
-                ...event.detail,
-              },
-            ]
-          : [];
-      case 'subagent':
-        return linesOf(event.event, event.callId);
-      default:
+        const first = event.firstTokenMs === undefined ? {} : { ttft_ms: event.firstTokenMs };
+        const line = { type: 'stream_event', event: event.event, ...parent, ...first };
+        if (event.event.type !== 'content_block_stop') return [line];
+        speaker.heldStop = line;
         return [];
+      }
+      default:
+        return systemLines(event, options);
     }
   }
 
   return { linesOf };
 }
 
-type End = Extract<AgentEvent, { type: 'tool_end' }>;
+type BlockEnd = Extract<AgentEvent, { type: 'block_end' }>;
 
-function resultLine(event: End, parent: JsonObject, timestamp: string): JsonObject {
-  const failed = event.result.is_error === true;
-  const structured: JsonValue = failed
-    ? `Error: ${plainText(event.result.content)}`
-    : (event.structured ?? plainText(event.result.content));
+function assistantLine(event: BlockEnd, speaker: Speaker, parent: JsonObject): JsonObject {
   return {
-    type: 'user',
-    message: { role: 'user', content: [wireResult(event.result)] },
+    type: 'assistant',
+    message: {
+      id: event.messageId,
+      type: 'message',
+      role: 'assistant',
+      model: event.model,
+      content: [wireBlock(event.block)],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: wireUsage(speaker.usage),
+    },
     ...parent,
-    timestamp,
-    tool_use_result: structured,
+    request_id: speaker.requestId,
   };
 }
 
-function userLines(
-  event: Extract<AgentEvent, { type: 'message_end' }>,
-  parent: JsonObject,
-  options: LineOptions,
-): readonly JsonObject[] {
-  const { message } = event;
-  if (message.role !== 'user') return [];
-  const typed = message.origin === 'prompt' || message.origin === 'steer' || message.origin === 'follow_up';
-  // A sub-agent's first words are its prompt; the main prompt is told back only on request.
-  if (typed && parent.parent_tool_use_id === null && !options.replayUserMessages) return [];
-  const words = message.blocks.filter((block) => block.type !== 'tool_result');
-  if (words.length === 0) return [];
-  return [
-    {
-      type: 'user',
-      message: { role: 'user', content: words.map(wireUserBlock) },
-      ...parent,
-      uuid: message.id,
-      ...(typed && parent.parent_tool_use_id === null ? { isReplay: true } : {}),
-      ...(typed ? {} : { isSynthetic: true }),
-    },
-  ];
-}
-
-function plainText(content: End['result']['content']): string {
-  return typeof content === 'string'
-    ? content
-    : content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join('\n');
+/** Only what could not be recovered reaches a host, and once: as the reply of nobody. */
+function failureLines(event: Extract<AgentEvent, { type: 'agent_end' }>, parent: JsonObject): readonly JsonObject[] {
+  const { failure } = event.terminal;
+  return failure === undefined || failure.kind === 'aborted'
+    ? []
+    : [syntheticReply(failure.kind, event.terminal.words ?? failure.message, parent)];
 }

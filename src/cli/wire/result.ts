@@ -1,4 +1,4 @@
-import type { Conversation } from '../../contracts/conversation.ts';
+import type { Conversation, UsageReport } from '../../contracts/conversation.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { JsonObject, JsonValue } from '../../contracts/json.ts';
 import type { StopReason, Usage } from '../../contracts/message.ts';
@@ -8,10 +8,12 @@ import { wireUsage } from './blocks.ts';
 /** What a run leaves behind for its result line: gathered from events, read once at the end. */
 export type RunRecord = {
   hear(event: AgentEvent): void;
-  result(terminal: Terminal, conversation: Conversation): JsonObject;
+  /** `words` stand for the answer when no model was asked. */
+  result(terminal: Terminal, words?: string): JsonObject;
 };
 
-export function createRunRecord(now: () => number): RunRecord {
+export function createRunRecord(conversation: Conversation, now: () => number): RunRecord {
+  const deniedBefore = conversation.info().permissionDenials.length;
   const startedAtMs = now();
   let text = '';
   let current = '';
@@ -21,10 +23,10 @@ export function createRunRecord(now: () => number): RunRecord {
   let apiMs = 0;
   let usage: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
-  function result(terminal: Terminal, conversation: Conversation): JsonObject {
+  function result(terminal: Terminal, words?: string): JsonObject {
     const report = conversation.usage();
     const info = conversation.info();
-    const verdict = verdictOf(terminal, text);
+    const verdict = verdictOf(terminal, words ?? text);
     return {
       type: 'result',
       ...verdict,
@@ -35,22 +37,8 @@ export function createRunRecord(now: () => number): RunRecord {
       stop_reason: stopReason ?? null,
       total_cost_usd: report.costUsd,
       usage: wireUsage(usage),
-      modelUsage: Object.fromEntries(
-        report.models.map((model) => [
-          model.model,
-          {
-            inputTokens: model.usage.inputTokens,
-            outputTokens: model.usage.outputTokens,
-            cacheReadInputTokens: model.usage.cacheReadTokens,
-            cacheCreationInputTokens: model.usage.cacheWriteTokens,
-            webSearchRequests: model.usage.webSearches ?? 0,
-            costUSD: model.costUsd ?? 0,
-            contextWindow: model.contextWindow,
-            maxOutputTokens: model.maxOutputTokens,
-          },
-        ]),
-      ),
-      permission_denials: info.permissionDenials.map((denial) => ({
+      modelUsage: modelUsage(report),
+      permission_denials: info.permissionDenials.slice(deniedBefore).map((denial) => ({
         tool_name: denial.tool,
         tool_use_id: denial.callId,
         tool_input: denial.input,
@@ -124,6 +112,25 @@ function verdictOf(terminal: Terminal, text: string): JsonObject {
         ...(terminal.failure?.status === undefined ? {} : { api_error_status: terminal.failure.status }),
       };
   }
+}
+
+/** What each model took, in the names hosts know. */
+export function modelUsage(report: UsageReport): JsonObject {
+  return Object.fromEntries(
+    report.models.map(({ model, usage, costUsd, contextWindow, maxOutputTokens }) => [
+      model,
+      {
+        inputTokens: usage.inputTokens,
+        outputTokens: usage.outputTokens,
+        cacheReadInputTokens: usage.cacheReadTokens,
+        cacheCreationInputTokens: usage.cacheWriteTokens,
+        webSearchRequests: usage.webSearches ?? 0,
+        costUSD: costUsd ?? 0,
+        contextWindow,
+        maxOutputTokens,
+      },
+    ]),
+  );
 }
 
 function resultText(structured: JsonValue, text: string): string {

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import type { Conversation } from '../../contracts/conversation.ts';
+import type { Attempt, ControlPort } from '../../contracts/host.ts';
+import type { JsonObject } from '../../contracts/json.ts';
+import type { HostServers } from './host-servers.ts';
+
+/** What a handler may touch. */
+export type HandlerContext = { readonly conversation: Conversation; readonly servers: HostServers };
+
+/** Answers one kind of request; throws the sentence of an error response. */
+export type Handler = (request: JsonObject, context: HandlerContext) => Promise<JsonObject>;
+
+/** A handler behind its schema: what does not fit is told, never guessed. */
+export function handler<Request>(
+  schema: z.ZodType<Request>,
+  answer: (request: Request, context: HandlerContext) => Promise<JsonObject> | JsonObject,
+): Handler {
+  return async (request, context) => {
+    const read = schema.safeParse(request);
+    if (read.success) return answer(read.data, context);
+    const issue = read.error.issues[0];
+    throw new Error(`${issue?.path.join('.') || 'request'}: ${issue?.message ?? 'not understood'}`);
+  };
+}
+
+export const nothing = z.object({});
+export const jsonObject: z.ZodType<JsonObject> = z.record(z.string(), z.json());
+
+/** Thrown when this conversation lacks what a request needs. */
+export class Unsupported extends Error {
+  override readonly name = 'Unsupported';
+}
+
+/** A member of the control port, or an error that says it is not there. */
+export function member<Name extends keyof ControlPort>(context: HandlerContext, name: Name): ControlPort[Name] {
+  const found: Partial<ControlPort>[Name] = context.conversation.control?.[name];
+  if (found === undefined) throw new Unsupported(name);
+  return found;
+}
+
+/** An attempt that failed becomes an error response. */
+export function settled(attempt: Attempt): JsonObject {
+  if (!attempt.ok) throw new Error(attempt.why);
+  return {};
+}

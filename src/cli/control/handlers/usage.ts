@@ -1,0 +1,82 @@
+import type { Conversation } from '../../../contracts/conversation.ts';
+import type { JsonObject } from '../../../contracts/json.ts';
+import { formatMoney, formatTokens } from '../../../lib/format.ts';
+import { modelUsage } from '../../wire/result.ts';
+import { type Handler, handler, nothing } from '../handler.ts';
+
+/** Where tokens and money went. */
+export const usageHandlers: Readonly<Record<string, Handler>> = {
+  get_context_usage: handler(nothing, (_, { conversation }) => contextUsage(conversation)),
+  get_session_cost: handler(nothing, (_, { conversation }) => {
+    const { costUsd, total, isComplete } = conversation.usage();
+    const tokens = `${formatTokens(total.inputTokens)} in, ${formatTokens(total.outputTokens)} out`;
+    const unknown = isComplete ? '' : ' (a model without a known price took part)';
+    return { text: `${formatMoney(costUsd)}${unknown}, ${tokens}`, total_cost_usd: costUsd };
+  }),
+  get_usage: handler(nothing, (_, { conversation }) => {
+    const report = conversation.usage();
+    return {
+      session: {
+        total_cost_usd: report.costUsd,
+        total_api_duration_ms: report.apiMs,
+        total_duration_ms: report.apiMs,
+        total_lines_added: 0,
+        total_lines_removed: 0,
+        model_usage: modelUsage(report),
+      },
+      subscription_type: null,
+      rate_limits_available: false,
+      rate_limits: null,
+      behaviors: null,
+    };
+  }),
+};
+
+const COLORS = ['blue', 'cyan', 'green', 'magenta', 'yellow', 'red'];
+const GRID_COLUMNS = 10;
+
+async function contextUsage(conversation: Conversation): Promise<JsonObject> {
+  const usage = await conversation.contextUsage();
+  const free = Math.max(0, usage.maxTokens - usage.totalTokens);
+  const used = usage.categories.map(({ name, tokens }, at) => ({
+    name,
+    tokens,
+    color: COLORS[at % COLORS.length] ?? 'blue',
+    kind: 'used',
+  }));
+  const categories = [...used, { name: 'Free space', tokens: free, color: 'gray', kind: 'free', id: 'free_space' }];
+  return {
+    categories,
+    totalTokens: usage.totalTokens,
+    maxTokens: usage.maxTokens,
+    rawMaxTokens: usage.maxTokens,
+    percentage: Math.round((100 * usage.totalTokens) / Math.max(1, usage.maxTokens)),
+    gridRows: gridOf(categories, usage.maxTokens),
+    model: usage.model,
+    memoryFiles: [],
+    mcpTools: [],
+    agents: [],
+    isAutoCompactEnabled: true,
+    apiUsage: null,
+  };
+}
+
+type Category = { readonly name: string; readonly tokens: number; readonly color: string; readonly kind: string };
+
+/** A hundred squares, each for one percent of the window. */
+function gridOf(categories: readonly Category[], maxTokens: number): readonly (readonly JsonObject[])[] {
+  const squares = categories.flatMap((category) => {
+    const share = category.tokens / Math.max(1, maxTokens);
+    const square = {
+      color: category.color,
+      isFilled: category.kind === 'used',
+      categoryName: category.name,
+      tokens: category.tokens,
+      percentage: Math.round(100 * share),
+      squareFullness: 1,
+    };
+    return Array.from({ length: Math.round(100 * share) }, () => square);
+  });
+  const rows = Math.ceil(Math.min(100, squares.length) / GRID_COLUMNS);
+  return Array.from({ length: rows }, (_, row) => squares.slice(row * GRID_COLUMNS, (row + 1) * GRID_COLUMNS));
+}

@@ -1,0 +1,143 @@
+import type { Prompt } from '../../contracts/agent.ts';
+import type { Conversation } from '../../contracts/conversation.ts';
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { JsonObject } from '../../contracts/json.ts';
+import type { Terminal } from '../../contracts/terminal.ts';
+import type { OutputChoice } from '../invocation.ts';
+import { understandBlocks } from '../understand.ts';
+import { initLine } from '../wire/init.ts';
+import { createLineWriter } from '../wire/lines.ts';
+import { createRunRecord, type RunRecord } from '../wire/result.ts';
+import { blocksOf, type UserLine } from './line-in.ts';
+
+/** One conversation spoken in lines: user lines go in, everything that happens comes out. */
+export type HostRun = {
+  /** Starts a run, or steers the one that is on. Resolves when the words are accepted. */
+  hear(line: UserLine): Promise<void>;
+  isRunning(): boolean;
+  /** Stops the run; `whenStopped` is called before the lines that say so. At once when nothing runs. */
+  interrupt(whenStopped: () => void): void;
+  /** Resolves when nothing runs any more. */
+  idle(): Promise<void>;
+};
+
+export type HostRunPort = {
+  readonly write: (line: JsonObject) => void;
+  readonly newId: () => string;
+  readonly now: () => number;
+};
+
+export function createHostRun(conversation: Conversation, output: OutputChoice, port: HostRunPort): HostRun {
+  const { agent } = conversation;
+  const writer = createLineWriter(output, () => new Date(port.now()));
+  let record: RunRecord = createRunRecord(conversation, port.now);
+  let current: Promise<void> | undefined;
+  let accepts = false;
+  let answered: (() => void)[] = [];
+  /** The last reply wanted nothing more, so words delivered now begin a new exchange. */
+  let replyIsFinal = false;
+
+  const say = (line: JsonObject) => {
+    port.write({ ...line, session_id: agent.sessionId, uuid: line.uuid ?? port.newId() });
+  };
+  const state = (name: 'idle' | 'running' | 'requires_action') => {
+    say({ type: 'system', subtype: 'session_state_changed', state: name });
+  };
+
+  agent.subscribe((event) => {
+    if (saysInterrupted(event)) answerInterrupts();
+    if (event.type === 'message_start') replyIsFinal = true;
+    if (event.type === 'block_end' && event.block.type === 'tool_use') replyIsFinal = false;
+    if (event.type === 'queue' && event.state === 'delivered' && replyIsFinal) turnOver();
+    if (event.type === 'agent_end') accepts = false;
+    record.hear(event);
+    for (const line of writer.linesOf(event)) say(line);
+    if (event.type === 'permission_request' || event.type === 'question') state('requires_action');
+    if (event.type === 'permission_answer' || event.type === 'question_answer') state('running');
+  });
+
+  function answerInterrupts(): void {
+    const due = answered;
+    answered = [];
+    for (const one of due) one();
+  }
+
+  /** One result per user message, also when the next message came before this answer was done. */
+  function turnOver(): void {
+    say(record.result({ reason: 'completed' }));
+    begin();
+  }
+
+  function begin(): void {
+    record = createRunRecord(conversation, port.now);
+    replyIsFinal = false;
+    say(initLine(conversation));
+  }
+
+  function run(prompts: readonly Prompt[]): void {
+    accepts = true;
+    begin();
+    state('running');
+    current = agent
+      .prompt(prompts)
+      .then(async (terminal) => {
+        await agent.waitForIdle();
+        end(terminal);
+      })
+      .finally(() => {
+        current = undefined;
+        const late = agent.clearAllQueues().map(({ message }) => message.blocks);
+        if (late.length > 0) run(late);
+      });
+  }
+
+  function end(terminal: Terminal, words?: string): void {
+    accepts = false;
+    answerInterrupts();
+    say(record.result(terminal, words));
+    state('idle');
+  }
+
+  return {
+    async hear(line) {
+      const blocks = blocksOf(line);
+      const [first] = blocks;
+      // A command acts on the conversation as it stands, so it waits for the run to end.
+      while (current !== undefined && (!accepts || (first?.type === 'text' && first.text.startsWith('/')))) {
+        await current;
+      }
+      const said = await understandBlocks(conversation, blocks);
+      if (said.kind === 'answer') {
+        begin();
+        end(
+          said.outcome === 'done' ? { reason: 'completed' } : { reason: 'model_error', words: said.words },
+          said.words,
+        );
+        return;
+      }
+      if (current === undefined) run([said.prompt]);
+      else if (line.priority === 'later') agent.followUp(said.prompt);
+      else agent.steer(said.prompt);
+    },
+    isRunning: () => current !== undefined,
+    interrupt(whenStopped) {
+      if (current === undefined) {
+        whenStopped();
+        return;
+      }
+      answered.push(whenStopped);
+      agent.clearAllQueues();
+      agent.abort('user');
+    },
+    async idle() {
+      while (current !== undefined) await current;
+    },
+  };
+}
+
+/** From here on everything that is said tells of the interrupt. */
+function saysInterrupted(event: AgentEvent): boolean {
+  if (event.type === 'agent_end') return true;
+  if (event.type !== 'message_end' || event.message.role !== 'user') return false;
+  return event.message.blocks.some((block) => block.type === 'text' && block.text.startsWith('[Request interrupted'));
+}

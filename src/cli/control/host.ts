@@ -1,0 +1,139 @@
+import type { Conversation } from '../../contracts/conversation.ts';
+import type { JsonObject } from '../../contracts/json.ts';
+import type { RunOptions } from '../../contracts/run-options.ts';
+import { messageOf } from '../../lib/errors.ts';
+import { Unsupported } from './handler.ts';
+import { HANDLERS } from './handlers/table.ts';
+import type { HostRun } from './host-run.ts';
+import { createHostServers } from './host-servers.ts';
+import { initializeAnswer, withInitialize } from './initialize.ts';
+import { type ControlRequest, type LineIn, readLine } from './line-in.ts';
+import type { Outbox } from './outbox.ts';
+import type { NumberedLine } from './read-lines.ts';
+
+export type Opened =
+  | { readonly ok: true; readonly conversation: Conversation; readonly run: HostRun }
+  | { readonly ok: false; readonly problem: string };
+
+export type HostPort = {
+  /** Makes the conversation; called once, by the first line that needs it. */
+  readonly open: (options: RunOptions) => Promise<Opened>;
+  readonly outbox: Outbox;
+  readonly write: (line: JsonObject) => void;
+  readonly warn: (text: string) => void;
+  readonly pid: number;
+};
+
+/** Our side of the control protocol. */
+export type Host = {
+  /** Reads to the end and answers with the exit code. */
+  serve(lines: AsyncIterable<NumberedLine>): Promise<number>;
+  idle(): Promise<void>;
+};
+
+export function createHost(options: RunOptions, port: HostPort): Host {
+  const { outbox, write, warn } = port;
+  const servers = createHostServers(outbox);
+  let opening: Promise<Opened> | undefined;
+  let run: HostRun | undefined;
+  let failed = false;
+  /** Requests and user lines take effect in the order they came; answers to our own questions never wait. */
+  let tail: Promise<void> = Promise.resolve();
+
+  async function opened(wanted: RunOptions): Promise<Extract<Opened, { ok: true }>> {
+    opening ??= port.open(wanted);
+    const result = await opening;
+    if (!result.ok) {
+      if (!failed) warn(result.problem);
+      failed = true;
+      throw new Error(result.problem);
+    }
+    run = result.run;
+    return result;
+  }
+
+  function respond(id: string, response: JsonObject): void {
+    write({ type: 'control_response', response: { subtype: 'success', request_id: id, response } });
+  }
+
+  function refuse(id: string, error: string): void {
+    write({ type: 'control_response', response: { subtype: 'error', request_id: id, error } });
+  }
+
+  async function answer({ request_id: id, request }: ControlRequest): Promise<void> {
+    const { subtype } = request;
+    try {
+      if (subtype === 'initialize') {
+        if (opening !== undefined) throw new Error('The conversation is open already: initialize comes first.');
+        const { conversation } = await opened(withInitialize(options, request, outbox, servers));
+        return respond(id, initializeAnswer(conversation, port.pid));
+      }
+      const handle = HANDLERS.get(subtype);
+      if (handle === undefined) return refuse(id, `unsupported: ${subtype}`);
+      const { conversation } = await opened(options);
+      respond(id, await handle(request, { conversation, servers }));
+    } catch (thrown) {
+      refuse(id, thrown instanceof Unsupported ? `unsupported: ${subtype}` : messageOf(thrown));
+    }
+  }
+
+  function take(line: LineIn | { readonly type: 'other' }): void {
+    switch (line.type) {
+      case 'control_response':
+        outbox.settle(line.response);
+        return;
+      case 'control_request':
+        // The one request that must not wait behind others.
+        if (line.request.subtype === 'interrupt') {
+          interrupt(line.request_id);
+          return;
+        }
+        tail = tail.then(() => answer(line));
+        return;
+      case 'user':
+        tail = tail.then(async () => {
+          try {
+            await (await opened(options)).run.hear(line);
+          } catch (thrown) {
+            if (!failed) warn(messageOf(thrown));
+          }
+        });
+        return;
+      default:
+    }
+  }
+
+  function interrupt(id: string): void {
+    const stop = () => {
+      const done = () => respond(id, { still_queued: [] });
+      if (run === undefined) done();
+      else run.interrupt(done);
+    };
+    // A run that is only about to start is stopped once it has.
+    if (run?.isRunning() === true) stop();
+    else tail = tail.then(stop);
+  }
+
+  return {
+    async serve(lines) {
+      for await (const { number, text } of lines) {
+        const read = readLine(text);
+        if (read.ok) take(read.line);
+        else {
+          warn(`Line ${number} of stdin ${read.why}`);
+          if (number === 1) return 1;
+          write({ type: 'system', subtype: 'input_error', line: number, error: `Line ${number} ${read.why}` });
+        }
+        if (failed) return 1;
+      }
+      outbox.close();
+      await tail;
+      await run?.idle();
+      return failed ? 1 : 0;
+    },
+    async idle() {
+      await tail;
+      await run?.idle();
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import type { Conversation } from '../../contracts/conversation.ts';
+import type { Hook, HookEvent } from '../../contracts/hook.ts';
+import type { JsonObject } from '../../contracts/json.ts';
+import type { RunOptions } from '../../contracts/run-options.ts';
+import type { HostServers } from './host-servers.ts';
+import type { Outbox } from './outbox.ts';
+import { agentRow, commandRow, modelRow } from './rows.ts';
+
+const json: z.ZodType<JsonObject> = z.record(z.string(), z.json());
+
+const HOOK_EVENTS = [
+  'PreToolUse',
+  'PostToolUse',
+  'PostToolUseFailure',
+  'PermissionRequest',
+  'UserPromptSubmit',
+  'Stop',
+  'StopFailure',
+  'SubagentStart',
+  'SubagentStop',
+  'SessionStart',
+  'SessionEnd',
+  'PreCompact',
+  'PostCompact',
+  'Notification',
+] as const satisfies readonly HookEvent[];
+
+const matcher = z.object({
+  matcher: z.string().nullish(),
+  hookCallbackIds: z.array(z.string()),
+  timeout: z.number().nullish(),
+});
+
+const schema = z.object({
+  hooks: z.record(z.string(), z.array(matcher)).nullish(),
+  sdkMcpServers: z.array(z.string()).nullish(),
+  mcpServers: json.nullish(),
+  systemPrompt: z.union([z.string(), z.array(z.string())]).nullish(),
+  appendSystemPrompt: z.string().nullish(),
+  agents: json.nullish(),
+  jsonSchema: json.nullish(),
+});
+
+/** Marks where the stable part of a host's prompt ends; it is no word of the prompt. */
+const BOUNDARY = '__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__';
+
+/** The options of the run with what the host said at the beginning. */
+export function withInitialize(
+  options: RunOptions,
+  request: JsonObject,
+  outbox: Outbox,
+  servers: HostServers,
+): RunOptions {
+  const said = schema.parse(request);
+  const prompt = typeof said.systemPrompt === 'string' ? [said.systemPrompt] : said.systemPrompt;
+  return {
+    ...options,
+    ...(prompt == null ? {} : { systemPrompt: prompt.filter((part) => part !== BOUNDARY).join('\n\n') }),
+    ...(said.appendSystemPrompt == null ? {} : { appendSystemPrompt: said.appendSystemPrompt }),
+    ...(said.agents == null ? {} : { agents: said.agents }),
+    ...(said.jsonSchema == null ? {} : { jsonSchema: said.jsonSchema }),
+    ...(said.mcpServers == null
+      ? {}
+      : { mcpConfig: [...options.mcpConfig, JSON.stringify({ mcpServers: said.mcpServers })] }),
+    host: { hooks: hooksOf(said.hooks ?? {}, outbox), mcpServers: (said.sdkMcpServers ?? []).map(servers.server) },
+  };
+}
+
+/** Each callback is a hook of its own; events we do not have never fire. */
+function hooksOf(groups: Readonly<Record<string, readonly z.output<typeof matcher>[]>>, outbox: Outbox): Hook[] {
+  return HOOK_EVENTS.flatMap((event) =>
+    (groups[event] ?? []).flatMap((group) =>
+      group.hookCallbackIds.map(
+        (id): Hook => ({
+          type: 'command',
+          event,
+          source: 'host',
+          ...(group.matcher == null ? {} : { matcher: group.matcher }),
+          ...(group.timeout == null ? {} : { timeout: group.timeout }),
+          callback: (input, signal) =>
+            outbox.ask(
+              {
+                subtype: 'hook_callback',
+                callback_id: id,
+                input,
+                ...(typeof input.tool_use_id === 'string' ? { tool_use_id: input.tool_use_id } : {}),
+              },
+              signal,
+            ),
+        }),
+      ),
+    ),
+  );
+}
+
+/** What the host learns in return. */
+export function initializeAnswer(conversation: Conversation, pid: number): JsonObject {
+  const { control } = conversation;
+  const info = conversation.info();
+  return {
+    commands: conversation.commands().map(commandRow),
+    agents: control?.agents?.().map(agentRow) ?? info.agents.map((name) => ({ name, description: '' })),
+    models: conversation.models().map(modelRow),
+    output_style: info.outputStyle,
+    available_output_styles: control?.outputStyles?.() ?? [info.outputStyle],
+    account: control?.account?.() ?? { apiKeySource: info.apiKeySource },
+    pid,
+  };
+}

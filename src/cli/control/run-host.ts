@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto';
+import type { Conversation } from '../../contracts/conversation.ts';
+import type { JsonObject } from '../../contracts/json.ts';
+import type { RunOptions } from '../../contracts/run-options.ts';
+import { signalCode } from '../exit-code.ts';
+import type { Invocation } from '../invocation.ts';
+import type { Io } from '../io.ts';
+import type { Shutdown } from '../shutdown.ts';
+import { answerForNobody } from '../unattended.ts';
+import { askHost } from './ask-host.ts';
+import { createHost, type Opened } from './host.ts';
+import { createHostRun } from './host-run.ts';
+import { createOutbox } from './outbox.ts';
+import { readLines } from './read-lines.ts';
+
+/** A program at the other end of stdin and stdout: stays until stdin ends, then finishes and leaves. */
+export async function runHost(invocation: Invocation, io: Io, shutdown: Shutdown): Promise<number> {
+  const write = (line: JsonObject) => io.stdout.write(`${JSON.stringify(line)}\n`);
+  const warn = (text: string) => io.stderr.write(`${text}\n`);
+  const outbox = createOutbox(write, randomUUID);
+
+  async function open(options: RunOptions): Promise<Opened> {
+    const { createConversation } = await import('../../app/compose.ts');
+    const composed = await createConversation(options, io.environment);
+    if (!composed.ok) return composed;
+    const { conversation } = composed;
+    shutdown.guard(conversation);
+    await answerQuestions(conversation, options.permissionPrompt);
+    for (const warning of conversation.info().warnings) warn(warning);
+    const run = createHostRun(conversation, invocation.output, { write, newId: randomUUID, now: Date.now });
+    return { ok: true, conversation, run };
+  }
+
+  async function answerQuestions(conversation: Conversation, by: string | undefined): Promise<void> {
+    if (by === 'stdio') askHost(conversation, outbox);
+    else if (by === undefined) answerForNobody(conversation.agent);
+    else (await import('../prompt-tool.ts')).answerByTool(conversation, by);
+  }
+
+  const host = createHost(invocation.run, { open, outbox, write, warn, pid: process.pid });
+  io.stdout.onClosed(() => shutdown.begin('shutdown'));
+  const code = await Promise.race([host.serve(readLines(io.stdin.chunks())), shutdown.begun]);
+  if (typeof code === 'number') return code;
+  await host.idle();
+  return code === 'shutdown' ? 0 : signalCode(code);
+}

@@ -1,0 +1,55 @@
+import { FLAG_GROUPS, FLAGS, type Flag, partsOf } from './options.ts';
+import { SUBCOMMANDS } from './subcommands.ts';
+
+const EXAMPLES = [
+  ['ouro', 'talk in this folder'],
+  ['ouro "why does the build fail?"', 'start with a question'],
+  ['ouro -c', 'go on where you stopped'],
+  ['ouro -p "name three risks in this code"', 'answer once and leave'],
+  ['git diff | ouro -p "review this"', 'read what is piped in'],
+  ['ouro --model demo', 'look around without a key'],
+] as const;
+
+/** What `--help` prints: examples first, then the flags most people need. Fits on a screen. */
+export function helpText(): string {
+  return `${[
+    'Usage: ouro [flags] [prompt]',
+    '       ouro <command>',
+    '',
+    ...columns(EXAMPLES, 42),
+    '',
+    `Commands: ${SUBCOMMANDS.map(({ name }) => name).join(', ')}`,
+    ...flagLines((flag) => flag.quiet === undefined),
+    '',
+    'All flags: ouro help flags',
+  ].join('\n')}\n`;
+}
+
+/** Every flag there is, by group, and every command. */
+export function allFlagsText(): string {
+  const commands = SUBCOMMANDS.map(({ name, usage, words }) => [`ouro ${name} ${usage}`.trim(), words] as const);
+  return `${['Commands', ...columns(commands, 42), ...flagLines(() => true)].join('\n')}\n`;
+}
+
+function flagLines(shown: (flag: Flag) => boolean): readonly string[] {
+  return FLAG_GROUPS.flatMap((group) => {
+    const flags = FLAGS.filter((flag) => flag.group === group && shown(flag));
+    return [
+      group,
+      ...columns(
+        flags.map((flag) => [nameOf(flag), flag.words] as const),
+        42,
+      ),
+    ];
+  });
+}
+
+/** One spelling is enough to read; the parser knows the others. */
+function nameOf(flag: Flag): string {
+  const { short, long, value } = partsOf(flag);
+  return [short === undefined ? long[0] : `${short}, ${long[0]}`, value].filter((part) => part !== undefined).join(' ');
+}
+
+function columns(rows: readonly (readonly [string, string])[], width: number): readonly string[] {
+  return rows.map(([left, right]) => `  ${left.padEnd(width - 2)}${left.length > width - 3 ? ' ' : ''}${right}`);
+}

@@ -1,0 +1,69 @@
+import { fstatSync } from 'node:fs';
+import type { Environment } from '../app/environment.ts';
+
+/** The process as the command line sees it. Tests bring their own. */
+export type Io = {
+  readonly cwd: string;
+  readonly environment: Environment;
+  readonly stdin: {
+    readonly isTty: boolean;
+    /** What it is: nothing can come from `none`, and only a `stream` may keep us waiting. */
+    readonly kind: 'none' | 'stream' | 'file';
+    readonly chunks: () => AsyncIterable<Uint8Array>;
+  };
+  readonly stdout: {
+    readonly isTty: boolean;
+    readonly write: (text: string) => void;
+    /** Resolves when everything written is with the system, or nobody reads any more. */
+    readonly flushed: () => Promise<void>;
+    /** Told once when the reader has gone. */
+    readonly onClosed: (listener: () => void) => void;
+  };
+  readonly stderr: { readonly isTty: boolean; readonly write: (text: string) => void };
+};
+
+/** The real process. Streams are opened when first used. */
+export function processIo(environment: Environment, cwd: string): Io {
+  const closed = { listeners: new Set<() => void>(), done: false };
+  let pending: Promise<void> = Promise.resolve();
+  process.stdout.on('error', () => {
+    closed.done = true;
+    for (const listener of closed.listeners) listener();
+    closed.listeners.clear();
+  });
+  process.stderr.on('error', () => undefined);
+  return {
+    cwd,
+    environment,
+    stdin: {
+      isTty: process.stdin.isTTY === true,
+      kind: stdinKind(),
+      chunks: () => process.stdin,
+    },
+    stdout: {
+      isTty: process.stdout.isTTY === true,
+      write(text) {
+        if (closed.done) return;
+        pending = new Promise((resolve) => {
+          process.stdout.write(text, () => resolve());
+        });
+      },
+      flushed: () => (closed.done ? Promise.resolve() : pending),
+      onClosed(listener) {
+        if (closed.done) listener();
+        else closed.listeners.add(listener);
+      },
+    },
+    stderr: { isTty: process.stderr.isTTY === true, write: (text) => void process.stderr.write(text) },
+  };
+}
+
+function stdinKind(): 'none' | 'stream' | 'file' {
+  try {
+    const facts = fstatSync(0);
+    if (facts.isFile()) return 'file';
+    return facts.isFIFO() || facts.isSocket() ? 'stream' : 'none';
+  } catch {
+    return 'none';
+  }
+}

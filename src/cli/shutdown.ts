@@ -1,0 +1,83 @@
+import type { AbortReason } from '../contracts/agent.ts';
+import type { Conversation } from '../contracts/conversation.ts';
+import { signalCode } from './exit-code.ts';
+
+const GRACE_MS = 3_000;
+
+/** The one way out: whoever wants the program to end says so here. */
+export type Shutdown = {
+  /** What asked for the end, if anything did. */
+  reason(): AbortReason | undefined;
+  /** From now on an end goes through this conversation. */
+  guard(conversation: Conversation): void;
+  /** Starts the end: abort, and out after three seconds whatever happens. */
+  begin(reason: AbortReason): void;
+  /** Resolves when the end has begun. */
+  readonly begun: Promise<AbortReason>;
+  /** Closes what is open and stops listening. */
+  finish(): Promise<void>;
+};
+
+/** What the shutdown needs of the process. */
+export type ProcessSide = {
+  readonly onSignal: (listener: (reason: AbortReason) => void) => () => void;
+  readonly exit: (code: number) => void;
+};
+
+export function createShutdown(side: ProcessSide): Shutdown {
+  const { promise: begun, resolve } = Promise.withResolvers<AbortReason>();
+  let reason: AbortReason | undefined;
+  let guarded: Conversation | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function begin(next: AbortReason): void {
+    // Asked twice, there is nothing more to wait for.
+    if (reason !== undefined || guarded === undefined) {
+      side.exit(codeOf(reason ?? next));
+      return;
+    }
+    reason = next;
+    resolve(next);
+    timer = setTimeout(() => side.exit(codeOf(next)), GRACE_MS);
+    guarded.agent.abort(next);
+  }
+
+  const stopListening = side.onSignal(begin);
+
+  return {
+    reason: () => reason,
+    begun,
+    begin,
+    guard(conversation) {
+      guarded = conversation;
+    },
+    async finish() {
+      timer ??= setTimeout(() => side.exit(codeOf(reason)), GRACE_MS);
+      await guarded?.close(reason ?? 'done');
+      clearTimeout(timer);
+      stopListening();
+    },
+  };
+}
+
+/** A reader that has gone is no failure of ours. */
+function codeOf(reason: AbortReason | undefined): number {
+  return reason === undefined || reason === 'shutdown' ? 0 : signalCode(reason);
+}
+
+const SIGNALS = { SIGINT: 'sigint', SIGTERM: 'sigterm', SIGHUP: 'sighup' } as const;
+
+/** The real process: its signals and its end. */
+export const realProcess: ProcessSide = {
+  onSignal(listener) {
+    const undo = Object.entries(SIGNALS).map(([signal, reason]) => {
+      const heard = () => listener(reason);
+      process.on(signal, heard);
+      return () => process.off(signal, heard);
+    });
+    return () => {
+      for (const one of undo) one();
+    };
+  },
+  exit: (code) => process.exit(code),
+};

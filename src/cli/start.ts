@@ -1,0 +1,58 @@
+import { readEnvironment, startDirectory } from '../app/environment.ts';
+import { messageOf } from '../lib/errors.ts';
+import { type Io, processIo } from './io.ts';
+import { createShutdown, realProcess, type Shutdown } from './shutdown.ts';
+import { UsageError } from './usage-error.ts';
+
+/** The whole program: understands the arguments, runs the face they ask for, leaves with its code. */
+export async function start(args: readonly string[]): Promise<void> {
+  const io = processIo(readEnvironment(), startDirectory());
+  const shutdown = createShutdown(realProcess);
+  const code = await runToCode(args, io, shutdown);
+  await shutdown.finish();
+  await io.stdout.flushed();
+  realProcess.exit(code);
+}
+
+/** Anything that is thrown up to here becomes a sentence on stderr. */
+async function runToCode(args: readonly string[], io: Io, shutdown: Shutdown): Promise<number> {
+  try {
+    return await run(args, io, shutdown);
+  } catch (thrown) {
+    if (thrown instanceof UsageError) {
+      io.stderr.write(`${thrown.message}\n`);
+      return 2;
+    }
+    io.stderr.write(`ouro ran into a fault of its own: ${messageOf(thrown)}\n`);
+    return 1;
+  }
+}
+
+async function run(args: readonly string[], io: Io, shutdown: Shutdown): Promise<number> {
+  if (asksForHelp(args)) {
+    io.stdout.write((await import('./help.ts')).helpText());
+    return 0;
+  }
+  const { findSubcommand, runSubcommand } = await import('./dispatch.ts');
+  const subcommand = findSubcommand(args);
+  if (subcommand !== undefined) return runSubcommand(subcommand, args.slice(1), io, shutdown);
+  const { readInvocation } = await import('./invocation.ts');
+  const hasTerminal = io.stdin.isTty && io.stdout.isTty;
+  const invocation = await readInvocation(args, { cwd: io.cwd, hasTerminal });
+  for (const warning of invocation.warnings) io.stderr.write(`${warning}\n`);
+  switch (invocation.face) {
+    case 'print':
+      return (await import('./run-print.ts')).runPrint(invocation, io, shutdown);
+    case 'host':
+      return (await import('./control/run-host.ts')).runHost(invocation, io, shutdown);
+    default:
+      return (await import('./repl.ts')).runRepl(invocation, io, shutdown);
+  }
+}
+
+/** Before `--`, anywhere: somebody is lost. */
+function asksForHelp(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  const before = end < 0 ? args : args.slice(0, end);
+  return before.includes('--help') || before.includes('-h');
+}

@@ -1,0 +1,54 @@
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { JsonObject, JsonValue } from '../../contracts/json.ts';
+import { wireResult, wireUserBlock } from './blocks.ts';
+
+type ToolEnd = Extract<AgentEvent, { type: 'tool_end' }>;
+
+/** A result as it completes, with its structured form beside it. */
+export function resultLine(event: ToolEnd, parent: JsonObject, timestamp: string): JsonObject {
+  const failed = event.result.is_error === true;
+  const structured: JsonValue = failed
+    ? `Error: ${plainText(event.result.content)}`
+    : (event.structured ?? plainText(event.result.content));
+  return {
+    type: 'user',
+    message: { role: 'user', content: [wireResult(event.result)] },
+    ...parent,
+    timestamp,
+    tool_use_result: structured,
+  };
+}
+
+/** The words of a user message; its results were told when they completed. */
+export function userLines(
+  event: Extract<AgentEvent, { type: 'message_end' }>,
+  parent: JsonObject,
+  replays: 'told' | 'silent',
+): readonly JsonObject[] {
+  const { message } = event;
+  if (message.role !== 'user') return [];
+  const typed = message.origin === 'prompt' || message.origin === 'steer' || message.origin === 'follow_up';
+  const isMain = parent.parent_tool_use_id === null;
+  // A sub-agent's first words are its prompt; the main prompt is told back only on request.
+  if (typed && isMain && replays === 'silent') return [];
+  const words = message.blocks.filter((block) => block.type !== 'tool_result');
+  if (words.length === 0) return [];
+  const interrupt = words.some((block) => block.type === 'text' && /^\[Request interrupted by user/.test(block.text));
+  return [
+    {
+      type: 'user',
+      message: { role: 'user', content: words.map(wireUserBlock) },
+      ...parent,
+      uuid: message.id,
+      ...(message.at === undefined ? {} : { timestamp: message.at }),
+      ...(typed && isMain ? { isReplay: true } : {}),
+      ...(typed || interrupt ? {} : { isSynthetic: true }),
+    },
+  ];
+}
+
+function plainText(content: ToolEnd['result']['content']): string {
+  return typeof content === 'string'
+    ? content
+    : content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join('\n');
+}

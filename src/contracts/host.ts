@@ -1,0 +1,100 @@
+import type { Hook } from './hook.ts';
+import type { JsonObject, JsonValue } from './json.ts';
+import type { Rule, RuleBehavior } from './permission.ts';
+import type { McpServerConfig } from './settings.ts';
+
+/** What a host on the other side of the wire lends to a run. */
+export type HostParts = {
+  /** Hooks that live in the host: each has a `callback` and the source `host`. */
+  readonly hooks: readonly Hook[];
+  readonly mcpServers: readonly HostMcpServer[];
+};
+
+/** An MCP server inside the host's own process, spoken to message by message. */
+export type HostMcpServer = {
+  readonly name: string;
+  /** Delivers one JSON-RPC message; answers with the reply, or `undefined` for a notification. */
+  send(message: JsonObject): Promise<JsonObject | undefined>;
+  /** Hears what the server says on its own (list_changed, progress). */
+  onMessage(listener: (message: JsonObject) => void): void;
+};
+
+/** Done, or why not. */
+export type Attempt = { readonly ok: true } | { readonly ok: false; readonly why: string };
+
+export type McpServerState = {
+  readonly name: string;
+  readonly status: 'connected' | 'failed' | 'needs-auth' | 'pending' | 'disabled';
+  readonly serverInfo?: { readonly name: string; readonly version: string };
+  readonly error?: string;
+  readonly scope?: string;
+  readonly tools?: readonly { readonly name: string; readonly description?: string }[];
+};
+
+/** A change of rules, folders or mode that a host answers a question with. */
+export type PermissionUpdate =
+  | {
+      readonly type: 'addRules' | 'replaceRules' | 'removeRules';
+      readonly rules: readonly string[];
+      readonly behavior: RuleBehavior;
+      readonly destination: UpdateDestination;
+    }
+  | {
+      readonly type: 'addDirectories' | 'removeDirectories';
+      readonly directories: readonly string[];
+      readonly destination: UpdateDestination;
+    };
+
+export type UpdateDestination = 'session' | 'local' | 'project' | 'user';
+
+/** What hosts may ask of a conversation beyond what a screen needs. A member that is absent is not supported. */
+export type ControlPort = {
+  mcpServers(): readonly McpServerState[];
+  reconnectMcp(name: string): Promise<Attempt>;
+  toggleMcp(name: string, to: 'on' | 'off'): Promise<Attempt>;
+  /** Replaces the servers that came by this door before; host servers are given as such. */
+  setMcpServers(
+    servers: Readonly<Record<string, McpServerConfig>>,
+    hosted: readonly HostMcpServer[],
+  ): Promise<{
+    readonly added: readonly string[];
+    readonly removed: readonly string[];
+    readonly errors: Readonly<Record<string, string>>;
+  }>;
+  /** Calls a tool by its full name, outside the conversation; for `--permission-prompt-tool=mcp__server__tool`. */
+  callTool(name: string, input: JsonObject): Promise<string>;
+  permissionRules(): { readonly rules: readonly Rule[]; readonly directories: readonly string[] };
+  updatePermissions(updates: readonly PermissionUpdate[]): Promise<Attempt>;
+  /** All layers merged, and each layer as it was read. */
+  settings(): {
+    readonly merged: JsonObject;
+    readonly sources: readonly { readonly source: string; readonly settings: JsonObject }[];
+  };
+  /** `flag` lasts as long as the process; the others are written to their file. */
+  updateSettings(source: 'flag' | 'local' | 'user', settings: JsonObject): Promise<Attempt>;
+  /** What going back to this user message would change on disk; changes nothing. */
+  previewRewind(messageId: string): Promise<
+    | {
+        readonly ok: true;
+        readonly files: readonly string[];
+        readonly insertions: number;
+        readonly deletions: number;
+      }
+    | { readonly ok: false; readonly why: string }
+  >;
+  stopTask(id: string): Promise<Attempt>;
+  reloadSkills(): Promise<void>;
+  /** Reads under the same rules as the Read tool. */
+  readFile(
+    path: string,
+    maxBytes: number,
+  ): Promise<
+    | { readonly ok: true; readonly path: string; readonly bytes: Uint8Array; readonly truncated: boolean }
+    | { readonly ok: false; readonly why: string }
+  >;
+  /** One line per sub-agent that can be called: for the answer to `initialize`. */
+  agents(): readonly { readonly name: string; readonly description: string; readonly model?: string }[];
+  outputStyles(): readonly string[];
+  /** What `account` in the answer to `initialize` says. */
+  account(): Readonly<Record<string, JsonValue>>;
+};
