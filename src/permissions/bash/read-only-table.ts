@@ -8,6 +8,8 @@ export type ReadOnlyCommand = {
   readonly long: readonly string[];
   readonly operands: 'paths' | 'text' | 'none' | 'pattern-then-paths' | 'format';
   readonly maxOperands?: number;
+  /** Descends through links, so a link to elsewhere under a searched folder matters. */
+  readonly follows?: readonly string[];
   /** No option of it is dangerous, so a glob that begins with a dash does no harm. */
   readonly globs: 'anywhere' | 'guarded';
   /** `-20` in place of `-n 20`. */
@@ -65,7 +67,7 @@ export const READ_ONLY: Readonly<Record<string, ReadOnlyCommand>> = {
     globs: 'anywhere',
   },
   grep: {
-    short: 'EFGPivwxcLlqsobHhnTZarRIUzyA:B:C:m:e=d=D=',
+    short: 'EFGPivwxcLlqsobHhnTZarRIUzyA:B:C:m:e=',
     long: words(
       'extended-regexp fixed-strings basic-regexp perl-regexp regexp= ignore-case no-ignore-case invert-match word-regexp line-regexp count color? colour? files-without-match files-with-matches max-count# only-matching quiet silent no-messages byte-offset with-filename no-filename label= line-number initial-tab null after-context# before-context# context# text binary-files= exclude= exclude-dir= include= recursive dereference-recursive line-buffered null-data',
     ),
@@ -75,9 +77,9 @@ export const READ_ONLY: Readonly<Record<string, ReadOnlyCommand>> = {
     searches: 'recursive-flag',
   },
   rg: {
-    short: 'A:B:C:cFg=HiIlLm:M:nNoPqsSt=T=uUvwxe=.0ahj:d:',
+    short: 'A:B:C:cFg=HiIlm:M:nNoPqsSt=T=uUvwxe=.0ahj:d:',
     long: words(
-      'after-context# before-context# context# count count-matches fixed-strings glob= iglob= hidden ignore-case files-with-matches files-without-match max-count# max-columns# line-number no-line-number only-matching pcre2 quiet case-sensitive smart-case type= type-not= unrestricted multiline multiline-dotall invert-match word-regexp line-regexp regexp= heading no-heading color= colors= json no-ignore no-ignore-vcs stats sort= sortr= files max-depth# trim vimgrep column no-messages with-filename no-filename null text type-list no-config follow threads# passthru',
+      'after-context# before-context# context# count count-matches fixed-strings glob= iglob= hidden ignore-case files-with-matches files-without-match max-count# max-columns# line-number no-line-number only-matching pcre2 quiet case-sensitive smart-case type= type-not= unrestricted multiline multiline-dotall invert-match word-regexp line-regexp regexp= heading no-heading color= colors= json no-ignore no-ignore-vcs stats sort= sortr= files max-depth# trim vimgrep column no-messages with-filename no-filename null text type-list no-config threads# passthru',
     ),
     operands: 'pattern-then-paths',
     globs: 'guarded',
@@ -174,7 +176,7 @@ export const READ_ONLY: Readonly<Record<string, ReadOnlyCommand>> = {
     globs: 'guarded',
   },
   du: {
-    short: 'aAbcDhHkLlmPsSx0d:B=',
+    short: 'aAbchkmsSx0d:B=',
     long: words(
       'all apparent-size bytes total human-readable max-depth# summarize si separate-dirs one-file-system exclude= block-size= time?',
     ),
@@ -204,7 +206,7 @@ export const READ_ONLY: Readonly<Record<string, ReadOnlyCommand>> = {
     globs: 'guarded',
   },
   tree: {
-    short: 'adlfxL:P=I=pughDFvtcUrsiCnQN',
+    short: 'adfxL:P=I=pughDFvtcUrsiCnQN',
     long: words('noreport dirsfirst du prune gitignore filesfirst inodes device charset= filelimit#'),
     operands: 'paths',
     globs: 'guarded',
@@ -264,7 +266,5 @@ export const READ_ONLY: Readonly<Record<string, ReadOnlyCommand>> = {
   },
   which: { short: 'as', long: words('all'), operands: 'text', globs: 'guarded' },
   type: { short: 'afptP', long: [], operands: 'text', globs: 'guarded' },
-  test: { short: '', long: [], operands: 'text', globs: 'guarded' },
-  '[': { short: '', long: [], operands: 'text', globs: 'guarded' },
   cd: { short: 'LP', long: [], operands: 'paths', maxOperands: 1, globs: 'guarded' },
 };
