@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../contracts/event.ts';
 import type { AssistantBlock } from '../contracts/message.ts';
 import type { RecordBody } from '../contracts/session.ts';
-import { asJson } from './as-json.ts';
+import { asJson } from '../lib/as-json.ts';
 
 /** Turns events into records. Remembers only the blocks of the reply that is being written. */
 export function createRecorder(): (event: AgentEvent) => readonly RecordBody[] {

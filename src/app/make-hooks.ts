@@ -1,0 +1,100 @@
+import type { AgentEvent } from '../contracts/event.ts';
+import type { Hook, HookEvent } from '../contracts/hook.ts';
+import type { JsonObject } from '../contracts/json.ts';
+import type { LoadedSettings, SettingsLayer } from '../contracts/settings.ts';
+import { createHooks, type Hooks } from '../hooks/create-hooks.ts';
+import { runHookCommand } from '../hooks/run-command.ts';
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+
+export type HookWiring = {
+  readonly loaded: () => LoadedSettings;
+  readonly hostHooks: readonly Hook[];
+  readonly common: () => JsonObject;
+  readonly cwd: string;
+  readonly variables: () => Readonly<Record<string, string>>;
+  readonly timeoutMs: number | undefined;
+  readonly fitsRule: (rule: string, tool: string, input: JsonObject) => boolean;
+  readonly tell: (event: AgentEvent) => void;
+};
+
+/** The hooks of all settings layers and of the host, with real commands and real requests behind them. */
+export function makeHooks(wiring: HookWiring): Hooks {
+  return createHooks({
+    hooks: () =>
+      wiring.loaded().merged.disableAllHooks === true ? [] : [...configured(wiring.loaded()), ...wiring.hostHooks],
+    common: wiring.common,
+    fitsRule: wiring.fitsRule,
+    tell: wiring.tell,
+    runCommand: (command, stdin, timeoutMs, signal) =>
+      runHookCommand(command, stdin, {
+        cwd: wiring.cwd,
+        env: { ...wiring.variables(), CLAUDE_PROJECT_DIR: wiring.cwd, OURO_PROJECT_DIR: wiring.cwd },
+        timeoutMs,
+        signal,
+      }),
+    post: async (url, body, timeoutMs, signal) => {
+      const limits = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+      const answer = await fetch(url, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json' },
+        redirect: 'error',
+        signal: limits,
+      });
+      return { status: answer.status, text: await answer.text() };
+    },
+    defaultTimeoutMs: wiring.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    now: Date.now,
+  });
+}
+
+function configured({ layers }: LoadedSettings): readonly Hook[] {
+  return layers.flatMap((layer) =>
+    Object.entries(layer.settings.hooks ?? {}).flatMap(([event, groups]) => hooksOf(layer, event, groups)),
+  );
+}
+
+function hooksOf(
+  layer: SettingsLayer,
+  event: string,
+  groups: NonNullable<SettingsLayer['settings']['hooks']>[string],
+): readonly Hook[] {
+  return groups.flatMap((group, groupAt) =>
+    group.hooks.flatMap((hook, at): Hook[] => {
+      if (!isHookEvent(event)) return [];
+      const line = layer.lineOf(['hooks', event, groupAt, 'hooks', at]);
+      return [
+        {
+          ...hook,
+          event,
+          source: layer.source,
+          file: layer.file,
+          ...(line === undefined ? {} : { line }),
+          ...(group.matcher === undefined ? {} : { matcher: group.matcher }),
+        },
+      ];
+    }),
+  );
+}
+
+const EVENTS: ReadonlySet<string> = new Set<HookEvent>([
+  'PreToolUse',
+  'PostToolUse',
+  'PostToolUseFailure',
+  'PermissionRequest',
+  'UserPromptSubmit',
+  'Stop',
+  'StopFailure',
+  'SubagentStart',
+  'SubagentStop',
+  'SessionStart',
+  'SessionEnd',
+  'PreCompact',
+  'PostCompact',
+  'Notification',
+]);
+
+function isHookEvent(event: string): event is HookEvent {
+  return EVENTS.has(event);
+}
