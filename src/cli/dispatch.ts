@@ -1,15 +1,20 @@
 import { nearest } from '../lib/nearest.ts';
 import type { Io } from './io.ts';
+import { loadCommand } from './load-command.ts';
 import type { Shutdown } from './shutdown.ts';
-import { SUBCOMMANDS, type Subcommand } from './subcommands.ts';
+import { type Subcommand, type SubcommandName, subcommands } from './subcommands.ts';
 import { UsageError } from './usage-error.ts';
 
+type Found = Subcommand & { readonly name: SubcommandName };
+
 /** A subcommand is the very first word; anywhere else it is part of a prompt. */
-export function findSubcommand(args: readonly string[]): Subcommand | undefined {
+export function findSubcommand(args: readonly string[]): Found | undefined {
   const [first = ''] = args;
-  const found = SUBCOMMANDS.find(({ name }) => name === first);
+  const found = subcommands().find(({ name }) => name === first);
   if (found !== undefined || args.length !== 1 || !/^[a-z]{5,}$/.test(first)) return found;
-  const names = SUBCOMMANDS.map(({ name }) => name).filter((name) => name.length > 4);
+  const names = subcommands()
+    .map(({ name }) => name)
+    .filter((name) => name.length > 4);
   const meant = nearest(first, names);
   // A prompt of one word that is nearly a command is a slip of the finger more often than a question.
   if (meant === undefined || !first.startsWith(meant.slice(0, 3))) return undefined;
@@ -18,7 +23,7 @@ export function findSubcommand(args: readonly string[]): Subcommand | undefined 
 
 /** Parses the words behind a subcommand by its own flags and runs it. */
 export async function runSubcommand(
-  subcommand: Subcommand,
+  subcommand: Found,
   args: readonly string[],
   io: Io,
   shutdown: Shutdown,
@@ -33,6 +38,6 @@ export async function runSubcommand(
     args,
     flags.map((flag) => flag.flags.match(/--[\w-]+/)?.[0] ?? ''),
   );
-  const { run } = await subcommand.load();
+  const { run } = await loadCommand(subcommand.name);
   return run({ words: command.args, flags: command.opts(), io, shutdown });
 }

@@ -1,5 +1,5 @@
 import { FLAG_GROUPS, FLAGS, type Flag, partsOf } from './options.ts';
-import { SUBCOMMANDS } from './subcommands.ts';
+import { subcommands } from './subcommands.ts';
 
 const EXAMPLES = [
   ['ouro', 'talk in this folder'],
@@ -18,7 +18,9 @@ export function helpText(): string {
     '',
     ...columns(EXAMPLES, 42),
     '',
-    `Commands: ${SUBCOMMANDS.map(({ name }) => name).join(', ')}`,
+    `Commands: ${subcommands()
+      .map(({ name }) => name)
+      .join(', ')}`,
     ...flagLines((flag) => flag.quiet === undefined),
     '',
     'All flags: ouro help flags',
@@ -27,7 +29,7 @@ export function helpText(): string {
 
 /** Every flag there is, by group, and every command. */
 export function allFlagsText(): string {
-  const commands = SUBCOMMANDS.map(({ name, usage, words }) => [`ouro ${name} ${usage}`.trim(), words] as const);
+  const commands = subcommands().map(({ name, usage, words }) => [`ouro ${name} ${usage}`.trim(), words] as const);
   return `${['Commands', ...columns(commands, 42), ...flagLines(() => true)].join('\n')}\n`;
 }
 

@@ -1,8 +1,8 @@
+import type { CommandRequest } from '../command-request.ts';
 import { bashScript } from '../completion/bash.ts';
 import { fishScript } from '../completion/fish.ts';
 import { manPage } from '../completion/man.ts';
 import { zshScript } from '../completion/zsh.ts';
-import type { CommandRequest } from '../subcommands.ts';
 import { UsageError } from '../usage-error.ts';
 
 const SCRIPTS: Readonly<Record<string, () => string>> = {

@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { examine, formatFindings } from '../../app/doctor.ts';
 import { readSettings } from '../../app/read-settings.ts';
-import type { CommandRequest } from '../subcommands.ts';
+import type { CommandRequest } from '../command-request.ts';
 
 /** `ouro doctor`: what ouro depends on, and how it stands. Exit code 1 when something is bad. */
 export async function run({ flags, io }: CommandRequest): Promise<number> {

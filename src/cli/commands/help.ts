@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { nearest } from '../../lib/nearest.ts';
+import type { CommandRequest } from '../command-request.ts';
 import { allFlagsText, helpText } from '../help.ts';
-import type { CommandRequest } from '../subcommands.ts';
 import { UsageError } from '../usage-error.ts';
 
 const PAGES = new URL('../../../docs/', import.meta.url);

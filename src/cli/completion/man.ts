@@ -1,5 +1,5 @@
 import { FLAG_GROUPS, FLAGS } from '../options.ts';
-import { SUBCOMMANDS } from '../subcommands.ts';
+import { subcommands } from '../subcommands.ts';
 
 const EXIT_CODES = [
   ['0', 'The answer is complete, or a hook ended the run.'],
@@ -14,7 +14,7 @@ export function manPage(): string {
     `.SS ${group}`,
     ...FLAGS.filter((flag) => flag.group === group).flatMap((flag) => item(flag.flags, flag.words)),
   ]);
-  const commands = SUBCOMMANDS.flatMap(({ name, usage, words }) => item(`ouro ${name} ${usage}`.trim(), words));
+  const commands = subcommands().flatMap(({ name, usage, words }) => item(`ouro ${name} ${usage}`.trim(), words));
   return `${[
     '.TH OURO 1',
     '.SH NAME',

@@ -1,5 +1,5 @@
 import { FLAGS, type Flag, partsOf } from '../options.ts';
-import { SUBCOMMANDS } from '../subcommands.ts';
+import { subcommands } from '../subcommands.ts';
 
 /** What may follow a flag. */
 export type FlagValue = 'nothing' | 'file' | 'folder' | 'words' | readonly string[];
@@ -24,7 +24,7 @@ export const shellFlags = (): readonly ShellFlag[] => [
 ];
 
 export const shellCommands = (): readonly ShellCommand[] =>
-  SUBCOMMANDS.map(({ name, words, choices = [] }) => ({ name, words, choices }));
+  subcommands().map(({ name, words, choices = [] }) => ({ name, words, choices }));
 
 function valueFor(flag: Flag, placeholder: string | undefined): FlagValue {
   if (flag.choices !== undefined) return flag.choices;

@@ -1,0 +1,15 @@
+import type { CommandRequest } from './command-request.ts';
+import type { SubcommandName } from './subcommands.ts';
+
+type Program = { readonly run: (request: CommandRequest) => Promise<number> };
+
+/** Where each subcommand lives. Nothing is loaded before it is called. */
+const PROGRAMS: Readonly<Record<SubcommandName, () => Promise<Program>>> = {
+  doctor: () => import('./commands/doctor.ts'),
+  completion: () => import('./commands/completion.ts'),
+  help: () => import('./commands/help.ts'),
+};
+
+export function loadCommand(name: SubcommandName): Promise<Program> {
+  return PROGRAMS[name]();
+}
