@@ -1,0 +1,127 @@
+import type { Todo } from '../contracts/display.ts';
+import type { PermissionMode } from '../contracts/permission.ts';
+import { type Catalog, catalogChanges } from './catalog-changes.ts';
+import { type MemoryFile, renderMemoryFile } from './memory-text.ts';
+import { modeWords } from './mode-words.ts';
+import { reminder } from './reminder.ts';
+
+/** A file that no longer reads as the model saw it. */
+export type FileChange = {
+  readonly path: string;
+  /** Distinguishes this state of the file from later ones. */
+  readonly version: string;
+  readonly kind: 'changed' | 'deleted';
+  /** A short diff, when there is one worth showing. */
+  readonly diff?: string;
+};
+
+/** Where news comes from; every part answers with how things stand now. */
+export type AttachmentParts = {
+  readonly changedFiles: () => Promise<readonly FileChange[]>;
+  /** Paths that calls have read or edited since the last look. */
+  readonly touchedPaths: () => readonly string[];
+  readonly memory: {
+    touch(paths: readonly string[]): Promise<readonly MemoryFile[]>;
+    changed(): Promise<readonly MemoryFile[]>;
+  };
+  readonly todos: () => readonly Todo[];
+  readonly date: () => string;
+  readonly mode: () => PermissionMode;
+  readonly catalog: () => Catalog;
+  /** News of background shells and sub-agents, each handed over once. */
+  readonly backgroundNews: () => readonly string[];
+};
+
+/** What the model has been told already: kept with the session, so that a resume does not repeat it. */
+export type Told = {
+  readonly date: string;
+  readonly mode: PermissionMode;
+  readonly catalog: Catalog;
+};
+
+const QUIET_TURNS = 10;
+const MAX_FILES = 20;
+const MAX_DIFF_CHARS = 4_000;
+
+/** Everything that changed since the model last looked, each thing told once. Nothing that was sent is ever rewritten. */
+export function createAttachments(
+  parts: AttachmentParts,
+  before?: Told,
+): {
+  collect(): Promise<readonly string[]>;
+  told(): Told;
+} {
+  const now = (): Told => ({ date: parts.date(), mode: parts.mode(), catalog: parts.catalog() });
+  const filesTold = new Map<string, string>();
+  // A conversation begins in the ordinary mode; any other one has to be told.
+  let told: Told = before ?? { ...now(), mode: 'default' };
+  let todosSeen = JSON.stringify(parts.todos());
+  let quietTurns = 0;
+
+  const fileNews = async (): Promise<readonly string[]> => {
+    const fresh = (await parts.changedFiles()).filter(({ path, version }) => filesTold.get(path) !== version);
+    for (const { path, version } of fresh) filesTold.set(path, version);
+    const hidden = fresh.length - MAX_FILES;
+    const more = hidden > 0 ? [`And ${hidden} more files you have read were changed.`] : [];
+    return [...fresh.slice(0, MAX_FILES).map(fileWords), ...more];
+  };
+
+  const memoryNews = async (): Promise<readonly string[]> => {
+    const brought = await parts.memory.touch(parts.touchedPaths());
+    const changed = await parts.memory.changed();
+    return [
+      ...brought.map((file) => `Instructions for the files you touched:\n\n${renderMemoryFile(file)}`),
+      ...changed.map((file) =>
+        file.text === ''
+          ? `The instructions in ${file.path} are gone; they no longer apply.`
+          : `These instructions were changed; this is how they read now:\n\n${renderMemoryFile(file)}`,
+      ),
+    ];
+  };
+
+  const todoNews = (): readonly string[] => {
+    const todos = parts.todos();
+    const seen = JSON.stringify(todos);
+    quietTurns = seen === todosSeen ? quietTurns + 1 : 0;
+    todosSeen = seen;
+    if (quietTurns < QUIET_TURNS || todos.every((todo) => todo.status === 'completed')) return [];
+    quietTurns = 0;
+    const lines = todos.map((todo) => `- [${todo.status}] ${todo.content}`);
+    return [
+      `The to-do list has not moved for a while. If it is no longer true, correct it with TodoWrite:\n${lines.join('\n')}`,
+    ];
+  };
+
+  const standing = (): readonly string[] => {
+    const current = now();
+    const previous = told;
+    told = current;
+    return [
+      ...(current.date === previous.date ? [] : [`The date is now ${current.date}.`]),
+      ...(current.mode === previous.mode ? [] : [modeWords(current.mode)]),
+      ...catalogChanges(previous.catalog, current.catalog),
+    ];
+  };
+
+  return {
+    collect: async () => {
+      const news = [
+        ...standing(),
+        ...(await fileNews()),
+        ...(await memoryNews()),
+        ...todoNews(),
+        ...parts.backgroundNews(),
+      ];
+      return news.map(reminder);
+    },
+    told: () => told,
+  };
+}
+
+function fileWords({ path, kind, diff }: FileChange): string {
+  if (kind === 'deleted') return `${path} was deleted outside this conversation after you read it.`;
+  const intro = `${path} was changed outside this conversation after you read it. Work from how it is now.`;
+  if (diff === undefined || diff.trim() === '') return `${intro} Read it again before you edit it.`;
+  if (diff.length > MAX_DIFF_CHARS) return `${intro} Much is different; read it again before you edit it.`;
+  return `${intro} What is different:\n${diff}`;
+}
