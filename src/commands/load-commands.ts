@@ -1,0 +1,42 @@
+import type { CustomCommand, ExtensionProblem, ExtensionSource, Loaded } from '../contracts/extension.ts';
+import { listFact, readFrontMatter, textFact } from '../lib/front-matter.ts';
+import { markdownFiles } from '../lib/markdown-files.ts';
+
+/** Folders that hold commands, the strongest first. */
+export type CommandFolder = { readonly folder: string; readonly source: ExtensionSource };
+
+/** Custom slash commands of all folders. Of two with one name the stronger counts, and it is told. */
+export async function loadCommands(folders: readonly CommandFolder[]): Promise<Loaded<CustomCommand>> {
+  const items = new Map<string, CustomCommand>();
+  const problems: ExtensionProblem[] = [];
+  for (const { folder, source } of folders) {
+    for (const { path, name, text } of await markdownFiles(folder)) {
+      const { facts, body, problem } = await readFrontMatter(text);
+      if (problem !== undefined)
+        problems.push({ path, line: problem.line, text: `${problem.text}. The command works without its head.` });
+      const winner = items.get(name);
+      if (winner !== undefined) {
+        problems.push({ path, text: `is hidden by ${winner.path}, which has the same name /${name}.` });
+        continue;
+      }
+      const hint = textFact(facts, 'argument-hint');
+      const model = textFact(facts, 'model');
+      items.set(name, {
+        name,
+        path,
+        source,
+        description: textFact(facts, 'description') ?? firstWords(body),
+        allowedTools: listFact(facts, 'allowed-tools') ?? [],
+        body,
+        ...(hint === undefined ? {} : { argumentHint: hint }),
+        ...(model === undefined ? {} : { model }),
+      });
+    }
+  }
+  return { items: [...items.values()], problems };
+}
+
+function firstWords(body: string): string {
+  const line = body.split('\n').find((candidate) => candidate.trim() !== '') ?? '';
+  return line.replace(/^#+\s*/, '').slice(0, 80);
+}

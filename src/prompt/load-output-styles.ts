@@ -1,0 +1,38 @@
+import type { ExtensionProblem, ExtensionSource, Loaded, OutputStyle } from '../contracts/extension.ts';
+import { readFrontMatter, textFact } from '../lib/front-matter.ts';
+import { markdownFiles } from '../lib/markdown-files.ts';
+
+const BUILT_IN: readonly OutputStyle[] = [
+  { name: 'default', description: 'brief and plain', text: '', source: 'builtin' },
+  {
+    name: 'explanatory',
+    description: 'says why, for people who want to learn the code',
+    text: 'Explain as you go: before a change say in two or three sentences why it is made this way and what else was possible; afterwards point out one thing about this code base worth remembering.',
+    source: 'builtin',
+  },
+];
+
+/** How answers may read: files of the project and the user before the built-in ones. */
+export async function loadOutputStyles(
+  folders: readonly { readonly folder: string; readonly source: ExtensionSource }[],
+): Promise<Loaded<OutputStyle>> {
+  const items = new Map<string, OutputStyle>();
+  const problems: ExtensionProblem[] = [];
+  for (const { folder, source } of folders) {
+    for (const { path, name, text } of await markdownFiles(folder)) {
+      const { facts, body, problem } = await readFrontMatter(text);
+      if (problem !== undefined)
+        problems.push({ path, line: problem.line, text: `${problem.text}. The style works without its head.` });
+      const called = textFact(facts, 'name') ?? name;
+      if (!items.has(called))
+        items.set(called, {
+          name: called,
+          description: textFact(facts, 'description') ?? '',
+          text: body.trim(),
+          source,
+        });
+    }
+  }
+  for (const style of BUILT_IN) if (!items.has(style.name)) items.set(style.name, style);
+  return { items: [...items.values()], problems };
+}

@@ -1,0 +1,122 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expandCommand } from '../../src/commands/expand-command.ts';
+import { loadCommands } from '../../src/commands/load-commands.ts';
+import { loadOutputStyles } from '../../src/prompt/load-output-styles.ts';
+import { loadSkills } from '../../src/skills/load-skills.ts';
+import { loadAgents } from '../../src/subagents/load-agents.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
+
+let project: TempProject;
+beforeEach(async () => {
+  project = await createTempProject();
+});
+afterEach(() => project.remove());
+
+const folders = () => [
+  { folder: join(project.dir, '.claude/x'), source: 'project' as const },
+  { folder: join(project.dir, 'user/x'), source: 'user' as const },
+];
+
+test('commands are found in sub-folders, with their heads, and the project hides the user', async () => {
+  await project.write(
+    '.claude/x/git/ship.md',
+    '---\ndescription: Ship it\nargument-hint: <tag>\nallowed-tools: Bash(git tag:*), Read\nmodel: haiku\n---\nShip $1\n',
+  );
+  await project.write('.claude/x/plain.md', '# Look around\nand tell');
+  await project.write('user/x/plain.md', 'hidden');
+  const { items, problems } = await loadCommands(folders());
+  expect(items).toMatchObject([
+    {
+      name: 'git:ship',
+      description: 'Ship it',
+      argumentHint: '<tag>',
+      allowedTools: ['Bash(git tag:*)', 'Read'],
+      model: 'haiku',
+      body: 'Ship $1\n',
+    },
+    { name: 'plain', description: 'Look around', source: 'project' },
+  ]);
+  expect(problems).toHaveLength(1);
+  expect(problems[0]?.text).toContain('is hidden by');
+});
+
+test('a malformed head is told with its line, and the rest still loads', async () => {
+  await project.write('.claude/x/bad.md', '---\ndescription: "open\n---\nbody');
+  await project.write('.claude/x/good.md', 'fine');
+  await project.write('.claude/x/open.md', '---\nnever closed');
+  const { items, problems } = await loadCommands(folders());
+  expect(items.map(({ name, body }) => [name, body])).toEqual([
+    ['bad', 'body'],
+    ['good', 'fine'],
+    ['open', '---\nnever closed'],
+  ]);
+  expect(problems.map(({ line }) => line)).toEqual([expect.any(Number), 1]);
+});
+
+test.each([
+  ['Fix $ARGUMENTS now', 'a b', 'Fix a b now'],
+  ['$1 then $2 and $3', 'one "two words"', 'one then two words and '],
+  ['Say hi', 'loudly', 'Say hi\n\nloudly'],
+  ['Status: !`git status`', '', 'Status: [sh git status]'],
+  ['See @src/a.ts, please', '', 'See [file src/a.ts,] please'],
+  ['mail me@example.com', '', 'mail me@example.com'],
+  ['```\n!`rm x` @y\n```', '', '```\n!`rm x` @y\n```'],
+  ['Run !`echo $1`', 'x', 'Run [sh echo x]'],
+  ['Take $ARGUMENTS', '!`id` @secret', 'Take !`id` @secret'],
+])('"%s" with "%s" becomes "%s"', async (body, args, expected) => {
+  const parts = {
+    runShell: async (command: string) => `[sh ${command}]`,
+    readFile: async (path: string) => `[file ${path}]`,
+  };
+  expect(await expandCommand(body, args, parts)).toBe(expected);
+});
+
+test('skills need a description; what is wrong is told', async () => {
+  await project.write(
+    '.claude/x/pdf/SKILL.md',
+    '---\nname: pdf-tools\ndescription: Reads PDFs\npaths:\n  - "**/*.pdf"\n---\nUse pdftotext.',
+  );
+  await project.write('.claude/x/mute/SKILL.md', 'no head');
+  await project.write('.claude/x/broken/SKILL.md', '---\n- a\n---\nx');
+  const { items, problems } = await loadSkills(folders());
+  expect(items).toMatchObject([
+    { name: 'pdf-tools', description: 'Reads PDFs', paths: ['**/*.pdf'], body: 'Use pdftotext.' },
+  ]);
+  expect(problems).toHaveLength(2);
+});
+
+test('sub-agents come from flags, files and ouro itself, in that order of strength', async () => {
+  await project.write(
+    '.claude/x/reviewer.md',
+    '---\ndescription: Reviews\ntools: Read, Grep\nmodel: haiku\nmaxTurns: 5\npermissionMode: plan\n---\nYou review.',
+  );
+  await project.write('.claude/x/Explore.md', '---\ndescription: Ours\n---\nYou look.');
+  const { items, problems } = await loadAgents(folders(), { tester: { description: 'Tests', prompt: 'You test.' } });
+  expect(items.map(({ name, source }) => `${name} ${source}`)).toEqual([
+    'tester flag',
+    'Explore project',
+    'reviewer project',
+    'general-purpose builtin',
+    'Plan builtin',
+  ]);
+  expect(items[2]).toMatchObject({
+    tools: ['Read', 'Grep'],
+    model: 'haiku',
+    maxTurns: 5,
+    permissionMode: 'plan',
+    prompt: 'You review.',
+  });
+  expect(problems).toEqual([]);
+  expect((await loadAgents([], { x: { prompt: 'y' } })).problems[0]?.text).toContain('does not fit');
+});
+
+test('output styles of the project stand before the built-in ones', async () => {
+  await project.write('.claude/x/pirate.md', '---\nname: pirate\ndescription: Arr\n---\nSpeak like a pirate.');
+  const { items } = await loadOutputStyles(folders());
+  expect(items.map(({ name }) => name)).toEqual(['pirate', 'default', 'explanatory']);
+});
+
+test('missing folders hold nothing', async () => {
+  expect(await loadCommands([{ folder: '/nowhere', source: 'user' }])).toEqual({ items: [], problems: [] });
+});
