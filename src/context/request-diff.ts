@@ -29,7 +29,17 @@ export function firstDifference(before: ModelRequest, after: ModelRequest): Diff
     const place: Place = { part: 'system', name: `system prompt, ${part.name}` };
     return { place, cause: part.cause, lost: [...system().slice(part.index), ...messages()] };
   }
+  const thinking = thinkingDifference(before, after);
+  if (thinking !== undefined) {
+    return { place: { part: 'message', name: 'thinking' }, cause: thinking, lost: messages() };
+  }
   return messageDifference(before.messages, after.messages);
+}
+
+/** Providers keep no messages cached across a change of how much is thought. */
+function thinkingDifference(before: ModelRequest, after: ModelRequest): string | undefined {
+  if (before.effort !== after.effort) return `the effort changed from ${before.effort} to ${after.effort}`;
+  return before.thinkingBudgetTokens === after.thinkingBudgetTokens ? undefined : 'the room for thinking changed';
 }
 
 function toolDifference(before: readonly ToolSpec[], after: readonly ToolSpec[]): string | undefined {
