@@ -35,13 +35,18 @@ export async function printOnce(
     if (output.format === 'stream-json') port.write(`${JSON.stringify(whole)}\n`);
     else if (output.format === 'json' && output.detail === 'all') lines.push(whole);
   };
+  const told = new Set<string>();
+  const warn = (text: string) => {
+    if (!told.has(text)) port.warn(text);
+    told.add(text);
+  };
   const unsubscribe = agent.subscribe((event) => {
     record.hear(event);
     if (output.format !== 'text') for (const line of writer.linesOf(event)) say(line);
-    else if (event.type === 'notice' && event.level !== 'info') port.warn(event.text);
+    else if (event.type === 'notice' && event.level !== 'info') warn(event.text);
   });
   say(initLine(conversation));
-  for (const warning of conversation.info().warnings) port.warn(warning);
+  for (const warning of conversation.info().warnings) warn(warning);
   const { terminal, words } = await answer(conversation, said);
   unsubscribe();
 
@@ -56,7 +61,7 @@ export async function printOnce(
       break;
     default:
       if (code === 0) port.write(`${textOf(result)}\n`);
-      else port.warn(terminal.words ?? `The run ended: ${terminal.reason}.`);
+      else warn(terminal.words ?? `The run ended: ${terminal.reason}.`);
   }
   return code;
 }

@@ -1,0 +1,168 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readInvocation } from '../../src/cli/invocation.ts';
+import { splitList } from '../../src/cli/split-list.ts';
+
+const AROUND = { cwd: '/project', hasTerminal: true };
+const read = (...args: readonly string[]) => readInvocation(args, AROUND);
+
+test('nothing said means nothing in the options', async () => {
+  expect(await read()).toEqual({
+    run: {
+      cwd: '/project',
+      face: 'screen',
+      session: { kind: 'new' },
+      persistence: 'disk',
+      partialMessages: false,
+      addDirs: [],
+      mcpConfig: [],
+      mcpSources: 'all',
+      debug: 'off',
+    },
+    face: 'screen',
+    prompt: undefined,
+    output: {
+      format: 'text',
+      detail: 'result',
+      partialMessages: false,
+      hookEvents: false,
+      replayUserMessages: false,
+    },
+    warnings: [],
+  });
+});
+
+test('every flag reaches the options, with = and with a space', async () => {
+  const { run } = await read(
+    ...['-p', 'fix it', '--model=opus', '--fallback-model', 'sonnet,haiku', '--effort', 'high'],
+    ...['--max-thinking-tokens=2000', '--betas=a,b', '--permission-mode', 'plan', '--allowedTools', 'Read,Bash(git *)'],
+    ...['--disallowed-tools=WebFetch', '--tools=Read Edit', '--permission-prompt-tool=mcp__a__ask', '--trust'],
+    ...['--max-turns=3', '--max-budget-usd', '0.5', '--json-schema={"type":"object"}', '--add-dir', '../a', '/b'],
+    ...['--settings={"model":"x"}', '--setting-sources=user,project', '--mcp-config', 'a.json', '{"mcpServers":{}}'],
+    ...['--strict-mcp-config', '--agents={"a":{}}', '--agent=a', '--system-prompt=be', '--append-system-prompt=more'],
+    ...['--debug', '--no-session-persistence', '--allow-dangerously-skip-permissions'],
+  );
+  expect(run).toEqual({
+    cwd: '/project',
+    face: 'print',
+    model: 'opus',
+    fallbackModels: ['sonnet', 'haiku'],
+    effort: 'high',
+    maxThinkingTokens: 2000,
+    betas: ['a', 'b'],
+    permissionMode: 'plan',
+    allowedTools: ['Read', 'Bash(git *)'],
+    disallowedTools: ['WebFetch'],
+    tools: ['Read', 'Edit'],
+    permissionPrompt: 'mcp__a__ask',
+    trust: 'this-run',
+    skipPermissions: 'may',
+    maxTurns: 3,
+    maxBudgetUsd: 0.5,
+    jsonSchema: { type: 'object' },
+    addDirs: ['/a', '/b'],
+    settings: '{"model":"x"}',
+    settingSources: ['user', 'project'],
+    mcpConfig: ['a.json', '{"mcpServers":{}}'],
+    mcpSources: 'flags-only',
+    agents: { a: {} },
+    agent: 'a',
+    systemPrompt: 'be',
+    appendSystemPrompt: 'more',
+    debug: 'log',
+    persistence: 'memory',
+    session: { kind: 'new' },
+    partialMessages: false,
+  });
+});
+
+test('system prompts come from files too', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'ouro-prompt-'));
+  writeFileSync(join(dir, 'prompt.md'), 'from the file');
+  const { run } = await readInvocation(['-p', 'x', '--system-prompt-file', 'prompt.md'], { ...AROUND, cwd: dir });
+  expect(run.systemPrompt).toBe('from the file');
+});
+
+test.each([
+  [['-c'], { kind: 'continue', fork: 'same' }],
+  [['--resume', 'abc', '--fork-session'], { kind: 'resume', wanted: 'abc', fork: 'fork' }],
+  [['-r'], { kind: 'resume', wanted: '', fork: 'same' }],
+  [
+    ['--session-id', '6f9619ff-8b86-4d01-b42d-00c04fc964ff'],
+    { kind: 'new', id: '6f9619ff-8b86-4d01-b42d-00c04fc964ff' },
+  ],
+])('%j chooses its session', async (args, session) => {
+  expect((await read(...args)).run.session).toEqual(session);
+});
+
+describe('the face', () => {
+  test.each([
+    [['-p', 'x'], true, 'print'],
+    [['x'], true, 'screen'],
+    [['x'], false, 'print'],
+    [['x', '--output-format', 'json'], true, 'print'],
+    [['--input-format=stream-json', '--output-format=stream-json', '--verbose'], false, 'host'],
+  ] as const)('of %j with a terminal: %s', async (args, hasTerminal, face) => {
+    expect((await readInvocation(args, { cwd: '/', hasTerminal })).face).toBe(face);
+  });
+});
+
+test('words without quotes are one prompt, and dashes behind -- are words', async () => {
+  expect((await read('-p', 'fix', 'the', 'build')).prompt).toBe('fix the build');
+  expect((await read('-p', '--', '--version', 'is wrong')).prompt).toBe('--version is wrong');
+});
+
+test.each([
+  [['--modle', 'x'], 'Unknown option --modle. Did you mean --model? See ouro --help.'],
+  [['--qqqqqqqqqq'], 'Unknown option --qqqqqqqqqq. See ouro --help.'],
+  [['--model'], 'Option --model needs a value: --model <name>.'],
+  [['--effort=huge'], /^Option --effort: value 'huge' is invalid\. Allowed choices are off, low/],
+  [['--max-turns=none'], 'Option --max-turns must be a whole number from 1 up, not "none".'],
+  [['--session-id=1'], 'Option --session-id must be a UUID.'],
+  [['-p', 'x', '--json-schema={'], /^Option --json-schema is not valid JSON: /],
+  [['-p', 'x', '--json-schema=[]'], 'Option --json-schema must be a JSON object.'],
+  [['-c', '--resume=x'], /^--continue and --resume exclude each other/],
+  [['--fork-session'], /^--fork-session needs a session/],
+  [['-c', '--session-id=6f9619ff-8b86-4d01-b42d-00c04fc964ff'], /add --fork-session\.$/],
+  [['--system-prompt=a', '--system-prompt-file=b'], 'Give --system-prompt or --system-prompt-file, not both.'],
+  [['--system-prompt-file=/nowhere'], /^Option --system-prompt-file: ENOENT/],
+  [['--dangerously-skip-permissions', '--permission-mode=plan'], /say different things/],
+  [['-p', 'x', '--output-format=stream-json'], /add --verbose\.$/],
+  [['--input-format=stream-json'], '--input-format stream-json needs --output-format stream-json.'],
+  [['-p', 'x', '--include-partial-messages'], '--include-partial-messages needs --output-format stream-json.'],
+  [['-p', 'x', '--permission-prompt-tool=stdio'], '--permission-prompt-tool stdio needs --input-format stream-json.'],
+  [['x', '--json-schema={}'], '--json-schema needs -p.'],
+])('%j is refused in one sentence', async (args, words) => {
+  await expect(read(...args)).rejects.toThrow(words);
+});
+
+test('to a host an unknown flag is a warning', async () => {
+  const { warnings, face } = await read(
+    ...[
+      '--output-format',
+      'stream-json',
+      '--verbose',
+      '--input-format',
+      'stream-json',
+      '--brand-new=1',
+      '--other',
+      '2',
+    ],
+  );
+  expect({ warnings, face }).toEqual({
+    face: 'host',
+    warnings: ['Unknown option --brand-new is ignored.', 'Unknown option --other is ignored.'],
+  });
+});
+
+test('lists part at commas and spaces, but not inside a rule', () => {
+  expect(splitList(['Read,Bash(git log, git diff:*) Edit', 'Write'])).toEqual([
+    'Read',
+    'Bash(git log, git diff:*)',
+    'Edit',
+    'Write',
+  ]);
+  expect(splitList([''])).toEqual([]);
+});
