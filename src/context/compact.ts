@@ -34,6 +34,8 @@ const TAIL_TOKENS = 20_000;
 const TAIL_SHARE = 0.2;
 /** A result that takes more than this share of the room is huge. */
 const HUGE_SHARE = 0.1;
+/** Pictures above this may be what the API found too large. */
+const HUGE_MEDIA_CHARS = 500_000;
 /** Shrinking is enough by itself when it leaves at most this much. */
 const ENOUGH = 0.5;
 const ORDER_TOKENS = 6_000;
@@ -49,9 +51,10 @@ export async function compactView(
   const { compactAt, blockAt } = parts.limits();
   // What the API refused was too long, whatever our own count says.
   const room = order.trigger === 'reactive' ? Math.min(compactAt, preTokens) : compactAt;
+  const mediaChars = order.trigger === 'reactive' ? HUGE_MEDIA_CHARS : Number.POSITIVE_INFINITY;
   const boundary: BoundaryMessage = { role: 'boundary', id: parts.newId(), trigger: order.trigger, preTokens };
   const whole = view.filter((message) => message.role !== 'boundary');
-  const shrunk = await shrinkResults(whole, Math.max(1_000, HUGE_SHARE * room), parts);
+  const shrunk = await shrinkResults(whole, { tokens: Math.max(1_000, HUGE_SHARE * room), mediaChars }, parts);
   if (order.trigger !== 'manual' && shrunk.decisions.length > 0 && count(shrunk.messages, parts) <= ENOUGH * room) {
     return finished(boundary, shrunk.messages, shrunk.decisions, parts);
   }
@@ -106,7 +109,8 @@ async function shrinkTail(tail: readonly Message[], tailTokens: number, parts: C
   const results = tail.flatMap((message) =>
     message.role === 'user' ? message.blocks.filter((block) => block.type === 'tool_result') : [],
   );
-  return shrinkResults(tail, Math.max(300, tailTokens / Math.max(1, results.length)), parts);
+  const tokens = Math.max(300, tailTokens / Math.max(1, results.length));
+  return shrinkResults(tail, { tokens, mediaChars: Number.POSITIVE_INFINITY }, parts);
 }
 
 function newestThatFit(messages: readonly Message[], limitTokens: number, parts: CompactParts): readonly Message[] {

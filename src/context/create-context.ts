@@ -4,9 +4,9 @@ import type { CompactionResult, ContextPort } from '../contracts/query.ts';
 import { formatTokens } from '../lib/format.ts';
 import { fileOf } from './calls.ts';
 import { type CompactOrder, compactView, type Summarize } from './compact.ts';
-import { createDecisions, type Decision } from './decisions.ts';
+import { createDecisions, type Decision, type Decisions } from './decisions.ts';
 import { createGauge } from './gauge.ts';
-import { splitKept } from './kept.ts';
+import { splitKept, wordsOf } from './kept.ts';
 import { createPipeline, type LevelRun } from './pipeline.ts';
 import { refillBreaker } from './refill-breaker.ts';
 import type { Carried } from './summary.ts';
@@ -32,6 +32,8 @@ export type ContextParts = {
     order: CompactOrder,
     signal: AbortSignal,
   ) => Promise<{ readonly ok: true; readonly focus?: string } | { readonly ok: false; readonly why: string }>;
+  /** Each decision when it is taken, to be kept with the session and handed to `restore` after a resume. */
+  readonly remember?: (decision: Decision) => void;
   readonly onLevel?: (run: LevelRun) => void;
   /** The model no longer sees what was read of these files, so the next Read must not answer "unchanged". */
   readonly forgetReads?: (paths: readonly string[]) => void;
@@ -68,7 +70,14 @@ const REPLY_SHARE = 0.1;
 /** The context of one conversation: five levels that make room, each only when the cheaper ones were not enough. */
 export function createContext(parts: ContextParts): Context {
   const estimate = createTokenEstimate();
-  const decisions = createDecisions();
+  const known = createDecisions();
+  const decisions: Decisions = {
+    ...known,
+    record: (decision) => {
+      known.record(decision);
+      parts.remember?.(decision);
+    },
+  };
   const gauge = createGauge(parts.overheadTokens);
   const view = createView({ decisions, estimate, storedAt: parts.storedAt });
   const breaker = refillBreaker();
@@ -138,7 +147,7 @@ export function createContext(parts: ContextParts): Context {
       return {
         preTokens: tokens,
         keptTokens: gauge.scale(parts.overheadTokens() + sum(kept.map(estimate.messageTokens))),
-        pins: pins.map(textOfMessage),
+        pins: pins.flatMap((pin) => (pin.role === 'user' ? [wordsOf(pin)] : [])),
         keptMessages: kept.length,
         summarizedMessages: sent.filter((message) => message.role !== 'boundary').length - kept.length,
         carried: parts.carried(),
@@ -153,7 +162,7 @@ export function createContext(parts: ContextParts): Context {
     tokens: pipeline.tokens,
     decisions: decisions.all,
     restore: (restored) => {
-      for (const decision of restored) decisions.record(decision);
+      for (const decision of restored) known.record(decision);
       view.refresh();
     },
   };
@@ -186,9 +195,4 @@ function readsIn(message: Message): readonly string[] {
   return message.role === 'assistant'
     ? message.blocks.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []))
     : [];
-}
-
-function textOfMessage(message: Message): string {
-  if (message.role !== 'user') return '';
-  return message.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
 }

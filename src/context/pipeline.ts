@@ -55,8 +55,8 @@ export function createPipeline(parts: PipelineParts): Pipeline {
 
   const add = async (message: Message) => {
     view.note(message);
-    for (const decision of await budgetResults(message, { ...parts.budget, callOf: view.callOf })) {
-      if (decisions.has(decision.callId)) continue;
+    const budget = { ...parts.budget, callOf: view.callOf, isDecided: decisions.has };
+    for (const decision of await budgetResults(message, budget)) {
       decisions.record(decision);
       parts.onLevel({ level: 'budget', blocks: 1, freedTokens: 0 });
     }

@@ -12,6 +12,8 @@ export type PreviewChars = { readonly head: number; readonly tail: number };
 
 export type BudgetParts = {
   readonly callOf: (callId: string) => ToolUseBlock | undefined;
+  /** Already judged, in this run or the one before. */
+  readonly isDecided: (callId: string) => boolean;
   readonly limitChars: (tool: string) => number;
   /** Keeps the whole text on disk; answers with its path, or `undefined` when it could not. */
   readonly store: (callId: string, text: string) => Promise<string | undefined>;
@@ -25,6 +27,10 @@ export async function budgetResults(message: Message, parts: BudgetParts): Promi
   for (const { result, chars } of results.toSorted((one, other) => other.chars - one.chars)) {
     const call = parts.callOf(result.tool_use_id);
     const isOver = chars > parts.limitChars(call?.name ?? '') || total > MESSAGE_CHARS;
+    if (parts.isDecided(result.tool_use_id)) {
+      total -= chars;
+      continue;
+    }
     if (!isOver || chars <= 2 * (PREVIEW.head + PREVIEW.tail)) continue;
     total -= chars;
     const path = await parts.store(result.tool_use_id, textOf(result));
@@ -47,6 +53,8 @@ export function preview(
       ? 'It was not kept; ask for less at a time if you need it.'
       : `The whole text is in ${path}; read or search the part you need.`;
   const title = call === undefined ? 'The result' : describeCall(call);
+  if (text === '')
+    return `[${title}: ${describeSize(result)}, left out: too large. Look at a smaller copy if you need it.]`;
   return [
     `[${title}: ${describeSize(result)}, too long to show whole. ${where}]`,
     text.slice(0, chars.head).toWellFormed(),

@@ -2,7 +2,7 @@ import type { Message, ToolResultBlock, ToolUseBlock } from '../contracts/messag
 import { resultsIn, textOf } from './calls.ts';
 import { createDecisions, type ResultDecision } from './decisions.ts';
 import { preview } from './result-budget.ts';
-import type { TokenEstimate } from './tokens.ts';
+import { sum, type TokenEstimate } from './tokens.ts';
 
 export type ShrinkParts = {
   readonly estimate: TokenEstimate;
@@ -15,17 +15,21 @@ export type Shrunk = { readonly messages: readonly Message[]; readonly decisions
 
 const SMALLEST_PREVIEW_CHARS = 300;
 
-/** Every result over `limitTokens` becomes a preview of at most half that size; everything else stays as it is. */
+/** How large a result may be: in tokens, and in characters of pictures and documents. */
+export type ShrinkLimits = { readonly tokens: number; readonly mediaChars: number };
+
+/** Every result over its limits becomes a preview of at most half that size; everything else stays as it is. */
 export async function shrinkResults(
   messages: readonly Message[],
-  limitTokens: number,
+  limits: ShrinkLimits,
   parts: ShrinkParts,
 ): Promise<Shrunk> {
   const taken = createDecisions();
   const decisions: ResultDecision[] = [];
   for (const result of messages.flatMap(resultsIn)) {
-    if (parts.estimate.blockTokens(result) <= limitTokens) continue;
-    const decision = await shrunk(result, limitTokens, parts);
+    const fits = parts.estimate.blockTokens(result) <= limits.tokens && mediaChars(result) <= limits.mediaChars;
+    if (fits) continue;
+    const decision = await shrunk(result, limits.tokens, parts);
     taken.record(decision);
     decisions.push(decision);
   }
@@ -43,4 +47,9 @@ async function shrunk(result: ToolResultBlock, limitTokens: number, parts: Shrin
     parts.storedAt(result.tool_use_id) ?? (text === '' ? undefined : await parts.store(result.tool_use_id, text));
   const words = preview(result, parts.callOf(result.tool_use_id), path, { head, tail: chars - head });
   return { level: 'snip', callId: result.tool_use_id, text: words };
+}
+
+function mediaChars({ content }: ToolResultBlock): number {
+  if (typeof content === 'string') return 0;
+  return sum(content.map((part) => (part.type === 'text' ? 0 : part.source.data.length)));
 }
