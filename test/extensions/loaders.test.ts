@@ -56,7 +56,7 @@ test('a malformed head is told with its line, and the rest still loads', async (
 
 test.each([
   ['Fix $ARGUMENTS now', 'a b', 'Fix a b now'],
-  ['$1 then $2 and $3', 'one "two words"', 'one then two words and '],
+  ['$1 then $2 and $3', 'one "two words"', 'one then two words and'],
   ['Say hi', 'loudly', 'Say hi\n\nloudly'],
   ['Status: !`git status`', '', 'Status: [sh git status]'],
   ['See @src/a.ts, please', '', 'See [file src/a.ts,] please'],
