@@ -1,0 +1,316 @@
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/contracts/json.ts';
+import { fakeConversation } from '../../support/fake-conversation.ts';
+import { calls, fails, says } from '../../support/scripted.ts';
+import { hostBench } from './host-bench.ts';
+
+const success = (id: string, response: JsonObject) => ({ subtype: 'success', request_id: id, response });
+const names = (lines: readonly JsonObject[]) => lines.map(({ type, subtype }) => String(subtype ?? type));
+
+test('initialize and the first user line may come at once', async () => {
+  const bench = hostBench(fakeConversation({ replies: [says('hi')] }));
+  const result = bench.nextResult();
+  bench.send(
+    `${JSON.stringify({ type: 'control_request', request_id: 'a', request: { subtype: 'initialize' } })}\n` +
+      `${JSON.stringify({ type: 'user', message: { role: 'user', content: 'hello' } })}\n`,
+  );
+  expect(await result).toMatchObject({ subtype: 'success', result: 'hi', session_id: 'session-1' });
+  bench.end();
+  expect(await bench.code).toBe(0);
+  expect(names(bench.lines)).toEqual([
+    'control_response',
+    'init',
+    'session_state_changed',
+    'assistant',
+    'transition',
+    'success',
+    'session_state_changed',
+  ]);
+  expect(bench.lines[0]).toMatchObject({
+    response: success('a', {
+      commands: [],
+      agents: [{ name: 'Explore', description: '' }],
+      models: [{ value: 'model-a', displayName: 'Model A' }],
+      output_style: 'default',
+      available_output_styles: ['default'],
+      account: { apiKeySource: 'none' },
+      pid: 7,
+    }),
+  });
+});
+
+test('what initialize says reaches the options of the run', async () => {
+  const bench = hostBench(fakeConversation());
+  await bench.ask({
+    subtype: 'initialize',
+    systemPrompt: [''],
+    appendSystemPrompt: 'be brief',
+    agents: { a: { description: 'd', prompt: 'p' } },
+    jsonSchema: { type: 'object' },
+    sdkMcpServers: ['calc'],
+    hooks: { PreToolUse: [{ matcher: 'Bash', hookCallbackIds: ['hook_0'], timeout: 5 }], NoSuchEvent: [] },
+  });
+  const [options] = bench.opened;
+  expect(options).toMatchObject({
+    systemPrompt: '',
+    appendSystemPrompt: 'be brief',
+    agents: { a: { description: 'd', prompt: 'p' } },
+    jsonSchema: { type: 'object' },
+    host: {
+      hooks: [{ event: 'PreToolUse', matcher: 'Bash', source: 'host', timeout: 5 }],
+      mcpServers: [{ name: 'calc' }],
+    },
+  });
+});
+
+test('hooks and in-process servers are asked over the wire', async () => {
+  const bench = hostBench(fakeConversation());
+  await bench.ask({
+    subtype: 'initialize',
+    sdkMcpServers: ['calc'],
+    hooks: { PreToolUse: [{ hookCallbackIds: ['hook_0'] }] },
+  });
+  const host = bench.opened[0]?.host;
+  const { signal } = new AbortController();
+
+  const hookAsked = bench.nextQuestion();
+  const verdict = host?.hooks[0]?.callback?.({ hook_event_name: 'PreToolUse', tool_use_id: 'call-1' }, signal);
+  const hook = await hookAsked;
+  expect(hook.request).toEqual({
+    subtype: 'hook_callback',
+    callback_id: 'hook_0',
+    input: { hook_event_name: 'PreToolUse', tool_use_id: 'call-1' },
+    tool_use_id: 'call-1',
+  });
+  bench.respond(hook, { decision: 'block' });
+  expect(await verdict).toEqual({ decision: 'block' });
+
+  const mcpAsked = bench.nextQuestion();
+  const reply = host?.mcpServers[0]?.send({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+  const message = await mcpAsked;
+  expect(message.request).toEqual({
+    subtype: 'mcp_message',
+    server_name: 'calc',
+    message: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+  });
+  bench.respond(message, { mcp_response: { jsonrpc: '2.0', id: 1, result: { tools: [] } } });
+  expect(await reply).toEqual({ jsonrpc: '2.0', id: 1, result: { tools: [] } });
+
+  const heard: JsonObject[] = [];
+  host?.mcpServers[0]?.onMessage((one) => heard.push(one));
+  const note = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
+  await bench.ask({ subtype: 'mcp_message', server_name: 'calc', message: note });
+  expect(heard).toEqual([note]);
+});
+
+test('a question goes to the host, and its answer decides', async () => {
+  const replies = [calls({ name: 'Echo', input: { a: 1 }, id: 'call-1' }), says('ok')];
+  const bench = hostBench(fakeConversation({ replies, gate: 'asks' }));
+  const asked = bench.nextQuestion();
+  const result = bench.nextResult();
+  bench.say('go');
+  const question = await asked;
+  expect(question.request).toEqual({
+    subtype: 'can_use_tool',
+    tool_name: 'Echo',
+    display_name: 'Echo',
+    input: { a: 1 },
+    tool_use_id: 'call-1',
+    description: 'Echo',
+    permission_suggestions: [
+      {
+        type: 'addRules',
+        rules: [{ toolName: 'Echo', ruleContent: 'echo *' }],
+        behavior: 'allow',
+        destination: 'session',
+      },
+    ],
+    decision_reason: 'no rule allows it',
+  });
+  bench.respond(question, { behavior: 'allow', updatedInput: { a: 2 }, toolUseID: 'call-1' });
+  await result;
+  expect(bench.lines.find(({ type }) => type === 'user')).toMatchObject({ tool_use_result: 'echo {"a":2}' });
+});
+
+test('what a host remembers goes with its answer, the rest to the rules', async () => {
+  const updates: unknown[] = [];
+  const conversation = fakeConversation({
+    replies: [calls('Echo'), says('ok')],
+    gate: 'asks',
+    more: {
+      control: {
+        updatePermissions: async (all) => {
+          updates.push(...all);
+          return { ok: true };
+        },
+      },
+    },
+  });
+  const answers: unknown[] = [];
+  conversation.agent.subscribe((event) => {
+    if (event.type === 'permission_answer') answers.push(event.answer);
+  });
+  const bench = hostBench(conversation);
+  const asked = bench.nextQuestion();
+  const result = bench.nextResult();
+  bench.say('go');
+  bench.respond(await asked, {
+    behavior: 'allow',
+    updatedInput: {},
+    updatedPermissions: [
+      { type: 'setMode', mode: 'acceptEdits', destination: 'session' },
+      { type: 'addRules', rules: [{ toolName: 'Read' }], behavior: 'allow', destination: 'localSettings' },
+      {
+        type: 'addRules',
+        rules: [{ toolName: 'Bash', ruleContent: 'rm *' }],
+        behavior: 'deny',
+        destination: 'session',
+      },
+    ],
+  });
+  await result;
+  expect(answers).toEqual([
+    {
+      behavior: 'allow',
+      updatedInput: {},
+      mode: 'acceptEdits',
+      remember: { rules: ['Read'], destination: 'local' },
+    },
+  ]);
+  expect(updates).toEqual([{ type: 'addRules', rules: ['Bash(rm *)'], behavior: 'deny', destination: 'session' }]);
+});
+
+test.each([
+  ['an unreadable answer', { behavior: 'perhaps' }],
+  ['a denial', { behavior: 'deny', message: 'not this' }],
+])('%s is a denial', async (_, response) => {
+  const bench = hostBench(fakeConversation({ replies: [calls('Echo'), says('ok')], gate: 'asks' }));
+  const asked = bench.nextQuestion();
+  const result = bench.nextResult();
+  bench.say('go');
+  bench.respond(await asked, response);
+  expect(await result).toMatchObject({ subtype: 'success', result: 'ok' });
+  expect(bench.lines.find(({ type }) => type === 'user')).toMatchObject({
+    message: { content: [{ is_error: true }] },
+  });
+});
+
+test('an interrupt withdraws the open question, answers, says so, and ends in a result', async () => {
+  const bench = hostBench(fakeConversation({ replies: [calls({ name: 'Echo', id: 'c1' })], gate: 'asks' }));
+  const asked = bench.nextQuestion();
+  const result = bench.nextResult();
+  bench.say('go');
+  const question = await asked;
+  const before = bench.lines.length;
+  await bench.ask({ subtype: 'interrupt' }, 'stop');
+  expect(await result).toMatchObject({ subtype: 'error_during_execution', is_error: true });
+  const after = bench.lines.slice(before).filter(({ subtype }) => subtype !== 'status');
+  expect(after[0]).toEqual({ type: 'control_cancel_request', request_id: question.request_id });
+  const told = names(after).filter((name) => ['control_response', 'user', 'error_during_execution'].includes(name));
+  expect(told).toEqual(['user', 'control_response', 'user', 'error_during_execution']);
+  expect(after.findLast(({ type }) => type === 'user')).toMatchObject({
+    message: { content: [{ type: 'text', text: '[Request interrupted by user for tool use]' }] },
+  });
+
+  const next = bench.nextResult();
+  bench.say('and now?');
+  expect(await next).toMatchObject({ subtype: 'success' });
+});
+
+test('an interrupt while nothing runs is answered at once', async () => {
+  const bench = hostBench(fakeConversation());
+  expect(await bench.ask({ subtype: 'interrupt' }, 'stop')).toEqual(success('stop', { still_queued: [] }));
+});
+
+test('words during a run are steered into it and share its result', async () => {
+  const hold = Promise.withResolvers<void>();
+  const conversation = fakeConversation({
+    replies: [{ ...calls('Echo'), hold: hold.promise }, says('both')],
+  });
+  const bench = hostBench(conversation);
+  const called = bench.waitFor(({ type }) => type === 'assistant');
+  const result = bench.nextResult();
+  bench.say('first');
+  await called;
+  const queued = Promise.withResolvers<void>();
+  conversation.agent.subscribe((event) => {
+    if (event.type === 'queue' && event.state === 'queued') queued.resolve();
+  });
+  bench.say('second');
+  await queued.promise;
+  hold.resolve();
+  expect(await result).toMatchObject({ result: 'both' });
+  expect(bench.lines.filter(({ type }) => type === 'result')).toHaveLength(1);
+});
+
+test('words that come while the last reply is written get a result of their own', async () => {
+  const hold = Promise.withResolvers<void>();
+  const conversation = fakeConversation({ replies: [{ ...says('one'), hold: hold.promise }, says('two')] });
+  const bench = hostBench(conversation);
+  const begun = bench.waitFor(({ type }) => type === 'assistant');
+  bench.say('first');
+  await begun;
+  const queued = Promise.withResolvers<void>();
+  conversation.agent.subscribe((event) => {
+    if (event.type === 'queue' && event.state === 'queued') queued.resolve();
+  });
+  bench.say('second');
+  await queued.promise;
+  const second = bench.waitFor(({ type, result }) => type === 'result' && result === 'two');
+  hold.resolve();
+  await second;
+  expect(bench.lines.flatMap((line) => (line.type === 'result' ? [line.result] : []))).toEqual(['one', 'two']);
+  expect(bench.lines.filter(({ subtype }) => subtype === 'init')).toHaveLength(2);
+});
+
+test('after a failed run the process lives on', async () => {
+  const bench = hostBench(fakeConversation({ replies: [fails('server'), says('better')] }));
+  const first = bench.nextResult();
+  bench.say('one');
+  expect(await first).toMatchObject({ is_error: true });
+  const second = bench.nextResult();
+  bench.say('two');
+  expect(await second).toMatchObject({ is_error: false, result: 'better' });
+  bench.end();
+  expect(await bench.code).toBe(0);
+});
+
+test('user messages are told back when asked for', async () => {
+  const bench = hostBench(fakeConversation({ replies: [says('hi')] }), 'replays');
+  const result = bench.nextResult();
+  bench.say('hello');
+  await result;
+  expect(bench.lines.filter(({ type }) => type === 'user')).toMatchObject([
+    { message: { content: [{ type: 'text', text: 'hello' }] }, isReplay: true },
+  ]);
+});
+
+test('a bad first line ends the program, a later one is told and passed over', async () => {
+  const first = hostBench(fakeConversation());
+  first.send('nonsense\n');
+  expect(await first.code).toBe(1);
+  expect(first.warnings).toEqual([expect.stringMatching(/^Line 1 of stdin is not JSON: /)]);
+
+  const later = hostBench(fakeConversation());
+  later.send('{"type":"keep_alive"}\n\n{"half":\n{"type":"brand_new"}\n{"type":"user"}');
+  later.end();
+  expect(await later.code).toBe(0);
+  expect(later.warnings).toEqual([
+    expect.stringMatching(/^Line 3 of stdin is not JSON: /),
+    'Line 5 of stdin is no valid user line',
+  ]);
+  expect(later.lines).toMatchObject([
+    { subtype: 'input_error', line: 3 },
+    { subtype: 'input_error', line: 5 },
+  ]);
+});
+
+test('stdin that ends answers every open question with no', async () => {
+  const bench = hostBench(fakeConversation({ replies: [calls('Echo'), says('without')], gate: 'asks' }));
+  const asked = bench.nextQuestion();
+  bench.say('go');
+  await asked;
+  bench.end();
+  expect(await bench.code).toBe(0);
+  expect(bench.lines.findLast(({ type }) => type === 'result')).toMatchObject({ result: 'without' });
+});
