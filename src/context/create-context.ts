@@ -104,7 +104,7 @@ export function createContext(parts: ContextParts): Context {
   const compactWith: Context['compactWith'] = async (messages, order, signal) => {
     const prepared = await pipeline.prepare(messages);
     const room = limits(parts.model());
-    const blocked = breaker.objection(order.trigger, messages) ?? hopeless(parts, room.compactAt);
+    const blocked = breaker.objection(order.trigger, messages) ?? hopeless(gauge.overhead(), room.compactAt);
     if (blocked !== undefined) return { ok: false, why: blocked };
     const allowed = await parts.beforeCompact?.(order, signal);
     if (allowed?.ok === false) return allowed;
@@ -118,7 +118,7 @@ export function createContext(parts: ContextParts): Context {
         ...parts,
         estimate,
         callOf: view.callOf,
-        requestTokens: (raw) => gauge.scale(parts.overheadTokens() + raw),
+        requestTokens: (raw) => gauge.scale(gauge.overhead() + raw),
         limits: () => room,
       },
       signal,
@@ -146,7 +146,7 @@ export function createContext(parts: ContextParts): Context {
       const kept = [...pins, ...prompt, ...tail];
       return {
         preTokens: tokens,
-        keptTokens: gauge.scale(parts.overheadTokens() + sum(kept.map(estimate.messageTokens))),
+        keptTokens: gauge.scale(gauge.overhead() + sum(kept.map(estimate.messageTokens))),
         pins: pins.flatMap((pin) => (pin.role === 'user' ? [wordsOf(pin)] : [])),
         keptMessages: kept.length,
         summarizedMessages: sent.filter((message) => message.role !== 'boundary').length - kept.length,
@@ -181,8 +181,7 @@ function limitsOf(
 }
 
 /** No compaction helps when the fixed part alone is too long for the model. */
-function hopeless(parts: ContextParts, compactAt: number): string | undefined {
-  const overhead = parts.overheadTokens();
+function hopeless(overhead: number, compactAt: number): string | undefined {
   if (overhead < compactAt) return undefined;
   return `the instructions and tools alone take ${formatTokens(overhead)} tokens and the model has room for ${formatTokens(compactAt)}; choose a model with a larger window, or fewer tools`;
 }

@@ -10,24 +10,36 @@ export function createGauge(overheadTokens: () => number): {
   observe(rawTokens: number, countedTokens: number): void;
   /** The conversation was replaced: the last count says nothing about it any more, only the factor stays. */
   reset(): void;
+  /** Looks at the overhead again; once a turn is enough, and measuring it is not free. */
+  refresh(): void;
+  overhead(): number;
 } {
   let factor = 1;
+  let overhead: number | undefined;
+  const overheadOnce = () => {
+    overhead ??= overheadTokens();
+    return overhead;
+  };
   let anchor: { readonly guessed: number; readonly counted: number } | undefined;
   return {
     tokens: (raw) => {
-      const guessed = overheadTokens() + raw;
+      const guessed = overheadOnce() + raw;
       if (anchor === undefined) return Math.round(guessed * factor);
       return Math.max(0, Math.round(anchor.counted + (guessed - anchor.guessed) * factor));
     },
     scale: (raw) => Math.round(raw * factor),
     observe: (raw, counted) => {
-      const guessed = overheadTokens() + raw;
+      const guessed = overheadOnce() + raw;
       if (guessed > 0) factor = Math.min(FACTOR_MAX, Math.max(FACTOR_MIN, counted / guessed));
       anchor = { guessed, counted };
     },
     reset: () => {
       anchor = undefined;
     },
+    refresh: () => {
+      overhead = undefined;
+    },
+    overhead: overheadOnce,
   };
 }
 

@@ -98,6 +98,7 @@ export function createPipeline(parts: PipelineParts): Pipeline {
       ),
     );
     const { added, isReplaced } = view.fit(live);
+    gauge.refresh();
     if (isReplaced) {
       gauge.reset();
       staged = [];

@@ -48,14 +48,15 @@ export function createAttachments(
   parts: AttachmentParts,
   before?: Told,
 ): {
+  /** The system prompt has just been rendered: what stands in it is not news. Otherwise the first `collect` is the beginning. */
+  begin(): void;
   collect(): Promise<readonly string[]>;
-  told(): Told;
+  told(): Told | undefined;
 } {
   const now = (): Told => ({ date: parts.date(), mode: parts.mode(), catalog: parts.catalog() });
   const filesTold = new Map<string, string>();
-  // A conversation begins in the ordinary mode; any other one has to be told.
-  let told: Told = before ?? { ...now(), mode: 'default' };
-  let todosSeen = JSON.stringify(parts.todos());
+  let told = before;
+  let todosSeen = '';
   let quietTurns = 0;
 
   const fileNews = async (): Promise<readonly string[]> => {
@@ -94,7 +95,7 @@ export function createAttachments(
 
   const standing = (): readonly string[] => {
     const current = now();
-    const previous = told;
+    const previous = told ?? beginning(current);
     told = current;
     return [
       ...(current.date === previous.date ? [] : [`The date is now ${current.date}.`]),
@@ -104,6 +105,9 @@ export function createAttachments(
   };
 
   return {
+    begin: () => {
+      told ??= beginning(now());
+    },
     collect: async () => {
       const news = [
         ...standing(),
@@ -116,6 +120,11 @@ export function createAttachments(
     },
     told: () => told,
   };
+}
+
+/** A conversation begins in the ordinary mode; any other one has to be told. */
+function beginning(now: Told): Told {
+  return { ...now, mode: 'default' };
 }
 
 function fileWords({ path, kind, diff }: FileChange): string {

@@ -37,12 +37,17 @@ test('a file changed on disk is told once for each of its states', async () => {
 test('midnight, another mode and a new catalog are each told once', async () => {
   const state = { date: '2026-11-21', mode: 'default' as const satisfies 'default' | 'plan', catalog: CATALOG };
   let now: { date: string; mode: 'default' | 'plan'; catalog: Catalog } = state;
-  const { collect, told: toldSoFar } = createAttachments({
+  const {
+    begin,
+    collect,
+    told: toldSoFar,
+  } = createAttachments({
     ...quiet,
     date: () => now.date,
     mode: () => now.mode,
     catalog: () => now.catalog,
   });
+  begin();
   now = {
     date: '2026-11-22',
     mode: 'plan',
@@ -69,6 +74,12 @@ test('midnight, another mode and a new catalog are each told once', async () => 
   expect(await resumed.collect()).toEqual([]);
 });
 
+test('without a beginning the first look is the beginning', async () => {
+  const skills = [{ name: 'release', description: 'Makes one' }];
+  const { collect } = createAttachments({ ...quiet, catalog: () => ({ ...CATALOG, skills }) });
+  expect(await collect()).toEqual([]);
+});
+
 test('a session that begins in plan mode is told so', async () => {
   const [words] = await createAttachments({ ...quiet, mode: () => 'plan' }).collect();
   expect(words).toContain('Plan mode is on');
@@ -82,7 +93,7 @@ test('a to-do list that has not moved for ten turns is brought to mind, a finish
     for (let turn = 0; turn < count; turn += 1) news.push(...(await collect()));
     return news;
   };
-  expect(await turns(9)).toEqual([]);
+  expect(await turns(10)).toEqual([]);
   expect((await turns(1))[0]).toContain('- [in_progress] write the test');
   expect(await turns(9)).toEqual([]);
   todos = [{ content: 'write the test', status: 'completed' }];
