@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { levelWords } from '../../src/context/level-words.ts';
 import { addToTimeline, noteInTimeline, renderTimeline, type TimelineRow } from '../../src/context/timeline.ts';
 import { createTokenEstimate, textTokens } from '../../src/context/tokens.ts';
 import { usageBreakdown } from '../../src/context/usage-breakdown.ts';
@@ -92,4 +93,15 @@ test('the timeline tells of each turn how it went and why there was another', ()
       '| 2 | end | – | – | – | – | 0.1s | 0 | 0 | too long; compacted: 170k → 20k tokens; cache lost |',
     ].join('\n'),
   );
+});
+
+test('each level says in words what it did', () => {
+  const levels = ['budget', 'snip', 'microcompact', 'collapse', 'compact'] as const;
+  expect(levels.map((level) => levelWords({ level, blocks: 2, freedTokens: 12_000 }))).toEqual([
+    'a result over its limit became a preview',
+    '2 old results left out, 12k tokens freed',
+    '2 repeated results left out, 12k tokens freed',
+    '2 runs of searches folded, 12k tokens freed',
+    'the conversation was compacted, 12k tokens freed',
+  ]);
 });
