@@ -58,6 +58,8 @@ export function createAgent(parts: AgentParts): Agent {
     },
   };
 
+  parts.attach?.(port);
+
   function run(fresh: readonly UserMessage[], delivered: readonly QueuedMessage[]): Promise<Terminal> {
     if (controller !== undefined)
       throw new Error('A query is running already. Use steer or followUp to say something meanwhile.');

@@ -23,6 +23,8 @@ export type AgentParts = {
   readonly listeners: readonly AgentListener[];
   /** A fresh snapshot for each query. */
   readonly deps: (port: AgentPort) => QueryDeps;
+  /** Handed the port once, for parts that speak outside of a query. */
+  readonly attach?: (port: AgentPort) => void;
   /** Hears a prompt before anybody else: may add context, or refuse it with words. */
   readonly onPrompt?: (words: string, signal: AbortSignal) => Promise<PromptVerdict>;
   readonly describe: () => {

@@ -1,23 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { createAgent } from '../agent/agent.ts';
+import type { AgentPort } from '../agent/parts.ts';
 import type { Conversation } from '../contracts/conversation.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
-import { resolveModel } from '../model/catalog.ts';
-import { BASE_PROMPT } from '../prompt/base-prompt.ts';
 import { openTranscript } from '../session/transcript.ts';
 import { chooseModel } from './choose-model.ts';
 import type { Environment } from './environment.ts';
+import { firstMode } from './first-mode.ts';
+import { gitSnapshot } from './git-snapshot.ts';
 import { createLiveState } from './live-state.ts';
+import { loadExtensions } from './load-extensions.ts';
+import { loopHooks } from './loop-hooks.ts';
 import { type Denial, makeConversation } from './make-conversation.ts';
-import { makeDeps } from './make-deps.ts';
-import { makeGate } from './make-gate.ts';
-import { makeTools } from './make-tools.ts';
+import { makeHooks } from './make-hooks.ts';
 import { openSession } from './open-session.ts';
 import { readSettings } from './read-settings.ts';
+import { openTrust } from './trust.ts';
 import { createUsageMeter } from './usage-meter.ts';
 import { VERSION } from './version.ts';
+import { wireLoop } from './wire-loop.ts';
 
 export type Composed =
   | { readonly ok: true; readonly conversation: Conversation }
@@ -26,84 +29,110 @@ export type Composed =
 /** Where the concrete parts meet: everything a conversation is made of, wired once. */
 export async function createConversation(options: RunOptions, environment: Environment): Promise<Composed> {
   const cwd = await realpath(options.cwd);
-  const loaded = await readSettings(options, environment, options.trust === 'this-run');
-  const session = await openSession(options, environment, cwd);
+  const [trust, session] = await Promise.all([
+    openTrust(environment.ouroHome, environment.home),
+    openSession(options, environment, cwd),
+  ]);
   if (!session.ok) return session;
-  const choice = chooseModel(options, loaded.merged, environment, {});
+  const trusted = options.trust === 'this-run' || trust.isTrusted(cwd);
+  // Nothing of the folder is read before this point but its name.
+  const git = trusted ? gitSnapshot(cwd, environment.variables) : Promise.resolve(undefined);
+  const [loaded, extensions] = await Promise.all([
+    readSettings({ ...options, cwd }, environment, trusted),
+    loadExtensions({ cwd, ouroHome: environment.ouroHome, trusted, agentsFlag: options.agents }),
+  ]);
+  const settings = loaded.merged;
+  const choice = chooseModel(options, settings, environment, session.stored);
   if (!choice.ok) return choice;
+  const mode = firstMode(options, settings, environment);
+  if (!mode.ok) return mode;
 
   const live = createLiveState({
     model: choice.model,
-    effort: options.effort ?? loaded.merged.effort ?? 'off',
+    effort: options.effort ?? session.stored.effort ?? settings.effort ?? 'off',
     thinkingTokens: options.maxThinkingTokens,
-    mode: 'default',
-    cwd,
-    todos: [],
+    mode: mode.mode,
+    cwd: session.stored.cwd ?? cwd,
+    todos: session.stored.todos ?? [],
     title: session.rebuilt?.title,
-    outputStyle: 'default',
+    outputStyle: settings.outputStyle ?? 'default',
   });
   const meter = createUsageMeter();
-  const late: { tell: (event: AgentEvent) => void } = { tell: () => undefined };
+  const denials: Denial[] = [];
+  let port: AgentPort | undefined;
+  const tell = async (event: AgentEvent) => port?.tell(event);
   const transcript = openTranscript({
     ouroHome: environment.ouroHome,
     cwd,
     sessionId: session.id,
-    gitBranch: undefined,
+    gitBranch: (await git)?.branch,
     version: VERSION,
     lastUuid: session.lastUuid,
     persistence: options.persistence,
     newId: randomUUID,
     now: Date.now,
-    tell: (level, text) => late.tell({ type: 'notice', level, topic: 'session_store', text }),
+    tell: (level, text) => void tell({ type: 'notice', level, topic: 'session_store', text }),
   });
-  const { tools, shells } = makeTools({
-    environment,
-    live,
-    workspaceRoots: () => [cwd, ...options.addDirs],
-    sessionFolder: transcript.folder,
-    ledger: { started: () => undefined, ended: () => undefined },
-    variables: () => ({ ...environment.variables, ...loaded.merged.env }),
-    excluded: () => [],
-  });
-  const denials: Denial[] = [];
-  const deps = makeDeps({
-    options,
-    settings: () => loaded.merged,
-    live,
-    model: choice.port,
-    infoOf: choice.infoOf,
-    resolveModel,
-    system: () => [{ name: 'base', text: BASE_PROMPT }],
-    tools: () => tools,
-    costUsd: meter.costUsd,
-    overrides: (port) => ({
-      gate: makeGate(
-        {
-          roots: () => [cwd, ...options.addDirs],
-          home: environment.home,
-          mode: () => live.now().mode,
-          canAsk: options.face !== 'print',
-          onDenial: (request, reason) =>
-            denials.push({ tool: request.tool, callId: request.callId, input: request.input, reason }),
-          newId: randomUUID,
-        },
-        port,
-      ),
+  live.onChange(
+    (part) => void transcript.append({ type: 'system', subtype: 'state', data: JSON.parse(JSON.stringify(part)) }),
+  );
+  const hooks = makeHooks({
+    loaded: () => loaded,
+    hostHooks: options.host?.hooks ?? [],
+    common: () => ({
+      session_id: session.id,
+      transcript_path: transcript.path ?? '',
+      cwd: live.now().cwd,
+      permission_mode: live.now().mode,
     }),
-    newId: randomUUID,
-    now: Date.now,
+    cwd,
+    variables: () => ({ ...environment.variables, ...settings.env }),
+    timeoutMs: environment.knobs.hookTimeoutMs ?? settings.timeouts?.hookMs,
+    fitsRule: (rule, tool) => rule === tool,
+    tell: (event) => void tell(event),
   });
+  const loop = wireLoop({
+    options,
+    environment,
+    cwd,
+    trusted,
+    settings: () => settings,
+    extensions: () => extensions,
+    live,
+    choice,
+    meter,
+    transcript,
+    hooks,
+    git,
+    tell,
+    onDenial: (denial) => denials.push(denial),
+    newId: randomUUID,
+  });
+  const promptHook = loopHooks(hooks, 'Stop').onPrompt;
+  let begun = false;
   const agent = createAgent({
     sessionId: session.id,
     messages: session.messages,
-    listeners: [transcript.record, meter.hear],
-    deps: (port) => {
-      late.tell = (event) => void port.tell(event);
-      return deps(port);
+    listeners: [transcript.record, meter.hear, loop.listen],
+    attach: (attached) => {
+      port = attached;
     },
+    async onPrompt(words, signal) {
+      await loop.ready();
+      const opening = begun
+        ? undefined
+        : await hooks.fire('SessionStart', { source: session.rebuilt === undefined ? 'startup' : 'resume' }, signal);
+      begun = true;
+      const verdict = await promptHook(words, signal);
+      const context = [opening?.context, verdict.kind === 'go' ? verdict.context : undefined].filter(
+        (text) => text !== undefined,
+      );
+      return verdict.kind === 'go' && context.length > 0 ? { kind: 'go', context: context.join('\n') } : verdict;
+    },
+    deps: loop.deps,
     describe: () => {
-      const { model, effort, mode, cwd: at } = live.now();
-      return { model, effort, mode, cwd: at };
+      const { model, effort, mode: current, cwd: at } = live.now();
+      return { model, effort, mode: current, cwd: at };
     },
     newId: randomUUID,
     now: Date.now,
@@ -111,20 +140,24 @@ export async function createConversation(options: RunOptions, environment: Envir
   const warnings = [
     ...session.warnings,
     ...loaded.problems.map(({ file, line, text }) => `${file}${line === undefined ? '' : `:${line}`} ${text}`),
+    ...extensions.problems.map(({ path, line, text }) => `${path}${line === undefined ? '' : `:${line}`} ${text}`),
   ];
-  return {
-    ok: true,
-    conversation: makeConversation({
-      agent,
-      live,
-      meter,
-      transcript,
-      choice,
-      tools,
-      shells,
-      warnings,
-      environment,
-      denials: () => denials,
-    }),
-  };
+  const conversation = makeConversation({
+    agent,
+    live,
+    meter,
+    transcript,
+    choice,
+    loop,
+    hooks,
+    warnings,
+    environment,
+    options,
+    trusted,
+    extensions: () => extensions,
+    branch: (await git)?.branch,
+    denials: () => denials,
+    skipPermissions: mode.mayBypass,
+  });
+  return { ok: true, conversation };
 }

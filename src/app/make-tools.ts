@@ -1,8 +1,12 @@
 import { join } from 'node:path';
+import type { JsonObject } from '../contracts/json.ts';
 import type { Tool } from '../contracts/tool.ts';
+import { askUserQuestionTool } from '../tools/ask-user-question/ask-user-question.ts';
 import { type BashParts, createBashTool } from '../tools/bash/bash.ts';
 import { createBashOutputTool } from '../tools/bash-output/bash-output.ts';
 import { createEditTool } from '../tools/edit/edit.ts';
+import { createEnterPlanModeTool } from '../tools/enter-plan-mode/enter-plan-mode.ts';
+import { createExitPlanModeTool } from '../tools/exit-plan-mode/exit-plan-mode.ts';
 import { createGlobTool } from '../tools/glob/glob.ts';
 import { createGrepTool } from '../tools/grep/grep.ts';
 import { createKillShellTool } from '../tools/kill-shell/kill-shell.ts';
@@ -12,6 +16,10 @@ import { createReadTool } from '../tools/read/read.ts';
 import { createReadState } from '../tools/read-state.ts';
 import { createLocator } from '../tools/search/choose-locator.ts';
 import { createShells, type Shells } from '../tools/shells.ts';
+import { createSkillTool, type SkillParts } from '../tools/skill/skill.ts';
+import { createStructuredOutputTool } from '../tools/structured-output/structured-output.ts';
+import { createTaskTool, type TaskParts } from '../tools/task/task.ts';
+import { createTodoWriteTool } from '../tools/todo-write/todo-write.ts';
 import { createWriteTool } from '../tools/write/write.ts';
 import type { Environment } from './environment.ts';
 import type { LiveState } from './live-state.ts';
@@ -35,6 +43,10 @@ export type ToolParts = {
   /** Folders and names that searches must not look into. */
   readonly excluded: () => readonly string[];
   readonly beforeChange?: (realPath: string) => Promise<void>;
+  readonly skills: SkillParts;
+  readonly task: TaskParts;
+  readonly keepPlan: (plan: string) => void;
+  readonly answerSchema: JsonObject | undefined;
 };
 
 /** Every built-in tool, each with the parts it wants. */
@@ -61,14 +73,25 @@ export function makeTools(parts: ToolParts): ToolBox {
     shells,
     tools: [
       bash,
+      askUserQuestionTool,
       createBashOutputTool(shells),
       createEditTool(change),
+      createEnterPlanModeTool((mode) => live.change({ mode })),
+      createExitPlanModeTool({
+        isPlanning: () => live.now().mode === 'plan',
+        setMode: (mode) => live.change({ mode }),
+        keepPlan: parts.keepPlan,
+      }),
       createGlobTool(search),
       createGrepTool(search),
       createKillShellTool(shells),
       createMultiEditTool(change),
       createNotebookEditTool(change),
       createReadTool(change),
+      ...(parts.skills.names().length > 0 ? [createSkillTool(parts.skills)] : []),
+      ...(parts.answerSchema === undefined ? [] : [createStructuredOutputTool(parts.answerSchema)]),
+      createTaskTool(parts.task),
+      createTodoWriteTool((todos) => live.change({ todos })),
       createWriteTool(change),
     ],
   };

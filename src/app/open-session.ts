@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { z } from 'zod';
+import type { Todo } from '../contracts/display.ts';
 import type { Message } from '../contracts/message.ts';
+import type { Effort } from '../contracts/model.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
+import type { SessionRecord } from '../contracts/session.ts';
 import { type Rebuilt, rebuild } from '../session/rebuild.ts';
 import { findSession, forkSession, listSessions, readSession, type SessionSummary } from '../session/store.ts';
 import type { Environment } from './environment.ts';
@@ -12,6 +17,15 @@ export type OpenedSession = {
   readonly rebuilt: Rebuilt | undefined;
   readonly lastUuid: string | null;
   readonly warnings: readonly string[];
+  /** What the session remembers of how it was left. */
+  readonly stored: StoredState;
+};
+
+export type StoredState = {
+  readonly model?: string;
+  readonly effort?: Effort;
+  readonly cwd?: string;
+  readonly todos?: readonly Todo[];
 };
 
 export type SessionOpening = ({ readonly ok: true } & OpenedSession) | { readonly ok: false; readonly problem: string };
@@ -24,7 +38,15 @@ export async function openSession(
 ): Promise<SessionOpening> {
   const { session } = options;
   if (session.kind === 'new') {
-    return { ok: true, id: session.id ?? randomUUID(), messages: [], rebuilt: undefined, lastUuid: null, warnings: [] };
+    return {
+      ok: true,
+      id: session.id ?? randomUUID(),
+      messages: [],
+      rebuilt: undefined,
+      lastUuid: null,
+      warnings: [],
+      stored: {},
+    };
   }
   const found =
     session.kind === 'resume'
@@ -59,5 +81,37 @@ async function resume(summary: SessionSummary, forkId: string | undefined): Prom
     rebuilt,
     lastUuid: rebuilt.lastUuid,
     warnings,
+    stored: storedState(records),
+  };
+}
+
+const stateSchema = z.object({
+  model: z.string().optional().catch(undefined),
+  effort: z.enum(['off', 'low', 'medium', 'high', 'max']).optional().catch(undefined),
+  cwd: z.string().optional().catch(undefined),
+  todos: z
+    .array(
+      z.object({
+        content: z.string(),
+        status: z.enum(['pending', 'in_progress', 'completed']),
+        activeForm: z.string().optional(),
+      }),
+    )
+    .optional()
+    .catch(undefined),
+});
+
+/** The newest word on each thing; a folder that is gone is not gone back to. */
+function storedState(records: readonly SessionRecord[]): StoredState {
+  const merged: Record<string, unknown> = {};
+  for (const record of records) {
+    if (record.type === 'system' && record.subtype === 'state') Object.assign(merged, record.data);
+  }
+  const { model, effort, cwd, todos } = stateSchema.parse(merged);
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(effort === undefined ? {} : { effort }),
+    ...(cwd === undefined || !existsSync(cwd) ? {} : { cwd }),
+    ...(todos === undefined ? {} : { todos }),
   };
 }

@@ -1,0 +1,190 @@
+import { resolve } from 'node:path';
+import type { AgentPort } from '../agent/parts.ts';
+import type { AgentEvent } from '../contracts/event.ts';
+import { isJsonObject } from '../contracts/json.ts';
+import type { QueryDeps } from '../contracts/query.ts';
+import type { RunOptions } from '../contracts/run-options.ts';
+import type { Settings } from '../contracts/settings.ts';
+import type { Hooks } from '../hooks/create-hooks.ts';
+import { resolveModel } from '../model/catalog.ts';
+import type { PortChoice } from '../model/choose-port.ts';
+import type { GitSnapshot } from '../prompt/environment.ts';
+import type { Transcript } from '../session/transcript.ts';
+import type { Environment } from './environment.ts';
+import type { LiveState } from './live-state.ts';
+import type { Extensions } from './load-extensions.ts';
+import { loopHooks } from './loop-hooks.ts';
+import { makeCap, makeContext } from './make-context.ts';
+import type { Denial } from './make-conversation.ts';
+import { makeDeps } from './make-deps.ts';
+import { makeGate } from './make-gate.ts';
+import { makePrompt } from './make-prompt.ts';
+import { makeTools } from './make-tools.ts';
+import { offerTools } from './offer-tools.ts';
+import { makeSubagents } from './run-subagent.ts';
+import type { UsageMeter } from './usage-meter.ts';
+
+export type LoopWiring = {
+  readonly options: RunOptions;
+  readonly environment: Environment;
+  readonly cwd: string;
+  readonly trusted: boolean;
+  readonly settings: () => Settings;
+  readonly extensions: () => Extensions;
+  readonly live: LiveState;
+  readonly choice: Extract<PortChoice, { ok: true }>;
+  readonly meter: UsageMeter;
+  readonly transcript: Transcript;
+  readonly hooks: Hooks;
+  readonly git: Promise<GitSnapshot | undefined>;
+  readonly tell: (event: AgentEvent) => Promise<void>;
+  readonly onDenial: (denial: Denial) => void;
+  readonly newId: () => string;
+};
+
+/** What the loop runs on: tools, context, prompt, gate, sub-agents. */
+export type LoopParts = ReturnType<typeof wireLoop>;
+
+export function wireLoop(wiring: LoopWiring) {
+  const { options, environment, live, choice, meter, transcript, hooks, extensions, newId } = wiring;
+  const roots = () => [wiring.cwd, ...options.addDirs, ...(wiring.settings().permissions?.additionalDirectories ?? [])];
+  let plan: string | undefined;
+  let notices: string[] = [];
+  let current: { readonly port: AgentPort } | undefined;
+  let abort = new AbortController();
+
+  const subagents = makeSubagents({
+    kinds: () => extensions().agents,
+    deps: () => depsOf(portNow(), 'SubagentStop'),
+    tools: () => offered(),
+    environmentPart: () => prompt.system.parts().filter(({ name }) => name === 'environment' || name === 'memory'),
+    resolveModel,
+    hooks,
+    tell: wiring.tell,
+    notice: (words) => notices.push(words),
+    newId,
+    signal: () => abort.signal,
+  });
+  const box = makeTools({
+    environment,
+    live,
+    workspaceRoots: roots,
+    sessionFolder: transcript.folder,
+    ledger: { started: () => undefined, ended: () => undefined },
+    variables: () => ({ ...environment.variables, ...wiring.settings().env }),
+    excluded: () => [],
+    skills: {
+      names: () => extensions().skills.map(({ name }) => name),
+      find: async (name) => {
+        const skill = extensions().skills.find((one) => one.name === name);
+        return skill && { name, text: skill.body, folder: skill.folder };
+      },
+    },
+    task: subagents,
+    keepPlan: (accepted) => {
+      plan = accepted;
+    },
+    answerSchema: options.jsonSchema,
+  });
+  const tools = offerTools(box.tools, options, wiring.settings());
+  const offered = () => tools;
+  const prompt = makePrompt({
+    options,
+    environment,
+    cwd: wiring.cwd,
+    trusted: () => wiring.trusted,
+    live,
+    extensions,
+    git: wiring.git,
+    stored: undefined,
+    tools: () => tools.map(({ name }) => name),
+    mcpInstructions: () => [],
+    takeDiskChanges: box.readState.takeDiskChanges,
+    backgroundNews: () => {
+      const news = [...box.shells.takeNotices(), ...notices];
+      notices = [];
+      return news;
+    },
+  });
+  const context = makeContext({
+    live,
+    infoOf: choice.infoOf,
+    port: choice.port,
+    system: prompt.system.parts,
+    specs: () => tools.map(({ spec }) => spec),
+    tools: offered,
+    readState: box.readState,
+    folder: transcript.folder,
+    hooks,
+    plan: () => plan,
+    onUsage: meter.add,
+    newId,
+  });
+
+  function portNow(): AgentPort {
+    if (current === undefined) throw new Error('A sub-agent was started outside of a query.');
+    return current.port;
+  }
+
+  function depsOf(port: AgentPort, stop: 'Stop' | 'SubagentStop'): QueryDeps {
+    const { beforeCall, afterCall, onStop } = loopHooks(hooks, stop);
+    const gate = makeGate(
+      {
+        roots,
+        home: environment.home,
+        mode: () => live.now().mode,
+        canAsk: options.face !== 'print',
+        onDenial: (request, reason) =>
+          wiring.onDenial({ tool: request.tool, callId: request.callId, input: request.input, reason }),
+        newId,
+      },
+      port,
+    );
+    return makeDeps({
+      options,
+      settings: wiring.settings,
+      live,
+      model: choice.port,
+      infoOf: choice.infoOf,
+      resolveModel,
+      system: prompt.system.parts,
+      tools: offered,
+      context,
+      costUsd: meter.costUsd,
+      overrides: () => ({
+        gate,
+        beforeCall,
+        afterCall,
+        onStop,
+        capResult: makeCap(transcript.folder),
+        attachments: prompt.collect,
+      }),
+      newId,
+      now: Date.now,
+    })(port);
+  }
+
+  return {
+    tools,
+    shells: box.shells,
+    readState: box.readState,
+    context,
+    prompt,
+    subagents,
+    roots,
+    plan: () => plan,
+    ready: prompt.system.ready,
+    deps(port: AgentPort): QueryDeps {
+      current = { port };
+      abort = new AbortController();
+      return depsOf(port, 'Stop');
+    },
+    /** What events mean for the parts: touched paths, background work that ends with the agent. */
+    listen(event: AgentEvent): void {
+      if (event.type !== 'tool_start' || !isJsonObject(event.input)) return;
+      const path = event.input.file_path ?? event.input.notebook_path;
+      if (typeof path === 'string') prompt.touch(resolve(live.now().cwd, path));
+    },
+    stopBackground: () => abort.abort(),
+  };
+}
