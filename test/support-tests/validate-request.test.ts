@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { violationOf } from '../support/api/validate-request.ts';
+import { refusedCredentials, violationOf } from '../support/api/validate-request.ts';
 
 const HEADERS = { 'anthropic-version': '2023-06-01', 'content-type': 'application/json' };
 const user = (content: unknown) => ({ role: 'user', content });
@@ -8,6 +8,7 @@ const call = (id: string, input: unknown = {}) => ({ type: 'tool_use', id, name:
 const result = (id: string, content: unknown = 'ok') => ({ type: 'tool_result', tool_use_id: id, content });
 const image = (media_type: string, data: string) => ({ type: 'image', source: { type: 'base64', media_type, data } });
 const tool = (name: string, schema: unknown = { type: 'object' }) => ({ name, description: 'x', input_schema: schema });
+const cachedFor = (ttl: string) => ({ type: 'text', text: 'x', cache_control: { type: 'ephemeral', ttl } });
 const cached = { cache_control: { type: 'ephemeral' } };
 
 const GOOD = {
@@ -32,7 +33,7 @@ const GOOD = {
 };
 
 const check = (body: unknown, headers: Record<string, string> = HEADERS) =>
-  violationOf(body, headers, new Set(['known']));
+  violationOf(body, headers, { thoughts: new Map([['known', 'hm']]), thoughtfulCalls: new Set(['thoughtful']) });
 const messages = (...list: unknown[]) => ({ ...GOOD, messages: list });
 
 test('a well-formed request breaks no rule', () => {
@@ -76,14 +77,14 @@ test.each<[string, unknown, RegExp]>([
     'a cache breakpoint on thinking',
     messages(
       user('x'),
-      assistant({ type: 'thinking', thinking: 'x', signature: 'known', ...cached }, call('a')),
+      assistant({ type: 'thinking', thinking: 'hm', signature: 'known', ...cached }, call('a')),
       user([result('a')]),
     ),
     /thinking blocks/,
   ],
   ['no messages', { ...GOOD, messages: undefined }, /messages: Field required/],
   ['an empty list of messages', messages(), /at least one/],
-  ['an unknown role', messages({ role: 'system', content: 'x' }), /role/],
+  ['an unknown role', messages({ role: 'robot', content: 'x' }), /role/],
   ['an extra field in a message', messages({ ...user('x'), id: 'u' }), /id: Extra/],
   ['a first word of the assistant', messages(assistant({ type: 'text', text: 'x' }), user('y')), /first message/],
   ['a last word of the assistant', messages(user('x'), assistant({ type: 'text', text: 'x' })), /prefill/],
@@ -123,7 +124,7 @@ test.each<[string, unknown, RegExp]>([
   ],
   [
     'thinking at the end',
-    messages(user('x'), assistant({ type: 'thinking', thinking: 'x', signature: 'known' }), user('y')),
+    messages(user('x'), assistant({ type: 'thinking', thinking: 'hm', signature: 'known' }), user('y')),
     /final block/,
   ],
   ['a picture of an unknown kind', messages(user([image('image/bmp', 'AAAA')])), /media_type/],
@@ -135,7 +136,94 @@ test.each<[string, unknown, RegExp]>([
     /non-empty/,
   ],
   ['a lone surrogate', messages(user('half \ud83d')), /surrogate/],
+  [
+    'half a character in a key',
+    messages(user('x'), assistant(call('a', { '\udc00': 1 })), user([result('a')])),
+    /surrogate/,
+  ],
   ['no body', {}, /not valid JSON/],
+  ['more output than the model gives', { ...GOOD, model: 'claude-sonnet-4-5', max_tokens: 64_001 }, /64001 > 64000/],
+  ['a top_k that is no number', { ...GOOD, top_k: 'x' }, /top_k/],
+  ['a user id that is no text', { ...GOOD, metadata: { user_id: 7 } }, /metadata.user_id/],
+  ['an effort nobody knows', { ...GOOD, output_config: { effort: 'off' } }, /output_config.effort/],
+  ['a beta field without its header', { ...GOOD, context_management: {} }, /context_management: Extra/],
+  ['a blank system text', { ...GOOD, system: [{ type: 'text', text: ' ' }] }, /non-whitespace/],
+  ['a field of our own on a tool', { ...GOOD, tools: [{ ...tool('A'), source: 'mcp' }] }, /source: Extra/],
+  ['a schema with a choice at its top', { ...GOOD, tools: [tool('A', { type: 'object', anyOf: [] })] }, /top level/],
+  ['a schema with a wrong list', { ...GOOD, tools: [tool('A', { type: 'object', required: 'a' })] }, /2020-12/],
+  ['a choice between no tools', { ...GOOD, tools: [], tool_choice: { type: 'auto' } }, /while providing tools/],
+  ['thinking with a forced tool', { ...GOOD, tool_choice: { type: 'any' }, thinking: { type: 'adaptive' } }, /forces/],
+  ['thinking with top_k', { ...GOOD, top_k: 3, thinking: { type: 'adaptive' } }, /top_k/],
+  ['thinking of an unknown kind', { ...GOOD, thinking: { type: 'deep' } }, /thinking: Input tag/],
+  ['thinking without its budget', { ...GOOD, thinking: { type: 'enabled' } }, /budget_tokens: Field required/],
+  ['a lifetime nobody offers', messages(user([cachedFor('1d')])), /ttl: Input/],
+  ['a long lifetime behind a short one', messages(user([cachedFor('5m'), cachedFor('1h')])), /must not come after/],
+  ['a system message', messages({ role: 'system', content: 'x' }), /top-level `system`/],
+  [
+    'a last word that ends in a space',
+    messages(user('x'), assistant({ type: 'text', text: 'x ' })),
+    /trailing whitespace/,
+  ],
+  ['a field of our own on a text', messages(user([{ type: 'text', text: 'x', id: 'u1' }])), /text.id: Extra/],
+  [
+    'a field of our own on a call',
+    messages(user('x'), assistant({ ...call('a'), unparsed: '{' }), user([result('a')])),
+    /unparsed/,
+  ],
+  [
+    'a call name with a space',
+    messages(user('x'), assistant({ ...call('a'), name: 'a b' }), user([result('a')])),
+    /1,200/,
+  ],
+  [
+    'an is_error that is no boolean',
+    messages(user('x'), assistant(call('a')), user([{ ...result('a'), is_error: 'yes' }])),
+    /is_error/,
+  ],
+  [
+    'a picture in an error result',
+    messages(user('x'), assistant(call('a')), user([{ ...result('a', [image('image/png', 'AAAA')]), is_error: true }])),
+    /must be type `text`/,
+  ],
+  ['a picture of more than 5 MB', messages(user([image('image/png', 'A'.repeat(5_242_884))])), /exceeds 5 MB/],
+  ['a picture from nowhere', messages(user([{ type: 'image' }])), /source: Field required/],
+  [
+    'a document that is no PDF',
+    messages(user([{ type: 'document', source: { type: 'base64', media_type: 'text/csv', data: 'AAAA' } }])),
+    /application\/pdf/,
+  ],
+  [
+    'redacted thinking without its data',
+    messages(user('x'), assistant({ type: 'redacted_thinking' }, call('a')), user([result('a')])),
+    /data: Field required/,
+  ],
+  [
+    'thinking with other words than were signed',
+    messages(
+      user('x'),
+      assistant({ type: 'thinking', thinking: 'other', signature: 'known' }, call('a')),
+      user([result('a')]),
+    ),
+    /cannot be modified/,
+  ],
+  [
+    'a call whose thought was left out while thinking is on',
+    {
+      ...messages(user('x'), assistant(call('thoughtful')), user([result('thoughtful')])),
+      max_tokens: 4096,
+      thinking: { type: 'enabled', budget_tokens: 1024 },
+    },
+    /must start with a thinking block/,
+  ],
+  [
+    'a search of the provider without its result',
+    messages(
+      user('x'),
+      assistant({ type: 'server_tool_use', id: 's1', name: 'web_search', input: {} }, { type: 'text', text: 'x' }),
+      user('y'),
+    ),
+    /web_search_tool_result/,
+  ],
 ])('%s is refused', (_name, body, words) => {
   expect(check(body)).toMatch(words);
 });
@@ -143,4 +231,17 @@ test.each<[string, unknown, RegExp]>([
 test('missing headers are refused', () => {
   expect(check(GOOD, { 'content-type': 'application/json' })).toMatch(/anthropic-version/);
   expect(check(GOOD, { 'anthropic-version': 'x', 'content-type': 'text/plain' })).toMatch(/content-type/);
+});
+
+test('a request without the right key is sent away', () => {
+  expect(refusedCredentials({}, undefined)).toBe('x-api-key header is required');
+  expect(refusedCredentials({ 'x-api-key': 'a' }, 'b')).toBe('invalid x-api-key');
+  expect(refusedCredentials({ authorization: 'Bearer b' }, 'b')).toBeUndefined();
+});
+
+test('what the API takes passes: two user messages in a row, escapes that only look like half a character', () => {
+  expect(check(messages(user('one'), user('a file says "\\ud83d"')))).toBeUndefined();
+  expect(check({ ...GOOD, thinking: { type: 'adaptive' }, output_config: { effort: 'high' } })).toBeUndefined();
+  const beta = { ...HEADERS, 'anthropic-beta': 'context-management-2025-06-27' };
+  expect(check({ ...GOOD, context_management: { edits: [] } }, beta)).toBeUndefined();
 });

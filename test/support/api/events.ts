@@ -1,6 +1,5 @@
+import type { ServerEvent } from './dialect.ts';
 import type { ApiBlock, ApiReply } from './reply.ts';
-
-export type ServerEvent = { readonly event: string; readonly data: unknown };
 
 /** A reply as the stream of events the API would send. */
 export function eventsOf(reply: ApiReply, id: string, model: string): readonly ServerEvent[] {
@@ -22,7 +21,7 @@ export function eventsOf(reply: ApiReply, id: string, model: string): readonly S
     named({
       type: 'message_delta',
       delta: { stop_reason: reply.stop ?? null, stop_sequence: null },
-      usage: { output_tokens: usage.output_tokens },
+      usage: { ...usage },
     }),
     named({ type: 'message_stop' }),
   ];
@@ -53,23 +52,28 @@ function blockEvents(block: ApiBlock, index: number, chunk: number): readonly Se
   const stop = named({ type: 'content_block_stop', index });
   if (block.type === 'text') {
     const deltas = pieces(String(block.text), chunk).map((text) => delta({ type: 'text_delta', text }));
-    return [start({ type: 'text', text: '' }), ...deltas, stop];
+    const { citations } = block;
+    if (!Array.isArray(citations)) return [start({ type: 'text', text: '' }), ...deltas, stop];
+    const sources = citations.map((citation) => delta({ type: 'citations_delta', citation }));
+    return [start({ type: 'text', text: '', citations: [] }), ...sources, ...deltas, stop];
   }
   if (block.type === 'thinking') {
     const deltas = pieces(String(block.thinking), chunk).map((thinking) => delta({ type: 'thinking_delta', thinking }));
     const signed = delta({ type: 'signature_delta', signature: block.signature });
     return [start({ type: 'thinking', thinking: '', signature: '' }), ...deltas, signed, stop];
   }
-  if (block.type === 'tool_use') {
+  if (block.type === 'tool_use' || block.type === 'server_tool_use') {
     const json = typeof block.json === 'string' ? block.json : JSON.stringify(block.input);
     const deltas = pieces(json, chunk).map((partial_json) => delta({ type: 'input_json_delta', partial_json }));
-    return [start({ type: 'tool_use', id: block.id, name: block.name, input: {} }), ...deltas, stop];
+    return [start({ type: block.type, id: block.id, name: block.name, input: {} }), ...deltas, stop];
   }
   return [start(block), stop];
 }
 
-function pieces(text: string, size: number): readonly string[] {
+/** A text in parts of a size, never through the middle of a character. */
+export function pieces(text: string, size: number): readonly string[] {
+  const characters = [...text];
   const found: string[] = [];
-  for (let at = 0; at < text.length; at += size) found.push(text.slice(at, at + size));
+  for (let at = 0; at < characters.length; at += size) found.push(characters.slice(at, at + size).join(''));
   return found;
 }

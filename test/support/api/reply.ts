@@ -14,18 +14,25 @@ export type ApiReply = {
   };
   /** Characters per delta. */
   readonly chunk: number;
+  /** Pause before each event. */
+  readonly delayMs: number;
   readonly faults: readonly StreamFault[];
 };
 
+/** Where in a stream: after so many events, or right before the first event of a name. */
+export type Moment = number | string;
+
 /** Something that goes wrong, or is merely odd, while a reply streams. */
 export type StreamFault =
-  /** The socket is destroyed, or the body ends, after so many events. */
-  | { readonly at: number; readonly do: 'cut' | 'end' }
-  /** Waits for the gate after so many events; pings meanwhile when asked. */
-  | { readonly at: number; readonly do: 'wait'; readonly until: Promise<unknown>; readonly pings: 'pings' | 'silence' }
-  | { readonly at: number; readonly do: 'send'; readonly event: string; readonly data: unknown }
-  /** The socket stays open after message_stop. */
-  | { readonly at: number; readonly do: 'keep-open' };
+  /** The socket is destroyed, or the body ends. */
+  | { readonly at: Moment; readonly do: 'cut' | 'end' }
+  /** Waits for the gate; pings meanwhile when asked. */
+  | { readonly at: Moment; readonly do: 'wait'; readonly until: Promise<unknown>; readonly pings: 'pings' | 'silence' }
+  | { readonly at: Moment; readonly do: 'send'; readonly event: string; readonly data: unknown }
+  /** Bytes that are no event. */
+  | { readonly at: Moment; readonly do: 'write'; readonly text: string }
+  /** The socket stays open after the last event. */
+  | { readonly at: Moment; readonly do: 'keep-open' };
 
 export type ApiTurn =
   | ApiReply
@@ -37,12 +44,14 @@ export type ApiTurn =
       readonly headers: Readonly<Record<string, string>>;
     }
   | { readonly kind: 'raw'; readonly status: number; readonly contentType: string; readonly body: string }
+  /** Comes when the promise is kept or the milliseconds are over; no byte before. */
+  | { readonly kind: 'later'; readonly until: Promise<unknown> | number; readonly turn: ApiTurn }
   | { readonly kind: 'reset' }
   | { readonly kind: 'hang' };
 
 const USAGE = { input_tokens: 25, output_tokens: 12, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 };
 
-export type ReplyOptions = Partial<Pick<ApiReply, 'stop' | 'chunk' | 'faults'>> & {
+export type ReplyOptions = Partial<Pick<ApiReply, 'stop' | 'chunk' | 'delayMs' | 'faults'>> & {
   readonly usage?: Partial<ApiReply['usage']>;
 };
 
@@ -54,6 +63,7 @@ export function reply(blocks: readonly ApiBlock[], options: ReplyOptions = {}): 
     stop: 'stop' in options ? options.stop : calls ? 'tool_use' : 'end_turn',
     usage: { ...USAGE, ...options.usage },
     chunk: options.chunk ?? 20,
+    delayMs: options.delayMs ?? 0,
     faults: options.faults ?? [],
   };
 }
@@ -63,7 +73,7 @@ export const says = (words: string, options?: ReplyOptions) => reply([text(words
 export const calls = (...blocks: readonly ApiBlock[]) => reply(blocks);
 
 export const text = (words: string): ApiBlock => ({ type: 'text', text: words });
-export const thinking = (words: string, signature = `sig-${words.length}`): ApiBlock => ({
+export const thinking = (words: string, signature = btoa(encodeURIComponent(words))): ApiBlock => ({
   type: 'thinking',
   thinking: words,
   signature,
@@ -112,6 +122,9 @@ export function status(
 ): ApiTurn {
   return { kind: 'error', status: code, type: TYPES[code] ?? 'api_error', message, headers };
 }
+
+/** The answer comes later, headers included. */
+export const later = (until: Promise<unknown> | number, turn: ApiTurn): ApiTurn => ({ kind: 'later', until, turn });
 
 export const promptTooLong = (tokens = 210_000, limit = 200_000) =>
   status(400, `prompt is too long: ${tokens} tokens > ${limit} maximum`);

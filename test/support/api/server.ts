@@ -1,29 +1,12 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
-import { eventsOf, messageOf } from './events.ts';
-import { type ApiReply, type ApiTurn, says, status } from './reply.ts';
-import { violationOf } from './validate-request.ts';
-
-/** One request as it arrived. */
-export type SeenRequest = {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly raw: string;
-  readonly body: RequestBody;
-  /** What the structural rules said against it, if anything. */
-  readonly violation: string | undefined;
-  /** Resolves when its socket is closed. */
-  readonly closed: Promise<void>;
-};
-
-export type RequestBody = {
-  readonly model?: string;
-  readonly stream?: boolean;
-  readonly messages?: readonly { readonly role: string; readonly content: unknown }[];
-  readonly [key: string]: unknown;
-};
+import { ANTHROPIC_DIALECT } from './anthropic-dialect.ts';
+import type { Dialect, RequestBody, SeenRequest } from './dialect.ts';
+import { play, type Stage, sendJson } from './play.ts';
+import { type ApiTurn, promptTooLong, says, status } from './reply.ts';
+import { isDict } from './values.ts';
 
 export type ApiServer = {
   readonly url: string;
@@ -34,7 +17,10 @@ export type ApiServer = {
   all(): readonly SeenRequest[];
   /** Resolves once the n-th main request (from 1) is there. */
   waitForRequest(n: number): Promise<SeenRequest>;
+  /** Resolves once the socket of the n-th main request (from 1) is closed, with the time. */
+  waitForSocketClosed(n: number): Promise<number>;
   close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 };
 
 export type Script = {
@@ -43,161 +29,129 @@ export type Script = {
   readonly side?: (request: SeenRequest) => ApiTurn | undefined;
   /** What is said once the script is used up. */
   readonly after?: ApiTurn;
+  /** The only key that is taken; without it every key is. */
+  readonly apiKey?: string;
+  /** A request with more tokens, four characters each, is told that its prompt is too long. */
+  readonly contextWindowTokens?: number;
 };
 
 /** A real HTTP server on loopback that speaks the Messages API, remembers every request and refuses malformed ones. */
-export async function startApiServer(script: Script): Promise<ApiServer> {
+export function startApiServer(script: Script): Promise<ApiServer> {
+  return startServer(script, ANTHROPIC_DIALECT);
+}
+
+/** The same server in the words of any API. */
+export async function startServer(script: Script, dialect: Dialect): Promise<ApiServer> {
   const main: SeenRequest[] = [];
   const side: SeenRequest[] = [];
   const all: SeenRequest[] = [];
+  const thoughts = new Map<string, string>();
+  const thoughtfulCalls = new Set<string>();
+  const closings = new WeakMap<Socket, Promise<number>>();
   let waiting: (() => void)[] = [];
-  const signatures = new Set<string>();
 
-  function answerFor(request: SeenRequest): ApiTurn {
+  function answerTo(request: SeenRequest): ApiTurn {
     const aside = script.side?.(request);
-    if (aside !== undefined) {
-      side.push(request);
-      return aside;
-    }
-    main.push(request);
+    (aside === undefined ? main : side).push(request);
     for (const wake of waiting) wake();
     waiting = [];
+    const refusal = dialect.refusedCredentials(request.headers, script.apiKey);
+    if (refusal !== undefined) return status(401, refusal);
     if (request.violation !== undefined) return status(400, request.violation);
+    const tokens = Math.ceil(request.raw.length / 4);
+    const limit = script.contextWindowTokens;
+    if (limit !== undefined && tokens > limit) return promptTooLong(tokens, limit);
+    if (aside !== undefined) return aside;
     const index = main.length - 1;
     const turn = typeof script.turns === 'function' ? script.turns(request, index) : script.turns[index];
     return turn ?? script.after ?? says('done');
   }
 
-  const server = createServer(async (incoming, response) => {
-    incoming.socket.on('error', () => undefined);
+  /** Remembers what a client will have to bring back. */
+  function issue(turn: ApiTurn): void {
+    if (turn.kind === 'later') issue(turn.turn);
+    if (turn.kind !== 'reply') return;
+    const isThoughtful = turn.blocks[0]?.type === 'thinking' || turn.blocks[0]?.type === 'redacted_thinking';
+    for (const { type, id, thinking, signature } of turn.blocks) {
+      if (type === 'thinking') thoughts.set(String(signature), String(thinking));
+      if (type === 'tool_use' && isThoughtful) thoughtfulCalls.add(String(id));
+    }
+  }
+
+  async function take(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const arrivedAtMs = performance.now();
+    const closed = closings.get(incoming.socket) ?? closingOf(incoming.socket);
+    closings.set(incoming.socket, closed);
     response.on('error', () => undefined);
-    const closed = new Promise<void>((resolve) => incoming.socket.once('close', () => resolve()));
-    const raw = await readText(incoming).catch(() => '');
-    const path = incoming.url ?? '';
+    const raw = await readText(incoming).catch(() => undefined);
+    if (raw === undefined) return;
+    const { method = '', url: path = '', headers } = incoming;
     const body = parse(raw);
-    const counted = path.endsWith('/count_tokens');
-    const checked = path.startsWith('/v1/messages') && !counted;
-    const violation = checked ? violationOf(body, incoming.headers, signatures) : undefined;
-    const request: SeenRequest = {
-      method: incoming.method ?? '',
-      path,
-      headers: incoming.headers,
-      raw,
-      body,
-      violation,
-      closed,
-    };
+    const isConversation = dialect.isConversation(method, path);
+    const violation = isConversation ? dialect.violationOf(body, headers, { thoughts, thoughtfulCalls }) : undefined;
+    const request: SeenRequest = { method, path, headers, raw, body, violation, arrivedAtMs, closed };
     all.push(request);
-    if (counted) return void sendJson(response, 200, { input_tokens: Math.ceil(raw.length / 4) });
-    if (!checked)
-      return void sendJson(response, 404, {
-        type: 'error',
-        error: { type: 'not_found_error', message: `Not found: ${path}` },
-      });
-    const turn = answerFor(request);
-    if (turn.kind === 'reply')
-      for (const block of turn.blocks) if (typeof block.signature === 'string') signatures.add(block.signature);
-    await play(turn, response, body, `msg_${String(all.length).padStart(4, '0')}`);
-  });
+    const stage: Stage = { response, dialect, body, id: `msg_${String(all.length).padStart(4, '0')}` };
+    if (!isConversation) return answerLookUp(stage, request);
+    const turn = answerTo(request);
+    issue(turn);
+    await play(turn, stage);
+  }
+
+  const server = createServer((incoming, response) => void take(incoming, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
+
+  async function waitForRequest(n: number): Promise<SeenRequest> {
+    for (;;) {
+      const found = main[n - 1];
+      if (found !== undefined) return found;
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve);
+      });
+    }
+  }
+
+  async function close(): Promise<void> {
+    if (!server.listening) return;
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  }
+
   return {
     url: `http://127.0.0.1:${port}`,
     requests: () => main,
     sideRequests: () => side,
     all: () => all,
-    async waitForRequest(n) {
-      while (main.length < n) {
-        await new Promise<void>((resolve) => {
-          waiting.push(resolve);
-        });
-      }
-      const found = main[n - 1];
-      if (found === undefined) throw new Error('The request vanished.');
-      return found;
-    },
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    waitForRequest,
+    waitForSocketClosed: async (n) => (await waitForRequest(n)).closed,
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 
-async function play(turn: ApiTurn, response: ServerResponse, body: RequestBody, id: string): Promise<void> {
-  const requestId = { 'request-id': `req_${id}` };
-  switch (turn.kind) {
-    case 'reset':
-      response.socket?.resetAndDestroy();
-      return;
-    case 'hang':
-      return;
-    case 'raw':
-      response.writeHead(turn.status, { 'content-type': turn.contentType, ...requestId }).end(turn.body);
-      return;
-    case 'error':
-      sendJson(
-        response,
-        turn.status,
-        { type: 'error', error: { type: turn.type, message: turn.message }, request_id: requestId['request-id'] },
-        { ...requestId, ...turn.headers },
-      );
-      return;
-    case 'reply':
-      if (body.stream === true) await stream(turn, response, String(body.model), id);
-      else sendJson(response, 200, messageOf(turn, id, String(body.model)), requestId);
-      return;
-    default:
-      throw new Error('Unknown turn');
-  }
-}
-
-async function stream(reply: ApiReply, response: ServerResponse, model: string, id: string): Promise<void> {
-  response.writeHead(200, {
-    'content-type': 'text/event-stream',
-    'cache-control': 'no-cache',
-    'request-id': `req_${id}`,
+function closingOf(socket: Socket): Promise<number> {
+  socket.on('error', () => undefined);
+  return new Promise((resolve) => {
+    socket.once('close', () => resolve(performance.now()));
   });
-  const events = eventsOf(reply, id, model);
-  for (const [at, event] of [...events, undefined].entries()) {
-    for (const fault of reply.faults.filter((one) => one.at === at)) {
-      if (fault.do === 'cut') return void response.socket?.destroy();
-      if (fault.do === 'end') return void response.end();
-      if (fault.do === 'keep-open') continue;
-      if (fault.do === 'send') send(response, fault.event, fault.data);
-      if (fault.do === 'wait') await waitFor(fault.until, fault.pings, response);
-    }
-    if (response.destroyed) return;
-    if (event !== undefined) send(response, event.event, event.data);
-  }
-  if (!reply.faults.some((fault) => fault.do === 'keep-open')) response.end();
 }
 
-async function waitFor(until: Promise<unknown>, pings: 'pings' | 'silence', response: ServerResponse): Promise<void> {
-  const timer = pings === 'pings' ? setInterval(() => send(response, 'ping', { type: 'ping' }), 20) : undefined;
-  const gone = new Promise((resolve) => response.once('close', resolve));
-  await Promise.race([until, gone]);
-  clearInterval(timer);
-}
-
-function send(response: ServerResponse, event: string, data: unknown): void {
-  if (!response.destroyed) response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
-}
-
-function sendJson(
-  response: ServerResponse,
-  code: number,
-  body: object,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  response.writeHead(code, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+function answerLookUp(stage: Stage, { method, path, raw }: SeenRequest): void {
+  const found = stage.dialect.lookUp(method, path, raw);
+  const refusal = { status: 404, type: 'not_found_error', message: `Not found: ${path}` };
+  if (found === undefined) sendJson(stage, 404, stage.dialect.errorBody(refusal, `req_${stage.id}`));
+  else sendJson(stage, 200, found);
 }
 
 function parse(raw: string): RequestBody {
   try {
-    return JSON.parse(raw);
+    const value: unknown = JSON.parse(raw);
+    return isDict(value) ? value : {};
   } catch {
     return {};
   }
@@ -205,9 +159,6 @@ function parse(raw: string): RequestBody {
 
 /** A promise and the key to it: streams wait at it until the test lets them go on. */
 export function gate(): { readonly closed: Promise<void>; readonly open: () => void } {
-  let open: () => void = () => undefined;
-  const closed = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { closed, open };
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { closed: promise, open: () => resolve() };
 }

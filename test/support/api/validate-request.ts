@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { violationOfMessages } from './validate-messages.ts';
-import { type Dict, isDict, isText } from './values.ts';
+import { type Issued, violationOfMessages } from './validate-messages.ts';
+import { violationOfThinking, violationOfToolChoice, violationOfTools } from './validate-tools.ts';
+import { type Dict, isDict, isText, isWellFormed } from './values.ts';
 
 const FIELDS = new Set([
   'model',
@@ -17,70 +18,104 @@ const FIELDS = new Set([
   'metadata',
   'thinking',
   'service_tier',
-  'context_management',
   'output_config',
   'container',
-  'mcp_servers',
-  'betas',
 ]);
-const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/;
-const MAX_OUTPUT_TOKENS = 128_000;
+/** Fields that exist only for who asks for them in the `anthropic-beta` header. */
+const BETA_FIELDS: Readonly<Record<string, string>> = {
+  context_management: 'context-management-',
+  mcp_servers: 'mcp-client-',
+};
+const OUTPUT_LIMITS: readonly (readonly [RegExp, number])[] = [
+  [/opus-4-[01]\b/, 32_000],
+  [/(sonnet|haiku|opus)-4-/, 64_000],
+  [/3-5-(sonnet|haiku)|3-haiku/, 8192],
+];
+const USUAL_OUTPUT_LIMIT = 128_000;
+const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'];
 const MAX_BREAKPOINTS = 4;
 
 /** The first structural rule a request breaks, in the API's words; `undefined` when it breaks none. */
-export function violationOf(
-  body: unknown,
-  headers: IncomingHttpHeaders,
-  knownSignatures: ReadonlySet<string>,
-): string | undefined {
+export function violationOf(body: unknown, headers: IncomingHttpHeaders, issued: Issued): string | undefined {
   if (!headers['anthropic-version']) return 'anthropic-version: header is required';
   if (!String(headers['content-type']).startsWith('application/json')) return 'content-type: must be application/json';
   if (!isDict(body) || Object.keys(body).length === 0) return 'The request body is not valid JSON';
-  const extra = Object.keys(body).find((key) => !FIELDS.has(key));
-  if (extra !== undefined) return `${extra}: Extra inputs are not permitted`;
-  if (
-    !JSON.stringify(body).isWellFormed() ||
-    /\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f])|(?<!\\ud[89ab][0-9a-f]{2})\\ud[c-f][0-9a-f]{2}/i.test(JSON.stringify(body))
-  ) {
-    return 'The request body is not valid JSON: no low surrogate in string';
-  }
+  if (!isWellFormed(body)) return 'The request body is not valid JSON: no low surrogate in string';
   return (
-    scalars(body) ??
+    unknownField(body, String(headers['anthropic-beta'] ?? '')) ??
+    model(body) ??
+    sampling(body) ??
+    metadata(body.metadata) ??
+    outputConfig(body.output_config) ??
     system(body.system) ??
-    tools(body.tools) ??
-    toolChoice(body) ??
-    thinking(body) ??
+    violationOfTools(body.tools) ??
+    violationOfToolChoice(body) ??
+    violationOfThinking(body) ??
     breakpoints(body) ??
-    violationOfMessages(body, knownSignatures)
+    violationOfMessages(body, issued)
   );
 }
 
-function scalars(body: Dict): string | undefined {
+/** What a request without credentials, or with the wrong ones, is told. */
+export function refusedCredentials(headers: IncomingHttpHeaders, expected: string | undefined): string | undefined {
+  const given = headers['x-api-key'] ?? headers.authorization?.replace(/^Bearer /, '');
+  if (given === undefined || given === '') return 'x-api-key header is required';
+  return expected === undefined || given === expected ? undefined : 'invalid x-api-key';
+}
+
+function unknownField(body: Dict, betas: string): string | undefined {
+  const extra = Object.keys(body).find((key) => {
+    const beta = BETA_FIELDS[key];
+    return beta === undefined ? !FIELDS.has(key) : !betas.includes(beta);
+  });
+  return extra === undefined ? undefined : `${extra}: Extra inputs are not permitted`;
+}
+
+function model(body: Dict): string | undefined {
   if (!isText(body.model)) return 'model: Field required';
   if (body.model.trim() === '') return 'model: String should have at least 1 character';
   const max = body.max_tokens;
   if (max === undefined) return 'max_tokens: Field required';
   if (typeof max !== 'number' || !Number.isInteger(max)) return 'max_tokens: Input should be a valid integer';
   if (max <= 0) return 'max_tokens: Input should be greater than or equal to 1';
-  if (max > MAX_OUTPUT_TOKENS)
-    return `max_tokens: ${max} > ${MAX_OUTPUT_TOKENS}, which is the maximum allowed number of output tokens`;
-  if (body.stream !== undefined && typeof body.stream !== 'boolean') return 'stream: Input should be a valid boolean';
-  const { temperature } = body;
-  if (temperature !== undefined && (typeof temperature !== 'number' || temperature < 0 || temperature > 1))
-    return 'temperature: range: 0..1';
-  const stops = body.stop_sequences;
-  if (stops !== undefined) {
-    if (!Array.isArray(stops)) return 'stop_sequences: Input should be a valid list';
-    if (stops.some((stop) => !isText(stop) || stop.trim() === ''))
-      return 'stop_sequences: each stop sequence must contain non-whitespace';
-  }
-  if (
-    body.metadata !== undefined &&
-    (!isDict(body.metadata) || Object.keys(body.metadata).some((key) => key !== 'user_id'))
-  ) {
-    return 'metadata: Extra inputs are not permitted';
-  }
-  return undefined;
+  const name = body.model;
+  const limit = OUTPUT_LIMITS.find(([pattern]) => pattern.test(name))?.[1] ?? USUAL_OUTPUT_LIMIT;
+  return max > limit
+    ? `max_tokens: ${max} > ${limit}, which is the maximum allowed number of output tokens for ${name}`
+    : undefined;
+}
+
+function sampling(body: Dict): string | undefined {
+  const { stream, temperature, top_p: topP, top_k: topK, stop_sequences: stops } = body;
+  if (stream !== undefined && typeof stream !== 'boolean') return 'stream: Input should be a valid boolean';
+  if (temperature !== undefined && !isFraction(temperature)) return 'temperature: range: 0..1';
+  if (topP !== undefined && !isFraction(topP)) return 'top_p: range: 0..1';
+  if (topK !== undefined && !Number.isInteger(topK)) return 'top_k: Input should be a valid integer';
+  if (stops === undefined) return undefined;
+  if (!Array.isArray(stops)) return 'stop_sequences: Input should be a valid list';
+  return stops.some((stop) => !isText(stop) || stop.trim() === '')
+    ? 'stop_sequences: each stop sequence must contain non-whitespace'
+    : undefined;
+}
+
+const isFraction = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= 1;
+
+function metadata(value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  if (!isDict(value)) return 'metadata: Input should be a valid dictionary';
+  const extra = Object.keys(value).find((key) => key !== 'user_id');
+  if (extra !== undefined) return `metadata.${extra}: Extra inputs are not permitted`;
+  return value.user_id === undefined || isText(value.user_id)
+    ? undefined
+    : 'metadata.user_id: Input should be a valid string';
+}
+
+function outputConfig(value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  if (!isDict(value)) return 'output_config: Input should be a valid dictionary';
+  return value.effort === undefined || EFFORTS.includes(String(value.effort))
+    ? undefined
+    : `output_config.effort: Input should be ${EFFORTS.map((effort) => `'${effort}'`).join(', ')}`;
 }
 
 function system(value: unknown): string | undefined {
@@ -90,51 +125,8 @@ function system(value: unknown): string | undefined {
     if (!isDict(block) || block.type !== 'text' || !isText(block.text))
       return `system.${at}: Input should be a text block`;
     if (block.text === '') return 'system: text content blocks must be non-empty';
+    if (block.text.trim() === '') return 'system: text content blocks must contain non-whitespace text';
   }
-  return undefined;
-}
-
-function tools(value: unknown): string | undefined {
-  if (value === undefined) return undefined;
-  if (!Array.isArray(value)) return 'tools: Input should be a valid list';
-  const names = new Set<string>();
-  for (const [at, tool] of value.entries()) {
-    if (!isDict(tool) || !isText(tool.name)) return `tools.${at}.name: Field required`;
-    if (names.has(tool.name)) return 'tools: Tool names must be unique.';
-    names.add(tool.name);
-    if (tool.type !== undefined && tool.type !== 'custom') continue;
-    if (!TOOL_NAME.test(tool.name))
-      return `tools.${at}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`;
-    if (!isDict(tool.input_schema)) return `tools.${at}.custom.input_schema: Field required`;
-    if (tool.input_schema.type !== 'object') return `tools.${at}.custom.input_schema.type: Input should be 'object'`;
-  }
-  return undefined;
-}
-
-function toolChoice(body: Dict): string | undefined {
-  const choice = body.tool_choice;
-  if (choice === undefined) return undefined;
-  if (!isDict(choice) || !['auto', 'any', 'tool', 'none'].includes(String(choice.type)))
-    return 'tool_choice: Input tag is not valid';
-  if (choice.type !== 'tool') return undefined;
-  const offered = Array.isArray(body.tools) && body.tools.some((tool) => isDict(tool) && tool.name === choice.name);
-  return offered ? undefined : `tool_choice: Tool '${String(choice.name)}' not found in provided tools`;
-}
-
-function thinking(body: Dict): string | undefined {
-  const value = body.thinking;
-  if (value === undefined) return undefined;
-  if (!isDict(value) || !['enabled', 'disabled', 'adaptive'].includes(String(value.type)))
-    return 'thinking: Input tag is not valid';
-  if (value.type === 'disabled') return undefined;
-  if (body.temperature !== undefined && body.temperature !== 1)
-    return '`temperature` may only be set to 1 when thinking is enabled';
-  if (value.type === 'adaptive') return undefined;
-  const budget = value.budget_tokens;
-  if (typeof budget !== 'number') return 'thinking.enabled.budget_tokens: Field required';
-  if (budget < 1024) return 'thinking.enabled.budget_tokens: Input should be greater than or equal to 1024';
-  if (typeof body.max_tokens === 'number' && budget >= body.max_tokens)
-    return '`max_tokens` must be greater than `thinking.budget_tokens`';
   return undefined;
 }
 
@@ -144,18 +136,25 @@ function breakpoints(body: Dict): string | undefined {
     if (Array.isArray(value)) for (const part of value) walk(part);
     else if (isDict(value)) {
       if (value.cache_control !== undefined) marked.push(value);
-      for (const part of Object.values(value)) walk(part);
+      walk(value.content);
     }
   };
+  // The order in which the API reads a prompt.
   walk([body.tools, body.system, body.messages]);
   if (marked.length > MAX_BREAKPOINTS)
     return `A maximum of 4 blocks with cache_control may be provided. Found ${marked.length}.`;
+  let isShort = false;
   for (const block of marked) {
     if (block.type === 'thinking' || block.type === 'redacted_thinking')
       return 'cache_control cannot be set for thinking blocks';
     if (block.type === 'text' && block.text === '') return 'cache_control cannot be set for empty text blocks';
-    if (!isDict(block.cache_control) || block.cache_control.type !== 'ephemeral')
-      return 'cache_control: Input tag is not valid';
+    const control = block.cache_control;
+    if (!isDict(control) || control.type !== 'ephemeral') return 'cache_control: Input tag is not valid';
+    if (control.ttl !== undefined && control.ttl !== '5m' && control.ttl !== '1h')
+      return "cache_control.ephemeral.ttl: Input should be '5m' or '1h'";
+    if (control.ttl === '1h' && isShort)
+      return "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block";
+    isShort ||= control.ttl !== '1h';
   }
   return undefined;
 }

@@ -1,0 +1,44 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ApiReply } from './reply.ts';
+import type { Issued } from './validate-messages.ts';
+
+/** One request as it arrived. */
+export type SeenRequest = {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  /** The body byte for byte. */
+  readonly raw: string;
+  readonly body: RequestBody;
+  /** What the structural rules said against it, if anything. */
+  readonly violation: string | undefined;
+  readonly arrivedAtMs: number;
+  /** Resolves when its socket is closed, with the time. Both times are of `performance.now`. */
+  readonly closed: Promise<number>;
+};
+
+export type RequestBody = {
+  readonly model?: string;
+  readonly stream?: boolean;
+  readonly messages?: readonly { readonly role: string; readonly content: unknown }[];
+  readonly [key: string]: unknown;
+};
+
+export type ServerEvent = { readonly event: string; readonly data: unknown };
+
+/** What an answer to a request with an error needs. */
+export type Refusal = { readonly status: number; readonly type: string; readonly message: string };
+
+/** How one kind of API takes requests and words its answers. */
+export type Dialect = {
+  readonly isConversation: (method: string, path: string) => boolean;
+  /** Answers to everything that is no conversation. */
+  readonly lookUp: (method: string, path: string, raw: string) => object | undefined;
+  readonly refusedCredentials: (headers: IncomingHttpHeaders, expected: string | undefined) => string | undefined;
+  readonly violationOf: (body: RequestBody, headers: IncomingHttpHeaders, issued: Issued) => string | undefined;
+  readonly eventsOf: (reply: ApiReply, id: string, body: RequestBody) => readonly ServerEvent[];
+  readonly frame: (event: ServerEvent) => string;
+  readonly ping: string;
+  readonly messageOf: (reply: ApiReply, id: string, body: RequestBody) => object;
+  readonly errorBody: (refusal: Refusal, requestId: string) => object;
+};
