@@ -34,7 +34,14 @@ export function allowMatches(rule: Rule, part: ShellPart, from: number): boolean
   if (rule.specifier === undefined) return true;
   const argv = part.argv.slice(from);
   const plain = argv.every(
-    (word) => word.kind === 'literal' || word.kind === 'data' || (word.kind === 'glob' && !/^[-*?[]/.test(word.text)),
+    (word, index) =>
+      word.kind === 'literal' ||
+      (word.kind === 'glob' && !/^[-*?[]/.test(word.text)) ||
+      (word.kind === 'data' &&
+        takesText(
+          argv.map((each) => each.text),
+          index,
+        )),
   );
   const pattern = commandPattern(rule.specifier);
   const name = argv[0]?.text ?? '';
@@ -43,6 +50,16 @@ export function allowMatches(rule: Rule, part: ShellPart, from: number): boolean
   const words = argv.map((word) => word.text);
   const dataInPattern = argv.slice(0, pattern.words.length).some((word) => word.kind !== 'literal');
   return !dataInPattern && fits(pattern.words, words, pattern.open);
+}
+
+/** Where the output of a command is only text: a message, the words of `echo`. */
+function takesText(words: readonly string[], index: number): boolean {
+  const [name, sub] = words;
+  if (name === 'echo') return true;
+  const option = words[index - 1] ?? '';
+  if (name === 'git' && (sub === 'commit' || sub === 'tag'))
+    return option === '-m' || option === '--message' || option === '-am';
+  return name === 'gh' && /^(?:--body|--title|-b|-t)$/.test(option);
 }
 
 /** A star inside the words stands for any number of characters of one word, alone for any number of words. */

@@ -8,7 +8,8 @@ export type GitPreflight = { readonly ok: true } | { readonly ok: false; readonl
 export function gitPreflight(fs: PermissionFs, cwd: string, root: string): GitPreflight {
   const here = findRepository(fs, cwd);
   const expected = findRepository(fs, root);
-  if (here === 'bare' || expected === 'bare') return { ok: false, why: 'A folder on the way looks like a bare repository.' };
+  if (here === 'bare' || expected === 'bare')
+    return { ok: false, why: 'A folder on the way looks like a bare repository.' };
   if (here === undefined) return { ok: true };
   if (here !== expected) return { ok: false, why: `${here} is another repository than the one of the workspace.` };
   const folders = gitFolders(fs, here);
@@ -16,7 +17,8 @@ export function gitPreflight(fs: PermissionFs, cwd: string, root: string): GitPr
   for (const folder of folders) {
     for (const file of ['config', 'config.worktree']) {
       const key = dangerousKey(fs.readFile(join(folder, file)) ?? '');
-      if (key !== undefined) return { ok: false, why: `${key} is set in ${join(folder, file)}; it can make git run a program.` };
+      if (key !== undefined)
+        return { ok: false, why: `${key} is set in ${join(folder, file)}; it can make git run a program.` };
     }
   }
   return { ok: true };
@@ -28,7 +30,8 @@ export function dangerousKey(text: string): string | undefined {
   for (const line of text.replace(/\\\r?\n/g, '').split(/\r?\n/)) {
     const header = /^\s*\[\s*([^\s"\]]+)\s*(?:"((?:[^"\\]|\\.)*)")?\s*\](.*)$/s.exec(line);
     const body = header === null ? line : (header[3] ?? '');
-    if (header !== null) section = `${(header[1] ?? '').toLowerCase()}${header[2] === undefined ? '' : `.${header[2]}`}`;
+    if (header !== null)
+      section = `${(header[1] ?? '').toLowerCase()}${header[2] === undefined ? '' : `.${header[2]}`}`;
     else if (/^\s*\[/.test(line)) return `an unreadable section (${line.trim().slice(0, 40)})`;
     const entry = /^\s*([A-Za-z][\w-]*)\s*(?:=\s*(.*))?$/s.exec(body);
     if (entry === null) {
@@ -40,8 +43,32 @@ export function dangerousKey(text: string): string | undefined {
     const [top = ''] = section.split('.');
     const key = `${section}.${name}`;
     if (key === 'core.fsmonitor' && !/^"?(?:true|false|0|1|yes|no|on|off)"?$/i.test(value)) return key;
-    if (top === 'core' && /^(?:hookspath|pager|sshcommand|editor|askpass|gitproxy|worktree|alternaterefscommand|attributesfile|excludesfile)$/.test(name)) return key;
-    if (['pager', 'filter', 'alias', 'include', 'includeif', 'difftool', 'mergetool', 'merge-driver', 'interactive', 'sequence', 'uploadpack', 'man', 'instaweb', 'browser'].includes(top)) return key;
+    if (
+      top === 'core' &&
+      /^(?:hookspath|pager|sshcommand|editor|askpass|gitproxy|worktree|alternaterefscommand|attributesfile|excludesfile)$/.test(
+        name,
+      )
+    )
+      return key;
+    if (
+      [
+        'pager',
+        'filter',
+        'alias',
+        'include',
+        'includeif',
+        'difftool',
+        'mergetool',
+        'merge-driver',
+        'interactive',
+        'sequence',
+        'uploadpack',
+        'man',
+        'instaweb',
+        'browser',
+      ].includes(top)
+    )
+      return key;
     if (top === 'diff' && /^(?:external|command|textconv|tool|orderfile)$/.test(name)) return key;
     if (top === 'gpg' && name === 'program') return key;
     if (top === 'credential' && name === 'helper') return key;

@@ -6,12 +6,27 @@ const OVERRIDES: readonly (readonly [string, string])[] = [
   ['safe.bareRepository', 'explicit'],
 ];
 
-const DIFFING = new Set(['diff', 'log', 'show', 'blame', 'stash', 'format-patch', 'diff-tree', 'diff-index', 'diff-files']);
+const DIFFING = new Set([
+  'diff',
+  'log',
+  'show',
+  'blame',
+  'stash',
+  'format-patch',
+  'diff-tree',
+  'diff-index',
+  'diff-files',
+]);
 
 /** Arguments for a git of our own: no helper program of the repository runs. Sub-command first. */
 export function hardenGit(args: readonly string[]): readonly string[] {
   const [name = '', ...rest] = args;
-  const flags = DIFFING.has(name) && name !== 'blame' ? ['--no-ext-diff', '--no-textconv'] : name === 'blame' ? ['--no-textconv'] : [];
+  const flags =
+    DIFFING.has(name) && name !== 'blame'
+      ? ['--no-ext-diff', '--no-textconv']
+      : name === 'blame'
+        ? ['--no-textconv']
+        : [];
   return [...OVERRIDES.flatMap(([key, value]) => ['-c', `${key}=${value}`]), name, ...flags, ...rest];
 }
 

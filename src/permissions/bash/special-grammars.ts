@@ -1,4 +1,4 @@
-import type { ReadOnlyReading } from './read-only.ts';
+import { HERE, NOTHING_READ, type ReadOnlyReading, refused } from './reading.ts';
 import type { Argument } from './words.ts';
 
 /** Commands whose words are a small language of their own. `undefined` for all others. */
@@ -16,7 +16,11 @@ export function specialReading(argv: readonly Argument[]): ReadOnlyReading | und
     case 'printf':
       return printfReading(args);
     case 'jq':
-      return args.some((word) => /\benv\b|\$ENV|\$__prog|\b(?:import|include|input_filename|modulemeta|debug|halt_error|getpath)\b/.test(word.text))
+      return args.some((word) =>
+        /\benv\b|\$ENV|\$__prog|\b(?:import|include|input_filename|modulemeta|debug|halt_error|getpath)\b/.test(
+          word.text,
+        ),
+      )
         ? refused('The jq program looks at more than its input.')
         : undefined;
     case 'tail':
@@ -24,24 +28,69 @@ export function specialReading(argv: readonly Argument[]): ReadOnlyReading | und
         ? refused('tail would follow the file and not end.')
         : undefined;
     case 'date':
-      return args.some((word) => /^-I/.test(word.text)) && args.every((word) => /^(?:-I(?:date|hours|minutes|seconds|ns)?|-u)$/.test(word.text))
-        ? NOTHING
+      return args.some((word) => /^-I/.test(word.text)) &&
+        args.every((word) => /^(?:-I(?:date|hours|minutes|seconds|ns)?|-u)$/.test(word.text))
+        ? NOTHING_READ
         : undefined;
     default:
       return undefined;
   }
 }
 
-const NOTHING: ReadOnlyReading = { ok: true, reads: [], searches: [], follows: 'none' };
-
 /** Predicates that only look; with the number of words that follow. */
 const FIND_PREDICATES: Readonly<Record<string, number>> = {
-  '-name': 1, '-iname': 1, '-path': 1, '-ipath': 1, '-wholename': 1, '-regex': 1, '-iregex': 1, '-regextype': 1,
-  '-type': 1, '-xtype': 1, '-size': 1, '-empty': 0, '-maxdepth': 1, '-mindepth': 1, '-mtime': 1, '-mmin': 1,
-  '-atime': 1, '-amin': 1, '-ctime': 1, '-cmin': 1, '-perm': 1, '-user': 1, '-group': 1, '-links': 1, '-inum': 1,
-  '-print': 0, '-print0': 0, '-printf': 1, '-ls': 0, '-prune': 0, '-quit': 0, '-true': 0, '-false': 0, '-depth': 0,
-  '-xdev': 0, '-mount': 0, '-not': 0, '!': 0, '-a': 0, '-and': 0, '-o': 0, '-or': 0, '(': 0, ')': 0, '-readable': 0,
-  '-writable': 0, '-executable': 0, '-daystart': 0, '-noleaf': 0, '-nouser': 0, '-nogroup': 0, '-newermt': 1,
+  '-name': 1,
+  '-iname': 1,
+  '-path': 1,
+  '-ipath': 1,
+  '-wholename': 1,
+  '-regex': 1,
+  '-iregex': 1,
+  '-regextype': 1,
+  '-type': 1,
+  '-xtype': 1,
+  '-size': 1,
+  '-empty': 0,
+  '-maxdepth': 1,
+  '-mindepth': 1,
+  '-mtime': 1,
+  '-mmin': 1,
+  '-atime': 1,
+  '-amin': 1,
+  '-ctime': 1,
+  '-cmin': 1,
+  '-perm': 1,
+  '-user': 1,
+  '-group': 1,
+  '-links': 1,
+  '-inum': 1,
+  '-print': 0,
+  '-print0': 0,
+  '-printf': 1,
+  '-ls': 0,
+  '-prune': 0,
+  '-quit': 0,
+  '-true': 0,
+  '-false': 0,
+  '-depth': 0,
+  '-xdev': 0,
+  '-mount': 0,
+  '-not': 0,
+  '!': 0,
+  '-a': 0,
+  '-and': 0,
+  '-o': 0,
+  '-or': 0,
+  '(': 0,
+  ')': 0,
+  '-readable': 0,
+  '-writable': 0,
+  '-executable': 0,
+  '-daystart': 0,
+  '-noleaf': 0,
+  '-nouser': 0,
+  '-nogroup': 0,
+  '-newermt': 1,
 };
 
 function findReading(args: readonly Argument[]): ReadOnlyReading {
@@ -50,7 +99,8 @@ function findReading(args: readonly Argument[]): ReadOnlyReading {
   let at = 0;
   while (args[at]?.text === '-P') at += 1;
   const places: Argument[] = [];
-  for (; at < args.length && !/^(?:-|!|\(|\)|,)/.test(args[at]?.text ?? ''); at += 1) places.push(...args.slice(at, at + 1));
+  for (; at < args.length && !/^(?:-|!|\(|\)|,)/.test(args[at]?.text ?? ''); at += 1)
+    places.push(...args.slice(at, at + 1));
   for (; at < args.length; at += 1) {
     const word = args[at]?.text ?? '';
     const follow = Object.hasOwn(FIND_PREDICATES, word) ? FIND_PREDICATES[word] : undefined;
@@ -58,21 +108,27 @@ function findReading(args: readonly Argument[]): ReadOnlyReading {
     if (at + follow >= args.length && follow > 0) return refused(`find ${word} lacks its value.`);
     at += follow;
   }
-  const here: Argument = { text: '.', kind: 'literal', prefix: '.', home: 'none' };
-  return { ok: true, reads: places.length === 0 ? [here] : places, searches: [], follows: 'none' };
+  return { ok: true, reads: places.length === 0 ? [HERE] : places, searches: [], follows: 'none' };
 }
 
 /** `sed -n 3p`, `sed -n 3,9p`, `sed -n '3p;8p'`, `$p`: printing lines and nothing else. */
 function sedReading(args: readonly Argument[]): ReadOnlyReading {
   const [quiet, ...rest] = args;
-  if (quiet?.kind !== 'literal' || !/^(?:-n|-ne|-nE|-En|--quiet|--silent)$/.test(quiet.text)) return refused('Only sed -n with line numbers is known to be read-only.');
+  if (quiet?.kind !== 'literal' || !/^(?:-n|-ne|-nE|-En|--quiet|--silent)$/.test(quiet.text))
+    return refused('Only sed -n with line numbers is known to be read-only.');
   const script = rest[0]?.text === '-e' && quiet.text !== '-ne' ? rest[1] : rest[0];
   const files = rest.slice(rest[0] === script ? 1 : 2);
   const range = /^\s*(?:\d+|\$)(?:\s*,\s*(?:\+?\d+|\$))?\s*p\s*$/;
   if (script?.kind !== 'literal' || !script.text.split(';').every((step) => range.test(step))) {
     return refused('Only printing lines by number is known to be read-only in sed.');
   }
-  const dashed = files.find((word) => word.text.startsWith('-') || word.kind === 'data' || word.kind === 'unknown' || (word.kind === 'glob' && word.prefix === ''));
+  const dashed = files.find(
+    (word) =>
+      word.text.startsWith('-') ||
+      word.kind === 'data' ||
+      word.kind === 'unknown' ||
+      (word.kind === 'glob' && word.prefix === ''),
+  );
   if (dashed !== undefined) return refused(`sed ${dashed.text} is not known to be read-only.`);
   return { ok: true, reads: files, searches: [], follows: 'none' };
 }
@@ -89,17 +145,15 @@ function testReading(args: readonly Argument[]): ReadOnlyReading {
     words.length === 1 ||
     (words.length === 2 && TEST_UNARY.has(words[0] ?? '')) ||
     (words.length === 3 && TEST_BINARY.has(words[1] ?? ''));
-  return good ? NOTHING : refused('This test is not known to be harmless.');
+  return good ? NOTHING_READ : refused('This test is not known to be harmless.');
 }
 
 function printfReading(args: readonly Argument[]): ReadOnlyReading {
   const [format] = args;
-  if (format === undefined || format.kind !== 'literal' || format.text.startsWith('-')) return refused('printf with options may set variables.');
+  if (format === undefined || format.kind !== 'literal' || format.text.startsWith('-'))
+    return refused('printf with options may set variables.');
   if (/%[^a-zA-Z%]*n/.test(format.text)) return refused('printf %n sets variables.');
-  if (args.some((word) => word.kind === 'unknown')) return refused('A word of printf is not known.');
-  return NOTHING;
-}
-
-function refused(why: string): ReadOnlyReading {
-  return { ok: false, why };
+  if (args.some((word) => word.kind === 'unknown' || word.kind === 'spread'))
+    return refused('A word of printf is not known.');
+  return NOTHING_READ;
 }

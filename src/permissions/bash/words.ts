@@ -3,8 +3,8 @@ import type { HereDoc, Word, WordPart } from 'unbash';
 /** One argument as bash would pass it, or why nobody can know. */
 export type Argument = {
   readonly text: string;
-  /** `literal`: exactly this text. `glob`: file names. `data`: holds the output of a command. `unknown`: anything. */
-  readonly kind: 'literal' | 'glob' | 'data' | 'unknown';
+  /** `literal`: exactly this text. `glob`: file names. `data`: one word that holds the output of a command; `spread`: any number of such words. `unknown`: anything. */
+  readonly kind: 'literal' | 'glob' | 'data' | 'spread' | 'unknown';
   /** For a glob: the text before the first star is literal, so an option cannot appear by surprise. */
   readonly prefix: string;
   readonly problem?: string;
@@ -32,7 +32,8 @@ export function readWord(word: Word): Argument {
     if (read.problem !== undefined) return { ...unknown(word, read.problem), text: text + read.text };
     if (read.kind !== 'literal') {
       prefix ??= text;
-      kind = kind === 'data' ? 'data' : read.kind;
+      const spread = part.type === 'CommandExpansion';
+      kind = kind === 'spread' || spread ? 'spread' : kind === 'data' ? 'data' : read.kind;
     }
     text += read.text;
   }

@@ -1,0 +1,20 @@
+/** A program that only reads, and every option of it that was looked at. */
+export type ReadOnlyCommand = {
+  /** Short options as letters; `:` after a letter for a number, `=` for text, `@` for a path. */
+  readonly short: string;
+  /** Long options: `name`, `name=` text, `name#` number, `name@` path, `name?` optional text. */
+  readonly long: readonly string[];
+  readonly operands: 'paths' | 'text' | 'none' | 'pattern-then-paths' | 'format';
+  readonly maxOperands?: number;
+  /** Descends through links, so a link to elsewhere under a searched folder matters. */
+  readonly follows?: readonly string[];
+  /** No option of it is dangerous, so a glob that begins with a dash does no harm. */
+  readonly globs: 'anywhere' | 'guarded';
+  /** `-20` in place of `-n 20`. */
+  readonly digits?: 'count';
+  /** Without a path it reads the working folder and everything below. */
+  readonly searches?: 'always' | 'recursive-flag';
+};
+
+/** The words of a text, for lists that are easier to read as one line. */
+export const words = (text: string): readonly string[] => text.split(' ').filter((word) => word !== '');

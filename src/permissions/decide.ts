@@ -1,0 +1,168 @@
+import type {
+  Decision,
+  PermissionMode,
+  Policy,
+  RealTarget,
+  Rule,
+  ToolFacts,
+  TraceStep,
+} from '../contracts/permission.ts';
+import { contextOf, type DecisionContext, resolveIn } from './context.ts';
+import type { Findings, Need } from './finding.ts';
+import type { PermissionFs } from './fs.ts';
+import { watchesBash } from './shell-findings.ts';
+import { toolFindings, toolObjections } from './tool-findings.ts';
+
+/**
+ * The one decision about a call: deny rules, breakers, asking rules, the mode, then what allows it. Whatever goes
+ * wrong on the way, somebody is asked.
+ */
+export function decide(facts: ToolFacts, policy: Policy, fs: PermissionFs): Decision {
+  try {
+    const context = contextOf(facts, policy, fs);
+    const found = toolFindings(context);
+    return verdictOf(context, { ...found, objections: [...toolObjections(context), ...found.objections] });
+  } catch (thrown) {
+    const why = thrown instanceof Error ? thrown.message : 'an unknown reason';
+    const text = `This could not be judged (${why}), so it asks.`;
+    return { ...EMPTY, verdict: 'ask', reasons: [text], trace: [{ stage: 'facts', verdict: 'ask', text }] };
+  }
+}
+
+/** What becomes of a question: without somebody to answer it is a denial that says so. */
+export function settle(decision: Decision, asks: 'somebody' | 'nobody'): Decision {
+  if (decision.verdict !== 'ask' || asks === 'somebody') return decision;
+  const text = 'Nobody is there to be asked, so it is denied.';
+  const trace: readonly TraceStep[] = [...decision.trace, { stage: 'answer', verdict: 'deny', text }];
+  return { ...decision, verdict: 'deny', reasons: [...decision.reasons, text], trace };
+}
+
+const EMPTY = { reasons: [], matched: [], trace: [], suggestions: [], targets: [], hardened: 'none' } as const;
+
+/** The mode that counts: bypass only for those who may. */
+export function effectiveMode(policy: Policy): PermissionMode {
+  return policy.mode === 'bypassPermissions' && !policy.canBypass ? 'default' : policy.mode;
+}
+
+function verdictOf(context: DecisionContext, found: Findings): Decision {
+  const mode = effectiveMode(context.policy);
+  const objections = distinct(found.objections);
+  const at = (stage: TraceStep['stage'], verdict?: TraceStep['verdict']) =>
+    objections.filter((step) => step.stage === stage && (verdict === undefined || step.verdict === verdict));
+  const denied = [...at('deny'), ...at('breaker', 'deny')];
+  if (denied.length > 0) return ended(context, found, 'deny', denied, [...denied]);
+  const strict = mode === 'plan' || mode === 'dontAsk' ? 'deny' : 'ask';
+  const broken = at('breaker');
+  const asked = at('ask');
+  const needs = found.needs.map((need) => judged(need, mode, context, found));
+  const refused = needs.filter((step) => step.verdict === 'deny');
+  if (refused.length > 0) return ended(context, found, 'deny', refused, [...broken, ...asked, ...needs]);
+  if (broken.length > 0) {
+    const steps =
+      strict === 'deny' ? [...broken, modeStep(mode, 'deny', 'nothing that needs a question runs')] : broken;
+    return ended(context, found, strict, broken, [...steps, ...asked, ...needs]);
+  }
+  if (asked.length > 0) {
+    const verdict = mode === 'dontAsk' ? 'deny' : 'ask';
+    const steps = verdict === 'deny' ? [...asked, modeStep(mode, 'deny', 'nobody is to be asked')] : asked;
+    return ended(context, found, verdict, asked, [...steps, ...needs]);
+  }
+  const open = needs.filter((step) => step.verdict === 'ask');
+  if (open.length > 0 || needs.length === 0) return ended(context, found, 'ask', open, needs);
+  return ended(context, found, 'allow', needs, needs);
+}
+
+/** One need under the mode: what covers it, what the mode covers or refuses, and otherwise a question. */
+function judged(need: Need, mode: PermissionMode, context: DecisionContext, found: Findings): TraceStep {
+  const { subject, text } = need;
+  const rule = need.cover?.by === 'rule' ? need.cover.rule : undefined;
+  if (need.cover?.by === 'default') return { stage: 'default', verdict: 'allow', subject, text };
+  const changes = need.kind !== 'read' && need.kind !== 'fetch';
+  if (mode === 'plan' && (changes || (need.kind === 'fetch' && rule === undefined))) {
+    return {
+      ...modeStep(mode, 'deny', 'only looking around is allowed'),
+      subject,
+      text: `${text} In plan mode only reading is allowed.`,
+    };
+  }
+  if (rule !== undefined) return { stage: 'allow', verdict: 'allow', subject, rule, text };
+  if (mode === 'bypassPermissions') {
+    const unnamed = found.unanalysed.length > 0 && watchesBash(context);
+    if (!unnamed) return modeStep(mode, 'allow', 'everything no rule objects to runs', subject);
+    return {
+      stage: 'mode',
+      verdict: 'ask',
+      mode,
+      subject,
+      text: `${text} With rules against some commands, what cannot be read asks.`,
+    };
+  }
+  if (mode === 'acceptEdits' && need.edits === 'workspace')
+    return modeStep(mode, 'allow', 'edits in the workspace run', subject);
+  if (mode === 'dontAsk')
+    return {
+      ...modeStep(mode, 'deny', 'only what a rule allows runs'),
+      subject,
+      text: `${text} In mode dontAsk it would need an allow rule.`,
+    };
+  return { stage: 'default', verdict: 'ask', subject, text };
+}
+
+function modeStep(mode: PermissionMode, verdict: 'allow' | 'deny', why: string, subject?: string): TraceStep {
+  return {
+    stage: 'mode',
+    verdict,
+    mode,
+    text: `In mode ${mode} ${why}.`,
+    ...(subject === undefined ? {} : { subject }),
+  };
+}
+
+function ended(
+  context: DecisionContext,
+  found: Findings,
+  verdict: Decision['verdict'],
+  because: readonly TraceStep[],
+  trace: readonly TraceStep[],
+): Decision {
+  const steps = distinct(trace);
+  const matched = [...new Set(steps.flatMap((step): readonly Rule[] => (step.rule === undefined ? [] : [step.rule])))];
+  const breaker = found.objections.some((step) => step.stage === 'breaker');
+  return {
+    verdict,
+    reasons:
+      because.length === 0 ? ['Nothing is known about this call.'] : [...new Set(because.map((step) => step.text))],
+    matched,
+    trace: steps,
+    ...(found.unanalysed.length === 0 ? {} : { unanalysed: found.unanalysed }),
+    suggestions: verdict !== 'ask' || breaker || found.unanalysed.length > 0 ? [] : suggestionsOf(found.needs),
+    targets: targetsOf(context),
+    hardened: verdict === 'allow' ? found.hardened : 'none',
+  };
+}
+
+/** One rule for each open need; none at all unless together they would answer the question. */
+function suggestionsOf(needs: readonly Need[]): Decision['suggestions'] {
+  const open = needs.filter((need) => need.cover === undefined);
+  const rules = open.flatMap((need) => (need.suggestion === undefined ? [] : [need.suggestion]));
+  if (rules.length < open.length) return [];
+  return rules.filter((rule, index) => rules.findIndex((other) => other.rule === rule.rule) === index);
+}
+
+function targetsOf(context: DecisionContext): readonly RealTarget[] {
+  const { reads = [], writes = [] } = context.facts;
+  return [...reads, ...writes].flatMap((path) => {
+    const resolved = resolveIn(context, context.policy.cwd, path);
+    return resolved.real === resolved.lexical ? [] : [{ path: resolved.lexical, real: resolved.real }];
+  });
+}
+
+function distinct(steps: readonly TraceStep[]): readonly TraceStep[] {
+  const seen = new Set<string>();
+  return steps.filter((step) => {
+    const key = `${step.stage}\n${step.verdict}\n${step.text}`;
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}

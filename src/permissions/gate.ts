@@ -1,0 +1,137 @@
+import type { JsonObject } from '../contracts/json.ts';
+import type {
+  Decision,
+  PermissionAnswer,
+  PermissionRequest,
+  Policy,
+  RememberDestination,
+  ToolFacts,
+} from '../contracts/permission.ts';
+import type { BeforeCall } from '../contracts/query.ts';
+import type { CallRequest, GateVerdict } from '../contracts/tool.ts';
+import { hiddenCharacter } from './bash/check-bytes.ts';
+import { decide, settle } from './decide.ts';
+import { denialMessage } from './denial.ts';
+import { factsOf } from './facts.ts';
+import type { PermissionFs } from './fs.ts';
+
+/** One finished decision, for the transcript, the result message and `/permissions`. */
+export type GateRecord = {
+  readonly request: CallRequest;
+  readonly input: JsonObject;
+  readonly verdict: 'allow' | 'deny';
+  readonly by: 'decision' | 'hook' | 'answer';
+  readonly decision: Decision;
+};
+
+export type GateParts = {
+  /** The rules and folders of this moment, as seen from the call's working folder. */
+  readonly policy: (cwd: string) => Policy;
+  readonly fs: PermissionFs;
+  /** Absent when nobody is there: a question is then a denial. */
+  readonly ask?: (request: PermissionRequest, signal: AbortSignal) => Promise<PermissionAnswer>;
+  readonly record: (entry: GateRecord) => void;
+  /** Stores rules for "always"; awaited, so the next call already sees them. */
+  readonly remember: (rules: readonly string[], destination: RememberDestination) => Promise<void>;
+  readonly changeMode: (mode: Policy['mode']) => void;
+  readonly newId: () => string;
+};
+
+export type Gate = (request: CallRequest, hint: BeforeCall, signal: AbortSignal) => Promise<GateVerdict>;
+
+/** The door every call goes through: decides, asks if need be, and writes down what came of it. */
+export function createGate(parts: GateParts): Gate {
+  return async (request, hint, signal) => {
+    const policy = parts.policy(request.cwd);
+    const facts = factsOf(request.tool, request.input, request.cwd);
+    const decision = withHints(decide(facts, policy, parts.fs), hint);
+    const by = decision.trace.at(-1)?.stage === 'hook' ? 'hook' : 'decision';
+    if (decision.verdict === 'allow') return finished(request, request.input, decision, by);
+    if (decision.verdict === 'deny' || parts.ask === undefined) {
+      const settled = settle(decision, 'nobody');
+      return refused(request, settled, by, denialMessage(request.tool, settled, policy.mode), 'go_on');
+    }
+    const answer = await parts.ask(questionOf(request, facts, decision, parts.newId()), signal);
+    if (signal.aborted)
+      return refused(request, decision, 'answer', 'The call was interrupted before it was allowed.', 'interrupt');
+    if (answer.behavior === 'deny') {
+      const message =
+        answer.message ?? 'The user refused this call. Ask what they would rather have, or go another way.';
+      return refused(request, decision, 'answer', message, answer.interrupt === true ? 'interrupt' : 'go_on');
+    }
+    return allowedByAnswer(request, decision, answer, policy);
+  };
+
+  async function allowedByAnswer(
+    request: CallRequest,
+    decision: Decision,
+    answer: Extract<PermissionAnswer, { behavior: 'allow' }>,
+    policy: Policy,
+  ): Promise<GateVerdict> {
+    const input = answer.updatedInput ?? request.input;
+    if (answer.updatedInput !== undefined) {
+      // Other input is another call: what is denied stays denied, whoever wrote it.
+      const again = decide(factsOf(request.tool, input, request.cwd), policy, parts.fs);
+      if (again.verdict === 'deny')
+        return refused(request, again, 'answer', denialMessage(request.tool, again, policy.mode), 'go_on');
+    }
+    if (answer.remember !== undefined) await parts.remember(answer.remember.rules, answer.remember.destination);
+    if (answer.mode !== undefined) parts.changeMode(answer.mode);
+    return finished(request, input, decision, 'answer');
+  }
+
+  function finished(request: CallRequest, input: JsonObject, decision: Decision, by: GateRecord['by']): GateVerdict {
+    parts.record({ request, input, verdict: 'allow', by, decision });
+    return { behavior: 'allow', input };
+  }
+
+  function refused(
+    request: CallRequest,
+    decision: Decision,
+    by: GateRecord['by'],
+    message: string,
+    then: 'interrupt' | 'go_on',
+  ): GateVerdict {
+    parts.record({ request, input: request.input, verdict: 'deny', by, decision });
+    return { behavior: 'deny', message, interrupt: then === 'interrupt' };
+  }
+}
+
+/** A hook may tighten; its allow answers a plain question, never a denial, a breaker or an asking rule. */
+export function withHints(decision: Decision, hint: Pick<BeforeCall, 'ask' | 'allow' | 'deny'>): Decision {
+  const step = (verdict: Decision['verdict'], text: string): Decision => ({
+    ...decision,
+    verdict,
+    reasons: [text, ...(verdict === 'allow' ? [] : decision.reasons)],
+    trace: [...decision.trace, { stage: 'hook', verdict, text }],
+  });
+  if (hint.deny !== undefined) return step('deny', hint.deny);
+  if (decision.verdict === 'deny') return decision;
+  if (hint.ask !== undefined) return step('ask', `A hook asks: ${hint.ask}`);
+  const guarded = decision.trace.some((each) => each.stage === 'breaker' || each.stage === 'ask');
+  if (hint.allow !== undefined && decision.verdict === 'ask' && !guarded)
+    return step('allow', `A hook allows it: ${hint.allow}`);
+  return decision;
+}
+
+function questionOf(request: CallRequest, facts: ToolFacts, decision: Decision, id: string): PermissionRequest {
+  const { description } = request.input;
+  const concealed = Object.values(request.input).some(
+    (value) => typeof value === 'string' && hiddenCharacter(value) !== undefined,
+  );
+  return {
+    id,
+    callId: request.callId,
+    toolName: request.tool,
+    title: request.title,
+    facts,
+    reasons: decision.reasons,
+    targets: decision.targets,
+    suggestions: decision.suggestions,
+    trace: decision.trace,
+    danger: decision.trace.some((step) => step.stage === 'breaker') ? 'breaker' : 'none',
+    concealed: concealed ? 'hidden_characters' : 'none',
+    ...(typeof description === 'string' ? { description } : {}),
+    ...(request.agentId === undefined ? {} : { agentId: request.agentId }),
+  };
+}

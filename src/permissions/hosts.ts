@@ -1,0 +1,47 @@
+/** Why an address is refused whatever the rules say, or its host name. */
+export type ReadHost = { readonly ok: true; readonly host: string } | { readonly ok: false; readonly why: string };
+
+/** Parses an address once, as the fetch will; odd bytes, credentials and private places are refused. */
+export function readHost(url: string): ReadHost {
+  if (/[\u0000-\u0020\u007f-\u00a0\\]/.test(url))
+    return { ok: false, why: 'The address holds a character no address has.' };
+  const parsed = URL.parse(url);
+  if (parsed === null) return { ok: false, why: 'This is not an address.' };
+  if (parsed.protocol !== 'https:' && parsed.protocol !== 'http:')
+    return { ok: false, why: `${parsed.protocol} addresses are not fetched.` };
+  if (parsed.username !== '' || parsed.password !== '')
+    return { ok: false, why: 'The address holds a user name or password.' };
+  const host = parsed.hostname.replace(/\.$/, '');
+  if (host === '' || isPrivate(host))
+    return { ok: false, why: `${host || 'The empty host'} is on this machine or a private network.` };
+  return { ok: true, host };
+}
+
+/** `*.example.com` covers what ends at that label; anything else is exact. */
+export function hostMatches(specifier: string, host: string): boolean {
+  const wanted = specifier
+    .replace(/^domain:/, '')
+    .toLowerCase()
+    .replace(/\.$/, '');
+  return wanted.startsWith('*.') ? host.endsWith(wanted.slice(1)) && host.length > wanted.length - 1 : host === wanted;
+}
+
+function isPrivate(host: string): boolean {
+  if (host.startsWith('[')) return isPrivateV6(host.slice(1, -1));
+  if (host === 'localhost' || /\.(?:localhost|local|internal|home\.arpa|intranet|lan|corp)$/.test(host)) return true;
+  const bytes = host.split('.').map(Number);
+  const [a = 0, b = 0, c = 0] = bytes;
+  if (bytes.length !== 4 || bytes.some((byte) => !Number.isInteger(byte))) return !host.includes('.');
+  if (a === 0 || a === 10 || a === 127 || a >= 224) return true;
+  if ((a === 100 && b >= 64 && b < 128) || (a === 169 && b === 254) || (a === 172 && b >= 16 && b < 32)) return true;
+  return (
+    (a === 192 && (b === 168 || (b === 0 && (c === 0 || c === 2)))) ||
+    (a === 198 && (b === 18 || b === 19 || (b === 51 && c === 100))) ||
+    (a === 203 && b === 0 && c === 113)
+  );
+}
+
+/** Only global unicast counts as public; mapped, translated and tunnelled addresses do not. */
+function isPrivateV6(host: string): boolean {
+  return !/^[23]/.test(host) || /^(?:2001:(?:0:|db8|:)|2002:)/.test(host);
+}

@@ -1,0 +1,57 @@
+import { parse } from 'unbash';
+import { characterProblems } from './bash/check-bytes.ts';
+import { isCovered } from './bash/covered.ts';
+import { readNarrowly } from './bash/narrow.ts';
+import { readWidely } from './bash/wide.ts';
+import { type DecisionContext, findRule, resolveIn } from './context.ts';
+import { type Findings, type Need, ruleSays } from './finding.ts';
+import { pathNeed } from './path-findings.ts';
+import { partNeeds } from './shell-needs.ts';
+import { shellObjections } from './shell-objections.ts';
+import { shellPaths } from './shell-paths.ts';
+
+/** Reads a command line both ways: widely for what speaks against it, narrowly for what it needs. */
+export function shellFindings(context: DecisionContext, command: string): Findings {
+  const script = parse(command);
+  const narrow = readNarrowly(command, script, context.policy.cwd, (cwd, target) => {
+    const path = resolveIn(context, cwd, target);
+    return path.problem === undefined ? path.real : undefined;
+  });
+  const wide = readWidely(script);
+  const characters = characterProblems(command);
+  const unanalysed = [
+    ...characters,
+    ...narrow.problems,
+    ...(isCovered(command, script) ? [] : ['Some of its text was not understood.']),
+    ...(wide.overflow === 'cut' ? ['It holds more commands than are looked at.'] : []),
+  ];
+  const cwds = [...new Set([context.policy.cwd, ...narrow.parts.flatMap((part) => part.cwds)])];
+  const paths = shellPaths(context, wide, cwds);
+  const objections = shellObjections(context, command, wide, paths);
+  const whole = findRule(
+    context,
+    'allow',
+    (rule) => rule.tool === 'Bash' && (rule.specifier === undefined || rule.specifier === command.trim()),
+  );
+  if (whole !== undefined && characters.length === 0 && (unanalysed.length === 0 || !watchesBash(context))) {
+    const cover: Need = {
+      kind: 'command',
+      subject: command,
+      text: `${command} is allowed by ${ruleSays(whole)}.`,
+      cover: { by: 'rule', rule: whole },
+    };
+    const writes = paths.writes
+      .filter((each) => each.command.startsWith('> '))
+      .map(({ path }) => pathNeed(context, { tool: 'Bash', use: 'write', path }));
+    return { objections, needs: [cover, ...writes], unanalysed, hardened: 'none' };
+  }
+  const parts = narrow.parts.map((part) => partNeeds(context, part));
+  const unclear: readonly Need[] = unanalysed.map((text) => ({ kind: 'command', subject: command, text }));
+  const hardened = parts.some((part) => part.hardened === 'git') ? 'git' : 'none';
+  return { objections, needs: [...unclear, ...parts.flatMap((part) => part.needs)], unanalysed, hardened };
+}
+
+/** With a rule that denies or asks for commands, what cannot be named is not run. */
+export function watchesBash(context: DecisionContext): boolean {
+  return context.policy.rules.some((rule) => rule.behavior !== 'allow' && (rule.tool === 'Bash' || rule.tool === '*'));
+}

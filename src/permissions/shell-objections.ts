@@ -1,0 +1,118 @@
+import type { Rule, TraceStep } from '../contracts/permission.ts';
+import { denyMatches } from './bash/command-rule.ts';
+import type { WideReading } from './bash/wide.ts';
+import type { DecisionContext } from './context.ts';
+import { ruleSays } from './finding.ts';
+import { scanFolder } from './folder-scan.ts';
+import { pathObjections } from './path-findings.ts';
+import { pathRuleMatches, ruleReachesInto } from './path-rule.ts';
+import { isInside } from './paths.ts';
+import type { NamedPath, ShellPaths } from './shell-paths.ts';
+
+/** Everything that speaks against a command line, on its widest reading. */
+export function shellObjections(
+  context: DecisionContext,
+  command: string,
+  wide: WideReading,
+  paths: ShellPaths,
+): readonly TraceStep[] {
+  return [
+    ...ruleObjections(context, command, wide),
+    ...fileObjections(context, paths.reads, 'read'),
+    ...fileObjections(context, paths.writes, 'write'),
+    ...searchObjections(context, paths.searches),
+    ...deleteObjections(context, paths.deletes),
+  ];
+}
+
+function ruleObjections(context: DecisionContext, command: string, wide: WideReading): readonly TraceStep[] {
+  const steps: TraceStep[] = [];
+  for (const rule of context.policy.rules) {
+    if (rule.behavior === 'allow' || rule.problem !== undefined || rule.tool !== 'Bash' || rule.specifier === undefined)
+      continue;
+    const reached = wide.commands.find((each) => denyMatches(rule, each, context.policy));
+    if (reached === undefined && rule.specifier !== command.trim()) continue;
+    const subject = reached?.argv.join(' ') ?? command;
+    const via = reached === undefined || reached.via === '' ? '' : ` (run by ${reached.via})`;
+    const says = rule.behavior === 'deny' ? 'is denied by' : 'is to be asked, by';
+    steps.push({
+      stage: rule.behavior,
+      verdict: rule.behavior,
+      subject,
+      rule,
+      text: `${subject}${via} ${says} ${ruleSays(rule)}.`,
+    });
+  }
+  return steps;
+}
+
+function fileObjections(
+  context: DecisionContext,
+  named: readonly NamedPath[],
+  use: 'read' | 'write',
+): readonly TraceStep[] {
+  return named.flatMap((each) => {
+    const steps = pathObjections(context, { tool: 'Bash', use, path: each.path });
+    // A rule about all reading or writing speaks of what certainly reads or writes.
+    return each.sure === 'certain' ? steps : steps.filter((step) => step.rule?.specifier !== undefined);
+  });
+}
+
+/** A search through a folder reads what is denied in it. */
+function searchObjections(context: DecisionContext, named: readonly NamedPath[]): readonly TraceStep[] {
+  const rules = context.policy.rules.filter(
+    (rule) =>
+      rule.behavior !== 'allow' && rule.problem === undefined && rule.tool === 'Read' && rule.specifier !== undefined,
+  );
+  return named.flatMap(({ path, command }) => {
+    if (path.kind !== 'directory') return [];
+    const near = rules.filter((rule) => ruleReachesInto(rule, path.real, context.policy));
+    return near.flatMap((rule): readonly TraceStep[] => {
+      const hit = scanFolder(context.fs, path.real, (entry) => isDenied(context, rule, entry.path));
+      if (hit === undefined) return [];
+      const subject = command;
+      if (hit === 'cut') {
+        return [
+          {
+            stage: 'ask',
+            verdict: 'ask',
+            subject,
+            rule,
+            text: `${path.real} is too large to be sure that nothing in it falls under ${ruleSays(rule)}.`,
+          },
+        ];
+      }
+      return [
+        {
+          stage: rule.behavior,
+          verdict: rule.behavior,
+          subject,
+          rule,
+          text: `${command} would read ${hit.path}, which falls under ${ruleSays(rule)}. Search a narrower folder.`,
+        },
+      ];
+    });
+  });
+}
+
+function isDenied(context: DecisionContext, rule: Rule, path: string): boolean {
+  const entry = { spelling: path, lexical: path, real: path, kind: 'file', nlink: 1 } as const;
+  return pathRuleMatches(rule, { tool: 'Bash', use: 'read', path: entry }, context.policy);
+}
+
+function deleteObjections(context: DecisionContext, named: readonly NamedPath[]): readonly TraceStep[] {
+  return named.flatMap(({ path, command }) => {
+    const emptied = path.spelling.replace(/(^|\/)(?:\*|\.\*|\{.*|\.\[.*)$/, '$1.');
+    const whole = emptied === path.spelling ? path.real : path.real.replace(/\/[^/]*$/, '') || '/';
+    const guarded = [context.policy.home, ...context.roots].find((place) => isInside(place, whole));
+    if (guarded === undefined && whole !== '/') return [];
+    return [
+      {
+        stage: 'breaker',
+        verdict: 'ask',
+        subject: command,
+        text: `Deleting ${whole} with everything in it always asks.`,
+      } as const,
+    ];
+  });
+}

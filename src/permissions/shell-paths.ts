@@ -1,0 +1,155 @@
+import { join } from 'node:path';
+import { baseName, type Reached, type WideReading } from './bash/wide.ts';
+import { type DecisionContext, resolveIn } from './context.ts';
+import { expandGlob } from './folder-scan.ts';
+import type { ResolvedPath } from './paths.ts';
+
+/** A file some command names. `certain`: it will be used so; `possible`: the word may be a file name. */
+export type NamedPath = {
+  readonly path: ResolvedPath;
+  readonly sure: 'certain' | 'possible';
+  readonly command: string;
+};
+
+export type ShellPaths = {
+  readonly reads: readonly NamedPath[];
+  readonly writes: readonly NamedPath[];
+  /** Folders read to the bottom. */
+  readonly searches: readonly NamedPath[];
+  /** What a recursive delete would take. */
+  readonly deletes: readonly NamedPath[];
+};
+
+const SILENT =
+  /^(?:echo|printf|true|false|:|cd|pwd|export|type|which|kill|sleep|basename|dirname|mkdir|rmdir|rm|touch|ls|chmod|chown|stat|test|\[|find|realpath|readlink|npm|pnpm|yarn)$/;
+const READERS =
+  /^(?:cat|tac|head|tail|less|more|nl|grep|egrep|fgrep|rg|ag|ack|sed|awk|gawk|wc|sort|uniq|cut|paste|join|comm|diff|cmp|od|xxd|hexdump|strings|base64|base32|jq|yq|bat|batcat|view|file|md5sum|sha\d+sum|source|\.)$/;
+const PATTERN_FIRST = /^(?:grep|egrep|fgrep|rg|ag|ack|sed|awk|gawk|jq|yq)$/;
+const WRITERS = /^(?:tee|touch|mkdir|rmdir|rm|unlink|shred|truncate|chmod|chown|chgrp|patch|mkfifo|mknod)$/;
+const COPIERS = /^(?:cp|mv|ln|install|rsync|scp)$/;
+const ARCHIVERS = /^(?:tar|zip|7z|rsync|scp|cpio)$/;
+const SELECTING = /^-(?:i?name|i?path|i?regex|wholename|newer\w*|mtime|mmin|empty|size)$/;
+const MAX_PATHS = 600;
+
+/** Every file the command line names, in the widest sense, seen from every folder it may run in. */
+export function shellPaths(context: DecisionContext, wide: WideReading, cwds: readonly string[]): ShellPaths {
+  const found = {
+    reads: [] as NamedPath[],
+    writes: [] as NamedPath[],
+    searches: [] as NamedPath[],
+    deletes: [] as NamedPath[],
+  };
+
+  function add(to: keyof typeof found, word: string, sure: NamedPath['sure'], command: string): void {
+    for (const cwd of cwds) {
+      for (const spelling of spellings(context, cwd, word)) {
+        if (found[to].length < MAX_PATHS) found[to].push({ path: resolveIn(context, cwd, spelling), sure, command });
+      }
+    }
+  }
+
+  for (const word of wide.reads) add('reads', word, 'certain', `< ${word}`);
+  for (const word of wide.writes) add('writes', word, 'certain', `> ${word}`);
+  for (const reached of wide.commands) readCommand(reached);
+
+  function readCommand({ argv }: Reached): void {
+    const name = baseName(argv[0] ?? '');
+    const said = argv.join(' ');
+    const operands = argv
+      .slice(1)
+      .filter((word, index) => !word.startsWith('-') || argv.slice(1, index + 1).includes('--'));
+    const flags = argv.slice(1).filter((word) => word.startsWith('-'));
+    const recursive = flags.some((flag) => /^-[a-zA-Z]*[rR]/.test(flag) || flag === '--recursive');
+    const files =
+      PATTERN_FIRST.test(name) && !flags.some((flag) => /^-[a-zA-Z]*[ef]/.test(flag)) ? operands.slice(1) : operands;
+    if (READERS.test(name)) for (const word of files) add('reads', word, 'certain', said);
+    else if (name === 'git') for (const word of gitPaths(argv)) add('reads', word, 'certain', said);
+    else if (!SILENT.test(name))
+      for (const word of operands) for (const part of partsOf(word)) add('reads', part, 'possible', said);
+    for (const flag of flags)
+      for (const part of partsOf(flag).slice(1)) if (!SILENT.test(name)) add('reads', part, 'possible', said);
+    const searching =
+      /^(?:rg|ag|ack)$/.test(name) || (/^[ef]?grep$/.test(name) && recursive) || (name === 'diff' && recursive);
+    if (searching) for (const word of files.length === 0 ? ['.'] : files) add('searches', word, 'certain', said);
+    if (name === 'git' && argv.includes('grep')) add('searches', '.', 'certain', said);
+    if (ARCHIVERS.test(name) || (name === 'cp' && (recursive || flags.some((flag) => /^-[a-zA-Z]*a/.test(flag))))) {
+      for (const word of operands) add('searches', word, 'possible', said);
+    }
+    readWrites(name, argv, operands, flags, said);
+    if (name === 'rm' && recursive) for (const word of operands) add('deletes', word, 'certain', said);
+    if (
+      name === 'find' &&
+      !argv.some((word) => SELECTING.test(word)) &&
+      (argv.includes('-delete') || /\brm\b|\bunlink\b|\bshred\b/.test(said))
+    ) {
+      for (const word of argv.slice(
+        1,
+        argv.findIndex((each, index) => index > 0 && /^[-!(]/.test(each)),
+      ))
+        add('deletes', word, 'certain', said);
+    }
+  }
+
+  function readWrites(
+    name: string,
+    argv: readonly string[],
+    operands: readonly string[],
+    flags: readonly string[],
+    said: string,
+  ): void {
+    if (WRITERS.test(name))
+      for (const word of /^ch/.test(name) ? operands.slice(1) : operands) add('writes', word, 'certain', said);
+    if (COPIERS.test(name)) {
+      const into = argv.findIndex((word) => word === '-t' || word === '--target-directory');
+      const target = into === -1 ? operands.at(-1) : argv[into + 1];
+      const inline = flags
+        .map((flag) => /^(?:-t|--target-directory=)(.+)$/.exec(flag)?.[1])
+        .find((word) => word !== undefined);
+      for (const word of [target, inline]) if (word !== undefined) addInto(word, operands, said);
+      if (name === 'mv') for (const word of operands) add('writes', word, 'certain', said);
+    }
+    if (name === 'dd')
+      for (const word of argv) if (word.startsWith('of=')) add('writes', word.slice(3), 'certain', said);
+    if (/^(?:sed|perl)$/.test(name) && flags.some((flag) => /^-[a-zA-Z]*i|^--in-place/.test(flag)))
+      for (const word of operands) add('writes', word, 'certain', said);
+    argv.forEach((word, index) => {
+      const joined = /^(?:-o|-O|--output(?:-document|-file)?=?|--outfile=?)(.*)$/.exec(word);
+      if (joined === null || name === 'find' || /^[ef]?grep$|^(?:rg|ls|echo|ps|set|git)$/.test(name)) return;
+      const target = joined[1] === '' ? argv[index + 1] : joined[1];
+      if (target !== undefined && !target.startsWith('-')) add('writes', target, 'possible', said);
+    });
+  }
+
+  /** `cp a b/` writes `b/a`. */
+  function addInto(target: string, operands: readonly string[], said: string): void {
+    add('writes', target, 'certain', said);
+    for (const word of operands) if (word !== target) add('writes', join(target, baseName(word)), 'certain', said);
+  }
+
+  return found;
+}
+
+/** A pattern stands for itself and for what it matches now; home variables for the home folder. */
+function spellings(context: DecisionContext, cwd: string, word: string): readonly string[] {
+  const named = word.replace(/^\$(?:HOME\b|\{HOME\})/, context.policy.home).replace(/^\$(?:PWD\b|\{PWD\})/, cwd);
+  if (!/[*?[]/.test(named)) return [named];
+  const expanded = expandGlob(context.fs, cwd, named);
+  return expanded === 'cut' ? [named] : [...new Set([named, ...expanded])];
+}
+
+/** `--file=x`, `file=@x`, `@x`, `user@host:x`: the pieces of a word that may be file names. */
+function partsOf(word: string): readonly string[] {
+  return [...new Set([word, ...word.split(/[=@:,]/).slice(1)])].filter((part) => part !== '');
+}
+
+/** `git show HEAD:secrets/key`, `git diff -- secrets`, `git grep x -- secrets`. */
+function gitPaths(argv: readonly string[]): readonly string[] {
+  const showing =
+    /^(?:show|diff|log|blame|annotate|cat-file|grep|archive|checkout|restore|difftool|whatchanged|format-patch|stash|hash-object|apply|am|worktree|bundle|ls-files)$/;
+  const from = argv.findIndex((word, index) => index > 0 && showing.test(word));
+  if (from === -1) return [];
+  return argv
+    .slice(from + 1)
+    .flatMap((word) => (word.startsWith('-') ? [] : [word, ...word.split(':').slice(1)]))
+    .filter((word) => word !== '');
+}
