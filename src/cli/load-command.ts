@@ -6,6 +6,7 @@ type Program = { readonly run: (request: CommandRequest) => Promise<number> };
 /** Where each subcommand lives. Nothing is loaded before it is called. */
 const PROGRAMS: Readonly<Record<SubcommandName, () => Promise<Program>>> = {
   doctor: () => import('./commands/doctor.ts'),
+  acp: () => import('./commands/acp.ts'),
   completion: () => import('./commands/completion.ts'),
   help: () => import('./commands/help.ts'),
 };

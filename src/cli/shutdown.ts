@@ -8,7 +8,7 @@ const GRACE_MS = 3_000;
 export type Shutdown = {
   /** What asked for the end, if anything did. */
   reason(): AbortReason | undefined;
-  /** From now on an end goes through this conversation. */
+  /** From now on an end goes through this conversation too. */
   guard(conversation: Conversation): void;
   /** Starts the end: abort, and out after three seconds whatever happens. */
   begin(reason: AbortReason): void;
@@ -27,19 +27,19 @@ export type ProcessSide = {
 export function createShutdown(side: ProcessSide): Shutdown {
   const { promise: begun, resolve } = Promise.withResolvers<AbortReason>();
   let reason: AbortReason | undefined;
-  let guarded: Conversation | undefined;
+  const guarded = new Set<Conversation>();
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function begin(next: AbortReason): void {
     // Asked twice, there is nothing more to wait for.
-    if (reason !== undefined || guarded === undefined) {
+    if (reason !== undefined || guarded.size === 0) {
       side.exit(codeOf(reason ?? next));
       return;
     }
     reason = next;
     resolve(next);
     timer = setTimeout(() => side.exit(codeOf(next)), GRACE_MS);
-    guarded.agent.abort(next);
+    for (const { agent } of guarded) agent.abort(next);
   }
 
   const stopListening = side.onSignal(begin);
@@ -49,11 +49,11 @@ export function createShutdown(side: ProcessSide): Shutdown {
     begun,
     begin,
     guard(conversation) {
-      guarded = conversation;
+      guarded.add(conversation);
     },
     async finish() {
       timer ??= setTimeout(() => side.exit(codeOf(reason)), GRACE_MS);
-      await guarded?.close(reason ?? 'done');
+      await Promise.all([...guarded].map((conversation) => conversation.close(reason ?? 'done')));
       clearTimeout(timer);
       stopListening();
     },

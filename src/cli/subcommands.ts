@@ -17,6 +17,15 @@ const SUBCOMMANDS = [
     flags: [{ flags: '--json', words: 'as JSON' }],
   },
   {
+    name: 'acp',
+    usage: '',
+    words: 'serve an editor over the Agent Client Protocol',
+    flags: [
+      { flags: '--model <name>', words: 'the model of its sessions' },
+      { flags: '--permission-mode <mode>', words: 'the mode they start in' },
+    ],
+  },
+  {
     name: 'completion',
     usage: '<bash|zsh|fish|man>',
     words: 'print a completion script, or the man page',

@@ -1,0 +1,128 @@
+import { type AgentContext, type ContentBlock, RequestError, type StopReason } from '@agentclientprotocol/sdk';
+import type { Conversation } from '../../contracts/conversation.ts';
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { Terminal } from '../../contracts/terminal.ts';
+import { exhaustive } from '../../lib/exhaustive.ts';
+import { understandBlocks } from '../understand.ts';
+import { blocksOf } from './content.ts';
+import { askPermission, askQuestion } from './questions.ts';
+import { commandsUpdate, replayOf, said, updatesOf } from './updates.ts';
+
+/** One conversation as an editor drives it. */
+export type EditorSession = {
+  readonly conversation: Conversation;
+  prompt(blocks: readonly ContentBlock[]): Promise<StopReason>;
+  cancel(): void;
+  /** Tells the editor what was said before it came. */
+  replay(): Promise<void>;
+  announceCommands(): Promise<void>;
+};
+
+export function createEditorSession(conversation: Conversation, client: AgentContext): EditorSession {
+  const { agent } = conversation;
+  const { sessionId } = agent;
+  const asker = { client, sessionId };
+  const open = new Map<string, AbortController>();
+  let running: Promise<Terminal> | undefined;
+
+  const tell = (update: ReturnType<typeof said>) => client.notify('session/update', { sessionId, update });
+
+  function opened(id: string): AbortSignal {
+    const controller = new AbortController();
+    open.set(id, controller);
+    return controller.signal;
+  }
+
+  /** Questions, also those of sub-agents. Nobody waits here: the agent does, by the question's id. */
+  function ask(event: AgentEvent): void {
+    switch (event.type) {
+      case 'subagent':
+        ask(event.event);
+        break;
+      case 'permission_request': {
+        const { request } = event;
+        void askPermission(asker, request, opened(request.id)).then((answer) => {
+          agent.answerPermission(request.id, answer, 'person');
+        });
+        break;
+      }
+      case 'question':
+        void askQuestion(asker, event.callId, event.question, opened(event.id)).then((answer) => {
+          agent.answerQuestion(event.id, answer);
+        });
+        break;
+      case 'permission_answer':
+        open.get(event.requestId)?.abort();
+        break;
+      case 'question_answer':
+        open.get(event.id)?.abort();
+        break;
+      default:
+    }
+  }
+
+  agent.subscribe(async (event) => {
+    // Told before asked: the editor must know the call that a question is about.
+    for (const update of updatesOf(event)) await tell(update);
+    ask(event);
+  });
+
+  async function run(blocks: readonly ContentBlock[]): Promise<Terminal> {
+    const understood = await understandBlocks(conversation, blocksOf(blocks));
+    if (understood.kind === 'answer') {
+      await tell(said(understood.words));
+      return { reason: 'completed' };
+    }
+    if (running !== undefined) {
+      agent.steer(understood.prompt);
+      return running;
+    }
+    running = agent.prompt(understood.prompt);
+    try {
+      const terminal = await running;
+      await agent.waitForIdle();
+      return terminal;
+    } finally {
+      running = undefined;
+    }
+  }
+
+  return {
+    conversation,
+    prompt: async (blocks) => stopReasonOf(await run(blocks)),
+    cancel: () => agent.abort('user'),
+    async replay() {
+      for (const update of replayOf(agent.state().messages)) await tell(update);
+    },
+    announceCommands: () => tell(commandsUpdate(conversation.commands())),
+  };
+}
+
+/** How a run ended, in the editor's words; a failure is an error of the request. */
+function stopReasonOf(terminal: Terminal): StopReason {
+  switch (terminal.reason) {
+    case 'completed':
+    case 'stop_hook_prevented':
+    case 'hook_stopped':
+      return 'end_turn';
+    case 'max_turns':
+    case 'budget_exhausted':
+      return 'max_turn_requests';
+    case 'max_output_tokens':
+      return 'max_tokens';
+    case 'refusal':
+      return 'refusal';
+    case 'aborted_streaming':
+    case 'aborted_tools':
+      return 'cancelled';
+    case 'prompt_too_long':
+    case 'blocking_limit':
+    case 'image_error':
+    case 'api_error':
+    case 'model_error':
+    case 'structured_output_failed':
+      throw new RequestError(-32603, terminal.words ?? `The run ended: ${terminal.reason}.`);
+    default:
+      return exhaustive(terminal.reason);
+  }
+}

@@ -1,0 +1,106 @@
+import type { AgentContext, PermissionOption, ToolCallUpdate } from '@agentclientprotocol/sdk';
+import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
+import type { UserAnswer, UserQuestion } from '../../contracts/tool.ts';
+import { exhaustive } from '../../lib/exhaustive.ts';
+import { kindOf, locationsOf, proposedContent } from './tool-content.ts';
+
+/** The editor that answers, and the session it answers for. */
+export type Asker = { readonly client: AgentContext; readonly sessionId: string };
+
+const ALLOW: PermissionOption = { optionId: 'allow', name: 'Allow', kind: 'allow_once' };
+const REJECT: PermissionOption = { optionId: 'reject', name: 'Do not allow', kind: 'reject_once' };
+const DENIED = { behavior: 'deny', message: 'The user does not want this call to run.' } as const;
+
+/** Asks the editor's user about a call. A prompt that is cancelled meanwhile is a denial that stops the run. */
+export async function askPermission(
+  asker: Asker,
+  request: PermissionRequest,
+  signal: AbortSignal,
+): Promise<PermissionAnswer> {
+  const { facts, suggestions, danger, callId, toolName } = request;
+  const always = (danger === 'breaker' ? [] : suggestions).map(
+    ({ rule }, at): PermissionOption => ({
+      optionId: `always:${at}`,
+      name: `Always allow ${rule}`,
+      kind: 'allow_always',
+    }),
+  );
+  const toolCall: ToolCallUpdate = {
+    toolCallId: callId,
+    title: request.title,
+    kind: kindOf(toolName),
+    status: 'pending',
+    content: proposedContent(toolName, facts.input),
+    locations: locationsOf(facts.input),
+    rawInput: facts.input,
+  };
+  const chosen = await choose(asker, toolCall, [ALLOW, ...always, REJECT], signal);
+  if (chosen === undefined) return { ...DENIED, interrupt: true };
+  if (chosen === 'allow') return { behavior: 'allow' };
+  const suggestion = chosen.startsWith('always:') ? suggestions[Number(chosen.slice('always:'.length))] : undefined;
+  if (suggestion === undefined) return DENIED;
+  return { behavior: 'allow', remember: { rules: [suggestion.rule], destination: 'session' } };
+}
+
+/** A tool's own question, put as a choice. What is no choice cannot be asked here. */
+export async function askQuestion(
+  asker: Asker,
+  callId: string,
+  question: UserQuestion,
+  signal: AbortSignal,
+): Promise<UserAnswer | undefined> {
+  switch (question.kind) {
+    case 'elicitation':
+      return { kind: 'elicitation', action: 'cancel' };
+    case 'plan': {
+      const content: ToolCallUpdate['content'] = [{ type: 'content', content: { type: 'text', text: question.plan } }];
+      const chosen = await choose(
+        asker,
+        { toolCallId: callId, title: 'Ready to start?', kind: 'switch_mode', content },
+        [
+          { optionId: 'accept_edits', name: 'Yes, and accept edits', kind: 'allow_always' },
+          { optionId: 'accept', name: 'Yes', kind: 'allow_once' },
+          { optionId: 'keep_planning', name: 'No, keep planning', kind: 'reject_once' },
+        ],
+        signal,
+      );
+      if (chosen === undefined) return undefined;
+      return { kind: 'plan', verdict: chosen === 'accept' || chosen === 'accept_edits' ? chosen : 'keep_planning' };
+    }
+    case 'questions': {
+      const answers: string[] = [];
+      for (const one of question.questions) {
+        const options = one.options.map(({ label }, at): PermissionOption => {
+          return { optionId: `${at}`, name: label, kind: 'allow_once' };
+        });
+        const chosen = await choose(asker, { toolCallId: callId, title: one.question }, options, signal);
+        const label = one.options[Number(chosen)]?.label;
+        if (chosen === undefined || label === undefined) return undefined;
+        answers.push(label);
+      }
+      return { kind: 'questions', answers };
+    }
+    default:
+      return exhaustive(question);
+  }
+}
+
+/** The id of what was chosen; `undefined` when the question was dismissed or could not be put. */
+async function choose(
+  { client, sessionId }: Asker,
+  toolCall: ToolCallUpdate,
+  options: PermissionOption[],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    const { outcome } = await client.request(
+      'session/request_permission',
+      { sessionId, toolCall, options },
+      { cancellationSignal: signal, stopWaitingOnCancel: true },
+    );
+    return outcome.outcome === 'selected' ? outcome.optionId : undefined;
+  } catch {
+    // The editor has gone or refused: nobody said yes.
+    return undefined;
+  }
+}

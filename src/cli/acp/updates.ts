@@ -1,0 +1,127 @@
+import type { SessionUpdate } from '@agentclientprotocol/sdk';
+import type { CommandInfo } from '../../contracts/command.ts';
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { AssistantBlock, Message, UserBlock } from '../../contracts/message.ts';
+import { kindOf, locationsOf, proposedContent, resultContent } from './tool-content.ts';
+
+/** What an editor is told about an event; most events are none of its business. */
+export function updatesOf(event: AgentEvent): readonly SessionUpdate[] {
+  switch (event.type) {
+    case 'message_update':
+      if (event.kind === 'input') return [];
+      return [event.kind === 'text' ? said(event.delta) : thought(event.delta)];
+    case 'block_end':
+      return event.block.type === 'tool_use' ? [announced(event.block)] : [];
+    case 'tool_start':
+      return [
+        {
+          sessionUpdate: 'tool_call_update',
+          toolCallId: event.callId,
+          status: 'in_progress',
+          title: event.title,
+          kind: kindOf(event.tool),
+        },
+      ];
+    case 'tool_update':
+      if (event.progress.kind !== 'output') return [];
+      return [
+        {
+          sessionUpdate: 'tool_call_update',
+          toolCallId: event.callId,
+          content: [{ type: 'content', content: { type: 'text', text: event.progress.tail.join('\n') } }],
+        },
+      ];
+    case 'tool_end': {
+      const ended = toolEnded(event.result, event.display);
+      return event.display?.kind === 'todo' ? [ended, planOf(event.display.todos)] : [ended];
+    }
+    case 'tombstone':
+      // What was shown cannot be taken back, only disowned.
+      return [said(`\n\n_${event.why}_\n\n`)];
+    case 'mode':
+      return [{ sessionUpdate: 'current_mode_update', currentModeId: event.mode }];
+    case 'notice':
+      return event.level === 'info' ? [] : [thought(`${event.text}\n`)];
+    default:
+      return [];
+  }
+}
+
+/** A stored conversation told again, for an editor that opens it. */
+export function replayOf(messages: readonly Message[]): readonly SessionUpdate[] {
+  return messages.flatMap((message) => {
+    if (message.role === 'assistant') return message.blocks.flatMap(replayedBlock);
+    if (message.role === 'boundary') return [];
+    const typed = message.origin === 'prompt' || message.origin === 'steer' || message.origin === 'follow_up';
+    return message.blocks.flatMap((block): readonly SessionUpdate[] => {
+      if (block.type === 'tool_result') return [toolEnded(block, undefined)];
+      return typed && block.type === 'text' ? [heard(block)] : [];
+    });
+  });
+}
+
+export function commandsUpdate(commands: readonly CommandInfo[]): SessionUpdate {
+  return {
+    sessionUpdate: 'available_commands_update',
+    availableCommands: commands.map(({ name, description, argumentHint }) => ({
+      name,
+      description,
+      ...(argumentHint === undefined ? {} : { input: { hint: argumentHint } }),
+    })),
+  };
+}
+
+export const said = (text: string): SessionUpdate => ({
+  sessionUpdate: 'agent_message_chunk',
+  content: { type: 'text', text },
+});
+
+const thought = (text: string): SessionUpdate => ({
+  sessionUpdate: 'agent_thought_chunk',
+  content: { type: 'text', text },
+});
+
+const heard = ({ text }: Extract<UserBlock, { type: 'text' }>): SessionUpdate => ({
+  sessionUpdate: 'user_message_chunk',
+  content: { type: 'text', text },
+});
+
+function replayedBlock(block: AssistantBlock): readonly SessionUpdate[] {
+  if (block.type === 'text') return [said(block.text)];
+  if (block.type === 'thinking') return [thought(block.thinking)];
+  return block.type === 'tool_use' ? [announced(block)] : [];
+}
+
+function announced(block: Extract<AssistantBlock, { type: 'tool_use' }>): SessionUpdate {
+  return {
+    sessionUpdate: 'tool_call',
+    toolCallId: block.id,
+    title: block.name,
+    name: block.name,
+    kind: kindOf(block.name),
+    status: 'pending',
+    content: proposedContent(block.name, block.input),
+    locations: locationsOf(block.input),
+    rawInput: block.input,
+  };
+}
+
+type ToolEnd = Extract<AgentEvent, { type: 'tool_end' }>;
+
+function toolEnded(result: ToolEnd['result'], display: ToolEnd['display']): SessionUpdate {
+  return {
+    sessionUpdate: 'tool_call_update',
+    toolCallId: result.tool_use_id,
+    status: result.is_error === true ? 'failed' : 'completed',
+    content: resultContent(result, display),
+  };
+}
+
+function planOf(
+  todos: readonly { readonly content: string; readonly status: 'pending' | 'in_progress' | 'completed' }[],
+) {
+  return {
+    sessionUpdate: 'plan' as const,
+    entries: todos.map(({ content, status }) => ({ content, status, priority: 'medium' as const })),
+  };
+}

@@ -1,0 +1,53 @@
+import { ndJsonStream } from '@agentclientprotocol/sdk';
+import { createConversation } from '../../app/compose.ts';
+import { VERSION } from '../../app/version.ts';
+import { createEditorAgent } from '../acp/editor-agent.ts';
+import type { CommandRequest } from '../command-request.ts';
+import { signalCode } from '../exit-code.ts';
+import { readInvocation } from '../invocation.ts';
+import type { Io } from '../io.ts';
+
+/** `ouro acp`: serves an editor on stdin and stdout until it closes them. */
+export async function run({ flags, io, shutdown }: CommandRequest): Promise<number> {
+  const { run: options } = await readInvocation(argsOf(flags), { cwd: io.cwd, hasTerminal: false });
+  const app = createEditorAgent({
+    options: { ...options, face: 'editor' },
+    version: VERSION,
+    async open(wanted) {
+      const composed = await createConversation(wanted, io.environment);
+      if (composed.ok) {
+        shutdown.guard(composed.conversation);
+        for (const warning of composed.conversation.info().warnings) io.stderr.write(`${warning}\n`);
+      }
+      return composed;
+    },
+  });
+  const connection = app.connect(ndJsonStream(writable(io), readable(io)));
+  io.stdout.onClosed(() => connection.close());
+  const ended = await Promise.race([connection.closed, shutdown.begun]);
+  return ended === undefined || ended === 'shutdown' ? 0 : signalCode(ended);
+}
+
+/** The flags of the subcommand are those of ouro itself. */
+function argsOf(flags: Readonly<Record<string, unknown>>): readonly string[] {
+  return [
+    ...(typeof flags.model === 'string' ? ['--model', flags.model] : []),
+    ...(typeof flags.permissionMode === 'string' ? ['--permission-mode', flags.permissionMode] : []),
+  ];
+}
+
+function writable(io: Io): WritableStream<Uint8Array> {
+  const decoder = new TextDecoder();
+  return new WritableStream({ write: (chunk) => io.stdout.write(decoder.decode(chunk, { stream: true })) });
+}
+
+function readable(io: Io): ReadableStream<Uint8Array> {
+  const chunks = io.stdin.chunks()[Symbol.asyncIterator]();
+  return new ReadableStream({
+    async pull(controller) {
+      const next = await chunks.next();
+      if (next.done === true) controller.close();
+      else controller.enqueue(next.value);
+    },
+  });
+}
