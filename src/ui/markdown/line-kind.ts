@@ -53,3 +53,8 @@ export function interruptsText(line: string, start: LineStart): boolean {
 export function indentOf(line: string): number {
   return line.length - line.trimStart().length + 3 * (/^ *\t/.test(line) ? 1 : 0);
 }
+
+/** Whether a block that starts as text is a paragraph and nothing else: no underlined heading, table or definition. */
+export function isPlainParagraph(source: string): boolean {
+  return !/^ {0,3}(?:=+[ \t]*$|[-|:][-|: \t]*$|[*_][*_ \t]*$|\[[^\]]+\]:|<)/m.test(source);
+}

@@ -34,7 +34,7 @@ describe('markdown on the screen', () => {
   test('a code block is a tag and unbroken lines at column 0, in lists too', () => {
     const long = `const long = '${'x'.repeat(80)}';`;
     expect(shown(`Do\n\`\`\`ts\n${long}\n\n\treturn;\n\`\`\`\nthen`)).toBe(`Do\n\nts\n${long}\n\n    return;\n\nthen`);
-    expect(shown('- run\n  ```sh\n  ls\n  ```\n')).toBe('- run\nsh\nls');
+    expect(shown('- run\n  ```sh\n  ls\n  ```\n')).toBe('- run\n\nsh\nls');
   });
 
   test('quotes have a bar before every row', () => {
@@ -105,5 +105,26 @@ describe('colours of code', () => {
   test('an unknown language is plain', async () => {
     expect(shown('```nope\n<a> & b\n```', 60, await loadHighlight())).toBe('nope\n<a> & b');
     expect(shown('```html\n<a href="x">&amp;</a>\n```', 60, await loadHighlight())).toBe('html\n<a href="x">&amp;</a>');
+  });
+});
+
+describe('long and odd texts', () => {
+  test('a long item with code in it is laid out like any other', () => {
+    const code = Array.from({ length: 400 }, (_, line) => `   const line${line} = 1;`).join('\n');
+    const lines = shown(`1. do\n   \`\`\`ts\n${code}\n   \`\`\`\n2. next`).split('\n');
+    expect(lines.slice(0, 4)).toEqual(['1. do', '', 'ts', 'const line0 = 1;']);
+    expect(lines.slice(-2)).toEqual(['const line399 = 1;', '2. next']);
+  });
+
+  test('an item keeps a loose paragraph, a quote and a table inside it', () => {
+    expect(shown('- a\n\n  b\n  > q\n- c')).toBe('- a\n\n  b\n  │ q\n- c');
+  });
+
+  test('underlined headings and hard breaks', () => {
+    expect(shown('Title\n---\none  \ntwo\nthree')).toBe('Title\none\ntwo\nthree');
+  });
+
+  test('quotes in quotes end somewhere', () => {
+    expect(shown(`${'> '.repeat(500)}x`)).toContain('x');
   });
 });
