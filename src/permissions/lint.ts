@@ -11,7 +11,7 @@ export type RuleProblem = {
 
 /** Rules that cannot be read, can never match, or are overruled by others. */
 export function lintRules(rules: readonly Rule[], knownTools: readonly string[]): readonly RuleProblem[] {
-  return rules.flatMap((rule, index) => {
+  return rules.flatMap((rule, index): readonly RuleProblem[] => {
     if (rule.problem !== undefined) {
       const effect = rule.behavior === 'allow' ? 'It allows nothing.' : `Until it is mended, ${rule.tool} asks.`;
       return [

@@ -1,0 +1,120 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createSanitizer, excerpt, isConcealing, sanitize } from '../../src/lib/sanitize.ts';
+
+const OUTPUT: readonly (readonly [string, string, string])[] = [
+  ['colours', '\u001b[31mred\u001b[0m', 'red'],
+  ['cursor moves', 'a\u001b[2J\u001b[1;1Hb', 'ab'],
+  ['private modes', '\u001b[?1049hx\u001b[?25l', 'x'],
+  ['a title', '\u001b]0;evil\u0007ok', 'ok'],
+  ['a clipboard write', '\u001b]52;c;ZXZpbA==\u001b\\ok', 'ok'],
+  ['a link', '\u001b]8;;http://x\u001b\\text\u001b]8;;\u001b\\', 'text'],
+  ['a device string', '\u001bP1$r0m\u001b\\ok', 'ok'],
+  ['APC, PM and SOS', '\u001b_a\u001b\\b\u001b^c\u001b\\d\u001bXe\u001b\\f', 'bdf'],
+  ['8-bit control sequences', '\u009b31mred\u009d0;t\u009cok', 'redok'],
+  ['a character set', '\u001b(0lqk\u001b(B', 'lqk'],
+  ['bells and backspaces', 'a\u0007b\bc\u007f', 'abc'],
+  ['NUL', 'a\0b', 'ab'],
+  ['a Windows line end', 'a\r\nb', 'a\nb'],
+  ['a lone carriage return', 'safe\rrm', 'saferm'],
+  ['an unfinished title', '\u001b]0;evil\nnext', '\nnext'],
+  ['an unfinished sequence', 'a\u001b[31', 'a'],
+  ['a cancelled sequence', '\u001b[31\u0018m', 'm'],
+  ['an escape in a string', '\u001b]0;x\u001b[31mred', 'red'],
+  ['a reset', '\u001bcx', 'x'],
+  ['tab and newline', 'a\tb\nc', 'a\tb\nc'],
+  ['other alphabets', '中文 émoji 👨‍👩‍👧', '中文 émoji 👨‍👩‍👧'],
+];
+
+test.each(OUTPUT)('output: %s', (_, text, clean) => {
+  expect(sanitize(text, 'output')).toBe(clean);
+});
+
+const PROMPT: readonly (readonly [string, string, string])[] = [
+  ['an override of direction', 'a\u202eb', 'a<U+202E>b'],
+  ['an isolate', '\u2066a\u2069', '<U+2066>a<U+2069>'],
+  ['a zero-width space', 'r\u200bm', 'r<U+200B>m'],
+  ['a byte order mark', '\ufeffls', '<U+FEFF>ls'],
+  ['tag characters', 'x\u{e0041}', 'x<U+E0041>'],
+  ['a space that is none', 'a\u00a0b', 'a<U+00A0>b'],
+  ['an ideographic space', 'a\u3000b', 'a<U+3000>b'],
+  ['a line separator', 'a\u2028b', 'a<U+2028>b'],
+  ['a Hangul filler', 'a\u3164b', 'a<U+3164>b'],
+  ['an escape sequence', '\u001b[31mx', '<U+001B>[31mx'],
+  ['an 8-bit control', '\u009bx', '<U+009B>x'],
+  ['a lone carriage return', 'safe\rrm', 'safe<U+000D>rm'],
+  ['NUL', 'a\0', 'a<U+0000>'],
+  ['a lone surrogate', 'a\ud800b', 'a<U+D800>b'],
+  ['an emoji with its selector', '❤️', '❤️'],
+  ['a soft hyphen', 'r\u00adm', 'r<U+00AD>m'],
+  ['a long run of spaces', `ls${' '.repeat(30)}; rm`, 'ls ⟨30 spaces⟩ ; rm'],
+  ['twenty spaces', `ls${' '.repeat(20)}x`, `ls${' '.repeat(20)}x`],
+  ['many blank lines', `a${'\n'.repeat(12)}b`, 'a\n⟨11 blank lines⟩\nb'],
+  ['three blank lines', 'a\n\n\n\nb', 'a\n\n\n\nb'],
+];
+
+test.each(PROMPT)('prompt: %s', (_, text, shown) => {
+  expect(sanitize(text, 'prompt')).toBe(shown);
+});
+
+test('in one line a newline is drawn', () => {
+  expect(sanitize('a\nb\r\nc\td', 'line')).toBe('a⏎b⏎c d');
+});
+
+test('concealing text is told from plain text', () => {
+  expect([isConcealing('rm\u200b x'), isConcealing('ls -l\r\n\tx'), isConcealing('中文')]).toEqual([
+    true,
+    false,
+    false,
+  ]);
+});
+
+test('a long text keeps its ends and says what is hidden', () => {
+  const long = `start${'x'.repeat(8_900)}end`;
+  expect(excerpt(long, { headChars: 5, tailChars: 3 })).toEqual({
+    text: 'start\n… 8 900 characters hidden, press v …\nend',
+    hiddenChars: 8_900,
+  });
+  expect(excerpt('short', { headChars: 5, tailChars: 3 })).toEqual({ text: 'short', hiddenChars: 0 });
+});
+
+const piece = fc.constantFrom(
+  '\u001b',
+  '[',
+  ']',
+  '3',
+  '1',
+  'm',
+  ';',
+  '\u0007',
+  '\\',
+  '\n',
+  '\r',
+  'a',
+  '\u009b',
+  'P',
+  '(',
+  'B',
+  '中',
+);
+const pieces = fc.array(piece, { maxLength: 20 });
+
+test('however the text is cut, the result is the same', () => {
+  fc.assert(
+    fc.property(pieces, (parts) => {
+      const sanitizer = createSanitizer();
+      const streamed = parts.map((part) => sanitizer.push(part)).join('') + sanitizer.end();
+      expect(streamed).toBe(sanitize(parts.join(''), 'output'));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('no control character but tab and newline is left', () => {
+  fc.assert(
+    fc.property(pieces, (parts) => {
+      expect(sanitize(parts.join(''), 'output')).not.toMatch(/[\0-\x08\x0b-\x1f\x7f-\x9f]/);
+    }),
+    { numRuns: 300 },
+  );
+});
