@@ -106,6 +106,7 @@ export async function createConversation(options: RunOptions, environment: Envir
     git,
     tell,
     onDenial: (denial) => denials.push(denial),
+    contextDecisions: session.contextDecisions,
     newId: randomUUID,
   });
   const promptHook = loopHooks(hooks, 'Stop').onPrompt;
@@ -127,7 +128,7 @@ export async function createConversation(options: RunOptions, environment: Envir
       const context = [opening?.context, verdict.kind === 'go' ? verdict.context : undefined].filter(
         (text) => text !== undefined,
       );
-      return verdict.kind === 'go' && context.length > 0 ? { kind: 'go', context: context.join('\n') } : verdict;
+      return context.length === 0 ? verdict : { kind: 'go', context: context.join('\n') };
     },
     deps: loop.deps,
     describe: () => {

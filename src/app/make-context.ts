@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createContext } from '../context/create-context.ts';
+import type { Decision } from '../context/decisions.ts';
+import type { LevelRun } from '../context/pipeline.ts';
 import type { Usage } from '../contracts/message.ts';
 import type { ModelInfo, ModelPort, SystemPart, ToolSpec } from '../contracts/model.ts';
 import type { Tool, ToolOutcome } from '../contracts/tool.ts';
@@ -25,6 +27,8 @@ export type ContextWiring = {
   readonly hooks: Hooks;
   readonly plan: () => string | undefined;
   readonly onUsage: (model: string, usage: Usage) => void;
+  readonly onLevel: (run: LevelRun) => void;
+  readonly remember: (decision: Decision) => void;
   readonly newId: () => string;
 };
 
@@ -41,7 +45,7 @@ export function makeContext(wiring: ContextWiring) {
     limitChars: (name) => wiring.tools().find((tool) => tool.name === name)?.maxResultChars ?? DEFAULT_LIMIT_CHARS,
     store,
     storedAt: (callId) => (existsSync(placeOf(callId)) ? placeOf(callId) : undefined),
-    summarize: makeSummarize({ ...wiring, model }),
+    summarize: makeSummarize({ ...wiring, model, effort: () => live.now().effort }),
     carried: () => {
       const files = readState.files();
       const plan = wiring.plan();
@@ -62,6 +66,8 @@ export function makeContext(wiring: ContextWiring) {
       return verdict.context === undefined ? { ok: true } : { ok: true, focus: verdict.context };
     },
     forgetReads: () => readState.forgetShown(),
+    onLevel: wiring.onLevel,
+    remember: wiring.remember,
     newId: wiring.newId,
   });
 }

@@ -9,6 +9,7 @@ import { createSystemPrompt, renderSystem } from '../prompt/system-prompt.ts';
 import type { Environment } from './environment.ts';
 import type { LiveState } from './live-state.ts';
 import type { Extensions } from './load-extensions.ts';
+import { repositoryRoot } from './repository-root.ts';
 
 export type PromptWiring = {
   readonly options: RunOptions;
@@ -31,7 +32,7 @@ export function makePrompt(wiring: PromptWiring) {
   let touched: string[] = [];
   const memory = createMemory({
     cwd: () => live.now().cwd,
-    root: cwd,
+    root: repositoryRoot(cwd),
     home: environment.home,
     managedFile: '/etc/ouro/CLAUDE.md',
     userFiles: [join(environment.ouroHome, 'CLAUDE.md'), join(environment.ouroHome, 'AGENTS.md')],
@@ -90,6 +91,10 @@ export function makePrompt(wiring: PromptWiring) {
   return {
     system,
     memory,
+    async ready() {
+      await system.ready();
+      attachments.begin();
+    },
     collect: attachments.collect,
     /** A call has read or changed this path. */
     touch: (path: string) => void touched.push(path),

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
+import { readDecisions } from '../context/decision-record.ts';
+import type { Decision } from '../context/decisions.ts';
 import type { Todo } from '../contracts/display.ts';
 import type { Message } from '../contracts/message.ts';
 import type { Effort } from '../contracts/model.ts';
@@ -19,6 +21,8 @@ export type OpenedSession = {
   readonly warnings: readonly string[];
   /** What the session remembers of how it was left. */
   readonly stored: StoredState;
+  /** What the context pipeline decided, to be replayed so that sent bytes stay. */
+  readonly contextDecisions: readonly Decision[];
 };
 
 export type StoredState = {
@@ -46,6 +50,7 @@ export async function openSession(
       lastUuid: null,
       warnings: [],
       stored: {},
+      contextDecisions: [],
     };
   }
   const found =
@@ -82,6 +87,9 @@ async function resume(summary: SessionSummary, forkId: string | undefined): Prom
     lastUuid: rebuilt.lastUuid,
     warnings,
     stored: storedState(records),
+    contextDecisions: readDecisions(
+      records.flatMap((record) => (record.type === 'system' && record.subtype === 'context' ? [record.data] : [])),
+    ),
   };
 }
 

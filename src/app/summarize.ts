@@ -1,6 +1,15 @@
 import type { Summarize } from '../context/compact.ts';
 import type { Message, Usage } from '../contracts/message.ts';
-import type { ModelInfo, ModelPort, SystemPart, ToolSpec } from '../contracts/model.ts';
+import type {
+  CacheBreakpoint,
+  Effort,
+  ModelInfo,
+  ModelPort,
+  ModelRequest,
+  RequestMessage,
+  SystemPart,
+  ToolSpec,
+} from '../contracts/model.ts';
 import { repair, toRequestMessages } from '../engine/request.ts';
 
 export type SummarizeParts = {
@@ -9,6 +18,7 @@ export type SummarizeParts = {
   readonly port: ModelPort;
   readonly system: () => readonly SystemPart[];
   readonly specs: () => readonly ToolSpec[];
+  readonly effort: () => Effort;
   readonly onUsage: (model: string, usage: Usage) => void;
 };
 
@@ -24,14 +34,15 @@ export function makeSummarize(parts: SummarizeParts): Summarize {
       origin: 'nudge',
       blocks: [{ type: 'text', text: instructions }],
     };
-    const request = {
+    const asked = repair(toRequestMessages([...messages, order]));
+    const request: ModelRequest = {
       model,
       maxOutputTokens: Math.min(SUMMARY_TOKENS, parts.infoOf(model).maxOutputTokens),
       system: parts.system(),
       tools: parts.specs(),
-      messages: repair(toRequestMessages([...messages, order])),
-      breakpoints: [{ at: 'tools' }, { at: 'system' }] as const,
-      effort: 'off' as const,
+      messages: asked,
+      breakpoints: [{ at: 'tools' }, { at: 'system' }, ...beforeOrder(asked)],
+      effort: parts.effort(),
     };
     const stream = parts.port.stream(request, { restartable: () => true, overloadLimit: 3 }, signal);
     let step = await stream.next();
@@ -45,4 +56,11 @@ export function makeSummarize(parts: SummarizeParts): Summarize {
     const text = outcome.message.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
     return text.trim() === '' ? { ok: false, why: 'the summary was empty' } : { ok: true, text };
   };
+}
+
+/** The order was merged into the last message; what stands before it is cached already. */
+function beforeOrder(messages: readonly RequestMessage[]): readonly CacheBreakpoint[] {
+  const message = messages.length - 1;
+  const block = (messages[message]?.blocks.length ?? 0) - 2;
+  return block < 0 ? [] : [{ at: 'message', message, block }];
 }

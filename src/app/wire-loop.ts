@@ -1,11 +1,13 @@
 import { resolve } from 'node:path';
 import type { AgentPort } from '../agent/parts.ts';
+import type { Decision } from '../context/decisions.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import { isJsonObject } from '../contracts/json.ts';
 import type { QueryDeps } from '../contracts/query.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
 import type { Settings } from '../contracts/settings.ts';
 import type { Hooks } from '../hooks/create-hooks.ts';
+import { asJson } from '../lib/as-json.ts';
 import { resolveModel } from '../model/catalog.ts';
 import type { PortChoice } from '../model/choose-port.ts';
 import type { GitSnapshot } from '../prompt/environment.ts';
@@ -20,6 +22,7 @@ import { makeDeps } from './make-deps.ts';
 import { makeGate } from './make-gate.ts';
 import { makePrompt } from './make-prompt.ts';
 import { makeTools } from './make-tools.ts';
+import { createObserver } from './observe.ts';
 import { offerTools } from './offer-tools.ts';
 import { makeSubagents } from './run-subagent.ts';
 import type { UsageMeter } from './usage-meter.ts';
@@ -39,6 +42,7 @@ export type LoopWiring = {
   readonly git: Promise<GitSnapshot | undefined>;
   readonly tell: (event: AgentEvent) => Promise<void>;
   readonly onDenial: (denial: Denial) => void;
+  readonly contextDecisions: readonly Decision[];
   readonly newId: () => string;
 };
 
@@ -106,6 +110,7 @@ export function wireLoop(wiring: LoopWiring) {
       return news;
     },
   });
+  const observer = createObserver((event) => void wiring.tell(event));
   const context = makeContext({
     live,
     infoOf: choice.infoOf,
@@ -118,8 +123,11 @@ export function wireLoop(wiring: LoopWiring) {
     hooks,
     plan: () => plan,
     onUsage: meter.add,
+    onLevel: observer.level,
+    remember: (decision) => void transcript.append({ type: 'system', subtype: 'context', data: asJson(decision) }),
     newId,
   });
+  context.restore(wiring.contextDecisions);
 
   function portNow(): AgentPort {
     if (current === undefined) throw new Error('A sub-agent was started outside of a query.');
@@ -173,7 +181,8 @@ export function wireLoop(wiring: LoopWiring) {
     subagents,
     roots,
     plan: () => plan,
-    ready: prompt.system.ready,
+    observer,
+    ready: prompt.ready,
     deps(port: AgentPort): QueryDeps {
       current = { port };
       abort = new AbortController();
@@ -181,6 +190,7 @@ export function wireLoop(wiring: LoopWiring) {
     },
     /** What events mean for the parts: touched paths, background work that ends with the agent. */
     listen(event: AgentEvent): void {
+      observer.hear(event);
       if (event.type !== 'tool_start' || !isJsonObject(event.input)) return;
       const path = event.input.file_path ?? event.input.notebook_path;
       if (typeof path === 'string') prompt.touch(resolve(live.now().cwd, path));
