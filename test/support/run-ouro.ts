@@ -1,9 +1,13 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { bareEnvironment, withSettings } from './environment.ts';
+import { killNow } from './processes.ts';
 import type { TempProject } from './temp-project.ts';
 
-const LAUNCHER = join(import.meta.dirname, '../../bin/ouro');
+/** The daily command. */
+export const LAUNCHER = join(import.meta.dirname, '../../bin/ouro');
 
 /** How a run ended. */
 export type RunEnd = {
@@ -18,9 +22,17 @@ export type Running = {
   /** Everything printed so far. */
   stdout(): string;
   stderr(): string;
+  /** Lines of stdout from now on, as they come. */
+  lines(): AsyncIterable<string>;
   /** Resolves when stdout fits. */
   waitForOutput(fits: RegExp): Promise<void>;
+  waitForErrors(fits: RegExp): Promise<void>;
+  /** Sends one JSON line to stdin. */
+  sendLine(value: object): void;
   readonly ended: Promise<RunEnd>;
+  /** Kills it with everything in its process group. */
+  kill(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 };
 
 export type RunSettings = {
@@ -30,61 +42,59 @@ export type RunSettings = {
   readonly stdin?: string | 'open';
 };
 
-/** The surroundings of a machine that has nothing but a key and a base URL. */
-export function bareEnvironment(project: TempProject, apiUrl?: string): Record<string, string> {
-  return {
-    PATH: '/usr/local/bin:/usr/bin:/bin',
-    HOME: project.home,
-    LANG: 'C.UTF-8',
-    ...(apiUrl === undefined
-      ? {}
-      : { ANTHROPIC_BASE_URL: apiUrl, ANTHROPIC_API_KEY: 'sk-ant-test', OURO_RETRY_BASE_MS: '1' }),
-  };
-}
-
-/** Starts the real launcher as a process of its own. */
+/** Starts the real launcher as a process group of its own. Whatever it leaves behind dies with the project. */
 export function startOuro(
   project: TempProject,
   args: readonly string[],
   apiUrl?: string,
   settings: RunSettings = {},
 ): Running {
-  const env = { ...bareEnvironment(project, apiUrl), ...settings.env };
-  const child = spawn(LAUNCHER, [...args], { cwd: settings.cwd ?? project.dir, env: withoutUndefined(env) });
-  let stdout = '';
-  let stderr = '';
+  const env = withSettings(bareEnvironment(project, apiUrl), settings.env);
+  const child = spawn(LAUNCHER, [...args], { cwd: settings.cwd ?? project.dir, env, detached: true });
+  const said = { stdout: '', stderr: '' };
   let listeners: (() => void)[] = [];
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-    for (const listener of listeners) listener();
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      said[name] += text;
+      for (const listener of listeners) listener();
+      listeners = [];
+    });
+  }
   child.stdin.on('error', () => undefined);
   if (settings.stdin !== 'open') child.stdin.end(settings.stdin ?? '');
-  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, stdout, stderr }));
+  const ended = once(child, 'close').then(([code, signal]): RunEnd => ({ code, signal, ...said }));
+  const gone = ended.then(() => 'gone' as const);
+
+  async function waitFor(name: 'stdout' | 'stderr', fits: RegExp): Promise<void> {
+    while (!fits.test(said[name])) {
+      const more = new Promise<'more'>((resolve) => {
+        listeners.push(() => resolve('more'));
+      });
+      if ((await Promise.race([more, gone])) === 'more' || fits.test(said[name])) continue;
+      throw new Error(`ouro ended without printing ${fits}.\nstdout: ${said.stdout}\nstderr: ${said.stderr}`);
+    }
+  }
+
+  async function kill(): Promise<void> {
+    if (child.pid !== undefined) killNow(-child.pid);
+    await ended;
+  }
+
   return {
     child,
-    stdout: () => stdout,
-    stderr: () => stderr,
-    async waitForOutput(fits) {
-      const gone = ended.then(() => true);
-      while (!fits.test(stdout)) {
-        const more = new Promise<false>((resolve) => {
-          listeners.push(() => resolve(false));
-        });
-        if (await Promise.race([more, gone])) {
-          if (fits.test(stdout)) return;
-          throw new Error(`ouro ended without printing ${fits}.\nstdout: ${stdout}\nstderr: ${stderr}`);
-        }
-        listeners = [];
-      }
-    },
+    stdout: () => said.stdout,
+    stderr: () => said.stderr,
+    lines: () => createInterface(child.stdout),
+    waitForOutput: (fits) => waitFor('stdout', fits),
+    waitForErrors: (fits) => waitFor('stderr', fits),
+    sendLine: (value) => void child.stdin.write(`${JSON.stringify(value)}\n`),
     ended,
+    kill,
+    [Symbol.asyncDispose]: kill,
   };
 }
 
+/** Runs it to its end. */
 export function runOuro(
   project: TempProject,
   args: readonly string[],
@@ -92,10 +102,4 @@ export function runOuro(
   settings?: RunSettings,
 ): Promise<RunEnd> {
   return startOuro(project, args, apiUrl, settings).ended;
-}
-
-function withoutUndefined(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  const kept: Record<string, string> = {};
-  for (const [name, value] of Object.entries(env)) if (value !== undefined) kept[name] = value;
-  return kept;
 }

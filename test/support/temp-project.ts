@@ -3,17 +3,25 @@ import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { newMarker } from './environment.ts';
+import { killMarked } from './processes.ts';
 
 /** A project and a home of its own, gone after the test. */
 export type TempProject = {
   readonly dir: string;
   readonly home: string;
   readonly ouroHome: string;
+  /** `NAME=value` in the environment of every process run here. */
+  readonly marker: string;
   write(path: string, text: string): Promise<string>;
   read(path: string): Promise<string>;
-  /** A repository with one commit of everything there is, untouched by anybody's git configuration. */
+  /** Runs git here, untouched by anybody's configuration. */
   git(...args: readonly string[]): Promise<string>;
+  /** Makes a repository of it, with one commit of everything there is. */
+  initGit(): Promise<void>;
+  /** Kills what still runs here and deletes it all. */
   remove(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 };
 
 export async function createTempProject(files: Readonly<Record<string, string>> = {}): Promise<TempProject> {
@@ -22,7 +30,13 @@ export async function createTempProject(files: Readonly<Record<string, string>> 
   const home = join(root, 'home');
   await mkdir(dir);
   await mkdir(home);
+  const marker = newMarker();
+  const remove = async () => {
+    await killMarked(marker);
+    await rm(root, { recursive: true, force: true });
+  };
   const project: TempProject = {
+    marker,
     dir,
     home,
     ouroHome: join(home, '.ouro'),
@@ -39,7 +53,13 @@ export async function createTempProject(files: Readonly<Record<string, string>> 
       const { stdout } = await promisify(execFile)('git', [...identity, ...args], { cwd: dir, env });
       return stdout;
     },
-    remove: () => rm(root, { recursive: true, force: true }),
+    async initGit() {
+      await project.git('init', '-q');
+      await project.git('add', '-A');
+      await project.git('commit', '-q', '--allow-empty', '-m', 'Start');
+    },
+    remove,
+    [Symbol.asyncDispose]: remove,
   };
   for (const [path, text] of Object.entries(files)) await project.write(path, text);
   return project;

@@ -1,0 +1,39 @@
+/** What of a project its processes need to know. */
+export type Surroundings = { readonly home: string; readonly ouroHome: string; readonly marker: string };
+
+const PATH = '/usr/local/bin:/usr/bin:/bin';
+
+/** The surroundings of a machine that has nothing but a key and a base URL. */
+export function bareEnvironment(project: Surroundings, apiUrl?: string): Record<string, string> {
+  const [name = '', value = ''] = project.marker.split('=');
+  return {
+    PATH,
+    [name]: value,
+    HOME: project.home,
+    OURO_HOME: project.ouroHome,
+    LANG: 'C.UTF-8',
+    ...(apiUrl === undefined
+      ? {}
+      : { ANTHROPIC_BASE_URL: apiUrl, ANTHROPIC_API_KEY: 'sk-ant-test', OURO_RETRY_BASE_MS: '1' }),
+  };
+}
+
+/** The same in front of a terminal that can do what xterm can. */
+export function terminalEnvironment(project: Surroundings, apiUrl?: string): Record<string, string> {
+  return { ...bareEnvironment(project, apiUrl), TERM: 'xterm-256color', COLORTERM: 'truecolor' };
+}
+
+/** A variable nobody else has, so that every process started with it can be found again. */
+export function newMarker(): string {
+  return `OURO_TEST_MARK=${crypto.randomUUID()}`;
+}
+
+/** Settings of a test over an environment; `undefined` takes a variable away. */
+export function withSettings(
+  env: Readonly<Record<string, string>>,
+  settings: Readonly<Record<string, string | undefined>> = {},
+): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries({ ...env, ...settings })) if (value !== undefined) kept[name] = value;
+  return kept;
+}

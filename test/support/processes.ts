@@ -1,0 +1,91 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** A living process as /proc tells it (Linux). */
+export type ProcessFacts = {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  readonly session: number;
+  readonly command: string;
+};
+
+/** Every process that lives now; the dead who wait to be reaped are left out. */
+export async function livingProcesses(): Promise<readonly ProcessFacts[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const facts = await Promise.all(pids.map(factsOf));
+  return facts.filter((fact) => fact !== undefined);
+}
+
+/** Children, their children, and so on; who left the family (setsid, reparented) is not among them. */
+export async function descendantsOf(pid: number): Promise<readonly ProcessFacts[]> {
+  const all = await livingProcesses();
+  const below = (parent: number): readonly ProcessFacts[] =>
+    all.filter((one) => one.parent === parent).flatMap((child) => [child, ...below(child.pid)]);
+  return below(pid);
+}
+
+export async function processesInGroup(group: number): Promise<readonly ProcessFacts[]> {
+  return (await livingProcesses()).filter((one) => one.group === group);
+}
+
+export async function processesInSession(session: number): Promise<readonly ProcessFacts[]> {
+  return (await livingProcesses()).filter((one) => one.session === session);
+}
+
+/** All processes started with `NAME=value` in their environment, also those that became daemons. */
+export async function processesMarked(marker: string): Promise<readonly ProcessFacts[]> {
+  const all = await livingProcesses();
+  const marked = await Promise.all(
+    all.map(async ({ pid }) => (await read(pid, 'environ')).split('\0').includes(marker)),
+  );
+  return all.filter((_, at) => marked[at]);
+}
+
+/** Waits until nothing with the marker lives; throws with what is left after the limit. */
+export async function expectNoneLeft(marker: string, limitMs = 5000): Promise<void> {
+  const until = performance.now() + limitMs;
+  for (;;) {
+    const left = await processesMarked(marker);
+    if (left.length === 0) return;
+    if (performance.now() > until) {
+      const lines = left.map(
+        ({ pid, group, session, command }) => `${pid} (group ${group}, session ${session}) ${command}`,
+      );
+      throw new Error(`Still alive after ${limitMs} ms with ${marker}:\n${lines.join('\n')}`);
+    }
+    await wait(15);
+  }
+}
+
+/** Kills whatever carries the marker, until nothing does. */
+export async function killMarked(marker: string): Promise<void> {
+  for (let left = await processesMarked(marker); left.length > 0; left = await processesMarked(marker)) {
+    for (const { pid } of left) killNow(pid);
+    await wait(5);
+  }
+}
+
+/** SIGKILL to a process, or to a group by its negative id; fine if it is gone. */
+export function killNow(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended already.
+  }
+}
+
+async function factsOf(name: string): Promise<ProcessFacts | undefined> {
+  const pid = Number(name);
+  const stat = await read(pid, 'stat');
+  // The name in parentheses may hold anything, more parentheses included.
+  const [state, parent, group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  if (state === undefined || state === '' || state === 'Z' || state === 'X') return undefined;
+  const command = (await read(pid, 'cmdline')).replaceAll('\0', ' ').trim();
+  return { pid, parent: Number(parent), group: Number(group), session: Number(session), command };
+}
+
+async function read(pid: number, file: string): Promise<string> {
+  // It may end between being listed and being read, or belong to somebody else.
+  return readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');
+}
