@@ -37,8 +37,10 @@ export function createOutputBuffer(limits: OutputLimits): OutputBuffer {
   let written = 0;
   let spilled = false;
   let fileProblem = false;
+  let closed = false;
 
   function spill(chunks: readonly Uint8Array[]): void {
+    if (closed) return;
     try {
       if (file === undefined) {
         mkdirSync(dirname(limits.filePath), { recursive: true, mode: 0o700 });
@@ -83,27 +85,32 @@ export function createOutputBuffer(limits: OutputLimits): OutputBuffer {
     },
     totalBytes: () => total,
     tail: (lines) =>
-      decode(ending().subarray(-8_192))
+      decode(lastPart(ending(), 8_192))
         .split('\n')
         .filter((line) => line.trim() !== '')
         .slice(-lines),
     text() {
       if (!spilled) return decode(Buffer.concat(whole));
-      const hidden = total - head.length - tail.length;
+      const shownHead = head.subarray(0, characterStart(head, head.length));
+      const shownTail = tail.subarray(characterStart(tail, 0));
+      const hidden = total - shownHead.length - shownTail.length;
       const where = fileProblem
         ? 'the rest could not be kept'
         : `the ${written < total ? 'beginning' : 'whole'} is in ${limits.filePath}`;
-      return `${decode(head)}\n… ${formatBytes(hidden)} left out here; ${where} …\n${decode(tail)}`;
+      return `${decode(shownHead)}\n… ${formatBytes(hidden)} left out here; ${where} …\n${decode(shownTail)}`;
     },
     takeNew() {
-      const fresh = total - read;
-      read = total;
       const kept = ending();
-      if (fresh <= kept.length) return decode(kept.subarray(kept.length - fresh));
-      return `… ${formatBytes(fresh - kept.length)} left out here …\n${decode(kept)}`;
+      // Half a character waits for its other half.
+      const until = characterStart(kept, kept.length);
+      const fresh = total - (kept.length - until) - read;
+      read += fresh;
+      if (fresh <= until) return decode(kept.subarray(until - fresh, until));
+      return `… ${formatBytes(fresh - until)} left out here …\n${decode(kept.subarray(characterStart(kept, 0), until))}`;
     },
     path: () => (spilled && !fileProblem ? limits.filePath : undefined),
     close() {
+      closed = true;
       if (file !== undefined) closeSync(file);
       file = undefined;
     },
@@ -113,9 +120,38 @@ export function createOutputBuffer(limits: OutputLimits): OutputBuffer {
 /** Text from bytes that may be anything; what is no character shows as one that says so. */
 function decode(bytes: Uint8Array): string {
   const text = new TextDecoder('utf-8', { fatal: false }).decode(bytes);
-  // Carriage returns overwrite their line on a terminal; here the last state of the line is what counts.
-  const settled = text.includes('\r') ? text.replaceAll('\r\n', '\n').replaceAll(/[^\n]*\r(?!\n)/g, '') : text;
-  return settled.replaceAll(CONTROL, '');
+  return (text.includes('\r') ? text.split('\n').map(settled).join('\n') : text).replaceAll(CONTROL, '');
+}
+
+/** Carriage returns overwrite their line on a terminal; here the last state of the line is what counts. */
+function settled(line: string): string {
+  const ended = line.replace(/\r+$/, '');
+  return ended.slice(ended.lastIndexOf('\r') + 1);
+}
+
+function lastPart(bytes: Buffer, size: number): Buffer {
+  const part = bytes.subarray(-size);
+  return part.length === bytes.length ? part : part.subarray(characterStart(part, 0));
+}
+
+/** The nearest place that is not inside a UTF-8 character: onwards from the front, backwards from the end. */
+function characterStart(bytes: Buffer, at: number): number {
+  if (at === 0) {
+    let start = 0;
+    while (start < 3 && isContinuation(bytes[start])) start += 1;
+    return start;
+  }
+  for (let back = 1; back <= 3 && back <= at; back += 1) {
+    const byte = bytes[at - back] ?? 0;
+    if (isContinuation(byte)) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return length > back ? at - back : at;
+  }
+  return at;
+}
+
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x80 && byte < 0xc0;
 }
 
 /** Escape sequences first, then every control character but tab and newline. */

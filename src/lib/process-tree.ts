@@ -1,52 +1,106 @@
-import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { promisify } from 'node:util';
+import { livingProcesses, type ProcessFacts, startTimeOf } from './process-facts.ts';
 
 /** The environment variable that marks everything a call starts, so that what detaches itself is found too. */
 export const MARKER = 'OURO_CALL';
 
+/** What a call started: its process group, and the mark in the environment of everything in it. */
+export type Tree = { readonly groupId: number; readonly marker: string };
+
+/** What a run that is over may have left: the leader is known by its number and the moment it started. */
+export type Leftover = { readonly pgid: number; readonly startTime: string; readonly marker: string };
+
 const KILL_AFTER_MS = 2_000;
-const LOOK_EVERY_MS = 10;
+const GIVE_UP_AFTER_MS = 2_000;
+const LOOK_EVERY_MS = 5;
 
-/** A process by its number and the moment it started: the number alone may belong to somebody else later. */
-export type ProcessMark = { readonly pid: number; readonly startTime: string };
-
-/** Ends a call's whole tree: TERM at once, KILL after two seconds. Resolves when nothing of it is left. */
-export async function endTree(
-  groupId: number,
-  marker: string,
-  signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM',
-): Promise<void> {
-  send(-groupId, signal);
-  // Whoever left the group is found by its mark; a late fork is found by looking again.
-  for (const pid of await marked(marker)) send(pid, signal);
-  const deadline = performance.now() + (signal === 'SIGTERM' ? KILL_AFTER_MS : 0);
-  while (await isAlive(groupId, marker)) {
-    if (performance.now() >= deadline) {
-      send(-groupId, 'SIGKILL');
-      for (const pid of await marked(marker)) send(pid, 'SIGKILL');
+/**
+ * Ends a call's whole tree: TERM at once, KILL after two seconds or as soon as it is urgent.
+ * Resolves when nothing of it is left, or when what is left does not even heed KILL.
+ */
+export async function endTree(tree: Tree, isUrgent: () => boolean = () => false): Promise<void> {
+  const found = new Map<number, string>();
+  const told = new Set<number>();
+  let killAt = performance.now() + KILL_AFTER_MS;
+  for (let members = await lookAgain(tree, found); members.length > 0; members = await lookAgain(tree, found)) {
+    const now = performance.now();
+    if (isUrgent()) killAt = Math.min(killAt, now);
+    if (now > killAt + GIVE_UP_AFTER_MS) return;
+    // A late fork gets the first signal too; once the time is up everybody gets the last one.
+    for (const { pid } of members) {
+      if (now >= killAt) send(pid, 'SIGKILL');
+      else if (!told.has(pid)) send(pid, 'SIGTERM');
+      told.add(pid);
     }
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
 }
 
-async function isAlive(groupId: number, marker: string): Promise<boolean> {
-  return groupLives(groupId) || (await marked(marker)).length > 0;
+/** Members that live: new ones, and those found before whose parents have died since. */
+async function lookAgain(tree: Tree, found: Map<number, string>): Promise<readonly ProcessFacts[]> {
+  const living = await livingProcesses();
+  const members = membersOf(
+    living,
+    (one) => found.get(one.pid) === one.startTime || belongs(one, tree) || one.carries(`${MARKER}=${tree.marker}`),
+  );
+  for (const { pid, startTime } of members) found.set(pid, startTime);
+  return members;
 }
 
-function groupLives(groupId: number): boolean {
-  try {
-    process.kill(-groupId, 0);
-    return !groupIsZombie(groupId);
-  } catch {
-    return false;
+/** What of a call's tree still lives, its first process apart. */
+export async function leftOf({ groupId, marker }: Tree): Promise<readonly number[]> {
+  const later = await livingProcesses(groupId);
+  return later
+    .filter((one) => one.pid !== groupId && (belongs(one, { groupId }) || one.carries(`${MARKER}=${marker}`)))
+    .map(({ pid }) => pid);
+}
+
+/** Living processes that carry the mark in their environment. */
+export async function marked(marker: string): Promise<readonly number[]> {
+  return (await livingProcesses()).filter((one) => one.carries(`${MARKER}=${marker}`)).map(({ pid }) => pid);
+}
+
+/** Ends what an earlier run left, and nothing whose number merely looks like it. Answers how many trees still lived. */
+export async function reapLeftovers(leftovers: readonly Leftover[]): Promise<number> {
+  if (leftovers.length === 0) return 0;
+  const living = await livingProcesses();
+  const alive = leftovers.filter(
+    ({ pgid, startTime, marker }) =>
+      living.some((one) => one.pid === pgid && one.startTime === startTime) ||
+      living.some((one) => one.carries(`${MARKER}=${marker}`)),
+  );
+  await Promise.all(
+    alive.map(({ pgid, startTime, marker }) => {
+      const isOurs = living.some((one) => one.pid === pgid && one.startTime === startTime);
+      // Without its leader the group's number proves nothing: only the mark does.
+      return endTree({ groupId: isOurs ? pgid : NO_GROUP, marker });
+    }),
+  );
+  return alive.length;
+}
+
+export { startTimeOf };
+
+/** Is this still the process that was meant? */
+export function isSame({ pid, startTime }: { readonly pid: number; readonly startTime: string }): boolean {
+  return startTime !== '' && startTimeOf(pid) === startTime;
+}
+
+/** No process is in it. */
+const NO_GROUP = -1;
+
+function belongs(one: ProcessFacts, { groupId }: Pick<Tree, 'groupId'>): boolean {
+  return one.pid === groupId || one.groupId === groupId || one.session === groupId;
+}
+
+/** Those that match and all their descendants. */
+function membersOf(living: readonly ProcessFacts[], matches: (one: ProcessFacts) => boolean): readonly ProcessFacts[] {
+  const members = new Map<number, ProcessFacts>();
+  for (const one of living) if (matches(one)) members.set(one.pid, one);
+  for (let size = -1; size !== members.size; ) {
+    size = members.size;
+    for (const one of living) if (members.has(one.parent)) members.set(one.pid, one);
   }
-}
-
-/** A leader that nobody has waited for yet is dead all the same. */
-function groupIsZombie(groupId: number): boolean {
-  const stats = processes().filter((one) => one.groupId === groupId);
-  return stats.length > 0 && stats.every((one) => one.state === 'Z');
+  return [...members.values()];
 }
 
 function send(pid: number, signal: NodeJS.Signals): void {
@@ -55,69 +109,4 @@ function send(pid: number, signal: NodeJS.Signals): void {
   } catch {
     // It is gone already.
   }
-}
-
-/** Living processes that carry the mark in their environment. */
-export async function marked(marker: string): Promise<readonly number[]> {
-  if (process.platform !== 'linux') return markedByPs(marker);
-  const wanted = Buffer.from(`${MARKER}=${marker}\0`);
-  return processes()
-    .filter((one) => one.state !== 'Z' && environOf(one.pid)?.includes(wanted) === true)
-    .map((one) => one.pid);
-}
-
-/** Elsewhere `ps` shows the environment of one's own processes. */
-async function markedByPs(marker: string): Promise<readonly number[]> {
-  try {
-    const { stdout } = await promisify(execFile)('ps', ['-E', '-ww', '-o', 'pid=,command='], { maxBuffer: 64_000_000 });
-    const lines = stdout.split('\n').filter((line) => line.includes(`${MARKER}=${marker}`));
-    return lines.map((line) => Number.parseInt(line, 10)).filter((pid) => pid > 0);
-  } catch {
-    return [];
-  }
-}
-
-type ProcessFacts = {
-  readonly pid: number;
-  readonly state: string;
-  readonly groupId: number;
-  readonly startTime: string;
-};
-
-function processes(): readonly ProcessFacts[] {
-  if (process.platform !== 'linux') return [];
-  return readdirSync('/proc').flatMap((name) => {
-    const pid = Number(name);
-    const facts = Number.isInteger(pid) ? factsOf(pid) : undefined;
-    return facts === undefined ? [] : [facts];
-  });
-}
-
-function factsOf(pid: number): ProcessFacts | undefined {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name may hold anything, brackets included: what counts begins behind the last one.
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return { pid, state: fields[0] ?? '', groupId: Number(fields[2]), startTime: fields[19] ?? '' };
-  } catch {
-    return undefined;
-  }
-}
-
-function environOf(pid: number): Buffer | undefined {
-  try {
-    return readFileSync(`/proc/${pid}/environ`);
-  } catch {
-    return undefined;
-  }
-}
-
-/** When a process started, in the kernel's own count; `undefined` when there is none. */
-export function startTimeOf(pid: number): string | undefined {
-  return factsOf(pid)?.startTime;
-}
-
-/** Is this still the process that was meant? */
-export function isSame({ pid, startTime }: ProcessMark): boolean {
-  return factsOf(pid)?.startTime === startTime && startTime !== '';
 }

@@ -42,7 +42,7 @@ export function createShells(now: () => number): Shells {
     count += 1;
     const id = `shell_${count}`;
     background.set(id, { id, command, startedAtMs: now(), shell, exit: undefined });
-    void shell.exited.then((exit) => {
+    void shell.over.then((exit) => {
       const known = background.get(id);
       if (known === undefined) return;
       background.set(id, { ...known, exit });

@@ -30,6 +30,8 @@ export type BashParts = {
 
 const KEEP_BYTES = 30_000;
 const PROGRESS_EVERY_MS = 100;
+/** Without new output only the time goes on. */
+const CLOCK_EVERY_MS = 1_000;
 const TAIL_LINES = 5;
 const FILE_BYTES = 100_000_000;
 
@@ -77,7 +79,8 @@ function start(command: string, { callId, cwd }: CallContext, parts: BashParts):
       headBytes: 10_000,
       tailBytes: 16_000,
       fileBytes: FILE_BYTES,
-      filePath: join(parts.outputFolder, `${callId}.txt`),
+      // Ids come from the provider: none of them chooses a place outside the folder.
+      filePath: join(parts.outputFolder, `${callId.replaceAll(/[^\w-]/g, '_')}.txt`),
     },
     ...(wrap === undefined ? {} : { wrap }),
   });
@@ -98,14 +101,20 @@ async function waitFor(
 ): Promise<ToolOutcome> {
   const startedAt = parts.now();
   const { moved, done } = parts.shells.front(context.callId, command, shell);
-  const report = () =>
+  let told = { totalBytes: 0, elapsedMs: 0 };
+  const report = () => {
+    const totalBytes = shell.output.totalBytes();
+    const elapsedMs = parts.now() - startedAt;
+    if (totalBytes === told.totalBytes && elapsedMs - told.elapsedMs < CLOCK_EVERY_MS) return;
+    told = { totalBytes, elapsedMs };
     context.report({
       kind: 'output',
       tail: shell.output.tail(TAIL_LINES),
-      totalBytes: shell.output.totalBytes(),
-      elapsedMs: parts.now() - startedAt,
+      totalBytes,
+      elapsedMs,
       timeoutMs: limitMs,
     });
+  };
   const ticker = setInterval(report, PROGRESS_EVERY_MS);
   let timer: ReturnType<typeof setTimeout> | undefined;
   let onAbort: () => void = () => undefined;
@@ -146,11 +155,17 @@ async function waitFor(
       );
     default:
       done();
-      return finished(command, shell, ending.exit, parts);
+      return finished(command, shell, ending.exit, context.cwd, parts);
   }
 }
 
-async function finished(command: string, shell: RunningShell, exit: ShellExit, parts: BashParts): Promise<ToolOutcome> {
+async function finished(
+  command: string,
+  shell: RunningShell,
+  exit: ShellExit,
+  startedIn: string,
+  parts: BashParts,
+): Promise<ToolOutcome> {
   const notes: string[] = [];
   if (exit.problem !== undefined) notes.push(`[could not start: ${exit.problem}]`);
   else if (exit.code !== 0) notes.push(`[ended ${endOf(exit)}]`);
@@ -158,7 +173,7 @@ async function finished(command: string, shell: RunningShell, exit: ShellExit, p
     const id = parts.shells.background(command, shell);
     notes.push(`[something it started still runs; it is listed as ${id} and ends with the session]`);
   }
-  notes.push(...(await follow(exit.cwd, parts)));
+  notes.push(...(await follow(exit.problem === undefined ? exit.cwd : startedIn, parts)));
   return outcome(command, shell, exit.code, notes.join('\n'), 'ended');
 }
 

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { createOutputBuffer, type OutputBuffer, type OutputLimits } from '../../lib/output-buffer.ts';
-import { endTree, startTimeOf } from '../../lib/process-tree.ts';
+import { startTimeOf } from '../../lib/process-facts.ts';
+import { endTree, leftOf } from '../../lib/process-tree.ts';
 
 /** What is kept of a started group, so that the next start can end what a crash left behind. */
 export type ChildFacts = {
@@ -28,9 +29,11 @@ export type ShellStart = {
 export type RunningShell = {
   readonly output: OutputBuffer;
   readonly exited: Promise<ShellExit>;
+  /** Like `exited`, but later if something was left behind: when that has ended too. */
+  readonly over: Promise<ShellExit>;
   /** Asks the whole tree to end; a second time it has no choice. Resolves when nothing is left. */
   stop(): Promise<void>;
-  /** Something it started still holds its output. */
+  /** The command has ended, but something it started still lives or holds its output. */
   leftSomething(): boolean;
 };
 
@@ -42,7 +45,9 @@ export type ShellExit = {
 };
 
 /** How long a finished command may keep its output open before it counts as having left something behind. */
-const PIPE_GRACE_MS = 100;
+const GRACE_MS = 100;
+/** How often is looked whether what was left behind has ended. */
+const LOOK_EVERY_MS = 1_000;
 
 /**
  * Standard error joins standard output, in order; the directory the command ends in is told on a channel of its own.
@@ -67,7 +72,9 @@ export function startShell(start: ShellStart): RunningShell {
   const groupId = child.pid;
   let cwdText = '';
   let open = true;
-  let asked = false;
+  let left = false;
+  let stops = 0;
+  let ending: Promise<void> | undefined;
   if (groupId !== undefined) {
     start.ledger.started({
       pgid: groupId,
@@ -77,7 +84,14 @@ export function startShell(start: ShellStart): RunningShell {
     });
   }
   const channel = child.stdio[3];
-  if (isReadable(channel)) channel.setEncoding('utf8').on('data', (text: string) => (cwdText += text));
+  const told = new Promise<void>((resolve) => {
+    if (!isReadable(channel)) return resolve();
+    channel.setEncoding('utf8').on('close', resolve);
+    channel.on('data', (text: string) => {
+      cwdText += text;
+      if (cwdText.endsWith('\n')) resolve();
+    });
+  });
   child.stdout?.on('data', (chunk: Buffer) => output.push(chunk));
   const closed = new Promise<void>((resolve) => {
     child.stdout?.on('close', () => {
@@ -85,34 +99,70 @@ export function startShell(start: ShellStart): RunningShell {
       resolve();
     });
   });
+  const tree = { groupId: groupId ?? 0, marker: start.marker };
+  const livesOn = async () => open || (await leftOf(tree)).length > 0;
 
   const exited = new Promise<ShellExit>((resolve) => {
     child.on('error', (problem) => resolve({ code: null, signal: null, cwd: undefined, problem: problem.message }));
-    child.on('exit', (code, signal) => {
-      const grace = new Promise<void>((done) => {
-        const timer = setTimeout(done, PIPE_GRACE_MS);
-        void closed.then(() => clearTimeout(timer));
-      });
-      void Promise.race([closed, grace]).then(() => {
-        if (!open && groupId !== undefined) start.ledger.ended(groupId);
-        resolve({ code, signal, cwd: cwdText.trim() === '' ? undefined : cwdText.trim() });
-      });
+    child.on('exit', async (code, signal) => {
+      const graceEnds = performance.now() + GRACE_MS;
+      await atMost(GRACE_MS, Promise.all([closed, told]));
+      if (await livesOn()) {
+        // What ends by itself a moment later was not left behind.
+        await after(graceEnds - performance.now());
+        left = await livesOn();
+      }
+      resolve({ code, signal, cwd: cwdText.trim() === '' ? undefined : cwdText.trim() });
     });
   });
+
+  async function untilOver(): Promise<ShellExit> {
+    const exit = await exited;
+    while (left && (await livesOn())) await idle(LOOK_EVERY_MS);
+    left = false;
+    if (groupId !== undefined) start.ledger.ended(groupId);
+    return exit;
+  }
 
   return {
     output,
     exited,
-    leftSomething: () => open,
+    over: untilOver(),
+    leftSomething: () => left,
     async stop() {
       if (groupId === undefined) return;
-      const how = asked ? 'SIGKILL' : 'SIGTERM';
-      asked = true;
-      await endTree(groupId, start.marker, how);
+      stops += 1;
+      ending ??= endTree(tree, () => stops > 1);
+      await ending;
+      ending = undefined;
       child.stdout?.destroy();
+      left = false;
       start.ledger.ended(groupId);
+      output.close();
     },
   };
+}
+
+async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, limit]);
+  clearTimeout(timer);
+}
+
+function after(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, Math.max(0, ms));
+  });
+}
+
+/** A pause that keeps nobody from leaving. */
+function idle(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
 }
 
 function isReadable(stream: unknown): stream is Readable {

@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/contracts/json.ts';
 import type { Tool, ToolOutcome, ToolProgress } from '../../../src/contracts/tool.ts';
-import { marked } from '../../../src/lib/process-tree.ts';
+import { marked, startTimeOf } from '../../../src/lib/process-tree.ts';
 import { createBashTool } from '../../../src/tools/bash/bash.ts';
 import type { ChildFacts } from '../../../src/tools/bash/run-shell.ts';
 import { createBashOutputTool } from '../../../src/tools/bash-output/bash-output.ts';
@@ -51,10 +51,14 @@ function workbench() {
     maxTimeoutMs: 30_000,
     now: Date.now,
   });
-  async function use(which: Tool, input: JsonObject, signal = new AbortController().signal): Promise<ToolOutcome> {
+  async function use(
+    which: Tool,
+    input: JsonObject,
+    signal = new AbortController().signal,
+    callId = `call-${crypto.randomUUID()}`,
+  ): Promise<ToolOutcome> {
     const prepared = which.prepare(input);
     if (!prepared.ok) throw new Error(prepared.problem);
-    const callId = `call-${crypto.randomUUID()}`;
     callIds.push(callId);
     return prepared.call.call({
       callId,
@@ -64,8 +68,8 @@ function workbench() {
       ask: async () => undefined,
     });
   }
-  const bash = (command: string, more: JsonObject = {}, signal?: AbortSignal) =>
-    use(tool, { command, ...more }, signal);
+  const bash = (command: string, more: JsonObject = {}, signal?: AbortSignal, callId?: string) =>
+    use(tool, { command, ...more }, signal, callId);
   return { shells, ledger, callIds, progress, bash, use, cwd: () => cwd };
 }
 
@@ -138,6 +142,60 @@ test('a command that leaves something behind comes back at once and lists it', a
   expect(await marked(bench.callIds[0] ?? '')).toEqual([]);
 });
 
+test('what left its group and closed its pipe is listed too, and ends with the session', async () => {
+  const outcome = await bench.bash('setsid sleep 300 >/dev/null 2>&1 & sleep 300 >/dev/null 2>&1 & echo left');
+  expect(outcome.content).toContain('listed as shell_1');
+  expect(bench.shells.list()).toMatchObject([{ id: 'shell_1', exit: undefined }]);
+  expect(bench.shells.takeNotices()).toEqual([]);
+  expect(bench.ledger.size).toBe(1);
+  await bench.shells.closeAll();
+  expect(bench.ledger.size).toBe(0);
+});
+
+test('a child that shed its environment and its group dies with its parent', async () => {
+  const controller = new AbortController();
+  const pidFile = join(root, 'pid');
+  const running = bench.bash(
+    `env -i setsid bash -c 'echo $$ > ${pidFile}; echo up >&2; sleep 300' & sleep 300`,
+    {},
+    controller.signal,
+  );
+  await untilOutput('up');
+  controller.abort();
+  await running;
+  await bench.shells.closeAll();
+  expect(startTimeOf(Number(await readFile(pidFile, 'utf8')))).toBeUndefined();
+});
+
+test('a child that ends by itself a moment later was not left behind', async () => {
+  expect((await bench.bash('(sleep 0.05 >/dev/null 2>&1 &); echo done')).content).toBe('done');
+  expect(bench.shells.list()).toEqual([]);
+});
+
+test('a directory that vanished between two commands is told, and the next one works again', async () => {
+  await bench.bash('cd sub');
+  await rm(join(root, 'sub'), { recursive: true });
+  const outcome = await bench.bash('pwd');
+  expect(outcome).toMatchObject({ isError: true, content: expect.stringContaining('the directory is gone') });
+  expect((await bench.bash('pwd')).content).toBe(root);
+});
+
+test('a long line with carriage returns is read in no time', async () => {
+  const { content } = await bench.bash("printf 'old\\rn'; head -c 29000 /dev/zero | tr '\\0' e");
+  expect(content).toBe(`n${'e'.repeat(29_000)}`);
+});
+
+test('no character is cut in half, neither in a large output nor in one that is read in pieces', async () => {
+  const { content } = await bench.bash("printf 'a%.0s' 1; printf '€%.0s' $(seq 1 20000)");
+  expect(content).toContain('left out here');
+  expect(content).not.toContain('\ufffd');
+});
+
+test('an id of the provider chooses no place outside the folder of outputs', async () => {
+  await bench.bash('seq 1 20000', {}, undefined, '../../evil');
+  expect(await readdir(join(root, 'outputs'))).toEqual(['______evil.txt']);
+});
+
 test('a large output is kept whole in a file, and the model gets head, tail and the place', async () => {
   const { content } = await bench.bash('seq 1 200000');
   const text = String(content);
@@ -173,7 +231,7 @@ test('a background shell is read, told of when it ends, and killed', async () =>
   await untilRead(output, 'first');
   expect((await bench.use(output, { shell_id: 'shell_1' })).content).toContain('nothing new');
   expect((await bench.use(kill, { shell_id: 'shell_1' })).content).toContain('Ended shell_1');
-  await bench.shells.find('shell_1')?.shell.exited;
+  await bench.shells.find('shell_1')?.shell.over;
   expect(bench.shells.takeNotices()).toHaveLength(1);
   expect(bench.shells.takeNotices()).toEqual([]);
   await expect(bench.use(output, { shell_id: 'shell_9' })).rejects.toThrow('There are: shell_1');

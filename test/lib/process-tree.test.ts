@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { afterEach, expect, test } from 'vitest';
+import { endTree, isSame, leftOf, MARKER, marked, reapLeftovers, startTimeOf } from '../../src/lib/process-tree.ts';
+
+const markers: string[] = [];
+afterEach(async () => {
+  for (const marker of markers.splice(0)) {
+    await endTree({ groupId: -1, marker }, () => true);
+    expect(await marked(marker)).toEqual([]);
+  }
+});
+
+/** Starts a group of its own and waits until it says that it stands. */
+async function start(command: string) {
+  const marker = `tree-${crypto.randomUUID()}`;
+  markers.push(marker);
+  const child = spawn('/bin/bash', ['--noprofile', '--norc', '-c', command], {
+    detached: true,
+    env: { PATH: '/usr/bin:/bin', [MARKER]: marker },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  await once(child.stdout, 'data');
+  const groupId = child.pid ?? 0;
+  return { child, groupId, marker, startTime: startTimeOf(groupId) ?? '' };
+}
+
+test('what a run left is ended at the next start', async () => {
+  const { groupId, marker, startTime } = await start('setsid sleep 300 & sleep 300 & echo up; sleep 300');
+  expect(await reapLeftovers([{ pgid: groupId, startTime, marker }])).toBe(1);
+  expect(await marked(marker)).toEqual([]);
+  expect(await reapLeftovers([{ pgid: groupId, startTime, marker }])).toBe(0);
+});
+
+test('what was left by a leader that is gone is found by its mark', async () => {
+  const { child, groupId, marker, startTime } = await start('setsid sleep 300 >/dev/null & echo up');
+  if (child.exitCode === null) await once(child, 'exit');
+  expect(await reapLeftovers([{ pgid: groupId, startTime, marker }])).toBe(1);
+});
+
+test('a number that belongs to somebody else now is left alone', async () => {
+  const { groupId, marker, startTime } = await start('echo up; sleep 300');
+  expect(await reapLeftovers([{ pgid: groupId, startTime: `${Number(startTime) - 1}`, marker: 'another' }])).toBe(0);
+  expect(await reapLeftovers([{ pgid: groupId, startTime: '', marker: 'another' }])).toBe(0);
+  expect(await marked(marker)).not.toEqual([]);
+  expect(isSame({ pid: groupId, startTime })).toBe(true);
+  expect(isSame({ pid: groupId, startTime: '1' })).toBe(false);
+  expect(isSame({ pid: groupId, startTime: '' })).toBe(false);
+});
+
+test('one that ignores TERM and forks on is killed', async () => {
+  const { groupId, marker } = await start("trap '' TERM; while :; do sleep 0.01 & echo up; wait; done");
+  await endTree({ groupId, marker }, () => true);
+  expect(await marked(marker)).toEqual([]);
+});
+
+test('what is left of a tree does not count its first process', async () => {
+  const { groupId, marker } = await start('sleep 300 & sleep 300 & echo up; wait');
+  expect(await leftOf({ groupId, marker })).toHaveLength(2);
+});
