@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import type { UserAnswer } from '../../../src/contracts/tool.ts';
+import { createEnterPlanModeTool } from '../../../src/tools/enter-plan-mode/enter-plan-mode.ts';
+import { createExitPlanModeTool } from '../../../src/tools/exit-plan-mode/exit-plan-mode.ts';
+import { callTool } from '../../support/call-tool.ts';
+
+function setUp(begin = 'plan') {
+  const state = { mode: begin, plan: '' };
+  const enter = createEnterPlanModeTool((mode) => {
+    state.mode = mode;
+  });
+  const exit = createExitPlanModeTool({
+    isPlanning: () => state.mode === 'plan',
+    setMode: (mode) => {
+      state.mode = mode;
+    },
+    keepPlan: (plan) => {
+      state.plan = plan;
+    },
+  });
+  const show = (answer?: UserAnswer) => callTool(exit, { plan: 'Do it' }, { ask: async () => answer });
+  return { state, enter, show };
+}
+
+test('entering switches to planning', async () => {
+  const { state, enter } = setUp('default');
+  await callTool(enter, {});
+  expect(state.mode).toBe('plan');
+});
+
+test.each([
+  ['accept', 'default'],
+  ['accept_edits', 'acceptEdits'],
+] as const)('%s goes on in mode %s', async (verdict, mode) => {
+  const { state, show } = setUp();
+  const outcome = await show({ kind: 'plan', verdict });
+  expect(outcome.isError).toBeUndefined();
+  expect(state).toEqual({ mode, plan: 'Do it' });
+});
+
+test('a plan the user changed is the plan', async () => {
+  const { state, show } = setUp();
+  const { content } = await show({ kind: 'plan', verdict: 'accept', plan: 'Do half' });
+  expect(content).toContain('Do half');
+  expect(state.plan).toBe('Do half');
+});
+
+test('keeping on planning gives the words to the model and stays in the mode', async () => {
+  const { state, show } = setUp();
+  const outcome = await show({ kind: 'plan', verdict: 'keep_planning', words: 'Smaller steps' });
+  expect(outcome).toMatchObject({ isError: true, content: expect.stringContaining('Smaller steps') });
+  expect(state).toEqual({ mode: 'plan', plan: '' });
+});
+
+test('where nobody is, the plan is the answer and nothing begins', async () => {
+  const { state, show } = setUp();
+  expect(await show()).toMatchObject({ isError: true, display: { kind: 'plan', plan: 'Do it' } });
+  expect(state.mode).toBe('plan');
+});
+
+test('outside of planning there is nothing to leave', async () => {
+  expect((await setUp('default').show()).content).toContain('not planning');
+});

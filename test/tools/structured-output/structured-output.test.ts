@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { createStructuredOutputTool } from '../../../src/tools/structured-output/structured-output.ts';
+import { callTool } from '../../support/call-tool.ts';
+
+const schema = {
+  type: 'object',
+  properties: { count: { type: 'integer', minimum: 1 }, tags: { type: 'array', items: { type: 'string' } } },
+  required: ['count'],
+  additionalProperties: false,
+};
+
+test('an answer that fits ends the run', async () => {
+  const tool = createStructuredOutputTool(schema);
+  expect(tool.spec.input_schema).toEqual(schema);
+  const value = { count: 2, tags: ['a'] };
+  expect((await callTool(tool, value)).endsRun).toEqual({ reason: 'structured_output', value });
+});
+
+test.each([
+  [{}, 'count'],
+  [{ count: 0 }, 'count'],
+  [{ count: 1.5 }, 'count'],
+  [{ count: 1, tags: [1] }, 'tags.0'],
+  [{ count: 1, more: true }, 'more'],
+])('%j is answered with what does not fit', async (answer, field) => {
+  const outcome = await callTool(createStructuredOutputTool(schema), answer);
+  expect(outcome).toMatchObject({ isError: true, content: expect.stringContaining(field) });
+  expect(outcome.endsRun).toBeUndefined();
+});
+
+test('the fifth answer that does not fit ends the run as failed', async () => {
+  const tool = createStructuredOutputTool(schema);
+  for (let tries = 1; tries < 5; tries += 1) expect((await callTool(tool, {})).endsRun).toBeUndefined();
+  expect((await callTool(tool, {})).endsRun).toMatchObject({ reason: 'structured_output_failed' });
+});
+
+test('something that is no object is refused before the call', () => {
+  expect(createStructuredOutputTool(schema).prepare([1]).ok).toBe(false);
+});

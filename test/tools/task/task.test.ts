@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import type { ToolProgress } from '../../../src/contracts/tool.ts';
+import { type AgentOrder, createTaskTool, type TaskParts } from '../../../src/tools/task/task.ts';
+import { callTool } from '../../support/call-tool.ts';
+
+function setUp(more: Partial<TaskParts> = {}) {
+  const orders: AgentOrder[] = [];
+  const tool = createTaskTool({
+    types: () => [
+      { name: 'general-purpose', description: 'Anything' },
+      { name: 'explore', description: 'Reads only' },
+    ],
+    run: async (order) => {
+      orders.push(order);
+      return { text: 'Found it.', calls: 3, tokens: 900, failed: false };
+    },
+    runInBackground: (order) => {
+      orders.push(order);
+      return 'agent_1';
+    },
+    ...more,
+  });
+  return { tool, orders };
+}
+
+const input = { description: 'Find it', prompt: 'Where is it?' };
+
+test('the last message of the sub-agent is the result', async () => {
+  const { tool, orders } = setUp();
+  const outcome = await callTool(tool, { ...input, subagent_type: 'explore', model: 'small' }, { callId: 'call_7' });
+  expect(orders).toMatchObject([{ callId: 'call_7', type: 'explore', prompt: 'Where is it?', model: 'small' }]);
+  expect(outcome).toEqual({
+    content: 'Found it.',
+    display: { kind: 'agent', agentType: 'explore', summary: 'Find it', calls: 3 },
+  });
+});
+
+test('its progress and the abort pass through', async () => {
+  const heard: ToolProgress[] = [];
+  const controller = new AbortController();
+  const note: ToolProgress = { kind: 'note', text: 'reading' };
+  const { tool } = setUp({
+    run: async ({ report }, signal) => {
+      report(note);
+      controller.abort();
+      return { text: '', calls: 0, tokens: 0, failed: signal.aborted };
+    },
+  });
+  const outcome = await callTool(tool, input, { signal: controller.signal, report: (one) => heard.push(one) });
+  expect(heard).toEqual([note]);
+  expect(outcome).toMatchObject({ isError: true, content: '(the sub-agent said nothing)' });
+});
+
+test('in the background it answers with a name at once', async () => {
+  const { tool, orders } = setUp();
+  const { content } = await callTool(tool, { ...input, run_in_background: true });
+  expect(content).toContain('agent_1');
+  expect(orders).toMatchObject([{ type: 'general-purpose' }]);
+});
+
+test('an unknown kind lists those there are', async () => {
+  await expect(callTool(setUp().tool, { ...input, subagent_type: 'wizard' })).rejects.toThrow(
+    'There are: general-purpose, explore.',
+  );
+});
+
+test('kinds stand in the description, and the other name of the tool is known', () => {
+  const { tool } = setUp();
+  expect(tool.spec.description).toContain('- explore: Reads only');
+  expect(tool.aliases).toEqual(['Agent']);
+});
