@@ -66,5 +66,6 @@ function lineOf(event: AgentEvent, options: { readonly hookEvents: boolean }): J
 /** The step that decided is the last one told. */
 function lastWords(trace: JsonValue): string {
   const last = Array.isArray(trace) ? trace.at(-1) : undefined;
+  if (typeof last === 'string') return last;
   return isJsonObject(last) && typeof last.text === 'string' ? last.text : 'The call was denied.';
 }

@@ -1,0 +1,160 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { calls, says, status, text, toolUse } from '../support/api/reply.ts';
+import { type ApiServer, gate, startApiServer } from '../support/api/server.ts';
+import { runOuro, startOuro } from '../support/run-ouro.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
+
+const OURO = new URL('../../bin/ouro', import.meta.url).pathname;
+
+let project: TempProject;
+let server: ApiServer;
+
+beforeEach(async () => {
+  project = await createTempProject({ 'a.txt': 'alpha\n' });
+});
+
+afterEach(async () => {
+  await server?.close();
+  await project.remove();
+});
+
+const spoken = () => JSON.stringify(server.requests()[0]?.body.messages?.[0]);
+
+/** A line for /bin/sh in front of the same server. */
+async function shell(line: string) {
+  const env = {
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    HOME: project.home,
+    ANTHROPIC_BASE_URL: server.url,
+    ANTHROPIC_API_KEY: 'sk-ant-test',
+    OURO,
+  };
+  return promisify(execFile)('/bin/sh', ['-c', line], { cwd: project.dir, env });
+}
+
+test('prompt and pipe come together: prompt, newline, stdin', async () => {
+  server = await startApiServer({ turns: [says('fine')] });
+  expect(await runOuro(project, ['-p', 'review this'], server.url, { stdin: 'the diff' })).toMatchObject({
+    code: 0,
+    stdout: 'fine\n',
+    stderr: '',
+  });
+  expect(spoken()).toContain('review this\\nthe diff');
+});
+
+test('stdin alone is a prompt, also ten megabytes of it', async () => {
+  server = await startApiServer({ turns: [], after: says('long') });
+  const { code, stdout } = await runOuro(project, ['-p'], server.url, { stdin: 'x'.repeat(10_000_000) });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'long\n' });
+});
+
+test.each([
+  ['inside a pipe', '"$OURO" -p hello </dev/null | cat'],
+  ['with stdin closed', '"$OURO" -p hello <&-'],
+  ['with stdin from nowhere', '"$OURO" -p hello </dev/null'],
+  [
+    'as cron would',
+    'env -i HOME="$HOME" PATH=/usr/bin:/bin ANTHROPIC_BASE_URL="$ANTHROPIC_BASE_URL" ANTHROPIC_API_KEY=k "$OURO" -p hello </dev/null',
+  ],
+  ['from a root directory that is not ours', 'cd / && "$OURO" -p hello </dev/null'],
+])('works %s', async (_, line) => {
+  server = await startApiServer({ turns: [says('here')] });
+  expect(await shell(line)).toEqual({ stdout: 'here\n', stderr: '' });
+});
+
+test('a reader that leaves early is no failure', async () => {
+  server = await startApiServer({
+    turns: (_request, index) =>
+      index < 3 ? calls(text('x'.repeat(100_000)), toolUse('Read', { file_path: 'a.txt' })) : says('end'),
+  });
+  const line =
+    '{ "$OURO" -p hello --output-format stream-json --verbose </dev/null; echo "code $?" >&2; } | head -c 10';
+  expect(await shell(line)).toEqual({ stdout: '{"type":"s', stderr: 'code 0\n' });
+});
+
+test.each([
+  [['-p'], /^There is no prompt\. Usage: ouro -p/],
+  [['-p', '--allowedTools', 'Read', 'what is it?'], /put the prompt first, or after --\.$/],
+  [['-p', 'x', '--modle', 'y'], /^Unknown option --modle\. Did you mean --model\?/],
+  [['-p', '-r'], /^--resume needs the id or title/],
+])('%j: one line on stderr, nothing on stdout, exit 2', async (args, words) => {
+  server = await startApiServer({ turns: [] });
+  const { code, stdout, stderr } = await runOuro(project, args, server.url);
+  expect({ code, stdout, lines: stderr.trimEnd().split('\n').length }).toEqual({ code: 2, stdout: '', lines: 1 });
+  expect(stderr.trim()).toMatch(words);
+  expect(server.all()).toEqual([]);
+});
+
+test('without any key the three ways are named, and nothing is asked of anybody', async () => {
+  server = await startApiServer({ turns: [] });
+  const { code, stdout, stderr } = await runOuro(project, ['-p', 'hi']);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(/ANTHROPIC_API_KEY.*--model demo/s);
+});
+
+test.each([
+  [401, 'authentication_failed'],
+  [404, 'model_not_found'],
+  [400, 'invalid_request'],
+])('a %d ends in exit 1 and tells hosts %s', async (code, error) => {
+  server = await startApiServer({ turns: [], after: status(code) });
+  const ended = await runOuro(project, ['-p', 'hi', '--output-format', 'stream-json', '--verbose'], server.url);
+  const lines = ended.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(ended.code).toBe(1);
+  expect(lines.find(({ type }) => type === 'assistant')).toMatchObject({ error, message: { model: '<synthetic>' } });
+  expect(lines.at(-1)).toMatchObject({ is_error: true, terminal_reason: 'api_error', api_error_status: code });
+  expect(server.all().length).toBeLessThanOrEqual(2);
+});
+
+test('the turn limit is kept, and the result says so', async () => {
+  server = await startApiServer({ turns: () => calls(toolUse('Read', { file_path: 'a.txt' })) });
+  const { code, stdout } = await runOuro(
+    project,
+    ['-p', 'go', '--max-turns', '2', '--output-format', 'json'],
+    server.url,
+  );
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({ subtype: 'error_max_turns', is_error: true, num_turns: 2 });
+});
+
+test('a call that would need a question is denied with its reason, and the run goes on', async () => {
+  server = await startApiServer({
+    turns: [calls(toolUse('Bash', { command: 'touch b' }, 'toolu_1')), says('then not')],
+  });
+  const { code, stdout } = await runOuro(project, ['-p', 'go', '--output-format', 'json'], server.url);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    result: 'then not',
+    permission_denials: [{ tool_name: 'Bash', tool_use_id: 'toolu_1', tool_input: { command: 'touch b' } }],
+  });
+  expect(JSON.stringify(server.requests()[1]?.body.messages)).toContain('needs permission');
+});
+
+test('a structured answer is checked, and printed as JSON', async () => {
+  const schema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
+  server = await startApiServer({
+    turns: [calls(toolUse('StructuredOutput', { n: 'x' })), calls(toolUse('StructuredOutput', { n: 42 }))],
+  });
+  const { code, stdout } = await runOuro(project, ['-p', 'go', `--json-schema=${JSON.stringify(schema)}`], server.url);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '{"n":42}\n' });
+});
+
+test('asked twice to end, it ends at once', async () => {
+  const { closed, open } = gate();
+  server = await startApiServer({
+    turns: [says('never', { faults: [{ at: 3, do: 'wait', until: closed, pings: 'pings' }] })],
+  });
+  const running = startOuro(project, ['-p', 'wait'], server.url);
+  await Promise.race([server.waitForRequest(1), running.ended]);
+  running.child.kill('SIGTERM');
+  running.child.kill('SIGINT');
+  const [code] = await once(running.child, 'exit');
+  open();
+  expect([130, 143]).toContain(code);
+});
