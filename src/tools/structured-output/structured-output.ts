@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { Tool } from '../../contracts/tool.ts';
+import { messageOf } from '../../lib/errors.ts';
 
 const MOST_FAILURES = 5;
 
-/** A tool whose input is the answer: one that fits the schema ends the run. `undefined` for a schema nobody can check. */
+/** A tool whose input is the answer: one that fits the schema ends the run. Throws, in words, for a schema that cannot be checked. */
 export function createStructuredOutputTool(schema: JsonObject): Tool {
-  const check = z.fromJSONSchema(schema);
+  const check = checkerOf(schema);
   let failures = 0;
   return {
     name: 'StructuredOutput',
@@ -49,4 +50,14 @@ export function createStructuredOutputTool(schema: JsonObject): Tool {
       };
     },
   };
+}
+
+function checkerOf(schema: JsonObject): z.ZodType {
+  try {
+    return z.fromJSONSchema(schema);
+  } catch (cause) {
+    throw new Error(`The schema of the answer cannot be checked: ${messageOf(cause)}. Write it more simply.`, {
+      cause,
+    });
+  }
 }

@@ -37,3 +37,8 @@ test('the fifth answer that does not fit ends the run as failed', async () => {
 test('something that is no object is refused before the call', () => {
   expect(createStructuredOutputTool(schema).prepare([1]).ok).toBe(false);
 });
+
+test('a schema that cannot be checked is refused at once, in words', () => {
+  const unchecked = { type: 'object', properties: { a: { $ref: 'https://schemas.example/a.json' } } };
+  expect(() => createStructuredOutputTool(unchecked)).toThrow(/cannot be checked: .*simply/);
+});
