@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import {
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatMoney,
+  formatTokens,
+  formatUsage,
+} from '../../src/lib/format.ts';
+
+test('sizes, durations, tokens and money are short', () => {
+  expect([0, 812, 1000, 3277, 102_400, 1_258_291, 5_368_709_120].map(formatBytes)).toEqual([
+    '0 B',
+    '812 B',
+    '1 KB',
+    '3.2 KB',
+    '100 KB',
+    '1.2 MB',
+    '5 GB',
+  ]);
+  expect([0, 100, 949, 951, 14_000, 177_000, 3_900_000].map(formatDuration)).toEqual([
+    '0.0s',
+    '0.1s',
+    '0.9s',
+    '1s',
+    '14s',
+    '2m57s',
+    '1h05m',
+  ]);
+  expect([312, 1234, 187_000, 1_000_000].map(formatTokens)).toEqual(['312', '1.2k', '187k', '1M']);
+  expect(formatUsage(68_000, 200_000)).toBe('34% of 200k');
+  expect([0, 0.12, 0.004, 0.0001, 3].map(formatMoney)).toEqual(['$0.00', '$0.12', '$0.004', '<$0.001', '$3.00']);
+  expect([formatCount(1, 'line'), formatCount(2, 'line')]).toEqual(['1 line', '2 lines']);
+});
