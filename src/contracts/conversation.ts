@@ -40,6 +40,8 @@ export type Conversation = {
   checkpoints(): Promise<readonly CheckpointInfo[]>;
   rewind(checkpointId: string, what: 'conversation' | 'files' | 'both'): Promise<RewindOutcome>;
   rename(title: string): Promise<void>;
+  /** Earlier sessions for the list of `/resume`, newest first; the id is what `--resume` takes. */
+  sessions?(): Promise<readonly { readonly id: string; readonly label: string; readonly detail: string }[]>;
   /** Background shells and sub-agents that are still at work. */
   background(): readonly { readonly id: string; readonly title: string; readonly elapsedMs: number }[];
   /** Moves the running shell call to the background (Ctrl+B); false when nothing could be moved. */

@@ -1,3 +1,4 @@
+import type { Display } from './display.ts';
 import type { JsonObject } from './json.ts';
 
 /** How much happens without a question. */
@@ -111,6 +112,8 @@ export type PermissionRequest = {
   /** The text holds characters that do not show, or that show as something else. */
   readonly concealed: 'hidden_characters' | 'none';
   readonly agentId?: string;
+  /** What the call would change, worked out before it runs: the diff of an edit. */
+  readonly preview?: Display;
 };
 
 export type RememberDestination = 'session' | 'local' | 'project' | 'user';

@@ -1,0 +1,51 @@
+/** The signs of the screen. Each says what it says without colour; all are one column wide. */
+export type Glyphs = {
+  readonly user: string;
+  readonly spinner: readonly string[];
+  readonly done: string;
+  readonly failed: string;
+  readonly stopped: string;
+  readonly wait: string;
+  readonly retry: string;
+  readonly queue: string;
+  readonly output: string;
+  readonly todo: { readonly completed: string; readonly in_progress: string; readonly pending: string };
+  readonly more: string;
+  readonly arrow: string;
+  readonly separator: string;
+  readonly mark: string;
+};
+
+export const UNICODE_GLYPHS: Glyphs = {
+  user: '>',
+  spinner: ['◐', '◓', '◑', '◒'],
+  done: '✓',
+  failed: '✗',
+  stopped: '■',
+  wait: '?',
+  retry: '↻',
+  queue: '↳',
+  output: '│',
+  todo: { completed: '✓', in_progress: '●', pending: '○' },
+  more: '…',
+  arrow: '→',
+  separator: ' · ',
+  mark: '── ',
+};
+
+export const ASCII_GLYPHS: Glyphs = {
+  user: '>',
+  spinner: ['|', '/', '-', '\\'],
+  done: 'ok',
+  failed: 'x',
+  stopped: '[stopped]',
+  wait: '?',
+  retry: 'retry',
+  queue: '+',
+  output: '|',
+  todo: { completed: '[x]', in_progress: '[>]', pending: '[ ]' },
+  more: '...',
+  arrow: '->',
+  separator: ' - ',
+  mark: '-- ',
+};

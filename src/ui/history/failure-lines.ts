@@ -1,0 +1,47 @@
+import type { FailureKind, ModelFailure } from '../../contracts/model.ts';
+import type { Drawing } from '../drawing.ts';
+import { type LogicalLine, plain, proseLine, toned } from '../lines/line.ts';
+import { sanitize } from '../sanitize.ts';
+
+/** A cause in two or three words, with its code. */
+export function causeOf(failure: ModelFailure): string {
+  const code = failure.status === undefined ? '' : ` (${failure.status})`;
+  return `${CAUSES[failure.kind]}${code}`;
+}
+
+const CAUSES: Readonly<Record<FailureKind, string>> = {
+  aborted: 'stopped',
+  stalled: 'the answer stopped coming',
+  cut: 'the answer broke off',
+  overloaded: 'overloaded',
+  rate_limited: 'too many requests',
+  too_long: 'the conversation is too long',
+  media_too_large: 'a file is too large',
+  output_limit: 'the answer was too long',
+  auth: 'the key was refused',
+  not_found: 'the model was not found',
+  invalid: 'the request was refused',
+  refused: 'the model declined',
+  server: 'the server failed',
+  network: 'no connection',
+};
+
+const ADVICE: Readonly<Partial<Record<FailureKind, string>>> = {
+  auth: 'Nothing was sent again. Set ANTHROPIC_API_KEY to a key that is valid, or try --model demo. Your message is kept below.',
+  not_found: 'Choose another model with /model. Your message is kept below.',
+  invalid: 'Nothing was sent again. Your message is kept below.',
+  network: 'Your message is kept below: press enter to try again.',
+  too_long: 'Make room with /compact.',
+  overloaded: 'Press enter on an earlier message to try again, or choose another model with /model.',
+};
+
+/** An error that nothing could be done about: what happened, then what can be done. */
+export function failureLines(failure: ModelFailure, { glyphs }: Drawing): readonly LogicalLine[] {
+  const said = sanitize(failure.message).split('\n', 1)[0] ?? '';
+  const head = `${causeOf(failure)}: ${said}`;
+  const advice = ADVICE[failure.kind];
+  return [
+    proseLine(toned('error', `${glyphs.failed} ${head.charAt(0).toUpperCase()}${head.slice(1)}`)),
+    ...(advice === undefined ? [] : [{ ...proseLine(plain(advice)), indent: 2 }]),
+  ];
+}

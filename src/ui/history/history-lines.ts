@@ -1,0 +1,118 @@
+import { exhaustive } from '../../lib/exhaustive.ts';
+import { formatTokens } from '../../lib/format.ts';
+import type { Drawing } from '../drawing.ts';
+import { type LogicalLine, plain, proseLine, terminalLine, toned } from '../lines/line.ts';
+import { renderBlock } from '../markdown/render-block.ts';
+import { feedMarkdown, finishMarkdown, startMarkdown } from '../markdown/stream.ts';
+import { sanitize } from '../sanitize.ts';
+import type { HistoryItem } from '../view/history-item.ts';
+import { failureLines } from './failure-lines.ts';
+import { todoColumn } from './todo-lines.ts';
+import { endedToolLines, outputLines } from './tool-lines.ts';
+
+/** What one item leaves for the next: the end of a long code block, and what was printed last. */
+export type HistoryCarry = { readonly code: string; readonly last: HistoryItem['kind'] | undefined };
+
+export const NO_CARRY: HistoryCarry = { code: '', last: undefined };
+
+const PROMPT_LINES = 24;
+const PROMPT_HEAD = 3;
+
+/** The lines of an item, the empty line that sets it apart included. */
+export function historyLines(
+  item: HistoryItem,
+  drawing: Drawing,
+  carry: HistoryCarry,
+): { readonly lines: readonly LogicalLine[]; readonly carry: HistoryCarry } {
+  const gap = needsGap(item, carry.last) ? [terminalLine()] : [];
+  if (item.kind === 'markdown') {
+    const block = renderBlock(item.block, drawing, carry.code);
+    return { lines: [...gap, ...block.lines], carry: { code: block.carry, last: item.kind } };
+  }
+  return { lines: [...gap, ...itemLines(item, drawing)], carry: { code: '', last: item.kind } };
+}
+
+/** Whether an empty line stands before something that follows what was printed last. */
+export function needsGap(
+  item: Pick<HistoryItem, 'kind'> & { readonly place?: string },
+  last: HistoryCarry['last'],
+): boolean {
+  if (last === undefined) return false;
+  switch (item.kind) {
+    case 'markdown':
+      return item.place === 'first';
+    case 'tools':
+      return last !== 'tools';
+    case 'stopped':
+      return last !== 'tools';
+    case 'notice':
+      return last !== 'notice';
+    default:
+      return true;
+  }
+}
+
+function itemLines(item: Exclude<HistoryItem, { kind: 'markdown' }>, drawing: Drawing): readonly LogicalLine[] {
+  const { glyphs } = drawing;
+  switch (item.kind) {
+    case 'banner':
+      return item.lines.map((line) => terminalLine(toned('dim', line)));
+    case 'prompt':
+      return promptLines(item.text, drawing);
+    case 'shell':
+      return [
+        terminalLine(toned('user', `! ${sanitize(item.command)}`)),
+        ...outputLines(item.output === '' ? [] : sanitize(item.output).trimEnd().split('\n'), glyphs.output),
+      ];
+    case 'tools':
+      return endedToolLines(item.entries, drawing);
+    case 'notice':
+      return sanitize(item.text)
+        .split('\n')
+        .map((line, at) =>
+          proseLine(toned(noticeToken(item.level), `${at === 0 ? noticeSign(item.level) : '  '}${line}`)),
+        );
+    case 'failure':
+      return failureLines(item.failure, drawing);
+    case 'stopped':
+      return [terminalLine(toned('warn', `${glyphs.stopped} `), plain(item.hint))];
+    case 'made_room':
+      return [
+        terminalLine(
+          toned('ok', `${glyphs.done} `),
+          plain(`Made room: ${formatTokens(item.fromTokens)} ${glyphs.arrow} ${formatTokens(item.toTokens)}. `),
+          toned('dim', 'Full history stays above and in ctrl+o.'),
+        ),
+      ];
+    case 'shown':
+      return markdownLines(item.markdown, drawing);
+    case 'todos':
+      return todoColumn(item.todos, drawing);
+    default:
+      return exhaustive(item);
+  }
+}
+
+/** Markdown that does not stream. */
+export function markdownLines(markdown: string, drawing: Drawing): readonly LogicalLine[] {
+  const fed = feedMarkdown(startMarkdown({ codeLines: Number.POSITIVE_INFINITY }), sanitize(markdown));
+  return [...fed.finished, ...finishMarkdown(fed.stream)].flatMap((block) => renderBlock(block, drawing).lines);
+}
+
+function promptLines(text: string, { glyphs }: Drawing): readonly LogicalLine[] {
+  const all = sanitize(text).split('\n');
+  const shown = all.length > PROMPT_LINES ? all.slice(0, PROMPT_HEAD) : all;
+  const rest = all.length - shown.length;
+  return [
+    ...shown.map((line, at) => terminalLine(toned('user', `${at === 0 ? glyphs.user : ' '} ${line}`.trimEnd()))),
+    ...(rest === 0 ? [] : [terminalLine(toned('dim', `  ${glyphs.more} ${rest} lines (ctrl+o)`))]),
+  ];
+}
+
+function noticeToken(level: 'info' | 'warn' | 'error'): 'dim' | 'warn' | 'error' {
+  return level === 'info' ? 'dim' : level;
+}
+
+function noticeSign(level: 'info' | 'warn' | 'error'): string {
+  return level === 'info' ? '' : '! ';
+}

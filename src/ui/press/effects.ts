@@ -1,0 +1,33 @@
+import type { PermissionAnswer } from '../../contracts/permission.ts';
+import type { UserAnswer } from '../../contracts/tool.ts';
+import type { DraftPart } from '../composer/folds.ts';
+import type { PickerPurpose } from '../view/overlay.ts';
+import type { ViewState } from '../view/view-state.ts';
+
+/** What a key asks the program to do: data, carried out by `runEffect`. */
+export type Effect =
+  | { readonly type: 'prompt' | 'steer' | 'follow_up'; readonly parts: readonly DraftPart[] }
+  | { readonly type: 'abort' | 'retry_now' | 'continue' }
+  | { readonly type: 'answer_permission'; readonly id: string; readonly answer: PermissionAnswer }
+  | { readonly type: 'answer_question'; readonly id: string; readonly answer: UserAnswer | undefined }
+  | { readonly type: 'unqueue'; readonly id: string }
+  | { readonly type: 'command'; readonly line: string }
+  | { readonly type: 'shell'; readonly command: string }
+  | { readonly type: 'find_files'; readonly query: string }
+  | { readonly type: 'mode'; readonly mode: string }
+  | { readonly type: 'picked'; readonly purpose: PickerPurpose; readonly id: string }
+  | { readonly type: 'open_picker'; readonly purpose: PickerPurpose }
+  | { readonly type: 'remember'; readonly words: string }
+  | { readonly type: 'leave' | 'suspend' | 'external_editor' | 'transcript' | 'background' | 'repaint' };
+
+/** The screen after a key, and what is to be done. */
+export type Pressed = { readonly view: ViewState; readonly effects: readonly Effect[] };
+
+/** A change of the screen and nothing else. */
+export function only(view: ViewState): Pressed {
+  return { view, effects: [] };
+}
+
+export function withEffects(view: ViewState, ...effects: readonly Effect[]): Pressed {
+  return { view, effects };
+}

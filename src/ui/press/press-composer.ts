@@ -1,0 +1,55 @@
+import { completionTarget } from '../composer/draft-kind.ts';
+import { type EditorAction, edit } from '../composer/edit.ts';
+import { commandChoices } from '../view/overlay.ts';
+import type { ViewState } from '../view/view-state.ts';
+import { type Effect, only, type Pressed } from './effects.ts';
+import type { PressContext } from './press.ts';
+
+/** A change of the draft; the menu under it follows. */
+export function editDraft(view: ViewState, action: EditorAction, context: PressContext): Pressed {
+  const editor = edit(view.editor, action, context.nowMs);
+  const next = { ...view, editor };
+  return editor.text === view.editor.text && editor.caret === view.editor.caret
+    ? only(next)
+    : followMenu(next, context);
+}
+
+/** A character typed into the draft. */
+export function typeText(view: ViewState, text: string, context: PressContext): Pressed {
+  if (text === '?' && view.editor.text === '' && view.overlay === undefined && !isLent(view)) {
+    return only({ ...view, overlay: { kind: 'help', filter: '' } });
+  }
+  return editDraft(view, { type: 'insert', text }, context);
+}
+
+/** Opens, keeps or closes the menu according to the word at the caret. */
+function followMenu(view: ViewState, { commands }: PressContext): Pressed {
+  const target = isLent(view) || view.editor.search !== undefined ? undefined : completionTarget(view.editor);
+  if (target === undefined) return only(view.overlay?.kind === 'menu' ? { ...view, overlay: undefined } : view);
+  if (target.kind === 'command') {
+    const choices = commandChoices(commands, target.query);
+    return only({
+      ...view,
+      overlay: choices.length === 0 ? undefined : { kind: 'menu', target, choices, selected: -1 },
+    });
+  }
+  const kept = view.overlay?.kind === 'menu' && view.overlay.target.kind === 'file' ? view.overlay.choices : [];
+  const effects: readonly Effect[] = [{ type: 'find_files', query: target.query }];
+  return { view: { ...view, overlay: { kind: 'menu', target, choices: kept, selected: -1 } }, effects };
+}
+
+/** Files for the `@` menu have been found; too late when the word has changed meanwhile. */
+export function filesFound(view: ViewState, query: string, paths: readonly string[]): ViewState {
+  const { overlay } = view;
+  if (overlay?.kind !== 'menu' || overlay.target.kind !== 'file' || overlay.target.query !== query) return view;
+  if (paths.length === 0) return { ...view, overlay: undefined };
+  return {
+    ...view,
+    overlay: { ...overlay, choices: paths.map((path) => ({ id: path, label: path, detail: '' })), selected: -1 },
+  };
+}
+
+/** Is a dialog using the composer for its own words? */
+export function isLent({ attention }: ViewState): boolean {
+  return attention.stage === 'armed' && attention.form.writing !== 'nothing';
+}

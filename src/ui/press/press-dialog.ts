@@ -1,0 +1,120 @@
+import { expandFolds } from '../composer/folds.ts';
+import type { InputEvent } from '../keys/input-event.ts';
+import type { Ask, Attention } from '../view/ask.ts';
+import { type DialogAct, dialogOptions } from '../view/dialog-options.ts';
+import type { ViewState } from '../view/view-state.ts';
+import { only, type Pressed, withEffects } from './effects.ts';
+import type { PressContext } from './press.ts';
+import { answerQuestions, writtenAnswer } from './press-question.ts';
+
+type Armed = Extract<Attention, { stage: 'armed' }>;
+type KeyInput = Extract<InputEvent, { type: 'key' }>;
+
+/** Keys so soon after arming were meant for something else. */
+const DEAF_MS = 150;
+
+/** What a key means to the dialog; undefined when it is none of its business. */
+export function pressDialog(
+  before: ViewState,
+  view: ViewState,
+  input: KeyInput,
+  context: PressContext,
+): Pressed | undefined {
+  const ask = view.asks[0];
+  const { attention } = view;
+  if (ask === undefined || attention.stage === 'none') return undefined;
+  if (input.chord === 'ctrl+y') return only(focused(view, attention, context.nowMs));
+  if (attention.stage === 'pending') return undefined;
+  if (attention.form.writing !== 'nothing') return pressWriting(view, ask, attention, input);
+  const isHeard =
+    attention.focus === 'dialog' && context.nowMs - attention.armedAtMs >= DEAF_MS && before.keys.window !== 'returned';
+  if (!isHeard) return undefined;
+  return pressFocused(view, ask, attention, input);
+}
+
+function pressFocused(view: ViewState, ask: Ask, attention: Armed, { chord }: KeyInput): Pressed | undefined {
+  const options = dialogOptions(ask, attention.form);
+  switch (chord) {
+    case 'escape':
+    case 'ctrl+c':
+      return refuseAndStop(view, ask);
+    case 'up':
+    case 'down':
+    case 'tab':
+    case 'shift+tab': {
+      const by = chord === 'down' || chord === 'tab' ? 1 : -1;
+      const from = attention.selected ?? (by === 1 ? -1 : 0);
+      return only({ ...view, attention: { ...attention, selected: (from + by + options.length) % options.length } });
+    }
+    case ' ':
+    case 'enter': {
+      const option = attention.selected === undefined ? undefined : options[attention.selected];
+      if (chord === ' ' && option?.act.type !== 'choose') return only(view);
+      if (option === undefined && chord === 'enter' && attention.form.marked.length > 0) {
+        return answerQuestions(view, ask, attention, { type: 'send_marked' });
+      }
+      return option === undefined ? only(view) : act(view, ask, attention, option.act, chord === ' ' ? 'mark' : 'take');
+    }
+    case 'ctrl+o':
+      return act(view, ask, attention, { type: 'details' }, 'take');
+    default: {
+      const option = options.find(({ key }) => key === chord);
+      return option === undefined ? undefined : act(view, ask, attention, option.act, 'mark');
+    }
+  }
+}
+
+/** Carries out an option. `mark` toggles where several may be chosen, `take` sends. */
+function act(view: ViewState, ask: Ask, attention: Armed, does: DialogAct, how: 'mark' | 'take'): Pressed {
+  switch (does.type) {
+    case 'answer_permission':
+      return withEffects(view, { type: 'answer_permission', id: ask.id, answer: does.answer });
+    case 'answer_question':
+      return withEffects(view, { type: 'answer_question', id: ask.id, answer: does.answer });
+    case 'write': {
+      const kept = { text: view.editor.text, caret: view.editor.caret };
+      const form = { ...attention.form, writing: does.what, kept };
+      const editor = { ...view.editor, text: does.start, caret: does.start.length };
+      return only({ ...view, editor, attention: { ...attention, form } });
+    }
+    case 'details': {
+      const details = attention.form.details === 'shown' ? 'hidden' : 'shown';
+      return only({ ...view, attention: { ...attention, form: { ...attention.form, details } } });
+    }
+    default:
+      return answerQuestions(view, ask, attention, does.type === 'choose' ? { ...does, how } : does);
+  }
+}
+
+/** The composer is lent to the dialog: Enter sends what is written there, ESC goes back to the options. */
+function pressWriting(view: ViewState, ask: Ask, attention: Armed, { chord }: KeyInput): Pressed | undefined {
+  if (chord === 'escape' || chord === 'ctrl+c') {
+    const { kept } = attention.form;
+    const form = { ...attention.form, writing: 'nothing' as const, kept: undefined };
+    return only({ ...view, editor: { ...view.editor, ...kept }, attention: { ...attention, form } });
+  }
+  if (chord !== 'enter') return undefined;
+  return writtenAnswer(view, ask, attention, expandFolds(view.editor.text, view.editor.folds).trim());
+}
+
+function refuseAndStop(view: ViewState, ask: Ask): Pressed {
+  if (ask.kind === 'permission') {
+    const answer = { behavior: 'deny', interrupt: true } as const;
+    return withEffects(view, { type: 'answer_permission', id: ask.id, answer }, { type: 'abort' });
+  }
+  return withEffects(view, { type: 'answer_question', id: ask.id, answer: undefined }, { type: 'abort' });
+}
+
+/** Ctrl+Y gives the dialog the keys, whatever stands in the draft. */
+function focused(view: ViewState, attention: Exclude<Attention, { stage: 'none' }>, nowMs: number): ViewState {
+  if (attention.stage === 'armed') return { ...view, attention: { ...attention, focus: 'dialog' } };
+  const form = {
+    writing: 'nothing',
+    details: 'hidden',
+    question: 0,
+    answers: [],
+    marked: [],
+    kept: undefined,
+  } as const;
+  return { ...view, attention: { stage: 'armed', armedAtMs: nowMs, focus: 'dialog', selected: undefined, form } };
+}

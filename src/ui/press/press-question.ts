@@ -1,0 +1,79 @@
+import type { Ask, AskForm, Attention } from '../view/ask.ts';
+import type { ViewState } from '../view/view-state.ts';
+import { only, type Pressed, withEffects } from './effects.ts';
+
+type Armed = Extract<Attention, { stage: 'armed' }>;
+
+/** One step through a set of questions. */
+export type QuestionStep =
+  | { readonly type: 'choose'; readonly choice: number; readonly how: 'mark' | 'take' }
+  | { readonly type: 'send_marked' | 'skip' }
+  | { readonly type: 'said'; readonly words: string };
+
+/** Takes an answer in; the last one sends them all. */
+export function answerQuestions(view: ViewState, ask: Ask, attention: Armed, step: QuestionStep): Pressed {
+  if (ask.kind !== 'question' || ask.question.kind !== 'questions') return only(view);
+  const { questions } = ask.question;
+  const { form } = attention;
+  const asked = questions[form.question];
+  if (asked === undefined) return only(view);
+  if (step.type === 'choose' && asked.multiSelect && step.how === 'mark') {
+    const marked = form.marked.includes(step.choice)
+      ? form.marked.filter((one) => one !== step.choice)
+      : [...form.marked, step.choice].sort((a, b) => a - b);
+    return only({ ...view, attention: { ...attention, form: { ...form, marked } } });
+  }
+  const labels = (choices: readonly number[]) =>
+    choices.flatMap((choice) => asked.options[choice]?.label ?? []).join(', ');
+  const answer =
+    step.type === 'said'
+      ? step.words
+      : step.type === 'skip'
+        ? ''
+        : step.type === 'choose' && form.marked.length === 0
+          ? labels([step.choice])
+          : labels(form.marked);
+  const answers = [...form.answers, answer];
+  if (answers.length === questions.length) {
+    return withEffects(view, { type: 'answer_question', id: ask.id, answer: { kind: 'questions', answers } });
+  }
+  const next: AskForm = { ...form, question: form.question + 1, answers, marked: [] };
+  return only({ ...view, attention: { ...attention, selected: undefined, form: next } });
+}
+
+/** What was written for a dialog, sent. Nothing is sent for nothing. */
+export function writtenAnswer(view: ViewState, ask: Ask, attention: Armed, words: string): Pressed {
+  if (words === '') return only(view);
+  const { form } = attention;
+  const returned = { ...view.editor, ...form.kept };
+  const back: ViewState = {
+    ...view,
+    editor: returned,
+    attention: { ...attention, form: { ...form, writing: 'nothing', kept: undefined } },
+  };
+  if (ask.kind === 'permission') {
+    const answer =
+      form.writing === 'rule'
+        ? ({ behavior: 'allow', remember: { rules: [words], destination: 'local' } } as const)
+        : ({ behavior: 'deny', message: words } as const);
+    return withEffects(back, { type: 'answer_permission', id: ask.id, answer });
+  }
+  switch (ask.question.kind) {
+    case 'plan':
+      return withEffects(back, {
+        type: 'answer_question',
+        id: ask.id,
+        answer: { kind: 'plan', verdict: 'keep_planning', words },
+      });
+    case 'elicitation':
+      return withEffects(back, {
+        type: 'answer_question',
+        id: ask.id,
+        answer: { kind: 'elicitation', action: 'accept', content: { answer: words } },
+      });
+    default: {
+      const { attention: restored } = back;
+      return restored.stage === 'armed' ? answerQuestions(back, ask, restored, { type: 'said', words }) : only(back);
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import type { CommandInfo } from '../../contracts/command.ts';
+import { CHORDS, KEYMAP } from '../keymap.ts';
+import type { InputEvent } from '../keys/input-event.ts';
+import { armIfQuiet } from '../view/slice-asks.ts';
+import type { ViewState } from '../view/view-state.ts';
+import { only, type Pressed } from './effects.ts';
+import { editDraft, typeText } from './press-composer.ts';
+import { pressDialog } from './press-dialog.ts';
+import { pressOverlay } from './press-overlay.ts';
+import { runCommand } from './run-command.ts';
+
+/** What keys are judged by besides the screen. */
+export type PressContext = {
+  readonly nowMs: number;
+  readonly commands: readonly CommandInfo[];
+  /** So long the keys must have been quiet before a dialog hears them. */
+  readonly quietMs: number;
+};
+
+/** The screen after something came in at the keyboard. Pure: effects are told, not done. */
+export function press(view: ViewState, input: InputEvent, context: PressContext): Pressed {
+  switch (input.type) {
+    case 'focus':
+      return only(withKeys(view, { window: input.window === 'in' ? 'returned' : 'away' }));
+    case 'paste': {
+      const seen = noteKey(view, context.nowMs);
+      return editDraft(unfocused(seen), { type: 'paste', text: input.text }, context);
+    }
+    case 'key':
+      return pressKey(view, input, context);
+    default:
+      return only(view);
+  }
+}
+
+/** What passes with time alone: dialogs arm, hints go. */
+export function passTime(view: ViewState, { nowMs, quietMs }: PressContext): ViewState {
+  const armed = armIfQuiet(view, nowMs, quietMs);
+  return armed.hint !== undefined && armed.hint.untilMs <= nowMs ? { ...armed, hint: undefined } : armed;
+}
+
+/** When `passTime` will next make a difference. */
+export function nextChange(view: ViewState, quietMs: number): number | undefined {
+  const due = [
+    view.attention.stage === 'pending' ? view.keys.lastKeyAtMs + quietMs : undefined,
+    view.hint?.untilMs,
+  ].filter((time): time is number => time !== undefined);
+  return due.length === 0 ? undefined : Math.min(...due);
+}
+
+function pressKey(before: ViewState, input: Extract<InputEvent, { type: 'key' }>, context: PressContext): Pressed {
+  const view = noteKey(before, context.nowMs);
+  const { chord, text } = input;
+  if (before.keys.chord === 'ctrl+x') {
+    const bound = CHORDS[chord];
+    const free = withKeys(view, { chord: 'none' });
+    if (bound === undefined) return only(free);
+    return typeof bound === 'string' ? runCommand(free, bound, context) : editDraft(free, bound, context);
+  }
+  const asked = pressDialog(before, view, input, context);
+  if (asked !== undefined) return asked;
+  const inOverlay = pressOverlay(view, input, context);
+  if (inOverlay !== undefined) return inOverlay;
+  const isQuiet = context.nowMs - before.keys.lastKeyAtMs >= context.quietMs;
+  if (chord === 'r' && view.retry !== undefined && view.editor.text === '' && isQuiet) {
+    return { view, effects: [{ type: 'retry_now' }] };
+  }
+  const bound = KEYMAP[chord];
+  if (bound === undefined) return text === '' ? only(view) : typeText(unfocused(view), text, context);
+  return typeof bound === 'string' ? runCommand(view, bound, context) : editDraft(view, bound, context);
+}
+
+function noteKey(view: ViewState, nowMs: number): ViewState {
+  const window = view.keys.window === 'returned' ? 'focused' : view.keys.window;
+  return withKeys(view, { lastKeyAtMs: nowMs, window });
+}
+
+function withKeys(view: ViewState, keys: Partial<ViewState['keys']>): ViewState {
+  return { ...view, keys: { ...view.keys, ...keys } };
+}
+
+/** Somebody writes: the dialog gives the focus back. */
+function unfocused(view: ViewState): ViewState {
+  const { attention } = view;
+  if (attention.stage !== 'armed' || attention.focus === 'composer' || attention.form.writing !== 'nothing')
+    return view;
+  return { ...view, attention: { ...attention, focus: 'composer', selected: undefined } };
+}

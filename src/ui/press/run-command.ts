@@ -1,0 +1,94 @@
+import { exhaustive } from '../../lib/exhaustive.ts';
+import { edit } from '../composer/edit.ts';
+import { suggestion } from '../composer/recall.ts';
+import type { Command } from '../keymap.ts';
+import { isBusy, type ViewState } from '../view/view-state.ts';
+import { only, type Pressed, withEffects } from './effects.ts';
+import type { PressContext } from './press.ts';
+import { editDraft } from './press-composer.ts';
+import { sendDraft } from './send.ts';
+import { interrupt, leaveKey, pressEscape, pullQueued } from './stop.ts';
+
+const MODES = ['default', 'plan', 'acceptEdits'] as const;
+
+/** What the keys of the composer do. */
+export function runCommand(view: ViewState, command: Command, context: PressContext): Pressed {
+  const { editor } = view;
+  switch (command) {
+    case 'send':
+      if (editor.search !== undefined) return editDraft(view, { type: 'search-accept' }, context);
+      return editor.text.charAt(editor.caret - 1) === '\\'
+        ? continueLine(view, context)
+        : sendDraft(view, 'next', context.nowMs);
+    case 'send_after':
+      return isBusy(view)
+        ? sendDraft(view, 'after', context.nowMs)
+        : editDraft(view, { type: 'insert', text: '\n' }, context);
+    case 'newline':
+      return editDraft(view, { type: 'insert', text: '\n' }, context);
+    case 'escape':
+      if (editor.search !== undefined) return editDraft(view, { type: 'search-cancel' }, context);
+      return pressEscape(view, context.nowMs);
+    case 'interrupt':
+      return interrupt(view, context.nowMs);
+    case 'leave_or_delete':
+      return editor.text === ''
+        ? leaveKey(view, context.nowMs)
+        : editDraft(view, { type: 'delete', what: 'right' }, context);
+    case 'up':
+      if (editor.text === '' && view.queue.length > 0) return pullQueued(view, 'last');
+      return editDraft(view, { type: 'up' }, context);
+    case 'down':
+      return editDraft(view, { type: 'down' }, context);
+    case 'complete':
+      return editDraft(view, { type: 'accept-suggestion' }, context);
+    case 'right':
+    case 'end':
+      if (suggestion(editor) !== undefined) return editDraft(view, { type: 'accept-suggestion' }, context);
+      return editDraft(view, { type: 'move', to: command === 'right' ? 'right' : 'line-end' }, context);
+    case 'cycle_mode': {
+      const at = MODES.findIndex((mode) => mode === view.facts.mode);
+      return withEffects(view, { type: 'mode', mode: MODES[(at + 1) % MODES.length] ?? 'default' });
+    }
+    case 'answer_or_yank':
+      return editDraft(view, { type: 'yank' }, context);
+    case 'history_search':
+      return editor.search === undefined
+        ? editDraft(view, { type: 'search', query: '' }, context)
+        : editDraft(view, { type: 'search-older' }, context);
+    case 'background_or_left':
+      return view.pieces.some((piece) => piece.kind === 'tool' && piece.entry.tool === 'Bash')
+        ? withEffects(view, { type: 'background' })
+        : editDraft(view, { type: 'move', to: 'left' }, context);
+    case 'model_menu':
+      return withEffects(view, { type: 'open_picker', purpose: 'model' });
+    case 'chord':
+      return only({ ...view, keys: { ...view.keys, chord: 'ctrl+x' } });
+    case 'drop_queued':
+      return view.queue.length === 0
+        ? only(view)
+        : withEffects(view, { type: 'unqueue', id: view.queue.at(-1)?.id ?? '' });
+    case 'edit_all_queued':
+      return pullQueued(view, 'all');
+    case 'tasks':
+      return only({ ...view, todosShown: view.todosShown === 'row' ? 'column' : 'row' });
+    case 'suspend':
+    case 'external_editor':
+    case 'transcript':
+    case 'repaint':
+      return withEffects(view, { type: command });
+    default:
+      return exhaustive(command);
+  }
+}
+
+/** A backslash at the end of a line means: the message goes on. */
+function continueLine(view: ViewState, context: PressContext): Pressed {
+  const { editor } = view;
+  const replaced = edit(
+    editor,
+    { type: 'replace', from: editor.caret - 1, to: editor.caret, text: '\n' },
+    context.nowMs,
+  );
+  return only({ ...view, editor: replaced });
+}

@@ -1,0 +1,41 @@
+import { draftKind } from '../composer/draft-kind.ts';
+import { edit } from '../composer/edit.ts';
+import { draftParts, expandFolds } from '../composer/folds.ts';
+import { isBusy, type ViewState } from '../view/view-state.ts';
+import { type Effect, only, type Pressed } from './effects.ts';
+
+/** Sends the draft, by what it is: a message, a command, a shell line. */
+export function sendDraft(view: ViewState, lane: 'next' | 'after', nowMs: number): Pressed {
+  const { editor } = view;
+  const words = expandFolds(editor.text, editor.folds).trim();
+  const kind = draftKind(editor);
+  if (kind === 'empty') return only(view);
+  const sent = { ...view, overlay: undefined, editor: edit(editor, { type: 'sent', entry: words }, nowMs) };
+  const remember: Effect = { type: 'remember', words };
+  switch (kind) {
+    case 'command':
+      return { view: sent, effects: [remember, { type: 'command', line: words.slice(1) }] };
+    case 'shell': {
+      const command = words.slice(1).trim();
+      return command === '' ? only(view) : { view: sent, effects: [remember, { type: 'shell', command }] };
+    }
+    case 'memory':
+      return { view: sent, effects: [remember, { type: 'command', line: `memory ${words.slice(1).trim()}` }] };
+    default: {
+      const type = !isBusy(view) ? 'prompt' : lane === 'next' ? 'steer' : 'follow_up';
+      return { view: sent, effects: [remember, { type, parts: draftParts(editor.text.trim(), editor.folds) }] };
+    }
+  }
+}
+
+/** Runs a command chosen from the menu; the draft was only its name. */
+export function sendCommandLine(view: ViewState, line: string): Pressed {
+  const editor = edit(view.editor, { type: 'sent', entry: `/${line}` }, 0);
+  return {
+    view: { ...view, overlay: undefined, editor },
+    effects: [
+      { type: 'remember', words: `/${line}` },
+      { type: 'command', line },
+    ],
+  };
+}

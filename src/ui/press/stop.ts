@@ -1,0 +1,64 @@
+import { edit } from '../composer/edit.ts';
+import { queuedWords } from '../view/slice-queue.ts';
+import { isBusy, type ViewState } from '../view/view-state.ts';
+import { type Effect, only, type Pressed, withEffects } from './effects.ts';
+
+const EXIT_ARMED_MS = 2000;
+const REWIND_ARMED_MS = 500;
+
+/** ESC when nothing is open: stops what runs; at rest, twice, it offers the earlier messages. */
+export function pressEscape(view: ViewState, nowMs: number): Pressed {
+  if (isBusy(view)) return stop(view);
+  if (view.editor.text !== '') return only(view);
+  if (nowMs < view.keys.rewindArmedUntilMs) return withEffects(view, { type: 'open_picker', purpose: 'rewind' });
+  return only({
+    ...view,
+    keys: { ...view.keys, rewindArmedUntilMs: nowMs + REWIND_ARMED_MS },
+    hint: { text: 'esc again: edit an earlier message', untilMs: nowMs + EXIT_ARMED_MS },
+  });
+}
+
+/** Ctrl-C: stops, or clears the draft (undo brings it back), or asks once more before it leaves. */
+export function interrupt(view: ViewState, nowMs: number): Pressed {
+  if (isBusy(view) && view.activity.status !== 'stopping') {
+    const stopped = stop(view);
+    return { ...stopped, view: armed(stopped.view, nowMs, 'quiet') };
+  }
+  if (view.editor.search !== undefined)
+    return only({ ...view, editor: edit(view.editor, { type: 'search-cancel' }, nowMs) });
+  if (view.editor.text !== '' && !isBusy(view)) {
+    return only({ ...view, overlay: undefined, editor: edit(view.editor, { type: 'clear' }, nowMs) });
+  }
+  return leaveKey(view, nowMs);
+}
+
+/** The first press arms, the second leaves. */
+export function leaveKey(view: ViewState, nowMs: number): Pressed {
+  const isArmed = nowMs < view.keys.exitArmedUntilMs && view.hint !== undefined;
+  return isArmed ? withEffects(view, { type: 'leave' }) : only(armed(view, nowMs, 'told'));
+}
+
+/** Takes queued messages back into the draft, before what stands there. */
+export function pullQueued(view: ViewState, which: 'last' | 'all'): Pressed {
+  const taken = which === 'all' ? view.queue : view.queue.slice(-1);
+  if (taken.length === 0) return only(view);
+  const effects: readonly Effect[] = taken.map(({ id }) => ({ type: 'unqueue', id }));
+  return { view: { ...view, editor: withWords(view, taken.map(queuedWords)) }, effects };
+}
+
+/** One press: the run is aborted, and what waited in the queue comes back into the draft, the draft last. */
+function stop(view: ViewState): Pressed {
+  const back = pullQueued(view, 'all');
+  return { view: back.view, effects: [...back.effects, { type: 'abort' }] };
+}
+
+function withWords(view: ViewState, words: readonly string[]): ViewState['editor'] {
+  const parts = [...words, view.editor.text].filter((part) => part !== '');
+  return edit(view.editor, { type: 'set-text', text: parts.join('\n\n') }, 0);
+}
+
+function armed(view: ViewState, nowMs: number, how: 'told' | 'quiet'): ViewState {
+  const exitArmedUntilMs = nowMs + EXIT_ARMED_MS;
+  const keys = { ...view.keys, exitArmedUntilMs };
+  return how === 'quiet' ? view : { ...view, keys, hint: { text: 'ctrl-c again to leave', untilMs: exitArmedUntilMs } };
+}

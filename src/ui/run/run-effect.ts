@@ -1,0 +1,154 @@
+import type { Prompt } from '../../contracts/agent.ts';
+import type { CommandOutcome } from '../../contracts/command.ts';
+import type { Conversation } from '../../contracts/conversation.ts';
+import { messageOf } from '../../lib/errors.ts';
+import { exhaustive } from '../../lib/exhaustive.ts';
+import type { DraftPart } from '../composer/folds.ts';
+import type { Effect } from '../press/effects.ts';
+import { filesFound } from '../press/press-composer.ts';
+import type { HistoryItem } from '../view/history-item.ts';
+import { printing, type ViewState } from '../view/view-state.ts';
+import { openPicker, pick } from './pickers.ts';
+import { readImages } from './read-images.ts';
+
+/** What effects may do to the screen. */
+export type EffectHost = {
+  readonly conversation: Conversation;
+  readonly change: (update: (view: ViewState) => ViewState) => void;
+  readonly leave: (code: number) => void;
+  readonly suspend: () => void;
+  readonly editExternally: () => void;
+  readonly openTranscript: () => void;
+  readonly repaint: () => void;
+  readonly setTheme: (name: string) => void;
+};
+
+const MENU_FILES = 8;
+
+/** Carries out what a key asked for. Whatever goes wrong is told on the screen. */
+export async function runEffect(effect: Effect, host: EffectHost): Promise<void> {
+  try {
+    await carryOut(effect, host);
+  } catch (thrown) {
+    say(host, { kind: 'notice', level: 'error', text: messageOf(thrown) });
+  }
+}
+
+async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
+  const { conversation, change } = host;
+  const { agent } = conversation;
+  switch (effect.type) {
+    case 'prompt':
+    case 'steer':
+    case 'follow_up':
+      return send(effect.type, await promptOf(effect.parts, conversation), host);
+    case 'abort':
+      return agent.abort('user');
+    case 'retry_now':
+      return agent.retryNow();
+    case 'continue':
+      await agent.continue();
+      return;
+    case 'answer_permission':
+      agent.answerPermission(effect.id, effect.answer);
+      return;
+    case 'answer_question':
+      agent.answerQuestion(effect.id, effect.answer);
+      return;
+    case 'unqueue':
+      agent.unqueue(effect.id);
+      return;
+    case 'command':
+      return showOutcome(await conversation.runCommand(effect.line), host);
+    case 'shell':
+      return conversation.runShell(effect.command);
+    case 'find_files': {
+      const paths = await conversation.findFiles(effect.query, MENU_FILES);
+      return change((view) => filesFound(view, effect.query, paths));
+    }
+    case 'mode': {
+      const set = conversation.setMode(effect.mode);
+      if (!set.ok) return say(host, { kind: 'notice', level: 'warn', text: set.why });
+      return change((view) => ({ ...view, facts: { ...view.facts, mode: set.mode } }));
+    }
+    case 'open_picker':
+      return openPicker(effect.purpose, host);
+    case 'picked':
+      return pick(effect.purpose, effect.id, host);
+    case 'remember':
+      return conversation.history.add(effect.words);
+    case 'leave':
+      return host.leave(0);
+    case 'suspend':
+      return host.suspend();
+    case 'external_editor':
+      return host.editExternally();
+    case 'transcript':
+      return host.openTranscript();
+    case 'background':
+      conversation.moveToBackground();
+      return;
+    case 'repaint':
+      return host.repaint();
+    default:
+      return exhaustive(effect);
+  }
+}
+
+async function promptOf(parts: readonly DraftPart[], conversation: Conversation): Promise<Prompt> {
+  const words = parts.map((part) => (part.kind === 'text' ? part.text : `[image: ${part.name}]`)).join('');
+  const images = await readImages(parts);
+  return images.length === 0 ? conversation.expandPrompt(words) : conversation.expandPrompt(words, images);
+}
+
+/** A query may have begun or ended while the words were read: what is said is never lost. */
+async function send(how: 'prompt' | 'steer' | 'follow_up', words: Prompt, { conversation }: EffectHost): Promise<void> {
+  const { agent } = conversation;
+  if (agent.state().status === 'idle') {
+    await agent.prompt(words);
+    return;
+  }
+  if (how === 'follow_up') agent.followUp(words);
+  else agent.steer(words);
+}
+
+async function showOutcome(outcome: CommandOutcome, host: EffectHost): Promise<void> {
+  switch (outcome.kind) {
+    case 'show':
+      return say(host, { kind: 'shown', markdown: outcome.markdown });
+    case 'done':
+      return outcome.words === undefined
+        ? undefined
+        : say(host, { kind: 'notice', level: 'info', text: outcome.words });
+    case 'failed':
+      return say(host, { kind: 'notice', level: 'warn', text: outcome.words });
+    case 'prompt':
+      return send('prompt', outcome.blocks, host);
+    default:
+      return openView(outcome.view, host);
+  }
+}
+
+async function openView(view: Extract<CommandOutcome, { kind: 'open' }>['view'], host: EffectHost): Promise<void> {
+  switch (view) {
+    case 'help':
+      return host.change((state) => ({ ...state, overlay: { kind: 'help', filter: '' } }));
+    case 'model':
+    case 'theme':
+    case 'resume':
+    case 'rewind':
+      return openPicker(view, host);
+    case 'transcript':
+      return host.openTranscript();
+    case 'tasks':
+      return host.change((state) => ({ ...state, todosShown: state.todosShown === 'row' ? 'column' : 'row' }));
+    case 'exit':
+      return host.leave(0);
+    default:
+      return say(host, { kind: 'notice', level: 'info', text: `There is no view of ${view} here.` });
+  }
+}
+
+function say({ change }: EffectHost, item: HistoryItem): void {
+  change((view) => printing(view, item));
+}

@@ -1,0 +1,21 @@
+import type { ColorDepth, ThemeName } from '../theme.ts';
+
+/** Everything a screen is told about its surroundings and the person's wishes, as plain values. */
+export type ScreenOptions = {
+  readonly depth: ColorDepth;
+  readonly background: 'dark' | 'light';
+  readonly theme: ThemeName | 'auto';
+  readonly glyphs: 'unicode' | 'ascii';
+  readonly motion: 'full' | 'reduced';
+  readonly prose: 'words' | 'terminal';
+  readonly links: 'clickable' | 'printed';
+  readonly banner: 'shown' | 'off';
+  readonly title: 'set' | 'off';
+  readonly notify: 'osc9' | 'osc99' | 'osc777' | 'bell' | 'off';
+  /** So long the keys must be quiet before a dialog hears them. */
+  readonly dialogDelayMs: number;
+  /** What was given on the command line, sent at once. */
+  readonly prompt: string | undefined;
+  /** The editor for `ctrl+g`. */
+  readonly editor: string | undefined;
+};

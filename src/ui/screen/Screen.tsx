@@ -1,0 +1,22 @@
+import { Box, Text, useCursor } from 'ink';
+import type { Frame } from './draw-screen.ts';
+
+/** The part of the terminal that is redrawn: what still changes, the draft, and what hangs below it. */
+export function Screen({ frame }: { readonly frame: Frame }) {
+  const { setCursorPosition } = useCursor();
+  setCursorPosition(frame.caret);
+  return (
+    <Box flexDirection="column">
+      <Rows rows={frame.live} />
+      <Rows rows={frame.composer} />
+      <Rows rows={frame.below} />
+    </Box>
+  );
+}
+
+/** Painted rows, one below the other; they fit already. */
+function Rows({ rows }: { readonly rows: readonly string[] }) {
+  if (rows.length === 0) return null;
+  // An empty row would be swallowed at the ends of a text.
+  return <Text wrap="truncate">{rows.map((row) => (row === '' ? ' ' : row)).join('\n')}</Text>;
+}

@@ -1,0 +1,49 @@
+import { truncateEnd } from '../../lib/truncate.ts';
+import { edit } from '../composer/edit.ts';
+import { searchMatch, suggestion } from '../composer/recall.ts';
+import { viewEditor } from '../composer/view-editor.ts';
+import type { Drawing } from '../drawing.ts';
+import { sanitize } from '../sanitize.ts';
+import type { Paint } from '../theme-paint.ts';
+import type { ViewState } from '../view/view-state.ts';
+
+/** The rows of the draft, and where the cursor belongs in them. */
+export type ComposerRows = {
+  readonly rows: readonly string[];
+  readonly caret: { readonly x: number; readonly y: number };
+};
+
+const MARGIN = 2;
+
+/** Lays the draft out in at most so many rows. */
+export function composerRows(view: ViewState, drawing: Drawing, paint: Paint, height: number): ComposerRows {
+  if (view.editor.search !== undefined) return searchRows(view, drawing, paint);
+  const editor = edit(view.editor, { type: 'resize', width: drawing.width - MARGIN - 1 }, drawing.nowMs);
+  const whole = viewEditor(editor, { height });
+  const isCut = whole.above > 0 || whole.below > 0;
+  const shown = isCut && height > 2 ? viewEditor(editor, { height: height - 1 }) : whole;
+  const rows = shown.rows.map(({ pieces }, at) => {
+    const mark = at === 0 && shown.above === 0 ? paint(drawing.glyphs.user, { token: 'accent' }) : ' ';
+    const text = pieces
+      .map((piece) => (piece.kind === 'fold' ? paint(piece.text, { token: 'code' }) : piece.text))
+      .join('');
+    return `${mark} ${text}`;
+  });
+  const ghost = suggestion(editor)?.split('\n', 1)[0];
+  if (ghost !== undefined) {
+    const room = drawing.width - MARGIN - 1 - shown.caret.column;
+    rows[rows.length - 1] += paint(truncateEnd(ghost, room), { token: 'dim' });
+  }
+  const caret = { x: MARGIN + shown.caret.column, y: shown.caret.row };
+  if (!isCut || height <= 2) return { rows, caret };
+  const note = paint(`  ↑ ${shown.above} more  ↓ ${shown.below} more`, { token: 'dim' });
+  return { rows: [note, ...rows], caret: { ...caret, y: caret.y + 1 } };
+}
+
+function searchRows(view: ViewState, drawing: Drawing, paint: Paint): ComposerRows {
+  const query = view.editor.search?.query ?? '';
+  const label = `search: ${query}`;
+  const match = sanitize(searchMatch(view.editor) ?? (query === '' ? '' : 'nothing found')).replaceAll('\n', ' ');
+  const found = truncateEnd(match, Math.max(0, drawing.width - label.length - 6));
+  return { rows: [`${label}${paint(`   ${found}`, { token: 'dim' })}`], caret: { x: label.length, y: 0 } };
+}

@@ -1,0 +1,77 @@
+import { sliceWidth, textWidth } from '../../lib/text-width.ts';
+import type { Drawing } from '../drawing.ts';
+import type { HistoryCarry } from '../history/history-lines.ts';
+import { type LogicalLine, terminalLine, toned } from '../lines/line.ts';
+import { renderLines } from '../lines/render-lines.ts';
+import { overlayLines } from '../overlay/overlay-lines.ts';
+import { statusLine } from '../status/status-line.ts';
+import type { Paint } from '../theme-paint.ts';
+import { isBusy, type ViewState } from '../view/view-state.ts';
+import { composerRows } from './composer-rows.ts';
+import { fit } from './fit.ts';
+import { liveSources } from './live-sources.ts';
+
+/** Everything that is redrawn, as painted rows; always fewer than the terminal has. */
+export type Frame = {
+  readonly live: readonly string[];
+  readonly composer: readonly string[];
+  readonly below: readonly string[];
+  /** Where the cursor belongs, counted from the first row of all. */
+  readonly caret: { readonly x: number; readonly y: number };
+};
+
+const MENU_ROWS = 8;
+const SMALL_ROWS = 10;
+const TINY = { columns: 20, rows: 5 };
+
+/** Lays the screen out: the composer first, what is left belongs to the live zone. */
+export function drawScreen(view: ViewState, drawing: Drawing, carry: HistoryCarry, paint: Paint): Frame {
+  const room = Math.max(1, drawing.rows - 1);
+  const rowsOf = (lines: readonly LogicalLine[], width = drawing.width) =>
+    renderLines(lines, { width, paint, zone: 'live', links: 'printed' });
+  if (drawing.width < TINY.columns || drawing.rows < TINY.rows) {
+    const { rows, caret } = composerRows(view, drawing, paint, 1);
+    return { live: [], composer: rows.slice(0, 1), below: [], caret: { x: caret.x, y: 0 } };
+  }
+  const isSmall = drawing.rows < SMALL_ROWS;
+  const composer = composerRows(view, drawing, paint, Math.max(1, Math.min(Math.floor(drawing.rows / 2), room - 3)));
+  const separator = rowsOf([isBusy(view) ? terminalLine(toned('dim', drawing.glyphs.mark.trimEnd())) : terminalLine()]);
+  const [status = ''] = rowsOf([oneRow(statusLine(view, drawing), drawing.width)]);
+  const free = room - composer.rows.length - separator.length - 1;
+  const isPage = view.overlay?.kind === 'help';
+  const menuRoom = isSmall
+    ? 3
+    : isPage
+      ? free
+      : Math.min(view.overlay?.kind === 'picker' ? 12 : MENU_ROWS, Math.floor(drawing.rows / 3));
+  const menu = rowsOf(overlayLines(view, drawing, Math.min(free, menuRoom))).slice(0, Math.max(0, free));
+  const liveRoom = isSmall && view.asks.length === 0 ? Math.min(1, free - menu.length) : free - menu.length;
+  const blocks = liveSources(view, drawing, carry).map(({ lines, kind, keepHead, keepTail }) => ({
+    kind,
+    keepHead,
+    keepTail,
+    rows: rowsOf(kind === 'text' || kind === 'dialog' ? lines : lines.map((line) => oneRow(line, drawing.width))),
+  }));
+  const live = [...fit(blocks, liveRoom), ...separator];
+  return {
+    live,
+    composer: composer.rows,
+    below: [...menu, status],
+    caret: { x: composer.caret.x, y: live.length + composer.caret.y },
+  };
+}
+
+/** Chrome never wraps: what does not fit is left out. The last two columns stay free. */
+function oneRow(line: LogicalLine, width: number): LogicalLine {
+  const room = Math.max(1, width - line.indent - 2);
+  const total = line.spans.reduce((sum, { text }) => sum + textWidth(text), 0);
+  if (total <= room) return line;
+  let left = room - 1;
+  const spans = line.spans.flatMap((span) => {
+    if (left <= 0) return [];
+    const text = sliceWidth(span.text, 0, left);
+    left -= textWidth(text);
+    return [{ ...span, text }];
+  });
+  return { ...line, spans: [...spans, { text: '…' }] };
+}

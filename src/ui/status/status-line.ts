@@ -1,0 +1,48 @@
+import { formatMoney, formatUsage } from '../../lib/format.ts';
+import type { Drawing } from '../drawing.ts';
+import { type LogicalLine, plain, type Span, terminalLine, toned } from '../lines/line.ts';
+import type { ViewState } from '../view/view-state.ts';
+
+const NARROW = 60;
+const FULL_PERCENT = 80;
+
+/** The words of the permission modes as they are shown. */
+export const MODE_WORDS: Readonly<Record<string, string>> = {
+  default: 'ask',
+  acceptEdits: 'edits',
+  plan: 'plan',
+  dontAsk: "don't ask",
+  bypassPermissions: 'all!',
+};
+
+/** One line about where we are: mode, model, context, cost; narrow screens keep the essential. */
+export function statusLine(view: ViewState, drawing: Drawing): LogicalLine {
+  const { facts, hint } = view;
+  const { nowMs, width, glyphs } = drawing;
+  const percent = Math.round((100 * facts.contextTokens) / Math.max(1, facts.contextWindow));
+  const context =
+    percent >= FULL_PERCENT ? `${percent}% full, /compact` : formatUsage(facts.contextTokens, facts.contextWindow);
+  const segments: readonly (string | undefined)[] =
+    width < NARROW
+      ? [`${percent}%`]
+      : [
+          facts.model,
+          context,
+          facts.isDemo === 'yes' ? 'demo' : formatMoney(facts.costUsd),
+          facts.branch,
+          facts.background === 0 ? undefined : `${facts.background} background`,
+        ];
+  const said = segments.filter((segment): segment is string => segment !== undefined);
+  const shownHint = hint !== undefined && hint.untilMs > nowMs ? [toned('warn', `   ${hint.text}`)] : [];
+  return terminalLine(
+    modeSpan(facts.mode),
+    toned('dim', `${glyphs.separator}${said.join(glyphs.separator)}`),
+    ...shownHint,
+  );
+}
+
+function modeSpan(mode: string): Span {
+  const word = MODE_WORDS[mode] ?? mode;
+  if (mode === 'bypassPermissions') return { text: word, style: { token: 'error', inverse: true } };
+  return mode === 'default' ? toned('dim', word) : plain(word);
+}

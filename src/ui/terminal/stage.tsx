@@ -1,0 +1,103 @@
+import { Writable } from 'node:stream';
+import { render } from 'ink';
+import type { Frame } from '../screen/draw-screen.ts';
+import { Screen } from '../screen/Screen.tsx';
+import { eraseAfterResize, type FrameShape } from './erase-after-resize.ts';
+
+/** The terminal as the screen needs it. */
+export type TerminalOut = {
+  readonly columns: number;
+  readonly rows: number;
+  write(text: string): unknown;
+  on(event: 'resize', listener: () => void): unknown;
+  off(event: 'resize', listener: () => void): unknown;
+};
+
+/** Where frames and finished lines go. */
+export type Stage = {
+  show(frame: Frame): void;
+  /** The one door into the terminal's history: each line is written once, together with the frame that follows it. */
+  commit(lines: readonly string[], frame: Frame): void;
+  /** Gives the terminal to somebody else; the frame is drawn again afterwards. */
+  clear(): void;
+  /** Leaves the last frame's place empty and the cursor below the history. */
+  close(): void;
+};
+
+/** Ink on a terminal, with one synchronous write per frame. */
+export function createStage(terminal: TerminalOut, onResized: () => void): Stage {
+  const held: string[] = [];
+  let isHolding = false;
+  const send = (text: string) => {
+    if (isHolding) held.push(text);
+    else terminal.write(text);
+  };
+  let shape: FrameShape = { widths: [], caret: { x: 0, y: 0 } };
+  let columns = terminal.columns;
+
+  // Before Ink's own handler: it erases as many rows as it wrote, but the terminal may have made more of them.
+  const beforeInk = () => {
+    if (terminal.columns < columns) terminal.write(eraseAfterResize(shape, terminal.columns));
+    columns = terminal.columns;
+  };
+  terminal.on('resize', beforeInk);
+  const instance = render(null, {
+    stdout: inkOutput(terminal, send),
+    exitOnCtrlC: false,
+    patchConsole: false,
+    maxFps: 1000,
+    incrementalRendering: true,
+    interactive: true,
+  });
+  terminal.on('resize', onResized);
+
+  function draw(frame: Frame): void {
+    const rows = [...frame.live, ...frame.composer, ...frame.below];
+    shape = { widths: rows, caret: frame.caret };
+    instance.rerender(<Screen frame={frame} />);
+  }
+
+  return {
+    show: draw,
+    commit(lines, frame) {
+      isHolding = true;
+      instance.clear();
+      send(lines.map((line) => `${line}\r\n`).join(''));
+      draw(frame);
+      isHolding = false;
+      terminal.write(inOneGo(held.splice(0).join('')));
+    },
+    clear: () => instance.clear(),
+    close() {
+      instance.clear();
+      terminal.off('resize', beforeInk);
+      terminal.off('resize', onResized);
+      instance.unmount();
+    },
+  };
+}
+
+/** One synchronized update around all of it; those inside would end it early. */
+function inOneGo(text: string): string {
+  return `\u001b[?2026h${text.replaceAll(/\u001b\[\?2026[hl]/g, '')}\u001b[?2026l`;
+}
+
+/** A stream for Ink that knows the size of the terminal and hands writes on at once. */
+function inkOutput(terminal: TerminalOut, send: (text: string) => void): NodeJS.WritableStream {
+  const stream = new Writable({
+    decodeStrings: false,
+    write(chunk: string | Buffer, _encoding, done) {
+      send(chunk.toString());
+      done();
+    },
+  });
+  Object.defineProperties(stream, {
+    isTTY: { value: true },
+    columns: { get: () => terminal.columns },
+    rows: { get: () => terminal.rows },
+  });
+  const relay = () => void stream.emit('resize');
+  terminal.on('resize', relay);
+  stream.once('close', () => terminal.off('resize', relay));
+  return stream;
+}

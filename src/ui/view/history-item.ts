@@ -1,0 +1,19 @@
+import type { Todo } from '../../contracts/display.ts';
+import type { ModelFailure } from '../../contracts/model.ts';
+import type { MarkdownBlock } from '../markdown/block.ts';
+import type { ToolEntry } from './tool-entry.ts';
+
+/** Something that is finished and belongs to the terminal's own history: printed once, never touched again. */
+export type HistoryItem =
+  | { readonly kind: 'banner'; readonly lines: readonly string[] }
+  | { readonly kind: 'prompt'; readonly text: string }
+  | { readonly kind: 'shell'; readonly command: string; readonly output: string }
+  /** `first` blocks begin an answer and are set apart from what came before. */
+  | { readonly kind: 'markdown'; readonly block: MarkdownBlock; readonly place: 'first' | 'later' }
+  | { readonly kind: 'tools'; readonly entries: readonly ToolEntry[] }
+  | { readonly kind: 'notice'; readonly level: 'info' | 'warn' | 'error'; readonly text: string }
+  | { readonly kind: 'failure'; readonly failure: ModelFailure }
+  | { readonly kind: 'stopped'; readonly hint: string }
+  | { readonly kind: 'made_room'; readonly fromTokens: number; readonly toTokens: number }
+  | { readonly kind: 'shown'; readonly markdown: string }
+  | { readonly kind: 'todos'; readonly todos: readonly Todo[] };

@@ -1,0 +1,144 @@
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { Message } from '../../contracts/message.ts';
+import type { Terminal } from '../../contracts/terminal.ts';
+import { statusAfter } from './slice-activity.ts';
+import { dropMessage, endAllText, endBlock, growText } from './slice-answer.ts';
+import { askOf, closeAsk, openAsk } from './slice-asks.ts';
+import { changeQueue } from './slice-queue.ts';
+import { endAllTools, endTool, startTool, updateTool } from './slice-tools.ts';
+import { IDLE_ACTIVITY, printing, type ViewState } from './view-state.ts';
+
+/** The screen after something happened. Pure: the same events always make the same screen. */
+export function reduceView(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
+  return onEvent({ ...view, activity: statusAfter(view.activity, event, nowMs) }, event, nowMs);
+}
+
+function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
+  switch (event.type) {
+    case 'message_update':
+      return event.kind === 'text' ? growText({ ...view, retry: undefined }, event) : { ...view, retry: undefined };
+    case 'block_end':
+      return endBlock(view, event);
+    case 'message_end':
+      return onMessage(view, event.message);
+    case 'tool_start':
+      return startTool(view, event, nowMs);
+    case 'tool_update':
+      return updateTool(view, event);
+    case 'tool_end':
+      return onTodos(endTool(view, event), event);
+    case 'permission_request':
+    case 'question': {
+      const ask = askOf(event);
+      return ask === undefined ? view : openAsk(view, ask, nowMs);
+    }
+    case 'permission_answer':
+      return closeAsk(view, event.requestId, nowMs);
+    case 'question_answer':
+      return closeAsk(view, event.id, nowMs);
+    case 'queue':
+      return changeQueue(view, event.item, event.state);
+    case 'retry': {
+      const { attempt, limit, failure } = event;
+      const retry = { attempt, limit, failure, startedAtMs: nowMs, dueAtMs: nowMs + event.delayMs };
+      return { ...endAllText(view), retry };
+    }
+    case 'request_sent':
+    case 'message_start':
+      return { ...view, retry: undefined };
+    case 'recovery_start':
+      return { ...view, recovery: { cause: event.cause, sinceMs: nowMs } };
+    case 'recovery_end':
+      return { ...view, recovery: undefined };
+    case 'tombstone':
+      return dropMessage(view, event.messageId);
+    case 'compacted':
+      return printing(
+        { ...view, recovery: undefined, facts: { ...view.facts, contextTokens: event.postTokens } },
+        { kind: 'made_room', fromTokens: event.boundary.preTokens, toTokens: event.postTokens },
+      );
+    case 'notice':
+      return printing(view, { kind: 'notice', level: event.level, text: event.text });
+    case 'mode':
+      return { ...view, facts: { ...view.facts, mode: event.mode } };
+    case 'turn_end':
+      return endAllText(view);
+    case 'agent_end':
+      return onEnd(view, event.terminal, nowMs);
+    case 'subagent':
+      return onSubagent(view, event.event, nowMs);
+    default:
+      return view;
+  }
+}
+
+/** What a person said joins the history when the conversation has it. */
+function onMessage(view: ViewState, message: Message): ViewState {
+  if (message.role !== 'user' || !['prompt', 'steer', 'follow_up'].includes(message.origin)) return view;
+  const text = message.blocks
+    .map((block) => (block.type === 'text' ? block.text : block.type === 'tool_result' ? '' : `[${block.type}]`))
+    .join('\n');
+  return printing({ ...endAllText(view), lastPrompt: text }, { kind: 'prompt', text });
+}
+
+function onTodos(view: ViewState, event: Extract<AgentEvent, { type: 'tool_end' }>): ViewState {
+  return event.display?.kind === 'todo' ? { ...view, todos: event.display.todos } : view;
+}
+
+/** Questions of a sub-agent are asked like any other; the rest of it is told by its call. */
+function onSubagent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
+  switch (event.type) {
+    case 'permission_request':
+    case 'question':
+    case 'permission_answer':
+    case 'question_answer':
+      return onEvent(view, event, nowMs);
+    case 'subagent':
+      return onSubagent(view, event.event, nowMs);
+    default:
+      return view;
+  }
+}
+
+function onEnd(view: ViewState, terminal: Terminal, nowMs: number): ViewState {
+  const settled = endAllTools(endAllText(view), nowMs);
+  const quiet: ViewState = {
+    ...settled,
+    activity: IDLE_ACTIVITY,
+    retry: undefined,
+    recovery: undefined,
+    asks: [],
+    attention: { stage: 'none' },
+  };
+  switch (terminal.reason) {
+    case 'completed':
+    case 'structured_output_failed':
+      return todosAtEnd(quiet);
+    case 'aborted_streaming':
+    case 'aborted_tools':
+      return printing(quiet, { kind: 'stopped', hint: 'Stopped. Say what to do instead.' });
+    default:
+      if (terminal.failure !== undefined) return failed(quiet, terminal);
+      return printing(quiet, {
+        kind: 'notice',
+        level: 'warn',
+        text: terminal.words ?? `The run ended: ${terminal.reason.replaceAll('_', ' ')}.`,
+      });
+  }
+}
+
+/** What was refused outright comes back into an empty composer, to be sent again by hand. */
+function failed(view: ViewState, terminal: Terminal): ViewState {
+  const { failure } = terminal;
+  if (failure === undefined) return view;
+  const told = printing(view, { kind: 'failure', failure });
+  const returns = ['auth', 'invalid', 'not_found', 'network'].includes(failure.kind) && view.editor.text === '';
+  if (!returns) return told;
+  return { ...told, editor: { ...told.editor, text: view.lastPrompt, caret: view.lastPrompt.length } };
+}
+
+/** A finished list is printed once; an open one stays in sight. */
+function todosAtEnd(view: ViewState): ViewState {
+  const isDone = view.todos.length > 0 && view.todos.every(({ status }) => status === 'completed');
+  return isDone ? printing({ ...view, todos: [] }, { kind: 'todos', todos: view.todos }) : view;
+}

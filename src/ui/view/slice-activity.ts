@@ -1,0 +1,42 @@
+import type { AgentEvent, AgentStatus } from '../../contracts/event.ts';
+import { type Activity, IDLE_ACTIVITY } from './view-state.ts';
+
+/** What the program is doing after an event, and since when. */
+export function statusAfter(activity: Activity, event: AgentEvent, nowMs: number): Activity {
+  if (event.type === 'agent_start') {
+    return { ...IDLE_ACTIVITY, status: 'preparing', sinceMs: nowMs, turnStartedAtMs: nowMs, lastByteAtMs: nowMs };
+  }
+  if (event.type === 'message_update') {
+    const outputChars = activity.outputChars + event.delta.length;
+    return { ...activity, outputChars, lastByteAtMs: nowMs };
+  }
+  if (event.type === 'agent_end') return activity;
+  const writingTool = event.type === 'block_start' ? event.name : activity.writingTool;
+  const status = activity.status === 'stopping' ? 'stopping' : nextStatus(event, activity.status);
+  if (status === activity.status && writingTool === activity.writingTool) return activity;
+  const sinceMs = status === activity.status ? activity.sinceMs : nowMs;
+  return { ...activity, status, writingTool, sinceMs, lastByteAtMs: nowMs };
+}
+
+function nextStatus(event: AgentEvent, status: AgentStatus): AgentStatus {
+  switch (event.type) {
+    case 'status':
+      return event.status;
+    case 'turn_start':
+    case 'request_sent':
+    case 'retry':
+      return 'requesting';
+    case 'block_start':
+      return event.kind === 'thinking' ? 'thinking' : 'writing';
+    case 'tool_start':
+      return 'running_tools';
+    case 'permission_request':
+    case 'question':
+      return 'waiting_for_answer';
+    case 'permission_answer':
+    case 'question_answer':
+      return 'running_tools';
+    default:
+      return status;
+  }
+}

@@ -1,0 +1,57 @@
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { ToolResultBlock } from '../../contracts/message.ts';
+import { settle } from './slice-answer.ts';
+import type { ToolEntry } from './tool-entry.ts';
+import type { ViewState } from './view-state.ts';
+
+type ToolStart = Extract<AgentEvent, { type: 'tool_start' }>;
+type ToolEnd = Extract<AgentEvent, { type: 'tool_end' }>;
+type ToolUpdate = Extract<AgentEvent, { type: 'tool_update' }>;
+
+/** A call appears, behind what came before it. */
+export function startTool(view: ViewState, { callId, tool, title, input }: ToolStart, nowMs: number): ViewState {
+  const entry: ToolEntry = { callId, tool, title, input, startedAtMs: nowMs, state: { status: 'running' } };
+  return { ...view, pieces: [...view.pieces, { kind: 'tool', entry }] };
+}
+
+/** Only the newest progress counts. */
+export function updateTool(view: ViewState, { callId, progress }: ToolUpdate): ViewState {
+  return changeTool(view, callId, (entry) => ({ ...entry, progress }));
+}
+
+/** A call waits for the person, or goes on after the answer. */
+export function markTool(view: ViewState, callId: string, status: 'running' | 'waiting', nowMs: number): ViewState {
+  return changeTool(view, callId, (entry) =>
+    entry.state.status === 'ended' ? entry : { ...entry, startedAtMs: nowMs, state: { status } },
+  );
+}
+
+/** A call is over. */
+export function endTool(view: ViewState, event: ToolEnd): ViewState {
+  const { callId, status, durationMs, display, result } = event;
+  const ending = { status, durationMs, text: textOf(result), ...(display === undefined ? {} : { display }) };
+  return settle(changeTool(view, callId, (entry) => ({ ...entry, state: { status: 'ended', ending } })));
+}
+
+/** Calls that never got an end: the turn is over, and so are they. */
+export function endAllTools(view: ViewState, nowMs: number): ViewState {
+  const pieces = view.pieces.map((piece) => {
+    if (piece.kind !== 'tool' || piece.entry.state.status === 'ended') return piece;
+    const durationMs = nowMs - piece.entry.startedAtMs;
+    const ending = { status: 'interrupted' as const, durationMs, text: '' };
+    return { kind: 'tool' as const, entry: { ...piece.entry, state: { status: 'ended' as const, ending } } };
+  });
+  return settle({ ...view, pieces });
+}
+
+function changeTool(view: ViewState, callId: string, change: (entry: ToolEntry) => ToolEntry): ViewState {
+  const pieces = view.pieces.map((piece) =>
+    piece.kind === 'tool' && piece.entry.callId === callId ? { ...piece, entry: change(piece.entry) } : piece,
+  );
+  return { ...view, pieces };
+}
+
+function textOf({ content }: ToolResultBlock): string {
+  if (typeof content === 'string') return content;
+  return content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n');
+}

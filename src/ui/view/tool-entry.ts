@@ -1,0 +1,29 @@
+import type { Display } from '../../contracts/display.ts';
+import type { JsonValue } from '../../contracts/json.ts';
+import type { ToolProgress } from '../../contracts/tool.ts';
+
+/** How a call ended. */
+export type ToolEnding = {
+  readonly status: 'done' | 'failed' | 'denied' | 'interrupted' | 'discarded';
+  readonly text: string;
+  readonly display?: Display;
+  readonly durationMs: number;
+};
+
+/** One call as people see it. */
+export type ToolEntry = {
+  readonly callId: string;
+  readonly tool: string;
+  readonly title: string;
+  readonly input: JsonValue;
+  readonly startedAtMs: number;
+  readonly state:
+    | { readonly status: 'running' | 'waiting' }
+    | { readonly status: 'ended'; readonly ending: ToolEnding };
+  readonly progress?: ToolProgress;
+};
+
+/** Whether a call is over. */
+export function hasEnded(entry: ToolEntry): boolean {
+  return entry.state.status === 'ended';
+}

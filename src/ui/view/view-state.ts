@@ -1,0 +1,131 @@
+import type { Todo } from '../../contracts/display.ts';
+import type { AgentStatus, QueuedMessage } from '../../contracts/event.ts';
+import type { ModelFailure } from '../../contracts/model.ts';
+import { createEditor, type EditorState } from '../composer/editor-state.ts';
+import type { MarkdownBlock } from '../markdown/block.ts';
+import type { MarkdownStream } from '../markdown/stream.ts';
+import type { Ask, Attention } from './ask.ts';
+import type { HistoryItem } from './history-item.ts';
+import type { Overlay } from './overlay.ts';
+import type { ToolEntry } from './tool-entry.ts';
+
+/** A part of the running turn, in the order it came: text that grows, or a call. */
+export type LivePiece =
+  | {
+      readonly kind: 'text';
+      readonly messageId: string;
+      readonly index: number;
+      readonly stream: MarkdownStream;
+      /** Finished blocks that wait for a call before them. */
+      readonly ready: readonly MarkdownBlock[];
+      readonly phase: 'growing' | 'ended';
+      readonly begun: 'no' | 'yes';
+    }
+  | { readonly kind: 'tool'; readonly entry: ToolEntry };
+
+/** What the program is doing, for the activity line. */
+export type Activity = {
+  readonly status: AgentStatus;
+  /** When this status began. */
+  readonly sinceMs: number;
+  readonly turnStartedAtMs: number;
+  readonly lastByteAtMs: number;
+  readonly outputChars: number;
+  readonly writingTool: string | undefined;
+};
+
+export type Retry = {
+  readonly attempt: number;
+  readonly limit: number;
+  readonly startedAtMs: number;
+  readonly dueAtMs: number;
+  readonly failure: ModelFailure;
+};
+
+/** What the status line is made of. */
+export type StatusFacts = {
+  readonly mode: string;
+  readonly model: string;
+  readonly contextTokens: number;
+  readonly contextWindow: number;
+  readonly costUsd: number;
+  readonly branch: string | undefined;
+  readonly background: number;
+  readonly isDemo: 'yes' | 'no';
+};
+
+/** Everything the screen shows. The conversation changes it by `reduceView`, keys by `press`. */
+export type ViewState = {
+  readonly activity: Activity;
+  readonly pieces: readonly LivePiece[];
+  readonly retry: Retry | undefined;
+  readonly recovery: { readonly cause: string; readonly sinceMs: number } | undefined;
+  readonly queue: readonly QueuedMessage[];
+  readonly todos: readonly Todo[];
+  readonly asks: readonly Ask[];
+  readonly attention: Attention;
+  readonly facts: StatusFacts;
+  /** What has finished and is not printed yet; whoever prints it takes it out. */
+  readonly outbox: readonly HistoryItem[];
+  /** The last prompt, so that it can come back into the composer when nothing came of it. */
+  readonly lastPrompt: string;
+  readonly editor: EditorState;
+  readonly overlay: Overlay | undefined;
+  readonly todosShown: 'row' | 'column';
+  /** A word in the status line that goes away by itself. */
+  readonly hint: { readonly text: string; readonly untilMs: number } | undefined;
+  readonly keys: KeyFacts;
+};
+
+/** What the meaning of a key depends on besides what is on screen. */
+export type KeyFacts = {
+  readonly lastKeyAtMs: number;
+  /** A second Ctrl-C before this moment leaves. */
+  readonly exitArmedUntilMs: number;
+  /** A second ESC before this moment opens the list of earlier messages. */
+  readonly rewindArmedUntilMs: number;
+  /** `returned`: the window has just got the focus, and the next key may have been meant for another. */
+  readonly window: 'focused' | 'away' | 'returned';
+  readonly chord: 'none' | 'ctrl+x';
+};
+
+export const IDLE_ACTIVITY: Activity = {
+  status: 'idle',
+  sinceMs: 0,
+  turnStartedAtMs: 0,
+  lastByteAtMs: 0,
+  outputChars: 0,
+  writingTool: undefined,
+};
+
+/** A screen before anything has happened. */
+export function initialView(facts: StatusFacts, todos: readonly Todo[] = []): ViewState {
+  return {
+    activity: IDLE_ACTIVITY,
+    pieces: [],
+    retry: undefined,
+    recovery: undefined,
+    queue: [],
+    todos,
+    asks: [],
+    attention: { stage: 'none' },
+    facts,
+    outbox: [],
+    lastPrompt: '',
+    editor: createEditor(),
+    overlay: undefined,
+    todosShown: 'row',
+    hint: undefined,
+    keys: { lastKeyAtMs: 0, exitArmedUntilMs: 0, rewindArmedUntilMs: 0, window: 'focused', chord: 'none' },
+  };
+}
+
+/** Is a query running? */
+export function isBusy(view: ViewState): boolean {
+  return view.activity.status !== 'idle';
+}
+
+/** The view with more to print. */
+export function printing(view: ViewState, ...items: readonly HistoryItem[]): ViewState {
+  return items.length === 0 ? view : { ...view, outbox: [...view.outbox, ...items] };
+}
