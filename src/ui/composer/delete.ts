@@ -29,7 +29,7 @@ export function deleteSpan(state: EditorState, what: DeleteKind, nowMs: number):
 }
 
 /** Takes a range out of the text and into the kill ring. */
-export function killRange(state: EditorState, from: number, to: number): EditorState {
+function killRange(state: EditorState, from: number, to: number): EditorState {
   const killed = state.text.slice(from, to);
   if (killed === '') return state;
   const side = from < state.caret ? 'before' : 'after';

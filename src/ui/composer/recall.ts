@@ -6,7 +6,7 @@ export function recallEntry(state: EditorState, way: 'older' | 'newer'): EditorS
 }
 
 /** Shows an entry. What is on screen is kept and shown again on the way back. */
-export function goToEntry(state: EditorState, entry: number): EditorState {
+function goToEntry(state: EditorState, entry: number): EditorState {
   const { entries, at, edits } = state.recall;
   if (entry === at || entry < 0 || entry > entries.length) return state;
   const kept = new Map(edits).set(at, { text: state.text, caret: state.caret });

@@ -34,7 +34,7 @@ export function spaceWordStartBefore(text: string, at: number): number {
 }
 
 /** The words between two offsets: Unicode words, cut again at the marks that divide a path or a name. */
-export function wordsIn(text: string, from: number, to: number): WordRange[] {
+function wordsIn(text: string, from: number, to: number): WordRange[] {
   const window = text.slice(from, to);
   const words: WordRange[] = [];
   let at = from;
