@@ -72,8 +72,48 @@ export type RecordBody =
       readonly verdict: string;
       readonly trace: JsonValue;
     }
-  | { readonly type: 'checkpoint'; readonly checkpoint: JsonObject }
+  | { readonly type: 'checkpoint'; readonly checkpoint: CheckpointEntry }
+  /** A long text the request begins with, once per content: later records name it by its hash. */
+  | { readonly type: 'prompt-text'; readonly hash: string; readonly text: string }
   | { readonly type: 'child'; readonly phase: 'started' | 'ended'; readonly pgid: number; readonly detail: JsonObject }
   | { readonly type: 'system'; readonly subtype: string; readonly data: JsonObject };
 
 export type SessionRecord = RecordHead & RecordBody;
+
+/** What stood under a path before something of ours touched it. */
+export type FileBefore =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'file'; readonly mode: number; readonly hash: string }
+  | { readonly kind: 'link'; readonly target: string }
+  | { readonly kind: 'folder'; readonly mode: number }
+  /** It was there and could not be kept: too large, unreadable or of no kind that has bytes. */
+  | { readonly kind: 'not-kept'; readonly why: string };
+
+/** The ledger of rewinding. `order` is the moment a change began; the earliest one of a path holds what was there first. */
+export type CheckpointEntry =
+  | {
+      readonly step: 'prompt';
+      readonly id: string;
+      readonly messageId: string;
+      readonly prompt: string;
+      readonly order: number;
+    }
+  | {
+      readonly step: 'change';
+      readonly id: string;
+      readonly order: number;
+      readonly path: string;
+      readonly before: FileBefore;
+    }
+  /** A shell command began; `manifest` is everything that stood in `root`. Without its end, the session died in it. */
+  | {
+      readonly step: 'command';
+      readonly id: string;
+      readonly order: number;
+      readonly root: string;
+      readonly manifest: string;
+      readonly notKept: readonly string[];
+    }
+  | { readonly step: 'command-end'; readonly order: number }
+  /** Files went back to how they were before this prompt; its changes and later ones are undone. */
+  | { readonly step: 'undone'; readonly id: string; readonly order: number };

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { errnoOf } from '../lib/errno.ts';
 import { messageOf } from '../lib/errors.ts';
 
 /** The little of a file system that appending needs; tests put a failing one here. */
@@ -29,30 +30,43 @@ export type AppendFile = {
 /** Opens lazily, batches what comes within a tick, and retries what failed with the next line. */
 export function createAppendFile(path: string, fs: AppendFs, tell: (why: string | undefined) => void): AppendFile {
   let handle: AppendHandle | undefined;
+  let needsNewline = false;
   let pending: string[] = [];
   let writing: Promise<void> | undefined;
-  let failing = false;
+  let health: 'good' | 'failing' = 'good';
 
   async function write(): Promise<void> {
-    // One turn of the event loop later the lines of a burst go out together.
+    // One turn of the microtask queue later the lines of a burst go out together.
     await Promise.resolve();
-    while (pending.length > 0) {
-      const batch = pending;
-      try {
-        handle ??= await fs.open(path);
-        const start = handle.endsClean ? '' : '\n';
-        await handle.write(start + batch.join(''));
-        if (start !== '') handle = { ...handle, endsClean: true };
-        pending = pending.slice(batch.length);
-        if (failing) tell(undefined);
-        failing = false;
-      } catch (thrown) {
-        if (!failing) tell(messageOf(thrown));
-        failing = true;
-        await drop();
-        return;
+    let ended: 'written' | 'failed' = 'written';
+    while (pending.length > 0 && ended === 'written') ended = await writeBatch();
+    writing = undefined;
+  }
+
+  async function writeBatch(): Promise<'written' | 'failed'> {
+    const batch = pending;
+    pending = [];
+    try {
+      if (handle === undefined) {
+        handle = await fs.open(path);
+        needsNewline = !handle.endsClean;
       }
+      await handle.write((needsNewline ? '\n' : '') + batch.join(''));
+      needsNewline = false;
+      if (health === 'failing') tell(undefined);
+      health = 'good';
+      return 'written';
+    } catch (thrown) {
+      pending = [...batch, ...pending];
+      fail(thrown);
+      await drop();
+      return 'failed';
     }
+  }
+
+  function fail(thrown: unknown): void {
+    if (health === 'good') tell(messageOf(thrown));
+    health = 'failing';
   }
 
   /** After a failed write nobody knows what reached the file: open anew and let the newline check decide. */
@@ -63,9 +77,7 @@ export function createAppendFile(path: string, fs: AppendFs, tell: (why: string 
   }
 
   function flush(): Promise<void> {
-    writing ??= write().finally(() => {
-      writing = undefined;
-    });
+    writing ??= write();
     return writing;
   }
 
@@ -79,8 +91,7 @@ export function createAppendFile(path: string, fs: AppendFs, tell: (why: string 
       try {
         await handle?.sync();
       } catch (thrown) {
-        if (!failing) tell(messageOf(thrown));
-        failing = true;
+        fail(thrown);
       }
     },
     async close() {
@@ -95,11 +106,7 @@ export function createAppendFile(path: string, fs: AppendFs, tell: (why: string 
 export const diskAppendFs: AppendFs = {
   async open(path) {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    const file = await open(
-      path,
-      constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW,
-      0o600,
-    );
+    const file = await openPrivate(path);
     return {
       endsClean: await endsClean(file),
       write: async (text) => {
@@ -110,6 +117,18 @@ export const diskAppendFs: AppendFs = {
     };
   },
 };
+
+const APPENDING = constants.O_RDWR | constants.O_APPEND | constants.O_NOFOLLOW;
+
+/** What is there is appended to; what is not is made by us and nobody else. */
+async function openPrivate(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, APPENDING);
+  } catch (thrown) {
+    if (errnoOf(thrown) !== 'ENOENT') throw thrown;
+    return open(path, APPENDING | constants.O_CREAT | constants.O_EXCL, 0o600);
+  }
+}
 
 async function endsClean(file: FileHandle): Promise<boolean> {
   const { size } = await file.stat();

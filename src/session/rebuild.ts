@@ -1,32 +1,56 @@
+import type { QueuedMessage } from '../contracts/event.ts';
 import type { AssistantBlock, Message, ToolResultBlock } from '../contracts/message.ts';
-import type { SessionRecord } from '../contracts/session.ts';
+import type { CheckpointEntry, RecordBody, SessionRecord } from '../contracts/session.ts';
+import { cutBefore } from './cut-before.ts';
+import { emptyKept, type Kept, keepState } from './kept-state.ts';
 
 /** A conversation as its records tell it. */
 export type Rebuilt = {
   readonly messages: readonly Message[];
   readonly lastUuid: string | null;
   readonly title: string | undefined;
-  /** The newest `system` record of each subtype, for what a resume restores. */
+  readonly titleRecord: Extract<RecordBody, { type: 'title' }> | undefined;
+  /** The newest `system` record of each subtype. */
   readonly state: ReadonlyMap<string, SessionRecord>;
+  /** What a resume puts back: model, mode, todos, rules granted for the session, the rendered prompt. */
+  readonly kept: Kept;
+  readonly checkpoints: readonly CheckpointEntry[];
   /** Calls that were complete and never got a result, with when they were made. */
-  readonly dangling: readonly { readonly callId: string; readonly tool: string; readonly at: string }[];
+  readonly dangling: readonly Dangling[];
   /** Messages that were queued and never delivered. */
-  readonly queued: readonly string[];
+  readonly queued: readonly QueuedMessage[];
+  /** The conversation went back to a message that stands before the last boundary: read the whole file. */
+  readonly incomplete: boolean;
 };
+
+export type Dangling = { readonly callId: string; readonly tool: string; readonly at: string };
 
 type Open = { readonly id: string; readonly model: string; readonly at: string; readonly blocks: AssistantBlock[] };
 
-export const LOST_RESULT = 'The session ended before this call had a result: it may or may not have run.';
+export const LOST_RESULT =
+  'The session ended before this call had a result: it was interrupted; it may or may not have run.';
 
 /** Every user message, completed block and completed result exactly once, whatever moment the process ended at. */
 export function rebuild(records: readonly SessionRecord[]): Rebuilt {
   let messages: Message[] = [];
   let open: Open | undefined;
-  let title: string | undefined;
+  let title: Rebuilt['titleRecord'];
+  let kept = emptyKept();
+  let incomplete = false;
   const results = new Map<string, ToolResultBlock>();
   const state = new Map<string, SessionRecord>();
-  const queued = new Map<string, string>();
-  const dangling: { callId: string; tool: string; at: string }[] = [];
+  const queued = new Map<string, QueuedMessage>();
+  const dangling = new Map<string, Dangling>();
+  const checkpoints: CheckpointEntry[] = [];
+  /** Conversations that a boundary replaced, for going back before it. */
+  const replaced: Message[][] = [];
+
+  /** Some providers count calls from zero in every turn: a result is used up by the message that carries it. */
+  function takeResult(callId: string): ToolResultBlock | undefined {
+    const result = results.get(callId);
+    results.delete(callId);
+    return result;
+  }
 
   /** A reply that never joined: the process ended within its turn. Its complete blocks count, its calls get what they have. */
   function closeOpen(): void {
@@ -37,13 +61,24 @@ export function rebuild(records: readonly SessionRecord[]): Rebuilt {
     messages.push({ role: 'assistant', id, model, blocks });
     const calls = blocks.filter((block) => block.type === 'tool_use');
     if (calls.length === 0) return;
-    for (const call of calls) if (!results.has(call.id)) dangling.push({ callId: call.id, tool: call.name, at });
-    messages.push({
-      role: 'user',
-      id: `${id}-results`,
-      origin: 'results',
-      blocks: calls.map((call) => results.get(call.id) ?? lost(call.id)),
+    const answers = calls.map((call) => {
+      const result = takeResult(call.id);
+      if (result === undefined) dangling.set(call.id, { callId: call.id, tool: call.name, at });
+      return result ?? lost(call.id);
     });
+    messages.push({ role: 'user', id: `${id}-results`, origin: 'results', blocks: answers });
+  }
+
+  /** A reply joined and its results never did. */
+  function closeAtEnd(): void {
+    closeOpen();
+    const last = messages.at(-1);
+    if (last?.role !== 'assistant' || !last.blocks.some((block) => block.type === 'tool_use')) return;
+    messages = messages.slice(0, -1);
+    open = { id: last.id, model: last.model, at: last.at ?? '', blocks: [...last.blocks] };
+    closeOpen();
+    const at = messages.findIndex((message) => message.id === last.id);
+    messages[at] = last;
   }
 
   for (const record of records) {
@@ -57,12 +92,13 @@ export function rebuild(records: readonly SessionRecord[]): Rebuilt {
         break;
       case 'reply': {
         const blocks = open?.id === record.messageId ? open.blocks : [];
-        const { messageId, model, kept, stopReason, usage } = record;
+        const { messageId, model, kept: keptBlocks, stopReason, usage } = record;
         messages.push({
           role: 'assistant',
           id: messageId,
           model,
-          blocks: kept.flatMap((at) => blocks[at] ?? []),
+          blocks: keptBlocks.flatMap((at) => blocks[at] ?? []),
+          at: record.timestamp,
           ...(stopReason && { stopReason }),
           ...(usage && { usage }),
         });
@@ -70,12 +106,13 @@ export function rebuild(records: readonly SessionRecord[]): Rebuilt {
         break;
       }
       case 'result':
-        if (!results.has(record.callId)) results.set(record.callId, record.result);
+        results.set(record.callId, record.result);
         break;
       case 'user': {
-        closeOpen();
         const { message, results: ids = [] } = record;
-        const answers = ids.map((id) => results.get(id) ?? lost(id));
+        if (ids.length === 0) closeAtEnd();
+        else closeOpen();
+        const answers = ids.map((id) => takeResult(id) ?? lost(id));
         messages.push(answers.length === 0 ? message : { ...message, blocks: [...answers, ...message.blocks] });
         break;
       }
@@ -85,46 +122,48 @@ export function rebuild(records: readonly SessionRecord[]): Rebuilt {
         break;
       case 'compact-boundary':
         closeOpen();
+        replaced.push(messages);
+        incomplete = false;
         messages = [...record.messages];
         break;
       case 'title':
-        title = record.title;
+        title = { type: 'title', title: record.title, by: record.by };
         break;
       case 'queue':
-        if (record.state === 'queued') queued.set(record.item.id, wordsOf(record.item.message.blocks));
+        if (record.state === 'queued') queued.set(record.item.id, record.item);
         else queued.delete(record.item.id);
         break;
-      case 'system':
-        state.set(record.subtype, record);
+      case 'checkpoint':
+        checkpoints.push(record.checkpoint);
         break;
+      case 'system': {
+        state.set(record.subtype, record);
+        if (record.subtype !== 'rewind') break;
+        closeOpen();
+        const cut = cutBefore(String(record.data.messageId), [messages, ...replaced.toReversed()]);
+        if (cut === undefined) incomplete = true;
+        else messages = [...cut];
+        break;
+      }
       default:
     }
+    kept = keepState(kept, record);
   }
-  if (open !== undefined || lastCallsUnanswered(messages)) closeAtEnd();
-  return { messages, lastUuid: records.at(-1)?.uuid ?? null, title, state, dangling, queued: [...queued.values()] };
-
-  function closeAtEnd(): void {
-    if (open !== undefined) {
-      closeOpen();
-      return;
-    }
-    const last = messages.at(-1);
-    if (last?.role !== 'assistant') return;
-    open = { id: last.id, model: last.model, at: '', blocks: [...last.blocks] };
-    messages = messages.slice(0, -1);
-    closeOpen();
-  }
-}
-
-function lastCallsUnanswered(messages: readonly Message[]): boolean {
-  const last = messages.at(-1);
-  return last?.role === 'assistant' && last.blocks.some((block) => block.type === 'tool_use');
+  closeAtEnd();
+  return {
+    messages,
+    lastUuid: records.at(-1)?.uuid ?? null,
+    title: title?.title,
+    titleRecord: title,
+    state,
+    kept,
+    checkpoints,
+    dangling: [...dangling.values()],
+    queued: [...queued.values()],
+    incomplete,
+  };
 }
 
 function lost(callId: string): ToolResultBlock {
   return { type: 'tool_result', tool_use_id: callId, content: LOST_RESULT, is_error: true };
-}
-
-function wordsOf(blocks: readonly { readonly type: string }[]): string {
-  return blocks.flatMap((block) => ('text' in block && typeof block.text === 'string' ? [block.text] : [])).join('\n');
 }

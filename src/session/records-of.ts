@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../contracts/event.ts';
-import type { AssistantBlock } from '../contracts/message.ts';
+import type { AssistantBlock, Message, ToolResultBlock } from '../contracts/message.ts';
 import type { RecordBody } from '../contracts/session.ts';
 import { asJson } from '../lib/as-json.ts';
 
@@ -7,6 +7,7 @@ import { asJson } from '../lib/as-json.ts';
 export function createRecorder(): (event: AgentEvent) => readonly RecordBody[] {
   let messageId = '';
   let blocks: AssistantBlock[] = [];
+  const told = new Map<string, ToolResultBlock>();
 
   return (event) => {
     switch (event.type) {
@@ -22,10 +23,11 @@ export function createRecorder(): (event: AgentEvent) => readonly RecordBody[] {
         blocks.push(event.block);
         return [{ type: 'assistant', messageId, model: event.model, index: blocks.length - 1, block: event.block }];
       case 'message_end':
-        return messageRecords(event.message, blocks);
+        return messageRecords(event.message, blocks, told);
       case 'tool_end': {
         if (event.status === 'discarded') return [];
         const { type: _, ...rest } = event;
+        told.set(event.callId, event.result);
         return [{ type: 'result', ...rest }];
       }
       case 'tombstone':
@@ -53,9 +55,14 @@ export function createRecorder(): (event: AgentEvent) => readonly RecordBody[] {
       case 'notice':
       case 'mode':
       case 'agent_end':
-      case 'tool_start': {
+      case 'permission_answer': {
         const { type, ...data } = event;
         return [{ type: 'system', subtype: type, data: asJson(data) }];
+      }
+      case 'tool_start': {
+        // The input stands in the reply already; here only that the call began.
+        const { callId, tool, messageId: reply } = event;
+        return [{ type: 'system', subtype: 'tool_start', data: { callId, tool, messageId: reply } }];
       }
       default:
         return [];
@@ -64,8 +71,9 @@ export function createRecorder(): (event: AgentEvent) => readonly RecordBody[] {
 }
 
 function messageRecords(
-  message: Extract<AgentEvent, { type: 'message_end' }>['message'],
+  message: Message,
   blocks: readonly AssistantBlock[],
+  told: Map<string, ToolResultBlock>,
 ): readonly RecordBody[] {
   if (message.role === 'boundary') return [];
   if (message.role === 'assistant') {
@@ -73,8 +81,22 @@ function messageRecords(
     const kept = message.blocks.map((block) => blocks.indexOf(block)).filter((at) => at !== -1);
     return [{ type: 'reply', messageId: id, model, kept, ...(stopReason && { stopReason }), ...(usage && { usage }) }];
   }
-  const results = message.blocks.flatMap((block) => (block.type === 'tool_result' ? [block.tool_use_id] : []));
+  const results = message.blocks.filter((block) => block.type === 'tool_result');
   if (results.length === 0) return [{ type: 'user', message }];
   const others = message.blocks.filter((block) => block.type !== 'tool_result');
-  return [{ type: 'user', message: { ...message, blocks: others }, results }];
+  const untold = results.filter((result) => !isTold(result, told.get(result.tool_use_id)));
+  told.clear();
+  return [
+    ...untold.map(resultRecord),
+    { type: 'user', message: { ...message, blocks: others }, results: results.map((result) => result.tool_use_id) },
+  ];
+}
+
+/** What goes to the model must be on disk word for word, also when it is not what the call itself came to. */
+function isTold(result: ToolResultBlock, told: ToolResultBlock | undefined): boolean {
+  return told === result || (told !== undefined && JSON.stringify(told) === JSON.stringify(result));
+}
+
+function resultRecord(result: ToolResultBlock): RecordBody {
+  return { type: 'result', callId: result.tool_use_id, tool: '', result, status: 'interrupted', durationMs: 0 };
 }

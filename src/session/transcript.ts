@@ -1,8 +1,10 @@
 import type { AgentEvent } from '../contracts/event.ts';
-import { type RecordBody, SCHEMA_VERSION, type SessionRecord } from '../contracts/session.ts';
-import { type AppendFile, type AppendFs, createAppendFile, diskAppendFs } from './append-file.ts';
+import type { RecordBody } from '../contracts/session.ts';
+import { type AppendFs, diskAppendFs } from './append-file.ts';
+import { type Claim, claimSession } from './claim.ts';
 import { projectDir, sessionFolder, subagentPath, transcriptPath } from './paths.ts';
-import { createRecorder } from './records-of.ts';
+import { createTitleKeeper, type Title } from './title-keeper.ts';
+import { createTrack, type Track } from './track.ts';
 
 /** A session's record on disk. What it was told is written when the promise resolves: before anything depends on it. */
 export type Transcript = {
@@ -27,6 +29,10 @@ export type TranscriptParts = {
   readonly version: string;
   readonly lastUuid: string | null;
   readonly persistence: 'disk' | 'memory';
+  /** What a resumed session is called, so that its name stays near the end of the file. */
+  readonly title?: Title | undefined;
+  /** The claim on a resumed session; a new one is claimed when its file is made. */
+  readonly claim?: Claim | undefined;
   readonly newId: () => string;
   readonly now: () => number;
   /** A sentence when writing fails, and one when it works again. */
@@ -39,10 +45,25 @@ export function openTranscript(parts: TranscriptParts): Transcript {
   const dir = projectDir(parts.ouroHome, parts.cwd);
   const folder = sessionFolder(dir, parts.sessionId);
   const path = parts.persistence === 'memory' ? undefined : transcriptPath(dir, parts.sessionId);
-  const main = path === undefined ? undefined : track(path, parts);
   const subagents = new Map<string, Track>();
+  const disk = parts.fs ?? diskAppendFs;
+  let claim = parts.claim;
   let begun = parts.lastUuid !== null;
+  let synced: 'never' | 'once' = 'never';
   let held: RecordBody[] = [];
+  const main = path === undefined ? undefined : createTrack({ ...parts, fs: { open: openClaimed } }, path);
+  const title = createTitleKeeper(parts.title);
+
+  async function openClaimed(file: string) {
+    const handle = await disk.open(file);
+    if (claim === undefined) {
+      const tried = await claimSession(file);
+      if (tried.ok) claim = tried.claim;
+      else
+        parts.tell('error', 'Another ouro writes to the same session file. Start one of the two without --session-id.');
+    }
+    return handle;
+  }
 
   async function append(body: RecordBody): Promise<void> {
     if (main === undefined) return;
@@ -53,7 +74,35 @@ export function openTranscript(parts: TranscriptParts): Transcript {
     begun = true;
     const bodies = [...held, body];
     held = [];
-    await Promise.all(bodies.map((one) => main.append(one)));
+    await Promise.all(
+      bodies.map((one) => {
+        const line = main.line(one);
+        title.hear(one, line.length);
+        return main.file.append(line);
+      }),
+    );
+  }
+
+  /** The first request of a session waits for the disk itself; later turns only start it on its way. */
+  async function settle(event: AgentEvent): Promise<void> {
+    if (main === undefined || !begun) return;
+    if (event.type === 'message_end' && event.message.role === 'user' && synced === 'never') {
+      synced = 'once';
+      await main.file.sync();
+    }
+    // Nobody waits: what fails is told by the file itself.
+    if (event.type === 'turn_end') void main.file.sync();
+    if (event.type !== 'agent_end') return;
+    const again = title.due();
+    if (again !== undefined) await append(again);
+    await main.file.sync();
+  }
+
+  async function recordSubagent(agentId: string, event: AgentEvent): Promise<void> {
+    const own =
+      subagents.get(agentId) ?? createTrack({ ...parts, lastUuid: null, fs: disk }, subagentPath(folder, agentId));
+    subagents.set(agentId, own);
+    await Promise.all(own.recorder(event).map((body) => own.file.append(own.line(body))));
   }
 
   return {
@@ -62,62 +111,17 @@ export function openTranscript(parts: TranscriptParts): Transcript {
     folder,
     append,
     async record(event) {
-      if (event.type === 'subagent') {
-        if (path === undefined) return;
-        const own = subagents.get(event.agentId) ?? track(subagentPath(folder, event.agentId), parts);
-        subagents.set(event.agentId, own);
-        await Promise.all(own.recorder(event.event).map((body) => own.append(body)));
-        return;
-      }
-      const bodies = main?.recorder(event) ?? [];
-      await Promise.all(bodies.map((body) => append(body)));
-      if (event.type === 'turn_end' || (event.type === 'message_end' && event.message.role === 'user'))
-        await main?.file.sync();
+      if (main === undefined) return;
+      if (event.type === 'subagent') return recordSubagent(event.agentId, event.event);
+      await Promise.all(main.recorder(event).map((body) => append(body)));
+      await settle(event);
     },
     sync: async () => main?.file.sync(),
     async close() {
       await Promise.all([...subagents.values()].map((one) => one.file.close()));
       await main?.file.close();
+      await claim?.release();
     },
     waiting: () => main?.file.waiting() ?? 0,
-  };
-}
-
-type Track = {
-  readonly file: AppendFile;
-  readonly recorder: ReturnType<typeof createRecorder>;
-  append(body: RecordBody): Promise<void>;
-};
-
-/** One file with its chain of parents. */
-function track(path: string, parts: TranscriptParts): Track {
-  let parentUuid = parts.lastUuid;
-  const file = createAppendFile(path, parts.fs ?? diskAppendFs, (why) =>
-    why === undefined
-      ? parts.tell('info', 'The session is being saved again.')
-      : parts.tell(
-          'error',
-          `The session could not be saved (${why}). ouro goes on and keeps trying; free some space or check the permissions of ${path}.`,
-        ),
-  );
-  return {
-    file,
-    recorder: createRecorder(),
-    append(body) {
-      const uuid = parts.newId();
-      const record: SessionRecord = {
-        v: SCHEMA_VERSION,
-        uuid,
-        parentUuid,
-        sessionId: parts.sessionId,
-        timestamp: new Date(parts.now()).toISOString(),
-        cwd: parts.cwd,
-        version: parts.version,
-        ...(parts.gitBranch === undefined ? {} : { gitBranch: parts.gitBranch }),
-        ...body,
-      };
-      parentUuid = uuid;
-      return file.append(`${JSON.stringify(record)}\n`);
-    },
   };
 }

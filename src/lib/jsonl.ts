@@ -1,0 +1,43 @@
+import type { FileHandle } from 'node:fs/promises';
+
+const CHUNK_BYTES = 1 << 22;
+const NEWLINE = 0x0a;
+
+/** A stretch of a file, in bytes. */
+export type Range = { readonly from: number; readonly to: number };
+
+/** Hands over every line of a stretch without its newline, in order; holds one chunk in memory, not the file. */
+export async function eachLine(file: FileHandle, range: Range, hear: (line: Buffer) => void): Promise<void> {
+  const buffer = Buffer.allocUnsafe(Math.max(1, Math.min(CHUNK_BYTES, range.to - range.from)));
+  let carried: Buffer[] = [];
+  for (let at = range.from; at < range.to; ) {
+    const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, range.to - at), at);
+    if (bytesRead === 0) break;
+    at += bytesRead;
+    let start = 0;
+    const chunk = buffer.subarray(0, bytesRead);
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      const line = chunk.subarray(start, end);
+      hear(carried.length === 0 ? line : Buffer.concat([...carried, line]));
+      carried = [];
+      start = end + 1;
+    }
+    if (start < bytesRead) carried.push(Buffer.from(chunk.subarray(start)));
+  }
+  if (carried.length > 0) hear(Buffer.concat(carried));
+}
+
+/** Where these bytes stand last in a file, found from its end; -1 when they do not. */
+export async function lastPlaceOf(file: FileHandle, size: number, wanted: Buffer): Promise<number> {
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES + wanted.length);
+  for (let end = size; end > 0; ) {
+    const from = Math.max(0, end - CHUNK_BYTES);
+    // A few bytes more than the chunk, so that what lies across two chunks is seen.
+    const length = Math.min(size, end + wanted.length) - from;
+    const { bytesRead } = await file.read(buffer, 0, length, from);
+    const found = buffer.subarray(0, bytesRead).lastIndexOf(wanted);
+    if (found !== -1) return from + found;
+    end = from;
+  }
+  return -1;
+}
