@@ -20,7 +20,7 @@ let root: string;
 let server: ApiServer;
 
 beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), 'ouro-host-')));
+  root = await realpath(await mkdtemp(join(tmpdir(), 'host-')));
   await writeFile(join(root, 'a.txt'), 'alpha\n');
 });
 

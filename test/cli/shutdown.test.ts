@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { createShutdown } from '../../src/cli/shutdown.ts';
+import type { AbortReason } from '../../src/contracts/agent.ts';
+import { fakeConversation } from '../support/fake-conversation.ts';
+import { says } from '../support/scripted.ts';
+
+/** A process that notes how it would have ended. */
+function fakeProcess() {
+  const exits: number[] = [];
+  let raise: (reason: AbortReason) => void = () => undefined;
+  const shutdown = createShutdown({
+    onSignal(listener) {
+      raise = listener;
+      return () => undefined;
+    },
+    exit: (code) => exits.push(code),
+  });
+  return { exits, shutdown, raise: (reason: AbortReason) => raise(reason) };
+}
+
+test.each([
+  ['sigint', 130],
+  ['sigterm', 143],
+  ['sighup', 129],
+] as const)('before there is a conversation, %s ends at once with %d', (reason, code) => {
+  const { exits, raise } = fakeProcess();
+  raise(reason);
+  expect(exits).toEqual([code]);
+});
+
+test('a signal aborts every conversation, and the end closes them', async () => {
+  const hold = Promise.withResolvers<void>();
+  const talks = [0, 1].map(() => fakeConversation({ replies: [{ ...says('half'), hold: hold.promise }] }));
+  const { exits, shutdown, raise } = fakeProcess();
+  for (const talk of talks) shutdown.guard(talk);
+  const running = talks.map(({ agent }) => agent.prompt('go'));
+  raise('sigterm');
+  expect(await shutdown.begun).toBe('sigterm');
+  expect((await Promise.all(running)).map(({ reason }) => reason)).toEqual(['aborted_streaming', 'aborted_streaming']);
+  await shutdown.finish();
+  expect(talks.map((talk) => talk.closedFor())).toEqual([['sigterm'], ['sigterm']]);
+  expect({ exits, reason: shutdown.reason() }).toEqual({ exits: [], reason: 'sigterm' });
+});
+
+test('asked a second time there is nothing to wait for', async () => {
+  const { exits, shutdown, raise } = fakeProcess();
+  shutdown.guard(fakeConversation());
+  raise('sigterm');
+  raise('sigint');
+  expect(exits).toEqual([143]);
+  await shutdown.finish();
+});

@@ -1,0 +1,143 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Readable, Writable } from 'node:stream';
+import { client, ndJsonStream, type RequestPermissionRequest, type SessionUpdate } from '@agentclientprotocol/sdk';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { calls, says, text, toolUse } from '../support/api/reply.ts';
+import { type ApiServer, gate, startApiServer } from '../support/api/server.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
+
+let project: TempProject;
+let server: ApiServer;
+
+beforeEach(async () => {
+  project = await createTempProject({ 'a.txt': 'alpha\nbeta\n' });
+});
+
+afterEach(async () => {
+  await server.close();
+  await project.remove();
+});
+
+/** An editor made with the official SDK, and `ouro acp` as its agent. */
+async function editor(choose: (request: RequestPermissionRequest) => string) {
+  const child = spawn(new URL('../../bin/ouro', import.meta.url).pathname, ['acp'], {
+    cwd: '/',
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: {
+      PATH: '/usr/local/bin:/usr/bin:/bin',
+      HOME: project.home,
+      ANTHROPIC_BASE_URL: server.url,
+      ANTHROPIC_API_KEY: 'sk-ant-test',
+    },
+  });
+  const updates: SessionUpdate[] = [];
+  const asked: RequestPermissionRequest[] = [];
+  const connection = client({ name: 'editor' })
+    .onNotification('session/update', ({ params }) => {
+      updates.push(params.update);
+    })
+    .onRequest('session/request_permission', ({ params }) => {
+      asked.push(params);
+      return { outcome: { outcome: 'selected', optionId: choose(params) } };
+    })
+    .connect(ndJsonStream(Writable.toWeb(child.stdin), bytesOf(child.stdout)));
+  const { agent } = connection;
+  await agent.request('initialize', { protocolVersion: 1, clientCapabilities: {} });
+  return {
+    agent,
+    updates,
+    asked,
+    prompt: (sessionId: string, words: string) =>
+      agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: words }] }),
+    /** Closes the pipe as an editor that quits does. */
+    async quit() {
+      child.stdin.end();
+      const [code] = await once(child, 'exit');
+      return code;
+    },
+  };
+}
+
+function bytesOf(stream: Readable): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      stream.on('data', (chunk: Uint8Array) => controller.enqueue(chunk)).once('end', () => controller.close());
+    },
+  });
+}
+
+const saidIn = (updates: readonly SessionUpdate[]) =>
+  updates
+    .flatMap((update) =>
+      update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text' ? [update.content.text] : [],
+    )
+    .join('');
+
+test('a whole conversation: read, an edit that is asked about, its diff, and the words around them', async () => {
+  const path = join(project.dir, 'a.txt');
+  server = await startApiServer({
+    turns: [
+      calls(text('I look.'), toolUse('Read', { file_path: path }, 'toolu_1')),
+      calls(toolUse('Edit', { file_path: path, old_string: 'beta', new_string: 'gamma' }, 'toolu_2')),
+      says('Changed.'),
+      says('Bye.'),
+    ],
+  });
+  const zed = await editor(({ options }) => options.find(({ kind }) => kind === 'allow_once')?.optionId ?? '');
+  const { sessionId } = await zed.agent.request('session/new', { cwd: project.dir, mcpServers: [] });
+  expect(await zed.prompt(sessionId, 'change beta to gamma')).toEqual({ stopReason: 'end_turn' });
+  expect(await readFile(path, 'utf8')).toBe('alpha\ngamma\n');
+  expect(zed.asked).toMatchObject([
+    {
+      toolCall: {
+        toolCallId: 'toolu_2',
+        kind: 'edit',
+        content: [{ type: 'diff', path, oldText: 'beta', newText: 'gamma' }],
+      },
+    },
+  ]);
+  expect(saidIn(zed.updates)).toBe('I look.Changed.');
+  expect(zed.updates).toContainEqual(
+    expect.objectContaining({
+      sessionUpdate: 'tool_call_update',
+      toolCallId: 'toolu_2',
+      status: 'completed',
+      content: [{ type: 'diff', path, oldText: 'alpha\nbeta\n', newText: 'alpha\ngamma\n' }],
+    }),
+  );
+  expect(await zed.prompt(sessionId, 'thanks')).toEqual({ stopReason: 'end_turn' });
+  expect(await zed.quit()).toBe(0);
+});
+
+test('a session is loaded by another process and told again', async () => {
+  server = await startApiServer({ turns: [says('Hello, Ann.'), says('Ann.')] });
+  const first = await editor(() => '');
+  const { sessionId } = await first.agent.request('session/new', { cwd: project.dir, mcpServers: [] });
+  await first.prompt(sessionId, 'I am Ann');
+  await first.quit();
+  const second = await editor(() => '');
+  await second.agent.request('session/load', { sessionId, cwd: project.dir, mcpServers: [] });
+  expect(saidIn(second.updates)).toBe('Hello, Ann.');
+  await second.prompt(sessionId, 'who am I?');
+  expect(saidIn(second.updates)).toBe('Hello, Ann.Ann.');
+  await second.quit();
+});
+
+test('cancel stops the request, and the prompt ends as cancelled', async () => {
+  const { closed, open } = gate();
+  server = await startApiServer({
+    turns: [says('never', { faults: [{ at: 3, do: 'wait', until: closed, pings: 'pings' }] })],
+  });
+  const zed = await editor(() => '');
+  const { sessionId } = await zed.agent.request('session/new', { cwd: project.dir, mcpServers: [] });
+  const prompted = zed.prompt(sessionId, 'wait');
+  const request = await server.waitForRequest(1);
+  await zed.agent.notify('session/cancel', { sessionId });
+  expect(await prompted).toEqual({ stopReason: 'cancelled' });
+  await request.closed;
+  open();
+  await zed.quit();
+});
