@@ -21,7 +21,7 @@ export function toolTitle({ tool, title }: Pick<ToolEntry, 'tool' | 'title'>, cw
 
 /** A call that is not over: one line, and the end of its output. */
 export function liveToolLines(entry: ToolEntry, drawing: Drawing): readonly LogicalLine[] {
-  const { state, progress } = entry;
+  const { state } = entry;
   const { glyphs } = drawing;
   if (state.status === 'ended') return [headLine(entry, state.ending, drawing)];
   const isWaiting = state.status === 'waiting';

@@ -1,7 +1,7 @@
 import type { Drawing } from '../drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../lines/line.ts';
 import { sanitize } from '../sanitize.ts';
-import type { LiveSource } from '../screen/fit.ts';
+import type { LiveSource } from '../screen/fit-rows.ts';
 import type { Ask, Attention } from '../view/ask.ts';
 import { dialogOptions } from '../view/dialog-options.ts';
 import type { ViewState } from '../view/view-state.ts';

@@ -9,7 +9,7 @@ import { editDraft } from './press-composer.ts';
 import { sendDraft } from './send.ts';
 import { interrupt, leaveKey, pressEscape, pullQueued } from './stop.ts';
 
-const MODES = ['default', 'plan', 'acceptEdits'] as const;
+const MODES: readonly string[] = ['default', 'plan', 'acceptEdits'];
 
 /** What the keys of the composer do. */
 export function runCommand(view: ViewState, command: Command, context: PressContext): Pressed {
@@ -47,7 +47,7 @@ export function runCommand(view: ViewState, command: Command, context: PressCont
       if (suggestion(editor) !== undefined) return editDraft(view, { type: 'accept-suggestion' }, context);
       return editDraft(view, { type: 'move', to: command === 'right' ? 'right' : 'line-end' }, context);
     case 'cycle_mode': {
-      const at = MODES.findIndex((mode) => mode === view.facts.mode);
+      const at = MODES.indexOf(view.facts.mode);
       return withEffects(view, { type: 'mode', mode: MODES[(at + 1) % MODES.length] ?? 'default' });
     }
     case 'answer_or_yank':

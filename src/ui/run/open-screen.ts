@@ -41,8 +41,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
   const { promise: left, resolve: leave } = Promise.withResolvers<number>();
   const printer = createPrinter(options.prose);
   const glyphs = options.glyphs === 'ascii' ? ASCII_GLYPHS : UNICODE_GLYPHS;
-  const setting = { theme: options.theme, background: options.background };
-  let paint = createPaint(resolveTheme(setting.theme, options), options.depth);
+  let paint = createPaint(resolveTheme(options.theme, options), options.depth);
   let highlight: Highlight | undefined;
   let isClosed = false;
   let flushTimer: ReturnType<typeof setTimeout> | undefined;
@@ -65,7 +64,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
     },
     setTheme(name: string) {
       const wanted = THEME_NAMES.find((one) => one === name) ?? 'auto';
-      paint = createPaint(resolveTheme(wanted, setting_(options)), options.depth);
+      paint = createPaint(resolveTheme(wanted, options), options.depth);
       flush();
     },
   };
@@ -173,10 +172,6 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
   };
 }
 
-function setting_(options: ScreenOptions) {
-  return { depth: options.depth, background: options.background };
-}
-
 /** What was being written when the program last ended, and what was sent before. */
 async function restoreDraft(
   conversation: Conversation,
@@ -189,8 +184,7 @@ async function restoreDraft(
   change((view) => {
     const withHistory = edit(view.editor, { type: 'history', entries: entries.toReversed() }, 0);
     if (draft === undefined || draft.text === '' || view.editor.text !== '') return { ...view, editor: withHistory };
-    const editor = { ...createEditor({ draft, history: entries.toReversed() }) };
-    return { ...view, editor };
+    return { ...view, editor: createEditor({ draft, history: entries.toReversed() }) };
   });
 }
 

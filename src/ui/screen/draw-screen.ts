@@ -8,7 +8,7 @@ import { statusLine } from '../status/status-line.ts';
 import type { Paint } from '../theme-paint.ts';
 import { isBusy, type ViewState } from '../view/view-state.ts';
 import { composerRows } from './composer-rows.ts';
-import { fit } from './fit.ts';
+import { fitRows } from './fit-rows.ts';
 import { liveSources } from './live-sources.ts';
 
 /** Everything that is redrawn, as painted rows; always fewer than the terminal has. */
@@ -52,7 +52,7 @@ export function drawScreen(view: ViewState, drawing: Drawing, carry: HistoryCarr
     keepTail,
     rows: rowsOf(kind === 'text' || kind === 'dialog' ? lines : lines.map((line) => oneRow(line, drawing.width))),
   }));
-  const live = [...fit(blocks, liveRoom), ...separator];
+  const live = [...fitRows(blocks, liveRoom), ...separator];
   return {
     live,
     composer: composer.rows,

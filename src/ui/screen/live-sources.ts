@@ -10,7 +10,7 @@ import { sanitize } from '../sanitize.ts';
 import { activityLines } from '../status/activity-line.ts';
 import { queuedWords } from '../view/slice-queue.ts';
 import type { LivePiece, ViewState } from '../view/view-state.ts';
-import type { LiveSource } from './fit.ts';
+import type { LiveSource } from './fit-rows.ts';
 
 /** Everything above the composer that still changes, in its order on screen. */
 export function liveSources(view: ViewState, drawing: Drawing, carry: HistoryCarry): readonly LiveSource[] {

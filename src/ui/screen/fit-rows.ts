@@ -18,7 +18,7 @@ export type LiveSource = Omit<LiveBlock, 'rows'> & { readonly lines: readonly Lo
 const SACRIFICE: readonly BlockKind[] = ['tool', 'ended_tool', 'todos', 'queue', 'text', 'dialog', 'activity'];
 
 /** Makes the live zone fit: the one place that decides what is cut. Never returns more rows than there is room for. */
-export function fit(blocks: readonly LiveBlock[], room: number): readonly string[] {
+export function fitRows(blocks: readonly LiveBlock[], room: number): readonly string[] {
   let shown = blocks.filter((block) => block.rows.length > 0);
   let excess = height(shown) - room;
   for (const kind of SACRIFICE) {
