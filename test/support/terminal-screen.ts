@@ -5,6 +5,8 @@ export type ScreenSize = { readonly cols: number; readonly rows: number };
 export type ScreenOptions = Partial<ScreenSize> & {
   /** What an OSC 11 question is answered with; `mute` terminals do not answer at all. */
   readonly background?: 'dark' | 'light' | 'mute';
+  /** `lf` moves to column 0 by itself, as the driver of a real terminal makes it do. */
+  readonly lineEnds?: 'lf' | 'crlf';
   /** Takes what the terminal itself says: answers to questions about colours, cursor and kind. */
   readonly answer?: (data: string) => void;
 };
@@ -37,7 +39,13 @@ const USUAL_LIMIT_MS = 8000;
 
 export function createScreen(options: ScreenOptions = {}): TerminalScreen {
   const { cols = 80, rows = 24, background = 'dark', answer } = options;
-  const terminal = new Terminal({ cols, rows, scrollback: 20_000, allowProposedApi: true });
+  const terminal = new Terminal({
+    cols,
+    rows,
+    scrollback: 20_000,
+    convertEol: options.lineEnds === 'lf',
+    allowProposedApi: true,
+  });
   const decoder = new TextDecoder();
   const fed: string[] = [];
   let watchers: (() => void)[] = [];

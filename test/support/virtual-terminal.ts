@@ -1,28 +1,22 @@
-import { bytesOfKey } from './key-bytes.ts';
+import { createKeyboard, type Keyboard } from './keyboard.ts';
 import { killNow, processesInSession } from './processes.ts';
-import { createScreen, type ScreenOptions, type ScreenSize, type TerminalScreen } from './terminal-screen.ts';
+import { createScreen, type ScreenOptions, type TerminalScreen } from './terminal-screen.ts';
 
 export type TerminalEnd = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
 /** A process in front of a real pseudo-terminal, and somebody who types. */
-export type VirtualTerminal = TerminalScreen & {
-  readonly pid: number;
-  /** Sends text as if typed, without a newline of its own. */
-  type(text: string): void;
-  /** Presses keys one after the other: `enter`, `esc`, `ctrl+c`, `up`, `shift+tab`, `alt+b` … */
-  press(...keys: readonly string[]): void;
-  /** Pastes, in brackets when the program has asked for them. */
-  paste(text: string): void;
-  send(bytes: string | Uint8Array): void;
-  readonly exited: Promise<TerminalEnd>;
-  /** The window is closed: the program gets SIGHUP. */
-  hangUp(): void;
-  /** Kills it and whoever shares its terminal. */
-  kill(): Promise<void>;
-  [Symbol.asyncDispose](): Promise<void>;
-};
+export type VirtualTerminal = TerminalScreen &
+  Keyboard & {
+    readonly pid: number;
+    readonly exited: Promise<TerminalEnd>;
+    /** The window is closed: the program gets SIGHUP. */
+    hangUp(): void;
+    /** Kills it and whoever shares its terminal. */
+    kill(): Promise<void>;
+    [Symbol.asyncDispose](): Promise<void>;
+  };
 
-export type TerminalOptions = Omit<ScreenOptions, 'answer'> & {
+export type TerminalOptions = Omit<ScreenOptions, 'answer' | 'lineEnds'> & {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
 };
@@ -56,18 +50,9 @@ export function openTerminal(command: readonly string[], options: TerminalOption
 
   return {
     ...view,
+    ...createKeyboard(view, send),
     pid: child.pid,
-    type: send,
-    press(...keys) {
-      const isApplication = view.terminal.modes.applicationCursorKeysMode;
-      for (const key of keys) send(bytesOfKey(key, isApplication ? 'application' : 'normal'));
-    },
-    paste(text) {
-      const lines = text.replaceAll(/\r?\n/g, '\r');
-      send(view.terminal.modes.bracketedPasteMode ? `\x1b[200~${lines}\x1b[201~` : lines);
-    },
-    send,
-    resize(size: ScreenSize) {
+    resize(size) {
       view.resize(size);
       child.terminal.resize(size.cols, size.rows);
     },

@@ -1,0 +1,15 @@
+import { OPENAI_DIALECT } from './api/openai-dialect.ts';
+import { type ApiTurn, status } from './api/reply.ts';
+import { type ApiServer, type Script, startServer } from './api/server.ts';
+
+/** The scripted server in the words of OpenAI chat completions; it lists its models as Ollama does, too. */
+export function startOpenAiServer(script: Script): Promise<ApiServer> {
+  return startServer(script, OPENAI_DIALECT);
+}
+
+/** What such a server says to a prompt that does not fit. */
+export const contextLengthExceeded = (limit = 8192, tokens = 9000): ApiTurn =>
+  status(
+    400,
+    `This model's maximum context length is ${limit} tokens. However, your messages resulted in ${tokens} tokens. Please reduce the length of the messages.`,
+  );
