@@ -2,7 +2,11 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
 const STEPS = [
-  { name: 'format and lint', file: '@biomejs/biome/bin/biome', args: ['ci', '--error-on-warnings', '--colors=off', '.'] },
+  {
+    name: 'format and lint',
+    file: '@biomejs/biome/bin/biome',
+    args: ['ci', '--error-on-warnings', '--colors=off', '.'],
+  },
   { name: 'types', file: 'typescript/bin/tsc', args: ['-p', '.'] },
   { name: 'unused code', file: 'knip/bin/knip.js', args: ['--no-progress'] },
 ];

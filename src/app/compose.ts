@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { createAgent } from '../agent/agent.ts';
 import type { AgentPort } from '../agent/parts.ts';
 import type { Conversation } from '../contracts/conversation.ts';
@@ -7,16 +8,20 @@ import type { AgentEvent } from '../contracts/event.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
 import { openTranscript } from '../session/transcript.ts';
 import { chooseModel } from './choose-model.ts';
+import { examine, formatFindings } from './doctor.ts';
+import { doctorParts } from './doctor-parts.ts';
 import type { Environment } from './environment.ts';
 import { firstMode } from './first-mode.ts';
+import { forkNow } from './fork-session.ts';
 import { gitSnapshot } from './git-snapshot.ts';
 import { createLiveState } from './live-state.ts';
 import { loadExtensions } from './load-extensions.ts';
 import { loopHooks } from './loop-hooks.ts';
-import { type Denial, makeConversation } from './make-conversation.ts';
+import { makeConversation } from './make-conversation.ts';
 import { makeHooks } from './make-hooks.ts';
 import { openSession } from './open-session.ts';
 import { readSettings } from './read-settings.ts';
+import type { DecisionTold, Denial } from './told.ts';
 import { openTrust } from './trust.ts';
 import { createUsageMeter } from './usage-meter.ts';
 import { VERSION } from './version.ts';
@@ -59,6 +64,7 @@ export async function createConversation(options: RunOptions, environment: Envir
   });
   const meter = createUsageMeter();
   const denials: Denial[] = [];
+  const decisions: DecisionTold[] = [];
   let port: AgentPort | undefined;
   const tell = async (event: AgentEvent) => port?.tell(event);
   const transcript = openTranscript({
@@ -114,7 +120,15 @@ export async function createConversation(options: RunOptions, environment: Envir
   const agent = createAgent({
     sessionId: session.id,
     messages: session.messages,
-    listeners: [transcript.record, meter.hear, loop.listen],
+    listeners: [
+      transcript.record,
+      meter.hear,
+      loop.listen,
+      (event) => {
+        if (event.type === 'permission_decision')
+          decisions.push({ tool: event.tool, verdict: event.verdict, trace: event.trace });
+      },
+    ],
     attach: (attached) => {
       port = attached;
     },
@@ -143,6 +157,7 @@ export async function createConversation(options: RunOptions, environment: Envir
     ...loaded.problems.map(({ file, line, text }) => `${file}${line === undefined ? '' : `:${line}`} ${text}`),
     ...extensions.problems.map(({ path, line, text }) => `${path}${line === undefined ? '' : `:${line}`} ${text}`),
   ];
+  const withPort = async (use: (attached: AgentPort) => Promise<string>) => (port === undefined ? '' : use(port));
   const conversation = makeConversation({
     agent,
     live,
@@ -154,11 +169,21 @@ export async function createConversation(options: RunOptions, environment: Envir
     warnings,
     environment,
     options,
+    cwd,
     trusted,
+    loaded: () => loaded,
     extensions: () => extensions,
     branch: (await git)?.branch,
     denials: () => denials,
+    decisions: () => decisions,
     skipPermissions: mode.mayBypass,
+    tell,
+    gatedShell: (command) => withPort((attached) => loop.runGated('Bash', { command }, attached)),
+    gatedFile: (path) =>
+      withPort((attached) => loop.runGated('Read', { file_path: resolve(live.now().cwd, path) }, attached)),
+    fork: () => forkNow(transcript),
+    examine: async () => formatFindings(await examine(doctorParts(options, environment))),
+    newId: randomUUID,
   });
   return { ok: true, conversation };
 }

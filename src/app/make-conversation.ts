@@ -1,79 +1,76 @@
-import type { Agent } from '../contracts/agent.ts';
-import type { Conversation, ConversationInfo } from '../contracts/conversation.ts';
-import type { RunOptions } from '../contracts/run-options.ts';
-import type { Hooks } from '../hooks/create-hooks.ts';
+import { usageBreakdown } from '../context/usage-breakdown.ts';
+import type { ContextUsage, Conversation, ConversationInfo } from '../contracts/conversation.ts';
 import { listModels, resolveModel } from '../model/catalog.ts';
-import type { PortChoice } from '../model/choose-port.ts';
-import type { Transcript } from '../session/transcript.ts';
-import type { Environment } from './environment.ts';
+import { askSmallModel } from '../model/side-calls.ts';
+import { isInside } from '../permissions/paths.ts';
+import type { ConversationBase, ConversationParts } from './conversation-parts.ts';
+import { expandPrompt } from './expand-prompt.ts';
+import { createFindFiles } from './find-files.ts';
 import { isMode, MODES } from './first-mode.ts';
-import type { LiveState } from './live-state.ts';
-import type { Extensions } from './load-extensions.ts';
-import type { UsageMeter } from './usage-meter.ts';
+import { createManualCompact } from './manual-compact.ts';
+import { listCommands, runCommand } from './run-command.ts';
+import { createShellLines } from './shell-lines.ts';
 import { VERSION } from './version.ts';
-import type { LoopParts } from './wire-loop.ts';
 
-/** The concrete parts behind one conversation. */
-export type ConversationParts = {
-  readonly agent: Agent;
-  readonly live: LiveState;
-  readonly meter: UsageMeter;
-  readonly transcript: Transcript;
-  readonly choice: Extract<PortChoice, { ok: true }>;
-  readonly loop: LoopParts;
-  readonly hooks: Hooks;
-  readonly warnings: readonly string[];
-  readonly environment: Environment;
-  readonly options: RunOptions;
-  readonly trusted: boolean;
-  readonly extensions: () => Extensions;
-  readonly branch: string | undefined;
-  readonly skipPermissions: 'may bypass' | 'may not bypass';
-  readonly denials: () => readonly Denial[];
-};
-
-export type Denial = ConversationInfo['permissionDenials'][number];
+const ASIDE =
+  'Answer the question of a programmer in a few sentences. It stands beside their work; what they work on follows if it matters.';
 
 /** One object for every face. */
-export function makeConversation(parts: ConversationParts): Conversation {
-  const { agent, live, meter, transcript, choice } = parts;
+export function makeConversation(base: ConversationBase): Conversation {
+  const { agent, live, meter, transcript, choice, loop } = base;
+
+  async function setModel(name: string | undefined): ReturnType<Conversation['setModel']> {
+    const model = name === undefined ? choice.model : resolveModel(name);
+    if (model.trim() === '') return { ok: false, why: 'Say which model.' };
+    loop.observer.expect(`The model changed to ${model}.`);
+    live.change({ model });
+    return { ok: true, model };
+  }
+
+  async function contextUsage(): Promise<ContextUsage> {
+    const { model } = live.now();
+    const prepared = await loop.context.prepare(agent.state().messages);
+    await loop.ready();
+    return usageBreakdown({
+      model,
+      windowTokens: choice.infoOf(model).contextWindow,
+      compactAt: loop.context.limits(model).compactAt,
+      system: loop.prompt.system.parts(),
+      tools: loop.tools.map(({ spec, source }) => ({ spec, source })),
+      view: prepared.view,
+      knownTokens: meter.contextTokens() === 0 ? undefined : meter.contextTokens(),
+    });
+  }
+
+  const parts: ConversationParts = {
+    ...base,
+    contextUsage,
+    setModel,
+    compact: createManualCompact({ ...base, context: loop.context }),
+    askAside: (prompt) =>
+      askSmallModel(
+        choice.port,
+        { model: live.now().model, system: ASIDE, prompt, onUsage: meter.add },
+        new AbortController().signal,
+      ),
+  };
+  const findFiles = createFindFiles(loop.locator, base.cwd, Date.now);
+  const runShell = createShellLines({
+    ...base,
+    bash: () => loop.tools.find((tool) => tool.name === 'Bash'),
+    cwd: () => live.now().cwd,
+  });
+
   return {
     agent,
-    info: () => ({
-      sessionId: agent.sessionId,
-      title: live.now().title,
-      transcriptPath: transcript.path,
-      cwd: live.now().cwd,
-      gitBranch: parts.branch,
-      model: live.now().model,
-      modelInfo: choice.infoOf(live.now().model),
-      effort: live.now().effort,
-      mode: live.now().mode,
-      tools: parts.loop.tools.map((tool) => tool.name),
-      mcpServers: [],
-      agents: parts.extensions().agents.map(({ name }) => name),
-      skills: parts.extensions().skills.map(({ name }) => name),
-      outputStyle: live.now().outputStyle,
-      apiKeySource: choice.keySource,
-      version: VERSION,
-      isDemo: choice.provider === 'demo',
-      trusted: parts.trusted,
-      contextTokens: meter.contextTokens(),
-      todos: live.now().todos,
-      warnings: parts.warnings,
-      permissionDenials: parts.denials(),
-    }),
+    info: () => infoOf(parts),
     usage: meter.report,
-    async setModel(name) {
-      const model = name === undefined ? choice.model : resolveModel(name);
-      live.change({ model });
-      return { ok: true, model };
-    },
+    setModel,
     setEffort: (effort) => live.change({ effort }),
     setThinkingTokens: (thinkingTokens) => live.change({ thinkingTokens }),
     setMode(mode) {
       if (!isMode(mode)) return { ok: false, why: `There is no mode "${mode}". There are: ${MODES.join(', ')}.` };
-      if (mode === 'bypassPermissions' && parts.skipPermissions === 'may not bypass') {
+      if (mode === 'bypassPermissions' && base.skipPermissions === 'may not bypass') {
         return {
           ok: false,
           why: 'Switching permissions off needs the flag --dangerously-skip-permissions at the start.',
@@ -83,28 +80,75 @@ export function makeConversation(parts: ConversationParts): Conversation {
       return { ok: true, mode };
     },
     models: listModels,
-    commands: () => [],
-    runCommand: async (line) => ({ kind: 'failed', words: `There is no command /${line.split(' ')[0]}.` }),
-    runShell: async () => undefined,
-    findFiles: async () => [],
-    expandPrompt: async (words) => words,
-    contextUsage: async () => ({ model: live.now().model, totalTokens: 0, maxTokens: 0, categories: [], biggest: [] }),
+    commands: () => listCommands(parts),
+    runCommand: (line) => runCommand(line, parts),
+    runShell,
+    findFiles,
+    expandPrompt: (words, images = []) =>
+      expandPrompt(words, images, {
+        cwd: live.now().cwd,
+        home: base.environment.home,
+        mayRead: (path) => loop.roots().some((root) => isInside(path, root)),
+      }),
+    contextUsage,
     checkpoints: async () => [],
     rewind: async () => ({ ok: false, why: 'There is nothing to go back to.' }),
-    rename: (title) => transcript.append({ type: 'title', title, by: 'person' }),
+    rename: async (title) => {
+      live.change({ title });
+      await transcript.append({ type: 'title', title, by: 'person' });
+    },
     background: () =>
-      parts.loop.shells
+      loop.shells
         .list()
         .filter((shell) => shell.exit === undefined)
         .map(({ id, command, startedAtMs }) => ({ id, title: command, elapsedMs: Date.now() - startedAtMs })),
-    moveToBackground: parts.loop.shells.moveToBackground,
+    moveToBackground: loop.shells.moveToBackground,
     draft: { load: async () => undefined, save: () => undefined, clear: async () => undefined },
     history: { recent: async () => [], add: async () => undefined },
-    async close() {
+    async close(reason) {
       agent.abort('shutdown');
+      loop.stopBackground();
       await agent.waitForIdle();
-      await parts.loop.shells.closeAll();
+      await base.hooks.fire('SessionEnd', { reason }, AbortSignal.timeout(1_500));
+      await loop.shells.closeAll();
       await transcript.close();
     },
+  };
+}
+
+function infoOf({
+  agent,
+  live,
+  choice,
+  transcript,
+  loop,
+  extensions,
+  meter,
+  ...parts
+}: ConversationParts): ConversationInfo {
+  const { model, cwd, effort, mode, outputStyle, title, todos } = live.now();
+  return {
+    sessionId: agent.sessionId,
+    title,
+    transcriptPath: transcript.path,
+    cwd,
+    gitBranch: parts.branch,
+    model,
+    modelInfo: choice.infoOf(model),
+    effort,
+    mode,
+    tools: loop.tools.map((tool) => tool.name),
+    mcpServers: [],
+    agents: extensions().agents.map(({ name }) => name),
+    skills: extensions().skills.map(({ name }) => name),
+    outputStyle,
+    apiKeySource: choice.keySource,
+    version: VERSION,
+    isDemo: choice.provider === 'demo',
+    trusted: parts.trusted,
+    contextTokens: meter.contextTokens(),
+    todos,
+    warnings: parts.warnings,
+    permissionDenials: parts.denials(),
   };
 }

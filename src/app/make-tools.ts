@@ -15,6 +15,7 @@ import { createNotebookEditTool } from '../tools/notebook-edit/notebook-edit.ts'
 import { createReadTool } from '../tools/read/read.ts';
 import { createReadState } from '../tools/read-state.ts';
 import { createLocator } from '../tools/search/choose-locator.ts';
+import type { Locator } from '../tools/search/locator.ts';
 import { createShells, type Shells } from '../tools/shells.ts';
 import { createSkillTool, type SkillParts } from '../tools/skill/skill.ts';
 import { createStructuredOutputTool } from '../tools/structured-output/structured-output.ts';
@@ -31,6 +32,7 @@ export type ToolBox = {
   readonly tools: readonly Tool[];
   readonly readState: ReturnType<typeof createReadState>;
   readonly shells: Shells;
+  readonly locator: Locator;
 };
 
 export type ToolParts = {
@@ -56,7 +58,8 @@ export function makeTools(parts: ToolParts): ToolBox {
   const readState = createReadState();
   const shells = createShells(Date.now);
   const change = { readState, home, ...(parts.beforeChange && { beforeChange: parts.beforeChange }) };
-  const search = { locator: createLocator(environment.variables), home, excluded: parts.excluded };
+  const locator = createLocator(environment.variables);
+  const search = { locator, home, excluded: parts.excluded };
   const bash = createBashTool({
     shells,
     variables: parts.variables,
@@ -71,6 +74,7 @@ export function makeTools(parts: ToolParts): ToolBox {
   return {
     readState,
     shells,
+    locator,
     tools: [
       bash,
       askUserQuestionTool,

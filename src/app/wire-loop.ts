@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { AgentPort } from '../agent/parts.ts';
 import type { Decision } from '../context/decisions.ts';
 import type { AgentEvent } from '../contracts/event.ts';
-import { isJsonObject } from '../contracts/json.ts';
+import { isJsonObject, type JsonObject } from '../contracts/json.ts';
 import type { QueryDeps } from '../contracts/query.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
 import type { Settings } from '../contracts/settings.ts';
@@ -17,7 +17,6 @@ import type { LiveState } from './live-state.ts';
 import type { Extensions } from './load-extensions.ts';
 import { loopHooks } from './loop-hooks.ts';
 import { makeCap, makeContext } from './make-context.ts';
-import type { Denial } from './make-conversation.ts';
 import { makeDeps } from './make-deps.ts';
 import { makeGate } from './make-gate.ts';
 import { makePrompt } from './make-prompt.ts';
@@ -25,6 +24,7 @@ import { makeTools } from './make-tools.ts';
 import { createObserver } from './observe.ts';
 import { offerTools } from './offer-tools.ts';
 import { makeSubagents } from './run-subagent.ts';
+import type { Denial } from './told.ts';
 import type { UsageMeter } from './usage-meter.ts';
 
 export type LoopWiring = {
@@ -172,8 +172,29 @@ export function wireLoop(wiring: LoopWiring) {
     })(port);
   }
 
+  /** A call nobody's reply asked for (a line in a command's file): the same gate, the same tool. */
+  async function runGated(name: string, input: JsonObject, port: AgentPort): Promise<string> {
+    const prepared = tools.find((tool) => tool.name === name)?.prepare(input);
+    if (prepared?.ok !== true) return `(${name} is not available here)`;
+    const { call } = prepared;
+    const callId = `command-${newId()}`;
+    const { cwd } = live.now();
+    const signal = new AbortController().signal;
+    const { title, isReadOnly, isDestructive } = call;
+    const verdict = await depsOf(port, 'Stop').gate(
+      { callId, tool: name, title, input: call.input, cwd, isReadOnly, isDestructive },
+      {},
+      signal,
+    );
+    if (verdict.behavior === 'deny') return `(not run: ${verdict.message})`;
+    const outcome = await call.call({ callId, cwd, signal, report: () => undefined, ask: async () => undefined });
+    return typeof outcome.content === 'string' ? outcome.content : '(a picture)';
+  }
+
   return {
     tools,
+    runGated,
+    locator: box.locator,
     shells: box.shells,
     readState: box.readState,
     context,

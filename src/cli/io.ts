@@ -13,6 +13,7 @@ export type Io = {
   };
   readonly stdout: {
     readonly isTty: boolean;
+    readonly columns: () => number;
     readonly write: (text: string) => void;
     /** Resolves when everything written is with the system, or nobody reads any more. */
     readonly flushed: () => Promise<void>;
@@ -42,6 +43,7 @@ export function processIo(environment: Environment, cwd: string): Io {
     },
     stdout: {
       isTty: process.stdout.isTTY === true,
+      columns: () => process.stdout.columns ?? 80,
       write(text) {
         if (closed.done) return;
         pending = new Promise((resolve) => {

@@ -70,7 +70,7 @@ function longOf(flags: string): string {
 }
 
 /** Every name a flag answers to. */
-export function knownNames(flags: readonly Flag[]): readonly string[] {
+function knownNames(flags: readonly Flag[]): readonly string[] {
   return ['--help', '--version', ...flags.flatMap((flag) => partsOf(flag).long)];
 }
 

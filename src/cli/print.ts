@@ -1,5 +1,6 @@
 import type { AbortReason } from '../contracts/agent.ts';
 import type { Conversation } from '../contracts/conversation.ts';
+import type { AgentEvent } from '../contracts/event.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { Terminal } from '../contracts/terminal.ts';
 import { exitCodeOf } from './exit-code.ts';
@@ -15,6 +16,8 @@ export type PrintPort = {
   readonly warn: (text: string) => void;
   readonly newId: () => string;
   readonly now: () => number;
+  /** On a terminal replies are shown while they are written; the result is not repeated then. */
+  readonly live?: { hear(event: AgentEvent): void };
   /** What ended the run from outside, if anything did. */
   readonly abortedBy: () => AbortReason | undefined;
 };
@@ -42,6 +45,7 @@ export async function printOnce(
   };
   const unsubscribe = agent.subscribe((event) => {
     record.hear(event);
+    if (output.format === 'text') port.live?.hear(event);
     if (output.format !== 'text') for (const line of writer.linesOf(event)) say(line);
     else if (event.type === 'notice' && event.level !== 'info') warn(event.text);
   });
@@ -60,14 +64,15 @@ export async function printOnce(
       port.write(`${JSON.stringify(output.detail === 'all' ? [...lines, result] : result)}\n`);
       break;
     default:
-      if (code === 0) port.write(`${textOf(result)}\n`);
-      else warn(terminal.words ?? `The run ended: ${terminal.reason}.`);
+      if (code !== 0) warn(terminal.words ?? `The run ended: ${terminal.reason}.`);
+      else if (port.live === undefined || said.kind === 'answer' || result.structured_output !== undefined)
+        port.write(`${textOf(result)}\n`);
   }
   return code;
 }
 
 /** How a prompt or a command ended; a command answers in words of its own. */
-export async function answer(
+async function answer(
   { agent }: Conversation,
   said: Understood,
 ): Promise<{ readonly terminal: Terminal; readonly words?: string }> {

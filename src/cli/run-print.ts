@@ -35,8 +35,14 @@ export async function runPrint(invocation: Invocation, io: Io, shutdown: Shutdow
     newId: randomUUID,
     now: Date.now,
     abortedBy: shutdown.reason,
+    ...(output.format === 'text' && io.stdout.isTty ? { live: await liveText(io) } : {}),
   });
   return shutdown.reason() === 'shutdown' ? 0 : code;
+}
+
+async function liveText(io: Io) {
+  const { createLiveText } = await import('./print-tty.ts');
+  return createLiveText(io.environment.term, io.stdout.columns(), io.stdout.write);
 }
 
 /** A list flag takes every word behind it; that is the usual way to lose a prompt. */

@@ -13,7 +13,7 @@ export function answerForNobody(agent: Agent): () => void {
 }
 
 /** Names the rule or the mode that would have let the call pass. */
-export function denialOf({ toolName, reasons, suggestions, facts, danger }: PermissionRequest): string {
+function denialOf({ toolName, reasons, suggestions, facts, danger }: PermissionRequest): string {
   const why = reasons.length === 0 ? '' : ` (${reasons.join('; ')})`;
   const rules = suggestions.map(({ rule }) => `--allowedTools "${rule}"`);
   const mode = facts.kind === 'edit' ? ['--permission-mode acceptEdits'] : [];

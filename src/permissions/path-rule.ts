@@ -36,7 +36,7 @@ export function ruleReachesInto(rule: Rule, folder: string, policy: Policy): boo
 function speaksOf(rule: Rule, tool: string, use: 'read' | 'write'): boolean {
   if (rule.tool === '*') return true;
   if (use === 'read') {
-    if (rule.tool === 'Read' || rule.tool === tool) return true;
+    if (rule.tool === 'Read' || (rule.tool === tool && tool !== 'Bash')) return true;
     return (
       rule.behavior !== 'allow' &&
       rule.specifier !== undefined &&
@@ -44,7 +44,7 @@ function speaksOf(rule: Rule, tool: string, use: 'read' | 'write'): boolean {
       READING_TOOLS.includes(tool)
     );
   }
-  if (rule.tool === 'Edit' || rule.tool === tool) return true;
+  if (rule.tool === 'Edit' || (rule.tool === tool && tool !== 'Bash')) return true;
   return rule.behavior !== 'allow' && rule.specifier !== undefined && WRITING_TOOLS.includes(rule.tool);
 }
 

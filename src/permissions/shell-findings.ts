@@ -1,12 +1,13 @@
 import { parse } from 'unbash';
 import { characterProblems } from './bash/check-bytes.ts';
+import { commandPattern } from './bash/command-rule.ts';
 import { isCovered } from './bash/covered.ts';
 import { readNarrowly } from './bash/narrow.ts';
 import { readWidely } from './bash/wide.ts';
 import { type DecisionContext, findRule, resolveIn } from './context.ts';
 import { type Findings, type Need, ruleSays } from './finding.ts';
 import { pathNeed } from './path-findings.ts';
-import { partNeeds } from './shell-needs.ts';
+import { partNeeds, redirectNeeds } from './shell-needs.ts';
 import { shellObjections } from './shell-objections.ts';
 import { shellPaths } from './shell-paths.ts';
 
@@ -31,7 +32,7 @@ export function shellFindings(context: DecisionContext, command: string): Findin
   const whole = findRule(
     context,
     'allow',
-    (rule) => rule.tool === 'Bash' && (rule.specifier === undefined || rule.specifier === command.trim()),
+    (rule) => rule.tool === 'Bash' && (rule.specifier === undefined || isWhole(rule.specifier, command)),
   );
   if (whole !== undefined && characters.length === 0 && (unanalysed.length === 0 || !watchesBash(context))) {
     const cover: Need = {
@@ -40,15 +41,23 @@ export function shellFindings(context: DecisionContext, command: string): Findin
       text: `${command} is allowed by ${ruleSays(whole)}.`,
       cover: { by: 'rule', rule: whole },
     };
-    const writes = paths.writes
-      .filter((each) => each.command.startsWith('> '))
-      .map(({ path }) => pathNeed(context, { tool: 'Bash', use: 'write', path }));
+    const writes =
+      unanalysed.length === 0
+        ? narrow.parts.flatMap((part) => redirectNeeds(context, part))
+        : paths.writes
+            .filter((each) => each.command.startsWith('> '))
+            .map(({ path }) => pathNeed(context, { tool: 'Bash', use: 'write', path }));
     return { objections, needs: [cover, ...writes], unanalysed, hardened: 'none' };
   }
   const parts = narrow.parts.map((part) => partNeeds(context, part));
   const unclear: readonly Need[] = unanalysed.map((text) => ({ kind: 'command', subject: command, text }));
   const hardened = parts.some((part) => part.hardened === 'git') ? 'git' : 'none';
   return { objections, needs: [...unclear, ...parts.flatMap((part) => part.needs)], unanalysed, hardened };
+}
+
+/** A command line of several parts can be allowed word for word. */
+function isWhole(specifier: string, command: string): boolean {
+  return specifier === command.trim() && commandPattern(specifier).open === 'exact';
 }
 
 /** With a rule that denies or asks for commands, what cannot be named is not run. */

@@ -18,16 +18,21 @@ export type PartNeeds = { readonly needs: readonly Need[]; readonly hardened: 'g
 
 /** What one simple command needs: its own cover, and one for every file its redirections name. */
 export function partNeeds(context: DecisionContext, part: ShellPart): PartNeeds {
-  const redirects = part.redirects.flatMap(({ use, target }) =>
+  const redirects = redirectNeeds(context, part);
+  if (part.argv.length === 0) return { needs: redirects, hardened: 'none' };
+  const own = commandNeeds(context, part);
+  return { needs: [...own.needs, ...redirects], hardened: own.hardened };
+}
+
+/** Redirections are reads and writes of their own, whatever covers the command. */
+export function redirectNeeds(context: DecisionContext, part: ShellPart): readonly Need[] {
+  return part.redirects.flatMap(({ use, target }) =>
     part.cwds.flatMap((cwd) => {
       const path = resolveIn(context, cwd, spelled(target));
       const uses = use === 'both' ? (['read', 'write'] as const) : [use];
       return uses.map((each) => pathNeed(context, { tool: 'Bash', use: each, path }));
     }),
   );
-  if (part.argv.length === 0) return { needs: redirects, hardened: 'none' };
-  const own = commandNeeds(context, part);
-  return { needs: [...own.needs, ...redirects], hardened: own.hardened };
 }
 
 function commandNeeds(context: DecisionContext, part: ShellPart): PartNeeds {

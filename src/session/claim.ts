@@ -19,7 +19,7 @@ export function claimedBy(transcriptPath: string): Promise<LockHolder | undefine
   return lockHolder(lockPath(transcriptPath));
 }
 
-function lockPath(transcriptPath: string): string {
+export function lockPath(transcriptPath: string): string {
   return transcriptPath.replace(/\.jsonl$/, '.lock');
 }
 

@@ -1,30 +1,33 @@
-import { copyFile, open, readdir, readFile, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import type { SessionRecord } from '../contracts/session.ts';
-import { projectDir } from './paths.ts';
-import { readRecords } from './read-records.ts';
+import { constants } from 'node:fs';
+import { copyFile, cp, readdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { errnoOf } from '../lib/errno.ts';
+import { createAppendFile, diskAppendFs } from './append-file.ts';
+import { claimedBy, lockPath } from './claim.ts';
+import { projectDir, sessionFolder, transcriptPath } from './paths.ts';
+import { type ReadRecords, readTranscript } from './read-records.ts';
+import { rebuild } from './rebuild.ts';
+import { type SessionSummary, summarizeSession } from './summary.ts';
+import { makeRecord } from './track.ts';
 
-/** One stored session, as pickers and lists show it. */
-export type SessionSummary = {
-  readonly id: string;
-  readonly path: string;
-  readonly title: string;
-  readonly firstPrompt: string;
-  readonly cwd: string;
-  readonly gitBranch: string | undefined;
-  readonly modifiedMs: number;
-  readonly bytes: number;
-};
+export type { SessionSummary } from './summary.ts';
 
-/** How much of each end of a file a summary looks at. */
-const PEEK_BYTES = 16_384;
+export type Done = { readonly ok: true } | { readonly ok: false; readonly why: string };
+
+/** How many files are looked at before others get a turn. */
+const SLICE = 250;
 
 /** The sessions of one directory, newest first; of all directories when none is named. */
 export async function listSessions(ouroHome: string, realCwd?: string): Promise<readonly SessionSummary[]> {
   const dirs = realCwd === undefined ? await allDirs(ouroHome) : [projectDir(ouroHome, realCwd)];
   const files = (await Promise.all(dirs.map(filesOf))).flat();
-  const summaries = await Promise.all(files.map(summarize));
-  return summaries.filter((one) => one !== undefined).toSorted((a, b) => b.modifiedMs - a.modifiedMs);
+  const summaries: SessionSummary[] = [];
+  for (const [at, path] of files.entries()) {
+    if (at > 0 && at % SLICE === 0) await new Promise((resolve) => setImmediate(resolve));
+    const summary = summarizeSession(path);
+    if (summary !== undefined) summaries.push(summary);
+  }
+  return summaries.toSorted((a, b) => b.modifiedMs - a.modifiedMs);
 }
 
 /** The session meant by an id, the beginning of one, or a title. */
@@ -47,20 +50,90 @@ export async function findSession(
 }
 
 function matching(sessions: readonly SessionSummary[], wanted: string): readonly SessionSummary[] {
+  if (wanted === '') return [];
   const exact = sessions.filter(({ id, title }) => id === wanted || title === wanted);
   if (exact.length > 0) return exact;
   const lower = wanted.toLowerCase();
   return sessions.filter(({ id, title }) => id.startsWith(lower) || title.toLowerCase() === lower);
 }
 
-export async function readSession(path: string): Promise<ReturnType<typeof readRecords>> {
-  return readRecords(await readFile(path, 'utf8'));
+/** What a resume needs of a session: from its last boundary on, or all of it when it went back behind that. */
+export async function readSession(path: string): Promise<ReadRecords> {
+  const recent = await readTranscript(path, 'from-boundary');
+  return rebuild(recent.records).incomplete ? readTranscript(path, 'all') : recent;
 }
 
-/** A copy under a new id; the original stays as it is. */
+/** Gives a stored session a name. */
+export async function renameSession(
+  session: SessionSummary,
+  title: string,
+  clock: { readonly newId: () => string; readonly now: () => number },
+): Promise<Done> {
+  const { records } = await readTranscript(session.path, 'from-boundary');
+  const last = records.at(-1);
+  if (last === undefined) return { ok: false, why: `The session ${session.id} holds nothing that could be named.` };
+  const record = makeRecord(
+    { type: 'title', title, by: 'person' },
+    {
+      uuid: clock.newId(),
+      parentUuid: last.uuid,
+      sessionId: session.id,
+      timestamp: new Date(clock.now()).toISOString(),
+      cwd: session.cwd,
+      version: last.version,
+    },
+  );
+  let problem: string | undefined;
+  const file = createAppendFile(session.path, diskAppendFs, (why) => {
+    problem = why;
+  });
+  await file.append(`${JSON.stringify(record)}\n`);
+  await file.close();
+  return problem === undefined ? { ok: true } : { ok: false, why: `The title could not be saved: ${problem}` };
+}
+
+/** Removes a session with everything that was kept for it. One that is open somewhere stays. */
+export async function deleteSession(session: SessionSummary): Promise<Done> {
+  const holder = await claimedBy(session.path);
+  if (holder !== undefined) {
+    return { ok: false, why: `The session is open in process ${holder.pid}. Close it there first.` };
+  }
+  const dir = dirname(session.path);
+  await rm(session.path, { force: true });
+  await rm(lockPath(session.path), { force: true });
+  await rm(sessionFolder(dir, session.id), { recursive: true, force: true });
+  await rm(join(dir, 'drafts', `${session.id}.json`), { force: true });
+  return { ok: true };
+}
+
+/** Deletes what nobody touched for so many days; answers with what went. Open sessions stay. */
+export async function pruneSessions(
+  ouroHome: string,
+  limits: { readonly days: number; readonly nowMs: number; readonly mode: 'delete' | 'preview' },
+): Promise<readonly SessionSummary[]> {
+  const oldest = limits.nowMs - limits.days * 86_400_000;
+  const old = (await listSessions(ouroHome)).filter(({ modifiedMs }) => modifiedMs < oldest);
+  const gone: SessionSummary[] = [];
+  for (const session of old) {
+    const done = limits.mode === 'delete' ? await deleteSession(session) : { ok: true };
+    if (done.ok) gone.push(session);
+  }
+  return gone;
+}
+
+/** A copy under a new id with everything that was kept for it; the original stays as it is. */
 export async function forkSession(session: SessionSummary, newId: string): Promise<string> {
-  const path = join(session.path, '..', `${newId}.jsonl`);
-  await copyFile(session.path, path);
+  const dir = dirname(session.path);
+  const path = transcriptPath(dir, newId);
+  await copyFile(session.path, path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  try {
+    await cp(sessionFolder(dir, session.id), sessionFolder(dir, newId), {
+      recursive: true,
+      mode: constants.COPYFILE_FICLONE,
+    });
+  } catch (thrown) {
+    if (errnoOf(thrown) !== 'ENOENT') throw thrown;
+  }
   return path;
 }
 
@@ -79,52 +152,4 @@ async function namesIn(dir: string): Promise<readonly string[]> {
   } catch {
     return [];
   }
-}
-
-async function summarize(path: string): Promise<SessionSummary | undefined> {
-  try {
-    const { size, mtimeMs } = await stat(path);
-    const { head, tail } = await peek(path, size);
-    const records = [...readRecords(head).records, ...readRecords(tail).records];
-    const prompt = records.find((record) => record.type === 'user');
-    if (prompt === undefined) return undefined;
-    const firstPrompt = wordsOf(prompt);
-    const title = records.findLast((record) => record.type === 'title');
-    return {
-      id: basename(path, '.jsonl'),
-      path,
-      title: title?.type === 'title' ? title.title : firstPrompt.slice(0, 80),
-      firstPrompt,
-      cwd: prompt.cwd,
-      gitBranch: records.at(-1)?.gitBranch,
-      modifiedMs: mtimeMs,
-      bytes: size,
-    };
-  } catch {
-    return undefined;
-  }
-}
-
-async function peek(path: string, size: number): Promise<{ readonly head: string; readonly tail: string }> {
-  const file = await open(path, 'r');
-  try {
-    const head = await file.read(Buffer.alloc(PEEK_BYTES), 0, PEEK_BYTES, 0);
-    const from = Math.max(PEEK_BYTES, size - PEEK_BYTES);
-    const tail = size > PEEK_BYTES ? await file.read(Buffer.alloc(PEEK_BYTES), 0, PEEK_BYTES, from) : undefined;
-    return {
-      head: head.buffer.subarray(0, head.bytesRead).toString('utf8'),
-      tail: tail === undefined ? '' : tail.buffer.subarray(0, tail.bytesRead).toString('utf8'),
-    };
-  } finally {
-    await file.close();
-  }
-}
-
-function wordsOf(record: SessionRecord): string {
-  if (record.type !== 'user') return '';
-  return record.message.blocks
-    .flatMap((block) => (block.type === 'text' ? [block.text] : []))
-    .join(' ')
-    .replaceAll(/\s+/g, ' ')
-    .trim();
 }

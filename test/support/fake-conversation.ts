@@ -92,7 +92,7 @@ function askingGate(
 }
 
 /** A question about a call, as the gate would ask it. */
-export function questionAbout(
+function questionAbout(
   request: Pick<CallRequest, 'callId' | 'tool' | 'title' | 'input'>,
   more: Partial<PermissionRequest> = {},
 ): PermissionRequest {

@@ -7,6 +7,7 @@ export function characterProblems(command: string): readonly string[] {
   const hidden = hiddenCharacter(command);
   return [
     ...(hidden === undefined ? [] : [`It holds a character that does not show as what it is (${hidden}).`]),
+    ...(/(?:^|[^\\])(?:\\\\)*\\$/.test(command) ? ['It ends in the middle of an escape.'] : []),
     ...(new TextEncoder().encode(command).length > MAX_COMMAND_BYTES
       ? [`It is longer than ${MAX_COMMAND_BYTES} bytes.`]
       : []),

@@ -24,7 +24,7 @@ export function denyMatches(rule: Rule, reached: Reached, policy: Policy): boole
     return (
       fits(words, variant, pattern.open) ||
       fits(variants(words).at(-1) ?? words, variant, pattern.open) ||
-      flagsFit(words, variant, pattern.open)
+      flagsFit(words, variant)
     );
   });
 }
@@ -78,7 +78,7 @@ function wordFits(pattern: string, word: string): boolean {
 }
 
 /** `rm -rf` also means `rm -r -f`, `rm -fr` and `rm --recursive --force`; operands may stand between. */
-function flagsFit(pattern: readonly string[], argv: readonly string[], open: CommandPattern['open']): boolean {
+function flagsFit(pattern: readonly string[], argv: readonly string[]): boolean {
   const [name, ...rest] = pattern;
   const wanted = rest.filter(isFlag);
   if (name === undefined || wanted.length === 0 || argv[0] === undefined || !wordFits(name, argv[0])) return false;
@@ -88,7 +88,7 @@ function flagsFit(pattern: readonly string[], argv: readonly string[], open: Com
   return fits(
     rest.filter((word) => !isFlag(word)),
     operands,
-    open === 'exact' && wanted.length === rest.length ? 'prefix' : open,
+    'prefix',
   );
 }
 

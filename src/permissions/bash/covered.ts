@@ -1,26 +1,45 @@
 import { forEachChild, type ParsedScript, type SyntaxNode } from 'unbash';
 
-/** True when every byte belongs to a node, an operator, a keyword or a comment: nothing was skipped in silence. */
-export function isCovered(source: string, script: ParsedScript): boolean {
-  const spans: (readonly [number, number])[] = [];
-  collect(script, spans);
-  spans.sort((left, right) => left[0] - right[0]);
+/** The part of the source that the script is; a substitution is inside a larger text. */
+type Region = { readonly from: number; readonly to: number };
+
+type Tally = { readonly spans: (readonly [number, number])[]; groups: number; braces: number; negations: number };
+
+/**
+ * True when every byte belongs to a node, an operator, a keyword or a comment, and every bracket to a group: the
+ * parser forgives much, and what it forgave must not be taken for understood.
+ */
+export function isCovered(
+  source: string,
+  script: ParsedScript,
+  region: Region = { from: 0, to: source.length },
+): boolean {
+  const tally: Tally = { spans: [], groups: 0, braces: 0, negations: 0 };
+  collect(script, tally);
+  tally.spans.sort((left, right) => left[0] - right[0]);
   let rest = '';
-  let at = 0;
-  for (const [start, end] of spans) {
+  let at = region.from;
+  for (const [start, end] of tally.spans) {
     if (start > at) rest += `${source.slice(at, start)} `;
     at = Math.max(at, end);
   }
-  rest += source.slice(at);
-  const bare = rest
-    .replace(/\\\n/g, ' ')
-    .replace(/(^|[\s;&|()])#[^\n]*/g, '$1')
+  rest += source.slice(at, region.to);
+  const bare = rest.replace(/\\\n/g, ' ').replace(/(^|[\s;&|()])#[^\n]*/g, '$1');
+  const count = (char: string) => bare.split(char).length - 1;
+  const balanced =
+    count('(') === tally.groups &&
+    count(')') === tally.groups &&
+    count('{') === tally.braces &&
+    count('}') === tally.braces &&
+    count('!') === tally.negations;
+  const words = bare
     .replace(/[\s;&|(){}!]+/g, ' ')
-    .trim();
-  return bare.split(' ').every((word) => /^(?:if|then|elif|else|fi|time|-p|--)?$/.test(word));
+    .trim()
+    .split(' ');
+  return balanced && words.every((word) => /^(?:if|then|elif|else|fi|time|-p|--)?$/.test(word));
 }
 
-const LEAVES = new Set(['Word', 'Assignment', 'HereString']);
+const LEAVES = new Set(['Word', 'Assignment', 'HereString', 'Redirect']);
 const OPAQUE = new Set([
   'For',
   'While',
@@ -33,19 +52,18 @@ const OPAQUE = new Set([
   'ArithmeticFor',
 ]);
 
-function collect(node: SyntaxNode, spans: (readonly [number, number])[]): void {
+function collect(node: SyntaxNode, tally: Tally): void {
   if (LEAVES.has(node.type) || OPAQUE.has(node.type)) {
-    spans.push([node.pos, node.end]);
-    return;
-  }
-  if (node.type === 'Redirect') {
-    spans.push([node.pos, node.end]);
+    tally.spans.push([node.pos, node.end]);
     return;
   }
   if (node.type === 'HereDoc') {
-    spans.push([node.pos, node.delimiter?.end ?? node.end], [node.body.pos, node.body.end]);
-    if (node.closing !== undefined) spans.push([node.closing.pos, node.closing.end]);
+    tally.spans.push([node.pos, node.delimiter?.end ?? node.end], [node.body.pos, node.body.end]);
+    if (node.closing !== undefined) tally.spans.push([node.closing.pos, node.closing.end]);
     return;
   }
-  forEachChild(node, (child) => collect(child, spans));
+  if (node.type === 'Subshell') tally.groups += 1;
+  if (node.type === 'BraceGroup') tally.braces += 1;
+  if (node.type === 'Negation') tally.negations += 1;
+  forEachChild(node, (child) => collect(child, tally));
 }

@@ -1,6 +1,7 @@
 import type {
   Assignment,
   Command,
+  CommandExpansionPart,
   CommandNode,
   CompoundList,
   ParsedScript,
@@ -8,6 +9,7 @@ import type {
   Redirection,
   Statement,
 } from 'unbash';
+import { isCovered } from './covered.ts';
 import { type Argument, isPlainHereDoc, readWord, substitutionsIn } from './words.ts';
 
 /** One simple command, as bash will certainly run it, and the folders it may run in. */
@@ -157,13 +159,16 @@ export function readNarrowly(source: string, script: ParsedScript, cwd: string, 
     return name?.text === 'cd' ? changeFolder(argv, cwds) : { ok: cwds, failed: cwds };
   }
 
-  function readSubstitution(inner: { script: ParsedScript | undefined; text: string }, cwds: readonly string[]): void {
+  function readSubstitution(inner: CommandExpansionPart, cwds: readonly string[]): void {
     if (inner.script === undefined || inner.text.startsWith('`')) {
       problems.add(`What ${inner.text} stands for is not known.`);
       return;
     }
     const outer = text;
     text = inner.script.source ?? text;
+    if (!isCovered(text, inner.script, { from: inner.pos + 2, to: inner.end - 1 })) {
+      problems.add(`Some of ${inner.text} was not understood.`);
+    }
     depth += 1;
     if (depth > MAX_DEPTH) problems.add('It is nested too deeply.');
     else readScript(inner.script, cwds);

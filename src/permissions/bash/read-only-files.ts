@@ -135,7 +135,7 @@ export const FILE_READERS: Readonly<Record<string, ReadOnlyCommand>> = {
   rev: { short: '', long: [], operands: 'paths', globs: 'guarded' },
   expand: { short: 'it=', long: words('initial tabs='), operands: 'paths', globs: 'guarded' },
   diff: {
-    short: 'qsceu:yrNaEZbwBiTtpdC:U:W:',
+    short: 'qsceuyrNaEZbwBiTtpdC:U:W:',
     long: words(
       'brief report-identical-files side-by-side recursive new-file text ignore-tab-expansion ignore-trailing-space ignore-space-change ignore-all-space ignore-blank-lines ignore-case unified? context? color? width# minimal suppress-common-lines',
     ),

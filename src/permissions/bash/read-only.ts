@@ -37,7 +37,8 @@ function tableReading(name: string, command: ReadOnlyCommand, args: readonly Arg
     if (word.kind === 'glob' && only === 'flags' && word.prefix === '' && command.globs === 'guarded') {
       return refused(`${word.text} could match a name that begins with a dash.`);
     }
-    if (word.kind === 'glob' && word.prefix.startsWith('-')) return refused(`${word.text} could be any option.`);
+    if (word.kind === 'glob' && word.prefix.startsWith('-') && !isTextOption(command, word))
+      return refused(`${word.text} could be any option.`);
     if (only === 'operands' || word.text === '-' || !word.text.startsWith('-')) {
       operands.push(word);
       continue;
@@ -63,6 +64,7 @@ function tableReading(name: string, command: ReadOnlyCommand, args: readonly Arg
       return refused(`${value.text} is not a number.`);
     if (read.takes === 'readPath') reads.push(value);
   }
+  if (name === 'cd' && operands.length === 0) operands.push({ text: '~', kind: 'literal', prefix: '~', home: 'home' });
   if (command.operands === 'none' && operands.length > 0) return refused(`${name} does more when it is given a word.`);
   if (command.maxOperands !== undefined && operands.length > command.maxOperands) {
     return refused(`${name} with more than ${command.maxOperands} operand may write.`);
@@ -81,6 +83,12 @@ function tableReading(name: string, command: ReadOnlyCommand, args: readonly Arg
   return searching && name !== 'ls'
     ? { ok: true, reads, searches: places, follows }
     : { ok: true, reads: [...reads, ...places], searches: [], follows: 'none' };
+}
+
+/** `--include=*.ts`: whatever names the pattern matches, they are values of the same option. */
+function isTextOption(command: ReadOnlyCommand, word: Argument): boolean {
+  const name = /^--([\w-]+)=/.exec(word.prefix)?.[1];
+  return name !== undefined && command.long.includes(`${name}=`);
 }
 
 type ReadFlag = {

@@ -1,4 +1,4 @@
-import { forEachChild, type ParsedScript, parse, type Redirect, type SyntaxNode } from 'unbash';
+import { type Assignment, forEachChild, type ParsedScript, parse, type Redirect, type SyntaxNode } from 'unbash';
 import { readWord } from './words.ts';
 import { wrappedStarts } from './wrappers.ts';
 
@@ -89,7 +89,7 @@ export function readWidely(script: ParsedScript): WideReading {
     if (node.type === 'Command') {
       const words = [node.name, ...node.args].filter((word) => word !== undefined);
       const read = words.map((word) =>
-        word.type === 'Assignment' ? { text: word.text, kind: 'literal' } : readWord(word),
+        word.type === 'Assignment' ? { text: assigned(word), kind: 'literal' } : readWord(word),
       );
       const argv = read.map((word) => word.text);
       reach(
@@ -144,6 +144,10 @@ export function readWidely(script: ParsedScript): WideReading {
     drain();
   }
   return { commands, reads, writes, overflow };
+}
+
+function assigned(word: Assignment): string {
+  return word.value.type === 'Word' ? `${word.name}=${readWord(word.value).text}` : word.text;
 }
 
 export function baseName(word: string): string {

@@ -20,7 +20,8 @@ export function readWord(word: Word): Argument {
   const home = word.text === '~' || word.text.startsWith('~/') ? 'home' : 'none';
   if (home === 'none' && word.text.startsWith('~')) return unknown(word, 'It names the home of another user.');
   if (parts.length === 0) {
-    if (/[$`*?[]/.test(word.text.replace(/\\[\s\S]/g, ''))) return unknown(word, `${word.text} could not be read.`);
+    if (word.text !== '[' && /[$`*?[]/.test(word.text.replace(/\\[\s\S]/g, '')))
+      return unknown(word, `${word.text} could not be read.`);
     if (/=~|:~/.test(word.text)) return unknown(word, 'A tilde in the middle of a word may be expanded.');
     return { text: word.value, kind: 'literal', prefix: word.value, home };
   }
@@ -29,7 +30,8 @@ export function readWord(word: Word): Argument {
   let kind: Argument['kind'] = 'literal';
   for (const part of parts) {
     const read = readPart(part);
-    if (read.problem !== undefined) return { ...unknown(word, read.problem), text: text + read.text };
+    if (read.problem !== undefined)
+      return { ...unknown(word, read.problem), text: parts.map((each) => readPart(each).text).join('') };
     if (read.kind !== 'literal') {
       prefix ??= text;
       const spread = part.type === 'CommandExpansion';
@@ -64,7 +66,9 @@ function readPart(part: WordPart): ReadPart {
     case 'SingleQuoted':
       return { text: part.value, kind: 'literal' };
     case 'Glob':
-      return { text: part.text, kind: 'glob' };
+      return part.parts === undefined || part.parts.every((inner) => inner.type === 'Literal')
+        ? { text: part.text, kind: 'glob' }
+        : { text: part.text, kind: 'glob', problem: `What ${part.text} stands for is not known.` };
     case 'DoubleQuoted': {
       const inner = part.parts.map(readPart);
       const problem = inner.find((each) => each.problem !== undefined)?.problem;

@@ -65,7 +65,6 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   'systemd-run': { operands: 0, valued: 'pEHMtu' },
   'run-parts': { operands: 0, valued: '' },
   valgrind: { operands: 0, valued: '' },
-  do: { operands: 0, valued: '' },
   coproc: { operands: 0, valued: '' },
   '!': { operands: 0, valued: '' },
 };

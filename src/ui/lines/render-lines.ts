@@ -17,7 +17,7 @@ export type LineTarget = {
 
 const WIDEST_PROSE = 100;
 const TAB_WIDTH = 4;
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
 /** Lines as strings to be written. No string holds a line break. */
 export function renderLines(lines: readonly LogicalLine[], target: LineTarget): string[] {

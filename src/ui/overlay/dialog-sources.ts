@@ -2,7 +2,7 @@ import type { Drawing } from '../drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../lines/line.ts';
 import { sanitize } from '../sanitize.ts';
 import type { LiveSource } from '../screen/fit-rows.ts';
-import type { Ask, Attention } from '../view/ask.ts';
+import { type Ask, type Attention, DEAF_MS } from '../view/ask.ts';
 import { dialogOptions } from '../view/dialog-options.ts';
 import type { ViewState } from '../view/view-state.ts';
 import { permissionBody, permissionTitle } from './permission-body.ts';
@@ -48,8 +48,8 @@ function titleLine(ask: Ask, waiting: number, { focus }: Armed, drawing: Drawing
   return terminalLine(title, toned('dim', waiting > 1 ? `   1 of ${waiting} waiting` : ''));
 }
 
-function footLines(ask: Ask, attention: Armed, view: ViewState, { glyphs }: Drawing): readonly LogicalLine[] {
-  const { form, selected, focus } = attention;
+function footLines(ask: Ask, attention: Armed, view: ViewState, { glyphs, nowMs }: Drawing): readonly LogicalLine[] {
+  const { form, selected, focus, armedAtMs } = attention;
   if (form.writing !== 'nothing') {
     const words = { reason: 'say why', own_words: 'your own words', rule: 'the rule to remember', nothing: '' };
     return [terminalLine(toned('dim', `${glyphs.mark}${words[form.writing]}: enter sends, esc goes back`))];
@@ -60,6 +60,10 @@ function footLines(ask: Ask, attention: Armed, view: ViewState, { glyphs }: Draw
     return terminalLine(key, selected === at ? { text: label, style: { inverse: true } } : plain(label));
   });
   const usable = view.editor.text === '' || focus === 'dialog';
-  const note = usable ? `esc no, and stop` : 'ctrl+y answers; typing goes to your draft';
+  const note = !usable
+    ? 'ctrl+y answers; typing goes to your draft'
+    : nowMs - armedAtMs < DEAF_MS
+      ? 'one moment…'
+      : 'a letter answers, esc says no and stops';
   return [...options, terminalLine(toned('dim', `${glyphs.mark}${note}`))];
 }

@@ -1,6 +1,6 @@
 import { expandFolds } from '../composer/folds.ts';
 import type { InputEvent } from '../keys/input-event.ts';
-import type { Ask, Attention } from '../view/ask.ts';
+import { type Ask, type Attention, DEAF_MS } from '../view/ask.ts';
 import { type DialogAct, dialogOptions } from '../view/dialog-options.ts';
 import type { ViewState } from '../view/view-state.ts';
 import { only, type Pressed, withEffects } from './effects.ts';
@@ -9,9 +9,6 @@ import { answerQuestions, writtenAnswer } from './press-question.ts';
 
 type Armed = Extract<Attention, { stage: 'armed' }>;
 type KeyInput = Extract<InputEvent, { type: 'key' }>;
-
-/** Keys so soon after arming were meant for something else. */
-const DEAF_MS = 150;
 
 /** What a key means to the dialog; undefined when it is none of its business. */
 export function pressDialog(

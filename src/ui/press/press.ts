@@ -1,6 +1,7 @@
 import type { CommandInfo } from '../../contracts/command.ts';
 import { CHORDS, KEYMAP } from '../keymap.ts';
 import type { InputEvent } from '../keys/input-event.ts';
+import { DEAF_MS } from '../view/ask.ts';
 import { armIfQuiet } from '../view/slice-asks.ts';
 import type { ViewState } from '../view/view-state.ts';
 import { only, type Pressed } from './effects.ts';
@@ -39,12 +40,14 @@ export function passTime(view: ViewState, { nowMs, quietMs }: PressContext): Vie
   return armed.hint !== undefined && armed.hint.untilMs <= nowMs ? { ...armed, hint: undefined } : armed;
 }
 
-/** When `passTime` will next make a difference. */
-export function nextChange(view: ViewState, quietMs: number): number | undefined {
+/** When time alone will next make a difference. */
+export function nextChange(view: ViewState, { nowMs, quietMs }: PressContext): number | undefined {
+  const { attention, keys, hint } = view;
   const due = [
-    view.attention.stage === 'pending' ? view.keys.lastKeyAtMs + quietMs : undefined,
-    view.hint?.untilMs,
-  ].filter((time): time is number => time !== undefined);
+    attention.stage === 'pending' ? keys.lastKeyAtMs + quietMs : undefined,
+    attention.stage === 'armed' ? attention.armedAtMs + DEAF_MS : undefined,
+    hint?.untilMs,
+  ].filter((time): time is number => time !== undefined && time > nowMs);
   return due.length === 0 ? undefined : Math.min(...due);
 }
 

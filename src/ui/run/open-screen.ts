@@ -103,7 +103,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
   /** The one clock: it only runs while something on screen changes with time. */
   function wind(): void {
     clearTimeout(clock);
-    const due = nextChange(view, options.dialogDelayMs);
+    const due = nextChange(view, context());
     const isMoving = isBusy(view) && view.keys.window !== 'away';
     const tick = isMoving ? (options.motion === 'full' ? SPINNER_MS : CALM_MS) : undefined;
     const untilDue = due === undefined ? undefined : Math.max(1, due - Date.now() + 1);

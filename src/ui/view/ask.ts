@@ -23,6 +23,9 @@ export type Attention =
       readonly form: AskForm;
     };
 
+/** Keys so soon after arming were meant for something else. */
+export const DEAF_MS = 150;
+
 /** Progress through a dialog that takes more than one key. */
 export type AskForm = {
   /** What the draft is being used for, when the dialog has lent it. */

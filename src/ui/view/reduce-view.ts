@@ -26,7 +26,7 @@ function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
     case 'tool_update':
       return updateTool(view, event);
     case 'tool_end':
-      return onTodos(endTool(view, event), event);
+      return onTodos(endTool(view, event, nowMs), event);
     case 'permission_request':
     case 'question': {
       const ask = askOf(event);

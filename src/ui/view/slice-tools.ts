@@ -27,10 +27,16 @@ export function markTool(view: ViewState, callId: string, status: 'running' | 'w
 }
 
 /** A call is over. */
-export function endTool(view: ViewState, event: ToolEnd): ViewState {
-  const { callId, status, durationMs, display, result } = event;
-  const ending = { status, durationMs, text: textOf(result), ...(display === undefined ? {} : { display }) };
-  return settle(changeTool(view, callId, (entry) => ({ ...entry, state: { status: 'ended', ending } })));
+export function endTool(view: ViewState, event: ToolEnd, nowMs: number): ViewState {
+  const { callId, status, display, result } = event;
+  return settle(
+    changeTool(view, callId, (entry) => {
+      // The time a person took to answer is not the call's.
+      const durationMs = Math.min(event.durationMs, nowMs - entry.startedAtMs);
+      const ending = { status, durationMs, text: textOf(result), ...(display === undefined ? {} : { display }) };
+      return { ...entry, state: { status: 'ended', ending } };
+    }),
+  );
 }
 
 /** Calls that never got an end: the turn is over, and so are they. */

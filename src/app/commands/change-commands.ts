@@ -1,0 +1,107 @@
+import { INIT_PROMPT } from '../../prompt/init-prompt.ts';
+import { type BuiltinCommand, done, failed, plain, show } from './builtin-command.ts';
+
+const EFFORTS = ['off', 'low', 'medium', 'high', 'max'] as const;
+
+/** Commands that change something. */
+export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [
+  {
+    name: 'compact',
+    description: 'make room now; the full history stays in the session',
+    argumentHint: '[what to keep | preview | undo]',
+    async run(args, { agent, loop, compact }) {
+      const words = args.trim();
+      if (agent.state().status !== 'idle') return failed('A reply is being written. Stop it first, or wait.');
+      const messages = agent.state().messages;
+      if (words === 'preview') {
+        const preview = await loop.context.preview(messages);
+        return show(
+          `Now about ${preview.preTokens} tokens; ${preview.keptTokens} would stay as they are (${preview.keptMessages} messages, ${preview.pins.length} pins), ${preview.summarizedMessages} messages would become a summary.`,
+        );
+      }
+      if (words === 'undo') {
+        const before = loop.context.undo(messages);
+        if (before === undefined) return failed('There is no compaction to undo in this run.');
+        await compact.replace(before, 'manual');
+        return done('The conversation is as it was before the compaction.');
+      }
+      return compact.now(words === '' ? undefined : words);
+    },
+  },
+  {
+    name: 'model',
+    description: 'the model for the next turns',
+    argumentHint: '[name]',
+    async run(args, { live, setModel }) {
+      if (args.trim() === '') return { kind: 'open', view: 'model', argument: '' };
+      const answer = await setModel(args.trim());
+      return answer.ok ? done(`From the next turn on: ${live.now().model}.`) : failed(answer.why);
+    },
+  },
+  {
+    name: 'effort',
+    description: 'how hard the model should think',
+    argumentHint: EFFORTS.join('|'),
+    async run(args, { live }) {
+      const effort = EFFORTS.find((known) => known === args.trim());
+      if (effort === undefined)
+        return failed(`The effort is ${live.now().effort}. Choose one of ${EFFORTS.join(', ')}.`);
+      live.change({ effort });
+      return done(`Effort: ${effort}.`);
+    },
+  },
+  {
+    name: 'rename',
+    description: 'give this session a title',
+    argumentHint: '<title>',
+    async run(args, { transcript, live }) {
+      const title = args.trim();
+      if (title === '') return failed('Say the title: /rename what this is about');
+      live.change({ title });
+      await transcript.append({ type: 'title', title, by: 'person' });
+      return done(`This session is called "${title}".`);
+    },
+  },
+  {
+    name: 'branch',
+    description: 'go on in a copy later, leaving this session as it is',
+    async run(_args, { fork }) {
+      const id = await fork();
+      return id === undefined
+        ? failed('There is nothing to copy yet.')
+        : done(`A copy is kept. Open it with: ouro --resume ${id}`);
+    },
+  },
+  {
+    name: 'init',
+    description: 'write a CLAUDE.md for this project',
+    run: async () => ({ kind: 'prompt', blocks: [{ type: 'text', text: INIT_PROMPT }] }),
+  },
+  {
+    name: 'clear',
+    description: 'begin anew; the session keeps what was said',
+    async run(_args, { agent, compact, hooks, loop }) {
+      if (agent.state().status !== 'idle') return failed('A reply is being written. Stop it first, or wait.');
+      await compact.replace([], 'manual');
+      loop.readState.forgetShown();
+      loop.observer.expect('The conversation was cleared.');
+      await hooks.fire('SessionStart', { source: 'clear' }, new AbortController().signal);
+      return { kind: 'open', view: 'clear', argument: '' };
+    },
+  },
+  {
+    name: 'btw',
+    description: 'a question on the side that leaves no trace',
+    argumentHint: '<question>',
+    async run(args, { askAside }) {
+      if (args.trim() === '') return failed('Ask something: /btw what does LRU mean?');
+      const answer = await askAside(args.trim());
+      return answer === undefined ? failed('No answer came.') : show(answer);
+    },
+  },
+  {
+    name: 'doctor',
+    description: 'look at everything ouro depends on',
+    run: async (_args, { examine }) => plain(await examine()),
+  },
+];

@@ -1,0 +1,20 @@
+import type { CommandView } from '../../contracts/command.ts';
+import type { BuiltinCommand } from './builtin-command.ts';
+
+const view = (name: CommandView, description: string): BuiltinCommand => ({
+  name,
+  description,
+  run: async (argument) => ({ kind: 'open', view: name, argument }),
+});
+
+/** Commands that open a view of whichever face is in front. */
+export const VIEW_COMMANDS: readonly BuiltinCommand[] = [
+  view('help', 'keys and commands'),
+  view('resume', 'open another session'),
+  view('rewind', 'go back: conversation, files or both'),
+  view('permissions', 'rules and recent decisions'),
+  view('theme', 'colours'),
+  view('transcript', 'everything that was said'),
+  view('tasks', 'the task list'),
+  view('exit', 'leave'),
+];

@@ -1,0 +1,51 @@
+import type { Agent } from '../contracts/agent.ts';
+import type { ContextUsage, Conversation } from '../contracts/conversation.ts';
+import type { AgentEvent } from '../contracts/event.ts';
+import type { RunOptions } from '../contracts/run-options.ts';
+import type { LoadedSettings } from '../contracts/settings.ts';
+import type { Hooks } from '../hooks/create-hooks.ts';
+import type { PortChoice } from '../model/choose-port.ts';
+import type { Transcript } from '../session/transcript.ts';
+import type { Environment } from './environment.ts';
+import type { LiveState } from './live-state.ts';
+import type { Extensions } from './load-extensions.ts';
+import type { ManualCompact } from './manual-compact.ts';
+import type { DecisionTold, Denial } from './told.ts';
+import type { UsageMeter } from './usage-meter.ts';
+import type { LoopParts } from './wire-loop.ts';
+
+/** What the composition root hands over. */
+export type ConversationBase = {
+  readonly agent: Agent;
+  readonly live: LiveState;
+  readonly meter: UsageMeter;
+  readonly transcript: Transcript;
+  readonly choice: Extract<PortChoice, { ok: true }>;
+  readonly loop: LoopParts;
+  readonly hooks: Hooks;
+  readonly warnings: readonly string[];
+  readonly environment: Environment;
+  readonly options: RunOptions;
+  readonly cwd: string;
+  readonly trusted: boolean;
+  readonly loaded: () => LoadedSettings;
+  readonly extensions: () => Extensions;
+  readonly branch: string | undefined;
+  readonly denials: () => readonly Denial[];
+  readonly decisions: () => readonly DecisionTold[];
+  readonly skipPermissions: 'may bypass' | 'may not bypass';
+  readonly tell: (event: AgentEvent) => Promise<void>;
+  readonly gatedShell: (command: string, allowed: readonly string[]) => Promise<string>;
+  readonly gatedFile: (path: string) => Promise<string>;
+  readonly fork: () => Promise<string | undefined>;
+  readonly examine: () => Promise<string>;
+  readonly newId: () => string;
+};
+
+/** The same with what is made from it: this is what commands see. */
+export type ConversationParts = ConversationBase & {
+  readonly compact: ManualCompact;
+  readonly contextUsage: () => Promise<ContextUsage>;
+  readonly setModel: Conversation['setModel'];
+  readonly askAside: (question: string) => Promise<string | undefined>;
+};

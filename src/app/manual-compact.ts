@@ -1,0 +1,47 @@
+import type { Context } from '../context/create-context.ts';
+import type { Agent } from '../contracts/agent.ts';
+import type { CommandOutcome } from '../contracts/command.ts';
+import type { AgentEvent } from '../contracts/event.ts';
+import type { BoundaryMessage, Message } from '../contracts/message.ts';
+import type { Hooks } from '../hooks/create-hooks.ts';
+import { formatTokens } from '../lib/format.ts';
+
+/** What `/compact` and `/clear` do between turns. */
+export type ManualCompact = {
+  now(focus: string | undefined): Promise<CommandOutcome>;
+  /** The conversation goes on from these messages; the file keeps all that was said. */
+  replace(messages: readonly Message[], trigger: BoundaryMessage['trigger']): Promise<void>;
+};
+
+export function createManualCompact(parts: {
+  readonly agent: Agent;
+  readonly context: Context;
+  readonly hooks: Hooks;
+  readonly tell: (event: AgentEvent) => Promise<void>;
+  readonly newId: () => string;
+}): ManualCompact {
+  const { agent, context, tell, newId } = parts;
+  return {
+    async now(focus) {
+      const messages = agent.state().messages;
+      if (messages.length === 0) return { kind: 'failed', words: 'There is nothing to make room from yet.' };
+      const order = { trigger: 'manual' as const, ...(focus === undefined ? {} : { focus }) };
+      await tell({ type: 'status', status: 'compacting' });
+      const result = await context.compactWith(messages, order, new AbortController().signal);
+      await tell({ type: 'status', status: 'idle' });
+      if (!result.ok) return { kind: 'failed', words: `No room was made: ${result.why}` };
+      const boundary = result.messages.find((message) => message.role === 'boundary');
+      if (boundary !== undefined)
+        await tell({ type: 'compacted', boundary, messages: result.messages, postTokens: result.postTokens });
+      await parts.hooks.fire('PostCompact', { trigger: 'manual' }, new AbortController().signal);
+      return {
+        kind: 'done',
+        words: `Made room: ${formatTokens(result.preTokens)} → ${formatTokens(result.postTokens)} tokens. The full history stays in the session.`,
+      };
+    },
+    async replace(messages, trigger) {
+      const boundary: BoundaryMessage = { role: 'boundary', id: newId(), trigger, preTokens: context.tokens() };
+      await tell({ type: 'compacted', boundary, messages: [boundary, ...messages], postTokens: 0 });
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { expandCommand } from '../commands/expand-command.ts';
+import type { CommandInfo, CommandOutcome } from '../contracts/command.ts';
+import type { CustomCommand } from '../contracts/extension.ts';
+import { nearest } from '../lib/nearest.ts';
+import type { BuiltinCommand } from './commands/builtin-command.ts';
+import { CHANGE_COMMANDS } from './commands/change-commands.ts';
+import { LOOK_COMMANDS } from './commands/look-commands.ts';
+import { VIEW_COMMANDS } from './commands/view-commands.ts';
+import type { ConversationParts } from './conversation-parts.ts';
+
+const BUILT_IN: readonly BuiltinCommand[] = [...VIEW_COMMANDS, ...LOOK_COMMANDS, ...CHANGE_COMMANDS];
+
+/** Every command that can be typed here: ours, those of files, and skills by their name. */
+export function listCommands({ extensions }: ConversationParts): readonly CommandInfo[] {
+  const own = BUILT_IN.map(({ name, description, argumentHint }) => ({
+    name,
+    description,
+    source: 'builtin' as const,
+    ...(argumentHint === undefined ? {} : { argumentHint }),
+  }));
+  const custom = extensions().commands.map(({ name, description, source, argumentHint }) => ({
+    name,
+    description,
+    source: source === 'project' ? ('project' as const) : ('user' as const),
+    ...(argumentHint === undefined ? {} : { argumentHint }),
+  }));
+  const taken = new Set([...own, ...custom].map(({ name }) => name));
+  const skills = extensions()
+    .skills.filter(({ name }) => !taken.has(name))
+    .map(({ name, description }) => ({ name, description, source: 'skill' as const }));
+  return [...own, ...custom, ...skills].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Runs a line without its slash. Built-in names win over files. */
+export async function runCommand(line: string, parts: ConversationParts): Promise<CommandOutcome> {
+  const [, name = '', args = ''] = /^(\S+)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
+  const own = BUILT_IN.find((command) => command.name === name);
+  if (own !== undefined) return own.run(args, parts);
+  const custom = parts.extensions().commands.find((command) => command.name === name);
+  if (custom !== undefined) return runCustom(custom, args, parts);
+  const skill = parts.extensions().skills.find((one) => one.name === name);
+  if (skill !== undefined) {
+    const words = `Use the skill ${skill.name} (its files are in ${skill.folder}):\n\n${skill.body}${args === '' ? '' : `\n\nArguments: ${args}`}`;
+    return { kind: 'prompt', blocks: [{ type: 'text', text: words }] };
+  }
+  const close = nearest(
+    name,
+    listCommands(parts).map((command) => command.name),
+  );
+  return {
+    kind: 'failed',
+    words: `There is no command /${name}.${close === undefined ? ' / shows what there is.' : ` Did you mean /${close}?`}`,
+  };
+}
+
+async function runCustom(command: CustomCommand, args: string, parts: ConversationParts): Promise<CommandOutcome> {
+  const text = await expandCommand(command.body, args, {
+    runShell: (line) => parts.gatedShell(line, command.allowedTools),
+    readFile: (path) => parts.gatedFile(path),
+  });
+  return {
+    kind: 'prompt',
+    blocks: [{ type: 'text', text }],
+    ...(command.model === undefined ? {} : { model: command.model }),
+    ...(command.allowedTools.length === 0 ? {} : { allowedTools: command.allowedTools }),
+  };
+}

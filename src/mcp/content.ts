@@ -1,0 +1,82 @@
+import type { CallToolResult, ContentBlock, ReadResourceResult } from '@modelcontextprotocol/sdk/types.js';
+import type { JsonObject } from '../contracts/json.ts';
+import type { ResultBlock } from '../contracts/message.ts';
+import type { ToolOutcome } from '../contracts/tool.ts';
+import { asJson } from '../lib/as-json.ts';
+import { formatBytes } from '../lib/format.ts';
+import { cleanLine, untrustedText } from './clean-text.ts';
+
+type ResourceContents = ReadResourceResult['contents'][number];
+
+const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+/** What the API takes of one picture, as base64. */
+const MOST_BASE64_CHARS = 5 * 1024 * 1024;
+const URI_CHARS = 500;
+
+/** What a server answered, as the model gets it. */
+export function outcomeOf(result: CallToolResult): ToolOutcome {
+  const structured = result.structuredContent === undefined ? undefined : asJson(result.structuredContent);
+  const blocks = result.content.flatMap((block) => {
+    // The text beside a structured answer says the same again.
+    if (structured !== undefined && block.type === 'text') return [];
+    return blocksOf(block);
+  });
+  const all = structured === undefined ? blocks : [structuredBlock(structured), ...blocks];
+  return {
+    content: all.length === 0 ? 'The tool answered with nothing.' : joined(all),
+    ...(result.isError === true ? { isError: true } : {}),
+    ...(structured === undefined ? {} : { structured }),
+  };
+}
+
+function structuredBlock(value: JsonObject): ResultBlock {
+  return textBlock(JSON.stringify(value, null, 2));
+}
+
+/** Text alone is a string, as most results are. */
+function joined(blocks: readonly ResultBlock[]): string | readonly ResultBlock[] {
+  const texts = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+  return texts.length === blocks.length ? texts.join('\n') : blocks;
+}
+
+/** One block of a result or a prompt. */
+export function blocksOf(block: ContentBlock): readonly ResultBlock[] {
+  switch (block.type) {
+    case 'text':
+      return [textBlock(block.text)];
+    case 'image':
+      return [mediaBlock(block.mimeType, block.data, 'a picture')];
+    case 'audio':
+      return [textBlock(`[sound, ${cleanLine(block.mimeType, 80)}, cannot be heard here]`)];
+    case 'resource':
+      return resourceBlocks(block.resource);
+    default: {
+      const about = block.description === undefined ? '' : ` — ${cleanLine(block.description, 300)}`;
+      return [textBlock(`[resource ${cleanLine(block.uri, URI_CHARS)}: ${cleanLine(block.name, 200)}${about}]`)];
+    }
+  }
+}
+
+/** The contents of a resource, with where they are from. */
+export function resourceBlocks(contents: ResourceContents): readonly ResultBlock[] {
+  const uri = cleanLine(contents.uri, URI_CHARS);
+  if ('text' in contents) return [textBlock(`[resource ${uri}]\n${contents.text}`)];
+  const type = contents.mimeType ?? 'application/octet-stream';
+  return [textBlock(`[resource ${uri}]`), mediaBlock(type, contents.blob, `resource ${uri}`)];
+}
+
+function textBlock(text: string): ResultBlock {
+  return { type: 'text', text: untrustedText(text) };
+}
+
+function mediaBlock(mediaType: string, data: string, what: string): ResultBlock {
+  const type = mediaType.toLowerCase().split(';')[0]?.trim() ?? '';
+  const base64 = data.replaceAll(/\s/g, '');
+  const size = formatBytes(Math.floor((base64.length * 3) / 4));
+  const left = (why: string) => textBlock(`[${what}, ${cleanLine(mediaType, 80)}, ${size}, left out: ${why}]`);
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return left('it is no base64');
+  if (type !== 'application/pdf' && !IMAGE_TYPES.includes(type)) return left('it is neither a picture nor a PDF');
+  if (base64.length > MOST_BASE64_CHARS) return left('it is too large');
+  const source = { type: 'base64', media_type: type, data: base64 } as const;
+  return type === 'application/pdf' ? { type: 'document', source } : { type: 'image', source };
+}

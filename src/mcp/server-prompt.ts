@@ -1,0 +1,73 @@
+import type { GetPromptResult, Prompt } from '@modelcontextprotocol/sdk/types.js';
+import type { CommandInfo } from '../contracts/command.ts';
+import type { ResultBlock } from '../contracts/message.ts';
+import { cleanLine } from './clean-text.ts';
+import { blocksOf } from './content.ts';
+import { fullNames } from './names.ts';
+
+/** A prompt of a server, offered as a slash command. */
+export type ServerPrompt = {
+  readonly command: CommandInfo;
+  readonly name: string;
+  readonly arguments: readonly { readonly name: string; readonly required?: boolean }[];
+};
+
+/** The prompts of one server as `/mcp__server__prompt`. */
+export function toPrompts(listed: readonly Prompt[], server: string, prefix: string): readonly ServerPrompt[] {
+  const names = fullNames(
+    prefix,
+    listed.map(({ name }) => name),
+  );
+  return listed.map((prompt, at) => {
+    const hint = (prompt.arguments ?? [])
+      .map(({ name, required }) => (required === true ? `<${cleanLine(name, 40)}>` : `[${cleanLine(name, 40)}]`))
+      .join(' ');
+    return {
+      name: prompt.name,
+      arguments: prompt.arguments ?? [],
+      command: {
+        name: names[at] ?? '',
+        description: cleanLine(prompt.description ?? prompt.title ?? `${prompt.name} of ${server}`, 200),
+        ...(hint === '' ? {} : { argumentHint: hint }),
+        source: 'mcp',
+      },
+    };
+  });
+}
+
+/** Arguments as typed: words and quoted words in order, or `name=value`; the last one takes what is left. */
+export function readArguments(
+  { arguments: declared }: ServerPrompt,
+  typed: string,
+): { readonly ok: true; readonly values: Record<string, string> } | { readonly ok: false; readonly why: string } {
+  const values: Record<string, string> = {};
+  const positional: string[] = [];
+  for (const word of splitWords(typed)) {
+    const [, name = '', value = ''] = /^([\w-]+)=(.*)$/s.exec(word) ?? [];
+    if (name !== '' && declared.some((argument) => argument.name === name)) values[name] = value;
+    else positional.push(word);
+  }
+  const open = declared.filter(({ name }) => values[name] === undefined);
+  open.forEach(({ name }, at) => {
+    const words = at === open.length - 1 ? positional.slice(at) : positional.slice(at, at + 1);
+    if (words.length > 0) values[name] = words.join(' ');
+  });
+  const missing = declared.filter(({ name, required }) => required === true && values[name] === undefined);
+  if (missing.length === 0) return { ok: true, values };
+  return { ok: false, why: `Give it ${missing.map(({ name }) => `<${cleanLine(name, 40)}>`).join(' ')}.` };
+}
+
+function splitWords(typed: string): readonly string[] {
+  return [...typed.matchAll(/"([^"]*)"|'([^']*)'|([\w-]+="[^"]*"|\S+)/g)].map(
+    ([, double, single, plain]) => double ?? single ?? (plain ?? '').replace(/^([\w-]+=)"([^"]*)"$/, '$1$2'),
+  );
+}
+
+/** What a prompt says, as one message. Words the server puts into the assistant's mouth are marked as such. */
+export function promptBlocks({ messages }: GetPromptResult): readonly ResultBlock[] {
+  return messages.flatMap(({ role, content }) => {
+    const blocks = blocksOf(content);
+    if (role === 'user') return blocks;
+    return [{ type: 'text', text: 'An answer given as an example:' } as const, ...blocks];
+  });
+}

@@ -1,0 +1,71 @@
+import type { Tool as ServerTool } from '@modelcontextprotocol/sdk/types.js';
+import { isJsonObject, type JsonObject } from '../contracts/json.ts';
+import type { CallContext, Tool, ToolOutcome } from '../contracts/tool.ts';
+import { asJson } from '../lib/as-json.ts';
+import { cleanLine, untrustedText } from './clean-text.ts';
+import { fullNames } from './names.ts';
+
+export type ToolsOf = {
+  readonly server: string;
+  readonly prefix: string;
+  readonly call: (tool: string, input: JsonObject, context: CallContext) => Promise<ToolOutcome>;
+};
+
+const MAX_RESULT_CHARS = 30_000;
+const DESCRIPTION_CHARS = 2_000;
+const LABEL_CHARS = 60;
+const TITLE_CHARS = 120;
+/** The API takes none of these at the top of a schema. */
+const NOT_ON_TOP = ['$schema', 'oneOf', 'anyOf', 'allOf'];
+
+/** The tools of one server as ours. What a server says about its tools makes nothing easier to call. */
+export function toTools(listed: readonly ServerTool[], parts: ToolsOf): readonly Tool[] {
+  const names = fullNames(
+    parts.prefix,
+    listed.map(({ name }) => name),
+  );
+  return listed.map((tool, at) => toTool(tool, names[at] ?? '', parts));
+}
+
+function toTool(tool: ServerTool, name: string, { server, call }: ToolsOf): Tool {
+  const label = cleanLine(tool.title ?? tool.annotations?.title ?? tool.name, LABEL_CHARS);
+  const title = cleanLine(`${server}: ${label}`, TITLE_CHARS);
+  return {
+    name,
+    aliases: [],
+    label: title,
+    spec: { name, description: descriptionOf(tool), input_schema: schemaOf(tool) },
+    maxResultChars: MAX_RESULT_CHARS,
+    deferred: false,
+    source: 'mcp',
+    prepare(input) {
+      if (!isJsonObject(input)) return { ok: false, problem: `${name} takes a JSON object as its input.` };
+      const missing = (tool.inputSchema.required ?? []).filter((field) => input[field] === undefined);
+      if (missing.length > 0) {
+        const fields = missing.map((field) => `"${cleanLine(field, 80)}"`).join(', ');
+        return { ok: false, problem: `The input of ${name} lacks ${fields}. Add what is missing and call again.` };
+      }
+      return {
+        ok: true,
+        call: {
+          input,
+          title,
+          isReadOnly: false,
+          isConcurrencySafe: false,
+          isDestructive: true,
+          call: (context) => call(tool.name, input, context),
+        },
+      };
+    },
+  };
+}
+
+function descriptionOf({ name, description }: ServerTool): string {
+  const text = untrustedText(description ?? name);
+  return text.length > DESCRIPTION_CHARS ? `${text.slice(0, DESCRIPTION_CHARS).toWellFormed()}… (cut)` : text;
+}
+
+function schemaOf({ inputSchema }: ServerTool): JsonObject {
+  const kept = Object.entries(inputSchema).filter(([key]) => !NOT_ON_TOP.includes(key));
+  return { ...asJson(Object.fromEntries(kept)), type: 'object' };
+}

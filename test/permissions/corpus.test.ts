@@ -1,0 +1,45 @@
+import { spawnSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { ALLOWED as ALLOWED_PROGRAMS } from './corpus/allowed.ts';
+import { ALLOWED_LINES } from './corpus/allowed-lines.ts';
+import { ASKING as ASKING_PROGRAMS } from './corpus/asking.ts';
+import { ASKING_PLACES } from './corpus/asking-places.ts';
+import { UNCLEAR } from './corpus/unclear.ts';
+import { decideBash, makeFixture } from './fixture.ts';
+
+const ALLOWED = [...ALLOWED_PROGRAMS, ...ALLOWED_LINES];
+const ASKING = [...ASKING_PROGRAMS, ...ASKING_PLACES];
+const fixture = makeFixture();
+
+function not(verdict: string, commands: readonly string[]): readonly string[] {
+  return commands.flatMap((command) => {
+    const decision = decideBash(fixture, command);
+    return decision.verdict === verdict ? [] : [`${decision.verdict}: ${command} :: ${decision.reasons.join(' ')}`];
+  });
+}
+
+test('the corpus is large', () => {
+  expect(new Set([...ALLOWED, ...ASKING, ...UNCLEAR]).size).toBeGreaterThan(600);
+});
+
+test('what only reads inside the workspace runs unasked', () => {
+  expect(not('allow', ALLOWED)).toEqual([]);
+});
+
+test('what may change something, reach out or read elsewhere asks', () => {
+  expect(not('ask', ASKING)).toEqual([]);
+});
+
+test('what no strict reading covers asks', () => {
+  expect(not('ask', UNCLEAR)).toEqual([]);
+});
+
+test('what is allowed is bash that bash accepts', () => {
+  const script = ALLOWED.map((command) => `bash -n <<< ${quoted(command)} || echo ${quoted(command)}`).join('\n');
+  const checked = spawnSync('/bin/bash', ['--noprofile', '--norc', '-c', script], { encoding: 'utf8' });
+  expect({ out: checked.stdout, err: checked.stderr }).toEqual({ out: '', err: '' });
+});
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

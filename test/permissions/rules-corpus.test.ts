@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import type { RuledCase } from './corpus/cases.ts';
+import { MODES } from './corpus/modes.ts';
+import { RULED } from './corpus/ruled.ts';
+import { RULED_PATHS } from './corpus/ruled-paths.ts';
+import { decideBash, makeFixture } from './fixture.ts';
+
+const fixture = makeFixture();
+
+function wrong(cases: readonly RuledCase[]): readonly string[] {
+  return cases.flatMap(([verdict, command, setup]) => {
+    const decision = decideBash(fixture, command, setup);
+    if (decision.verdict === verdict) return [];
+    return [
+      `${verdict} expected, ${decision.verdict}: ${command} ${JSON.stringify(setup)} :: ${decision.reasons.join(' ')}`,
+    ];
+  });
+}
+
+test('rules hold in every spelling of a command', () => {
+  expect(wrong([...RULED, ...RULED_PATHS])).toEqual([]);
+});
+
+test('every mode treats shell commands as its row of the table says', () => {
+  expect(wrong(MODES)).toEqual([]);
+});

@@ -1,0 +1,61 @@
+import { stat } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { silenceAt } from '../support/api/faults.ts';
+import { says } from '../support/api/reply.ts';
+import { startApiServer } from '../support/api/server.ts';
+import { bareEnvironment, terminalEnvironment } from '../support/environment.ts';
+import { expectNoneLeft, processesMarked } from '../support/processes.ts';
+import { LAUNCHER, runOuro, startOuro } from '../support/run-ouro.ts';
+import { createTempProject } from '../support/temp-project.ts';
+import { openTerminal } from '../support/virtual-terminal.ts';
+
+test('a project has files, a repository, a home of its own, and is gone afterwards', async () => {
+  const project = await createTempProject({ 'src/a.txt': 'alpha\n' });
+  await project.initGit();
+  await project.write('b.txt', 'beta');
+  expect(await project.git('status', '--short')).toBe('?? b.txt\n');
+  expect(await project.git('log', '--format=%an %s')).toBe('Test Start\n');
+  expect(await project.read('src/a.txt')).toBe('alpha\n');
+  expect(Object.keys(bareEnvironment(project)).sort()).toEqual(['HOME', 'LANG', 'OURO_HOME', 'OURO_TEST_MARK', 'PATH']);
+  await project.remove();
+  await expect(stat(project.dir)).rejects.toThrow('ENOENT');
+});
+
+test('ouro runs as a process of its own, and its lines can be followed', async () => {
+  await using project = await createTempProject();
+  const ended = await runOuro(project, ['--version']);
+  expect(ended).toMatchObject({ code: 0, signal: null, stderr: '' });
+  const running = startOuro(project, ['--version']);
+  const lines: string[] = [];
+  for await (const line of running.lines()) lines.push(line);
+  expect(`${lines.join('\n')}\n`).toBe(ended.stdout);
+  await expect(startOuro(project, ['--no-such-flag']).waitForOutput(/never/)).rejects.toThrow(
+    'without printing /never/',
+  );
+  await startOuro(project, ['--no-such-flag']).waitForErrors(/no-such-flag/);
+});
+
+test('what is sent to stdin arrives, and a project that goes takes its running processes with it', async () => {
+  await using server = await startApiServer({
+    turns: [says('…', { faults: [silenceAt(3, new Promise(() => undefined))] })],
+  });
+  const project = await createTempProject();
+  const args = ['-p', '--verbose', '--input-format', 'stream-json', '--output-format', 'stream-json'];
+  const running = startOuro(project, args, server.url, { stdin: 'open' });
+  running.sendLine({ type: 'user', message: { role: 'user', content: 'hello there' } });
+  expect((await server.waitForRequest(1)).raw).toContain('hello there');
+  expect((await processesMarked(project.marker)).map(({ pid }) => pid)).toContain(running.child.pid);
+  await project.remove();
+  expect((await running.ended).signal).toBe('SIGKILL');
+  await expectNoneLeft(project.marker);
+});
+
+test('the launcher works in a terminal, too', async () => {
+  await using project = await createTempProject();
+  await using terminal = openTerminal([LAUNCHER, '--version'], {
+    cwd: project.dir,
+    env: terminalEnvironment(project, 'http://127.0.0.1:9'),
+  });
+  expect(await terminal.exited).toEqual({ code: 0, signal: null });
+  expect(terminal.screen()[0]).toMatch(/\d+\.\d+\.\d+/);
+});
