@@ -8,7 +8,6 @@ import type { AgentEvent } from '../contracts/event.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
 import { openTranscript } from '../session/transcript.ts';
 import { chooseModel } from './choose-model.ts';
-import { examine, formatFindings } from './doctor.ts';
 import { doctorParts } from './doctor-parts.ts';
 import type { Environment } from './environment.ts';
 import { firstMode } from './first-mode.ts';
@@ -182,7 +181,10 @@ export async function createConversation(options: RunOptions, environment: Envir
     gatedFile: (path) =>
       withPort((attached) => loop.runGated('Read', { file_path: resolve(live.now().cwd, path) }, attached)),
     fork: () => forkNow(transcript),
-    examine: async () => formatFindings(await examine(doctorParts(options, environment))),
+    examine: async () => {
+      const { examine, formatFindings } = await import('./doctor.ts');
+      return formatFindings(await examine(doctorParts(options, environment)), 'plain');
+    },
     newId: randomUUID,
   });
   return { ok: true, conversation };

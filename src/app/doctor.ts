@@ -1,6 +1,6 @@
-import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
-import { promisify } from 'node:util';
+import { Chalk } from 'chalk';
+import { execa } from 'execa';
 import { messageOf } from '../lib/errors.ts';
 import type { Environment } from './environment.ts';
 import { VERSION } from './version.ts';
@@ -21,8 +21,6 @@ export type DoctorParts = {
   readonly findRipgrep: () => Promise<string | undefined>;
   readonly checkSettings: () => Promise<readonly string[]>;
 };
-
-const run = promisify(execFile);
 
 /** Looks at everything ouro depends on; changes nothing and contacts nobody. */
 export async function examine(parts: DoctorParts): Promise<readonly Finding[]> {
@@ -54,7 +52,12 @@ async function program(
   environment: Environment,
 ): Promise<Finding> {
   try {
-    const { stdout } = await run(file, [...args], { env: environment.variables, timeout: 5_000 });
+    const { stdout } = await execa(file, args, {
+      env: environment.variables,
+      extendEnv: false,
+      timeout: 5_000,
+      stdin: 'ignore',
+    });
     return { name, state: 'ok', detail: stdout.split('\n')[0] ?? '' };
   } catch {
     return { name, state: name === 'bash' ? 'bad' : 'warn', detail: `not found. ${without}` };
@@ -119,9 +122,10 @@ async function settings({ checkSettings }: DoctorParts): Promise<readonly Findin
   return problems.map((detail) => ({ name: 'settings', state: 'bad' as const, detail }));
 }
 
-/** The findings as aligned lines. */
-export function formatFindings(findings: readonly Finding[]): string {
-  const marks = { ok: 'ok  ', warn: 'warn', bad: 'bad ' };
+/** The findings as aligned lines, in colour where the terminal has any. */
+export function formatFindings(findings: readonly Finding[], colors: 'plain' | 'colored'): string {
+  const { green, yellow, red, dim } = new Chalk(colors === 'plain' ? { level: 0 } : {});
+  const marks = { ok: green('ok  '), warn: yellow('warn'), bad: red('bad ') };
   const width = Math.max(...findings.map(({ name }) => name.length));
-  return findings.map(({ name, state, detail }) => `${marks[state]}  ${name.padEnd(width)}  ${detail}`).join('\n');
+  return findings.map(({ name, state, detail }) => `${marks[state]}  ${dim(name.padEnd(width))}  ${detail}`).join('\n');
 }

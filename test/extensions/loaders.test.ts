@@ -1,3 +1,4 @@
+import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { expandCommand } from '../../src/commands/expand-command.ts';
@@ -17,6 +18,16 @@ const folders = () => [
   { folder: join(project.dir, '.claude/x'), source: 'project' as const },
   { folder: join(project.dir, 'user/x'), source: 'user' as const },
 ];
+
+test('a linked folder is followed, and one that links to itself ends', async () => {
+  await project.write('elsewhere/shared.md', 'Shared');
+  await project.write('.claude/x/own.md', 'Own');
+  await symlink(join(project.dir, 'elsewhere'), join(project.dir, '.claude/x/linked'));
+  await symlink(join(project.dir, '.claude/x'), join(project.dir, 'elsewhere/back'));
+  const { items } = await loadCommands(folders());
+  expect(items.map(({ name }) => name)).toEqual(expect.arrayContaining(['own', 'linked:shared']));
+  expect(items.length).toBeLessThan(20);
+});
 
 test('commands are found in sub-folders, with their heads, and the project hides the user', async () => {
   await project.write(

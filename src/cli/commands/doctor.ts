@@ -17,7 +17,8 @@ export async function run({ flags, io }: CommandRequest): Promise<number> {
       return problems.map(({ file, line, text }) => `${file}${line === undefined ? '' : `:${line}`} ${text}`);
     },
   });
-  io.stdout.write(`${flags.json === true ? JSON.stringify(findings, null, 2) : formatFindings(findings)}\n`);
+  const colors = io.stdout.isTty && !environment.term.noColor ? 'colored' : 'plain';
+  io.stdout.write(`${flags.json === true ? JSON.stringify(findings, null, 2) : formatFindings(findings, colors)}\n`);
   return findings.some(({ state }) => state === 'bad') ? 1 : 0;
 }
 
