@@ -32,7 +32,7 @@ export async function expandPrompt(
 }
 
 /** `@path`, `@"path with spaces"`, `@path#L10-20` at the beginning of a word. */
-export function mentions(words: string): readonly string[] {
+function mentions(words: string): readonly string[] {
   const found = words.matchAll(/(?<=^|[\s(（，。、])@(?:"([^"]+)"|([^\s"]+))/g);
   return [...found].map(([, quoted, plain = '']) => quoted ?? plain.replace(/[.,;:!?)]+$/, ''));
 }

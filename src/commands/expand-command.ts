@@ -46,7 +46,7 @@ function withArguments(text: string, args: string): string {
 }
 
 /** Words as a person types them: quotes hold several together. */
-export function splitWords(text: string): readonly string[] {
+function splitWords(text: string): readonly string[] {
   return [...text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
     ([, double, single, plain]) => double ?? single ?? plain ?? '',
   );
