@@ -21,7 +21,11 @@ export function createLiveText(term: Environment['term'], columns: number, write
 
   function show(blocks: readonly MarkdownBlock[]): void {
     for (const block of blocks) {
-      const rendered = renderBlock(block, { width: columns, marks: depth === 'none' ? 'shown' : 'hidden' }, carry);
+      const rendered = renderBlock(
+        block,
+        { width: columns, marks: depth === 'none' ? 'shown' : 'hidden', links: 'printed' },
+        carry,
+      );
       carry = rendered.carry;
       for (const line of renderLines(rendered.lines, target)) write(`${line}\n`);
     }

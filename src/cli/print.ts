@@ -54,7 +54,7 @@ export async function printOnce(
   const { terminal, words } = await answer(conversation, said);
   unsubscribe();
 
-  const result = { ...record.result(terminal, words), uuid: port.newId() };
+  const result: JsonObject = { ...record.result(terminal, words), uuid: port.newId() };
   const code = exitCodeOf(terminal, port.abortedBy());
   switch (output.format) {
     case 'stream-json':
