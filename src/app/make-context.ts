@@ -6,8 +6,10 @@ import type { Decision } from '../context/decisions.ts';
 import type { LevelRun } from '../context/pipeline.ts';
 import type { Usage } from '../contracts/message.ts';
 import type { ModelInfo, ModelPort, SystemPart, ToolSpec } from '../contracts/model.ts';
-import type { Tool, ToolOutcome } from '../contracts/tool.ts';
+import type { ContextPort } from '../contracts/query.ts';
+import type { Tool } from '../contracts/tool.ts';
 import type { Hooks } from '../hooks/create-hooks.ts';
+import { keptResultPath } from '../tools/cap-result.ts';
 import type { createReadState } from '../tools/read-state.ts';
 import type { LiveState } from './live-state.ts';
 import { makeSummarize } from './summarize.ts';
@@ -17,6 +19,8 @@ const DEFAULT_LIMIT_CHARS = 30_000;
 
 export type ContextWiring = {
   readonly live: LiveState;
+  /** Another model than that of the conversation. */
+  readonly model?: () => string;
   readonly infoOf: (model: string) => ModelInfo;
   readonly port: ModelPort;
   readonly system: () => readonly SystemPart[];
@@ -35,9 +39,9 @@ export type ContextWiring = {
 /** The context pipeline with a real store for big results and a real model for summaries. */
 export function makeContext(wiring: ContextWiring) {
   const { live, readState, hooks } = wiring;
-  const placeOf = (callId: string) => join(wiring.folder, 'results', `${callId}.txt`);
+  const placeOf = (callId: string) => keptResultPath(join(wiring.folder, 'results'), callId);
   const store = makeStore(placeOf);
-  const model = () => live.now().model;
+  const model = wiring.model ?? (() => live.now().model);
   return createContext({
     model,
     modelInfo: wiring.infoOf,
@@ -72,6 +76,22 @@ export function makeContext(wiring: ContextWiring) {
   });
 }
 
+/** The same for a sub-agent: its own room, and nothing of it is remembered with the session. */
+export function contextOfAgent(
+  wiring: ContextWiring,
+  agent: { readonly model: string; readonly system: readonly SystemPart[]; readonly tools: readonly Tool[] },
+): ContextPort {
+  return makeContext({
+    ...wiring,
+    model: () => agent.model,
+    system: () => agent.system,
+    specs: () => agent.tools.map(({ spec }) => spec),
+    tools: () => agent.tools,
+    onLevel: () => undefined,
+    remember: () => undefined,
+  });
+}
+
 function overhead(system: readonly SystemPart[], specs: readonly ToolSpec[]): number {
   return Math.ceil((JSON.stringify(system).length + JSON.stringify(specs).length) / CHARS_PER_TOKEN);
 }
@@ -87,27 +107,5 @@ function makeStore(placeOf: (callId: string) => string) {
     } catch {
       return undefined;
     }
-  };
-}
-
-const HEAD_CHARS = 4_000;
-const TAIL_CHARS = 6_000;
-
-/** A result over its tool's limit becomes its head, its tail and the place of the whole. */
-export function makeCap(folder: string) {
-  const store = makeStore((callId) => join(folder, 'results', `${callId}.txt`));
-  return async (
-    { callId }: { readonly callId: string },
-    outcome: ToolOutcome,
-    maxChars: number,
-  ): Promise<ToolOutcome> => {
-    const { content } = outcome;
-    if (typeof content !== 'string' || content.length <= maxChars) return outcome;
-    const path = await store(callId, content);
-    const hidden = content.length - HEAD_CHARS - TAIL_CHARS;
-    const where = path === undefined ? 'they could not be kept' : `the whole is in ${path}`;
-    const head = content.slice(0, HEAD_CHARS).toWellFormed();
-    const tail = content.slice(-TAIL_CHARS).toWellFormed();
-    return { ...outcome, content: `${head}\n… ${hidden} characters left out here; ${where} …\n${tail}` };
   };
 }

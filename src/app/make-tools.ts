@@ -21,9 +21,15 @@ import { createSkillTool, type SkillParts } from '../tools/skill/skill.ts';
 import { createStructuredOutputTool } from '../tools/structured-output/structured-output.ts';
 import { createTaskTool, type TaskParts } from '../tools/task/task.ts';
 import { createTodoWriteTool } from '../tools/todo-write/todo-write.ts';
+import { createToolSearchTool, type DeferredTools } from '../tools/tool-search/tool-search.ts';
+import { createWebFetchTool } from '../tools/web-fetch/web-fetch.ts';
+import { createWebSearchTool } from '../tools/web-search/web-search.ts';
 import { createWriteTool } from '../tools/write/write.ts';
 import type { Environment } from './environment.ts';
 import type { LiveState } from './live-state.ts';
+import type { Subagents } from './run-subagent.ts';
+import type { SideAsks } from './side-asks.ts';
+import { VERSION } from './version.ts';
 
 const BASH_TIMEOUT_MS = 120_000;
 const BASH_MAX_TIMEOUT_MS = 600_000;
@@ -46,7 +52,9 @@ export type ToolParts = {
   readonly excluded: () => readonly string[];
   readonly beforeChange?: (realPath: string) => Promise<void>;
   readonly skills: SkillParts;
-  readonly task: TaskParts;
+  readonly task: TaskParts & Pick<Subagents, 'conversationOf' | 'moved'>;
+  readonly asks: Pick<SideAsks, 'aboutPage' | 'searchWeb'>;
+  readonly deferred: DeferredTools;
   readonly keepPlan: (plan: string) => void;
   readonly answerSchema: JsonObject | undefined;
 };
@@ -65,7 +73,9 @@ export function makeTools(parts: ToolParts): ToolBox {
     variables: parts.variables,
     ledger: parts.ledger,
     workspaceRoots: parts.workspaceRoots,
-    setCwd: (cwd) => live.change({ cwd }),
+    setCwd: (cwd, callId) => {
+      if (parts.task.moved(callId, cwd) === 'conversation') live.change({ cwd });
+    },
     outputFolder: join(parts.sessionFolder, 'outputs'),
     timeoutMs: knobs.bashTimeoutMs ?? BASH_TIMEOUT_MS,
     maxTimeoutMs: knobs.bashMaxTimeoutMs ?? BASH_MAX_TIMEOUT_MS,
@@ -91,11 +101,14 @@ export function makeTools(parts: ToolParts): ToolBox {
       createKillShellTool(shells),
       createMultiEditTool(change),
       createNotebookEditTool(change),
-      createReadTool(change),
+      createReadTool({ readState, home, conversationOf: parts.task.conversationOf }),
       ...(parts.skills.names().length > 0 ? [createSkillTool(parts.skills)] : []),
       ...(parts.answerSchema === undefined ? [] : [createStructuredOutputTool(parts.answerSchema)]),
       createTaskTool(parts.task),
       createTodoWriteTool((todos) => live.change({ todos })),
+      createToolSearchTool(parts.deferred),
+      createWebFetchTool({ ask: parts.asks.aboutPage, userAgent: `ouro/${VERSION}`, now: Date.now }),
+      createWebSearchTool(parts.asks.searchWeb),
       createWriteTool(change),
     ],
   };

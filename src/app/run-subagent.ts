@@ -2,14 +2,14 @@ import type { AgentEvent } from '../contracts/event.ts';
 import type { AgentKind } from '../contracts/extension.ts';
 import type { Message } from '../contracts/message.ts';
 import type { SystemPart } from '../contracts/model.ts';
-import type { QueryDeps } from '../contracts/query.ts';
+import type { ContextPort, QueryDeps } from '../contracts/query.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { query } from '../engine/query.ts';
 import type { Hooks } from '../hooks/create-hooks.ts';
+import { messageOf } from '../lib/errors.ts';
 import type { AgentOrder, AgentReport, TaskParts } from '../tools/task/task.ts';
-
-/** Sub-agents may start sub-agents of their own, this deep. */
-const MAX_DEPTH = 2;
+import { createOwners, type Owners } from './call-owners.ts';
+import { toolsOfAgent } from './tools-of-agent.ts';
 
 export type SubagentParts = {
   readonly kinds: () => readonly AgentKind[];
@@ -17,64 +17,51 @@ export type SubagentParts = {
   readonly deps: (kind: AgentKind) => QueryDeps;
   readonly tools: () => readonly Tool[];
   readonly environmentPart: () => readonly SystemPart[];
+  /** Room is made in its own conversation, not in the parent's. */
+  readonly contextFor: (agent: {
+    readonly model: string;
+    readonly system: readonly SystemPart[];
+    readonly tools: readonly Tool[];
+  }) => ContextPort;
   readonly resolveModel: (name: string) => string;
+  readonly cwd: () => string;
   readonly hooks: Hooks;
   readonly tell: (event: AgentEvent) => Promise<void>;
   readonly notice: (words: string) => void;
   readonly newId: () => string;
+  /** Pulled when the session ends: nothing in the background outlives it. */
   readonly signal: () => AbortSignal;
 };
 
-/** Runs sub-agents: each its own loop and messages, with at most the parent's permissions, gone when the parent is. */
-export function makeSubagents(parts: SubagentParts): TaskParts & {
-  readonly running: () => readonly { readonly id: string; readonly title: string; readonly startedAtMs: number }[];
-} {
-  const running = new Map<string, { readonly title: string; readonly startedAtMs: number }>();
-  const depthOf = new Map<string, number>();
+export type Subagents = TaskParts &
+  Pick<Owners, 'conversationOf' | 'moved'> & {
+    /** Those nobody waits for. */
+    readonly running: () => readonly { readonly id: string; readonly title: string; readonly startedAtMs: number }[];
+  };
 
-  async function run(order: AgentOrder, signal: AbortSignal): Promise<AgentReport> {
+/** Runs sub-agents: each its own loop and messages, with at most the parent's permissions, gone when the parent is. */
+export function makeSubagents(parts: SubagentParts): Subagents {
+  const background = new Map<string, { readonly title: string; readonly startedAtMs: number }>();
+  const owners = createOwners();
+
+  async function run(order: AgentOrder, agentId: string, signal: AbortSignal): Promise<AgentReport> {
     const kind = parts.kinds().find(({ name }) => name === order.type);
-    if (kind === undefined)
-      return { text: `There is no kind of sub-agent "${order.type}".`, calls: 0, tokens: 0, failed: true };
-    const depth = (depthOf.get(order.callId) ?? 0) + 1;
-    const agentId = parts.newId().slice(0, 8);
-    running.set(agentId, { title: order.description, startedAtMs: Date.now() });
-    await parts.hooks.fire('SubagentStart', { agent_id: agentId, agent_type: kind.name }, signal);
+    if (kind === undefined) return failed(`There is no kind of sub-agent "${order.type}".`);
+    owners.enter(agentId, order.callId, parts.cwd());
     try {
-      return await loop(order, kind, agentId, depth, signal);
+      await parts.hooks.fire('SubagentStart', { agent_id: agentId, agent_type: kind.name }, signal);
+      return await loop(order, kind, agentId, signal);
     } finally {
-      running.delete(agentId);
+      owners.leave(agentId);
     }
   }
 
-  async function loop(
-    order: AgentOrder,
-    kind: AgentKind,
-    agentId: string,
-    depth: number,
-    signal: AbortSignal,
-  ): Promise<AgentReport> {
-    const base = parts.deps(kind);
-    const model = order.model ?? kind.model;
+  async function loop(order: AgentOrder, kind: AgentKind, agentId: string, signal: AbortSignal): Promise<AgentReport> {
     const prompt: Message = {
       role: 'user',
       id: parts.newId(),
       origin: 'prompt',
       blocks: [{ type: 'text', text: order.prompt }],
-    };
-    const tools = offered(kind, parts.tools(), depth);
-    const deps: QueryDeps = {
-      ...base,
-      config: {
-        ...base.config,
-        maxTurns: kind.maxTurns,
-        chain: model === undefined ? base.config.chain : [{ model: parts.resolveModel(model) }, ...base.config.chain],
-        skipFirstPoll: true,
-      },
-      system: () => [{ name: 'agent', text: kind.prompt }, ...parts.environmentPart()],
-      tools: () => tools,
-      queues: { takeSteering: () => [], takeFollowUps: () => [], hasSteering: () => false },
-      attachments: async () => [],
     };
     const tell = (event: AgentEvent) =>
       parts.tell({ type: 'subagent', callId: order.callId, agentId, agentType: kind.name, event });
@@ -82,58 +69,79 @@ export function makeSubagents(parts: SubagentParts): TaskParts & {
     let calls = 0;
     let tokens = 0;
     let text = '';
-    const events = query([prompt], deps, signal);
+    const report = (line: string) =>
+      order.report({ kind: 'agent', agentId, agentType: kind.name, line, calls, tokens });
+    const events = query([prompt], depsOf(order, kind, agentId), signal);
     for (;;) {
       const step = await events.next();
       if (step.done === true) {
-        const failed = step.value.reason !== 'completed';
-        const words = failed && text === '' ? (step.value.words ?? `It ended early: ${step.value.reason}.`) : text;
-        return { text: words, calls, tokens, failed };
+        if (step.value.reason === 'completed') return { text, calls, tokens, failed: false };
+        const why = step.value.words ?? step.value.failure?.message ?? step.value.reason;
+        return { text: [text, `It ended early: ${why}`].join('\n').trim(), calls, tokens, failed: true };
       }
       const event = step.value;
       await tell(event);
       if (event.type === 'tool_start') {
         calls += 1;
-        depthOf.set(event.callId, depth);
-        order.report({
-          kind: 'agent',
-          agentId,
-          agentType: kind.name,
-          line: `${event.tool} ${event.title}`,
-          calls,
-          tokens,
-        });
+        report(`${event.tool} ${event.title}`);
       }
       if (event.type === 'turn_end') tokens += (event.usage?.outputTokens ?? 0) + (event.usage?.inputTokens ?? 0);
       if (event.type === 'message_end' && event.message.role === 'assistant') text = wordsOf(event.message);
     }
   }
 
+  function depsOf(order: AgentOrder, kind: AgentKind, agentId: string): QueryDeps {
+    // Lines about its calls are for the person who looks at the parent.
+    const { summarizeCalls: _, ...base } = parts.deps(kind);
+    const wanted = order.model ?? kind.model ?? 'inherit';
+    const first = wanted === 'inherit' ? [] : [{ model: parts.resolveModel(wanted) }];
+    const chain = [...first, ...base.config.chain];
+    const tools = toolsOfAgent(kind, parts.tools(), owners.depthOf(agentId));
+    const system = [{ name: 'agent', text: kind.prompt }, ...parts.environmentPart()];
+    return {
+      ...base,
+      config: { ...base.config, maxTurns: kind.maxTurns, chain, skipFirstPoll: true },
+      system: () => system,
+      tools: () => tools,
+      cwd: () => owners.cwdOf(agentId) ?? base.cwd(),
+      gate: (request, hint, signal) => {
+        owners.claim(request.callId, agentId);
+        return base.gate({ ...request, agentId }, hint, signal);
+      },
+      context: parts.contextFor({ model: chain[0]?.model ?? '', system, tools }),
+      queues: { takeSteering: () => [], takeFollowUps: () => [], hasSteering: () => false },
+      attachments: async () => [],
+    };
+  }
+
   return {
     types: () => parts.kinds().map(({ name, description }) => ({ name, description })),
-    run,
+    run: (order, signal) => run(order, newAgentId(), signal),
     runInBackground(order) {
-      const id = `agent_${parts.newId().slice(0, 6)}`;
-      void run(order, parts.signal()).then((report) =>
-        parts.notice(
-          `Sub-agent ${id} (${order.description}) has ${report.failed ? 'failed' : 'finished'}:\n${report.text}`,
-        ),
-      );
+      const id = newAgentId();
+      background.set(id, { title: order.description, startedAtMs: Date.now() });
+      // Nobody waits for it; its end is told with the next turn.
+      void run(order, id, parts.signal())
+        .catch((thrown) => failed(messageOf(thrown)))
+        .then((report) => {
+          background.delete(id);
+          const how = report.failed ? 'failed' : 'finished';
+          parts.notice(`Sub-agent ${id} (${order.description}) has ${how}:\n${report.text}`);
+        });
       return id;
     },
-    running: () => [...running].map(([id, facts]) => ({ id, ...facts })),
+    conversationOf: owners.conversationOf,
+    moved: owners.moved,
+    running: () => [...background].map(([id, facts]) => ({ id, ...facts })),
   };
+
+  function newAgentId(): string {
+    return `agent_${parts.newId().slice(0, 8)}`;
+  }
 }
 
-function offered(kind: AgentKind, tools: readonly Tool[], depth: number): readonly Tool[] {
-  const named = (tool: Tool, names: readonly string[]) =>
-    names.includes(tool.name) || tool.aliases.some((alias) => names.includes(alias));
-  return tools.filter((tool) => {
-    if (depth >= MAX_DEPTH && tool.name === 'Task') return false;
-    if (tool.name === 'AskUserQuestion' || tool.name === 'ExitPlanMode' || tool.name === 'EnterPlanMode') return false;
-    if (named(tool, kind.disallowedTools)) return false;
-    return kind.tools === undefined || named(tool, kind.tools);
-  });
+function failed(text: string): AgentReport {
+  return { text, calls: 0, tokens: 0, failed: true };
 }
 
 function wordsOf(message: Extract<Message, { role: 'assistant' }>): string {

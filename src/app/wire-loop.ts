@@ -1,7 +1,8 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { AgentPort } from '../agent/parts.ts';
 import type { Decision } from '../context/decisions.ts';
 import type { AgentEvent } from '../contracts/event.ts';
+import type { AgentKind } from '../contracts/extension.ts';
 import { isJsonObject, type JsonObject } from '../contracts/json.ts';
 import type { QueryDeps } from '../contracts/query.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
@@ -12,19 +13,22 @@ import { resolveModel } from '../model/catalog.ts';
 import type { PortChoice } from '../model/choose-port.ts';
 import type { GitSnapshot } from '../prompt/environment.ts';
 import type { Transcript } from '../session/transcript.ts';
+import { createCapResult } from '../tools/cap-result.ts';
 import type { Environment } from './environment.ts';
 import type { LiveState } from './live-state.ts';
 import type { Extensions } from './load-extensions.ts';
 import { loopHooks } from './loop-hooks.ts';
-import { makeCap, makeContext } from './make-context.ts';
+import { type ContextWiring, contextOfAgent, makeContext } from './make-context.ts';
 import { makeDeps } from './make-deps.ts';
 import { makeGate } from './make-gate.ts';
 import { makePrompt } from './make-prompt.ts';
 import { makeTools } from './make-tools.ts';
 import { createObserver } from './observe.ts';
-import { offerTools } from './offer-tools.ts';
+import { fittingTools, makeDeferral, offerTools } from './offer-tools.ts';
 import { makeSubagents } from './run-subagent.ts';
+import { makeSideAsks } from './side-asks.ts';
 import type { Denial } from './told.ts';
+import { stricterMode } from './tools-of-agent.ts';
 import type { UsageMeter } from './usage-meter.ts';
 
 export type LoopWiring = {
@@ -55,20 +59,23 @@ export function wireLoop(wiring: LoopWiring) {
   let plan: string | undefined;
   let notices: string[] = [];
   let current: { readonly port: AgentPort } | undefined;
-  let abort = new AbortController();
+  const ending = new AbortController();
 
   const subagents = makeSubagents({
     kinds: () => extensions().agents,
-    deps: () => depsOf(portNow(), 'SubagentStop'),
+    deps: (kind) => depsOf(portNow(), 'SubagentStop', kind),
     tools: () => offered(),
     environmentPart: () => prompt.system.parts().filter(({ name }) => name === 'environment' || name === 'memory'),
+    contextFor: (agent) => contextOfAgent(contextWiring, agent),
     resolveModel,
+    cwd: () => live.now().cwd,
     hooks,
     tell: wiring.tell,
     notice: (words) => notices.push(words),
     newId,
-    signal: () => abort.signal,
+    signal: () => ending.signal,
   });
+  const asks = makeSideAsks({ choice, model: () => live.now().model, onUsage: meter.add });
   const box = makeTools({
     environment,
     live,
@@ -85,13 +92,16 @@ export function wireLoop(wiring: LoopWiring) {
       },
     },
     task: subagents,
+    asks,
+    deferred: { all: () => deferral.all(), load: (names) => deferral.load(names) },
     keepPlan: (accepted) => {
       plan = accepted;
     },
     answerSchema: options.jsonSchema,
   });
   const tools = offerTools(box.tools, options, wiring.settings());
-  const offered = () => tools;
+  const offered = () => fittingTools(tools, choice.infoOf(live.now().model));
+  const deferral = makeDeferral(offered, () => choice.infoOf(live.now().model));
   const prompt = makePrompt({
     options,
     environment,
@@ -101,7 +111,7 @@ export function wireLoop(wiring: LoopWiring) {
     extensions,
     git: wiring.git,
     stored: undefined,
-    tools: () => tools.map(({ name }) => name),
+    tools: () => offered().map(({ name }) => name),
     mcpInstructions: () => [],
     takeDiskChanges: box.readState.takeDiskChanges,
     backgroundNews: () => {
@@ -111,12 +121,12 @@ export function wireLoop(wiring: LoopWiring) {
     },
   });
   const observer = createObserver((event) => void wiring.tell(event));
-  const context = makeContext({
+  const contextWiring: ContextWiring = {
     live,
     infoOf: choice.infoOf,
     port: choice.port,
     system: prompt.system.parts,
-    specs: () => tools.map(({ spec }) => spec),
+    specs: () => deferral.toolSpecs(offered()),
     tools: offered,
     readState: box.readState,
     folder: transcript.folder,
@@ -126,7 +136,8 @@ export function wireLoop(wiring: LoopWiring) {
     onLevel: observer.level,
     remember: (decision) => void transcript.append({ type: 'system', subtype: 'context', data: asJson(decision) }),
     newId,
-  });
+  };
+  const context = makeContext(contextWiring);
   context.restore(wiring.contextDecisions);
 
   function portNow(): AgentPort {
@@ -134,13 +145,13 @@ export function wireLoop(wiring: LoopWiring) {
     return current.port;
   }
 
-  function depsOf(port: AgentPort, stop: 'Stop' | 'SubagentStop'): QueryDeps {
+  function depsOf(port: AgentPort, stop: 'Stop' | 'SubagentStop', kind?: AgentKind): QueryDeps {
     const { beforeCall, afterCall, onStop } = loopHooks(hooks, stop);
     const gate = makeGate(
       {
         roots,
         home: environment.home,
-        mode: () => live.now().mode,
+        mode: () => stricterMode(live.now().mode, kind?.permissionMode),
         canAsk: options.face !== 'print',
         onDenial: (request, reason) =>
           wiring.onDenial({ tool: request.tool, callId: request.callId, input: request.input, reason }),
@@ -164,7 +175,11 @@ export function wireLoop(wiring: LoopWiring) {
         beforeCall,
         afterCall,
         onStop,
-        capResult: makeCap(transcript.folder),
+        capResult: createCapResult(() => join(transcript.folder, 'results')),
+        toolSpecs: deferral.toolSpecs,
+        ...(asks.summarizeCalls === undefined || options.face !== 'screen'
+          ? {}
+          : { summarizeCalls: asks.summarizeCalls }),
         attachments: prompt.collect,
       }),
       newId,
@@ -206,7 +221,6 @@ export function wireLoop(wiring: LoopWiring) {
     ready: prompt.ready,
     deps(port: AgentPort): QueryDeps {
       current = { port };
-      abort = new AbortController();
       return depsOf(port, 'Stop');
     },
     /** What events mean for the parts: touched paths, background work that ends with the agent. */
@@ -216,6 +230,6 @@ export function wireLoop(wiring: LoopWiring) {
       const path = event.input.file_path ?? event.input.notebook_path;
       if (typeof path === 'string') prompt.touch(resolve(live.now().cwd, path));
     },
-    stopBackground: () => abort.abort(),
+    stopBackground: () => ending.abort(),
   };
 }

@@ -19,6 +19,11 @@ export function createCapResult(folder: () => string): QueryDeps['capResult'] {
   };
 }
 
+/** Where a call's whole result is kept. Ids come from the provider: none of them chooses a place outside the folder. */
+export function keptResultPath(folder: string, callId: string): string {
+  return join(folder, `${callId.replaceAll(/[^\w-]/g, '_')}.txt`);
+}
+
 function textOf(blocks: readonly ResultBlock[]): string {
   return blocks
     .filter((block): block is TextBlock => block.type === 'text')
@@ -28,8 +33,7 @@ function textOf(blocks: readonly ResultBlock[]): string {
 
 /** Where the whole is, in words. */
 async function keep(text: string, folder: string, callId: string): Promise<string> {
-  // Ids come from the provider: none of them chooses a place outside the folder.
-  const path = join(folder, `${callId.replaceAll(/[^\w-]/g, '_')}.txt`);
+  const path = keptResultPath(folder, callId);
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await writeFile(path, text, { mode: 0o600 });

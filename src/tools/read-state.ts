@@ -36,7 +36,7 @@ export type ReadState = ReturnType<typeof createReadState>;
 export function createReadState() {
   // In the order of use: the last is the newest.
   const files = new Map<string, SeenFile>();
-  // What still stands in the conversation and need not be said again: `path range hash`.
+  // What still stands in a conversation and need not be said again there: `conversation path range hash`.
   const shown = new Set<string>();
 
   const put = (facts: FileFacts, rest: Pick<SeenFile, 'ranges' | 'changed'>) => {
@@ -46,12 +46,12 @@ export function createReadState() {
   };
 
   return {
-    /** The model was shown these lines of the file. */
-    recordRead(facts: FileFacts, range: string): void {
+    /** The model was shown these lines of the file, in the conversation of that name (a sub-agent has its own). */
+    recordRead(facts: FileFacts, range: string, conversation = ''): void {
       const old = files.get(facts.realPath);
       const ranges = old?.hash === facts.hash ? old.ranges.filter((known) => known !== range) : [];
       put(facts, { ranges: [...ranges, range], changed: old?.changed ?? false });
-      shown.add(`${facts.realPath}\n${range}\n${facts.hash}`);
+      shown.add(markOf(facts, range, conversation));
     },
     /** One of our tools gave the file this content. */
     recordChange(facts: FileFacts): void {
@@ -59,7 +59,8 @@ export function createReadState() {
     },
     seen: (realPath: string): SeenFile | undefined => files.get(realPath),
     /** Do these very lines still stand in the conversation? */
-    isShown: (facts: FileFacts, range: string): boolean => shown.has(`${facts.realPath}\n${range}\n${facts.hash}`),
+    isShown: (facts: FileFacts, range: string, conversation = ''): boolean =>
+      shown.has(markOf(facts, range, conversation)),
     /** To be called when results left the conversation (compaction, clearing): the next Read answers in full. */
     forgetShown: (): void => shown.clear(),
     /** What became of a file since it was read or written here. */
@@ -88,6 +89,10 @@ export function createReadState() {
       for (const file of snapshotSchema.parse(snapshot).files) files.set(file.path, file);
     },
   };
+}
+
+function markOf(facts: FileFacts, range: string, conversation: string): string {
+  return `${conversation}\n${facts.realPath}\n${range}\n${facts.hash}`;
 }
 
 async function compare(

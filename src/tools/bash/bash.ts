@@ -15,14 +15,14 @@ export type BashParts = {
   readonly variables: () => Readonly<Record<string, string>>;
   readonly ledger: ShellLedger;
   readonly workspaceRoots: () => readonly string[];
-  /** Tells where the shell stands after a command. */
-  readonly setCwd: (cwd: string) => void;
+  /** Tells where the shell of this call's conversation stands after a command. */
+  readonly setCwd: (cwd: string, callId: string) => void;
   /** Where too large outputs are kept whole. */
   readonly outputFolder: string;
   readonly timeoutMs: number;
   readonly maxTimeoutMs: number;
   /** Variables for this command alone (git made harmless when nobody was asked). */
-  readonly extraEnv?: (callId: string) => Readonly<Record<string, string>>;
+  readonly extraEnv?: (callId: string) => Readonly<Record<string, string | undefined>>;
   /** `undefined` without a sandbox; throws a ToolFailure when one is wanted and cannot be had. */
   readonly sandbox?: () => ((argv: readonly string[]) => readonly string[]) | undefined;
   readonly now: () => number;
@@ -155,7 +155,7 @@ async function waitFor(
       );
     default:
       done();
-      return finished(command, shell, ending.exit, context.cwd, parts);
+      return finished(command, shell, ending.exit, context, parts);
   }
 }
 
@@ -163,7 +163,7 @@ async function finished(
   command: string,
   shell: RunningShell,
   exit: ShellExit,
-  startedIn: string,
+  context: CallContext,
   parts: BashParts,
 ): Promise<ToolOutcome> {
   const notes: string[] = [];
@@ -173,12 +173,12 @@ async function finished(
     const id = parts.shells.background(command, shell);
     notes.push(`[something it started still runs; it is listed as ${id} and ends with the session]`);
   }
-  notes.push(...(await follow(exit.problem === undefined ? exit.cwd : startedIn, parts)));
+  notes.push(...(await follow(exit.problem === undefined ? exit.cwd : context.cwd, context.callId, parts)));
   return outcome(command, shell, exit.code, notes.join('\n'), 'ended');
 }
 
 /** The directory lasts while it is inside the workspace. */
-async function follow(cwd: string | undefined, parts: BashParts): Promise<readonly string[]> {
+async function follow(cwd: string | undefined, callId: string, parts: BashParts): Promise<readonly string[]> {
   const roots = parts.workspaceRoots();
   const home = roots[0];
   if (cwd === undefined || home === undefined) return [];
@@ -187,10 +187,10 @@ async function follow(cwd: string | undefined, parts: BashParts): Promise<readon
     real !== undefined &&
     roots.some((root) => real === root || real.startsWith(root.endsWith(sep) ? root : root + sep))
   ) {
-    parts.setCwd(real);
+    parts.setCwd(real, callId);
     return [];
   }
-  parts.setCwd(home);
+  parts.setCwd(home, callId);
   return [
     `[the directory ${real === undefined ? 'is gone' : 'left the workspace'}; the next command starts in ${home}]`,
   ];

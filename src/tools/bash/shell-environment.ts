@@ -12,6 +12,8 @@ const SHELL_TRAPS = [
   'BASHOPTS',
   'GLOBIGNORE',
   'POSIXLY_CORRECT',
+  'RIPGREP_CONFIG_PATH',
+  'GREP_OPTIONS',
 ];
 
 /** Ours alone; a command has no use for them. */
@@ -20,14 +22,17 @@ const OUR_SECRETS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'OURO_API_KEY'
 /** The environment of a command: the user's, without traps and without our secrets, marked as belonging to a call. */
 export function shellEnvironment(
   variables: Readonly<Record<string, string>>,
-  extra: Readonly<Record<string, string>>,
+  /** On top of them; `undefined` takes a variable away. */
+  extra: Readonly<Record<string, string | undefined>>,
   marker: string,
 ): Record<string, string> {
-  const kept = Object.entries({ ...variables, ...extra }).filter(
-    ([name]) => !SHELL_TRAPS.includes(name) && !OUR_SECRETS.includes(name) && !name.startsWith('BASH_FUNC_'),
-  );
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries({ ...variables, ...extra })) {
+    const dropped = SHELL_TRAPS.includes(name) || OUR_SECRETS.includes(name) || name.startsWith('BASH_FUNC_');
+    if (value !== undefined && !dropped) kept[name] = value;
+  }
   return {
-    ...Object.fromEntries(kept),
+    ...kept,
     [MARKER]: marker,
     OURO: '1',
     GIT_TERMINAL_PROMPT: '0',

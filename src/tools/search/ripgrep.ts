@@ -52,7 +52,7 @@ function modeArguments(query: TextQuery): readonly string[] {
 }
 
 function negative(globs: readonly string[]): readonly string[] {
-  return globs.map((glob) => `--glob=!${glob}`);
+  return globs.map((glob) => `--iglob=!${glob}`);
 }
 
 type Run = {

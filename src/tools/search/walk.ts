@@ -16,7 +16,7 @@ const IGNORE_FILES = ['.gitignore', '.ignore', '.rgignore'];
 
 /** Every file below a directory that the ignore files leave, in the order of names. Links are not followed. */
 export async function* walk(root: string, rules: WalkRules, signal: AbortSignal): AsyncGenerator<string> {
-  const never = rules.never.map(compileGlob);
+  const never = rules.never.map((pattern) => compileGlob(pattern.toLowerCase()));
   const isInverted = rules.only?.startsWith('!') ?? false;
   const glob = rules.only === undefined ? undefined : compileGlob(isInverted ? rules.only.slice(1) : rules.only);
   yield* visit(root, await ignoreFilesAbove(root));
@@ -34,7 +34,7 @@ export async function* walk(root: string, rules: WalkRules, signal: AbortSignal)
     for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const full = path.join(directory, entry.name);
       const inside = path.relative(root, full).split(path.sep).join('/');
-      if (entry.isSymbolicLink() || entry.name === '.git' || never.some((matches) => matches(inside))) continue;
+      if (entry.isSymbolicLink() || entry.name === '.git' || never.some((matches) => matches(inside.toLowerCase()))) continue;
       const isMatch = glob?.(inside) ?? false;
       if (isInverted && isMatch) continue;
       const isWanted = !isInverted && isMatch;

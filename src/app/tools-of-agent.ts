@@ -1,0 +1,35 @@
+import type { AgentKind } from '../contracts/extension.ts';
+import type { PermissionMode } from '../contracts/permission.ts';
+import type { Tool } from '../contracts/tool.ts';
+
+/** Sub-agents may start sub-agents of their own, this deep. */
+const MAX_DEPTH = 2;
+
+/** What belongs to the person's own conversation: questions, plans, the list of tasks. */
+const PARENT_ONLY = ['AskUserQuestion', 'EnterPlanMode', 'ExitPlanMode', 'TodoWrite', 'StructuredOutput'];
+
+/** What a sub-agent of this kind may use: at most what its parent has. */
+export function toolsOfAgent(kind: AgentKind, tools: readonly Tool[], depth: number): readonly Tool[] {
+  return tools.filter((tool) => {
+    if (PARENT_ONLY.includes(tool.name) || (depth >= MAX_DEPTH && tool.name === 'Task')) return false;
+    if (isNamed(tool, kind.disallowedTools)) return false;
+    return kind.tools === undefined || isNamed(tool, kind.tools);
+  });
+}
+
+function isNamed(tool: Tool, names: readonly string[]): boolean {
+  return names.includes(tool.name) || tool.aliases.some((alias) => names.includes(alias));
+}
+
+const FROM_STRICT_TO_LOOSE: readonly PermissionMode[] = [
+  'plan',
+  'dontAsk',
+  'default',
+  'acceptEdits',
+  'bypassPermissions',
+];
+
+/** The stricter of two modes: a kind of sub-agent may tighten what its parent has, never loosen it. */
+export function stricterMode(parent: PermissionMode, kind: PermissionMode | undefined): PermissionMode {
+  return FROM_STRICT_TO_LOOSE.find((mode) => mode === parent || mode === kind) ?? parent;
+}
