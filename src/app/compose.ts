@@ -7,7 +7,9 @@ import type { Conversation } from '../contracts/conversation.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
 import { openTranscript } from '../session/transcript.ts';
+import { asAgent } from './as-agent.ts';
 import { chooseModel } from './choose-model.ts';
+import { openDebugLog } from './debug-log.ts';
 import { doctorParts } from './doctor-parts.ts';
 import type { Environment } from './environment.ts';
 import { firstMode } from './first-mode.ts';
@@ -20,31 +22,35 @@ import { makeConversation } from './make-conversation.ts';
 import { makeHooks } from './make-hooks.ts';
 import { openSession } from './open-session.ts';
 import { readSettings } from './read-settings.ts';
-import type { DecisionTold, Denial } from './told.ts';
+import type { DecisionTold } from './told.ts';
 import { openTrust } from './trust.ts';
 import { createUsageMeter } from './usage-meter.ts';
 import { VERSION } from './version.ts';
 import { wireLoop } from './wire-loop.ts';
+import { wirePermissions } from './wire-permissions.ts';
 
 export type Composed =
   | { readonly ok: true; readonly conversation: Conversation }
   | { readonly ok: false; readonly problem: string };
 
 /** Where the concrete parts meet: everything a conversation is made of, wired once. */
-export async function createConversation(options: RunOptions, environment: Environment): Promise<Composed> {
-  const cwd = await realpath(options.cwd);
+export async function createConversation(given: RunOptions, environment: Environment): Promise<Composed> {
+  const cwd = await realpath(given.cwd);
   const [trust, session] = await Promise.all([
     openTrust(environment.ouroHome, environment.home),
-    openSession(options, environment, cwd),
+    openSession(given, environment, cwd),
   ]);
   if (!session.ok) return session;
-  const trusted = options.trust === 'this-run' || trust.isTrusted(cwd);
+  const trusted = given.trust === 'this-run' || trust.isTrusted(cwd);
   // Nothing of the folder is read before this point but its name.
   const git = trusted ? gitSnapshot(cwd, environment.variables) : Promise.resolve(undefined);
   const [loaded, extensions] = await Promise.all([
-    readSettings({ ...options, cwd }, environment, trusted),
-    loadExtensions({ cwd, ouroHome: environment.ouroHome, trusted, agentsFlag: options.agents }),
+    readSettings({ ...given, cwd }, environment, trusted),
+    loadExtensions({ cwd, ouroHome: environment.ouroHome, trusted, agentsFlag: given.agents }),
   ]);
+  const role = asAgent(given, extensions.agents);
+  if (!role.ok) return role;
+  const { options } = role;
   const settings = loaded.merged;
   const choice = chooseModel(options, settings, environment, session.stored);
   if (!choice.ok) return choice;
@@ -60,9 +66,10 @@ export async function createConversation(options: RunOptions, environment: Envir
     todos: session.stored.todos ?? [],
     title: session.rebuilt?.title,
     outputStyle: settings.outputStyle ?? 'default',
+    grants: session.stored.grants ?? [],
+    directories: session.stored.directories ?? [],
   });
   const meter = createUsageMeter();
-  const denials: Denial[] = [];
   const decisions: DecisionTold[] = [];
   let port: AgentPort | undefined;
   const tell = async (event: AgentEvent) => port?.tell(event);
@@ -81,6 +88,19 @@ export async function createConversation(options: RunOptions, environment: Envir
   live.onChange(
     (part) => void transcript.append({ type: 'system', subtype: 'state', data: JSON.parse(JSON.stringify(part)) }),
   );
+  const permissions = wirePermissions({
+    options,
+    environment,
+    cwd,
+    trusted,
+    loaded: () => loaded,
+    live,
+    mayBypass: mode.mayBypass,
+    sessionFolder: transcript.folder,
+    notice: (text) => void tell({ type: 'notice', level: 'warn', topic: 'permissions', text }),
+    onStored: async () => undefined,
+    newId: randomUUID,
+  });
   const hooks = makeHooks({
     loaded: () => loaded,
     hostHooks: options.host?.hooks ?? [],
@@ -93,7 +113,7 @@ export async function createConversation(options: RunOptions, environment: Envir
     cwd,
     variables: () => ({ ...environment.variables, ...settings.env }),
     timeoutMs: environment.knobs.hookTimeoutMs ?? settings.timeouts?.hookMs,
-    fitsRule: (rule, tool) => rule === tool,
+    fitsRule: permissions.fitsRule,
     tell: (event) => void tell(event),
   });
   const loop = wireLoop({
@@ -110,10 +130,11 @@ export async function createConversation(options: RunOptions, environment: Envir
     hooks,
     git,
     tell,
-    onDenial: (denial) => denials.push(denial),
+    permissions,
     contextDecisions: session.contextDecisions,
     newId: randomUUID,
   });
+  const debugLog = openDebugLog(options, environment.ouroHome, session.id, () => new Date());
   const promptHook = loopHooks(hooks, 'Stop').onPrompt;
   let begun = false;
   const agent = createAgent({
@@ -123,6 +144,7 @@ export async function createConversation(options: RunOptions, environment: Envir
       transcript.record,
       meter.hear,
       loop.listen,
+      ...(debugLog === undefined ? [] : [debugLog.hear]),
       (event) => {
         if (event.type === 'permission_decision')
           decisions.push({ tool: event.tool, verdict: event.verdict, trace: event.trace });
@@ -152,7 +174,9 @@ export async function createConversation(options: RunOptions, environment: Envir
     now: Date.now,
   });
   const warnings = [
+    ...(debugLog === undefined ? [] : [debugLog.words]),
     ...session.warnings,
+    ...permissions.warnings(),
     ...loaded.problems.map(({ file, line, text }) => `${file}${line === undefined ? '' : `:${line}`} ${text}`),
     ...extensions.problems.map(({ path, line, text }) => `${path}${line === undefined ? '' : `:${line}`} ${text}`),
   ];
@@ -173,11 +197,11 @@ export async function createConversation(options: RunOptions, environment: Envir
     loaded: () => loaded,
     extensions: () => extensions,
     branch: (await git)?.branch,
-    denials: () => denials,
+    permissions,
     decisions: () => decisions,
     skipPermissions: mode.mayBypass,
     tell,
-    gatedShell: (command) => withPort((attached) => loop.runGated('Bash', { command }, attached)),
+    gatedShell: (command, allowed) => withPort((attached) => loop.runGated('Bash', { command }, attached, allowed)),
     gatedFile: (path) =>
       withPort((attached) => loop.runGated('Read', { file_path: resolve(live.now().cwd, path) }, attached)),
     fork: () => forkNow(transcript),

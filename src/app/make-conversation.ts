@@ -66,7 +66,7 @@ export function makeConversation(base: ConversationBase): Conversation {
     info: () => infoOf(parts),
     usage: meter.report,
     setModel,
-    setEffort: (effort) => live.change({ effort }),
+    setEffort: (effort) => live.change({ effort, thinkingTokens: undefined }),
     setThinkingTokens: (thinkingTokens) => live.change({ thinkingTokens }),
     setMode(mode) {
       if (!isMode(mode)) return { ok: false, why: `There is no mode "${mode}". There are: ${MODES.join(', ')}.` };
@@ -149,6 +149,6 @@ function infoOf({
     contextTokens: meter.contextTokens(),
     todos,
     warnings: parts.warnings,
-    permissionDenials: parts.denials(),
+    permissionDenials: parts.permissions.denials(),
   };
 }

@@ -6,6 +6,7 @@ import type { Settings } from '../contracts/settings.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { queryDeps } from '../engine/defaults.ts';
 import type { LiveState } from './live-state.ts';
+import { thinkingEffort } from './thinking-effort.ts';
 
 /** The parts of a conversation that the loop touches. */
 export type DepsParts = {
@@ -55,7 +56,7 @@ export function makeDeps(parts: DepsParts): (port: AgentPort) => QueryDeps {
           chain: [model, ...fallbacks.map(parts.resolveModel).filter((name) => name !== model)].map((name) => ({
             model: name,
           })),
-          effort,
+          effort: thinkingEffort(effort, thinkingTokens),
           thinkingBudgetTokens: thinkingTokens,
           maxTurns: options.maxTurns,
           maxBudgetUsd: options.maxBudgetUsd,

@@ -57,5 +57,13 @@ const RULES: readonly Rule[] = [
     (flags, face) => flags.permissionPromptTool === 'stdio' && face !== 'host',
     '--permission-prompt-tool stdio needs --input-format stream-json.',
   ],
+  [
+    (flags) => flags.thinking === 'disabled' && (flags.maxThinkingTokens ?? 0) > 0,
+    '--thinking disabled and --max-thinking-tokens say different things. Choose one.',
+  ],
+  [
+    (flags) => flags.effort === 'off' && (flags.maxThinkingTokens ?? 0) > 0,
+    '--effort off and --max-thinking-tokens say different things. Choose one.',
+  ],
   [(flags, face) => flags.jsonSchema !== undefined && face === 'screen', '--json-schema needs -p.'],
 ];

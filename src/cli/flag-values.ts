@@ -22,6 +22,7 @@ const flagSchema = z.object({
     .transform((effort) => (effort === 'xhigh' ? ('max' as const) : effort))
     .optional(),
   maxThinkingTokens: numberFrom(0, 'whole').optional(),
+  thinking: z.enum(['adaptive', 'enabled', 'disabled']).optional(),
   betas: commas.optional(),
   permissionMode: z.string().optional(),
   allowedTools: list.optional(),
@@ -41,6 +42,7 @@ const flagSchema = z.object({
   maxTurns: numberFrom(1, 'whole').optional(),
   maxBudgetUsd: numberFrom(0, 'any').optional(),
   debug: on.optional(),
+  debugFile: z.string().min(1, 'must not be empty').optional(),
   addDir: z.array(z.string()).default([]),
   settings: z.string().optional(),
   settingSources: commas.optional(),
@@ -78,7 +80,7 @@ function numberFrom(least: number, kind: 'whole' | 'any') {
 }
 
 /** JSON written into a flag. */
-export function jsonOf(flag: string, text: string): JsonValue {
+function jsonOf(flag: string, text: string): JsonValue {
   try {
     return JSON.parse(text);
   } catch (thrown) {

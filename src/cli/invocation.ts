@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { RunOptions, SessionChoice } from '../contracts/run-options.ts';
 import { messageOf } from '../lib/errors.ts';
+import { checkSources } from './check-sources.ts';
 import { contradiction } from './contradictions.ts';
-import { type FlagValues, jsonObjectOf, jsonOf, readFlagValues } from './flag-values.ts';
+import { type FlagValues, jsonObjectOf, readFlagValues } from './flag-values.ts';
 import { parseArgs } from './parse-args.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -36,6 +37,7 @@ export async function readInvocation(
   const face = faceOf(flags, around.hasTerminal);
   const against = contradiction(flags, face);
   if (against !== undefined) throw new UsageError(against);
+  await checkSources(flags, around.cwd);
   return {
     run: await runOptions(flags, face, around.cwd),
     face,
@@ -71,11 +73,12 @@ async function runOptions(flags: FlagValues, face: Invocation['face'], cwd: stri
     addDirs: flags.addDir.map((dir) => resolve(cwd, dir)),
     mcpConfig: flags.mcpConfig,
     mcpSources: flags.strictMcpConfig === true ? 'flags-only' : 'all',
-    debug: flags.debug === true ? 'log' : 'off',
+    debug: flags.debug === true || flags.debugFile !== undefined ? 'log' : 'off',
     ...said('model', flags.model),
     ...said('fallbackModels', flags.fallbackModel),
-    ...said('effort', flags.effort),
-    ...said('maxThinkingTokens', flags.maxThinkingTokens),
+    ...said('debugFile', flags.debugFile === undefined ? undefined : resolve(cwd, flags.debugFile)),
+    ...said('effort', flags.thinking === 'disabled' ? 'off' : (flags.effort ?? effortOf(flags))),
+    ...said('maxThinkingTokens', flags.thinking === 'disabled' ? 0 : flags.maxThinkingTokens),
     ...said('betas', flags.betas),
     ...said('permissionMode', mode),
     ...said('allowedTools', flags.allowedTools),
@@ -89,7 +92,7 @@ async function runOptions(flags: FlagValues, face: Invocation['face'], cwd: stri
     ...said('jsonSchema', flags.jsonSchema === undefined ? undefined : jsonObjectOf('--json-schema', flags.jsonSchema)),
     ...said('settings', flags.settings),
     ...said('settingSources', flags.settingSources),
-    ...said('agents', flags.agents === undefined ? undefined : jsonOf('--agents', flags.agents)),
+    ...said('agents', flags.agents === undefined ? undefined : jsonObjectOf('--agents', flags.agents)),
     ...said('agent', flags.agent),
     ...said('systemPrompt', systemPrompt),
     ...said('appendSystemPrompt', append),
@@ -100,6 +103,11 @@ async function runOptions(flags: FlagValues, face: Invocation['face'], cwd: stri
 function said<Key extends string, Value>(key: Key, value: Value | undefined): { readonly [K in Key]?: Value } {
   const none: { readonly [K in Key]?: Value } = {};
   return value === undefined ? none : { ...none, [key]: value };
+}
+
+/** Thinking that was asked for needs an effort; the API's own default is high. */
+function effortOf({ thinking }: FlagValues): 'high' | undefined {
+  return thinking === 'adaptive' || thinking === 'enabled' ? 'high' : undefined;
 }
 
 function skipOf(flags: FlagValues): 'now' | 'may' | undefined {

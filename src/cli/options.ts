@@ -28,6 +28,13 @@ export const FLAGS: readonly Flag[] = [
     choices: ['off', 'low', 'medium', 'high', 'xhigh', 'max'],
   },
   { group: 'Model', flags: '--max-thinking-tokens <n>', words: 'a budget for thinking', quiet: 'quiet' },
+  {
+    group: 'Model',
+    flags: '--thinking <how>',
+    words: 'adaptive, enabled or disabled',
+    choices: ['adaptive', 'enabled', 'disabled'],
+    quiet: 'quiet',
+  },
   { group: 'Model', flags: '--betas <names>', words: 'beta headers for the API', quiet: 'quiet' },
   {
     group: 'Permissions',
@@ -73,6 +80,7 @@ export const FLAGS: readonly Flag[] = [
   { group: 'Output', flags: '--max-turns <n>', words: 'stop after this many turns' },
   { group: 'Output', flags: '--max-budget-usd <dollars>', words: 'stop when this much is spent' },
   { group: 'Output', flags: '--debug', words: 'write what happens to a log file, and say which', quiet: 'quiet' },
+  { group: 'Output', flags: '--debug-file <file>', words: 'the same, to this file', quiet: 'quiet' },
   { group: 'Project', flags: '--add-dir <dirs...>', words: 'more folders to work in' },
   { group: 'Project', flags: '--settings <file-or-json>', words: 'settings for this run' },
   {

@@ -34,6 +34,8 @@ export type RunOptions = {
   readonly systemPrompt?: string;
   readonly appendSystemPrompt?: string;
   readonly debug: 'off' | 'log';
+  /** Where the log goes; absent: a file of its own in our folder. */
+  readonly debugFile?: string;
   /** Hooks and MCP servers that live in the host. */
   readonly host?: HostParts;
 };

@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -7,6 +7,7 @@ import { splitList } from '../../src/cli/split-list.ts';
 
 const AROUND = { cwd: '/project', hasTerminal: true };
 const read = (...args: readonly string[]) => readInvocation(args, AROUND);
+const readIn = (cwd: string, ...args: readonly string[]) => readInvocation(args, { ...AROUND, cwd });
 
 test('nothing said means nothing in the options', async () => {
   expect(await read()).toEqual({
@@ -35,17 +36,21 @@ test('nothing said means nothing in the options', async () => {
 });
 
 test('every flag reaches the options, with = and with a space', async () => {
-  const { run } = await read(
+  const dir = mkdtempSync(join(tmpdir(), 'ouro-flags-'));
+  mkdirSync(join(dir, 'more'));
+  writeFileSync(join(dir, 'a.json'), '{}');
+  const { run } = await readIn(
+    dir,
     ...['-p', 'fix it', '--model=opus', '--fallback-model', 'sonnet,haiku', '--effort', 'high'],
     ...['--max-thinking-tokens=2000', '--betas=a,b', '--permission-mode', 'plan', '--allowedTools', 'Read,Bash(git *)'],
     ...['--disallowed-tools=WebFetch', '--tools=Read Edit', '--permission-prompt-tool=mcp__a__ask', '--trust'],
-    ...['--max-turns=3', '--max-budget-usd', '0.5', '--json-schema={"type":"object"}', '--add-dir', '../a', '/b'],
+    ...['--max-turns=3', '--max-budget-usd', '0.5', '--json-schema={"type":"object"}', '--add-dir', 'more', '/'],
     ...['--settings={"model":"x"}', '--setting-sources=user,project', '--mcp-config', 'a.json', '{"mcpServers":{}}'],
     ...['--strict-mcp-config', '--agents={"a":{}}', '--agent=a', '--system-prompt=be', '--append-system-prompt=more'],
-    ...['--debug', '--no-session-persistence', '--allow-dangerously-skip-permissions'],
+    ...['--debug-file=log.jsonl', '--no-session-persistence', '--allow-dangerously-skip-permissions'],
   );
   expect(run).toEqual({
-    cwd: '/project',
+    cwd: dir,
     face: 'print',
     model: 'opus',
     fallbackModels: ['sonnet', 'haiku'],
@@ -62,7 +67,7 @@ test('every flag reaches the options, with = and with a space', async () => {
     maxTurns: 3,
     maxBudgetUsd: 0.5,
     jsonSchema: { type: 'object' },
-    addDirs: ['/a', '/b'],
+    addDirs: [join(dir, 'more'), '/'],
     settings: '{"model":"x"}',
     settingSources: ['user', 'project'],
     mcpConfig: ['a.json', '{"mcpServers":{}}'],
@@ -72,10 +77,21 @@ test('every flag reaches the options, with = and with a space', async () => {
     systemPrompt: 'be',
     appendSystemPrompt: 'more',
     debug: 'log',
+    debugFile: join(dir, 'log.jsonl'),
     persistence: 'memory',
     session: { kind: 'new' },
     partialMessages: false,
   });
+});
+
+test.each([
+  [['--thinking=disabled', '--effort=high'], { effort: 'off', maxThinkingTokens: 0 }],
+  [['--thinking=adaptive'], { effort: 'high' }],
+  [['--thinking=adaptive', '--effort=low'], { effort: 'low' }],
+  [['--effort=xhigh'], { effort: 'max' }],
+])('%j says how to think', async (args, expected) => {
+  const { effort, maxThinkingTokens } = (await read(...args)).run;
+  expect({ effort, maxThinkingTokens }).toEqual({ maxThinkingTokens: undefined, ...expected });
 });
 
 test('system prompts come from files too', async () => {
@@ -134,6 +150,14 @@ test.each([
   [['-p', 'x', '--include-partial-messages'], '--include-partial-messages needs --output-format stream-json.'],
   [['-p', 'x', '--permission-prompt-tool=stdio'], '--permission-prompt-tool stdio needs --input-format stream-json.'],
   [['x', '--json-schema={}'], '--json-schema needs -p.'],
+  [['--agents=[1]'], 'Option --agents must be a JSON object.'],
+  [['--effort=off', '--max-thinking-tokens=9'], /say different things/],
+  [['--thinking=disabled', '--max-thinking-tokens=9'], /say different things/],
+  [['--setting-sources=user,projct'], 'Option --setting-sources: there is no source "projct". Did you mean project?'],
+  [['--settings=nope.json'], 'Option --settings: there is no file nope.json.'],
+  [['--settings={bad'], /^Option --settings is not valid JSON/],
+  [['--mcp-config', 'nope.json', '--', 'x'], 'Option --mcp-config: there is no file nope.json.'],
+  [['--add-dir=nowhere'], 'Option --add-dir: nowhere is no folder.'],
 ])('%j is refused in one sentence', async (args, words) => {
   await expect(read(...args)).rejects.toThrow(words);
 });

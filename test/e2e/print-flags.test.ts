@@ -1,0 +1,137 @@
+import { stat } from 'node:fs/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { calls, says, toolUse } from '../support/api/reply.ts';
+import { type ApiServer, startApiServer } from '../support/api/server.ts';
+import { runOuro } from '../support/run-ouro.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
+
+/** Every flag is not only understood but honoured: seen in the request that leaves. */
+let project: TempProject;
+let server: ApiServer;
+
+beforeEach(async () => {
+  project = await createTempProject({ 'a.txt': 'alpha\n', 'more.md': 'from a file' });
+  server = await startApiServer({ turns: [], after: says('fine') });
+});
+
+afterEach(async () => {
+  await server.close();
+  await project.remove();
+});
+
+/** The first request of a run with these flags. */
+async function requestOf(...flags: readonly string[]) {
+  const end = await runOuro(project, ['-p', 'go', ...flags], server.url);
+  expect(end).toMatchObject({ code: 0, stdout: 'fine\n' });
+  const seen = server.requests().at(-1);
+  const tools = Array.isArray(seen?.body.tools) ? seen.body.tools : [];
+  return {
+    ...seen?.body,
+    names: tools.map(({ name }: { readonly name: string }) => name),
+    betas: seen?.headers['anthropic-beta'],
+    words: JSON.stringify(seen?.body.system ?? ''),
+    stderr: end.stderr,
+  };
+}
+
+test('model, betas and room for thinking', async () => {
+  const flags = ['--model', 'claude-sonnet-4-5', '--max-thinking-tokens=5000', '--betas=one,two'];
+  expect(await requestOf(...flags)).toMatchObject({
+    model: 'claude-sonnet-4-5',
+    thinking: { type: 'enabled', budget_tokens: 5000 },
+    betas: expect.stringContaining('one,two'),
+  });
+});
+
+test('effort, and thinking that is switched off', async () => {
+  expect(await requestOf('--model=opus', '--effort=high')).toMatchObject({
+    thinking: { type: 'adaptive' },
+    output_config: { effort: 'high' },
+  });
+  expect((await requestOf('--model=opus', '--effort=high', '--thinking=disabled')).thinking).toBeUndefined();
+});
+
+test('only the tools that are named, without the ones that are refused', async () => {
+  expect((await requestOf('--tools=Read,Grep,Bash', '--disallowedTools=Bash')).names).toEqual(['Grep', 'Read']);
+  expect((await requestOf('--tools=')).names).toEqual([]);
+});
+
+test('system prompts replaced and added to, from words and from files', async () => {
+  const { words } = await requestOf('--system-prompt', 'You are a pirate.', '--append-system-prompt-file=more.md');
+  expect(words).toContain('You are a pirate.');
+  expect(words).toContain('from a file');
+  expect(words).not.toContain('You are ouro');
+});
+
+test('a conversation held as a sub-agent has its prompt, its tools and its model', async () => {
+  const agents = { pirate: { description: 'd', prompt: 'Say arr.', tools: ['Read'], model: 'haiku' } };
+  const request = await requestOf(`--agents=${JSON.stringify(agents)}`, '--agent', 'pirate');
+  expect(request).toMatchObject({ model: expect.stringContaining('haiku'), names: ['Read'] });
+  expect(request.words).toContain('Say arr.');
+  const { code, stderr } = await runOuro(project, ['-p', 'go', '--agent=Explor'], server.url);
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: 'There is no agent "Explor" to start as. Did you mean Explore?\n',
+  });
+});
+
+test('settings of the command line count, and chosen sources leave the others out', async () => {
+  await project.write('../home/.ouro/settings.json', '{"model": "claude-opus-4-5"}');
+  expect((await requestOf('--settings={"model": "claude-haiku-4-5"}')).model).toBe('claude-haiku-4-5');
+  expect((await requestOf()).model).toBe('claude-opus-4-5');
+  expect((await requestOf('--setting-sources=')).model).not.toBe('claude-opus-4-5');
+});
+
+test('a session of a chosen id is gone on with, copied, or not kept at all', async () => {
+  const id = '7f7e2b0a-9a56-4d1b-8d3c-5d8c3c1c9c11';
+  await requestOf('--session-id', id);
+  expect(JSON.stringify((await requestOf('--resume', id)).messages).match(/go/g)).toHaveLength(2);
+  expect(JSON.stringify((await requestOf('--continue', '--fork-session')).messages).match(/go/g)).toHaveLength(3);
+  const other = 'a37a5ed4-6e3b-4b39-8f1c-6a1df6a9f0f3';
+  await requestOf('--session-id', other, '--no-session-persistence');
+  expect(await runOuro(project, ['-p', 'go', '--resume', other], server.url)).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: `There is no session "${other}". "ouro sessions list" shows what there is.\n`,
+  });
+});
+
+test('the debug log is named, private and tells what happened', async () => {
+  const { stderr } = await requestOf('--debug-file', 'log.jsonl');
+  expect(stderr).toBe(`The debug log is ${project.dir}/log.jsonl\n`);
+  const told = (await project.read('log.jsonl'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).type);
+  expect(told).toEqual(expect.arrayContaining(['agent_start', 'request_sent', 'block_end', 'agent_end']));
+  expect(await project.read('log.jsonl')).not.toContain('sk-ant-test');
+  expect((await stat(`${project.dir}/log.jsonl`)).mode & 0o777).toBe(0o600);
+});
+
+test('the budget ends the run', async () => {
+  await server.close();
+  server = await startApiServer({ turns: () => calls(toolUse('Read', { file_path: 'a.txt' })) });
+  const { code, stdout } = await runOuro(
+    project,
+    ['-p', 'go', '--max-budget-usd=0.0001', '--output-format=json'],
+    server.url,
+  );
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({ subtype: 'error_max_budget_usd', terminal_reason: 'budget_exhausted' });
+});
+
+test('the fallback takes over when the first model stays away', async () => {
+  await server.close();
+  server = await startApiServer({
+    turns: ({ body }) =>
+      body.model === 'claude-haiku-4-5'
+        ? says('from the second')
+        : { kind: 'error', status: 529, type: 'overloaded_error', message: 'Overloaded', headers: {} },
+  });
+  const end = await runOuro(
+    project,
+    ['-p', 'go', '--model=claude-opus-4-5', '--fallback-model=claude-haiku-4-5'],
+    server.url,
+  );
+  expect(end).toMatchObject({ code: 0, stdout: 'from the second\n' });
+});
