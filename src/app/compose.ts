@@ -22,6 +22,7 @@ import { makeConversation } from './make-conversation.ts';
 import { makeHooks } from './make-hooks.ts';
 import { openSession } from './open-session.ts';
 import { readSettings } from './read-settings.ts';
+import { startRun } from './start-run.ts';
 import type { DecisionTold } from './told.ts';
 import { openTrust } from './trust.ts';
 import { createUsageMeter } from './usage-meter.ts';
@@ -34,7 +35,9 @@ export type Composed =
   | { readonly ok: false; readonly problem: string };
 
 /** Where the concrete parts meet: everything a conversation is made of, wired once. */
-export async function createConversation(given: RunOptions, environment: Environment): Promise<Composed> {
+export async function createConversation(given: RunOptions, surroundings: Environment): Promise<Composed> {
+  const started = startRun(surroundings);
+  const { environment } = started;
   const cwd = await realpath(given.cwd);
   const [trust, session] = await Promise.all([
     openTrust(environment.ouroHome, environment.home),
@@ -132,6 +135,7 @@ export async function createConversation(given: RunOptions, environment: Environ
     tell,
     permissions,
     contextDecisions: session.contextDecisions,
+    ledger: started.ledgerOf(transcript),
     newId: randomUUID,
   });
   const debugLog = openDebugLog(options, environment.ouroHome, session.id, () => new Date());
@@ -154,7 +158,7 @@ export async function createConversation(given: RunOptions, environment: Environ
       port = attached;
     },
     async onPrompt(words, signal) {
-      await loop.ready();
+      await Promise.all([loop.ready(), started.ready]);
       const opening = begun
         ? undefined
         : await hooks.fire('SessionStart', { source: session.rebuilt === undefined ? 'startup' : 'resume' }, signal);
@@ -205,6 +209,7 @@ export async function createConversation(given: RunOptions, environment: Environ
     gatedFile: (path) =>
       withPort((attached) => loop.runGated('Read', { file_path: resolve(live.now().cwd, path) }, attached)),
     fork: () => forkNow(transcript),
+    started,
     examine: async () => {
       const { examine, formatFindings } = await import('./doctor.ts');
       return formatFindings(await examine(doctorParts(options, environment)), 'plain');

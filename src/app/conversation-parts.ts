@@ -10,6 +10,7 @@ import type { Environment } from './environment.ts';
 import type { LiveState } from './live-state.ts';
 import type { Extensions } from './load-extensions.ts';
 import type { ManualCompact } from './manual-compact.ts';
+import type { StartedRun } from './start-run.ts';
 import type { DecisionTold, Denial } from './told.ts';
 import type { UsageMeter } from './usage-meter.ts';
 import type { LoopParts } from './wire-loop.ts';
@@ -38,6 +39,7 @@ export type ConversationBase = {
   readonly gatedShell: (command: string, allowed: readonly string[]) => Promise<string>;
   readonly gatedFile: (path: string) => Promise<string>;
   readonly fork: () => Promise<string | undefined>;
+  readonly started: StartedRun;
   readonly examine: () => Promise<string>;
   readonly newId: () => string;
 };

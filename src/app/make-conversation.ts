@@ -112,6 +112,7 @@ export function makeConversation(base: ConversationBase): Conversation {
       await base.hooks.fire('SessionEnd', { reason }, AbortSignal.timeout(1_500));
       await loop.shells.closeAll();
       await transcript.close();
+      base.started.close();
     },
   };
 }

@@ -13,6 +13,7 @@ import { resolveModel } from '../model/catalog.ts';
 import type { PortChoice } from '../model/choose-port.ts';
 import type { GitSnapshot } from '../prompt/environment.ts';
 import type { Transcript } from '../session/transcript.ts';
+import type { BashParts } from '../tools/bash/bash.ts';
 import { createCapResult } from '../tools/cap-result.ts';
 import type { Environment } from './environment.ts';
 import type { LiveState } from './live-state.ts';
@@ -47,6 +48,7 @@ export type LoopWiring = {
   readonly tell: (event: AgentEvent) => Promise<void>;
   readonly onDenial: (denial: Denial) => void;
   readonly contextDecisions: readonly Decision[];
+  readonly ledger: BashParts['ledger'];
   readonly newId: () => string;
 };
 
@@ -81,7 +83,7 @@ export function wireLoop(wiring: LoopWiring) {
     live,
     workspaceRoots: roots,
     sessionFolder: transcript.folder,
-    ledger: { started: () => undefined, ended: () => undefined },
+    ledger: wiring.ledger,
     variables: () => ({ ...environment.variables, ...wiring.settings().env }),
     excluded: () => [],
     skills: {

@@ -68,7 +68,8 @@ function parseHolder(text: string): LockHolder {
   return { pid: 0, startTime: '' };
 }
 
-function isAlive({ pid, startTime }: LockHolder): boolean {
+/** Does the process still run? Where its start is not known, the number has to do. */
+export function isAlive({ pid, startTime }: LockHolder): boolean {
   if (pid <= 0) return false;
   if (startTime !== '') return startTimeOf(pid) === startTime;
   try {

@@ -3,6 +3,9 @@ import { livingProcesses, type ProcessFacts, startTimeOf } from './process-facts
 /** The environment variable that marks everything a call starts, so that what detaches itself is found too. */
 export const MARKER = 'OURO_CALL';
 
+/** Marks everything a whole run of ouro starts: commands, hooks and tool servers alike. */
+export const RUN_MARKER = 'OURO_RUN';
+
 /** What a call started: its process group, and the mark in the environment of everything in it. */
 export type Tree = { readonly groupId: number; readonly marker: string };
 
@@ -17,11 +20,33 @@ const LOOK_EVERY_MS = 5;
  * Ends a call's whole tree: TERM at once, KILL after two seconds or as soon as it is urgent.
  * Resolves when nothing of it is left, or when what is left does not even heed KILL.
  */
-export async function endTree(tree: Tree, isUrgent: () => boolean = () => false): Promise<void> {
+export function endTree(tree: Tree, isUrgent: () => boolean = () => false): Promise<void> {
+  return endAll((one) => belongs(one, tree) || one.carries(`${MARKER}=${tree.marker}`), isUrgent);
+}
+
+/** Ends everything a run that is over has started; whoever asks and its ancestors are never among it. */
+export async function endRun(mark: string, isUrgent: () => boolean = () => false): Promise<void> {
+  const spared = ancestorsOf(process.pid, await livingProcesses());
+  await endAll((one) => one.carries(`${RUN_MARKER}=${mark}`), isUrgent, spared);
+}
+
+function ancestorsOf(pid: number, living: readonly ProcessFacts[]): ReadonlySet<number> {
+  const line = new Set<number>();
+  for (let next: number | undefined = pid; next !== undefined && next > 0 && !line.has(next); ) {
+    line.add(next);
+    next = living.find((one) => one.pid === next)?.parent;
+  }
+  return line;
+}
+
+type Matches = (one: ProcessFacts) => boolean;
+
+async function endAll(matches: Matches, isUrgent: () => boolean, spared?: ReadonlySet<number>): Promise<void> {
   const found = new Map<number, string>();
   const told = new Set<number>();
   let killAt = performance.now() + KILL_AFTER_MS;
-  for (let members = await lookAgain(tree, found); members.length > 0; members = await lookAgain(tree, found)) {
+  const look = () => lookAgain(matches, found, spared);
+  for (let members = await look(); members.length > 0; members = await look()) {
     const now = performance.now();
     if (isUrgent()) killAt = Math.min(killAt, now);
     if (now > killAt + GIVE_UP_AFTER_MS) return;
@@ -36,12 +61,13 @@ export async function endTree(tree: Tree, isUrgent: () => boolean = () => false)
 }
 
 /** Members that live: new ones, and those found before whose parents have died since. */
-async function lookAgain(tree: Tree, found: Map<number, string>): Promise<readonly ProcessFacts[]> {
-  const living = await livingProcesses();
-  const members = membersOf(
-    living,
-    (one) => found.get(one.pid) === one.startTime || belongs(one, tree) || one.carries(`${MARKER}=${tree.marker}`),
-  );
+async function lookAgain(
+  matches: Matches,
+  found: Map<number, string>,
+  spared?: ReadonlySet<number>,
+): Promise<readonly ProcessFacts[]> {
+  const living = (await livingProcesses()).filter(({ pid }) => spared?.has(pid) !== true);
+  const members = membersOf(living, (one) => found.get(one.pid) === one.startTime || matches(one));
   for (const { pid, startTime } of members) found.set(pid, startTime);
   return members;
 }

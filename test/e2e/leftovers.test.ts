@@ -1,0 +1,44 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { calls, says, toolUse } from '../support/api/reply.ts';
+import { type ApiServer, startApiServer } from '../support/api/server.ts';
+import { processesMarked } from '../support/processes.ts';
+import { runOuro, startOuro } from '../support/run-ouro.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
+
+let project: TempProject;
+let server: ApiServer;
+
+beforeEach(async () => {
+  project = await createTempProject();
+});
+
+afterEach(async () => {
+  await server?.close();
+  await project.remove();
+});
+
+const commands = async () => (await processesMarked(project.marker)).map(({ command }) => command);
+
+test('what a killed ouro left running is ended by the next start: shells in front and behind, and those of a sub-agent', async () => {
+  const shell = (command: string, more: object = {}) => toolUse('Bash', { command, ...more });
+  server = await startApiServer({
+    turns(request) {
+      const said = JSON.stringify(request.body.messages);
+      if (said.includes('again')) return says('fine');
+      if (said.includes('deep down')) return calls(shell('(trap "" TERM HUP; sleep 301; sleep 304) & wait'));
+      return calls(
+        shell('setsid sleep 302 & sleep 303', { run_in_background: true }),
+        toolUse('Task', { description: 'dig', prompt: 'deep down', subagent_type: 'general-purpose' }),
+      );
+    },
+  });
+  const env = { IS_SANDBOX: '1' };
+  const running = startOuro(project, ['-p', 'go', '--dangerously-skip-permissions'], server.url, { env });
+  await expect.poll(async () => (await commands()).filter((one) => one.startsWith('sleep 30')).length).toBe(3);
+  running.child.kill('SIGKILL');
+  await running.ended;
+  expect((await commands()).length).toBeGreaterThanOrEqual(3);
+  const next = await runOuro(project, ['-p', 'again'], server.url);
+  expect(next).toMatchObject({ code: 0, stdout: 'fine\n' });
+  expect(await commands()).toEqual([]);
+});
