@@ -11,9 +11,10 @@ import type { LiveState } from './live-state.ts';
 import type { Extensions } from './load-extensions.ts';
 import type { ManualCompact } from './manual-compact.ts';
 import type { StartedRun } from './start-run.ts';
-import type { DecisionTold, Denial } from './told.ts';
+import type { DecisionTold } from './told.ts';
 import type { UsageMeter } from './usage-meter.ts';
 import type { LoopParts } from './wire-loop.ts';
+import type { Permissions } from './wire-permissions.ts';
 
 /** What the composition root hands over. */
 export type ConversationBase = {
@@ -32,7 +33,7 @@ export type ConversationBase = {
   readonly loaded: () => LoadedSettings;
   readonly extensions: () => Extensions;
   readonly branch: string | undefined;
-  readonly denials: () => readonly Denial[];
+  readonly permissions: Permissions;
   readonly decisions: () => readonly DecisionTold[];
   readonly skipPermissions: 'may bypass' | 'may not bypass';
   readonly tell: (event: AgentEvent) => Promise<void>;

@@ -1,6 +1,6 @@
 import type { Todo } from '../contracts/display.ts';
 import type { Effort } from '../contracts/model.ts';
-import type { PermissionMode } from '../contracts/permission.ts';
+import type { PermissionMode, RuleBehavior } from '../contracts/permission.ts';
 
 /** What may change while a conversation runs. One owner, read by everybody through `now()`. */
 export type Live = {
@@ -13,6 +13,10 @@ export type Live = {
   readonly todos: readonly Todo[];
   readonly title: string | undefined;
   readonly outputStyle: string;
+  /** Rules that hold for this session alone. */
+  readonly grants: readonly { readonly rule: string; readonly behavior: RuleBehavior }[];
+  /** Folders that joined the workspace for this session alone. */
+  readonly directories: readonly string[];
 };
 
 export type LiveState = {

@@ -1,78 +1,46 @@
 import type { AgentPort } from '../agent/parts.ts';
-import { isJsonObject, type JsonObject } from '../contracts/json.ts';
-import type { PermissionMode, PermissionRequest } from '../contracts/permission.ts';
+import type { PermissionMode, Policy, RememberDestination, Rule } from '../contracts/permission.ts';
 import type { QueryDeps } from '../contracts/query.ts';
-import type { CallRequest } from '../contracts/tool.ts';
+import { traceJson } from '../permissions/explain.ts';
 import { diskFs } from '../permissions/fs.ts';
-import { isInside, resolvePath } from '../permissions/paths.ts';
+import { createGate, type GateRecord } from '../permissions/gate.ts';
+import type { Denial } from './told.ts';
+import { stricterMode } from './tools-of-agent.ts';
 
-export type GateParts = {
-  readonly roots: () => readonly string[];
-  readonly home: string;
+export type GateWiring = {
+  readonly policy: (cwd: string, mode?: PermissionMode) => Policy;
   readonly mode: () => PermissionMode;
-  /** Is somebody there to answer? */
-  readonly canAsk: boolean;
-  readonly onDenial: (request: CallRequest, reason: string) => void;
+  readonly asks: 'somebody' | 'nobody';
+  readonly record: (entry: GateRecord) => void;
+  readonly onDenial: (denial: Denial) => void;
+  readonly remember: (rules: readonly string[], destination: RememberDestination) => Promise<void>;
+  readonly changeMode: (mode: PermissionMode) => void;
   readonly newId: () => string;
 };
 
-/** Reading inside the workspace is allowed; everything else is asked, and refused when nobody can answer. */
-export function makeGate(parts: GateParts, port: AgentPort): QueryDeps['gate'] {
-  return async (request, hint, signal) => {
-    if (hint.ask === undefined && request.isReadOnly && staysInside(request, parts))
-      return { behavior: 'allow', input: request.input };
-    if (!parts.canAsk) {
-      const message = `${request.tool} needs permission and nobody is there to give it (mode ${parts.mode()}).`;
-      parts.onDenial(request, message);
-      void port.tell({
-        type: 'permission_decision',
-        callId: request.callId,
-        tool: request.tool,
-        input: request.input,
-        verdict: 'deny',
-        trace: [message],
-      });
-      return { behavior: 'deny', message, interrupt: false };
-    }
-    const answer = await port.askPermission(questionOf(request, parts), signal);
-    if (answer.behavior === 'allow') return { behavior: 'allow', input: answer.updatedInput ?? request.input };
-    const message = answer.message ?? 'The user refused this call.';
-    parts.onDenial(request, message);
-    return { behavior: 'deny', message, interrupt: answer.interrupt ?? false };
-  };
-}
+/** What narrows or widens the gate for some calls: a sub-agent's mode, the rules of a command's file. */
+export type GateBounds = { readonly mode?: PermissionMode; readonly allow?: readonly Rule[] };
 
-function staysInside(request: CallRequest, parts: GateParts): boolean {
-  return pathsOf(request.input).every((path) => {
-    const resolved = resolvePath(diskFs, { cwd: request.cwd, home: parts.home }, path);
-    return resolved.problem === undefined && parts.roots().some((root) => isInside(resolved.real, root));
+/** The gate of one query: every decision is told, and so written down, before anything runs. */
+export function makeGate(wiring: GateWiring, port: AgentPort, bounds: GateBounds = {}): QueryDeps['gate'] {
+  return createGate({
+    policy(cwd) {
+      const policy = wiring.policy(cwd, stricterMode(wiring.mode(), bounds.mode));
+      return bounds.allow === undefined ? policy : { ...policy, rules: [...policy.rules, ...bounds.allow] };
+    },
+    fs: diskFs,
+    ...(wiring.asks === 'nobody' ? {} : { ask: port.askPermission }),
+    record(entry) {
+      wiring.record(entry);
+      const { request, input, verdict, message } = entry;
+      const trace = [...traceJson(entry.decision.trace)];
+      const { callId, tool } = request;
+      if (message !== undefined) wiring.onDenial({ tool, callId, input, reason: message, trace });
+      // The transcript hears it in order, so it stands there before the result of the call.
+      void port.tell({ type: 'permission_decision', callId, tool, input, verdict, trace });
+    },
+    remember: wiring.remember,
+    changeMode: wiring.changeMode,
+    newId: wiring.newId,
   });
-}
-
-function pathsOf(input: JsonObject): readonly string[] {
-  return ['file_path', 'path', 'notebook_path'].flatMap((key) => {
-    const value = input[key];
-    return typeof value === 'string' ? [value] : [];
-  });
-}
-
-function questionOf(request: CallRequest, parts: GateParts): PermissionRequest {
-  const description =
-    isJsonObject(request.input) && typeof request.input.description === 'string'
-      ? { description: request.input.description }
-      : {};
-  return {
-    id: parts.newId(),
-    callId: request.callId,
-    toolName: request.tool,
-    title: request.title,
-    ...description,
-    facts: { tool: request.tool, input: request.input, kind: 'other' },
-    reasons: [],
-    targets: [],
-    suggestions: [],
-    trace: [],
-    danger: 'none',
-    concealed: 'none',
-  };
 }

@@ -30,6 +30,7 @@ import type { LiveState } from './live-state.ts';
 import type { Subagents } from './run-subagent.ts';
 import type { SideAsks } from './side-asks.ts';
 import { VERSION } from './version.ts';
+import type { Permissions } from './wire-permissions.ts';
 
 const BASH_TIMEOUT_MS = 120_000;
 const BASH_MAX_TIMEOUT_MS = 600_000;
@@ -50,6 +51,7 @@ export type ToolParts = {
   readonly variables: () => Readonly<Record<string, string>>;
   /** Folders and names that searches must not look into. */
   readonly excluded: () => readonly string[];
+  readonly permissions: Pick<Permissions, 'confirmTarget' | 'shellVariables'>;
   readonly beforeChange?: (realPath: string) => Promise<void>;
   readonly skills: SkillParts;
   readonly task: TaskParts & Pick<Subagents, 'conversationOf' | 'moved'>;
@@ -65,12 +67,20 @@ export function makeTools(parts: ToolParts): ToolBox {
   const { home, knobs } = environment;
   const readState = createReadState();
   const shells = createShells(Date.now);
-  const change = { readState, home, ...(parts.beforeChange && { beforeChange: parts.beforeChange }) };
+  const change = {
+    readState,
+    home,
+    async beforeChange(realPath: string) {
+      await parts.permissions.confirmTarget(realPath);
+      await parts.beforeChange?.(realPath);
+    },
+  };
   const locator = createLocator(environment.variables);
   const search = { locator, home, excluded: parts.excluded };
   const bash = createBashTool({
     shells,
     variables: parts.variables,
+    extraEnv: parts.permissions.shellVariables,
     ledger: parts.ledger,
     workspaceRoots: parts.workspaceRoots,
     setCwd: (cwd, callId) => {

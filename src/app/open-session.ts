@@ -11,6 +11,7 @@ import type { SessionRecord } from '../contracts/session.ts';
 import { type Rebuilt, rebuild } from '../session/rebuild.ts';
 import { findSession, forkSession, listSessions, readSession, type SessionSummary } from '../session/store.ts';
 import type { Environment } from './environment.ts';
+import type { Live } from './live-state.ts';
 
 /** The session a run is about: a new one, or what a stored one held. */
 export type OpenedSession = {
@@ -30,6 +31,8 @@ export type StoredState = {
   readonly effort?: Effort;
   readonly cwd?: string;
   readonly todos?: readonly Todo[];
+  readonly grants?: Live['grants'];
+  readonly directories?: readonly string[];
 };
 
 export type SessionOpening = ({ readonly ok: true } & OpenedSession) | { readonly ok: false; readonly problem: string };
@@ -107,6 +110,11 @@ const stateSchema = z.object({
     )
     .optional()
     .catch(undefined),
+  grants: z
+    .array(z.object({ rule: z.string(), behavior: z.enum(['allow', 'ask', 'deny']) }))
+    .optional()
+    .catch(undefined),
+  directories: z.array(z.string()).optional().catch(undefined),
 });
 
 /** The newest word on each thing; a folder that is gone is not gone back to. */
@@ -115,11 +123,13 @@ function storedState(records: readonly SessionRecord[]): StoredState {
   for (const record of records) {
     if (record.type === 'system' && record.subtype === 'state') Object.assign(merged, record.data);
   }
-  const { model, effort, cwd, todos } = stateSchema.parse(merged);
+  const { model, effort, cwd, todos, grants, directories } = stateSchema.parse(merged);
   return {
     ...(model === undefined ? {} : { model }),
     ...(effort === undefined ? {} : { effort }),
     ...(cwd === undefined || !existsSync(cwd) ? {} : { cwd }),
     ...(todos === undefined ? {} : { todos }),
+    ...(grants === undefined ? {} : { grants }),
+    ...(directories === undefined ? {} : { directories }),
   };
 }

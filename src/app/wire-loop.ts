@@ -11,6 +11,7 @@ import type { Hooks } from '../hooks/create-hooks.ts';
 import { asJson } from '../lib/as-json.ts';
 import { resolveModel } from '../model/catalog.ts';
 import type { PortChoice } from '../model/choose-port.ts';
+import { rulesOfTexts } from '../permissions/collect-rules.ts';
 import type { GitSnapshot } from '../prompt/environment.ts';
 import type { Transcript } from '../session/transcript.ts';
 import type { BashParts } from '../tools/bash/bash.ts';
@@ -21,16 +22,15 @@ import type { Extensions } from './load-extensions.ts';
 import { loopHooks } from './loop-hooks.ts';
 import { type ContextWiring, contextOfAgent, makeContext } from './make-context.ts';
 import { makeDeps } from './make-deps.ts';
-import { makeGate } from './make-gate.ts';
+import type { GateBounds } from './make-gate.ts';
 import { makePrompt } from './make-prompt.ts';
 import { makeTools } from './make-tools.ts';
 import { createObserver } from './observe.ts';
 import { fittingTools, makeDeferral, offerTools } from './offer-tools.ts';
 import { makeSubagents } from './run-subagent.ts';
 import { makeSideAsks } from './side-asks.ts';
-import type { Denial } from './told.ts';
-import { stricterMode } from './tools-of-agent.ts';
 import type { UsageMeter } from './usage-meter.ts';
+import type { Permissions } from './wire-permissions.ts';
 
 export type LoopWiring = {
   readonly options: RunOptions;
@@ -46,7 +46,7 @@ export type LoopWiring = {
   readonly hooks: Hooks;
   readonly git: Promise<GitSnapshot | undefined>;
   readonly tell: (event: AgentEvent) => Promise<void>;
-  readonly onDenial: (denial: Denial) => void;
+  readonly permissions: Permissions;
   readonly contextDecisions: readonly Decision[];
   readonly ledger: BashParts['ledger'];
   readonly newId: () => string;
@@ -56,8 +56,7 @@ export type LoopWiring = {
 export type LoopParts = ReturnType<typeof wireLoop>;
 
 export function wireLoop(wiring: LoopWiring) {
-  const { options, environment, live, choice, meter, transcript, hooks, extensions, newId } = wiring;
-  const roots = () => [wiring.cwd, ...options.addDirs, ...(wiring.settings().permissions?.additionalDirectories ?? [])];
+  const { options, environment, live, choice, meter, transcript, hooks, extensions, permissions, newId } = wiring;
   let plan: string | undefined;
   let notices: string[] = [];
   let current: { readonly port: AgentPort } | undefined;
@@ -81,11 +80,12 @@ export function wireLoop(wiring: LoopWiring) {
   const box = makeTools({
     environment,
     live,
-    workspaceRoots: roots,
+    workspaceRoots: permissions.roots,
     sessionFolder: transcript.folder,
     ledger: wiring.ledger,
     variables: () => ({ ...environment.variables, ...wiring.settings().env }),
-    excluded: () => [],
+    excluded: permissions.excluded,
+    permissions,
     skills: {
       names: () => extensions().skills.map(({ name }) => name),
       find: async (name) => {
@@ -147,20 +147,13 @@ export function wireLoop(wiring: LoopWiring) {
     return current.port;
   }
 
-  function depsOf(port: AgentPort, stop: 'Stop' | 'SubagentStop', kind?: AgentKind): QueryDeps {
+  function depsOf(port: AgentPort, stop: 'Stop' | 'SubagentStop', kind?: AgentKind, bounds?: GateBounds): QueryDeps {
     const { beforeCall, afterCall, onStop } = loopHooks(hooks, stop);
-    const gate = makeGate(
-      {
-        roots,
-        home: environment.home,
-        mode: () => stricterMode(live.now().mode, kind?.permissionMode),
-        canAsk: options.face !== 'print',
-        onDenial: (request, reason) =>
-          wiring.onDenial({ tool: request.tool, callId: request.callId, input: request.input, reason }),
-        newId,
-      },
-      port,
-    );
+    const { permissionMode } = kind ?? {};
+    const gate = permissions.gate(port, {
+      ...(permissionMode === undefined ? {} : { mode: permissionMode }),
+      ...bounds,
+    });
     return makeDeps({
       options,
       settings: wiring.settings,
@@ -190,7 +183,7 @@ export function wireLoop(wiring: LoopWiring) {
   }
 
   /** A call nobody's reply asked for (a line in a command's file): the same gate, the same tool. */
-  async function runGated(name: string, input: JsonObject, port: AgentPort): Promise<string> {
+  async function runGated(name: string, input: JsonObject, port: AgentPort, allowed: readonly string[] = []) {
     const prepared = tools.find((tool) => tool.name === name)?.prepare(input);
     if (prepared?.ok !== true) return `(${name} is not available here)`;
     const { call } = prepared;
@@ -198,7 +191,8 @@ export function wireLoop(wiring: LoopWiring) {
     const { cwd } = live.now();
     const signal = new AbortController().signal;
     const { title, isReadOnly, isDestructive } = call;
-    const verdict = await depsOf(port, 'Stop').gate(
+    const allow = rulesOfTexts(allowed, 'allow', { source: 'session', root: wiring.cwd });
+    const verdict = await depsOf(port, 'Stop', undefined, { allow }).gate(
       { callId, tool: name, title, input: call.input, cwd, isReadOnly, isDestructive },
       {},
       signal,
@@ -217,7 +211,7 @@ export function wireLoop(wiring: LoopWiring) {
     context,
     prompt,
     subagents,
-    roots,
+    roots: permissions.roots,
     plan: () => plan,
     observer,
     ready: prompt.ready,

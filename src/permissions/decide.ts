@@ -40,7 +40,7 @@ export function settle(decision: Decision, asks: 'somebody' | 'nobody'): Decisio
 const EMPTY = { reasons: [], matched: [], trace: [], suggestions: [], targets: [], hardened: 'none' } as const;
 
 /** The mode that counts: bypass only for those who may. */
-export function effectiveMode(policy: Policy): PermissionMode {
+function effectiveMode(policy: Policy): PermissionMode {
   return policy.mode === 'bypassPermissions' && !policy.canBypass ? 'default' : policy.mode;
 }
 

@@ -4,7 +4,8 @@ import { ruleSays } from './finding.ts';
 /** What the model reads about a denial: why, and what would have to change for it to be allowed. */
 export function denialMessage(tool: string, decision: Decision, mode: PermissionMode): string {
   const why = decision.reasons.join(' ');
-  return [`${tool} was not run. ${why}`, remedy(decision, mode)].filter((part) => part !== '').join(' ');
+  const what = decision.trace.at(-1)?.stage === 'answer' ? 'needs permission and was not run.' : 'was not run.';
+  return [`${tool} ${what} ${why}`, remedy(decision, mode)].filter((part) => part !== '').join(' ');
 }
 
 function remedy(decision: Decision, mode: PermissionMode): string {
@@ -15,7 +16,7 @@ function remedy(decision: Decision, mode: PermissionMode): string {
     return 'No mode allows this unasked. Tell the user what you need and why.';
   if (mode === 'plan') return 'Finish the plan and have it approved first.';
   const rules = decision.suggestions.map((each) => each.rule);
-  if (rules.length > 0)
-    return `The user could allow it with ${rules.length === 1 ? 'the rule' : 'the rules'} ${rules.join(', ')}.`;
-  return 'Go another way, or tell the user what you need.';
+  if (rules.length === 0) return 'Go another way, or tell the user what you need.';
+  const edits = rules.every((rule) => rule.startsWith('Edit(')) ? ' or the mode acceptEdits' : '';
+  return `The user could allow it with ${rules.map((rule) => `--allowedTools "${rule}"`).join(' ')}${edits}.`;
 }

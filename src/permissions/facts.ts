@@ -34,6 +34,15 @@ const READERS: Readonly<Record<string, Reader>> = {
   Skill: (input) => ({ kind: 'skill', specifier: text(input.name) ?? text(input.skill) ?? text(input.command) ?? '' }),
 };
 
+/** Every name a rule may speak of, but those of MCP tools. */
+export const KNOWN_TOOLS: readonly string[] = [
+  ...SESSION_TOOLS,
+  ...Object.keys(READERS),
+  'WebSearch',
+  'ReadMcpResource',
+  'ReadMcpResourceTool',
+];
+
 /** What a call would touch, read from its input. A tool nobody knows touches anything. */
 export function factsOf(tool: string, input: JsonObject, cwd: string): ToolFacts {
   const name = tool === 'Agent' ? 'Task' : tool;

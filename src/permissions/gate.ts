@@ -22,6 +22,8 @@ export type GateRecord = {
   readonly verdict: 'allow' | 'deny';
   readonly by: 'decision' | 'hook' | 'answer';
   readonly decision: Decision;
+  /** What the model reads about a denial. */
+  readonly message?: string;
 };
 
 export type GateParts = {
@@ -37,7 +39,7 @@ export type GateParts = {
   readonly newId: () => string;
 };
 
-export type Gate = (request: CallRequest, hint: BeforeCall, signal: AbortSignal) => Promise<GateVerdict>;
+type Gate = (request: CallRequest, hint: BeforeCall, signal: AbortSignal) => Promise<GateVerdict>;
 
 /** The door every call goes through: decides, asks if need be, and writes down what came of it. */
 export function createGate(parts: GateParts): Gate {
@@ -52,12 +54,15 @@ export function createGate(parts: GateParts): Gate {
       return refused(request, settled, by, denialMessage(request.tool, settled, policy.mode), 'go_on');
     }
     const answer = await parts.ask(questionOf(request, facts, decision, parts.newId()), signal);
-    if (signal.aborted)
-      return refused(request, decision, 'answer', 'The call was interrupted before it was allowed.', 'interrupt');
+    if (signal.aborted) {
+      const message = 'The call was interrupted before it was allowed.';
+      return refused(request, answered(decision, 'deny', message), 'answer', message, 'interrupt');
+    }
     if (answer.behavior === 'deny') {
       const message =
         answer.message ?? 'The user refused this call. Ask what they would rather have, or go another way.';
-      return refused(request, decision, 'answer', message, answer.interrupt === true ? 'interrupt' : 'go_on');
+      const told = answered(decision, 'deny', `The answer was no: ${message}`);
+      return refused(request, told, 'answer', message, answer.interrupt === true ? 'interrupt' : 'go_on');
     }
     return allowedByAnswer(request, decision, answer, policy);
   };
@@ -75,9 +80,13 @@ export function createGate(parts: GateParts): Gate {
       if (again.verdict === 'deny')
         return refused(request, again, 'answer', denialMessage(request.tool, again, policy.mode), 'go_on');
     }
-    if (answer.remember !== undefined) await parts.remember(answer.remember.rules, answer.remember.destination);
+    const { remember } = answer;
+    if (remember !== undefined) await parts.remember(remember.rules, remember.destination);
     if (answer.mode !== undefined) parts.changeMode(answer.mode);
-    return finished(request, input, decision, 'answer');
+    const always =
+      remember === undefined ? '' : ` From now on by ${remember.rules.join(', ')} (${remember.destination}).`;
+    const changed = answer.updatedInput === undefined ? '' : ' The input was changed.';
+    return finished(request, input, answered(decision, 'allow', `The answer was yes.${always}${changed}`), 'answer');
   }
 
   function finished(request: CallRequest, input: JsonObject, decision: Decision, by: GateRecord['by']): GateVerdict {
@@ -92,13 +101,13 @@ export function createGate(parts: GateParts): Gate {
     message: string,
     then: 'interrupt' | 'go_on',
   ): GateVerdict {
-    parts.record({ request, input: request.input, verdict: 'deny', by, decision });
+    parts.record({ request, input: request.input, verdict: 'deny', by, decision, message });
     return { behavior: 'deny', message, interrupt: then === 'interrupt' };
   }
 }
 
 /** A hook may tighten; its allow answers a plain question, never a denial, a breaker or an asking rule. */
-export function withHints(decision: Decision, hint: Pick<BeforeCall, 'ask' | 'allow' | 'deny'>): Decision {
+function withHints(decision: Decision, hint: Pick<BeforeCall, 'ask' | 'allow' | 'deny'>): Decision {
   const step = (verdict: Decision['verdict'], text: string): Decision => ({
     ...decision,
     verdict,
@@ -112,6 +121,11 @@ export function withHints(decision: Decision, hint: Pick<BeforeCall, 'ask' | 'al
   if (hint.allow !== undefined && decision.verdict === 'ask' && !guarded)
     return step('allow', `A hook allows it: ${hint.allow}`);
   return decision;
+}
+
+/** The decision with what was answered to its question. */
+function answered(decision: Decision, verdict: 'allow' | 'deny', text: string): Decision {
+  return { ...decision, verdict, trace: [...decision.trace, { stage: 'answer', verdict, text }] };
 }
 
 function questionOf(request: CallRequest, facts: ToolFacts, decision: Decision, id: string): PermissionRequest {

@@ -1,5 +1,6 @@
 import type { Rule } from '../contracts/permission.ts';
 import { commandPattern } from './bash/command-rule.ts';
+import { KNOWN_TOOLS } from './facts.ts';
 import { ruleSays } from './finding.ts';
 import { READING_TOOLS, WRITING_TOOLS } from './rules.ts';
 
@@ -10,7 +11,7 @@ export type RuleProblem = {
 };
 
 /** Rules that cannot be read, can never match, or are overruled by others. */
-export function lintRules(rules: readonly Rule[], knownTools: readonly string[]): readonly RuleProblem[] {
+export function lintRules(rules: readonly Rule[]): readonly RuleProblem[] {
   return rules.flatMap((rule, index): readonly RuleProblem[] => {
     if (rule.problem !== undefined) {
       const effect = rule.behavior === 'allow' ? 'It allows nothing.' : `Until it is mended, ${rule.tool} asks.`;
@@ -18,7 +19,7 @@ export function lintRules(rules: readonly Rule[], knownTools: readonly string[])
         { rule, kind: 'malformed' as const, text: `${ruleSays(rule)} cannot be understood: ${rule.problem} ${effect}` },
       ];
     }
-    const dead = deadReason(rule, knownTools);
+    const dead = deadReason(rule);
     if (dead !== undefined)
       return [{ rule, kind: 'dead' as const, text: `${ruleSays(rule)} can never match: ${dead}` }];
     const overruling = rules.find(
@@ -74,8 +75,8 @@ function covers(wide: Rule, narrow: Rule): boolean {
   return folder !== undefined && narrow.specifier.startsWith(folder);
 }
 
-function deadReason(rule: Rule, knownTools: readonly string[]): string | undefined {
-  const known = rule.tool === '*' || rule.tool.startsWith('mcp__') || knownTools.includes(rule.tool);
+function deadReason(rule: Rule): string | undefined {
+  const known = rule.tool === '*' || rule.tool.startsWith('mcp__') || KNOWN_TOOLS.includes(rule.tool);
   if (!known) return `there is no tool ${rule.tool}.`;
   if (rule.specifier === undefined) return undefined;
   const taking = ['Bash', 'WebFetch', 'Task', 'Skill', 'LS', ...READING_TOOLS, ...WRITING_TOOLS];

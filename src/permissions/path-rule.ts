@@ -33,6 +33,14 @@ export function ruleReachesInto(rule: Rule, folder: string, policy: Policy): boo
   });
 }
 
+/** What a rule about paths covers, as globs for a search: names, or patterns from the root of the disk. */
+export function searchGlobs(rule: Rule, policy: Policy): readonly string[] {
+  return patternsOf(rule, policy).map(({ base, tail, anywhere }) => {
+    const place = base.replace(/[\\*?[\]{}!]/g, '\\$&');
+    return anywhere && base === '' ? tail.slice(1) : `${place}${anywhere ? '/**' : ''}${tail}`;
+  });
+}
+
 function speaksOf(rule: Rule, tool: string, use: 'read' | 'write'): boolean {
   if (rule.tool === '*') return true;
   if (use === 'read') {

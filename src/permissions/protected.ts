@@ -167,6 +167,29 @@ function sensitivePlace(place: string, policy: Policy): string | undefined {
   return atHome === undefined ? undefined : `~/${atHome} holds credentials`;
 }
 
+const NOT_SAMPLES = [
+  '.env',
+  '.env.[!dest]*',
+  '.env.d[!ei]*',
+  '.env.e[!x]*',
+  '.env.s[!a]*',
+  '.env.t[!e]*',
+  '.env.te[!m]*',
+];
+const KEY_FILES = ['pem', 'key', 'p12', 'pfx', 'jks', 'keystore', 'kdbx', 'asc'].map((ending) => `*.${ending}`);
+const KEY_NAMES = ['rsa', 'dsa', 'ecdsa', 'ed25519', 'xmss'].flatMap((kind) => [`id_${kind}`, `id_${kind}_*`]);
+
+/** Names that searches leave out, in the manner of .gitignore: what `sensitiveRead` asks about. */
+export const SECRET_GLOBS: readonly string[] = [
+  ...NOT_SAMPLES,
+  ...KEY_FILES,
+  ...KEY_NAMES,
+  ...SECRET_NAMES,
+  '.ssh',
+  '.aws',
+  '.gnupg',
+];
+
 /** Some disks drop trailing dots and spaces, and alternate streams follow a colon. */
 function trimmedName(part: string): string {
   return part.replace(/:.*$/, '').replace(/[. ]+$/, (tail) => (part === tail ? tail : ''));

@@ -34,7 +34,8 @@ export async function* walk(root: string, rules: WalkRules, signal: AbortSignal)
     for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const full = path.join(directory, entry.name);
       const inside = path.relative(root, full).split(path.sep).join('/');
-      if (entry.isSymbolicLink() || entry.name === '.git' || never.some((matches) => matches(inside.toLowerCase()))) continue;
+      if (entry.isSymbolicLink() || entry.name === '.git' || never.some((matches) => matches(inside.toLowerCase())))
+        continue;
       const isMatch = glob?.(inside) ?? false;
       if (isInverted && isMatch) continue;
       const isWanted = !isInverted && isMatch;

@@ -1,0 +1,85 @@
+import { isAbsolute, join, resolve } from 'node:path';
+import type { PermissionMode, Policy, Rule } from '../contracts/permission.ts';
+import type { RunOptions } from '../contracts/run-options.ts';
+import type { LoadedSettings } from '../contracts/settings.ts';
+import { rulesOfSettings, rulesOfTexts } from '../permissions/collect-rules.ts';
+import type { Environment } from './environment.ts';
+import type { Live } from './live-state.ts';
+
+/** Everything the rules of a conversation come from. */
+export type PolicySources = {
+  readonly options: Pick<RunOptions, 'allowedTools' | 'disallowedTools' | 'addDirs'>;
+  readonly environment: Environment;
+  /** The workspace: the real path ouro was started in. */
+  readonly cwd: string;
+  readonly trusted: boolean;
+  readonly loaded: () => LoadedSettings;
+  readonly live: () => Pick<Live, 'mode' | 'grants' | 'directories'>;
+  readonly mayBypass: 'may bypass' | 'may not bypass';
+  /** Rules put into files since the start. */
+  readonly stored?: () => readonly Rule[];
+  /** The session's own folder: large results that were put aside there may be read back. */
+  readonly sessionFolder?: string;
+};
+
+export type PolicySource = {
+  rules(): readonly Rule[];
+  /** The workspace and every folder beside it. */
+  roots(): readonly string[];
+  policy(cwd: string, mode?: PermissionMode): Policy;
+};
+
+/** Unites flags, session and settings into one policy, anew at each call so that a changed file counts at once. */
+export function makePolicy(sources: PolicySources): PolicySource {
+  const { options, environment, cwd } = sources;
+  const { home, ouroHome } = environment;
+  const flags = [
+    ...rulesOfTexts(options.disallowedTools ?? [], 'deny', { source: 'flag', root: cwd }),
+    ...rulesOfTexts(options.allowedTools ?? [], 'allow', { source: 'flag', root: cwd }),
+  ];
+  const put = sources.sessionFolder;
+  const putAside =
+    put === undefined ? [] : rulesOfTexts([`Read(/${literal(put)}/**)`], 'allow', { source: 'session', root: cwd });
+
+  function rules(): readonly Rule[] {
+    const granted = sources
+      .live()
+      .grants.flatMap(({ rule, behavior }) => rulesOfTexts([rule], behavior, { source: 'session', root: cwd }));
+    const stored = sources.stored?.() ?? [];
+    return [...flags, ...granted, ...stored, ...rulesOfSettings(sources.loaded(), { cwd, home }), ...putAside];
+  }
+
+  function roots(): readonly string[] {
+    const said = sources.loaded().merged.permissions?.additionalDirectories ?? [];
+    const folders = [...options.addDirs, ...said, ...sources.live().directories];
+    return [cwd, ...new Set(folders.map((folder) => placed(folder, cwd, home)))];
+  }
+
+  return {
+    rules,
+    roots,
+    policy: (at, mode) => ({
+      mode: mode ?? sources.live().mode,
+      rules: rules(),
+      workspaceRoots: roots(),
+      cwd: at,
+      home,
+      trusted: sources.trusted,
+      canBypass: sources.mayBypass === 'may bypass',
+      protectedPaths: [ouroHome],
+      sensitivePaths: [join(ouroHome, 'keys.json'), join(ouroHome, 'auth')],
+      searchPath: environment.path,
+      disk: process.platform === 'darwin' || process.platform === 'win32' ? 'case-insensitive' : 'case-sensitive',
+    }),
+  };
+}
+
+function placed(folder: string, cwd: string, home: string): string {
+  if (folder === '~' || folder.startsWith('~/')) return join(home, folder.slice(1));
+  return isAbsolute(folder) ? folder : resolve(cwd, folder);
+}
+
+/** A path that is to be taken letter by letter in a rule. */
+function literal(path: string): string {
+  return path.replace(/[\\*?[\]!]/g, '\\$&');
+}

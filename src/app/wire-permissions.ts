@@ -1,0 +1,85 @@
+import type { AgentPort } from '../agent/parts.ts';
+import type { PermissionUpdate } from '../contracts/host.ts';
+import type { JsonObject } from '../contracts/json.ts';
+import type { PermissionMode } from '../contracts/permission.ts';
+import type { QueryDeps } from '../contracts/query.ts';
+import { excludedFromSearch } from '../permissions/excluded.ts';
+import { fitsRule } from '../permissions/fits-rule.ts';
+import { diskFs } from '../permissions/fs.ts';
+import { lintRules } from '../permissions/lint.ts';
+import { createCallGuards } from './call-guards.ts';
+import { changePermissions } from './change-permissions.ts';
+import type { LiveState } from './live-state.ts';
+import { type GateBounds, makeGate } from './make-gate.ts';
+import { makePolicy, type PolicySource, type PolicySources } from './make-policy.ts';
+import type { Denial } from './told.ts';
+
+export type PermissionWiring = Omit<PolicySources, 'live' | 'options' | 'stored'> & {
+  readonly options: PolicySources['options'] & { readonly face: string; readonly permissionPrompt?: string };
+  readonly live: LiveState;
+  readonly notice: (text: string) => void;
+  /** Called after an answer was stored in a file of the project. */
+  readonly onStored: () => Promise<void>;
+  readonly newId: () => string;
+};
+
+/** Everything the rest of a conversation asks of its permissions. */
+export type Permissions = PolicySource & {
+  gate(port: AgentPort, bounds?: GateBounds): QueryDeps['gate'];
+  denials(): readonly Denial[];
+  /** What searches leave out: denied places and files of secrets. */
+  excluded(): readonly string[];
+  fitsRule(rule: string, tool: string, input: JsonObject): boolean;
+  /** Variables for the command of this call alone; `undefined` takes one away. */
+  shellVariables(callId: string): Readonly<Record<string, string | undefined>>;
+  /** Throws when the file about to change is not the one the call was allowed for. */
+  confirmTarget(path: string): Promise<void>;
+  update(updates: readonly PermissionUpdate[]): Promise<void>;
+  /** Rules that cannot be read or can never match, as sentences for the start. */
+  warnings(): readonly string[];
+};
+
+/** Joins rules, modes and folders of all sources to one gate. */
+export function wirePermissions(wiring: PermissionWiring): Permissions {
+  const { options, environment, live } = wiring;
+  const changes = changePermissions({ ...wiring, home: environment.home, ouroHome: environment.ouroHome });
+  const source = makePolicy({ ...wiring, live: live.now, stored: changes.stored });
+  const guards = createCallGuards(environment, (at) => source.policy(at));
+  const denials: Denial[] = [];
+  const nobody = options.permissionPrompt === undefined && (options.face === 'print' || options.face === 'host');
+
+  return {
+    ...source,
+    gate: (port, bounds) =>
+      makeGate(
+        {
+          policy: source.policy,
+          mode: () => live.now().mode,
+          asks: nobody ? 'nobody' : 'somebody',
+          record: guards.record,
+          onDenial: (denial) => denials.push(denial),
+          remember: (rules, destination) =>
+            changes.apply([{ type: 'addRules', behavior: 'allow', rules, destination }]),
+          changeMode: (mode) => changeMode(mode),
+          newId: wiring.newId,
+        },
+        port,
+        bounds,
+      ),
+    denials: () => denials,
+    excluded: () => excludedFromSearch(source.policy(live.now().cwd)),
+    fitsRule: (rule, tool, input) => fitsRule(rule, { tool, input }, source.policy(live.now().cwd), diskFs),
+    shellVariables: guards.shellVariables,
+    confirmTarget: guards.confirmTarget,
+    update: changes.apply,
+    warnings: () =>
+      lintRules(source.rules())
+        .filter(({ kind }) => kind === 'malformed' || kind === 'dead')
+        .map(({ text }) => text),
+  };
+
+  function changeMode(mode: PermissionMode): void {
+    if (mode === 'bypassPermissions' && wiring.mayBypass === 'may not bypass') return;
+    live.change({ mode });
+  }
+}
