@@ -3,7 +3,9 @@ import type { Settings } from '../contracts/settings.ts';
 import { DEFAULT_MODEL } from '../model/catalog.ts';
 import { choosePort, type PortChoice, type PortConfig } from '../model/choose-port.ts';
 import type { Environment } from './environment.ts';
+import { createKeyHelper } from './key-helper.ts';
 import { withRetryKnobs } from './knobs.ts';
+import { readProviders } from './read-providers.ts';
 
 /** What the surroundings, the settings and the command line say about models, as one value. */
 export function chooseModel(
@@ -12,23 +14,33 @@ export function chooseModel(
   environment: Environment,
   stored: { readonly model?: string; readonly apiKey?: string },
 ): PortChoice {
-  const { apiKey, authToken } = environment.credentials;
-  const key = apiKey ?? stored.apiKey;
-  const keySource =
-    apiKey !== undefined ? 'ANTHROPIC_API_KEY' : authToken !== undefined ? 'ANTHROPIC_AUTH_TOKEN' : 'stored key';
+  const read = readProviders(settings, environment);
+  if (!read.ok) return read;
   const model = options.model ?? stored.model ?? environment.model ?? settings.model ?? DEFAULT_MODEL;
   const smallModel = environment.smallModel ?? settings.smallModel;
   const baseUrl = environment.baseUrl ?? settings.baseUrl;
-  const config: PortConfig = {
+  return choosePort({
     model,
+    providers: read.providers,
     ...withRetryKnobs(environment.knobs, settings),
-    ...(key === undefined ? {} : { apiKey: key }),
-    ...(authToken === undefined || key !== undefined ? {} : { authToken }),
-    ...(key === undefined && authToken === undefined ? {} : { keySource }),
+    ...credentialsOf(settings, environment, stored.apiKey),
     ...(smallModel === undefined ? {} : { smallModel }),
     ...(baseUrl === undefined ? {} : { baseUrl }),
     ...(options.betas === undefined ? {} : { betas: options.betas }),
     demo: { stage: { projectDir: options.cwd, cwd: options.cwd } },
-  };
-  return choosePort(config);
+  });
+}
+
+/** The nearest key wins: the environment's, a helper's, the one that was stored. */
+function credentialsOf(
+  { apiKeyHelper }: Settings,
+  { credentials: { apiKey, authToken }, variables }: Environment,
+  storedKey: string | undefined,
+): Pick<PortConfig, 'apiKey' | 'authToken' | 'keySource'> {
+  if (apiKey !== undefined) return { apiKey, keySource: 'ANTHROPIC_API_KEY' };
+  if (authToken !== undefined) return { authToken, keySource: 'ANTHROPIC_AUTH_TOKEN' };
+  if (apiKeyHelper !== undefined) {
+    return { apiKey: createKeyHelper(apiKeyHelper, variables, Date.now), keySource: 'apiKeyHelper' };
+  }
+  return storedKey === undefined ? {} : { apiKey: storedKey, keySource: 'stored key' };
 }

@@ -8,6 +8,8 @@ export type Environment = {
   readonly ouroHome: string;
   readonly credentials: { readonly apiKey?: string; readonly authToken?: string };
   readonly baseUrl: string | undefined;
+  /** For models called `openai/…`. */
+  readonly openAi: { readonly baseUrl?: string; readonly apiKey?: string };
   readonly model: string | undefined;
   readonly smallModel: string | undefined;
   readonly editor: string | undefined;
@@ -57,6 +59,10 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
       ...(given(env.ANTHROPIC_AUTH_TOKEN) === undefined ? {} : { authToken: env.ANTHROPIC_AUTH_TOKEN ?? '' }),
     },
     baseUrl: given(env.ANTHROPIC_BASE_URL),
+    openAi: {
+      ...(given(env.OPENAI_BASE_URL) === undefined ? {} : { baseUrl: env.OPENAI_BASE_URL ?? '' }),
+      ...(given(env.OPENAI_API_KEY) === undefined ? {} : { apiKey: env.OPENAI_API_KEY ?? '' }),
+    },
     model: given(env.ANTHROPIC_MODEL),
     smallModel: given(env.ANTHROPIC_SMALL_FAST_MODEL),
     editor: given(env.VISUAL) ?? given(env.EDITOR),

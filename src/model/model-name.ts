@@ -2,6 +2,7 @@ import { resolveModel } from './catalog.ts';
 
 /** A server reached by a name of its own: built in, or from the settings. */
 type ProviderSettings = {
+  /** Up to and including the version, as in `http://127.0.0.1:11434/v1`. */
   readonly baseUrl: string;
   readonly apiKey?: string;
   readonly contextWindow?: number;
@@ -9,7 +10,8 @@ type ProviderSettings = {
   readonly vision?: boolean;
 };
 
-export type Providers = Readonly<Record<string, ProviderSettings>>;
+/** Settings may complete a built-in server; one of its own name needs its address. */
+export type Providers = Readonly<Record<string, Partial<ProviderSettings>>>;
 
 /** Where a model lives. */
 export type ModelPlace =
@@ -18,7 +20,7 @@ export type ModelPlace =
   | { readonly provider: 'openai'; readonly name: string; readonly server: ProviderSettings; readonly model: string };
 
 /** Servers people run on their own machine, at their usual ports. */
-const BUILT_IN: Providers = {
+const BUILT_IN: Readonly<Record<string, ProviderSettings>> = {
   ollama: { baseUrl: 'http://127.0.0.1:11434/v1' },
   lmstudio: { baseUrl: 'http://127.0.0.1:1234/v1' },
   llamacpp: { baseUrl: 'http://127.0.0.1:8080/v1' },

@@ -23,6 +23,8 @@ export function failureOfErrorEvent(data: string, requestId?: string | null): Mo
 export function failureOfThrown(thrown: unknown, address: string): ModelFailure {
   const response = readErrorResponse(thrown);
   if (response) return classifyResponse(response);
+  const noKey = keyProblem(thrown);
+  if (noKey !== undefined) return { kind: 'auth', message: noKey };
   const code = codeOf(thrown);
   const words = messagesOf(thrown);
   if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS/i.test(`${code} ${words}`)) {
@@ -46,6 +48,13 @@ function readErrorResponse(thrown: unknown) {
   const { status, error, headers, message } = thrown;
   const body = error === undefined || error === null ? stripStatus(message, status) : JSON.stringify(error);
   return { status, body, header: (name: string) => (headers instanceof Headers ? headers.get(name) : undefined) };
+}
+
+/** A key that is fetched when it is needed may not be there. */
+function keyProblem(thrown: unknown, depth = 0): string | undefined {
+  if (!isRecord(thrown) || depth > 4) return undefined;
+  if (thrown.name === 'KeyUnavailable' && typeof thrown.message === 'string') return thrown.message;
+  return keyProblem(thrown.cause, depth + 1);
 }
 
 function stripStatus(message: unknown, status: number): string {

@@ -1,0 +1,38 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const TIMEOUT_MS = 10_000;
+/** Keys of helpers are short-lived; this one is asked for anew after a while. */
+const KEEP_MS = 5 * 60_000;
+
+/** The key as the configured command prints it. A command that fails says so in the words of a refused request. */
+export function createKeyHelper(
+  command: string,
+  variables: Readonly<Record<string, string>>,
+  now: () => number,
+): () => Promise<string> {
+  let known: { readonly key: string; readonly atMs: number } | undefined;
+  return async () => {
+    if (known !== undefined && now() - known.atMs < KEEP_MS) return known.key;
+    const { stdout } = await promisify(execFile)('/bin/sh', ['-c', command], {
+      env: { ...variables },
+      timeout: TIMEOUT_MS,
+      killSignal: 'SIGKILL',
+    }).catch((cause: Error) => {
+      throw new KeyUnavailable(`The command of apiKeyHelper failed: ${firstLine(cause.message)}`, { cause });
+    });
+    const key = stdout.trim();
+    if (key === '') throw new KeyUnavailable('The command of apiKeyHelper printed no key.');
+    known = { key, atMs: now() };
+    return key;
+  };
+}
+
+/** Known by its name where requests fail: there is no key to send. */
+class KeyUnavailable extends Error {
+  override readonly name = 'KeyUnavailable';
+}
+
+function firstLine(text: string): string {
+  return text.trim().split('\n').at(-1) ?? '';
+}

@@ -1,0 +1,164 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer } from '@dwmkerr/mock-llm/dist/server.js';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { calls, says, status, toolUse } from '../support/api/reply.ts';
+import { type Script, startApiServer } from '../support/api/server.ts';
+import { startOpenAiServer } from '../support/openai-server.ts';
+import { runOuro } from '../support/run-ouro.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
+
+let project: TempProject;
+
+beforeEach(async () => {
+  project = await createTempProject({ 'a.txt': 'alpha\n' });
+});
+
+afterEach(() => project.remove());
+
+const NO_KEY = { ANTHROPIC_API_KEY: undefined, ANTHROPIC_BASE_URL: undefined };
+
+/** Models of the requests one run makes. */
+async function modelsAsked(args: readonly string[], script: Script, env: Readonly<Record<string, string>> = {}) {
+  await using server = await startApiServer(script);
+  const end = await runOuro(project, ['-p', 'hi', ...args], server.url, { env });
+  return { ...end, models: server.requests().map(({ body }) => body.model), bodies: server.requests() };
+}
+
+describe('choosing a model', () => {
+  test.each([
+    ['an alias', ['--model', 'opus'], {}, 'claude-opus-5-5'],
+    ['a full id', ['--model', 'claude-haiku-4-5-20251001'], {}, 'claude-haiku-4-5-20251001'],
+    ['a model nobody knows yet', ['--model', 'claude-nova-9'], {}, 'claude-nova-9'],
+    ['the environment', [], { ANTHROPIC_MODEL: 'haiku' }, 'claude-haiku-5-5'],
+    ['settings', ['--settings', '{"model":"haiku"}'], {}, 'claude-haiku-5-5'],
+  ])('%s', async (_how, args, env, model) => {
+    const { code, stdout, models } = await modelsAsked(args, { turns: [says('fine')] }, env);
+    expect({ code, stdout, models }).toEqual({ code: 0, stdout: 'fine\n', models: [model] });
+  });
+
+  test('fallbacks are tried in their order when models stay overloaded or do not exist', async () => {
+    const { code, stdout, models } = await modelsAsked(['--model', 'opus', '--fallback-model', 'claude-gone,haiku'], {
+      turns: ({ body }) =>
+        body.model === 'claude-opus-5-5' ? status(529) : body.model === 'claude-gone' ? status(404) : says('small'),
+    });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'small\n' });
+    expect(models).toEqual([
+      'claude-opus-5-5',
+      'claude-opus-5-5',
+      'claude-opus-5-5',
+      'claude-gone',
+      'claude-haiku-5-5',
+    ]);
+  });
+
+  test('effort reaches models that know it, and is left out where it is off or unknown', async () => {
+    const effortOf = async (...args: readonly string[]) => {
+      const { bodies } = await modelsAsked(args, { turns: [says('x')] });
+      return JSON.stringify(bodies[0]?.body.output_config ?? null);
+    };
+    expect(
+      await Promise.all([
+        effortOf('--effort', 'high'),
+        effortOf('--effort', 'off'),
+        effortOf('--effort', 'high', '--model', 'claude-nova-9'),
+      ]),
+    ).toEqual(['{"effort":"high"}', 'null', 'null']);
+  });
+});
+
+describe('where the key comes from', () => {
+  test('a command in the settings prints it; one that fails is told, and nothing is sent', async () => {
+    await using server = await startApiServer({ turns: [], after: says('in'), apiKey: 'made-up-key' });
+    const run = (command: string) =>
+      runOuro(project, ['-p', 'hi', '--settings', JSON.stringify({ apiKeyHelper: command })], server.url, {
+        env: { ANTHROPIC_API_KEY: undefined },
+      });
+    const [good, bad] = await Promise.all([run('echo made-up-key'), run('exit 3')]);
+    expect(good).toMatchObject({ code: 0, stdout: 'in\n' });
+    expect(bad.code).toBe(1);
+    expect(bad.stderr).toMatch(/apiKeyHelper/);
+    expect(server.all()).toHaveLength(1);
+  });
+
+  test('a token goes to a gateway', async () => {
+    await using server = await startApiServer({ turns: [says('through')] });
+    const env = { ANTHROPIC_API_KEY: undefined, ANTHROPIC_AUTH_TOKEN: 'gate' };
+    expect(await runOuro(project, ['-p', 'hi'], server.url, { env })).toMatchObject({ code: 0, stdout: 'through\n' });
+    expect(server.all()[0]?.headers.authorization).toBe('Bearer gate');
+  });
+});
+
+describe('an OpenAI-compatible server', () => {
+  const script: Script = {
+    turns: [calls(toolUse('Read', { file_path: 'a.txt' }, 'call_1')), says('It says alpha.')],
+  };
+
+  test.each([
+    ['by the flag alone', (url: string) => ({ args: ['--model', `${url}/v1#qwen3:8b`], env: {} })],
+    [
+      'by a name in the settings',
+      (url: string) => ({
+        args: [
+          '--model',
+          'mine/qwen3:8b',
+          '--settings',
+          JSON.stringify({ providers: { mine: { baseUrl: `${url}/v1`, apiKeyEnv: 'MY_KEY', contextWindow: 64_000 } } }),
+        ],
+        env: { MY_KEY: 'secret' },
+      }),
+    ],
+    [
+      'by the environment',
+      (url: string) => ({
+        args: ['--model', 'openai/qwen3:8b'],
+        env: { OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'secret' },
+      }),
+    ],
+  ])('is reached %s, runs tools, and no other call is made', async (how, named) => {
+    await using server = await startOpenAiServer(script);
+    const { args, env } = named(server.url);
+    expect(await runOuro(project, ['-p', 'what is in a.txt?', ...args], undefined, { env })).toMatchObject({
+      code: 0,
+      stdout: 'It says alpha.\n',
+      stderr: '',
+    });
+    expect(server.all().map(({ violation, body }) => [violation, body.model])).toEqual([
+      [undefined, 'qwen3:8b'],
+      [undefined, 'qwen3:8b'],
+    ]);
+    expect(server.all()[0]?.headers.authorization).toBe(how === 'by the flag alone' ? undefined : 'Bearer secret');
+    expect(server.all()[1]?.raw).toContain('alpha');
+  });
+
+  test('a provider that is written wrong is said with its place', async () => {
+    const settings = JSON.stringify({ providers: { mine: { baseUrl: 'localhost:1' } } });
+    const { code, stderr } = await runOuro(project, ['-p', 'hi', '--model', 'mine/x', '--settings', settings]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/providers\.mine\.baseUrl.*http/);
+  });
+
+  test('a server of somebody else streams its answer through the whole program', async () => {
+    // It tells its story on stdout; the test run has its own.
+    vi.spyOn(console, 'log').mockImplementation(() => undefined);
+    const content = JSON.stringify({ id: 'c1', choices: [{ message: { role: 'assistant', content: 'From afar.' } }] });
+    const rules = [{ path: '/v1/chat/completions', match: '@', response: { status: 200, content } }];
+    const server = createHttpServer(
+      createServer({ streaming: { chunkSize: 4, chunkIntervalMs: 1 }, rules }, '127.0.0.1', 0),
+    );
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/v1`;
+    try {
+      expect(await runOuro(project, ['-p', 'hi', '--model', `${url}#any`], undefined, { env: NO_KEY })).toMatchObject({
+        code: 0,
+        stdout: 'From afar.\n',
+      });
+    } finally {
+      vi.restoreAllMocks();
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+});
