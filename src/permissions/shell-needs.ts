@@ -70,7 +70,13 @@ function commandNeeds(context: DecisionContext, part: ShellPart): PartNeeds {
     };
   }
   const files = fileCommandNeeds(context, part, argv);
-  if (files !== undefined) return { needs: files, hardened: 'none' };
+  if (files !== undefined) {
+    // A rule for a folder would cover what is in it too; the command itself is narrower.
+    return {
+      needs: files.map((need) => ({ ...need, suggestion: undefined, ...suggestionFor(argv) })),
+      hardened: 'none',
+    };
+  }
   const why = reading.ok ? `${subject} needs permission.` : reading.why;
   return { needs: [{ kind: 'command', subject, text: why, ...suggestionFor(argv) }], hardened: 'none' };
 }

@@ -59,7 +59,7 @@ const RUNNERS =
 export function suggestCommand(argv: readonly Argument[]): RuleSuggestion | undefined {
   const words = argv.map((word) => word.text);
   const [name = '', second] = words;
-  const odd = argv.some((word) => word.kind === 'unknown' || /[*\n]/.test(word.text));
+  const odd = argv.some((word) => word.kind !== 'literal' || /[*\n]/.test(word.text));
   if (name === '' || name.includes('/') || NEVER.test(name)) return undefined;
   const depth = Object.hasOwn(DEPTHS, name) ? DEPTHS[name] : undefined;
   if (depth === undefined) return odd ? undefined : exactly(words);
