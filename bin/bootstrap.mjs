@@ -1,9 +1,9 @@
 // The door for a bare clone: Node's own modules only, because nothing else is there yet.
 // bootstrap.mjs start|test|check|lint|run <file> [arguments]
-import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { check } from './check.mjs';
+import { build, entryOf } from './entry.mjs';
 import { ensureInstalled } from './install.mjs';
 import { withoutNpm } from './npm-environment.mjs';
 import { runProgram } from './run-program.mjs';
@@ -21,10 +21,7 @@ const safeFlags = [
 const verbs = {
   start: (bun) => {
     const { cwd, env } = withoutNpm(root, process.env, process.cwd());
-    const built = join(root, 'dist', 'main.js');
-    const isPublished = !existsSync(join(root, 'package-lock.json')) && existsSync(built);
-    const entry = isPublished ? built : join(root, 'src', 'cli', 'main.ts');
-    return runProgram(bun, [...safeFlags, entry, ...rest], { cwd, env });
+    return runProgram(bun, [...safeFlags, entryOf(root), ...rest], { cwd, env });
   },
   test: (bun) =>
     runProgram(bun, [...safeFlags, join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...rest], { cwd: root }),
@@ -40,7 +37,7 @@ try {
   if (!Object.hasOwn(verbs, verb ?? '')) {
     throw new Error(`"${verb ?? ''}" is not a command of the bootstrap. Use start, test, check, lint or run <file>.`);
   }
-  process.exitCode = await verbs[verb](await ensureInstalled(root));
+  process.exitCode = await verbs[verb](await ensureInstalled(root, (bun) => build(root, bun, safeFlags)));
 } catch (error) {
   process.stderr.write(`ouro: ${error instanceof Error ? error.message : error}\n`);
   process.exitCode = 1;

@@ -49,10 +49,12 @@ if (!result.success) {
 }
 
 async function buildBundle() {
+  const stamp = join(dist, '.stamp');
+  // First of all, so that a build that is broken off is not taken for one.
+  rmSync(stamp, { force: true });
   for (const name of readdirSync(dist)) if (name.endsWith('.js')) rmSync(join(dist, name));
   const built = await Bun.build({ ...common, outdir: dist, splitting: true });
   if (!built.success) return built;
-  const stamp = join(dist, '.stamp');
   writeFileSync(stamp, '');
   utimesSync(stamp, beganAt, beganAt);
   const bytes = built.outputs.reduce((sum, { size }) => sum + size, 0);

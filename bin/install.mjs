@@ -6,13 +6,13 @@ import { holdingLock } from './install-lock.mjs';
 import { findRuntime } from './runtime.mjs';
 
 /** Gives the path of a runtime that works, after installing the libraries if the lock file asks for others. */
-export async function ensureInstalled(root) {
+export async function ensureInstalled(root, afterwards) {
   const lockFile = join(root, 'package-lock.json');
   if (!existsSync(lockFile)) return findRuntime(root);
-  return readStamp(root, lockFile) ?? holdingLock(join(root, '.installing'), () => install(root, lockFile));
+  return readStamp(root, lockFile) ?? holdingLock(join(root, '.installing'), () => install(root, lockFile, afterwards));
 }
 
-async function install(root, lockFile) {
+async function install(root, lockFile, afterwards) {
   const stamped = readStamp(root, lockFile);
   if (stamped !== undefined) return stamped;
   if (!isInstalled(root, lockFile)) {
@@ -20,6 +20,7 @@ async function install(root, lockFile) {
     await npmCi(root);
   }
   const bun = findRuntime(root);
+  afterwards(bun);
   writeStamp(root, lockFile, bun);
   return bun;
 }

@@ -47,6 +47,7 @@ export function bareCheckout(): { root: string; env: Record<string, string>; npm
   const programs = join(home, 'programs');
   const log = join(home, 'npm.log');
   mkdirSync(join(root, 'src', 'cli'), { recursive: true });
+  mkdirSync(join(root, 'docs'));
   mkdirSync(programs);
   cpSync(join(repository, 'bin'), join(root, 'bin'), { recursive: true });
   for (const name of ['bunfig.toml', 'tsconfig.json']) cpSync(join(repository, name), join(root, name));

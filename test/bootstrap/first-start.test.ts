@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { entryOf } from '../../bin/entry.mjs';
 import { packageNames } from '../../bin/runtime.mjs';
 import { bareCheckout, nodeFile, started, temporary, writeExecutable } from './checkout.ts';
 
@@ -23,6 +24,23 @@ test('the first start installs, keeps stdout for the program, and the second sta
   const third = await started(...bootstrap(root, 'start'), { cwd, env: { ...env, NPM_FAILS: '1' } });
   expect([second.code, third.code, second.stderr, third.stderr]).toEqual([0, 0, '', '']);
   expect(npmCalls()).toHaveLength(1);
+});
+
+test('the first start leaves a build, which serves until something is edited', async () => {
+  const { root, env } = bareCheckout();
+  await started(join(root, 'bin', 'ouro'), [], { cwd: root, env });
+  const stamp = join(root, 'dist', '.stamp');
+  expect([existsSync(stamp), entryOf(root)]).toEqual([true, join(root, 'dist', 'main.js')]);
+  const later = statSync(stamp).mtimeMs / 1000 + 5;
+  utimesSync(join(root, 'src', 'cli', 'main.ts'), later, later);
+  expect(entryOf(root)).toBe(join(root, 'src', 'cli', 'main.ts'));
+});
+
+test('when the first build fails, the sources run and the failure is told', async () => {
+  const { root, env } = bareCheckout();
+  writeFileSync(join(root, 'bin', 'build.mjs'), 'console.error("no room"); process.exit(1);');
+  const ended = await started(join(root, 'bin', 'ouro'), [], { cwd: root, env });
+  expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('the build failed') });
 });
 
 test('the launcher starts without Node once the libraries are there', async () => {

@@ -25,7 +25,25 @@ declare namespace BunTerminal {
     readonly exitCode: number | null;
     readonly signalCode: NodeJS.Signals | null;
     kill(signal?: NodeJS.Signals | number): void;
+    /** What it used, once it has ended: times in microseconds. */
+    resourceUsage(): { readonly maxRSS: number; readonly cpuTime: { readonly total: bigint } } | undefined;
+  };
+
+  type PipeOptions = {
+    readonly cwd: string;
+    readonly env: Readonly<Record<string, string>>;
+    readonly stdin: 'ignore';
+    readonly stdout: 'pipe';
+    readonly stderr: 'pipe';
+  };
+
+  type PipeChild = Pick<Child, 'pid' | 'exited' | 'resourceUsage'> & {
+    readonly stdout: ReadableStream<Uint8Array>;
+    readonly stderr: ReadableStream<Uint8Array>;
   };
 }
 
-declare const Bun: { spawn(command: string[], options: BunTerminal.Options): BunTerminal.Child };
+declare const Bun: {
+  spawn(command: string[], options: BunTerminal.Options): BunTerminal.Child;
+  spawn(command: string[], options: BunTerminal.PipeOptions): BunTerminal.PipeChild;
+};

@@ -1,0 +1,56 @@
+import { calls, says, toolUse } from '../test/support/api/reply.ts';
+import { processesMarked } from '../test/support/processes.ts';
+import { openOuro, withApi } from './programs.ts';
+import type { Measure, Row } from './row.ts';
+
+export const abort: Measure = {
+  name: 'abort',
+  words: 'ESC in an answer and in a running command',
+  run: async () => [...(await inStream()), ...(await inCommand())],
+};
+
+/** The line above the prompt that shows that something runs. */
+const BUSY = /esc to stop|esc to interrupt/i;
+
+async function inStream(): Promise<readonly Row[]> {
+  const long = says('word '.repeat(20_000), { chunk: 10, delayMs: 5 });
+  return withApi({ turns: [long] }, async ({ project, api }) => {
+    await using terminal = await openOuro(project, api.url);
+    terminal.type('go');
+    terminal.press('enter');
+    await terminal.waitForText(/word word/);
+    const pressedAt = performance.now();
+    terminal.press('esc');
+    const closedAt = api.waitForSocketClosed(1);
+    await terminal.waitForScreen((rows) => !BUSY.test(rows.join('\n')));
+    const ready = performance.now() - pressedAt;
+    return [
+      { name: 'ESC in an answer: the socket is closed', unit: 'ms', value: (await closedAt) - pressedAt, must: 20 },
+      { name: 'ESC in an answer: the prompt is ready', unit: 'ms', value: ready, must: 30 },
+    ];
+  });
+}
+
+async function inCommand(): Promise<readonly Row[]> {
+  const command = 'sleep 300 & setsid sleep 301 & echo started; wait';
+  const script = [calls(toolUse('Bash', { command, description: 'Wait' })), says('Done.')];
+  return withApi({ turns: script }, async ({ project, api }) => {
+    await using terminal = await openOuro(project, api.url, ['--allowedTools', 'Bash']);
+    const before = (await processesMarked(project.marker)).length;
+    terminal.type('go');
+    terminal.press('enter');
+    const running = () =>
+      processesMarked(project.marker).then((all) => all.filter((one) => /sleep 30[01]/.test(one.command)));
+    while ((await running()).length < 2) await new Promise(setImmediate);
+    const pressedAt = performance.now();
+    terminal.press('esc');
+    while ((await running()).length > 0 && performance.now() - pressedAt < 10_000) await new Promise(setImmediate);
+    const gone = performance.now() - pressedAt;
+    await terminal.waitForScreen((rows) => !BUSY.test(rows.join('\n')));
+    const left = (await processesMarked(project.marker)).length - before;
+    return [
+      { name: 'ESC in a command: its processes are gone', unit: 'ms', value: gone, must: 30 },
+      { name: 'ESC in a command: processes left', unit: 'count', value: Math.max(0, left), must: 0 },
+    ];
+  });
+}

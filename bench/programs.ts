@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { type ApiServer, type Script, startApiServer } from '../test/support/api/server.ts';
+import { bareEnvironment, terminalEnvironment } from '../test/support/environment.ts';
+import { LAUNCHER } from '../test/support/run-ouro.ts';
+import { createTempProject, type TempProject } from '../test/support/temp-project.ts';
+import { openTerminal, type VirtualTerminal } from '../test/support/virtual-terminal.ts';
+
+export type Used = {
+  readonly wallMs: number;
+  readonly cpuMs: number;
+  readonly peakMb: number;
+  readonly stdout: string;
+};
+
+/** Runs a command to its end and tells what it took. */
+export async function timed(command: readonly string[], project: TempProject, apiUrl?: string): Promise<Used> {
+  const startedAt = performance.now();
+  const child = Bun.spawn([...command], {
+    cwd: project.dir,
+    env: bareEnvironment(project, apiUrl),
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), child.exited]);
+  const wallMs = performance.now() - startedAt;
+  if (code !== 0) throw new Error(`${command.join(' ')} ended with ${code}: ${stderr}`);
+  const usage = child.resourceUsage();
+  return {
+    wallMs,
+    cpuMs: Number(usage?.cpuTime.total ?? 0) / 1000,
+    peakMb: (usage?.maxRSS ?? 0) / 2 ** 20,
+    stdout,
+  };
+}
+
+/** A project, an API and whatever else a measure needs, gone afterwards. */
+export async function withApi<Result>(
+  script: Script,
+  work: (parts: { readonly project: TempProject; readonly api: ApiServer }) => Promise<Result>,
+): Promise<Result> {
+  await using project = await createTempProject({ 'notes.txt': 'A few words.\n'.repeat(50) });
+  await using api = await startApiServer(script);
+  return await work({ project, api });
+}
+
+/** ouro in a terminal of 120x40, at its prompt. */
+export async function openOuro(
+  project: TempProject,
+  apiUrl: string,
+  args: readonly string[] = [],
+): Promise<VirtualTerminal> {
+  const terminal = openTerminal([LAUNCHER, '--trust', ...args], {
+    cwd: project.dir,
+    env: terminalEnvironment(project, apiUrl),
+    cols: 120,
+    rows: 40,
+  });
+  await terminal.waitForText(PROMPT, 30_000);
+  return terminal;
+}
+
+export const PROMPT = /^>/m;
+
+/** Seconds of processor time a process has used until now (Linux). */
+export async function cpuSeconds(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  const [user = 0, system = 0] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13)
+    .map(Number);
+  return (user + system) / 100;
+}
+
+/** Megabytes a process holds now, and at its highest (Linux). */
+export async function memoryMb(pid: number): Promise<{ readonly now: number; readonly peak: number }> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  const field = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024;
+  return { now: field('VmRSS'), peak: field('VmHWM') };
+}

@@ -1,0 +1,34 @@
+// npm run bench [-- --only start,print] [--json file]: our own figures, next to what they have to reach.
+import { writeFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { abort } from './abort.ts';
+import { idle } from './idle.ts';
+import { print } from './print.ts';
+import type { Measure, Row } from './row.ts';
+import { start } from './start.ts';
+import { stream } from './stream.ts';
+import { machine, tableOf } from './table.ts';
+import { turns } from './turns.ts';
+
+const MEASURES: readonly Measure[] = [start, print, turns, stream, abort, idle];
+
+const { values } = parseArgs({ options: { only: { type: 'string' }, json: { type: 'string' } } });
+const wanted = values.only?.split(',');
+const unknown = wanted?.filter((name) => !MEASURES.some((measure) => measure.name === name)) ?? [];
+if (unknown.length > 0) {
+  process.stderr.write(
+    `There is no measure ${unknown.join(', ')}. There are: ${MEASURES.map(({ name }) => name).join(', ')}.\n`,
+  );
+  process.exit(2);
+}
+
+const rows: Row[] = [];
+for (const measure of MEASURES) {
+  if (wanted !== undefined && !wanted.includes(measure.name)) continue;
+  process.stderr.write(`${measure.name}: ${measure.words} …\n`);
+  rows.push(...(await measure.run()));
+}
+process.stdout.write(`${machine()}\n\n${tableOf(rows)}\n`);
+if (values.json !== undefined)
+  await writeFile(values.json, `${JSON.stringify({ machine: machine(), rows }, null, 2)}\n`);
+process.exit(0);

@@ -1,0 +1,52 @@
+import { says } from '../test/support/api/reply.ts';
+import { terminalEnvironment } from '../test/support/environment.ts';
+import { LAUNCHER } from '../test/support/run-ouro.ts';
+import type { TempProject } from '../test/support/temp-project.ts';
+import { openTerminal } from '../test/support/virtual-terminal.ts';
+import { PROMPT, timed, withApi } from './programs.ts';
+import { type Measure, repeated } from './row.ts';
+
+const ROUNDS = 15;
+const BARE_BUN = [process.execPath, '--no-env-file', '-e', '0'];
+
+export const start: Measure = {
+  name: 'start',
+  words: 'from the command to its first words, its prompt and its first request',
+  run: () =>
+    withApi({ turns: () => says('Hello.') }, async ({ project, api }) => {
+      await timed([LAUNCHER, '--version'], project);
+      const floor = await repeated(ROUNDS, async () => (await timed(BARE_BUN, project)).wallMs);
+      const version = await repeated(ROUNDS, async () => (await timed([LAUNCHER, '--version'], project)).wallMs);
+      const help = await repeated(ROUNDS, async () => (await timed([LAUNCHER, '--help'], project)).wallMs);
+      const prompt = await repeated(ROUNDS, () => untilPrompt(project, api.url));
+      let asked = 0;
+      const request = await repeated(ROUNDS, async () => {
+        const startedAt = performance.now();
+        await using terminal = openAt(project, api.url);
+        // Typed before the program is there, as people do.
+        terminal.type('hello');
+        await terminal.waitForText(/^> hello/m, 30_000);
+        terminal.press('enter');
+        asked += 1;
+        return (await api.waitForRequest(asked)).arrivedAtMs - startedAt;
+      });
+      return [
+        { name: '`--version`', unit: 'ms', value: version, must: 25, floor },
+        { name: '`--help`', unit: 'ms', value: help, must: 60, floor },
+        { name: 'command → prompt accepts keys', unit: 'ms', value: prompt, must: 110 },
+        { name: 'command → first request, typed at once', unit: 'ms', value: request, must: 250 },
+      ];
+    }),
+};
+
+function openAt(project: TempProject, apiUrl: string) {
+  const env = terminalEnvironment(project, apiUrl);
+  return openTerminal([LAUNCHER, '--trust'], { cwd: project.dir, env, cols: 120, rows: 40 });
+}
+
+async function untilPrompt(project: TempProject, apiUrl: string): Promise<number> {
+  const startedAt = performance.now();
+  await using terminal = openAt(project, apiUrl);
+  await terminal.waitForText(PROMPT, 30_000);
+  return performance.now() - startedAt;
+}

@@ -1,0 +1,32 @@
+import { availableParallelism, cpus, totalmem } from 'node:os';
+import type { Row } from './row.ts';
+
+/** The figures as a Markdown table: the same text for the terminal and for docs/. */
+export function tableOf(rows: readonly Row[]): string {
+  const head = ['measure', 'ouro', 'must', 'floor', ''];
+  const body = rows.map(({ name, unit, value, must, floor }) => [
+    name,
+    figure(value, unit),
+    must === undefined ? '' : `≤ ${figure(must, unit)}`,
+    floor === undefined ? '' : figure(floor, unit),
+    must === undefined || value <= must ? '' : 'over',
+  ]);
+  const cells = [head, ...body];
+  const widths = head.map((_, column) => Math.max(3, ...cells.map((row) => (row[column] ?? '').length)));
+  const line = (row: readonly string[]) =>
+    `| ${row.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`;
+  const rule = `|${widths.map((width, column) => (column === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
+  return [line(head), rule, ...body.map(line)].join('\n');
+}
+
+function figure(value: number, unit: Row['unit']): string {
+  const digits = Math.abs(value) >= 100 || Number.isInteger(value) ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+  const number = value.toFixed(digits);
+  return unit === 'count' ? number : unit === 'times' ? `${number}×` : `${number} ${unit}`;
+}
+
+/** What the figures depend on. */
+export function machine(): string {
+  const model = cpus()[0]?.model ?? 'unknown processor';
+  return `${availableParallelism()} × ${model}, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform} ${process.arch}`;
+}
