@@ -15,7 +15,10 @@ export const turns: Measure = {
     ...(await overhead('Bash', () => toolUse('Bash', { command: 'echo hi', description: 'Say hi' }), 8)),
     ...(await overhead('Read', () => toolUse('Read', { file_path: 'notes.txt' }), 3)),
     await sideBySide(),
-    await whileStreaming('Bash', toolUse('Bash', { command: 'date +%s%N > at', description: 'Note the time' })),
+    await whileStreaming(
+      'Bash',
+      toolUse('Bash', { command: 'echo "at $EPOCHREALTIME"', description: 'Tell the time' }),
+    ),
   ],
 };
 
@@ -65,7 +68,8 @@ async function whileStreaming(name: string, call: ApiBlock): Promise<Row> {
   const script = [reply([call, rest], { chunk: 10, delayMs: 10, stop: 'tool_use' }), says('Done.')];
   return withApi({ turns: script }, async ({ project, api }) => {
     await timed([LAUNCHER, '-p', 'go', ...FLAGS], project, api.url);
-    const startedAtMs = Number(BigInt((await project.read('at')).trim()) / 1_000n) / 1_000 - performance.timeOrigin;
+    const told = /at (\d+\.\d+)/.exec(api.requests()[1]?.raw ?? '')?.[1];
+    const startedAtMs = Number(told) * 1000 - performance.timeOrigin;
     const replyBeganMs = api.requests()[0]?.arrivedAtMs ?? 0;
     return {
       name: `a call starts while its reply streams (${name}), since the request`,
