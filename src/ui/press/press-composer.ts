@@ -3,7 +3,7 @@ import { type EditorAction, edit } from '../composer/edit.ts';
 import { commandChoices } from '../view/overlay.ts';
 import type { ViewState } from '../view/view-state.ts';
 import { type Effect, only, type Pressed } from './effects.ts';
-import type { PressContext } from './press.ts';
+import type { PressContext } from './press-context.ts';
 
 /** A change of the draft; the menu under it follows. */
 export function editDraft(view: ViewState, action: EditorAction, context: PressContext): Pressed {

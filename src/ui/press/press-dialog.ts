@@ -4,7 +4,7 @@ import { type Ask, type Attention, DEAF_MS } from '../view/ask.ts';
 import { type DialogAct, dialogOptions } from '../view/dialog-options.ts';
 import type { ViewState } from '../view/view-state.ts';
 import { only, type Pressed, withEffects } from './effects.ts';
-import type { PressContext } from './press.ts';
+import type { PressContext } from './press-context.ts';
 import { answerQuestions, writtenAnswer } from './press-question.ts';
 
 type Armed = Extract<Attention, { stage: 'armed' }>;

@@ -2,8 +2,8 @@ import type { InputEvent } from '../keys/input-event.ts';
 import { type Choice, type Overlay, pickerChoices } from '../view/overlay.ts';
 import type { ViewState } from '../view/view-state.ts';
 import { only, type Pressed, withEffects } from './effects.ts';
-import type { PressContext } from './press.ts';
 import { editDraft } from './press-composer.ts';
+import type { PressContext } from './press-context.ts';
 import { sendCommandLine } from './send.ts';
 
 type KeyInput = Extract<InputEvent, { type: 'key' }>;

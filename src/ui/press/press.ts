@@ -1,4 +1,3 @@
-import type { CommandInfo } from '../../contracts/command.ts';
 import { CHORDS, KEYMAP } from '../keymap.ts';
 import type { InputEvent } from '../keys/input-event.ts';
 import { DEAF_MS } from '../view/ask.ts';
@@ -6,17 +5,10 @@ import { armIfQuiet } from '../view/slice-asks.ts';
 import type { ViewState } from '../view/view-state.ts';
 import { only, type Pressed } from './effects.ts';
 import { editDraft, typeText } from './press-composer.ts';
+import type { PressContext } from './press-context.ts';
 import { pressDialog } from './press-dialog.ts';
 import { pressOverlay } from './press-overlay.ts';
 import { runCommand } from './run-command.ts';
-
-/** What keys are judged by besides the screen. */
-export type PressContext = {
-  readonly nowMs: number;
-  readonly commands: readonly CommandInfo[];
-  /** So long the keys must have been quiet before a dialog hears them. */
-  readonly quietMs: number;
-};
 
 /** The screen after something came in at the keyboard. Pure: effects are told, not done. */
 export function press(view: ViewState, input: InputEvent, context: PressContext): Pressed {

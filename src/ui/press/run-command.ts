@@ -4,8 +4,8 @@ import { suggestion } from '../composer/recall.ts';
 import type { Command } from '../keymap.ts';
 import { isBusy, type ViewState } from '../view/view-state.ts';
 import { only, type Pressed, withEffects } from './effects.ts';
-import type { PressContext } from './press.ts';
 import { editDraft } from './press-composer.ts';
+import type { PressContext } from './press-context.ts';
 import { sendDraft } from './send.ts';
 import { interrupt, leaveKey, pressEscape, pullQueued } from './stop.ts';
 

@@ -3,7 +3,7 @@ import { formatTokens } from '../../lib/format.ts';
 import { THEME_NAMES } from '../theme.ts';
 import type { Choice, PickerPurpose } from '../view/overlay.ts';
 import { printing } from '../view/view-state.ts';
-import type { EffectHost } from './run-effect.ts';
+import type { EffectHost } from './effect-host.ts';
 
 const TITLES: Readonly<Record<PickerPurpose, string>> = {
   model: 'Model',

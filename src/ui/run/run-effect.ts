@@ -7,21 +7,10 @@ import type { DraftPart } from '../composer/folds.ts';
 import type { Effect } from '../press/effects.ts';
 import { filesFound } from '../press/press-composer.ts';
 import type { HistoryItem } from '../view/history-item.ts';
-import { printing, type ViewState } from '../view/view-state.ts';
+import { printing } from '../view/view-state.ts';
+import type { EffectHost } from './effect-host.ts';
 import { openPicker, pick } from './pickers.ts';
 import { readImages } from './read-images.ts';
-
-/** What effects may do to the screen. */
-export type EffectHost = {
-  readonly conversation: Conversation;
-  readonly change: (update: (view: ViewState) => ViewState) => void;
-  readonly leave: (code: number) => void;
-  readonly suspend: () => void;
-  readonly editExternally: () => void;
-  readonly openTranscript: () => void;
-  readonly repaint: () => void;
-  readonly setTheme: (name: string) => void;
-};
 
 const MENU_FILES = 8;
 

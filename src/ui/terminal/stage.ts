@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream';
 import { render } from 'ink';
+import { createElement } from 'react';
 import type { Frame } from '../screen/draw-screen.ts';
 import { Screen } from '../screen/Screen.tsx';
 import { eraseAfterResize, type FrameShape } from './erase-after-resize.ts';
@@ -54,7 +55,7 @@ export function createStage(terminal: TerminalOut, onResized: () => void): Stage
   function draw(frame: Frame): void {
     const rows = [...frame.live, ...frame.composer, ...frame.below];
     shape = { widths: rows, caret: frame.caret };
-    instance.rerender(<Screen frame={frame} />);
+    instance.rerender(createElement(Screen, { frame }));
   }
 
   return {
