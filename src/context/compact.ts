@@ -68,12 +68,15 @@ export async function compactView(
   if (!summary.ok && order.trigger !== 'reactive') return summary;
   const text = summary.ok ? summary.text : mechanicalSummary(summary.why);
 
-  for (const tailTokens of [Math.min(TAIL_TOKENS, TAIL_SHARE * room), Math.min(2_000, 0.05 * room)]) {
+  const tails = [Math.min(TAIL_TOKENS, TAIL_SHARE * room), Math.min(2_000, 0.05 * room)];
+  for (const [at, tailTokens] of tails.entries()) {
     const kept = splitKept(shrunk.messages, tailTokens, parts.estimate);
     const tail = await shrinkTail(kept.tail, tailTokens, parts);
     const summarized = compose(boundary, text, whole, { ...kept, tail: tail.messages }, carried, parts);
     const decisions = [...shrunk.decisions, ...tail.decisions];
-    if (count(summarized, parts) < Math.min(compactAt, 0.9 * preTokens)) {
+    const fewest = at === tails.length - 1 && order.trigger === 'reactive';
+    // The API said it is too long, and our count is a guess: the least there can be is tried once all the same.
+    if (fewest || count(summarized, parts) < Math.min(compactAt, 0.9 * preTokens)) {
       return finished(boundary, summarized, decisions, parts);
     }
   }
