@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { JsonObject } from '../contracts/json.ts';
 import type { Tool } from '../contracts/tool.ts';
+import { onlyLooks } from '../permissions/bash/only-looks.ts';
 import { askUserQuestionTool } from '../tools/ask-user-question/ask-user-question.ts';
 import { type BashParts, createBashTool } from '../tools/bash/bash.ts';
 import { createBashOutputTool } from '../tools/bash-output/bash-output.ts';
@@ -89,6 +90,7 @@ export function makeTools(parts: ToolParts): ToolBox {
     outputFolder: join(parts.sessionFolder, 'outputs'),
     timeoutMs: knobs.bashTimeoutMs ?? BASH_TIMEOUT_MS,
     maxTimeoutMs: knobs.bashMaxTimeoutMs ?? BASH_MAX_TIMEOUT_MS,
+    onlyLooks,
     now: Date.now,
   });
   return {

@@ -25,6 +25,8 @@ export type BashParts = {
   readonly extraEnv?: (callId: string) => Readonly<Record<string, string | undefined>>;
   /** `undefined` without a sandbox; throws a ToolFailure when one is wanted and cannot be had. */
   readonly sandbox?: () => ((argv: readonly string[]) => readonly string[]) | undefined;
+  /** Commands that certainly change nothing may run side by side. */
+  readonly onlyLooks?: (command: string) => boolean;
   readonly now: () => number;
 };
 
@@ -51,6 +53,8 @@ export function createBashTool(parts: BashParts) {
     maxResultChars: KEEP_BYTES * 2,
     prepareArguments: (given) =>
       typeof given.timeout === 'string' ? { ...given, timeout: Number(given.timeout) } : given,
+    isConcurrencySafe: ({ command, run_in_background: background }) =>
+      background !== true && (parts.onlyLooks?.(command) ?? false),
     title: ({ command }) => firstLine(command),
     async call({ command, timeout, run_in_background: background }, context) {
       const shell = start(command, context, parts);
