@@ -91,6 +91,9 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
   live.onChange(
     (part) => void transcript.append({ type: 'system', subtype: 'state', data: JSON.parse(JSON.stringify(part)) }),
   );
+  live.onChange(({ mode: changed }) => {
+    if (changed !== undefined) void tell({ type: 'mode', mode: changed });
+  });
   const permissions = wirePermissions({
     options,
     environment,

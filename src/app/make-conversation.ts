@@ -11,6 +11,7 @@ import { createManualCompact } from './manual-compact.ts';
 import { listCommands, runCommand } from './run-command.ts';
 import { createShellLines } from './shell-lines.ts';
 import { VERSION } from './version.ts';
+import { wireControl } from './wire-control.ts';
 
 const ASIDE =
   'Answer the question of a programmer in a few sentences. It stands beside their work; what they work on follows if it matters.';
@@ -103,6 +104,7 @@ export function makeConversation(base: ConversationBase): Conversation {
         .filter((shell) => shell.exit === undefined)
         .map(({ id, command, startedAtMs }) => ({ id, title: command, elapsedMs: Date.now() - startedAtMs })),
     moveToBackground: loop.shells.moveToBackground,
+    control: wireControl(parts),
     draft: { load: async () => undefined, save: () => undefined, clear: async () => undefined },
     history: { recent: async () => [], add: async () => undefined },
     async close(reason) {

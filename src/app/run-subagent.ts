@@ -37,11 +37,16 @@ export type Subagents = TaskParts &
   Pick<Owners, 'conversationOf' | 'moved'> & {
     /** Those nobody waits for. */
     readonly running: () => readonly { readonly id: string; readonly title: string; readonly startedAtMs: number }[];
+    /** Ends one of them; false when there is none of that id. */
+    readonly stop: (id: string) => boolean;
   };
 
 /** Runs sub-agents: each its own loop and messages, with at most the parent's permissions, gone when the parent is. */
 export function makeSubagents(parts: SubagentParts): Subagents {
-  const background = new Map<string, { readonly title: string; readonly startedAtMs: number }>();
+  const background = new Map<
+    string,
+    { readonly title: string; readonly startedAtMs: number; readonly end: AbortController }
+  >();
   const owners = createOwners();
 
   async function run(order: AgentOrder, agentId: string, signal: AbortSignal): Promise<AgentReport> {
@@ -65,6 +70,8 @@ export function makeSubagents(parts: SubagentParts): Subagents {
     };
     const tell = (event: AgentEvent) =>
       parts.tell({ type: 'subagent', callId: order.callId, agentId, agentType: kind.name, event });
+    const startedAt = Date.now();
+    await tell({ type: 'agent_start' });
     await tell({ type: 'message_end', message: prompt });
     let calls = 0;
     let tokens = 0;
@@ -75,6 +82,7 @@ export function makeSubagents(parts: SubagentParts): Subagents {
     for (;;) {
       const step = await events.next();
       if (step.done === true) {
+        await tell({ type: 'agent_end', terminal: step.value, durationMs: Date.now() - startedAt });
         if (step.value.reason === 'completed') return { text, calls, tokens, failed: false };
         const why = step.value.words ?? step.value.failure?.message ?? step.value.reason;
         return { text: [text, `It ended early: ${why}`].join('\n').trim(), calls, tokens, failed: true };
@@ -119,9 +127,10 @@ export function makeSubagents(parts: SubagentParts): Subagents {
     run: (order, signal) => run(order, newAgentId(), signal),
     runInBackground(order) {
       const id = newAgentId();
-      background.set(id, { title: order.description, startedAtMs: Date.now() });
+      const end = new AbortController();
+      background.set(id, { title: order.description, startedAtMs: Date.now(), end });
       // Nobody waits for it; its end is told with the next turn.
-      void run(order, id, parts.signal())
+      void run(order, id, AbortSignal.any([parts.signal(), end.signal]))
         .catch((thrown) => failed(messageOf(thrown)))
         .then((report) => {
           background.delete(id);
@@ -132,7 +141,12 @@ export function makeSubagents(parts: SubagentParts): Subagents {
     },
     conversationOf: owners.conversationOf,
     moved: owners.moved,
-    running: () => [...background].map(([id, facts]) => ({ id, ...facts })),
+    running: () => [...background].map(([id, { title, startedAtMs }]) => ({ id, title, startedAtMs })),
+    stop(id) {
+      const found = background.get(id);
+      found?.end.abort();
+      return found !== undefined;
+    },
   };
 
   function newAgentId(): string {

@@ -15,6 +15,8 @@ export type Invocation = {
   /** Words on the command line; more may come on stdin. */
   readonly prompt: string | undefined;
   readonly output: OutputChoice;
+  /** Whether the exit code of a host's process tells how its last prompt went, as `-p` does. */
+  readonly exit: 'by result' | 'by itself';
   readonly warnings: readonly string[];
 };
 
@@ -35,6 +37,9 @@ export async function readInvocation(
   const parsed = parseArgs(args);
   const flags = readFlagValues(parsed.values);
   const face = faceOf(flags, around.hasTerminal);
+  if (face === 'host' && parsed.operands.length > 0) {
+    throw new UsageError('With --input-format stream-json every prompt comes as a line on stdin, none as an argument.');
+  }
   const against = contradiction(flags, face);
   if (against !== undefined) throw new UsageError(against);
   await checkSources(flags, around.cwd);
@@ -49,6 +54,7 @@ export async function readInvocation(
       hookEvents: flags.includeHookEvents === true,
       replayUserMessages: flags.replayUserMessages === true,
     },
+    exit: flags.print === true ? 'by result' : 'by itself',
     warnings: parsed.unknown.map((word) => `Unknown option ${word.split('=')[0]} is ignored.`),
   };
 }

@@ -20,7 +20,9 @@ export function parseArgs(args: readonly string[]): ParsedArgs {
   parse(command, args, knownNames(FLAGS));
   const operands = command.args;
   if (!fromHost) return { values: command.opts(), operands, unknown: [] };
-  return { values: command.opts(), operands: [], unknown: operands.filter((word) => word.startsWith('-')) };
+  const unknown = operands.filter((word) => word.startsWith('-'));
+  // Words behind an unknown flag are most likely its value.
+  return { values: command.opts(), operands: unknown.length === 0 ? operands : [], unknown };
 }
 
 /** A command that throws instead of printing and leaving. */

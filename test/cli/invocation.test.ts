@@ -31,6 +31,7 @@ test('nothing said means nothing in the options', async () => {
       hookEvents: false,
       replayUserMessages: false,
     },
+    exit: 'by itself',
     warnings: [],
   });
 });
@@ -157,6 +158,10 @@ test.each([
   [['--settings=nope.json'], 'Option --settings: there is no file nope.json.'],
   [['--settings={bad'], /^Option --settings is not valid JSON/],
   [['--mcp-config', 'nope.json', '--', 'x'], 'Option --mcp-config: there is no file nope.json.'],
+  [
+    ['--input-format=stream-json', '--output-format=stream-json', '--verbose', 'hello'],
+    'With --input-format stream-json every prompt comes as a line on stdin, none as an argument.',
+  ],
   [['--add-dir=nowhere'], 'Option --add-dir: nowhere is no folder.'],
 ])('%j is refused in one sentence', async (args, words) => {
   await expect(read(...args)).rejects.toThrow(words);

@@ -106,7 +106,13 @@ test('json is the result object alone', async () => {
 test('json with every detail is one array of all lines, the result last', async () => {
   const { stdout } = await printed(fakeConversation({ replies: [says('yes')] }), { format: 'json', detail: 'all' });
   const lines: readonly { type: string; subtype?: string }[] = JSON.parse(stdout);
-  expect(lines.map(({ type, subtype }) => subtype ?? type)).toEqual(['init', 'assistant', 'transition', 'success']);
+  expect(lines.map(({ type, subtype }) => subtype ?? type)).toEqual([
+    'init',
+    'status',
+    'assistant',
+    'transition',
+    'success',
+  ]);
 });
 
 test('stream-json tells the whole run in order', async () => {
@@ -118,9 +124,11 @@ test('stream-json tells the whole run in order', async () => {
   expect(code).toBe(0);
   expect(lines.map(({ type, subtype }) => subtype ?? type)).toEqual([
     'init',
+    'status',
     'assistant',
     'user',
     'transition',
+    'status',
     'assistant',
     'transition',
     'success',
@@ -145,12 +153,12 @@ test('stream-json tells the whole run in order', async () => {
     ouro_version: '0.0.0',
     uuid: 'line-0',
   });
-  expect(lines[1]).toMatchObject({
+  expect(lines[2]).toMatchObject({
     message: { role: 'assistant', content: [{ type: 'tool_use', id: 'call-1', name: 'Echo', input: { a: 1 } }] },
     parent_tool_use_id: null,
     request_id: 'req_1',
   });
-  expect(lines[2]).toMatchObject({
+  expect(lines[3]).toMatchObject({
     message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call-1', content: 'echo {"a":1}' }] },
     tool_use_result: 'echo {"a":1}',
   });

@@ -18,9 +18,13 @@ export function handler<Request>(
   return async (request, context) => {
     const read = schema.safeParse(request);
     if (read.success) return answer(read.data, context);
-    const issue = read.error.issues[0];
-    throw new Error(`${issue?.path.join('.') || 'request'}: ${issue?.message ?? 'not understood'}`);
+    throw new Error(problemOf(read.error));
   };
+}
+
+/** The first thing that does not fit, with its place. */
+export function problemOf({ issues: [issue] }: z.ZodError): string {
+  return `${issue?.path.join('.') || 'request'}: ${issue?.message ?? 'not understood'}`;
 }
 
 export const nothing = z.object({});

@@ -2,6 +2,7 @@ import type { Prompt } from '../../contracts/agent.ts';
 import type { Conversation } from '../../contracts/conversation.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { JsonObject } from '../../contracts/json.ts';
+import type { UserBlock } from '../../contracts/message.ts';
 import type { Terminal } from '../../contracts/terminal.ts';
 import type { OutputChoice } from '../invocation.ts';
 import { understandBlocks } from '../understand.ts';
@@ -19,6 +20,10 @@ export type HostRun = {
   interrupt(whenStopped: () => void): void;
   /** Resolves when nothing runs any more. */
   idle(): Promise<void>;
+  /** Writes a line of the conversation's own. */
+  tell(line: JsonObject): void;
+  /** Did the last result say that it went wrong? */
+  endedWell(): boolean;
 };
 
 export type HostRunPort = {
@@ -36,6 +41,7 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
   let answered: (() => void)[] = [];
   /** The last reply wanted nothing more, so words delivered now begin a new exchange. */
   let replyIsFinal = false;
+  let lastResult: JsonObject = {};
 
   const say = (line: JsonObject) => {
     port.write({ ...line, session_id: agent.sessionId, uuid: line.uuid ?? port.newId() });
@@ -64,7 +70,7 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
 
   /** One result per user message, also when the next message came before this answer was done. */
   function turnOver(): void {
-    say(record.result({ reason: 'completed' }));
+    sayResult({ reason: 'completed' });
     begin();
   }
 
@@ -94,8 +100,13 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
   function end(terminal: Terminal, words?: string): void {
     accepts = false;
     answerInterrupts();
-    say(record.result(terminal, words));
+    sayResult(terminal, words);
     state('idle');
+  }
+
+  function sayResult(terminal: Terminal, words?: string): void {
+    lastResult = record.result(terminal, words);
+    say(lastResult);
   }
 
   return {
@@ -106,7 +117,7 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
       while (current !== undefined && (!accepts || (first?.type === 'text' && first.text.startsWith('/')))) {
         await current;
       }
-      const said = await understandBlocks(conversation, blocks);
+      const said = blocks.some(saysSomething) ? await understandBlocks(conversation, blocks) : NOTHING_SAID;
       if (said.kind === 'answer') {
         begin();
         end(
@@ -132,7 +143,19 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
     async idle() {
       while (current !== undefined) await current;
     },
+    tell: say,
+    endedWell: () => lastResult.is_error !== true,
   };
+}
+
+const NOTHING_SAID = {
+  kind: 'answer',
+  outcome: 'failed',
+  words: 'The message is empty: there is nothing to do.',
+} as const;
+
+function saysSomething(block: UserBlock): boolean {
+  return block.type !== 'text' || block.text.trim() !== '';
 }
 
 /** From here on everything that is said tells of the interrupt. */

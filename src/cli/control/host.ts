@@ -7,7 +7,7 @@ import { HANDLERS } from './handlers/table.ts';
 import type { HostRun } from './host-run.ts';
 import { createHostServers } from './host-servers.ts';
 import { initializeAnswer, withInitialize } from './initialize.ts';
-import { type ControlRequest, type LineIn, readLine } from './line-in.ts';
+import { type ControlRequest, type LineIn, type ReadLine, readLine } from './line-in.ts';
 import type { Outbox } from './outbox.ts';
 import type { NumberedLine } from './read-lines.ts';
 
@@ -29,6 +29,7 @@ export type Host = {
   /** Reads to the end and answers with the exit code. */
   serve(lines: AsyncIterable<NumberedLine>): Promise<number>;
   idle(): Promise<void>;
+  endedWell(): boolean;
 };
 
 export function createHost(options: RunOptions, port: HostPort): Host {
@@ -37,6 +38,7 @@ export function createHost(options: RunOptions, port: HostPort): Host {
   let opening: Promise<Opened> | undefined;
   let run: HostRun | undefined;
   let failed = false;
+  const { promise: brokenDown, resolve: breakDown } = Promise.withResolvers<void>();
   /** Requests and user lines take effect in the order they came; answers to our own questions never wait. */
   let tail: Promise<void> = Promise.resolve();
 
@@ -46,6 +48,7 @@ export function createHost(options: RunOptions, port: HostPort): Host {
     if (!result.ok) {
       if (!failed) warn(result.problem);
       failed = true;
+      breakDown();
       throw new Error(result.problem);
     }
     run = result.run;
@@ -103,6 +106,17 @@ export function createHost(options: RunOptions, port: HostPort): Host {
     }
   }
 
+  function tellBadLine(number: number, { why, asks }: Extract<ReadLine, { ok: false }>): void {
+    const error = `Line ${number} ${why}`;
+    if (asks !== undefined) {
+      refuse(asks, error);
+      return;
+    }
+    const line = { type: 'system', subtype: 'input_error', line: number, error };
+    // Behind what stood before it; only an open conversation can put its name to it.
+    tail = tail.then(() => (run === undefined ? write(line) : run.tell(line)));
+  }
+
   function interrupt(id: string): void {
     const stop = () => {
       const done = () => respond(id, { still_queued: [] });
@@ -114,23 +128,30 @@ export function createHost(options: RunOptions, port: HostPort): Host {
     else tail = tail.then(stop);
   }
 
+  async function read(lines: AsyncIterable<NumberedLine>): Promise<number> {
+    for await (const { number, text } of lines) {
+      const line = readLine(text);
+      if (line.ok) {
+        take(line.line);
+        continue;
+      }
+      warn(`Line ${number} of stdin ${line.why}`);
+      if (number === 1) return 1;
+      tellBadLine(number, line);
+    }
+    return 0;
+  }
+
   return {
     async serve(lines) {
-      for await (const { number, text } of lines) {
-        const read = readLine(text);
-        if (read.ok) take(read.line);
-        else {
-          warn(`Line ${number} of stdin ${read.why}`);
-          if (number === 1) return 1;
-          write({ type: 'system', subtype: 'input_error', line: number, error: `Line ${number} ${read.why}` });
-        }
-        if (failed) return 1;
-      }
+      // Without a conversation there is nothing to wait for, whatever may still come in.
+      const code = await Promise.race([read(lines), brokenDown.then(() => 1)]);
       outbox.close();
       await tail;
       await run?.idle();
-      return failed ? 1 : 0;
+      return failed ? 1 : code;
     },
+    endedWell: () => run?.endedWell() ?? true,
     async idle() {
       await tail;
       await run?.idle();

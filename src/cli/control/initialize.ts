@@ -3,6 +3,7 @@ import type { Conversation } from '../../contracts/conversation.ts';
 import type { Hook, HookEvent } from '../../contracts/hook.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { RunOptions } from '../../contracts/run-options.ts';
+import { problemOf } from './handler.ts';
 import type { HostServers } from './host-servers.ts';
 import type { Outbox } from './outbox.ts';
 import { agentRow, commandRow, modelRow } from './rows.ts';
@@ -52,7 +53,9 @@ export function withInitialize(
   outbox: Outbox,
   servers: HostServers,
 ): RunOptions {
-  const said = schema.parse(request);
+  const read = schema.safeParse(request);
+  if (!read.success) throw new Error(problemOf(read.error));
+  const said = read.data;
   const prompt = typeof said.systemPrompt === 'string' ? [said.systemPrompt] : said.systemPrompt;
   return {
     ...options,

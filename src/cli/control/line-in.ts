@@ -42,10 +42,13 @@ export type UserLine = Extract<LineIn, { type: 'user' }>;
 export type ControlRequest = Extract<LineIn, { type: 'control_request' }>;
 export type ControlResponse = Extract<LineIn, { type: 'control_response' }>['response'];
 
+/** A line as far as it could be understood; `asks` is the request that waits for an answer even so. */
+export type ReadLine =
+  | { readonly ok: true; readonly line: LineIn | { readonly type: 'other' } }
+  | { readonly ok: false; readonly why: string; readonly asks?: string };
+
 /** Reads one line, or says what is wrong with it. Kinds we do not know are `other`: hosts may be newer. */
-export function readLine(
-  text: string,
-): { readonly ok: true; readonly line: LineIn | { readonly type: 'other' } } | { readonly ok: false; why: string } {
+export function readLine(text: string): ReadLine {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -56,8 +59,12 @@ export function readLine(
   if (read.success) return { ok: true, line: read.data };
   const type = z.object({ type: z.string() }).safeParse(value).data?.type;
   if (type === undefined) return { ok: false, why: 'is no object with a type' };
-  return KNOWN.includes(type) ? { ok: false, why: `is no valid ${type} line` } : { ok: true, line: { type: 'other' } };
+  if (!KNOWN.includes(type)) return { ok: true, line: { type: 'other' } };
+  const asks = type === 'control_request' ? waiting.safeParse(value).data?.request_id : undefined;
+  return { ok: false, why: `is no valid ${type} line`, ...(asks === undefined ? {} : { asks }) };
 }
+
+const waiting = z.object({ request_id: z.string() });
 
 const KNOWN = ['user', 'control_request', 'control_response', 'control_cancel_request'];
 

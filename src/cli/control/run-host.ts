@@ -40,7 +40,7 @@ export async function runHost(invocation: Invocation, io: Io, shutdown: Shutdown
   const host = createHost(invocation.run, { open, outbox, write, warn, pid: process.pid });
   io.stdout.onClosed(() => shutdown.begin('shutdown'));
   const code = await Promise.race([host.serve(readLines(io.stdin.chunks())), shutdown.begun]);
-  if (typeof code === 'number') return code;
+  if (typeof code === 'number') return code === 0 && invocation.exit === 'by result' && !host.endedWell() ? 1 : code;
   await host.idle();
   return code === 'shutdown' ? 0 : signalCode(code);
 }

@@ -4,7 +4,7 @@ import type { Usage } from '../../contracts/message.ts';
 import { wireBlock, wireUsage } from './blocks.ts';
 import { syntheticReply } from './synthetic.ts';
 import { systemLines } from './system-lines.ts';
-import { taskLines } from './task-lines.ts';
+import { createTaskLines } from './task-lines.ts';
 import { resultLine, userLines } from './user-lines.ts';
 
 export type LineOptions = {
@@ -24,6 +24,7 @@ const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, c
 
 export function createLineWriter(options: LineOptions, now: () => Date): LineWriter {
   const speakers = new Map<string, Speaker>();
+  const tasks = createTaskLines(now);
   let requests = 0;
 
   function speakerOf(parentCallId: string | undefined): Speaker {
@@ -35,7 +36,8 @@ export function createLineWriter(options: LineOptions, now: () => Date): LineWri
   }
 
   function linesOf(event: AgentEvent, parentCallId?: string): readonly JsonObject[] {
-    if (event.type === 'subagent') return [...taskLines(event), ...linesOf(event.event, event.callId)];
+    const told = tasks.linesOf(event);
+    if (event.type === 'subagent') return [...told, ...linesOf(event.event, event.callId)];
     const speaker = speakerOf(parentCallId);
     const held = speaker.heldStop;
     speaker.heldStop = undefined;
@@ -51,14 +53,14 @@ export function createLineWriter(options: LineOptions, now: () => Date): LineWri
       case 'request_sent':
         requests += 1;
         speaker.requestId = `req_${requests}`;
-        return [];
+        return parentCallId === null ? [{ type: 'system', subtype: 'status', status: 'requesting' }] : [];
       case 'message_start':
         speaker.usage = event.usage;
         return [];
       case 'block_end':
         return event.block.type === 'opaque' ? [] : [assistantLine(event, speaker, parent)];
       case 'agent_end':
-        return [...failureLines(event, parent), ...systemLines(event, options)];
+        return [...failureLines(event, parent), ...around(event, parentCallId)];
       case 'tool_end':
         return event.status === 'discarded' ? [] : [resultLine(event, parent, now().toISOString())];
       case 'message_end':
@@ -72,8 +74,14 @@ export function createLineWriter(options: LineOptions, now: () => Date): LineWri
         return [];
       }
       default:
-        return systemLines(event, options);
+        return around(event, parentCallId);
     }
+  }
+
+  /** What goes on around a sub-agent is told as its own, or a host would take it for the conversation's. */
+  function around(event: AgentEvent, parentCallId: string | null): readonly JsonObject[] {
+    const lines = systemLines(event, options);
+    return parentCallId === null ? lines : lines.map((line) => ({ ...line, parent_tool_use_id: parentCallId }));
   }
 
   return { linesOf };

@@ -1,22 +1,63 @@
 import type { AgentEvent } from '../../contracts/event.ts';
-import type { JsonObject } from '../../contracts/json.ts';
+import { isJsonObject, type JsonObject } from '../../contracts/json.ts';
 
 /** A sub-agent's life as hosts list it: started, what it does now, how it ended. */
-export function taskLines(event: Extract<AgentEvent, { type: 'subagent' }>): readonly JsonObject[] {
-  const inner = event.event;
-  const task = { type: 'system', task_id: event.agentId, tool_use_id: event.callId };
-  switch (inner.type) {
-    case 'agent_start':
-      return [{ ...task, subtype: 'task_started', description: event.agentType, task_type: 'local_agent' }];
-    case 'tool_start':
-      return [{ ...task, subtype: 'task_progress', description: inner.title, last_tool_name: inner.tool }];
-    case 'agent_end': {
-      const { reason, words } = inner.terminal;
-      const stopped = reason === 'aborted_streaming' || reason === 'aborted_tools';
-      const status = reason === 'completed' ? 'completed' : stopped ? 'stopped' : 'failed';
-      return [{ ...task, subtype: 'task_notification', status, summary: words ?? event.agentType }];
-    }
-    default:
-      return [];
+export type TaskLines = { linesOf(event: AgentEvent): readonly JsonObject[] };
+
+type Work = { tokens: number; calls: number; readonly startedAtMs: number };
+
+export function createTaskLines(now: () => Date): TaskLines {
+  /** What each call of the Task tool is about, in the model's words. */
+  const titles = new Map<string, string>();
+  const works = new Map<string, Work>();
+
+  function usageOf({ tokens, calls }: Work, durationMs: number): JsonObject {
+    return { total_tokens: tokens, tool_uses: calls, duration_ms: durationMs };
   }
+
+  function subagentLines(event: Extract<AgentEvent, { type: 'subagent' }>): readonly JsonObject[] {
+    const inner = event.event;
+    const nowMs = now().getTime();
+    const work = works.get(event.agentId) ?? { tokens: 0, calls: 0, startedAtMs: nowMs };
+    works.set(event.agentId, work);
+    const task = { type: 'system', task_id: event.agentId, tool_use_id: event.callId };
+    const kind = { subagent_type: event.agentType };
+    switch (inner.type) {
+      case 'agent_start': {
+        const description = titles.get(event.callId) ?? event.agentType;
+        return [{ ...task, ...kind, subtype: 'task_started', description, task_type: 'local_agent' }];
+      }
+      case 'turn_end':
+        work.tokens += (inner.usage?.inputTokens ?? 0) + (inner.usage?.outputTokens ?? 0);
+        return [];
+      case 'tool_start': {
+        work.calls += 1;
+        const usage = usageOf(work, nowMs - work.startedAtMs);
+        const doing = { description: inner.title, last_tool_name: inner.tool };
+        return [{ ...task, ...kind, subtype: 'task_progress', ...doing, usage }];
+      }
+      case 'agent_end': {
+        works.delete(event.agentId);
+        const { reason, words } = inner.terminal;
+        const stopped = reason === 'aborted_streaming' || reason === 'aborted_tools';
+        const status = reason === 'completed' ? 'completed' : stopped ? 'stopped' : 'failed';
+        const summary = words ?? titles.get(event.callId) ?? event.agentType;
+        const usage = usageOf(work, inner.durationMs);
+        return [{ ...task, subtype: 'task_notification', status, summary, output_file: '', usage }];
+      }
+      default:
+        return [];
+    }
+  }
+
+  return {
+    linesOf(event) {
+      if (event.type === 'subagent') return subagentLines(event);
+      if (event.type === 'block_end' && event.block.type === 'tool_use') {
+        const { id, input } = event.block;
+        if (isJsonObject(input) && typeof input.description === 'string') titles.set(id, input.description);
+      }
+      return [];
+    },
+  };
 }

@@ -21,6 +21,7 @@ test('initialize and the first user line may come at once', async () => {
     'control_response',
     'init',
     'session_state_changed',
+    'status',
     'assistant',
     'transition',
     'success',

@@ -1,0 +1,40 @@
+import { constants, open } from 'node:fs/promises';
+import type { ControlPort } from '../contracts/host.ts';
+import { messageOf } from '../lib/errors.ts';
+import { decide } from '../permissions/decide.ts';
+import { factsOf } from '../permissions/facts.ts';
+import { diskFs } from '../permissions/fs.ts';
+import { resolvePath } from '../permissions/paths.ts';
+import type { Permissions } from './wire-permissions.ts';
+
+/** Reads a file for a host: what the Read tool could not read unasked, a host cannot either. */
+export async function readForHost(
+  path: string,
+  maxBytes: number,
+  around: { readonly permissions: Pick<Permissions, 'policy'>; readonly cwd: string },
+): ReturnType<ControlPort['readFile']> {
+  const policy = around.permissions.policy(around.cwd);
+  const { verdict, reasons } = decide(factsOf('Read', { file_path: path }, around.cwd), policy, diskFs);
+  if (verdict !== 'allow') return { ok: false, why: `${path} may not be read: ${reasons.join(' ')}` };
+  const { real } = resolvePath(diskFs, { cwd: around.cwd, home: policy.home }, path);
+  try {
+    return await readStart(real, maxBytes);
+  } catch (thrown) {
+    return { ok: false, why: `${path} could not be read: ${messageOf(thrown)}` };
+  }
+}
+
+async function readStart(path: string, maxBytes: number): ReturnType<ControlPort['readFile']> {
+  // Without waiting: a pipe nobody writes to would hold us.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const facts = await file.stat();
+    // A device or a pipe has no end.
+    if (!facts.isFile()) return { ok: false, why: `${path} is no regular file.` };
+    const buffer = Buffer.alloc(Math.min(maxBytes, facts.size));
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
+    return { ok: true, path, bytes: buffer.subarray(0, bytesRead), truncated: facts.size > bytesRead };
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,39 @@
+import type { ControlPort } from '../contracts/host.ts';
+import { asJson } from '../lib/as-json.ts';
+import type { ConversationParts } from './conversation-parts.ts';
+import { readForHost } from './read-for-host.ts';
+
+/** What hosts may ask of a conversation beyond what a screen needs. */
+export function wireControl(parts: ConversationParts): Partial<ControlPort> {
+  const { permissions, live, extensions, choice, loop } = parts;
+  return {
+    permissionRules: () => ({ rules: permissions.rules(), directories: permissions.roots() }),
+    async updatePermissions(updates) {
+      await permissions.update(updates);
+      return { ok: true };
+    },
+    settings() {
+      const { merged, layers } = parts.loaded();
+      return {
+        merged: asJson(merged),
+        sources: layers.map(({ source, settings }) => ({ source, settings: asJson(settings) })),
+      };
+    },
+    async stopTask(id) {
+      const shell = loop.shells.find(id)?.shell;
+      if (shell === undefined && !loop.subagents.stop(id))
+        return { ok: false, why: `There is no task ${id} in the background.` };
+      await shell?.stop();
+      return { ok: true };
+    },
+    readFile: (path, maxBytes) => readForHost(path, maxBytes, { permissions, cwd: live.now().cwd }),
+    agents: () =>
+      extensions().agents.map(({ name, description, model }) => ({
+        name,
+        description,
+        ...(model === undefined ? {} : { model }),
+      })),
+    outputStyles: () => extensions().styles.map(({ name }) => name),
+    account: () => ({ apiKeySource: choice.keySource }),
+  };
+}

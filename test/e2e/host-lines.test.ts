@@ -1,0 +1,187 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { calls, says, status, toolUse } from '../support/api/reply.ts';
+import { type ApiServer, type Script, startApiServer } from '../support/api/server.ts';
+import { HOST_FLAGS, startJsonHost } from '../support/json-host.ts';
+import { runOuro } from '../support/run-ouro.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
+
+/** The control protocol of the real program, line by line. */
+let project: TempProject;
+let server: ApiServer;
+
+beforeEach(async () => {
+  project = await createTempProject({ 'a.txt': 'alpha\n' });
+});
+
+afterEach(async () => {
+  await server.close();
+  await project.remove();
+});
+
+async function host(script: Script, ...flags: readonly string[]) {
+  server = await startApiServer(script);
+  return startJsonHost(project, flags, server.url);
+}
+
+const userLine = (content: unknown) => `${JSON.stringify({ type: 'user', message: { role: 'user', content } })}\n`;
+
+/** The run of a host that has written everything beforehand. */
+async function fed(stdin: string, script: Script, ...flags: readonly string[]) {
+  server = await startApiServer(script);
+  const end = await runOuro(project, [...HOST_FLAGS, ...flags], server.url, { stdin });
+  const lines: readonly Record<string, unknown>[] = end.stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+  return { ...end, lines, kinds: lines.map(({ type, subtype }) => String(subtype ?? type)) };
+}
+
+test('lines that cannot be read are told with their number, and the others are heard', async () => {
+  const { code, stderr, lines } = await fed(
+    `\uFEFF${userLine('one')}\n{"type":"user"\n[1]\r\n{"type":"novel"}\n{"type":"user","message":3}\n{"type":"keep_alive"}\n${userLine('two')}{"type":"us`,
+    { turns: [], after: says('heard') },
+  );
+  expect(code).toBe(0);
+  const told = lines.filter(({ subtype }) => subtype === 'input_error');
+  expect(told.map(({ line }) => line)).toEqual([3, 4, 6, 9]);
+  expect(told.every((line) => typeof line.uuid === 'string' && line.session_id === lines[0]?.session_id)).toBe(true);
+  expect(stderr.trim().split('\n')).toEqual(told.map(({ line }) => expect.stringContaining(`Line ${line} of stdin`)));
+  expect(lines.filter(({ type }) => type === 'result').length).toBeGreaterThan(0);
+  expect(
+    server
+      .requests()
+      .map(({ body }) => JSON.stringify(body.messages))
+      .at(-1),
+  ).toMatch(/one.*two/);
+});
+
+test('a first line that is no JSON ends it: nobody speaks our language there', async () => {
+  expect(await fed('hello\n', { turns: [] })).toMatchObject({ code: 1, stdout: '', stderr: /Line 1 .* not JSON/ });
+  expect(server.all()).toEqual([]);
+});
+
+test('no line at all, a message without words, a message without an end of line', async () => {
+  expect(await fed('', { turns: [] })).toMatchObject({ code: 0, stdout: '', stderr: '' });
+  await server.close();
+  const empty = await fed(userLine('  '), { turns: [] });
+  expect(empty.lines.at(-2)).toMatchObject({ subtype: 'error_during_execution', is_error: true });
+  expect(server.all()).toEqual([]);
+  await server.close();
+  expect(await fed(userLine('hi').trimEnd(), { turns: [says('whole')] })).toMatchObject({ code: 0 });
+  expect(server.requests()).toHaveLength(1);
+});
+
+test('the exit code tells how the last prompt went when -p asked for it, and nothing otherwise', async () => {
+  const refused: Script = { turns: [], after: status(401) };
+  expect(await fed(userLine('hi'), refused, '-p')).toMatchObject({ code: 1 });
+  await server.close();
+  expect(await fed(userLine('hi'), refused)).toMatchObject({ code: 0 });
+});
+
+test('requests that nobody can answer get an error, never silence', async () => {
+  const at = await host({ turns: [says('one')] });
+  at.send({ type: 'keep_alive' });
+  expect(await at.ask({ subtype: 'dance' })).toMatchObject({ subtype: 'error', error: 'unsupported: dance' });
+  expect(await at.ask({})).toMatchObject({ subtype: 'error', error: /^Line 3 is no valid control_request line$/ });
+  expect(await at.ask({ subtype: 'initialize', hooks: 5 })).toMatchObject({
+    subtype: 'error',
+    error: expect.stringMatching(/^hooks: /),
+  });
+  expect(await at.ask({ subtype: 'initialize' })).toMatchObject({
+    subtype: 'success',
+    response: { output_style: 'default', available_output_styles: expect.arrayContaining(['explanatory']) },
+  });
+  expect(await at.ask({ subtype: 'initialize' })).toMatchObject({ subtype: 'error', error: /comes first/ });
+  expect(await at.ask({ subtype: 'set_permission_mode', mode: 'yolo' })).toMatchObject({ subtype: 'error' });
+  expect(await at.ask({ subtype: 'set_permission_mode', mode: 'bypassPermissions' })).toMatchObject({
+    subtype: 'error',
+    error: expect.stringContaining('--dangerously-skip-permissions'),
+  });
+  expect(await at.end()).toBe(0);
+});
+
+test('rules, settings and files are told, but no file that a call could not read', async () => {
+  await mkdir(join(project.home, '.ssh'));
+  await writeFile(join(project.home, '.ssh/id_rsa'), 'secret');
+  const at = await host({ turns: [] }, '--allowedTools=Bash(ls *)', '--settings={"model":"haiku"}');
+  expect(await at.ask({ subtype: 'list_permission_rules' })).toMatchObject({
+    response: {
+      state: { rules: expect.arrayContaining([expect.objectContaining({ source: 'cliArg', rule: 'Bash(ls *)' })]) },
+    },
+  });
+  expect(await at.ask({ subtype: 'get_settings' })).toMatchObject({ response: { effective: { model: 'haiku' } } });
+  expect(await at.ask({ subtype: 'read_file', path: 'a.txt', max_bytes: 3 })).toMatchObject({
+    response: { contents: 'alp', truncated: true, absPath: join(project.dir, 'a.txt') },
+  });
+  for (const path of ['~/.ssh/id_rsa', '/etc/shadow', '/dev/zero', 'nowhere.txt'])
+    expect(await at.ask({ subtype: 'read_file', path })).toMatchObject({ subtype: 'error' });
+  expect(await at.ask({ subtype: 'stop_task', task_id: 'shell_9' })).toMatchObject({
+    subtype: 'error',
+    error: /no task/,
+  });
+  expect(await at.end()).toBe(0);
+});
+
+test('a run that cannot begin ends at once and says why', async () => {
+  const at = await host({ turns: [] }, '--resume=nothing-like-it');
+  expect(await at.ask({ subtype: 'initialize' })).toMatchObject({ subtype: 'error', error: /There is no session/ });
+  expect(await at.running.ended).toMatchObject({ code: 1, stderr: /There is no session/ });
+});
+
+test('a command in the background is stopped by its id', async () => {
+  const at = await host(
+    {
+      turns: [calls(toolUse('Bash', { command: 'echo begun; sleep 300', run_in_background: true })), says('it runs')],
+    },
+    '--allowedTools=Bash(echo:*),Bash(sleep:*)',
+  );
+  at.say('go');
+  await at.waitFor(({ type }) => type === 'result');
+  const id = /shell_\d+/.exec(JSON.stringify(at.heard()))?.[0];
+  expect(await at.ask({ subtype: 'stop_task', task_id: id })).toMatchObject({ subtype: 'success' });
+  expect(await at.end()).toBe(0);
+});
+
+test('a sub-agent is told with its own lines: begun, at work, done', async () => {
+  server = await startApiServer({
+    turns: ({ raw }) => {
+      if (raw.includes('look into a.txt') && raw.includes('toolu_inner')) return says('it says alpha');
+      if (raw.includes('"look into a.txt"') && !raw.includes('toolu_task'))
+        return calls(toolUse('Read', { file_path: 'a.txt' }, 'toolu_inner'));
+      if (raw.includes('it says alpha')) return says('alpha then');
+      return calls(
+        toolUse(
+          'Task',
+          { description: 'Read a file', prompt: 'look into a.txt', subagent_type: 'general-purpose' },
+          'toolu_task',
+        ),
+      );
+    },
+  });
+  const at = startJsonHost(project, [], server.url);
+  at.say('go');
+  expect(await at.waitFor(({ type }) => type === 'result')).toMatchObject({ result: 'alpha then' });
+  const own = at.heard().filter((line) => line.parent_tool_use_id === 'toolu_task');
+  expect(own.map(({ type, subtype }) => subtype ?? type)).toEqual([
+    'user',
+    'assistant',
+    'user',
+    'transition',
+    'assistant',
+    'transition',
+  ]);
+  const tasks = at.heard().filter(({ subtype }) => String(subtype).startsWith('task_'));
+  expect(tasks).toMatchObject([
+    {
+      subtype: 'task_started',
+      tool_use_id: 'toolu_task',
+      description: 'Read a file',
+      subagent_type: 'general-purpose',
+    },
+    { subtype: 'task_progress', last_tool_name: 'Read', usage: { tool_uses: 1 } },
+    { subtype: 'task_notification', status: 'completed', summary: 'Read a file', usage: { tool_uses: 1 } },
+  ]);
+  expect(await at.end()).toBe(0);
+});
