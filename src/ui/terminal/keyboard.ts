@@ -14,8 +14,10 @@ export type TerminalIn = {
 /** Reads keys until it is closed. */
 export type Keyboard = { open(): void; close(): void };
 
-/** So long an ESC may be the beginning of something. */
-const ESCAPE_MS = 40;
+/** So long a lone ESC may be the beginning of something: whoever presses it waits. */
+const ESCAPE_MS = 15;
+/** So long the rest of a sequence may be on its way. */
+const SEQUENCE_MS = 40;
 
 /** Hands on every key of a terminal, in order. */
 export function createKeyboard(input: TerminalIn, hear: (events: readonly InputEvent[]) => void): Keyboard {
@@ -26,7 +28,7 @@ export function createKeyboard(input: TerminalIn, hear: (events: readonly InputE
     clearTimeout(timer);
     const decoded = decodeInput(undecoded, String(chunk));
     undecoded = decoded.undecoded;
-    if (undecoded.rest !== '') timer = setTimeout(onLate, ESCAPE_MS);
+    if (undecoded.rest !== '') timer = setTimeout(onLate, undecoded.rest === '\u001b' ? ESCAPE_MS : SEQUENCE_MS);
     if (decoded.events.length > 0) hear(decoded.events);
   }
 
