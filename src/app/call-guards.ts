@@ -8,7 +8,6 @@ import { factsOf } from '../permissions/facts.ts';
 import { diskFs } from '../permissions/fs.ts';
 import type { GateRecord } from '../permissions/gate.ts';
 import { resolvePath } from '../permissions/paths.ts';
-import type { Environment } from './environment.ts';
 
 /** What a decision still has to say when the call runs: where it may write, and what git must not start. */
 export type CallGuards = {
@@ -17,15 +16,12 @@ export type CallGuards = {
   confirmTarget(path: string): Promise<void>;
 };
 
-export function createCallGuards(environment: Environment, policy: (cwd: string) => Policy): CallGuards {
+export function createCallGuards(
+  variables: () => Readonly<Record<string, string>>,
+  policy: (cwd: string) => Policy,
+): CallGuards {
   const hardened = new Set<string>();
   const targets = new Set<string>();
-  const gitVariables = Object.keys(environment.variables).filter((name) => name.startsWith('GIT_'));
-  const gitEnvironment = {
-    ...Object.fromEntries(gitVariables.map((name) => [name, undefined])),
-    ...hardenedGitEnvironment(),
-  };
-
   return {
     record({ request, input, verdict, decision }) {
       if (verdict === 'deny') return;
@@ -36,8 +32,9 @@ export function createCallGuards(environment: Environment, policy: (cwd: string)
       }
     },
     shellVariables(callId) {
-      const found = hardened.delete(callId);
-      return found ? gitEnvironment : {};
+      if (!hardened.delete(callId)) return {};
+      const foreign = Object.keys(variables()).filter((name) => name.startsWith('GIT_'));
+      return { ...Object.fromEntries(foreign.map((name) => [name, undefined])), ...hardenedGitEnvironment() };
     },
     async confirmTarget(path) {
       const real = (await ifThere(realpath(path))) ?? join(await realpath(dirname(path)), basename(path));

@@ -13,6 +13,7 @@ import { openDebugLog } from './debug-log.ts';
 import { doctorParts } from './doctor-parts.ts';
 import type { Environment } from './environment.ts';
 import { firstMode } from './first-mode.ts';
+import { folderTrust } from './folder-trust.ts';
 import { forkNow } from './fork-session.ts';
 import { gitSnapshot } from './git-snapshot.ts';
 import { createLiveState } from './live-state.ts';
@@ -24,7 +25,6 @@ import { openSession } from './open-session.ts';
 import { readSettings } from './read-settings.ts';
 import { startRun } from './start-run.ts';
 import type { DecisionTold } from './told.ts';
-import { openTrust } from './trust.ts';
 import { createUsageMeter } from './usage-meter.ts';
 import { VERSION } from './version.ts';
 import { wireLoop } from './wire-loop.ts';
@@ -40,15 +40,15 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
   const { environment } = started;
   const cwd = await realpath(given.cwd);
   const [trust, session] = await Promise.all([
-    openTrust(environment.ouroHome, environment.home),
+    folderTrust(cwd, environment, given.trust),
     openSession(given, environment, cwd),
   ]);
   if (!session.ok) return session;
-  const trusted = given.trust === 'this-run' || trust.isTrusted(cwd);
+  const { trusted } = trust;
   // Nothing of the folder is read before this point but its name.
   const git = trusted ? gitSnapshot(cwd, environment.variables) : Promise.resolve(undefined);
   const [loaded, extensions] = await Promise.all([
-    readSettings({ ...given, cwd }, environment, trusted),
+    readSettings({ ...given, cwd }, environment, trusted, trust.approves),
     loadExtensions({ cwd, ouroHome: environment.ouroHome, trusted, agentsFlag: given.agents }),
   ]);
   const role = asAgent(given, extensions.agents);
@@ -104,7 +104,7 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
     mayBypass: mode.mayBypass,
     sessionFolder: transcript.folder,
     notice: (text) => void tell({ type: 'notice', level: 'warn', topic: 'permissions', text }),
-    onStored: async () => undefined,
+    onStored: trust.renew,
     newId: randomUUID,
   });
   const hooks = makeHooks({

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import type { RunOptions } from '../contracts/run-options.ts';
-import type { LoadedSettings } from '../contracts/settings.ts';
+import type { LoadedSettings, SettingsLayer } from '../contracts/settings.ts';
 import { loadSettings } from '../settings/load.ts';
 import type { Environment } from './environment.ts';
 
@@ -14,12 +14,14 @@ export function readSettings(
   options: Pick<RunOptions, 'cwd' | 'settings' | 'settingSources'>,
   environment: Environment,
   trusted: boolean,
+  approves?: (layer: SettingsLayer) => boolean,
 ): Promise<LoadedSettings> {
   return loadSettings({
     cwd: options.cwd,
     ouroHome: environment.ouroHome,
     managedDir: MANAGED_DIR,
     trusted,
+    ...(approves === undefined ? {} : { approves }),
     ...(options.settingSources === undefined ? {} : { sources: options.settingSources }),
     ...(options.settings === undefined ? {} : { flag: options.settings }),
     readText: textOf,
@@ -28,7 +30,8 @@ export function readSettings(
   });
 }
 
-async function textOf(path: string): Promise<string | undefined> {
+/** The text of a file; `undefined` when there is none. */
+export async function textOf(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
   } catch (thrown) {

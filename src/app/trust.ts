@@ -1,20 +1,36 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { writeAtomically } from '../lib/atomic-write.ts';
+import type { ApprovedSource } from '../contracts/trust.ts';
+import { writePrivately } from './private-file.ts';
 
+const folder = z.object({
+  at: z.string(),
+  reach: z.enum(['folder', 'below']),
+  /** Fingerprints of what was approved, by the file of settings it stands in. */
+  approved: z.object({ project: z.string().optional(), local: z.string().optional() }).optional(),
+});
 const stored = z.object({
   v: z.literal(1),
-  folders: z.record(z.string(), z.object({ at: z.string(), reach: z.enum(['folder', 'below']) })),
+  folders: z.record(z.string(), folder),
+  /** What was first met in folders below a trusted one. */
+  met: z.record(z.string(), z.object({ project: z.string().optional(), local: z.string().optional() })).optional(),
 });
 type Stored = z.output<typeof stored>;
+
+export type Marks = { readonly [source in ApprovedSource]?: string };
 
 /** Which folders the user trusts. The key is the real path; nothing a repository says takes part. */
 export type TrustStore = {
   isTrusted(realDir: string): boolean;
   list(): readonly { readonly dir: string; readonly at: string; readonly reach: 'folder' | 'below' }[];
+  /** What was approved of this folder's settings. */
+  marks(realDir: string): Marks;
+  /** Notes what was approved, or first met below a trusted folder. */
+  approve(realDir: string, marks: Marks): Promise<void>;
   /** Answers with why not, for folders that can never be trusted as a whole. */
-  trust(realDir: string, reach: 'folder' | 'below', now: Date): Promise<string | undefined>;
+  trust(realDir: string, reach: 'folder' | 'below', marks: Marks, now: Date): Promise<string | undefined>;
+  refusal(realDir: string): string | undefined;
   revoke(realDir: string): Promise<'revoked' | 'was not trusted'>;
 };
 
@@ -22,10 +38,17 @@ export async function openTrust(ouroHome: string, home: string): Promise<TrustSt
   const file = join(ouroHome, 'trust.json');
   let current = await readStored(file);
 
-  async function save(next: Stored): Promise<void> {
-    current = next;
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    await writeAtomically(file, new TextEncoder().encode(`${JSON.stringify(next, null, 2)}\n`));
+  /** Changes what is on disk now: another run may have written meanwhile. */
+  async function save(change: (latest: Stored) => Stored): Promise<void> {
+    current = change(await readStored(file));
+    await writePrivately(file, `${JSON.stringify(current, null, 2)}\n`);
+  }
+
+  function refusal(realDir: string): string | undefined {
+    const tooMuch = realDir === '/' || realDir === home || parentsOf(home).includes(realDir);
+    return tooMuch
+      ? `${realDir} is too much to trust as a whole. Trust the project folders in it one by one.`
+      : undefined;
   }
 
   return {
@@ -33,18 +56,35 @@ export async function openTrust(ouroHome: string, home: string): Promise<TrustSt
       if (current.folders[realDir] !== undefined) return true;
       return parentsOf(realDir).some((parent) => current.folders[parent]?.reach === 'below');
     },
-    list: () => Object.entries(current.folders).map(([dir, facts]) => ({ dir, ...facts })),
-    async trust(realDir, reach, now) {
-      if (realDir === '/' || realDir === home || realDir === dirname(home)) {
-        return `${realDir} is too much to trust as a whole. Trust the project folders in it one by one.`;
-      }
-      await save({ v: 1, folders: { ...current.folders, [realDir]: { at: now.toISOString(), reach } } });
+    list: () => Object.entries(current.folders).map(([dir, { at, reach }]) => ({ dir, at, reach })),
+    marks: (realDir) => clean(current.folders[realDir]?.approved ?? current.met?.[realDir]),
+    approve: (realDir, marks) =>
+      save((latest) => {
+        const own = latest.folders[realDir];
+        if (own === undefined)
+          return { ...latest, met: { ...latest.met, [realDir]: { ...latest.met?.[realDir], ...marks } } };
+        const approved = { ...own.approved, ...marks };
+        return { ...latest, folders: { ...latest.folders, [realDir]: { ...own, approved } } };
+      }),
+    refusal,
+    async trust(realDir, reach, marks, now) {
+      const why = refusal(realDir);
+      if (why !== undefined) return why;
+      await save((latest) => ({
+        ...latest,
+        folders: { ...latest.folders, [realDir]: { at: now.toISOString(), reach, approved: marks } },
+      }));
       return undefined;
     },
     async revoke(realDir) {
-      const { [realDir]: gone, ...folders } = current.folders;
-      if (gone === undefined) return 'was not trusted';
-      await save({ v: 1, folders });
+      if (current.folders[realDir] === undefined) return 'was not trusted';
+      await save((latest) => {
+        const { [realDir]: _, ...folders } = latest.folders;
+        const met = Object.entries(latest.met ?? {}).filter(
+          ([dir]) => dir !== realDir && !parentsOf(dir).includes(realDir),
+        );
+        return { v: 1, folders, met: Object.fromEntries(met) };
+      });
       return 'revoked';
     },
   };
@@ -59,8 +99,15 @@ async function readStored(file: string): Promise<Stored> {
   }
 }
 
+function clean(marks: { readonly project?: string | undefined; readonly local?: string | undefined } = {}): Marks {
+  const { project, local } = marks;
+  return { ...(project === undefined ? {} : { project }), ...(local === undefined ? {} : { local }) };
+}
+
 function parentsOf(dir: string): readonly string[] {
   const parents: string[] = [];
-  for (let at = dirname(dir); at !== dirname(at); at = dirname(at)) parents.push(at);
-  return parents;
+  for (let at = dirname(dir); ; at = dirname(at)) {
+    parents.push(at);
+    if (at === dirname(at)) return parents;
+  }
 }

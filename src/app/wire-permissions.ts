@@ -44,7 +44,10 @@ export function wirePermissions(wiring: PermissionWiring): Permissions {
   const { options, environment, live } = wiring;
   const changes = changePermissions({ ...wiring, home: environment.home, ouroHome: environment.ouroHome });
   const source = makePolicy({ ...wiring, live: live.now, stored: changes.stored });
-  const guards = createCallGuards(environment, (at) => source.policy(at));
+  const guards = createCallGuards(
+    () => ({ ...environment.variables, ...wiring.loaded().merged.env }),
+    (at) => source.policy(at),
+  );
   const denials: Denial[] = [];
   const nobody = options.permissionPrompt === undefined && (options.face === 'print' || options.face === 'host');
 

@@ -31,7 +31,10 @@ export async function runSubcommand(
   const { parse, quietCommand } = await import('./parse-args.ts');
   const command = quietCommand(subcommand.name).argument('[words...]');
   const flags = subcommand.flags ?? [];
-  for (const flag of flags) command.option(flag.flags, flag.words);
+  for (const flag of flags) {
+    if (flag.many === undefined) command.option(flag.flags, flag.words);
+    else command.option(flag.flags, flag.words, (value: string, before: readonly string[]) => [...before, value], []);
+  }
   command.action(() => undefined);
   parse(
     command,

@@ -7,6 +7,8 @@ type Program = { readonly run: (request: CommandRequest) => Promise<number> };
 const PROGRAMS: Readonly<Record<SubcommandName, () => Promise<Program>>> = {
   doctor: () => import('./commands/doctor.ts'),
   acp: () => import('./commands/acp.ts'),
+  permissions: () => import('./commands/permissions.ts'),
+  trust: () => import('./commands/trust.ts'),
   completion: () => import('./commands/completion.ts'),
   help: () => import('./commands/help.ts'),
 };

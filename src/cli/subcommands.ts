@@ -5,7 +5,12 @@ export type Subcommand = {
   readonly words: string;
   /** What the first word behind it may be. */
   readonly choices?: readonly string[];
-  readonly flags?: readonly { readonly flags: string; readonly words: string }[];
+  readonly flags?: readonly {
+    readonly flags: string;
+    readonly words: string;
+    /** May be given several times, one value each. */
+    readonly many?: 'many';
+  }[];
 };
 
 /** Everything `ouro <word>` can be besides a prompt. `load-command.ts` knows where each lives. */
@@ -23,6 +28,33 @@ const SUBCOMMANDS = [
     flags: [
       { flags: '--model <name>', words: 'the model of its sessions' },
       { flags: '--permission-mode <mode>', words: 'the mode they start in' },
+    ],
+  },
+  {
+    name: 'permissions',
+    usage: "explain <Tool> '<input>' | explain --batch | lint",
+    words: 'say what the rules decide, and why; find rules without effect',
+    choices: ['explain', 'lint'],
+    flags: [
+      { flags: '--mode <mode>', words: 'as if in this mode' },
+      { flags: '--allow <rule>', words: 'as if this were allowed', many: 'many' },
+      { flags: '--deny <rule>', words: 'as if this were denied', many: 'many' },
+      { flags: '--ask <rule>', words: 'as if this were to be asked', many: 'many' },
+      { flags: '--cwd <dir>', words: 'as if in this folder' },
+      { flags: '--trust', words: 'as if the folder were trusted' },
+      { flags: '--json', words: 'as JSON' },
+      { flags: '--batch', words: 'read cases from stdin, one JSON object a line' },
+    ],
+  },
+  {
+    name: 'trust',
+    usage: '[dir]',
+    words: 'trust a folder with the settings, hooks and servers it brings',
+    flags: [
+      { flags: '--show', words: 'only say what it would bring about' },
+      { flags: '--below', words: 'trust every folder below it too' },
+      { flags: '--list', words: 'which folders are trusted' },
+      { flags: '--revoke', words: 'no longer trust it' },
     ],
   },
   {

@@ -14,6 +14,8 @@ export type ExplainCase = {
   readonly cwd?: string;
   readonly mode?: PermissionMode;
   readonly rules?: { readonly [behavior in RuleBehavior]?: readonly string[] };
+  /** A case with a folder or rules of its own is about a trusted folder unless it says otherwise. */
+  readonly trusted?: boolean;
 };
 
 export type ExplainAnswer = {
@@ -31,6 +33,7 @@ export function decideCase(given: ExplainCase, base: Policy, fs: PermissionFs): 
     ...base,
     mode: given.mode ?? base.mode,
     canBypass: true,
+    trusted: given.trusted ?? (base.trusted || given.cwd !== undefined || rules !== undefined),
     cwd,
     workspaceRoots: given.cwd === undefined ? base.workspaceRoots : [given.cwd],
     rules:

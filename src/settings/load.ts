@@ -7,6 +7,7 @@ import type {
   SettingsSource,
 } from '../contracts/settings.ts';
 import { merge, restrained } from './merge.ts';
+import { withoutPowers } from './powers.ts';
 import { type ReadLayer, readLayer } from './read-layer.ts';
 
 /** Where settings live and what may be looked at. */
@@ -16,6 +17,8 @@ export type SettingsPlaces = {
   /** `/etc/ouro`, or a test's stand-in. */
   readonly managedDir: string;
   readonly trusted: boolean;
+  /** In a trusted folder: are these the settings that were approved? All are when not said. */
+  readonly approves?: (layer: SettingsLayer) => boolean;
   /** Which of user, project and local count; all when not said. */
   readonly sources?: readonly string[];
   /** `--settings`: a file's path, or JSON. */
@@ -41,9 +44,10 @@ export async function loadSettings(places: SettingsPlaces): Promise<LoadedSettin
   const layers: SettingsLayer[] = [];
   for (const one of read) {
     if (one === undefined) continue;
-    const tight = restrained(one.layer);
+    const approved = isApproved(one.layer, places) ? { layer: one.layer, problems: [] } : withoutPowers(one.layer);
+    const tight = restrained(approved.layer);
     const trusted = places.trusted ? { layer: tight.layer, problems: [] } : onlyTightening(tight.layer);
-    problems.push(...one.problems, ...tight.problems, ...trusted.problems);
+    problems.push(...one.problems, ...approved.problems, ...tight.problems, ...trusted.problems);
     layers.push(trusted.layer);
   }
   return { layers, merged: merge(layers), problems };
@@ -90,6 +94,11 @@ async function local(file: string, places: SettingsPlaces): Promise<ReadLayer | 
   if (found === undefined || !(await places.isTracked(file))) return found;
   const text = 'is checked in to git, so it is not your own. Nothing in it is used.';
   return { layer: { ...found.layer, settings: {} }, problems: [{ file, source: 'local', line: undefined, text }] };
+}
+
+function isApproved(layer: SettingsLayer, { trusted, approves }: SettingsPlaces): boolean {
+  const isOfFolder = layer.source === 'project' || layer.source === 'local';
+  return !isOfFolder || !trusted || approves === undefined || approves(layer);
 }
 
 function counts({ sources }: SettingsPlaces, name: string): boolean {

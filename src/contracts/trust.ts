@@ -1,0 +1,22 @@
+import type { SettingsSource } from './settings.ts';
+
+/** One thing a folder would bring about if it were trusted, as a sentence part. Text is as given; faces clean it. */
+export type TrustEffect = {
+  readonly kind: 'hook' | 'rule' | 'variable' | 'server' | 'command' | 'folder' | 'mode' | 'instructions';
+  readonly text: string;
+  readonly file: string;
+  readonly line?: number;
+};
+
+/** What a person is asked before anything of a folder counts. */
+export type TrustQuestion = {
+  readonly dir: string;
+  /** `changed`: it was trusted before, and what it would bring about is another thing now. */
+  readonly state: 'new' | 'changed';
+  readonly effects: readonly TrustEffect[];
+  /** Never trusted as a whole: a home folder, the root of the disk. */
+  readonly refusal?: string;
+};
+
+/** The part of a project's settings that was approved, by the file it stands in. */
+export type ApprovedSource = Extract<SettingsSource, 'project' | 'local'>;

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import type { Settings, SettingsLayer, SettingsProblem } from '../contracts/settings.ts';
+import type { TrustEffect } from '../contracts/trust.ts';
+
+/** Keys of a project's settings that start programs or grant something: each change of theirs is approved anew. */
+const POWERS = [
+  'hooks',
+  'env',
+  'mcpServers',
+  'enabledMcpjsonServers',
+  'statusLine',
+  'disableAllHooks',
+] as const satisfies readonly (keyof Settings)[];
+const GRANTS = ['allow', 'additionalDirectories', 'defaultMode'] as const;
+
+/** Everything in the settings that needs approval; empty when nothing does. */
+function powersOf({ permissions = {}, ...settings }: Settings): object {
+  const granted = Object.fromEntries(
+    GRANTS.flatMap((key) => (permissions[key] === undefined ? [] : [[key, permissions[key]]])),
+  );
+  const powers = Object.fromEntries(
+    POWERS.flatMap((key) => (settings[key] === undefined ? [] : [[key, settings[key]]])),
+  );
+  return Object.keys(granted).length === 0 ? powers : { ...powers, permissions: granted };
+}
+
+/** A fingerprint of what needs approval, the same for every order of keys. */
+export function powersMark(settings: Settings): string {
+  const text = JSON.stringify(powersOf(settings), (_, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+  return text === '{}' ? 'nothing' : createHash('sha256').update(text).digest('hex');
+}
+
+/** The layer without what needs approval, and a sentence about it. */
+export function withoutPowers(layer: SettingsLayer): {
+  readonly layer: SettingsLayer;
+  readonly problems: readonly SettingsProblem[];
+} {
+  const { permissions, ...rest } = layer.settings;
+  const kept = Object.fromEntries(Object.entries(rest).filter(([key]) => !POWERS.some((power) => power === key)));
+  const { deny, ask } = permissions ?? {};
+  const tight = { ...(deny === undefined ? {} : { deny }), ...(ask === undefined ? {} : { ask }) };
+  const named = namesOf(layer.settings).join(', ');
+  const text = `has changed since this folder was trusted, so ${named} do not count. Look at it with "ouro trust --show", approve it with "ouro trust".`;
+  return {
+    layer: { ...layer, settings: { ...kept, permissions: tight } },
+    problems: [{ file: layer.file, source: layer.source, line: undefined, text }],
+  };
+}
+
+function namesOf(settings: Settings): readonly string[] {
+  const own = POWERS.filter((key) => settings[key] !== undefined);
+  return [
+    ...own,
+    ...GRANTS.filter((key) => settings.permissions?.[key] !== undefined).map((key) => `permissions.${key}`),
+  ];
+}
+
+/** What the settings would bring about, for people to judge. */
+export function effectsOf({ file, settings, lineOf }: SettingsLayer): readonly TrustEffect[] {
+  const effect = (kind: TrustEffect['kind'], text: string, path: readonly (string | number)[]): TrustEffect => {
+    const line = lineOf(path);
+    return { kind, text, file, ...(line === undefined ? {} : { line }) };
+  };
+  const { permissions = {}, hooks = {}, env = {}, mcpServers = {}, statusLine } = settings;
+  return [
+    ...Object.entries(hooks).flatMap(([event, groups]) =>
+      groups.flatMap(({ hooks: all }, group) =>
+        all.map((hook, at) =>
+          effect('hook', `at ${event} runs ${hook.command ?? hook.url ?? ''}`, ['hooks', event, group, 'hooks', at]),
+        ),
+      ),
+    ),
+    ...(settings.disableAllHooks === true
+      ? [effect('hook', 'switches all hooks off, yours too', ['disableAllHooks'])]
+      : []),
+    ...Object.entries(mcpServers).map(([name, { command, args = [], url }]) =>
+      effect('server', `${name}: ${url ?? [command, ...args].join(' ')}`, ['mcpServers', name]),
+    ),
+    ...(settings.enabledMcpjsonServers ?? []).map((name, at) =>
+      effect('server', `approves ${name} of .mcp.json`, ['enabledMcpjsonServers', at]),
+    ),
+    ...(statusLine === undefined ? [] : [effect('command', `status line runs ${statusLine.command}`, ['statusLine'])]),
+    ...Object.entries(env).map(([name, value]) => effect('variable', `${name}=${value}`, ['env', name])),
+    ...(permissions.allow ?? []).map((rule, at) => effect('rule', `allows ${rule}`, ['permissions', 'allow', at])),
+    ...(permissions.additionalDirectories ?? []).map((folder, at) =>
+      effect('folder', `adds ${folder} to the workspace`, ['permissions', 'additionalDirectories', at]),
+    ),
+    ...(permissions.defaultMode === undefined
+      ? []
+      : [effect('mode', `begins in mode ${permissions.defaultMode}`, ['permissions', 'defaultMode'])]),
+  ];
+}
