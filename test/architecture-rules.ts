@@ -15,6 +15,7 @@ const CAPABILITIES = [
   'commands',
   'mcp',
   'subagents',
+  'checkpoints',
   'skills',
 ];
 

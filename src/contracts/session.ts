@@ -96,6 +96,7 @@ export type CheckpointEntry =
       readonly id: string;
       readonly messageId: string;
       readonly prompt: string;
+      readonly at: string;
       readonly order: number;
     }
   | {

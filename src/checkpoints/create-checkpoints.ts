@@ -1,0 +1,149 @@
+import { join } from 'node:path';
+import type { CheckpointInfo } from '../contracts/conversation.ts';
+import type { CheckpointEntry, FileBefore } from '../contracts/session.ts';
+import { createContentStore } from './content-store.ts';
+import { createManifests } from './manifests.ts';
+import { checkpointsOf, lastChangeSet, planRestore } from './plan-restore.ts';
+import { type Restored, restore } from './restore.ts';
+import { createSnapshots } from './snapshot.ts';
+import type { WalkLimits } from './walk-workspace.ts';
+import { watchCommands } from './watch-commands.ts';
+
+export type CheckpointParts = {
+  /** Where this session keeps what its changes replaced. */
+  readonly folder: string;
+  /** Where contents of the workspace wait for being changed; shared by all sessions of a directory. */
+  readonly pool: string;
+  /** Real paths. */
+  readonly roots: () => readonly string[];
+  /** Never looked at: ouro's own files. */
+  readonly skip: readonly string[];
+  readonly home: string;
+  /** Does a command run in the background? */
+  readonly background: () => boolean;
+  /** What the session has recorded so far. */
+  readonly entries: readonly CheckpointEntry[];
+  readonly append: (entry: CheckpointEntry) => Promise<void>;
+  /** Told before something happens that cannot be undone. */
+  readonly warn: (words: string) => void;
+  readonly newId: () => string;
+  readonly now: () => number;
+  readonly limits?: WalkLimits;
+};
+
+/** Keeps what stood in files before they change, and brings it back. */
+export type Checkpoints = {
+  /** A place to go back to, before a prompt is heard. */
+  prompt(messageId: string, words: string): Promise<void>;
+  /** A file tool is about to change this. */
+  beforeChange(realPath: string): Promise<void>;
+  /** Something is about to run that may change anything; `ended` is told when it has, or that it goes on. */
+  beforeCommand(): Promise<{ readonly ended: (how: 'over' | 'goes on') => Promise<void> }>;
+  list(): Promise<readonly CheckpointInfo[]>;
+  /** The id of the newest prompt whose changes can be undone. */
+  last(): Promise<string | undefined>;
+  /** Makes the files what they were before this prompt; `undefined` when there is no such checkpoint. */
+  restore(id: string): Promise<Restored | undefined>;
+};
+
+export function createCheckpoints(parts: CheckpointParts): Checkpoints {
+  const entries: CheckpointEntry[] = [...parts.entries];
+  const pool = createContentStore(parts.pool);
+  const store = createContentStore(join(parts.folder, 'contents'));
+  const snapshots = createSnapshots(pool, parts.skip, parts.limits);
+  let order = entries.reduce((top, entry) => Math.max(top, entry.order), 0);
+  /** Paths whose state since the last checkpoint is on record, and from which moment. */
+  let touched = touchedSinceLastPrompt(entries);
+
+  const next = () => {
+    order += 1;
+    return order;
+  };
+
+  async function append(entry: CheckpointEntry): Promise<void> {
+    entries.push(entry);
+    await parts.append(entry);
+  }
+
+  async function change(path: string, before: FileBefore, at: number): Promise<void> {
+    // A command that began earlier may be looked at later: the earliest state is the one that counts.
+    const known = touched.get(path);
+    if (known !== undefined && known <= at) return;
+    touched.set(path, at);
+    await append({ step: 'change', id: parts.newId(), order: at, path, before: held(before) });
+  }
+
+  /** From the pool to the session, where it stays as long as the session does. */
+  function held(before: FileBefore): FileBefore {
+    if (before.kind !== 'file') return before;
+    try {
+      store.adopt(before.hash, pool);
+      return before;
+    } catch {
+      return { kind: 'not-kept', why: 'its content could not be kept' };
+    }
+  }
+
+  const commands = watchCommands({
+    ...parts,
+    snapshots,
+    manifests: createManifests(join(parts.folder, 'manifests')),
+    open: () => openCommands(entries),
+    next,
+    append,
+    change,
+  });
+
+  return {
+    async prompt(messageId, words) {
+      await commands.settle();
+      const at = new Date(parts.now()).toISOString();
+      touched = new Map();
+      await append({ step: 'prompt', id: parts.newId(), messageId, prompt: words, at, order: next() });
+      if (parts.background()) await commands.goOn();
+    },
+    async beforeChange(realPath) {
+      if (touched.has(realPath)) return;
+      const before = snapshots.at(realPath);
+      if (before.kind === 'not-kept') parts.warn(`A change to ${realPath} cannot be undone: ${before.why}.`);
+      await change(realPath, before, next());
+    },
+    beforeCommand: commands.begin,
+    async list() {
+      await commands.settle();
+      return checkpointsOf(entries).map(({ prompt, paths, notKept }) => ({
+        id: prompt.id,
+        messageId: prompt.messageId,
+        prompt: prompt.prompt,
+        at: prompt.at,
+        files: paths.length,
+        notCaptured: notKept,
+      }));
+    },
+    async last() {
+      await commands.settle();
+      return lastChangeSet(entries)?.prompt.id;
+    },
+    async restore(id) {
+      await commands.settle();
+      if (!entries.some((entry) => entry.step === 'prompt' && entry.id === id)) return undefined;
+      const done = restore(planRestore(entries, id), store, snapshots.isSame);
+      touched = new Map();
+      await append({ step: 'undone', id, order: next() });
+      return done;
+    },
+  };
+}
+
+function touchedSinceLastPrompt(entries: readonly CheckpointEntry[]): Map<string, number> {
+  const from = entries.findLastIndex(({ step }) => step === 'prompt' || step === 'undone');
+  return new Map(
+    entries.slice(from + 1).flatMap((entry) => (entry.step === 'change' ? [[entry.path, entry.order]] : [])),
+  );
+}
+
+/** Commands that nobody saw the end of. */
+function openCommands(entries: readonly CheckpointEntry[]) {
+  const ended = new Set(entries.flatMap((entry) => (entry.step === 'command-end' ? [entry.order] : [])));
+  return entries.filter((entry) => entry.step === 'command').filter((entry) => !ended.has(entry.order));
+}

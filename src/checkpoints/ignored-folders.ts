@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import createIgnore, { type Ignore } from 'ignore';
+
+type Rules = { readonly folder: string; readonly rules: Ignore };
+
+/** What the ignore files on the way down say about a folder. */
+export type IgnoredFolders = {
+  isIgnored(folder: string): boolean;
+  /** The same with what stands in this folder's own ignore file. */
+  within(folder: string, names: readonly string[]): IgnoredFolders;
+};
+
+/** Made by tools and made again by tools, whether anybody wrote them into an ignore file or not. */
+const MADE = new Set(['node_modules', '.venv', 'venv', '__pycache__', '.mypy_cache', '.pytest_cache', '.gradle']);
+
+export function ignoredFolders(above: readonly Rules[] = []): IgnoredFolders {
+  return {
+    isIgnored(folder) {
+      if (MADE.has(folder.slice(folder.lastIndexOf(sep) + 1))) return true;
+      // The nearest file that has an opinion decides.
+      for (const { folder: base, rules } of above.toReversed()) {
+        const answer = rules.test(`${relative(base, folder).split(sep).join('/')}/`);
+        if (answer.ignored || answer.unignored) return answer.ignored;
+      }
+      return false;
+    },
+    within(folder, names) {
+      if (!names.includes('.gitignore')) return ignoredFolders(above);
+      const text = textOf(join(folder, '.gitignore'));
+      return text === undefined ? ignoredFolders(above) : ignoredFolders([...above, { folder, rules: text }]);
+    },
+  };
+}
+
+function textOf(path: string): Ignore | undefined {
+  try {
+    return createIgnore().add(readFileSync(path, 'utf8'));
+  } catch {
+    // A folder of that name, or nobody may read it: then it says nothing.
+    return undefined;
+  }
+}

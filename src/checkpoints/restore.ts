@@ -1,0 +1,152 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, sep } from 'node:path';
+import type { FileBefore } from '../contracts/session.ts';
+import { messageOf } from '../lib/errors.ts';
+import type { ContentStore } from './content-store.ts';
+
+/** What came of going back. */
+export type Restored = {
+  readonly restored: readonly string[];
+  readonly removed: readonly string[];
+  /** What could not be brought back, in words. */
+  readonly problems: readonly string[];
+};
+
+type Kept = Exclude<FileBefore, { kind: 'absent' | 'not-kept' }>;
+
+/** Makes every path what it was. Nothing is written through a link, and nothing is left half. */
+export function restore(
+  plan: ReadonlyMap<string, FileBefore>,
+  store: ContentStore,
+  isSame: (path: string, before: FileBefore) => boolean,
+): Restored {
+  const restored: string[] = [];
+  const removed: string[] = [];
+  const problems: string[] = [];
+  const wrong = [...plan].filter(([path, before]) => !isSame(path, before));
+  const opened = new Map<string, number>();
+  const attempt = (path: string, work: () => void, done: string[]) => {
+    try {
+      work();
+      done.push(path);
+    } catch (thrown) {
+      problems.push(`${path}: ${messageOf(thrown)}`);
+    }
+  };
+
+  for (const [path, before] of wrong) {
+    if (before.kind === 'not-kept') problems.push(`${path}: it was not kept (${before.why}).`);
+  }
+  // From the bottom up what was not there goes, so that folders are empty when their turn comes.
+  for (const [path, before] of wrong.toSorted(deepestFirst)) {
+    if (before.kind === 'absent') attempt(path, () => remove(path, opened), removed);
+  }
+  // From the top down what was there comes back.
+  for (const [path, before] of wrong.toSorted(deepestFirst).toReversed()) {
+    if (before.kind === 'absent' || before.kind === 'not-kept') continue;
+    attempt(path, () => bringBack(path, before, store, opened), restored);
+  }
+  // Modes of folders last: one that forbids writing would have forbidden all of the above.
+  for (const [path, mode] of opened) if (lstat(path) !== undefined) attempt(path, () => chmodSync(path, mode), []);
+  for (const [path, before] of wrong.toSorted(deepestFirst)) {
+    if (before.kind === 'folder') attempt(path, () => chmodSync(path, before.mode), []);
+  }
+  return { restored, removed, problems };
+}
+
+const deepestFirst = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) =>
+  depth(b) - depth(a) || (a < b ? -1 : 1);
+const depth = (path: string) => path.split(sep).length;
+
+function remove(path: string, opened: Map<string, number>): void {
+  const now = lstat(path);
+  if (now === undefined) return;
+  makeWritable(dirname(path), opened);
+  if (now.isDirectory()) removeEmpty(path);
+  else unlinkSync(path);
+}
+
+function removeEmpty(folder: string): void {
+  if (readdirSync(folder).length > 0) throw new Error('it holds files that were never kept, so it stays.');
+  rmdirSync(folder);
+}
+
+function bringBack(path: string, before: Kept, store: ContentStore, opened: Map<string, number>): void {
+  const parent = dirname(path);
+  if (lstat(parent) === undefined) mkdirSync(parent, { recursive: true });
+  if (realpathSync(parent) !== parent) throw new Error(`its folder is a link now, and nothing is written through it.`);
+  makeWritable(parent, opened);
+  const now = lstat(path);
+  switch (before.kind) {
+    case 'folder':
+      if (now?.isDirectory() === true) return;
+      if (now !== undefined) unlinkSync(path);
+      mkdirSync(path);
+      chmodSync(path, before.mode | 0o700);
+      return;
+    case 'link':
+      clear(path, now);
+      symlinkSync(before.target, path);
+      return;
+    default: {
+      const bytes = store.read(before.hash);
+      if (bytes === undefined) throw new Error('its kept content is gone.');
+      clear(path, now);
+      writeFile(path, bytes, before.mode);
+    }
+  }
+}
+
+/** A folder that stands where a file was may hold what was never looked at: then it stays. */
+function clear(path: string, now: ReturnType<typeof lstat>): void {
+  if (now?.isDirectory() === true) removeEmpty(path);
+  else if (now?.isSymbolicLink() === true) unlinkSync(path);
+}
+
+function writeFile(path: string, bytes: Uint8Array, mode: number): void {
+  const draft = join(dirname(path), `.${randomBytes(9).toString('hex')}.tmp`);
+  const file = openSync(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+  try {
+    writeFileSync(file, bytes);
+    fchmodSync(file, mode);
+    renameSync(draft, path);
+  } catch (thrown) {
+    rmSync(draft, { force: true });
+    throw thrown;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** A read-only folder is opened for as long as it takes. */
+function makeWritable(folder: string, opened: Map<string, number>): void {
+  const { mode } = lstatSync(folder);
+  if ((mode & 0o300) === 0o300 || opened.has(folder)) return;
+  opened.set(folder, mode & 0o7777);
+  chmodSync(folder, (mode & 0o7777) | 0o700);
+}
+
+function lstat(path: string) {
+  try {
+    return lstatSync(path);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,272 @@
+import { chmod, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type CheckpointParts, createCheckpoints } from '../../src/checkpoints/create-checkpoints.ts';
+import type { CheckpointEntry } from '../../src/contracts/session.ts';
+import { picture, shell } from './disk-picture.ts';
+
+let base: string;
+let root: string;
+let warned: string[];
+let entries: CheckpointEntry[];
+
+beforeEach(async () => {
+  base = await realpath(await mkdtemp(join(tmpdir(), 'ouro-checkpoints-')));
+  root = join(base, 'work');
+  await mkdir(root);
+  warned = [];
+  entries = [];
+});
+
+afterEach(async () => {
+  await shell(`chmod -R u+rwX ${base}`, '/', base);
+  await rm(base, { recursive: true });
+});
+
+function open(more: Partial<CheckpointParts> = {}) {
+  return createCheckpoints({
+    folder: join(base, 'session'),
+    pool: join(base, 'pool'),
+    roots: () => [root],
+    skip: [],
+    home: base,
+    background: () => false,
+    entries,
+    append: async (entry) => void entries.push(JSON.parse(JSON.stringify(entry))),
+    warn: (words) => warned.push(words),
+    newId: () => crypto.randomUUID(),
+    now: Date.now,
+    ...more,
+  });
+}
+
+type Checkpoints = ReturnType<typeof open>;
+
+async function run(checkpoints: Checkpoints, line: string): Promise<void> {
+  const { ended } = await checkpoints.beforeCommand();
+  await shell(line, root, base);
+  await ended('over');
+}
+
+async function write(checkpoints: Checkpoints, name: string, text: string): Promise<void> {
+  const path = join(root, name);
+  await checkpoints.beforeChange(path);
+  await writeFile(path, text);
+}
+
+const newest = async (checkpoints: Checkpoints, back = 1) => (await checkpoints.list()).at(-back)?.id ?? '';
+
+async function project(): Promise<void> {
+  await shell(
+    `git init -qb main && mkdir -p src/deep docs out && echo one > src/a.ts && echo two > src/deep/b.ts &&
+     printf 'no newline' > docs/c.md && printf '\\xff\\x00\\r\\n' > docs/bin && echo run > run.sh && chmod 755 run.sh &&
+     ln -s src/a.ts link && printf 'out/\\n*.log\\n' > .gitignore && git add -A && git commit -qm first &&
+     git checkout -qb other && echo other > src/a.ts && git rm -q docs/c.md && git commit -qam second && git checkout -q main &&
+     echo changed >> src/a.ts && echo staged > staged.ts && git add staged.ts && echo new > untracked.ts && mkdir empty &&
+     echo built > out/built.js && echo log > x.log && chmod 600 x.log && mkdir -m 700 src/private`,
+    root,
+    base,
+  );
+}
+
+const LINES = [
+  'git reset -q --hard',
+  'git reset -q --hard HEAD && git clean -qfdx',
+  'git clean -qfdx',
+  'git checkout -q -f other',
+  'git checkout -q -- .',
+  'git stash -qu',
+  'git rm -rqf src',
+  'rm -rf src',
+  'rm -rf src docs && mkdir docs && echo x > src',
+  'rm -rf .[a-f]* *',
+  "sed -i 's/o/0/g' src/a.ts src/deep/b.ts",
+  "sed -i 's/e/E/' run.sh untracked.ts staged.ts",
+  'mv src moved',
+  'mv src/deep/b.ts b.ts',
+  'mv docs src/deep/',
+  'mv run.sh untracked.ts',
+  'rm link && mkdir link && echo in > link/in',
+  'rm -rf docs && ln -s / docs',
+  'ln -sf docs/bin link',
+  'chmod 000 docs/bin; chmod 755 x.log',
+  'chmod 500 src/deep',
+  'chmod -R a-w src docs',
+  'mkdir -p a/b/c && echo d > a/b/c/d',
+  'rmdir empty src/private',
+  ': > docs/bin; echo more >> docs/c.md',
+  'cp -r src copy && rm -rf src && mv copy src',
+  'truncate -s 0 src/a.ts && mv src/a.ts "src/odd name\n.ts"',
+];
+
+test('whatever destructive commands do to a project is undone, byte for byte and mode for mode', async () => {
+  await project();
+  await shell('cp -a . ../kept', root, base);
+  const reset = () => shell(`chmod -R u+rwX ${root}; rm -rf ${root}; cp -a ${base}/kept ${root}`, base, base);
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.constantFrom(...LINES), { minLength: 1, maxLength: 4 }), async (lines) => {
+      entries = [];
+      await reset();
+      const checkpoints = open();
+      const before = await picture(root);
+      await checkpoints.prompt('m1', 'destroy');
+      for (const line of lines) await run(checkpoints, line);
+      const done = await checkpoints.restore(await newest(checkpoints));
+      expect(done?.problems).toEqual([]);
+      expect(await picture(root)).toEqual(before);
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test('each prompt is a place to go back to, over files of tools and of commands alike', async () => {
+  const checkpoints = open();
+  await writeFile(join(root, 'a'), 'zero');
+  const states = [];
+  for (const turn of [1, 2, 3]) {
+    states.push(await picture(root));
+    await checkpoints.prompt(`m${turn}`, `turn ${turn}`);
+    await write(checkpoints, 'a', `tool ${turn}`);
+    await write(checkpoints, `new-${turn}`, 'new');
+    await run(checkpoints, `echo shell >> a; mkdir d${turn}; echo x > d${turn}/x; rm -f new-${turn - 1}`);
+  }
+  expect((await checkpoints.list()).map(({ prompt, files }) => [prompt, files])).toEqual([
+    ['turn 1', 4],
+    ['turn 2', 5],
+    ['turn 3', 5],
+  ]);
+  await checkpoints.restore(await newest(checkpoints));
+  expect(await picture(root)).toEqual(states[2]);
+  await checkpoints.restore(await newest(open({ entries }), 3));
+  expect(await picture(root)).toEqual(states[0]);
+});
+
+test('undoing step by step takes the newest change set each time', async () => {
+  const checkpoints = open();
+  await checkpoints.prompt('m1', 'one');
+  await write(checkpoints, 'a', '1');
+  await checkpoints.prompt('m2', 'two');
+  await write(checkpoints, 'a', '2');
+  await checkpoints.prompt('m3', 'only talk');
+  await checkpoints.restore((await checkpoints.last()) ?? '');
+  expect(await readFile(join(root, 'a'), 'utf8')).toBe('1');
+  await checkpoints.restore((await checkpoints.last()) ?? '');
+  expect(await picture(root)).toEqual({});
+  expect(await checkpoints.last()).toBeUndefined();
+});
+
+test('what changed after going back can be undone as well', async () => {
+  const checkpoints = open();
+  await checkpoints.prompt('m1', 'one');
+  await write(checkpoints, 'a', '1');
+  await checkpoints.restore(await newest(checkpoints));
+  await write(checkpoints, 'a', 'again');
+  await write(checkpoints, 'b', 'b');
+  await checkpoints.restore(await newest(checkpoints));
+  expect(await picture(root)).toEqual({});
+});
+
+test('a command that a crash cut off is undone from what was there when it began', async () => {
+  await writeFile(join(root, 'a'), 'before');
+  const checkpoints = open();
+  await checkpoints.prompt('m1', 'go');
+  await checkpoints.beforeCommand();
+  await shell('echo after > a; echo b > b', root, base);
+  const later = open({ entries: [...entries] });
+  expect((await later.list()).map(({ files }) => files)).toEqual([2]);
+  await later.restore(await newest(later));
+  expect(await picture(root)).toMatchObject({ a: expect.stringContaining(btoa('before')) });
+});
+
+test('a command in the background is followed across prompts', async () => {
+  const checkpoints = open({ background: () => true });
+  await checkpoints.prompt('m1', 'start it');
+  const { ended } = await checkpoints.beforeCommand();
+  await ended('goes on');
+  await shell('echo 1 > a', root, base);
+  await checkpoints.prompt('m2', 'meanwhile');
+  await shell('echo 2 > a; echo 3 > b', root, base);
+  await checkpoints.restore(await newest(checkpoints));
+  expect(Object.keys(await picture(root))).toEqual(['a']);
+  expect(await readFile(join(root, 'a'), 'utf8')).toBe('1\n');
+  await checkpoints.restore(await newest(checkpoints, 2));
+  expect(await picture(root)).toEqual({});
+});
+
+test('an edit while a command runs does not hide what stood there before the command', async () => {
+  await writeFile(join(root, 'a'), 'first');
+  const checkpoints = open();
+  await checkpoints.prompt('m1', 'both');
+  const { ended } = await checkpoints.beforeCommand();
+  await shell('echo second > a', root, base);
+  await write(checkpoints, 'a', 'third');
+  await ended('over');
+  await checkpoints.restore(await newest(checkpoints));
+  expect(await readFile(join(root, 'a'), 'utf8')).toBe('first');
+});
+
+test('what is too large or ignored in masses is named before anything runs, and never touched', async () => {
+  const limits = { files: 100, fileBytes: 10, totalBytes: 1_000, ignoredFiles: 3, ignoredBytes: 1_000 };
+  await writeFile(join(root, '.gitignore'), 'out\n');
+  await writeFile(join(root, 'big'), 'x'.repeat(11));
+  await mkdir(join(root, 'out'));
+  for (const name of ['1', '2', '3', '4']) await writeFile(join(root, 'out', name), name);
+  const checkpoints = open({ limits });
+  await checkpoints.prompt('m1', 'go');
+  const { ended } = await checkpoints.beforeCommand();
+  expect(warned.join()).toMatch(/cannot be undone: .*out \(ignored.*big \(it has 11 B\)/);
+  await shell('rm out/1 out/2 big; echo five > out/5; echo new > new', root, base);
+  await ended('over');
+  const [point] = await checkpoints.list();
+  expect(point?.notCaptured.join()).toMatch(/out.*big/);
+  const done = await checkpoints.restore(point?.id ?? '');
+  expect(done).toMatchObject({ removed: [join(root, 'new')], problems: [expect.stringContaining('big')] });
+  expect(Object.keys(await picture(join(root, 'out')))).toEqual(['3', '4', '5']);
+});
+
+test('a home folder is not watched, and that is said', async () => {
+  const checkpoints = open({ home: root });
+  const { ended } = await checkpoints.beforeCommand();
+  await ended('over');
+  expect(warned.join()).toContain('too large to watch');
+  expect(entries).toEqual([]);
+});
+
+test('nothing is written through a link that appeared on the way', async () => {
+  const outside = join(base, 'outside');
+  await mkdir(outside);
+  await mkdir(join(root, 'd'));
+  await writeFile(join(root, 'd', 'a'), 'mine');
+  const checkpoints = open();
+  await checkpoints.prompt('m1', 'go');
+  await write(checkpoints, 'd/a', 'changed');
+  await rm(join(root, 'd'), { recursive: true });
+  await symlink(outside, join(root, 'd'));
+  const done = await checkpoints.restore(await newest(checkpoints));
+  expect(done).toMatchObject({ restored: [], problems: [expect.stringContaining('is a link now')] });
+  expect(await picture(outside)).toEqual({});
+});
+
+test('a kept content that was damaged is not written back', async () => {
+  await writeFile(join(root, 'a'), 'first');
+  const checkpoints = open();
+  await checkpoints.prompt('m1', 'go');
+  await write(checkpoints, 'a', 'second');
+  await shell('chmod -R u+w session; find session pool -type f -exec sh -c "echo broken > {}" \\;', base, base);
+  const done = await checkpoints.restore(await newest(checkpoints));
+  expect(done?.problems).toEqual([expect.stringContaining('content is gone')]);
+  expect(await readFile(join(root, 'a'), 'utf8')).toBe('second');
+});
+
+test('a second look reads only what changed', async () => {
+  await project();
+  await chmod(join(root, 'docs/bin'), 0o640);
+  const checkpoints = open();
+  await run(checkpoints, 'true');
+  const contents = async () => Object.keys(await picture(join(base, 'pool'))).filter((name) => !name.endsWith('/'));
+  const first = await contents();
+  await run(checkpoints, 'echo more > more.txt');
+  expect((await contents()).length).toBe(first.length + 1);
+});
