@@ -1,0 +1,131 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { SeenRequest } from '../support/api/dialect.ts';
+import { type ApiTurn, calls, later, says, toolUse } from '../support/api/reply.ts';
+import { gate, startApiServer } from '../support/api/server.ts';
+import { expectNoneLeft } from '../support/processes.ts';
+import { runOuro, startOuro } from '../support/run-ouro.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
+
+let project: TempProject;
+
+beforeEach(async () => {
+  project = await createTempProject({ 'a.txt': 'alpha\n', 'one/b.txt': 'x', 'two/b.txt': 'y' });
+});
+
+afterEach(() => project.remove());
+
+const task = (name: string, more: object = {}) =>
+  toolUse('Task', { description: name, prompt: `You are ${name}`, ...more }, `toolu_${name}`);
+const bash = (command: string) => toolUse('Bash', { command });
+
+/** How many replies this conversation already has. */
+const turnOf = ({ raw }: SeenRequest) => raw.match(/"role":"assistant"/g)?.length ?? 0;
+
+/** Plays each conversation its own script: the sub-agents know their name, the parent is the rest. */
+function cast(scripts: Readonly<Record<string, readonly ApiTurn[]>>) {
+  return (request: SeenRequest) => {
+    const name = Object.keys(scripts).find((one) => request.raw.includes(`"You are ${one}"`)) ?? 'parent';
+    // The parent's calls hold the same words; it alone has calls of Task behind it.
+    const who = request.raw.includes('"name":"Task","input"') || request.raw.includes('toolu_first') ? 'parent' : name;
+    return scripts[who]?.[turnOf(request)];
+  };
+}
+
+const ALL = ['--allowedTools', 'Bash', '--output-format', 'stream-json', '--verbose'];
+
+function linesOf(stdout: string) {
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+test('several work side by side, each in its own place with its own reads, and report to the parent', async () => {
+  const both = gate();
+  let waiting = 0;
+  const meet = (turn: ApiTurn): ApiTurn => later(both.closed, turn);
+  const play = cast({
+    parent: [
+      calls(toolUse('Read', { file_path: 'a.txt' }, 'toolu_first')),
+      calls(task('Ann'), task('Bob')),
+      calls(bash('pwd -P')),
+      says('All done.'),
+    ],
+    Ann: [
+      meet(calls(bash('cd one && pwd -P'))),
+      calls(bash('pwd -P'), toolUse('Read', { file_path: join(project.dir, 'a.txt') })),
+      says('Ann is done.'),
+    ],
+    Bob: [meet(calls(bash('cd two && pwd -P'))), calls(bash('pwd -P')), says('Bob is done.')],
+  });
+  await using server = await startApiServer({
+    turns: (request) => {
+      const turn = play(request);
+      if (turn?.kind === 'later') {
+        waiting += 1;
+        if (waiting === 2) both.open();
+      }
+      return turn;
+    },
+  });
+  const { code, stdout } = await runOuro(project, ['-p', 'go', ...ALL], server.url);
+  expect(code).toBe(0);
+  const of = (name: string) => server.requests().filter(({ raw }) => raw.includes(`"You are ${name}"`));
+  const last = server.requests().at(-1)?.raw ?? '';
+  expect(last).toContain('Ann is done.');
+  expect(last).toContain('Bob is done.');
+  // The parent never left its folder, and each sub-agent stayed where it went.
+  expect(last).toContain(`"content":"${project.dir}"`);
+  const ann = of('Ann').findLast(({ raw }) => !raw.includes('toolu_Ann'))?.raw ?? '';
+  const bob = of('Bob').findLast(({ raw }) => !raw.includes('toolu_Bob'))?.raw ?? '';
+  expect(ann.split(`"content":"${project.dir}/one"`)).toHaveLength(3);
+  expect(bob.split(`"content":"${project.dir}/two"`)).toHaveLength(3);
+  // What the parent was shown is not shown to the sub-agent.
+  expect(ann).toContain('alpha');
+  expect(server.all().flatMap(({ violation }) => violation ?? [])).toEqual([]);
+  const told = linesOf(stdout);
+  expect(told.filter(({ subtype }) => subtype === 'task_started')).toHaveLength(2);
+  expect(told.filter(({ subtype }) => subtype === 'task_progress').length).toBeGreaterThanOrEqual(5);
+  expect(told.find(({ type }) => type === 'result')).toMatchObject({ result: 'All done.' });
+});
+
+test('a sub-agent may do at most what its parent may, and a looking one nothing but look', async () => {
+  const play = cast({
+    parent: [calls(task('Ann'), task('Eve', { subagent_type: 'Explore' })), says('Nothing was done.')],
+    Ann: [calls(bash('touch ann'), toolUse('Task', { description: 'x', prompt: 'x' })), says('No.')],
+    Eve: [calls(bash('touch eve'), toolUse('Write', { file_path: 'eve', content: '' })), says('No.')],
+  });
+  await using server = await startApiServer({ turns: play });
+  const args = ['-p', 'go', '--permission-mode', 'acceptEdits', '--output-format', 'json', '--', 'go'];
+  const { code, stdout } = await runOuro(project, args, server.url);
+  expect(code).toBe(0);
+  const denied = JSON.parse(stdout).permission_denials.map(({ tool_name, tool_input }: never) => [
+    tool_name,
+    tool_input,
+  ]);
+  expect(denied).toContainEqual(['Bash', { command: 'touch eve' }]);
+  const eve = server.requests().find(({ raw }) => raw.includes('"You are Eve"') && !raw.includes('toolu_Eve'));
+  const names = JSON.parse(eve?.raw ?? '{}').tools?.map((tool: { readonly name: string }) => tool.name);
+  expect(names).toContain('Grep');
+  expect(names).not.toContain('Write');
+  expect(names).not.toContain('Task');
+});
+
+test('sub-agents die with their parent, and what they started with them', async () => {
+  const play = cast({
+    parent: [calls(task('Ann'), task('Bob'))],
+    Ann: [calls(bash('echo up > ann; sleep 1000'))],
+    Bob: [calls(bash('(setsid sleep 1000 &) ; echo up > bob; sleep 1000'))],
+  });
+  await using server = await startApiServer({ turns: play });
+  await using running = startOuro(project, ['-p', 'go', '--permission-mode', 'acceptEdits', ...ALL], server.url);
+  await vi.waitFor(
+    () => expect(['ann', 'bob'].map((name) => existsSync(join(project.dir, name)))).toEqual([true, true]),
+    8000,
+  );
+  running.child.kill('SIGINT');
+  expect(await running.ended).toMatchObject({ code: 130 });
+  await expectNoneLeft(project.marker);
+});
