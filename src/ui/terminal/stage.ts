@@ -19,8 +19,11 @@ export type Stage = {
   show(frame: Frame): void;
   /** The one door into the terminal's history: each line is written once, together with the frame that follows it. */
   commit(lines: readonly string[], frame: Frame): void;
-  /** Gives the terminal to somebody else; the frame is drawn again afterwards. */
+  /** Erases the frame, so that the next one is drawn anew. */
   clear(): void;
+  /** Gives the terminal to somebody else: the frame goes, and nothing is written until `comeBack`. */
+  stepAside(): void;
+  comeBack(frame: Frame): void;
   /** Leaves the last frame's place empty and the cursor below the history. */
   close(): void;
 };
@@ -29,7 +32,9 @@ export type Stage = {
 export function createStage(terminal: TerminalOut, onResized: () => void): Stage {
   const held: string[] = [];
   let isHolding = false;
+  let isAside = false;
   const send = (text: string) => {
+    if (isAside) return;
     if (isHolding) held.push(text);
     else terminal.write(text);
   };
@@ -38,7 +43,7 @@ export function createStage(terminal: TerminalOut, onResized: () => void): Stage
 
   // Before Ink's own handler: it erases as many rows as it wrote, but the terminal may have made more of them.
   const beforeInk = () => {
-    if (terminal.columns < columns) terminal.write(eraseAfterResize(shape, terminal.columns));
+    if (terminal.columns < columns && !isAside) terminal.write(eraseAfterResize(shape, terminal.columns));
     columns = terminal.columns;
   };
   terminal.on('resize', beforeInk);
@@ -69,6 +74,16 @@ export function createStage(terminal: TerminalOut, onResized: () => void): Stage
       terminal.write(inOneGo(held.splice(0).join('')));
     },
     clear: () => instance.clear(),
+    stepAside() {
+      instance.clear();
+      isAside = true;
+    },
+    comeBack(frame) {
+      // Ink has drawn into the void meanwhile; what it would erase now is not there.
+      instance.clear();
+      isAside = false;
+      draw(frame);
+    },
     close() {
       instance.clear();
       terminal.off('resize', beforeInk);
