@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
 import { client, ndJsonStream, type RequestPermissionRequest, type SessionUpdate } from '@agentclientprotocol/sdk';
@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 /** An editor made with the official SDK, and `ouro acp` as its agent. */
-async function editor(choose: (request: RequestPermissionRequest) => string) {
+async function editor(choose: (request: RequestPermissionRequest) => string | undefined) {
   const child = spawn(new URL('../../bin/ouro', import.meta.url).pathname, ['acp'], {
     cwd: '/',
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -41,7 +41,10 @@ async function editor(choose: (request: RequestPermissionRequest) => string) {
     })
     .onRequest('session/request_permission', ({ params }) => {
       asked.push(params);
-      return { outcome: { outcome: 'selected', optionId: choose(params) } };
+      const optionId = choose(params);
+      return optionId === undefined
+        ? new Promise<never>(() => undefined)
+        : { outcome: { outcome: 'selected', optionId } };
     })
     .connect(ndJsonStream(Writable.toWeb(child.stdin), bytesOf(child.stdout)));
   const { agent } = connection;
@@ -124,6 +127,47 @@ test('a session is loaded by another process and told again', async () => {
   await second.prompt(sessionId, 'who am I?');
   expect(saidIn(second.updates)).toBe('Hello, Ann.Ann.');
   await second.quit();
+});
+
+test('a mode is chosen, told back and holds; a stored session is found again', async () => {
+  server = await startApiServer({
+    turns: [calls(toolUse('Write', { file_path: join(project.dir, 'b.txt'), content: 'beta\n' })), says('Written.')],
+  });
+  const zed = await editor(() => '');
+  const { sessionId, modes } = await zed.agent.request('session/new', { cwd: project.dir, mcpServers: [] });
+  expect(modes?.availableModes.map(({ id }) => id)).toContain('acceptEdits');
+  await zed.agent.request('session/set_mode', { sessionId, modeId: 'acceptEdits' });
+  await expect(zed.agent.request('session/set_mode', { sessionId, modeId: 'yolo' })).rejects.toThrow(/no mode/);
+  await zed.prompt(sessionId, 'write b.txt');
+  expect(await readFile(join(project.dir, 'b.txt'), 'utf8')).toBe('beta\n');
+  expect(zed.asked).toEqual([]);
+  expect(zed.updates).toContainEqual({ sessionUpdate: 'current_mode_update', currentModeId: 'acceptEdits' });
+  expect(zed.updates).toContainEqual(
+    expect.objectContaining({ sessionUpdate: 'usage_update', size: expect.any(Number) }),
+  );
+  expect(await zed.agent.request('session/list', { cwd: project.dir })).toMatchObject({
+    sessions: [{ sessionId, title: 'write b.txt', cwd: project.dir }],
+  });
+  await expect(zed.agent.request('session/new', { cwd: '/no/such/folder', mcpServers: [] })).rejects.toThrow(
+    /There is no folder/,
+  );
+  expect(await zed.quit()).toBe(0);
+});
+
+test('cancel withdraws a question that is open, and nothing has run', async () => {
+  server = await startApiServer({ turns: [calls(toolUse('Bash', { command: 'touch b.txt' }, 'toolu_1'))] });
+  const { closed, open } = gate();
+  const zed = await editor(() => {
+    open();
+    return undefined;
+  });
+  const { sessionId } = await zed.agent.request('session/new', { cwd: project.dir, mcpServers: [] });
+  const prompted = zed.prompt(sessionId, 'go');
+  await closed;
+  await zed.agent.notify('session/cancel', { sessionId });
+  expect(await prompted).toEqual({ stopReason: 'cancelled' });
+  expect(await readdir(project.dir)).toEqual(['a.txt']);
+  expect(await zed.quit()).toBe(0);
 });
 
 test('cancel stops the request, and the prompt ends as cancelled', async () => {

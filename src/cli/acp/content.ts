@@ -2,26 +2,45 @@ import type { ContentBlock, McpServer } from '@agentclientprotocol/sdk';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { UserBlock } from '../../contracts/message.ts';
 
-/** What an editor sends as a prompt, in our blocks. */
-export function blocksOf(prompt: readonly ContentBlock[]): readonly UserBlock[] {
-  return prompt.flatMap(blockOf);
+/** What an editor sends as a prompt. */
+export type EditorPrompt = {
+  /** What was written, with `@path` for every file that is linked. */
+  readonly words: string;
+  readonly images: readonly { readonly mediaType: string; readonly data: string }[];
+  /** Files that came along whole: nobody looks for commands or mentions in them. */
+  readonly attached: readonly UserBlock[];
+};
+
+export function readEditorPrompt(prompt: readonly ContentBlock[]): EditorPrompt {
+  return {
+    words: prompt.map(wordsOf).join(''),
+    images: prompt.flatMap((block) =>
+      block.type === 'image' ? [{ mediaType: block.mimeType, data: block.data }] : [],
+    ),
+    attached: prompt.flatMap((block): UserBlock[] => {
+      if (block.type !== 'resource' || !('text' in block.resource)) return [];
+      const { uri, text } = block.resource;
+      return [{ type: 'text', text: `<file path="${pathOf(uri)}">\n${text}\n</file>` }];
+    }),
+  };
 }
 
-function blockOf(block: ContentBlock): readonly UserBlock[] {
+function wordsOf(block: ContentBlock): string {
   switch (block.type) {
     case 'text':
-      return [{ type: 'text', text: block.text }];
-    case 'image':
-      return [{ type: 'image', source: { type: 'base64', media_type: block.mimeType, data: block.data } }];
+      return block.text;
     case 'resource_link':
-      return [{ type: 'text', text: `@${pathOf(block.uri)}` }];
+      return mention(pathOf(block.uri));
     case 'resource':
-      return 'text' in block.resource
-        ? [{ type: 'text', text: `<file path="${pathOf(block.resource.uri)}">\n${block.resource.text}\n</file>` }]
-        : [];
+      // Where it stands in the sentence, a file is its name.
+      return 'text' in block.resource ? pathOf(block.resource.uri) : '';
     default:
-      return [];
+      return '';
   }
+}
+
+function mention(path: string): string {
+  return /[\s"]/.test(path) ? ` @"${path}" ` : ` @${path} `;
 }
 
 function pathOf(uri: string): string {

@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import {
   type AgentApp,
   type AgentContext,
@@ -9,6 +10,7 @@ import {
 } from '@agentclientprotocol/sdk';
 import type { Conversation } from '../../contracts/conversation.ts';
 import type { RunOptions } from '../../contracts/run-options.ts';
+import { configOptionsOf, setConfigOption } from './config-options.ts';
 import { mcpConfigOf } from './content.ts';
 import { createEditorSession, type EditorSession } from './editor-session.ts';
 
@@ -21,6 +23,10 @@ export type EditorPort = {
   ) => Promise<
     { readonly ok: true; readonly conversation: Conversation } | { readonly ok: false; readonly problem: string }
   >;
+  /** Stored sessions of a folder, or of all. */
+  readonly list: (
+    cwd: string | undefined,
+  ) => Promise<readonly { readonly id: string; readonly title: string; readonly cwd: string; readonly at: string }[]>;
 };
 
 type Wanted = {
@@ -34,6 +40,7 @@ export function createEditorAgent(port: EditorPort): AgentApp {
   const sessions = new Map<string, EditorSession>();
 
   async function open(wanted: Wanted, session: RunOptions['session'], client: AgentContext): Promise<EditorSession> {
+    if (!isAbsolute(wanted.cwd)) throw RequestError.invalidParams({ cwd: wanted.cwd }, 'cwd must be an absolute path');
     const composed = await port.open({
       ...port.options,
       cwd: wanted.cwd,
@@ -64,24 +71,32 @@ export function createEditorAgent(port: EditorPort): AgentApp {
         loadSession: true,
         promptCapabilities: { image: true, audio: false, embeddedContext: true },
         mcpCapabilities: { http: true, sse: true },
-        sessionCapabilities: { resume: {}, close: {}, additionalDirectories: {} },
+        sessionCapabilities: { list: {}, resume: {}, close: {}, additionalDirectories: {} },
       },
     }))
     .onRequest('session/new', async ({ params, client }) => {
       const session = await open(params, { kind: 'new' }, client);
       announceLater(session);
-      return { sessionId: session.conversation.agent.sessionId, modes: modesOf(session.conversation) };
+      return { sessionId: session.conversation.agent.sessionId, ...choicesOf(session.conversation) };
     })
+    .onRequest('session/list', async ({ params }) => ({
+      sessions: (await port.list(params.cwd ?? undefined)).map(({ id, title, cwd, at }) => ({
+        sessionId: id,
+        title,
+        cwd,
+        updatedAt: at,
+      })),
+    }))
     .onRequest('session/load', async ({ params, client }) => {
       const session = await open(params, resume(params.sessionId), client);
       await session.replay();
       announceLater(session);
-      return { modes: modesOf(session.conversation) };
+      return choicesOf(session.conversation);
     })
     .onRequest('session/resume', async ({ params, client }) => {
       const session = await open(params, resume(params.sessionId), client);
       announceLater(session);
-      return { modes: modesOf(session.conversation) };
+      return choicesOf(session.conversation);
     })
     .onRequest('session/close', async ({ params }) => {
       const session = known(params.sessionId);
@@ -91,6 +106,12 @@ export function createEditorAgent(port: EditorPort): AgentApp {
     .onRequest('session/set_mode', ({ params }) => {
       const outcome = known(params.sessionId).conversation.setMode(params.modeId);
       if (!outcome.ok) throw RequestError.invalidParams({ modeId: params.modeId }, outcome.why);
+    })
+    .onRequest('session/set_config_option', async ({ params }) => {
+      const { conversation } = known(params.sessionId);
+      const why = await setConfigOption(conversation, params.configId, String(params.value));
+      if (why !== undefined) throw RequestError.invalidParams({ configId: params.configId }, why);
+      return { configOptions: configOptionsOf(conversation) };
     })
     .onRequest('session/prompt', async ({ params }) => ({
       stopReason: await known(params.sessionId).prompt(params.prompt),
@@ -111,6 +132,10 @@ const MODES = [
   { id: 'plan', name: 'Plan', description: 'Reads and plans, changes nothing' },
   { id: 'dontAsk', name: 'Never ask', description: 'What is not allowed is refused' },
 ];
+
+function choicesOf(conversation: Conversation) {
+  return { modes: modesOf(conversation), configOptions: configOptionsOf(conversation) };
+}
 
 function modesOf(conversation: Conversation): SessionModeState {
   const { mode } = conversation.info();

@@ -1,12 +1,14 @@
 import { type AgentContext, type ContentBlock, RequestError, type StopReason } from '@agentclientprotocol/sdk';
+import type { Prompt } from '../../contracts/agent.ts';
 import type { Conversation } from '../../contracts/conversation.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
+import type { UserBlock } from '../../contracts/message.ts';
 import type { Terminal } from '../../contracts/terminal.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
-import { understandBlocks } from '../understand.ts';
-import { blocksOf } from './content.ts';
+import { type Understood, understand } from '../understand.ts';
+import { readEditorPrompt } from './content.ts';
 import { askPermission, askQuestion } from './questions.ts';
-import { commandsUpdate, replayOf, said, updatesOf } from './updates.ts';
+import { commandsUpdate, replayOf, said, updatesOf, usageUpdate } from './updates.ts';
 
 /** One conversation as an editor drives it. */
 export type EditorSession = {
@@ -68,7 +70,7 @@ export function createEditorSession(conversation: Conversation, client: AgentCon
   });
 
   async function run(blocks: readonly ContentBlock[]): Promise<Terminal> {
-    const understood = await understandBlocks(conversation, blocksOf(blocks));
+    const understood = await understandPrompt(conversation, blocks);
     if (understood.kind === 'answer') {
       await tell(said(understood.words));
       return { reason: 'completed' };
@@ -77,25 +79,48 @@ export function createEditorSession(conversation: Conversation, client: AgentCon
       agent.steer(understood.prompt);
       return running;
     }
-    running = agent.prompt(understood.prompt);
-    try {
-      const terminal = await running;
-      await agent.waitForIdle();
-      return terminal;
-    } finally {
+    running = runAll([understood.prompt]).finally(() => {
       running = undefined;
-    }
+    });
+    return running;
+  }
+
+  /** Words that came too late to be steered in begin a run of their own. */
+  async function runAll(prompts: readonly Prompt[]): Promise<Terminal> {
+    const terminal = await agent.prompt(prompts);
+    await agent.waitForIdle();
+    await tell(usageUpdate(conversation));
+    const late = agent.clearAllQueues().map(({ message }) => message.blocks);
+    return late.length === 0 ? terminal : runAll(late);
   }
 
   return {
     conversation,
     prompt: async (blocks) => stopReasonOf(await run(blocks)),
-    cancel: () => agent.abort('user'),
+    cancel() {
+      agent.clearAllQueues();
+      agent.abort('user');
+    },
     async replay() {
       for (const update of replayOf(agent.state().messages)) await tell(update);
     },
     announceCommands: () => tell(commandsUpdate(conversation.commands())),
   };
+}
+
+/** Commands and mentions are looked for in what was written, never in what came along. */
+async function understandPrompt(conversation: Conversation, prompt: readonly ContentBlock[]): Promise<Understood> {
+  const { words, images, attached } = readEditorPrompt(prompt);
+  if (words.trim() === '' && images.length === 0 && attached.length === 0)
+    throw RequestError.invalidParams(undefined, 'the prompt is empty');
+  if (images.length === 0 && attached.length === 0) return understand(conversation, words);
+  const expanded = await conversation.expandPrompt(words, images);
+  const blocks: readonly UserBlock[] = typeof expanded === 'string' ? [{ type: 'text', text: expanded }] : expanded;
+  return { kind: 'prompt', prompt: [...blocks.filter(saysSomething), ...attached] };
+}
+
+function saysSomething(block: UserBlock): boolean {
+  return block.type !== 'text' || block.text.trim() !== '';
 }
 
 /** How a run ended, in the editor's words; a failure is an error of the request. */

@@ -1,5 +1,6 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
 import type { CommandInfo } from '../../contracts/command.ts';
+import type { Conversation } from '../../contracts/conversation.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { AssistantBlock, Message, UserBlock } from '../../contracts/message.ts';
 import { kindOf, locationsOf, proposedContent, resultContent } from './tool-content.ts';
@@ -69,6 +70,13 @@ export function commandsUpdate(commands: readonly CommandInfo[]): SessionUpdate 
       ...(argumentHint === undefined ? {} : { input: { hint: argumentHint } }),
     })),
   };
+}
+
+/** How full the window is, and what the session has cost. */
+export function usageUpdate(conversation: Conversation): SessionUpdate {
+  const { contextTokens, modelInfo } = conversation.info();
+  const cost = { amount: conversation.usage().costUsd, currency: 'USD' };
+  return { sessionUpdate: 'usage_update', used: contextTokens, size: modelInfo.contextWindow, cost };
 }
 
 export const said = (text: string): SessionUpdate => ({

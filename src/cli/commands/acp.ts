@@ -1,5 +1,7 @@
+import { stat } from 'node:fs/promises';
 import { ndJsonStream } from '@agentclientprotocol/sdk';
 import { createConversation } from '../../app/compose.ts';
+import { storedSessions } from '../../app/stored-sessions.ts';
 import { VERSION } from '../../app/version.ts';
 import { createEditorAgent } from '../acp/editor-agent.ts';
 import type { CommandRequest } from '../command-request.ts';
@@ -13,7 +15,10 @@ export async function run({ flags, io, shutdown }: CommandRequest): Promise<numb
   const app = createEditorAgent({
     options: { ...options, face: 'editor' },
     version: VERSION,
+    list: (cwd) => storedSessions(io.environment, cwd),
     async open(wanted) {
+      const facts = await stat(wanted.cwd).catch(() => undefined);
+      if (facts?.isDirectory() !== true) return { ok: false, problem: `There is no folder ${wanted.cwd}.` };
       const composed = await createConversation(wanted, io.environment);
       if (composed.ok) {
         shutdown.guard(composed.conversation);

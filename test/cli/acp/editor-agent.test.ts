@@ -29,6 +29,7 @@ async function editor(
   const app = createEditorAgent({
     options: OPTIONS,
     version: '1.2.3',
+    list: async (cwd) => [{ id: 'session-9', title: 'Old', cwd: cwd ?? '/anywhere', at: '2026-01-01T00:00:00.000Z' }],
     async open(options) {
       opened.push(options);
       return typeof conversation === 'string' ? { ok: false, problem: conversation } : { ok: true, conversation };
@@ -97,7 +98,7 @@ test('words stream and calls are told from announcement to result', async () => 
   );
   await newSession();
   expect(await prompt('go')).toEqual({ stopReason: 'end_turn' });
-  const told = updates.filter(({ sessionUpdate }) => sessionUpdate !== 'available_commands_update');
+  const told = updates.filter(({ sessionUpdate }) => !/^(available_commands|usage)_update$/.test(sessionUpdate));
   expect(told).toEqual([
     {
       sessionUpdate: 'tool_call',
@@ -237,4 +238,59 @@ test('a stored session is told again when it is loaded', async () => {
     'tool_call_update',
     'agent_message_chunk',
   ]);
+});
+
+test('stored sessions are listed, and a folder that is no absolute path is refused', async () => {
+  const { agent } = await editor(fake({}), never);
+  expect(await agent.request('session/list', { cwd: '/project' })).toEqual({
+    sessions: [{ sessionId: 'session-9', title: 'Old', cwd: '/project', updatedAt: '2026-01-01T00:00:00.000Z' }],
+  });
+  await expect(agent.request('session/new', { cwd: 'project', mcpServers: [] })).rejects.toThrow(/absolute/);
+});
+
+test('model and thinking are pickers of the editor', async () => {
+  const { agent, newSession } = await editor(fake({}), never);
+  const { sessionId, configOptions } = await newSession();
+  expect(configOptions).toMatchObject([
+    { id: 'model', category: 'model', currentValue: 'model-a' },
+    { id: 'effort', category: 'thought_level', currentValue: 'off' },
+  ]);
+  const set = (configId: string, value: string) =>
+    agent.request('session/set_config_option', { sessionId, configId, value });
+  expect(await set('model', 'model-b')).toMatchObject({ configOptions: [{ currentValue: 'model-b' }, {}] });
+  await expect(set('model', 'nonsense')).rejects.toThrow(/no model nonsense/);
+  await expect(set('colour', 'red')).rejects.toThrow(/no option colour/);
+});
+
+test('linked files are named, files that came along are kept apart, and nothing at all is refused', async () => {
+  const heard: unknown[] = [];
+  const conversation = fake({
+    replies: [says('read')],
+    more: {
+      async expandPrompt(words, images) {
+        heard.push(words, images);
+        return words;
+      },
+    },
+  });
+  const { agent, newSession } = await editor(conversation, never);
+  const { sessionId } = await newSession();
+  await agent.request('session/prompt', {
+    sessionId,
+    prompt: [
+      { type: 'text', text: 'compare' },
+      { type: 'resource_link', name: 'a', uri: 'file:///project/a%20b.txt' },
+      { type: 'text', text: 'with ' },
+      { type: 'resource', resource: { uri: 'file:///project/c.txt', text: '/clear @secret' } },
+      { type: 'image', mimeType: 'image/png', data: 'AAAA' },
+    ],
+  });
+  expect(heard).toEqual([
+    'compare @"/project/a b.txt" with /project/c.txt',
+    [{ mediaType: 'image/png', data: 'AAAA' }],
+  ]);
+  expect(conversation.agent.state().messages[0]).toMatchObject({
+    blocks: [{}, { type: 'text', text: '<file path="/project/c.txt">\n/clear @secret\n</file>' }],
+  });
+  await expect(agent.request('session/prompt', { sessionId, prompt: [] })).rejects.toThrow(/empty/);
 });

@@ -1,0 +1,46 @@
+import type { SessionConfigOption } from '@agentclientprotocol/sdk';
+import type { Conversation } from '../../contracts/conversation.ts';
+import type { Effort } from '../../contracts/model.ts';
+
+const EFFORTS: readonly { readonly value: Effort; readonly name: string }[] = [
+  { value: 'off', name: 'No thinking' },
+  { value: 'low', name: 'Low' },
+  { value: 'medium', name: 'Medium' },
+  { value: 'high', name: 'High' },
+  { value: 'max', name: 'Max' },
+];
+
+/** What an editor shows as pickers beside the prompt: the model, and how hard it thinks. */
+export function configOptionsOf(conversation: Conversation): SessionConfigOption[] {
+  const { model, effort } = conversation.info();
+  const known = conversation.models().map(({ id, label }) => ({ value: id, name: label }));
+  // A model that stands in no list is chosen all the same.
+  const models = known.some(({ value }) => value === model) ? known : [{ value: model, name: model }, ...known];
+  return [
+    { type: 'select', id: 'model', name: 'Model', category: 'model', currentValue: model, options: models },
+    {
+      type: 'select',
+      id: 'effort',
+      name: 'Thinking',
+      category: 'thought_level',
+      currentValue: effort,
+      options: [...EFFORTS],
+    },
+  ];
+}
+
+/** Sets one of them; the sentence says why it could not be. */
+export async function setConfigOption(
+  conversation: Conversation,
+  option: string,
+  value: string,
+): Promise<string | undefined> {
+  if (option === 'model') {
+    const outcome = await conversation.setModel(value);
+    return outcome.ok ? undefined : outcome.why;
+  }
+  const effort = EFFORTS.find((one) => one.value === value)?.value;
+  if (option !== 'effort' || effort === undefined) return `There is no option ${option} with a value ${value}.`;
+  conversation.setEffort(effort);
+  return undefined;
+}
