@@ -19,8 +19,8 @@ export type ChangeWiring = {
 
 export type PermissionChanges = {
   apply(updates: readonly PermissionUpdate[]): Promise<void>;
-  /** Rules that were put into files since the start: they count at once. */
-  stored(): readonly Rule[];
+  /** The rules as they stand in files now: what was put there since the start counts, what was taken out does not. */
+  current(rules: readonly Rule[]): readonly Rule[];
 };
 
 type FileDestination = Exclude<UpdateDestination, 'session'>;
@@ -29,6 +29,7 @@ type FileDestination = Exclude<UpdateDestination, 'session'>;
 export function changePermissions(wiring: ChangeWiring): PermissionChanges {
   const { live, cwd, home, ouroHome } = wiring;
   let stored: readonly Rule[] = [];
+  let taken: readonly ((rule: Rule) => boolean)[] = [];
 
   async function toFile(update: PermissionUpdate, destination: FileDestination): Promise<void> {
     const file = fileOf(destination);
@@ -40,14 +41,15 @@ export function changePermissions(wiring: ChangeWiring): PermissionChanges {
       return;
     }
     // It counts before the file is written: the next call must not be asked meanwhile.
-    const before = stored;
+    const before = { stored, taken };
+    taken = [...taken, takenBy(update)];
     stored = withUpdate(stored, update, destination, file);
     if (update.type === 'addDirectories') applyToSession(update, live);
     try {
       await storeRules(file, [listChange(update)]);
       if (destination !== 'user') await wiring.onStored();
     } catch (thrown) {
-      stored = before;
+      ({ stored, taken } = before);
       applyToSession(update, live);
       wiring.notice(`That holds for this session only: ${file} could not be written (${messageOf(thrown)}).`);
     }
@@ -77,7 +79,7 @@ export function changePermissions(wiring: ChangeWiring): PermissionChanges {
   }
 
   return {
-    stored: () => stored,
+    current: (rules) => [...stored, ...rules.filter((rule) => !taken.some((isTaken) => isTaken(rule)))],
     async apply(updates) {
       for (const update of updates) {
         if (update.destination === 'session') applyToSession(update, live);
@@ -85,6 +87,14 @@ export function changePermissions(wiring: ChangeWiring): PermissionChanges {
       }
     },
   };
+}
+
+/** Which rules of a file an update took out of it. */
+function takenBy(update: PermissionUpdate): (rule: Rule) => boolean {
+  if ('directories' in update || update.type === 'addRules') return () => false;
+  const { type, destination, behavior, rules } = update;
+  return (rule) =>
+    rule.source === destination && rule.behavior === behavior && (type === 'replaceRules' || rules.includes(rule.text));
 }
 
 function applyToSession(update: PermissionUpdate, live: LiveState): void {

@@ -24,7 +24,6 @@ import { makeHooks } from './make-hooks.ts';
 import { openSession } from './open-session.ts';
 import { readSettings } from './read-settings.ts';
 import { startRun } from './start-run.ts';
-import type { DecisionTold } from './told.ts';
 import { createUsageMeter } from './usage-meter.ts';
 import { VERSION } from './version.ts';
 import { wireLoop } from './wire-loop.ts';
@@ -73,7 +72,6 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
     directories: session.stored.directories ?? [],
   });
   const meter = createUsageMeter();
-  const decisions: DecisionTold[] = [];
   let port: AgentPort | undefined;
   const tell = async (event: AgentEvent) => port?.tell(event);
   const transcript = openTranscript({
@@ -147,16 +145,7 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
   const agent = createAgent({
     sessionId: session.id,
     messages: session.messages,
-    listeners: [
-      transcript.record,
-      meter.hear,
-      loop.listen,
-      ...(debugLog === undefined ? [] : [debugLog.hear]),
-      (event) => {
-        if (event.type === 'permission_decision')
-          decisions.push({ tool: event.tool, verdict: event.verdict, trace: event.trace });
-      },
-    ],
+    listeners: [transcript.record, meter.hear, loop.listen, ...(debugLog === undefined ? [] : [debugLog.hear])],
     attach: (attached) => {
       port = attached;
     },
@@ -205,7 +194,6 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
     extensions: () => extensions,
     branch: (await git)?.branch,
     permissions,
-    decisions: () => decisions,
     skipPermissions: mode.mayBypass,
     tell,
     gatedShell: (command, allowed) => withPort((attached) => loop.runGated('Bash', { command }, attached, allowed)),

@@ -11,7 +11,6 @@ import type { LiveState } from './live-state.ts';
 import type { Extensions } from './load-extensions.ts';
 import type { ManualCompact } from './manual-compact.ts';
 import type { StartedRun } from './start-run.ts';
-import type { DecisionTold } from './told.ts';
 import type { UsageMeter } from './usage-meter.ts';
 import type { LoopParts } from './wire-loop.ts';
 import type { Permissions } from './wire-permissions.ts';
@@ -34,7 +33,6 @@ export type ConversationBase = {
   readonly extensions: () => Extensions;
   readonly branch: string | undefined;
   readonly permissions: Permissions;
-  readonly decisions: () => readonly DecisionTold[];
   readonly skipPermissions: 'may bypass' | 'may not bypass';
   readonly tell: (event: AgentEvent) => Promise<void>;
   readonly gatedShell: (command: string, allowed: readonly string[]) => Promise<string>;

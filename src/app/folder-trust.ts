@@ -72,9 +72,7 @@ export async function trustQuestion(
 }
 
 /** The settings of a folder as data: read to be shown and fingerprinted, never applied here. */
-async function look(
-  realDir: string,
-): Promise<{ readonly marks: Marks; readonly layers: readonly SettingsLayer[] }> {
+async function look(realDir: string): Promise<{ readonly marks: Marks; readonly layers: readonly SettingsLayer[] }> {
   const read = async (source: ApprovedSource) => {
     const file = join(realDir, FILES[source]);
     const text = await textOf(file).catch(() => undefined);

@@ -16,8 +16,8 @@ export type PolicySources = {
   readonly loaded: () => LoadedSettings;
   readonly live: () => Pick<Live, 'mode' | 'grants' | 'directories'>;
   readonly mayBypass: 'may bypass' | 'may not bypass';
-  /** Rules put into files since the start. */
-  readonly stored?: () => readonly Rule[];
+  /** The rules of files with what was changed in them since the start. */
+  readonly current?: (rules: readonly Rule[]) => readonly Rule[];
   /** The session's own folder: large results that were put aside there may be read back. */
   readonly sessionFolder?: string;
 };
@@ -45,8 +45,8 @@ export function makePolicy(sources: PolicySources): PolicySource {
     const granted = sources
       .live()
       .grants.flatMap(({ rule, behavior }) => rulesOfTexts([rule], behavior, { source: 'session', root: cwd }));
-    const stored = sources.stored?.() ?? [];
-    return [...flags, ...granted, ...stored, ...rulesOfSettings(sources.loaded(), { cwd, home }), ...putAside];
+    const written = rulesOfSettings(sources.loaded(), { cwd, home });
+    return [...flags, ...granted, ...(sources.current?.(written) ?? written), ...putAside];
   }
 
   function roots(): readonly string[] {

@@ -5,10 +5,16 @@ import { nearest } from '../lib/nearest.ts';
 import type { BuiltinCommand } from './commands/builtin-command.ts';
 import { CHANGE_COMMANDS } from './commands/change-commands.ts';
 import { LOOK_COMMANDS } from './commands/look-commands.ts';
+import { PERMISSION_COMMANDS } from './commands/permission-commands.ts';
 import { VIEW_COMMANDS } from './commands/view-commands.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 
-const BUILT_IN: readonly BuiltinCommand[] = [...VIEW_COMMANDS, ...LOOK_COMMANDS, ...CHANGE_COMMANDS];
+const BUILT_IN: readonly BuiltinCommand[] = [
+  ...VIEW_COMMANDS,
+  ...LOOK_COMMANDS,
+  ...PERMISSION_COMMANDS,
+  ...CHANGE_COMMANDS,
+];
 
 /** Every command that can be typed here: ours, those of files, and skills by their name. */
 export function listCommands({ extensions }: ConversationParts): readonly CommandInfo[] {

@@ -1,11 +1,12 @@
 import type { AgentPort } from '../agent/parts.ts';
 import type { PermissionUpdate } from '../contracts/host.ts';
 import type { JsonObject } from '../contracts/json.ts';
-import type { PermissionMode } from '../contracts/permission.ts';
+import type { Decision, PermissionMode } from '../contracts/permission.ts';
 import type { QueryDeps } from '../contracts/query.ts';
 import { excludedFromSearch } from '../permissions/excluded.ts';
 import { fitsRule } from '../permissions/fits-rule.ts';
 import { diskFs } from '../permissions/fs.ts';
+import type { GateRecord } from '../permissions/gate.ts';
 import { lintRules } from '../permissions/lint.ts';
 import { createCallGuards } from './call-guards.ts';
 import { changePermissions } from './change-permissions.ts';
@@ -14,7 +15,7 @@ import { type GateBounds, makeGate } from './make-gate.ts';
 import { makePolicy, type PolicySource, type PolicySources } from './make-policy.ts';
 import type { Denial } from './told.ts';
 
-export type PermissionWiring = Omit<PolicySources, 'live' | 'options' | 'stored'> & {
+export type PermissionWiring = Omit<PolicySources, 'live' | 'options' | 'current'> & {
   readonly options: PolicySources['options'] & { readonly face: string; readonly permissionPrompt?: string };
   readonly live: LiveState;
   readonly notice: (text: string) => void;
@@ -23,10 +24,23 @@ export type PermissionWiring = Omit<PolicySources, 'live' | 'options' | 'stored'
   readonly newId: () => string;
 };
 
+/** A decision as `/why` and `/permissions` show it. */
+export type KeptDecision = {
+  readonly tool: string;
+  readonly title: string;
+  readonly verdict: 'allow' | 'deny';
+  readonly by: 'decision' | 'hook' | 'answer';
+  readonly decision: Decision;
+};
+
+const KEPT_DECISIONS = 100;
+
 /** Everything the rest of a conversation asks of its permissions. */
 export type Permissions = PolicySource & {
   gate(port: AgentPort, bounds?: GateBounds): QueryDeps['gate'];
   denials(): readonly Denial[];
+  /** The newest decisions, the oldest first. */
+  decisions(): readonly KeptDecision[];
   /** What searches leave out: denied places and files of secrets. */
   excluded(): readonly string[];
   fitsRule(rule: string, tool: string, input: JsonObject): boolean;
@@ -43,12 +57,13 @@ export type Permissions = PolicySource & {
 export function wirePermissions(wiring: PermissionWiring): Permissions {
   const { options, environment, live } = wiring;
   const changes = changePermissions({ ...wiring, home: environment.home, ouroHome: environment.ouroHome });
-  const source = makePolicy({ ...wiring, live: live.now, stored: changes.stored });
+  const source = makePolicy({ ...wiring, live: live.now, current: changes.current });
   const guards = createCallGuards(
     () => ({ ...environment.variables, ...wiring.loaded().merged.env }),
     (at) => source.policy(at),
   );
   const denials: Denial[] = [];
+  const decisions: KeptDecision[] = [];
   const nobody = options.permissionPrompt === undefined && (options.face === 'print' || options.face === 'host');
 
   return {
@@ -59,7 +74,7 @@ export function wirePermissions(wiring: PermissionWiring): Permissions {
           policy: source.policy,
           mode: () => live.now().mode,
           asks: nobody ? 'nobody' : 'somebody',
-          record: guards.record,
+          record,
           onDenial: (denial) => denials.push(denial),
           remember: (rules, destination) =>
             changes.apply([{ type: 'addRules', behavior: 'allow', rules, destination }]),
@@ -70,6 +85,7 @@ export function wirePermissions(wiring: PermissionWiring): Permissions {
         bounds,
       ),
     denials: () => denials,
+    decisions: () => decisions,
     excluded: () => excludedFromSearch(source.policy(live.now().cwd)),
     fitsRule: (rule, tool, input) => fitsRule(rule, { tool, input }, source.policy(live.now().cwd), diskFs),
     shellVariables: guards.shellVariables,
@@ -80,6 +96,13 @@ export function wirePermissions(wiring: PermissionWiring): Permissions {
         .filter(({ kind }) => kind === 'malformed' || kind === 'dead')
         .map(({ text }) => text),
   };
+
+  function record(entry: GateRecord): void {
+    guards.record(entry);
+    const { request, verdict, by, decision } = entry;
+    decisions.push({ tool: request.tool, title: request.title, verdict, by, decision });
+    if (decisions.length > KEPT_DECISIONS) decisions.shift();
+  }
 
   function changeMode(mode: PermissionMode): void {
     if (mode === 'bypassPermissions' && wiring.mayBypass === 'may not bypass') return;

@@ -31,7 +31,6 @@ export type CommandView =
   | 'theme'
   | 'resume'
   | 'rewind'
-  | 'permissions'
   | 'context'
   | 'transcript'
   | 'tasks'

@@ -1,7 +1,7 @@
 import { formatDuration, formatMoney, formatTokens } from '../../lib/format.ts';
 import { explain } from '../../settings/merge.ts';
 import { renderContextUsage } from '../context-usage.ts';
-import { type BuiltinCommand, failed, plain, show } from './builtin-command.ts';
+import { type BuiltinCommand, plain, show } from './builtin-command.ts';
 
 /** Commands that only show something. */
 export const LOOK_COMMANDS: readonly BuiltinCommand[] = [
@@ -139,15 +139,6 @@ export const LOOK_COMMANDS: readonly BuiltinCommand[] = [
         .map(({ id, title, startedAtMs }) => `- agent ${id} ${title}, ${formatDuration(Date.now() - startedAtMs)}`);
       const lines = [...shells, ...agents];
       return show(lines.length === 0 ? 'Nothing runs in the background.' : lines.join('\n'));
-    },
-  },
-  {
-    name: 'why',
-    description: 'why the last call was allowed or refused',
-    async run(_args, { decisions }) {
-      const last = decisions().at(-1);
-      if (last === undefined) return failed('Nothing was decided yet.');
-      return plain(`${last.tool}: ${last.verdict}\n${JSON.stringify(last.trace, null, 2)}`);
     },
   },
 ];

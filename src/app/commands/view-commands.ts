@@ -12,7 +12,6 @@ export const VIEW_COMMANDS: readonly BuiltinCommand[] = [
   view('help', 'keys and commands'),
   view('resume', 'open another session'),
   view('rewind', 'go back: conversation, files or both'),
-  view('permissions', 'rules and recent decisions'),
   view('theme', 'colours'),
   view('transcript', 'everything that was said'),
   view('tasks', 'the task list'),
