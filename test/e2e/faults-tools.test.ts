@@ -1,0 +1,208 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, readdir, readFile, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type ApiBlock, calls, halfCall, later, says, toolUse } from '../support/api/reply.ts';
+import { gate, startApiServer } from '../support/api/server.ts';
+import { terminalEnvironment } from '../support/environment.ts';
+import { expectNoneLeft, processesMarked } from '../support/processes.ts';
+import { LAUNCHER, runOuro, startOuro } from '../support/run-ouro.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
+import { openTerminal } from '../support/virtual-terminal.ts';
+
+let project: TempProject;
+
+beforeEach(async () => {
+  project = await createTempProject({ 'a.txt': 'alpha\n' });
+});
+
+afterEach(() => project.remove());
+
+const FREE = ['--permission-mode', 'acceptEdits', '--allowedTools', 'Bash'];
+
+type Result = { readonly tool_use_id: string; readonly content: string; readonly is_error?: boolean };
+
+/** The results that the last request brought, by call. */
+function resultsIn(raw: string | undefined): Readonly<Record<string, string>> {
+  const { messages } = JSON.parse(raw ?? '{"messages":[]}');
+  const results: Result[] = messages
+    .flatMap(({ content }: { readonly content: readonly object[] | string }) => content)
+    .filter((block: { readonly type: string }) => block.type === 'tool_result');
+  return Object.fromEntries(
+    results.map((one) => [one.tool_use_id, `${one.is_error ? 'error: ' : ''}${textOf(one.content)}`]),
+  );
+}
+
+function textOf(content: unknown): string {
+  return typeof content === 'string' ? content : JSON.stringify(content);
+}
+
+/** One reply full of calls, and what came of each. */
+async function outcomesOf(blocks: readonly ApiBlock[], args: readonly string[] = FREE) {
+  await using server = await startApiServer({ turns: [calls(...blocks), says('seen')] });
+  const end = await runOuro(project, ['-p', 'go', ...args], server.url);
+  expect(end).toMatchObject({ code: 0, stdout: 'seen\n' });
+  expect(server.all().flatMap(({ violation }) => violation ?? [])).toEqual([]);
+  return resultsIn(server.requests()[1]?.raw);
+}
+
+test('input that is no input is answered with the field and what was expected, and the loop goes on', async () => {
+  const outcomes = await outcomesOf([
+    toolUse('Reed', { file_path: 'a.txt' }, 'unknown'),
+    toolUse('Read', { path: 'a.txt' }, 'missing'),
+    toolUse('Bash', { command: 7 }, 'kind'),
+    toolUse('Grep', { pattern: 'x', output_mode: 'all' }, 'choice'),
+    toolUse('Read', ['a.txt'], 'list'),
+    halfCall('Read', '{"file_path":', 'cut'),
+    halfCall('Read', '"a.txt"', 'text'),
+    halfCall('Edit', '{"file_path":"a.txt",}', 'comma'),
+    toolUse('Read', { file_path: 'a.txt' }, 'good'),
+  ]);
+  expect(outcomes).toMatchObject({
+    unknown: expect.stringMatching(/^error: .*"?Reed"?.*Read/s),
+    missing: expect.stringMatching(/^error: .*"file_path"/s),
+    kind: expect.stringMatching(/^error: .*"command".*string/s),
+    choice: expect.stringMatching(/^error: .*"output_mode".*content/s),
+    list: expect.stringMatching(/^error: .*object/s),
+    cut: expect.stringMatching(/^error: .*JSON/s),
+    text: expect.stringMatching(/^error: .*object/s),
+    comma: expect.stringMatching(/^error: .*JSON/s),
+    good: '1→alpha',
+  });
+});
+
+test('reads that could hang or flood are refused at once', async () => {
+  await promisify(execFile)('mkfifo', [join(project.dir, 'fifo')]);
+  await project.write('huge', '');
+  await truncate(join(project.dir, 'huge'), 5 * 1024 ** 3);
+  const read = (path: string, id: string) => toolUse('Read', { file_path: join(project.dir, path) }, id);
+  const outcomes = await outcomesOf([read('fifo', 'fifo'), read('.', 'folder'), read('huge', 'huge')]);
+  expect(outcomes).toMatchObject({
+    fifo: expect.stringMatching(/^error: .*FIFO/),
+    folder: expect.stringMatching(/^error: .*directory.*Glob/),
+    huge: expect.stringMatching(/^error: .*too large \(5 GB/),
+  });
+});
+
+test('a large result is kept whole, and the model gets its head, its tail and the place', async () => {
+  await project.write('many.txt', Array.from({ length: 4000 }, (_, at) => `found ${at}`).join('\n'));
+  const input = { pattern: 'found', path: 'many.txt', output_mode: 'content', head_limit: 0 };
+  const { big = '' } = await outcomesOf([toolUse('Grep', input, 'big')]);
+  expect(big.length).toBeLessThan(30_000);
+  expect(big).toContain('found 0\n');
+  expect(big).toContain('found 3999');
+  const path = /in (\/\S+\.txt);/.exec(big)?.[1] ?? '';
+  expect(path.startsWith(project.ouroHome)).toBe(true);
+  expect((await readFile(path, 'utf8')).split('\n').length).toBeGreaterThanOrEqual(4000);
+});
+
+test('a gigabyte of output: bounded memory, head, tail and a path', async () => {
+  const { closed, open } = gate();
+  await using server = await startApiServer({
+    turns: (_request, index) =>
+      index === 0
+        ? calls(toolUse('Bash', { command: 'echo first; head -c 1000000000 /dev/zero; echo; echo last' }, 'big'))
+        : later(closed, says('seen')),
+  });
+  await using running = startOuro(project, ['-p', 'go', ...FREE], server.url);
+  const { raw } = await server.waitForRequest(2);
+  const peak = /VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${running.child.pid}/status`, 'utf8'))?.[1];
+  open();
+  expect(await running.ended).toMatchObject({ code: 0 });
+  expect(Number(peak)).toBeLessThan(300_000);
+  const { big = '' } = resultsIn(raw);
+  expect(big).toMatch(/^first\n/);
+  expect(big).toMatch(/last$/);
+  expect(big).toContain(project.ouroHome);
+  expect(big.length).toBeLessThan(40_000);
+});
+
+describe('nothing is left running', () => {
+  const STUBBORN = '(trap "" TERM HUP INT; setsid sleep 4001 & sleep 4002) & exec >/dev/null 2>&1; sleep 4003';
+
+  test('after a command ran out of time, and after one that was left in the background', async () => {
+    await using server = await startApiServer({
+      turns: [
+        calls(
+          toolUse('Bash', { command: STUBBORN, timeout: 300 }, 'late'),
+          toolUse('Bash', { command: STUBBORN, run_in_background: true }, 'behind'),
+        ),
+        says('seen'),
+      ],
+    });
+    const { code } = await runOuro(project, ['-p', 'go', ...FREE], server.url);
+    expect(code).toBe(0);
+    expect(resultsIn(server.requests()[1]?.raw)).toMatchObject({
+      late: expect.stringMatching(/^error: .*the limit of .* is reached/),
+      behind: expect.stringMatching(/background as shell_/),
+    });
+    await expectNoneLeft(project.marker);
+  });
+
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)('after %s in the middle of a command', async (signal, code) => {
+    await using server = await startApiServer({
+      turns: [calls(toolUse('Bash', { command: `echo > up; ${STUBBORN}` }))],
+    });
+    await using running = startOuro(project, ['-p', 'go', ...FREE], server.url);
+    await vi.waitFor(() => expect(existsSync(join(project.dir, 'up'))).toBe(true), 8000);
+    running.child.kill(signal);
+    expect(await running.ended).toMatchObject({ code });
+    await expectNoneLeft(project.marker);
+  });
+
+  test('after ESC, while ouro itself goes on', async () => {
+    await using server = await startApiServer({
+      turns: [calls(toolUse('Bash', { command: STUBBORN, description: 'wait for ever' })), says('Gone on.')],
+    });
+    await using terminal = openTerminal([LAUNCHER, ...FREE], {
+      cwd: project.dir,
+      env: terminalEnvironment(project, server.url),
+    });
+    const sleeping = async () =>
+      (await processesMarked(project.marker)).filter(({ command }) => command.startsWith('sleep')).length;
+    await terminal.waitForText(/^>/m);
+    terminal.type('go');
+    terminal.press('enter');
+    await vi.waitFor(async () => expect(await sleeping()).toBe(3), 8000);
+    terminal.press('esc');
+    await terminal.waitForText(/Stopped\. Say what to do instead/);
+    await vi.waitFor(async () => expect(await sleeping()).toBe(0), 8000);
+    terminal.type('and on');
+    terminal.press('enter');
+    await terminal.waitForText(/Gone on\./);
+    expect(server.all().flatMap(({ violation }) => violation ?? [])).toEqual([]);
+  });
+});
+
+describe('a file that cannot be written keeps its old content', () => {
+  test('in a folder where nobody may write', async () => {
+    await project.write('locked/a.txt', 'old\n');
+    await chmod(join(project.dir, 'locked'), 0o555);
+    const file_path = join(project.dir, 'locked/a.txt');
+    await using server = await startApiServer({
+      turns: [
+        calls(toolUse('Read', { file_path }, 'read')),
+        calls(
+          toolUse('Write', { file_path, content: 'new\n' }, 'write'),
+          toolUse('Edit', { file_path, old_string: 'old', new_string: 'new' }, 'edit'),
+        ),
+        says('seen'),
+      ],
+    });
+    await runOuro(project, ['-p', 'go', ...FREE], server.url);
+    const { write, edit } = resultsIn(server.requests()[2]?.raw);
+    const content = await project.read('locked/a.txt');
+    await chmod(join(project.dir, 'locked'), 0o755);
+    // Root may write anywhere; then both must have worked, one after the other.
+    if (process.getuid?.() === 0) return expect(content).toBe('new\n');
+    expect(write).toMatch(/^error: .*no permission/);
+    expect(edit).toMatch(/^error: .*no permission/);
+    expect([content, await readdir(join(project.dir, 'locked'))]).toEqual(['old\n', ['a.txt']]);
+  });
+});
