@@ -2,12 +2,12 @@ import { usageBreakdown } from '../context/usage-breakdown.ts';
 import type { ContextUsage, Conversation, ConversationInfo } from '../contracts/conversation.ts';
 import { listModels, resolveModel } from '../model/catalog.ts';
 import { askSmallModel } from '../model/side-calls.ts';
-import { isInside } from '../permissions/paths.ts';
 import type { ConversationBase, ConversationParts } from './conversation-parts.ts';
 import { expandPrompt } from './expand-prompt.ts';
 import { createFindFiles } from './find-files.ts';
 import { isMode, MODES } from './first-mode.ts';
 import { createManualCompact } from './manual-compact.ts';
+import { mayReadUnasked } from './read-for-host.ts';
 import { listCommands, runCommand } from './run-command.ts';
 import { createShellLines } from './shell-lines.ts';
 import { VERSION } from './version.ts';
@@ -89,7 +89,7 @@ export function makeConversation(base: ConversationBase): Conversation {
       expandPrompt(words, images, {
         cwd: live.now().cwd,
         home: base.environment.home,
-        mayRead: (path) => loop.roots().some((root) => isInside(path, root)),
+        mayRead: (path) => mayReadUnasked(path, { permissions: base.permissions, cwd: live.now().cwd }),
       }),
     contextUsage,
     checkpoints: async () => [],

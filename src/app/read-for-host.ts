@@ -7,16 +7,22 @@ import { diskFs } from '../permissions/fs.ts';
 import { resolvePath } from '../permissions/paths.ts';
 import type { Permissions } from './wire-permissions.ts';
 
+type Around = { readonly permissions: Pick<Permissions, 'policy'>; readonly cwd: string };
+
+/** Whether the Read tool could read this path unasked: what somebody names with `@` follows the same rules. */
+export function mayReadUnasked(path: string, around: Around): boolean {
+  return judged(path, around).verdict === 'allow';
+}
+
+function judged(path: string, { permissions, cwd }: Around) {
+  return decide(factsOf('Read', { file_path: path }, cwd), permissions.policy(cwd), diskFs);
+}
+
 /** Reads a file for a host: what the Read tool could not read unasked, a host cannot either. */
-export async function readForHost(
-  path: string,
-  maxBytes: number,
-  around: { readonly permissions: Pick<Permissions, 'policy'>; readonly cwd: string },
-): ReturnType<ControlPort['readFile']> {
-  const policy = around.permissions.policy(around.cwd);
-  const { verdict, reasons } = decide(factsOf('Read', { file_path: path }, around.cwd), policy, diskFs);
+export async function readForHost(path: string, maxBytes: number, around: Around): ReturnType<ControlPort['readFile']> {
+  const { verdict, reasons } = judged(path, around);
   if (verdict !== 'allow') return { ok: false, why: `${path} may not be read: ${reasons.join(' ')}` };
-  const { real } = resolvePath(diskFs, { cwd: around.cwd, home: policy.home }, path);
+  const { real } = resolvePath(diskFs, { cwd: around.cwd, home: around.permissions.policy(around.cwd).home }, path);
   try {
     return await readStart(real, maxBytes);
   } catch (thrown) {

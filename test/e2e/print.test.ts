@@ -136,6 +136,15 @@ test('a call that would need a question is denied with its reason, and the run g
   expect(JSON.stringify(server.requests()[1]?.body.messages)).toContain('needs permission');
 });
 
+test('a file that is named with @ comes along, but none that a rule keeps from being read', async () => {
+  await project.write('secret.env', 'TOKEN=hush');
+  server = await startApiServer({ turns: [says('seen')] });
+  const settings = JSON.stringify({ permissions: { deny: ['Read(./secret.env)'] } });
+  await runOuro(project, ['-p', 'compare @a.txt and @secret.env', '--settings', settings], server.url);
+  expect(spoken()).toContain('alpha');
+  expect(spoken()).not.toContain('hush');
+});
+
 test('a structured answer is checked, and printed as JSON', async () => {
   const schema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
   server = await startApiServer({
