@@ -6,12 +6,15 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type ApiBlock, calls, halfCall, later, says, toolUse } from '../support/api/reply.ts';
 import { gate, startApiServer } from '../support/api/server.ts';
-import { terminalEnvironment } from '../support/environment.ts';
+import { bareEnvironment, terminalEnvironment } from '../support/environment.ts';
 import { expectNoneLeft, processesMarked } from '../support/processes.ts';
 import { LAUNCHER, runOuro, startOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 import { openTerminal } from '../support/virtual-terminal.ts';
 
+const run = promisify(execFile);
+// Where the kernel lets a user have mounts of their own, a disk can be made that is really full.
+const ownMounts = await mayMount();
 let project: TempProject;
 
 beforeEach(async () => {
@@ -74,7 +77,7 @@ test('input that is no input is answered with the field and what was expected, a
 });
 
 test('reads that could hang or flood are refused at once', async () => {
-  await promisify(execFile)('mkfifo', [join(project.dir, 'fifo')]);
+  await run('mkfifo', [join(project.dir, 'fifo')]);
   await project.write('huge', '');
   await truncate(join(project.dir, 'huge'), 5 * 1024 ** 3);
   const read = (path: string, id: string) => toolUse('Read', { file_path: join(project.dir, path) }, id);
@@ -205,4 +208,38 @@ describe('a file that cannot be written keeps its old content', () => {
     expect(edit).toMatch(/^error: .*no permission/);
     expect([content, await readdir(join(project.dir, 'locked'))]).toEqual(['old\n', ['a.txt']]);
   });
+
+  test.runIf(ownMounts)('on a disk that is full', async () => {
+    await project.write('full/.keep', '');
+    const file_path = join(project.dir, 'full/a.txt');
+    const long = 'x'.repeat(200_000);
+    await using server = await startApiServer({
+      turns: [
+        calls(toolUse('Read', { file_path }, 'read')),
+        calls(
+          toolUse('Write', { file_path, content: long }, 'write'),
+          toolUse('Edit', { file_path, old_string: 'old', new_string: long }, 'edit'),
+        ),
+        says('seen'),
+      ],
+    });
+    const line = `mount -t tmpfs -o size=64k none full && echo old > full/a.txt
+      "$0" -p go --permission-mode acceptEdits </dev/null; cat full/a.txt; ls -A full`;
+    const { stdout } = await run('unshare', ['-rm', 'sh', '-c', line, LAUNCHER], {
+      cwd: project.dir,
+      env: bareEnvironment(project, server.url),
+    });
+    expect(stdout).toBe('seen\nold\na.txt\n');
+    expect(resultsIn(server.requests()[2]?.raw)).toMatchObject({
+      write: expect.stringMatching(/^error: .*was not written and is unchanged: the disk is full/),
+      edit: expect.stringMatching(/^error: .*was not written and is unchanged: the disk is full/),
+    });
+  });
 });
+
+function mayMount(): Promise<boolean> {
+  return run('unshare', ['-rm', 'sh', '-c', 'mount -t tmpfs -o size=64k none /mnt']).then(
+    () => true,
+    () => false,
+  );
+}

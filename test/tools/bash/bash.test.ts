@@ -207,13 +207,6 @@ test('a large output is kept whole in a file, and the model gets head, tail and 
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
-test('a gigabyte of output stays in bounded memory', async () => {
-  const before = process.memoryUsage().rss;
-  const outcome = await bench.bash('head -c 1000000000 /dev/zero');
-  expect(process.memoryUsage().rss - before).toBeLessThan(300_000_000);
-  expect(String(outcome.content).length).toBeLessThan(40_000);
-}, 60_000);
-
 test('progress shows the last lines while it runs', async () => {
   const controller = new AbortController();
   const running = bench.bash('echo one; echo two; sleep 60', {}, controller.signal);
