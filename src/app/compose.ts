@@ -6,16 +6,16 @@ import type { AgentPort } from '../agent/parts.ts';
 import type { Conversation } from '../contracts/conversation.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
-import { openTranscript } from '../session/transcript.ts';
 import { asAgent } from './as-agent.ts';
 import { chooseModel } from './choose-model.ts';
 import { openDebugLog } from './debug-log.ts';
 import { doctorParts } from './doctor-parts.ts';
 import type { Environment } from './environment.ts';
-import { firstMode } from './first-mode.ts';
+import { firstMode, withStoredMode } from './first-mode.ts';
 import { folderTrust } from './folder-trust.ts';
 import { forkNow } from './fork-session.ts';
 import { gitSnapshot } from './git-snapshot.ts';
+import { keepSession } from './keep-session.ts';
 import { createLiveState } from './live-state.ts';
 import { loadExtensions } from './load-extensions.ts';
 import { loopHooks } from './loop-hooks.ts';
@@ -25,7 +25,7 @@ import { openSession } from './open-session.ts';
 import { readSettings } from './read-settings.ts';
 import { startRun } from './start-run.ts';
 import { createUsageMeter } from './usage-meter.ts';
-import { VERSION } from './version.ts';
+import { wireCheckpoints } from './wire-checkpoints.ts';
 import { wireLoop } from './wire-loop.ts';
 import { wirePermissions } from './wire-permissions.ts';
 
@@ -56,39 +56,28 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
   const settings = loaded.merged;
   const choice = chooseModel(options, settings, environment, session.stored);
   if (!choice.ok) return choice;
-  const mode = firstMode(options, settings, environment);
+  const mode = firstMode(withStoredMode(options, session.stored), settings, environment);
   if (!mode.ok) return mode;
 
   const live = createLiveState({
     model: choice.model,
     effort: options.effort ?? session.stored.effort ?? settings.effort ?? 'off',
-    thinkingTokens: options.maxThinkingTokens,
+    thinkingTokens: options.maxThinkingTokens ?? session.stored.thinkingTokens,
     mode: mode.mode,
     cwd: session.stored.cwd ?? cwd,
     todos: session.stored.todos ?? [],
     title: session.rebuilt?.title,
-    outputStyle: settings.outputStyle ?? 'default',
+    outputStyle: session.stored.outputStyle ?? settings.outputStyle ?? 'default',
+    plan: session.stored.plan,
     grants: session.stored.grants ?? [],
     directories: session.stored.directories ?? [],
   });
   const meter = createUsageMeter();
   let port: AgentPort | undefined;
   const tell = async (event: AgentEvent) => port?.tell(event);
-  const transcript = openTranscript({
-    ouroHome: environment.ouroHome,
-    cwd,
-    sessionId: session.id,
-    gitBranch: (await git)?.branch,
-    version: VERSION,
-    lastUuid: session.lastUuid,
-    persistence: options.persistence,
-    newId: randomUUID,
-    now: Date.now,
-    tell: (level, text) => void tell({ type: 'notice', level, topic: 'session_store', text }),
-  });
-  live.onChange(
-    (part) => void transcript.append({ type: 'system', subtype: 'state', data: JSON.parse(JSON.stringify(part)) }),
-  );
+  const branch = (await git)?.branch;
+  const kept = keepSession({ opened: session, options, environment, cwd, branch, live, tell, newId: randomUUID });
+  const { transcript } = kept;
   live.onChange(({ mode: changed }) => {
     if (changed !== undefined) void tell({ type: 'mode', mode: changed });
   });
@@ -103,6 +92,15 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
     sessionFolder: transcript.folder,
     notice: (text) => void tell({ type: 'notice', level: 'warn', topic: 'permissions', text }),
     onStored: trust.renew,
+    newId: randomUUID,
+  });
+  const checkpoints = wireCheckpoints({
+    transcript,
+    entries: session.rebuilt?.checkpoints ?? [],
+    environment,
+    roots: permissions.roots,
+    background: () => loop.shells.list().some(({ exit }) => exit === undefined),
+    warn: (text) => void tell({ type: 'notice', level: 'warn', topic: 'checkpoints', text }),
     newId: randomUUID,
   });
   const hooks = makeHooks({
@@ -137,6 +135,7 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
     permissions,
     contextDecisions: session.contextDecisions,
     ledger: started.ledgerOf(transcript),
+    checkpoints,
     newId: randomUUID,
   });
   const debugLog = openDebugLog(options, environment.ouroHome, session.id, () => new Date());
@@ -145,7 +144,13 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
   const agent = createAgent({
     sessionId: session.id,
     messages: session.messages,
-    listeners: [transcript.record, meter.hear, loop.listen, ...(debugLog === undefined ? [] : [debugLog.hear])],
+    listeners: [
+      kept.record,
+      ...(checkpoints === undefined ? [] : [checkpoints.hear]),
+      meter.hear,
+      loop.listen,
+      ...(debugLog === undefined ? [] : [debugLog.hear]),
+    ],
     attach: (attached) => {
       port = attached;
     },
@@ -192,7 +197,7 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
     trusted,
     loaded: () => loaded,
     extensions: () => extensions,
-    branch: (await git)?.branch,
+    branch,
     permissions,
     skipPermissions: mode.mayBypass,
     tell,
@@ -201,6 +206,8 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
       withPort((attached) => loop.runGated('Read', { file_path: resolve(live.now().cwd, path) }, attached)),
     fork: () => forkNow(transcript),
     started,
+    kept,
+    checkpoints,
     examine: async () => {
       const { examine, formatFindings } = await import('./doctor.ts');
       return formatFindings(await examine(doctorParts(options, environment)), 'plain');

@@ -7,11 +7,13 @@ import type { Hooks } from '../hooks/create-hooks.ts';
 import type { PortChoice } from '../model/choose-port.ts';
 import type { Transcript } from '../session/transcript.ts';
 import type { Environment } from './environment.ts';
+import type { KeptSession } from './keep-session.ts';
 import type { LiveState } from './live-state.ts';
 import type { Extensions } from './load-extensions.ts';
 import type { ManualCompact } from './manual-compact.ts';
 import type { StartedRun } from './start-run.ts';
 import type { UsageMeter } from './usage-meter.ts';
+import type { WiredCheckpoints } from './wire-checkpoints.ts';
 import type { LoopParts } from './wire-loop.ts';
 import type { Permissions } from './wire-permissions.ts';
 
@@ -39,6 +41,8 @@ export type ConversationBase = {
   readonly gatedFile: (path: string) => Promise<string>;
   readonly fork: () => Promise<string | undefined>;
   readonly started: StartedRun;
+  readonly kept: KeptSession;
+  readonly checkpoints: WiredCheckpoints | undefined;
   readonly examine: () => Promise<string>;
   readonly newId: () => string;
 };

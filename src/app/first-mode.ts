@@ -9,6 +9,15 @@ export function isMode(text: string): text is PermissionMode {
   return MODES.some((mode) => mode === text);
 }
 
+/** A resumed session goes on in its mode; only the one that asks nobody has to be asked for again. */
+export function withStoredMode(
+  options: RunOptions,
+  { mode }: { readonly mode?: PermissionMode | undefined },
+): RunOptions {
+  if (options.permissionMode !== undefined || mode === undefined || mode === 'bypassPermissions') return options;
+  return { ...options, permissionMode: mode };
+}
+
 export type FirstMode =
   | { readonly ok: true; readonly mode: PermissionMode; readonly mayBypass: 'may bypass' | 'may not bypass' }
   | { readonly ok: false; readonly problem: string };

@@ -13,6 +13,8 @@ export type Live = {
   readonly todos: readonly Todo[];
   readonly title: string | undefined;
   readonly outputStyle: string;
+  /** The plan that was agreed on last. */
+  readonly plan?: string | undefined;
   /** Rules that hold for this session alone. */
   readonly grants: readonly { readonly rule: string; readonly behavior: RuleBehavior }[];
   /** Folders that joined the workspace for this session alone. */

@@ -8,6 +8,7 @@ import { createFindFiles } from './find-files.ts';
 import { isMode, MODES } from './first-mode.ts';
 import { createManualCompact } from './manual-compact.ts';
 import { mayReadUnasked } from './read-for-host.ts';
+import { makeRewind } from './rewind.ts';
 import { listCommands, runCommand } from './run-command.ts';
 import { createShellLines } from './shell-lines.ts';
 import { VERSION } from './version.ts';
@@ -55,6 +56,13 @@ export function makeConversation(base: ConversationBase): Conversation {
         new AbortController().signal,
       ),
   };
+  const rewinding = makeRewind({
+    ...base,
+    forget: (why) => {
+      loop.readState.forgetShown();
+      loop.observer.expect(why);
+    },
+  });
   const findFiles = createFindFiles(loop.locator, base.cwd, Date.now);
   const runShell = createShellLines({
     ...base,
@@ -92,8 +100,8 @@ export function makeConversation(base: ConversationBase): Conversation {
         mayRead: (path) => mayReadUnasked(path, { permissions: base.permissions, cwd: live.now().cwd }),
       }),
     contextUsage,
-    checkpoints: async () => [],
-    rewind: async () => ({ ok: false, why: 'There is nothing to go back to.' }),
+    checkpoints: rewinding.checkpoints,
+    rewind: rewinding.rewind,
     rename: async (title) => {
       live.change({ title });
       await transcript.append({ type: 'title', title, by: 'person' });
@@ -105,8 +113,8 @@ export function makeConversation(base: ConversationBase): Conversation {
         .map(({ id, command, startedAtMs }) => ({ id, title: command, elapsedMs: Date.now() - startedAtMs })),
     moveToBackground: loop.shells.moveToBackground,
     control: wireControl(parts),
-    draft: { load: async () => undefined, save: () => undefined, clear: async () => undefined },
-    history: { recent: async () => [], add: async () => undefined },
+    draft: base.kept.draft,
+    history: base.kept.history,
     async close(reason) {
       agent.abort('shutdown');
       loop.stopBackground();

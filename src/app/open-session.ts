@@ -1,67 +1,60 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { z } from 'zod';
+import { dirname, relative } from 'node:path';
+import { walkWorkspace } from '../checkpoints/walk-workspace.ts';
 import { readDecisions } from '../context/decision-record.ts';
 import type { Decision } from '../context/decisions.ts';
-import type { Todo } from '../contracts/display.ts';
 import type { Message } from '../contracts/message.ts';
-import type { Effort } from '../contracts/model.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
-import type { SessionRecord } from '../contracts/session.ts';
+import type { RecordBody } from '../contracts/session.ts';
+import { type Claim, claimSession } from '../session/claim.ts';
+import { settleDangling } from '../session/dangling.ts';
+import { projectDir, transcriptPath } from '../session/paths.ts';
 import { type Rebuilt, rebuild } from '../session/rebuild.ts';
 import { findSession, forkSession, listSessions, readSession, type SessionSummary } from '../session/store.ts';
 import type { Environment } from './environment.ts';
-import type { Live } from './live-state.ts';
+import { readStoredState, type StoredState } from './stored-state.ts';
 
 /** The session a run is about: a new one, or what a stored one held. */
 export type OpenedSession = {
   readonly id: string;
+  /** The folder its file lies in: a session stays where it began, wherever it is resumed from. */
+  readonly dir: string;
   readonly messages: readonly Message[];
   readonly rebuilt: Rebuilt | undefined;
-  readonly lastUuid: string | null;
+  readonly claim: Claim | undefined;
+  /** To be written before anything is sent: what the end of the last process left open. */
+  readonly settled: readonly RecordBody[];
   readonly warnings: readonly string[];
-  /** What the session remembers of how it was left. */
   readonly stored: StoredState;
   /** What the context pipeline decided, to be replayed so that sent bytes stay. */
   readonly contextDecisions: readonly Decision[];
 };
 
-export type StoredState = {
-  readonly model?: string;
-  readonly effort?: Effort;
-  readonly cwd?: string;
-  readonly todos?: readonly Todo[];
-  readonly grants?: Live['grants'];
-  readonly directories?: readonly string[];
-};
-
 export type SessionOpening = ({ readonly ok: true } & OpenedSession) | { readonly ok: false; readonly problem: string };
 
-/** Finds, reads, repairs and if asked forks the session; a new one touches no disk. */
+/** Finds, claims, reads, repairs and if asked forks the session; a new one touches no disk. */
 export async function openSession(
   options: RunOptions,
   environment: Environment,
   realCwd: string,
 ): Promise<SessionOpening> {
   const { session } = options;
-  if (session.kind === 'new') {
-    return {
-      ok: true,
-      id: session.id ?? randomUUID(),
-      messages: [],
-      rebuilt: undefined,
-      lastUuid: null,
-      warnings: [],
-      stored: {},
-      contextDecisions: [],
-    };
-  }
+  if (session.kind === 'new') return fresh(session.id ?? randomUUID(), projectDir(environment.ouroHome, realCwd));
   const found =
     session.kind === 'resume'
       ? await findSession(environment.ouroHome, realCwd, session.wanted)
       : await newest(environment, realCwd);
   if (!found.ok) return { ok: false, problem: found.why };
-  return resume(found.session, session.fork === 'fork' ? (session.id ?? randomUUID()) : undefined);
+  return resume(found.session, session, options.persistence, environment, realCwd);
+}
+
+function fresh(id: string, dir: string): SessionOpening {
+  if (existsSync(transcriptPath(dir, id))) {
+    return { ok: false, problem: `There is a session ${id} already. Go on with it: ouro --resume ${id}` };
+  }
+  const nothing = { messages: [], settled: [], warnings: [], contextDecisions: [] };
+  return { ok: true, id, dir, rebuilt: undefined, claim: undefined, stored: {}, ...nothing };
 }
 
 async function newest(environment: Environment, realCwd: string) {
@@ -71,65 +64,63 @@ async function newest(environment: Environment, realCwd: string) {
     : { ok: true as const, session: first };
 }
 
-async function resume(summary: SessionSummary, forkId: string | undefined): Promise<SessionOpening> {
-  const path = forkId === undefined ? summary.path : await forkSession(summary, forkId);
-  const { records, damaged, salvaged, doubled } = await readSession(path);
-  const rebuilt = rebuild(records);
+type Place = { readonly id: string; readonly path: string; readonly claim?: Claim; readonly notice?: string };
+
+async function resume(
+  summary: SessionSummary,
+  wanted: Exclude<RunOptions['session'], { kind: 'new' }>,
+  persistence: RunOptions['persistence'],
+  environment: Environment,
+  realCwd: string,
+): Promise<SessionOpening> {
+  // Without persistence nothing is written, so nothing needs to be owned.
+  const place =
+    persistence === 'memory' ? { id: wanted.id ?? summary.id, path: summary.path } : await takePlace(summary, wanted);
+  const read = await readSession(place.path);
+  const rebuilt = rebuild(read.records);
+  const { messages, records: settled } = await settleDangling(rebuilt, (at) => changedSince(at, realCwd, environment));
+  return {
+    ok: true,
+    id: place.id,
+    dir: dirname(summary.path),
+    messages,
+    rebuilt,
+    claim: place.claim,
+    settled,
+    warnings: [...(place.notice === undefined ? [] : [place.notice]), ...damageWords(read)],
+    stored: readStoredState(rebuilt.kept.live),
+    contextDecisions: readDecisions(
+      read.records.flatMap((record) => (record.type === 'system' && record.subtype === 'context' ? [record.data] : [])),
+    ),
+  };
+}
+
+/** The session itself, or a copy of it: when that was asked for, and when somebody else works on it. */
+async function takePlace(summary: SessionSummary, wanted: { fork: 'fork' | 'same'; id?: string }): Promise<Place> {
+  const copy = async (): Promise<Place> => {
+    const id = wanted.id ?? randomUUID();
+    return { id, path: await forkSession(summary, id) };
+  };
+  if (wanted.fork === 'fork') return copy();
+  const tried = await claimSession(summary.path);
+  return tried.ok ? { ...summary, claim: tried.claim } : { ...(await copy()), notice: tried.notice };
+}
+
+function damageWords({ damaged, salvaged, doubled }: Awaited<ReturnType<typeof readSession>>): readonly string[] {
   const hurt = [
     ...(damaged > 0 ? [`${damaged} unreadable`] : []),
     ...(salvaged > 0 ? [`${salvaged} repaired`] : []),
     ...(doubled > 0 ? [`${doubled} doubled`] : []),
   ];
-  const warnings =
-    hurt.length === 0 ? [] : [`The session file was damaged: ${hurt.join(', ')} lines. Everything else is here.`];
-  return {
-    ok: true,
-    id: forkId ?? summary.id,
-    messages: rebuilt.messages,
-    rebuilt,
-    lastUuid: rebuilt.lastUuid,
-    warnings,
-    stored: storedState(records),
-    contextDecisions: readDecisions(
-      records.flatMap((record) => (record.type === 'system' && record.subtype === 'context' ? [record.data] : [])),
-    ),
-  };
+  return hurt.length === 0 ? [] : [`The session file was damaged: ${hurt.join(', ')} lines. Everything else is here.`];
 }
 
-const stateSchema = z.object({
-  model: z.string().optional().catch(undefined),
-  effort: z.enum(['off', 'low', 'medium', 'high', 'max']).optional().catch(undefined),
-  cwd: z.string().optional().catch(undefined),
-  todos: z
-    .array(
-      z.object({
-        content: z.string(),
-        status: z.enum(['pending', 'in_progress', 'completed']),
-        activeForm: z.string().optional(),
-      }),
-    )
-    .optional()
-    .catch(undefined),
-  grants: z
-    .array(z.object({ rule: z.string(), behavior: z.enum(['allow', 'ask', 'deny']) }))
-    .optional()
-    .catch(undefined),
-  directories: z.array(z.string()).optional().catch(undefined),
-});
-
-/** The newest word on each thing; a folder that is gone is not gone back to. */
-function storedState(records: readonly SessionRecord[]): StoredState {
-  const merged: Record<string, unknown> = {};
-  for (const record of records) {
-    if (record.type === 'system' && record.subtype === 'state') Object.assign(merged, record.data);
-  }
-  const { model, effort, cwd, todos, grants, directories } = stateSchema.parse(merged);
-  return {
-    ...(model === undefined ? {} : { model }),
-    ...(effort === undefined ? {} : { effort }),
-    ...(cwd === undefined || !existsSync(cwd) ? {} : { cwd }),
-    ...(todos === undefined ? {} : { todos }),
-    ...(grants === undefined ? {} : { grants }),
-    ...(directories === undefined ? {} : { directories }),
-  };
+/** Files of the workspace that are younger than this moment. */
+async function changedSince(at: string, cwd: string, { ouroHome, home }: Environment): Promise<readonly string[]> {
+  const since = Date.parse(at);
+  if (Number.isNaN(since) || cwd === '/' || cwd === home) return [];
+  const { entries } = await walkWorkspace([cwd], [ouroHome]);
+  return [...entries].flatMap(([path, entry]) =>
+    entry.kind === 'file' && Math.max(entry.mtimeMs, entry.ctimeMs) >= since ? [relative(cwd, path)] : [],
+  );
 }

@@ -30,6 +30,7 @@ import { fittingTools, makeDeferral, offerTools } from './offer-tools.ts';
 import { makeSubagents } from './run-subagent.ts';
 import { makeSideAsks } from './side-asks.ts';
 import type { UsageMeter } from './usage-meter.ts';
+import type { WiredCheckpoints } from './wire-checkpoints.ts';
 import type { Permissions } from './wire-permissions.ts';
 
 export type LoopWiring = {
@@ -49,6 +50,7 @@ export type LoopWiring = {
   readonly permissions: Permissions;
   readonly contextDecisions: readonly Decision[];
   readonly ledger: BashParts['ledger'];
+  readonly checkpoints: WiredCheckpoints | undefined;
   readonly newId: () => string;
 };
 
@@ -57,7 +59,7 @@ export type LoopParts = ReturnType<typeof wireLoop>;
 
 export function wireLoop(wiring: LoopWiring) {
   const { options, environment, live, choice, meter, transcript, hooks, extensions, permissions, newId } = wiring;
-  let plan: string | undefined;
+
   let notices: string[] = [];
   let current: { readonly port: AgentPort } | undefined;
   const ending = new AbortController();
@@ -96,12 +98,12 @@ export function wireLoop(wiring: LoopWiring) {
     task: subagents,
     asks,
     deferred: { all: () => deferral.all(), load: (names) => deferral.load(names) },
-    keepPlan: (accepted) => {
-      plan = accepted;
-    },
+    keepPlan: (plan) => live.change({ plan }),
+    ...(wiring.checkpoints === undefined ? {} : { beforeChange: wiring.checkpoints.beforeChange }),
     answerSchema: options.jsonSchema,
   });
-  const tools = offerTools(box.tools, options, wiring.settings());
+  const watched = wiring.checkpoints?.watch(box.tools) ?? box.tools;
+  const tools = offerTools(watched, options, wiring.settings());
   const offered = () => fittingTools(tools, choice.infoOf(live.now().model));
   const deferral = makeDeferral(offered, () => choice.infoOf(live.now().model));
   const prompt = makePrompt({
@@ -133,7 +135,7 @@ export function wireLoop(wiring: LoopWiring) {
     readState: box.readState,
     folder: transcript.folder,
     hooks,
-    plan: () => plan,
+    plan: () => live.now().plan,
     onUsage: meter.add,
     onLevel: observer.level,
     remember: (decision) => void transcript.append({ type: 'system', subtype: 'context', data: asJson(decision) }),
@@ -212,7 +214,7 @@ export function wireLoop(wiring: LoopWiring) {
     prompt,
     subagents,
     roots: permissions.roots,
-    plan: () => plan,
+    plan: () => live.now().plan,
     observer,
     ready: prompt.ready,
     deps(port: AgentPort): QueryDeps {

@@ -44,6 +44,8 @@ export type Checkpoints = {
   last(): Promise<string | undefined>;
   /** Makes the files what they were before this prompt; `undefined` when there is no such checkpoint. */
   restore(id: string): Promise<Restored | undefined>;
+  /** The conversation went back before this prompt. */
+  leave(id: string): Promise<void>;
 };
 
 export function createCheckpoints(parts: CheckpointParts): Checkpoints {
@@ -132,6 +134,7 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
       await append({ step: 'undone', id, order: next() });
       return done;
     },
+    leave: (id) => append({ step: 'left', id, order: next() }),
   };
 }
 

@@ -12,7 +12,11 @@ export type Checkpoint = {
 
 /** All places to go back to, in order. Changes that were undone already count no more. */
 export function checkpointsOf(entries: readonly CheckpointEntry[]): readonly Checkpoint[] {
-  const prompts = entries.filter((entry) => entry.step === 'prompt').toSorted((a, b) => a.order - b.order);
+  const left = spansOf(entries, 'left');
+  const prompts = entries
+    .filter((entry) => entry.step === 'prompt')
+    .filter(({ order }) => !left.some(({ from, to }) => order >= from && order < to))
+    .toSorted((a, b) => a.order - b.order);
   const changes = standing(entries);
   const commands = entries.filter((entry) => entry.step === 'command');
   return prompts.map((prompt, at) => {
@@ -46,13 +50,18 @@ export function lastChangeSet(entries: readonly CheckpointEntry[]): Checkpoint |
 }
 
 function standing(entries: readonly CheckpointEntry[]): readonly ChangeEntry[] {
-  const undone = entries.flatMap((entry) => {
-    if (entry.step !== 'undone') return [];
-    const from = entries.find((other) => other.step === 'prompt' && other.id === entry.id);
-    return from === undefined ? [] : [{ from: from.order, to: entry.order }];
-  });
+  const undone = spansOf(entries, 'undone');
   return entries
     .filter((entry) => entry.step === 'change')
     .filter(({ order }) => !undone.some(({ from, to }) => order > from && order < to))
     .toSorted((a, b) => a.order - b.order);
+}
+
+/** From a prompt to the moment somebody went back to it. */
+function spansOf(entries: readonly CheckpointEntry[], step: 'undone' | 'left') {
+  return entries.flatMap((entry) => {
+    if (entry.step !== step) return [];
+    const from = entries.find((other) => other.step === 'prompt' && other.id === entry.id);
+    return from === undefined ? [] : [{ from: from.order, to: entry.order }];
+  });
 }

@@ -124,6 +124,8 @@ export type RewindOutcome =
       readonly ok: true;
       readonly restored: readonly string[];
       readonly removed: readonly string[];
+      /** What could not be brought back, and why. */
+      readonly problems?: readonly string[];
       readonly prompt: string;
     }
   | { readonly ok: false; readonly why: string };

@@ -2,7 +2,7 @@ import type { AgentEvent } from '../contracts/event.ts';
 import type { RecordBody } from '../contracts/session.ts';
 import { type AppendFs, diskAppendFs } from './append-file.ts';
 import { type Claim, claimSession } from './claim.ts';
-import { projectDir, sessionFolder, subagentPath, transcriptPath } from './paths.ts';
+import { sessionFolder, subagentPath, transcriptPath } from './paths.ts';
 import { createTitleKeeper, type Title } from './title-keeper.ts';
 import { createTrack, type Track } from './track.ts';
 
@@ -21,9 +21,10 @@ export type Transcript = {
 };
 
 export type TranscriptParts = {
-  readonly ouroHome: string;
-  /** The real path of the directory the session belongs to. */
+  /** The real path of the directory it is worked in now. */
   readonly cwd: string;
+  /** Where its file lies. */
+  readonly dir: string;
   readonly sessionId: string;
   readonly gitBranch: string | undefined;
   readonly version: string;
@@ -42,7 +43,7 @@ export type TranscriptParts = {
 
 /** Nothing is created before the first user message. */
 export function openTranscript(parts: TranscriptParts): Transcript {
-  const dir = projectDir(parts.ouroHome, parts.cwd);
+  const { dir } = parts;
   const folder = sessionFolder(dir, parts.sessionId);
   const path = parts.persistence === 'memory' ? undefined : transcriptPath(dir, parts.sessionId);
   const subagents = new Map<string, Track>();

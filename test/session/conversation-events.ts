@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import type { AssistantBlock, Message, ToolResultBlock } from '../../src/contracts/message.ts';
 import type { AppendFs } from '../../src/session/append-file.ts';
+import { projectDir } from '../../src/session/paths.ts';
 import { openTranscript, type Transcript, type TranscriptParts } from '../../src/session/transcript.ts';
 
 /** One exchange of a conversation: what was asked, and the replies with how many calls each made. */
@@ -80,7 +81,7 @@ export function tellConversation(said: readonly Exchange[]): {
 }
 
 /** A transcript whose lines are kept in memory; `fs` may be one that fails. */
-export function openTest(more: Partial<TranscriptParts> & Pick<TranscriptParts, 'ouroHome'>): {
+export function openTest({ ouroHome, ...more }: Partial<TranscriptParts> & { readonly ouroHome: string }): {
   readonly transcript: Transcript;
   readonly told: readonly string[];
 } {
@@ -88,6 +89,7 @@ export function openTest(more: Partial<TranscriptParts> & Pick<TranscriptParts, 
   let count = 0;
   const transcript = openTranscript({
     cwd: '/somewhere',
+    dir: projectDir(ouroHome, '/somewhere'),
     sessionId: 'session-1',
     gitBranch: 'main',
     version: '0.0.0',

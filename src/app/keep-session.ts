@@ -1,0 +1,86 @@
+import { join } from 'node:path';
+import type { Conversation } from '../contracts/conversation.ts';
+import type { AgentEvent } from '../contracts/event.ts';
+import type { RunOptions } from '../contracts/run-options.ts';
+import { asJson } from '../lib/as-json.ts';
+import { createDraftStore } from '../session/draft.ts';
+import { liveRecord } from '../session/kept-state.ts';
+import { createPromptHistory } from '../session/prompt-history.ts';
+import { openTranscript, type Transcript } from '../session/transcript.ts';
+import type { Environment } from './environment.ts';
+import type { LiveState } from './live-state.ts';
+import type { OpenedSession } from './open-session.ts';
+import { VERSION } from './version.ts';
+
+export type SessionWiring = {
+  readonly opened: OpenedSession;
+  readonly options: Pick<RunOptions, 'persistence'>;
+  readonly environment: Environment;
+  readonly cwd: string;
+  readonly branch: string | undefined;
+  readonly live: LiveState;
+  readonly tell: (event: AgentEvent) => Promise<void>;
+  readonly newId: () => string;
+};
+
+/** What is kept of one conversation while it runs. */
+export type KeptSession = Pick<Conversation, 'draft' | 'history'> & {
+  readonly transcript: Transcript;
+  /** The transcript's listener: what it was told is on disk when it resolves. */
+  readonly record: (event: AgentEvent) => Promise<void>;
+};
+
+/** Opens the transcript and everything beside it that must outlive the process. */
+export function keepSession(wiring: SessionWiring): KeptSession {
+  const { opened, options, environment, cwd, live, tell, newId } = wiring;
+  const transcript = openTranscript({
+    dir: opened.dir,
+    cwd,
+    sessionId: opened.id,
+    gitBranch: wiring.branch,
+    version: VERSION,
+    lastUuid: opened.rebuilt?.lastUuid ?? null,
+    persistence: options.persistence,
+    title: opened.rebuilt?.titleRecord,
+    claim: opened.claim,
+    newId,
+    now: Date.now,
+    tell: (level, text) => void tell({ type: 'notice', level, topic: 'session_store', text }),
+  });
+  // Nobody waits: lines keep their order, so these are on disk before the next prompt is.
+  for (const record of opened.settled) void transcript.append(record);
+  live.onChange((part) => void transcript.append(liveRecord(asJson(part))));
+  let begun = false;
+
+  return {
+    transcript,
+    async record(event) {
+      if (!begun && event.type === 'message_end') {
+        begun = true;
+        await transcript.append(liveRecord(asJson(live.now())));
+      }
+      await transcript.record(event);
+    },
+    ...(options.persistence === 'memory'
+      ? NOTHING_KEPT
+      : {
+          draft: createDraftStore({
+            dir: opened.dir,
+            sessionId: opened.id,
+            opening: opened.rebuilt === undefined ? 'new' : 'resumed',
+            now: Date.now,
+          }),
+          history: createPromptHistory({
+            path: join(environment.ouroHome, 'history.jsonl'),
+            cwd,
+            sessionId: opened.id,
+            now: Date.now,
+          }),
+        }),
+  };
+}
+
+const NOTHING_KEPT: Pick<Conversation, 'draft' | 'history'> = {
+  draft: { load: async () => undefined, save: () => undefined, clear: async () => undefined },
+  history: { recent: async () => [], add: async () => undefined },
+};

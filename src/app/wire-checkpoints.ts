@@ -1,0 +1,86 @@
+import { dirname, join } from 'node:path';
+import { type Checkpoints, createCheckpoints } from '../checkpoints/create-checkpoints.ts';
+import type { AgentEvent } from '../contracts/event.ts';
+import type { CheckpointEntry } from '../contracts/session.ts';
+import type { CallContext, PreparedCall, Tool, ToolOutcome } from '../contracts/tool.ts';
+import { messageOf } from '../lib/errors.ts';
+import { onlyLooks } from '../permissions/bash/only-looks.ts';
+import type { Transcript } from '../session/transcript.ts';
+import type { Environment } from './environment.ts';
+
+export type CheckpointWiring = {
+  readonly transcript: Transcript;
+  readonly entries: readonly CheckpointEntry[];
+  readonly environment: Environment;
+  readonly roots: () => readonly string[];
+  /** Does a shell command run in the background? */
+  readonly background: () => boolean;
+  readonly warn: (words: string) => void;
+  readonly newId: () => string;
+};
+
+/** Keeps what prompts change, as the events and the tools tell it. */
+export type WiredCheckpoints = Checkpoints & {
+  hear(event: AgentEvent): Promise<void>;
+  /** The same tools, each change of theirs on record. */
+  watch(tools: readonly Tool[]): readonly Tool[];
+};
+
+export function wireCheckpoints(wiring: CheckpointWiring): WiredCheckpoints | undefined {
+  const { transcript, environment, newId, warn } = wiring;
+  // What leaves no session leaves nothing to go back to either.
+  if (transcript.path === undefined) return undefined;
+  const checkpoints = createCheckpoints({
+    folder: join(transcript.folder, 'checkpoints'),
+    pool: join(dirname(transcript.folder), 'workspace'),
+    roots: wiring.roots,
+    skip: [environment.ouroHome],
+    home: environment.home,
+    background: wiring.background,
+    entries: wiring.entries,
+    append: (checkpoint) => transcript.append({ type: 'checkpoint', checkpoint }),
+    warn,
+    newId,
+    now: Date.now,
+  });
+
+  async function run(call: PreparedCall, context: CallContext): Promise<ToolOutcome> {
+    const watch = await checkpoints.beforeCommand().catch((thrown: unknown) => {
+      warn(`What this command changes cannot be undone: ${messageOf(thrown)}.`);
+      return { ended: async () => undefined };
+    });
+    if (context.signal.aborted) {
+      await watch.ended('over');
+      return { content: 'Stopped before it began.', isError: true };
+    }
+    try {
+      return await call.call(context);
+    } finally {
+      const ended = watch.ended(context.signal.aborted || wiring.background() ? 'goes on' : 'over');
+      // Whoever stopped it is not kept waiting; it may take a moment to die, and is looked at again later.
+      if (!context.signal.aborted) await ended;
+    }
+  }
+
+  const mayChangeAnything = (tool: Tool, call: PreparedCall) =>
+    tool.name === 'Bash' ? !onlyLooks(String(call.input.command)) : tool.source !== 'builtin' && !call.isReadOnly;
+
+  return {
+    ...checkpoints,
+    async hear(event) {
+      if (event.type !== 'message_end' || event.message.role !== 'user') return;
+      const { id, origin, blocks } = event.message;
+      if (origin !== 'prompt' && origin !== 'follow_up' && origin !== 'steer') return;
+      await checkpoints.prompt(id, blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n'));
+    },
+    watch: (tools) =>
+      tools.map((tool) => ({
+        ...tool,
+        prepare(input) {
+          const prepared = tool.prepare(input);
+          if (!prepared.ok || !mayChangeAnything(tool, prepared.call)) return prepared;
+          return { ok: true, call: { ...prepared.call, call: (context) => run(prepared.call, context) } };
+        },
+      })),
+  };
+}

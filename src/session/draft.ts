@@ -1,0 +1,104 @@
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Draft, DraftPort } from '../contracts/conversation.ts';
+import { isAlive } from '../lib/file-lock.ts';
+import { startTimeOf } from '../lib/process-facts.ts';
+
+const stored = z.object({
+  pid: z.number(),
+  startTime: z.string(),
+  draft: z.object({
+    text: z.string(),
+    caret: z.number(),
+    pastes: z.array(z.record(z.string(), z.json())),
+    queue: z.array(z.object({ lane: z.enum(['next', 'after']), text: z.string() })),
+    stash: z.string().optional(),
+    at: z.string(),
+  }),
+});
+type Stored = z.infer<typeof stored>;
+
+/** What nobody came back to for so long is not put into their next prompt. */
+const FRESH_MS = 86_400_000;
+
+export type DraftParts = {
+  /** The folder of the sessions of one directory. */
+  readonly dir: string;
+  readonly sessionId: string;
+  /** A new session takes over what a killed one left; a resumed one only what was its own. */
+  readonly opening: 'new' | 'resumed';
+  readonly now: () => number;
+};
+
+/** Keeps what is being typed on disk, one small file for each session, as fast as it is typed. */
+export function createDraftStore({ dir, sessionId, opening, now }: DraftParts): DraftPort {
+  const folder = join(dir, 'drafts');
+  const path = join(folder, `${sessionId}.json`);
+  const owner = { pid: process.pid, startTime: startTimeOf(process.pid) ?? '' };
+  let wanted: Draft | undefined;
+  let written = '';
+  let writing: Promise<void> | undefined;
+
+  async function write(): Promise<void> {
+    for (let text = textOf(wanted); text !== written; text = textOf(wanted)) {
+      written = text;
+      // A draft that cannot be kept is no reason to stop anybody from typing; the session tells of a full disk.
+      await put(text).catch(() => undefined);
+    }
+    writing = undefined;
+  }
+
+  function textOf(draft: Draft | undefined): string {
+    if (draft === undefined || (draft.text === '' && draft.queue.length === 0 && draft.stash === undefined)) return '';
+    return JSON.stringify({ ...owner, draft: { ...draft, at: draft.at ?? new Date(now()).toISOString() } });
+  }
+
+  async function put(text: string): Promise<void> {
+    if (text === '') return rm(path, { force: true });
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFile(`${path}.tmp`, text, { mode: 0o600 });
+    await rename(`${path}.tmp`, path);
+  }
+
+  return {
+    async load() {
+      const names = opening === 'new' ? await readdir(folder).catch(() => []) : [`${sessionId}.json`];
+      const left = await Promise.all(names.filter((name) => name.endsWith('.json')).map((name) => read(folder, name)));
+      const [newest] = left
+        .filter((one) => one !== undefined)
+        .filter(({ at, kept }) => !isAlive(kept) && (opening === 'resumed' || now() - at < FRESH_MS))
+        .toSorted((a, b) => b.at - a.at);
+      if (newest === undefined) return undefined;
+      await rm(newest.path, { force: true });
+      const { stash, ...draft } = newest.kept.draft;
+      return stash === undefined ? draft : { ...draft, stash };
+    },
+    save(draft) {
+      const { at: _, ...plain } = draft;
+      if (wanted !== undefined && JSON.stringify({ ...wanted, at: undefined }) === JSON.stringify(plain)) return;
+      wanted = { ...plain, at: new Date(now()).toISOString() };
+      writing ??= write();
+    },
+    async clear() {
+      wanted = undefined;
+      writing ??= write();
+      await writing;
+    },
+  };
+}
+
+async function read(folder: string, name: string) {
+  const path = join(folder, name);
+  const text = await readFile(path, 'utf8').catch(() => undefined);
+  const kept = text === undefined ? undefined : parsed(text);
+  return kept === undefined ? undefined : { path, kept, at: Date.parse(kept.draft.at) };
+}
+
+function parsed(text: string): Stored | undefined {
+  try {
+    return stored.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
