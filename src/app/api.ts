@@ -5,7 +5,7 @@ export type { Agent, AgentListener, AgentState, Prompt } from '../contracts/agen
 export type { AgentEvent } from '../contracts/event.ts';
 export type { AssistantBlock, Message, UserBlock } from '../contracts/message.ts';
 export type { ModelEvent, ModelOutcome, ModelPort, ModelRequest } from '../contracts/model.ts';
-export type { QueryDeps } from '../contracts/query.ts';
+export type { Query, QueryDeps } from '../contracts/query.ts';
 export type { ContinueReason, Terminal, TerminalReason } from '../contracts/terminal.ts';
 export { type Tool, ToolFailure, type ToolOutcome } from '../contracts/tool.ts';
 export { type QueryDepsInput, queryDeps } from '../engine/defaults.ts';

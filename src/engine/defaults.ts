@@ -13,7 +13,7 @@ export type QueryDepsInput = Partial<Omit<QueryDeps, 'config' | 'model' | 'tools
   readonly system?: string;
 };
 
-export const DEFAULT_CONFIG: Omit<QueryConfig, 'chain'> = {
+const DEFAULT_CONFIG: Omit<QueryConfig, 'chain'> = {
   effort: 'off',
   thinkingBudgetTokens: undefined,
   maxTurns: undefined,

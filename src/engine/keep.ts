@@ -1,13 +1,5 @@
-import type { AgentEvent } from '../contracts/event.ts';
-import type { AssistantMessage, Message, UserMessage, UserOrigin } from '../contracts/message.ts';
-import type { QueryDeps, QueryState } from '../contracts/query.ts';
-import { append } from './state.ts';
-
-/** Messages join the conversation: told to everybody (and so to disk) as they do. */
-export function* keep(state: QueryState, ...messages: readonly Message[]): Generator<AgentEvent, QueryState> {
-  for (const message of messages) yield { type: 'message_end', message };
-  return append(state, ...messages);
-}
+import type { AssistantMessage, UserMessage, UserOrigin } from '../contracts/message.ts';
+import type { QueryDeps } from '../contracts/query.ts';
 
 /** A line of ours to the model, marked as such. */
 export function metaLine(deps: Pick<QueryDeps, 'newId'>, origin: UserOrigin, text: string): UserMessage {

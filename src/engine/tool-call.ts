@@ -1,10 +1,9 @@
 import type { AgentEvent } from '../contracts/event.ts';
 import type { ToolUseBlock } from '../contracts/message.ts';
-import type { AfterCall, BeforeCall, QueryDeps } from '../contracts/query.ts';
+import type { BeforeCall, QueryDeps } from '../contracts/query.ts';
 import {
   type CallContext,
   type CallRequest,
-  type GateVerdict,
   type PreparedCall,
   type Tool,
   ToolFailure,
@@ -12,18 +11,8 @@ import {
 } from '../contracts/tool.ts';
 import { untilAborted } from '../lib/abort.ts';
 import { messageOf } from '../lib/errors.ts';
-
-/** What became of one call. `stop` ends the run once the results are kept. */
-export type CallEnd = {
-  readonly status: 'done' | 'failed' | 'denied' | 'interrupted' | 'discarded';
-  readonly outcome: ToolOutcome;
-  /** Words behind all results: hook context, a tool's own attachment. */
-  readonly attachments: readonly string[];
-  readonly stop?: { readonly by: 'hook' | 'person'; readonly words: string };
-};
-
-export const INTERRUPTED_RESULT =
-  'Interrupted by the user. The call may or may not have taken effect; check before repeating it.';
+import { type CallEnd, denied, failed, interrupted } from './call-end.ts';
+import { afterFailed, consult, gateFailed, hookFailed } from './outsiders.ts';
 
 /** How long an aborted tool may take to hand over what it has. */
 const ABORT_GRACE_MS = 20;
@@ -133,35 +122,6 @@ function requestOf(block: ToolUseBlock, call: PreparedCall, deps: QueryDeps): Ca
   };
 }
 
-/** Asks somebody outside: `undefined` once aborted, the cautious answer when they throw. */
-async function consult<Answer>(
-  ask: () => Promise<Answer>,
-  signal: AbortSignal,
-  whenBroken: (why: string) => Answer,
-): Promise<Answer | undefined> {
-  try {
-    return await untilAborted((async () => ask())(), signal);
-  } catch (thrown) {
-    return signal.aborted ? undefined : whenBroken(messageOf(thrown));
-  }
-}
-
-function hookFailed(why: string): BeforeCall {
-  return { deny: `A hook that checks calls broke (${why}), so the call was not made.` };
-}
-
-function gateFailed(why: string): GateVerdict {
-  return {
-    behavior: 'deny',
-    message: `The permission check broke (${why}), so the call was not made.`,
-    interrupt: false,
-  };
-}
-
-function afterFailed(why: string): AfterCall {
-  return { context: `A hook that runs after calls broke: ${why}` };
-}
-
 async function cap(block: ToolUseBlock, tool: Tool, outcome: ToolOutcome, deps: QueryDeps): Promise<ToolOutcome> {
   try {
     return await deps.capResult({ callId: block.id, tool: block.name }, outcome, tool.maxResultChars);
@@ -170,16 +130,4 @@ async function cap(block: ToolUseBlock, tool: Tool, outcome: ToolOutcome, deps: 
       ? { ...outcome, content: outcome.content.slice(0, tool.maxResultChars) }
       : outcome;
   }
-}
-
-export function failed(words: string): CallEnd {
-  return { status: 'failed', outcome: { content: words, isError: true }, attachments: [] };
-}
-
-function denied(words: string): CallEnd {
-  return { status: 'denied', outcome: { content: words, isError: true }, attachments: [] };
-}
-
-export function interrupted(): CallEnd {
-  return { status: 'interrupted', outcome: { content: INTERRUPTED_RESULT, isError: true }, attachments: [] };
 }

@@ -2,7 +2,9 @@ import type { AgentEvent } from '../contracts/event.ts';
 import type { ToolResultBlock, ToolUseBlock } from '../contracts/message.ts';
 import type { QueryDeps } from '../contracts/query.ts';
 import type { Tool } from '../contracts/tool.ts';
-import { type CallEnd, failed, interrupted, runCall } from './tool-call.ts';
+import { type CallEnd, failed, interrupted, resultOf } from './call-end.ts';
+import { findTool, isSafe, titleOf, unknownTool } from './known-tools.ts';
+import { runCall } from './tool-call.ts';
 
 /** A call with its end. */
 export type EndedCall = { readonly block: ToolUseBlock; readonly end: CallEnd; readonly result: ToolResultBlock };
@@ -126,45 +128,5 @@ export function createToolRun(deps: QueryDeps, emit: (event: AgentEvent) => void
       own.abort();
       signal.removeEventListener('abort', stopOwn);
     },
-  };
-}
-
-function findTool(name: string, tools: readonly Tool[]): Tool | undefined {
-  return tools.find((tool) => tool.name === name) ?? tools.find((tool) => tool.aliases.includes(name));
-}
-
-function isSafe(block: ToolUseBlock, tool: Tool | undefined): boolean {
-  if (tool === undefined || block.unparsed !== undefined) return true;
-  try {
-    const parsed = tool.prepare(block.input);
-    return !parsed.ok || parsed.call.isConcurrencySafe;
-  } catch {
-    return true;
-  }
-}
-
-function titleOf(block: ToolUseBlock, tool: Tool | undefined): string {
-  try {
-    const parsed = tool?.prepare(block.input);
-    return parsed?.ok === true ? parsed.call.title : block.name;
-  } catch {
-    return block.name;
-  }
-}
-
-function unknownTool(name: string, tools: readonly Tool[]): string {
-  const known = tools.map((tool) => tool.name).join(', ');
-  return `There is no tool called ${name}. The tools are: ${known}.`;
-}
-
-/** What the model reads. An empty outcome says so. */
-function resultOf(block: ToolUseBlock, { outcome, status }: CallEnd): ToolResultBlock {
-  const empty = typeof outcome.content === 'string' ? outcome.content.trim() === '' : outcome.content.length === 0;
-  const failedCall = outcome.isError === true || status === 'denied' || status === 'interrupted';
-  return {
-    type: 'tool_result',
-    tool_use_id: block.id,
-    content: empty ? '(no output)' : outcome.content,
-    ...(failedCall ? { is_error: true } : {}),
   };
 }

@@ -35,7 +35,7 @@ export function hasWords(reply: AssistantMessage | undefined): boolean {
 export type Reply = Pick<Turn, 'model' | 'reply' | 'stop' | 'failure' | 'crash'>;
 
 /** Failures that a new attempt may heal: the same set the retry loop repeats. */
-export function isStreamTrouble(failure: ModelFailure): boolean {
+function isStreamTrouble(failure: ModelFailure): boolean {
   switch (failure.kind) {
     case 'stalled':
     case 'cut':

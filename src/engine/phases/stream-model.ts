@@ -1,25 +1,16 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Usage } from '../../contracts/message.ts';
-import type { ModelEvent, ModelOutcome, ModelRequest } from '../../contracts/model.ts';
+import type { ModelRequest } from '../../contracts/model.ts';
 import type { QueryDeps, QueryState } from '../../contracts/query.ts';
 import { type Channel, createChannel } from '../../lib/channel.ts';
-import { messageOf } from '../../lib/errors.ts';
-import { hasFallback, linkOf, modelOf } from '../model-of.ts';
+import { modelOf } from '../model-of.ts';
+import { type Arrival, pump } from '../model-pump.ts';
 import { createReplyReader, type ReplyReader } from '../reply-reader.ts';
 import { buildRequest } from '../request.ts';
 import { createToolRun, type ToolRun } from '../tool-run.ts';
 import { heal } from '../transitions/heal.ts';
 import type { Turn } from '../turn.ts';
 import type { Ready } from './prepare-context.ts';
-
-/** Overloads in a row before a fallback model takes over. */
-const OVERLOADS_BEFORE_FALLBACK = 3;
-
-type Arrival =
-  | { readonly from: 'model'; readonly event: ModelEvent }
-  | { readonly from: 'calls'; readonly event: AgentEvent }
-  | { readonly from: 'end'; readonly outcome: ModelOutcome | undefined; readonly crash: string | undefined }
-  | { readonly from: 'settled' };
 
 /** Asks the model and shows the reply as it comes; a call starts as soon as its block is complete and on disk. */
 export async function* streamModel(
@@ -97,51 +88,6 @@ async function* attempt(
 
 function start(calls: ToolRun, reader: ReplyReader, which: 'parsed' | 'all'): void {
   for (const block of reader.takeCalls(which)) calls.add(block, reader.messageId());
-}
-
-/** Reads the port to its end in the background; what it says arrives on the channel, never as an exception. */
-function pump(
-  request: ModelRequest,
-  state: QueryState,
-  calls: ToolRun,
-  channel: Channel<Arrival>,
-  deps: QueryDeps,
-  signal: AbortSignal,
-): void {
-  const link = linkOf(state, deps);
-  // A complete call may wait in the channel for a slow consumer: it counts as begun, or it would run twice.
-  let onItsWay = false;
-  const options = {
-    restartable: () => !onItsWay && calls.started() === 0,
-    overloadLimit: hasFallback(state, deps) ? OVERLOADS_BEFORE_FALLBACK : Number.POSITIVE_INFINITY,
-    partial: deps.config.partialMessages,
-    ...(link.maxRetries === undefined ? {} : { maxRetries: link.maxRetries }),
-    ...(link.timeoutMs === undefined ? {} : { timeoutMs: link.timeoutMs }),
-    ...(deps.onWait === undefined ? {} : { onWait: deps.onWait }),
-  };
-  const run = async () => {
-    const stream = deps.model.stream(request, options, signal);
-    for (;;) {
-      const step = await stream.next();
-      if (step.done === true) return step.value;
-      if (step.value.type === 'discarded') onItsWay = false;
-      if (startsCall(step.value, deps)) onItsWay = true;
-      channel.push({ from: 'model', event: step.value });
-    }
-  };
-  run().then(
-    (outcome) => channel.push({ from: 'end', outcome, crash: undefined }),
-    (thrown) => channel.push({ from: 'end', outcome: undefined, crash: messageOf(thrown) }),
-  );
-}
-
-function startsCall(event: ModelEvent, deps: QueryDeps): boolean {
-  return (
-    deps.config.toolExecution === 'streaming' &&
-    event.type === 'block_end' &&
-    event.block.type === 'tool_use' &&
-    event.block.unparsed === undefined
-  );
 }
 
 function showSummary(state: QueryState, channel: Channel<Arrival>): void {

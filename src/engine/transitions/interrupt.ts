@@ -4,8 +4,8 @@ import { worthKeeping } from '../keep.ts';
 import { append, stop, type Verdict } from '../state.ts';
 import type { Turn } from '../turn.ts';
 
-export const INTERRUPTED = '[Request interrupted by user]';
-export const INTERRUPTED_FOR_TOOL = '[Request interrupted by user for tool use]';
+const INTERRUPTED = '[Request interrupted by user]';
+const INTERRUPTED_FOR_TOOL = '[Request interrupted by user for tool use]';
 
 /** What stays after an abort: finished blocks, a result for every complete call, and one note behind them. */
 export function interrupt(state: QueryState, turn: Turn, deps: Pick<QueryDeps, 'newId'>): Verdict {
