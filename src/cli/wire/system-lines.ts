@@ -52,7 +52,7 @@ function lineOf(event: AgentEvent, options: { readonly hookEvents: boolean }): J
         tool_name: event.tool,
         tool_use_id: event.callId,
         tool_input: event.input,
-        message: lastWords(event.trace),
+        message: againstWords(event.trace),
         trace: event.trace,
       };
     case 'hook':
@@ -63,9 +63,12 @@ function lineOf(event: AgentEvent, options: { readonly hookEvents: boolean }): J
   }
 }
 
-/** The step that decided is the last one told. */
-function lastWords(trace: JsonValue): string {
-  const last = Array.isArray(trace) ? trace.at(-1) : undefined;
-  if (typeof last === 'string') return last;
-  return isJsonObject(last) && typeof last.text === 'string' ? last.text : 'The call was denied.';
+/** Every step that spoke against the call, in the order they were looked at. */
+function againstWords(trace: JsonValue): string {
+  const steps = Array.isArray(trace) ? trace : [];
+  const words = steps.flatMap((step) => {
+    if (typeof step === 'string') return [step];
+    return isJsonObject(step) && typeof step.text === 'string' && step.verdict !== 'allow' ? [step.text] : [];
+  });
+  return words.length === 0 ? 'The call was denied.' : words.join(' ');
 }

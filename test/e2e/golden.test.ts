@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { calls, promptTooLong, reply, says, status, text, toolUse } from '../support/api/reply.ts';
+import { type ApiServer, type Script, startApiServer } from '../support/api/server.ts';
+import { runOuro } from '../support/run-ouro.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
+
+/** What scripts read is a promise: every byte of it is compared, but what no two runs share. */
+let project: TempProject;
+let server: ApiServer;
+
+beforeEach(async () => {
+  project = await createTempProject({ 'a.txt': 'alpha\n' });
+});
+
+afterEach(async () => {
+  await server.close();
+  await project.remove();
+});
+
+/** One conversation with everything in it: words, a call, a denial, an answer. */
+const TURNS = [
+  calls(text('I look.'), toolUse('Read', { file_path: 'a.txt' }, 'toolu_1')),
+  calls(toolUse('Bash', { command: 'make all' }, 'toolu_2')),
+  says('It says **alpha**.'),
+];
+
+async function run(script: Script, ...flags: readonly string[]) {
+  server = await startApiServer(script);
+  return runOuro(project, ['-p', 'what does a.txt say?', '--model=claude-sonnet-4-5', ...flags], server.url);
+}
+
+/** Ids, times and places as words; what grows with the program (tools, commands) as a count. */
+function steady(stdout: string): string {
+  return stdout
+    .replaceAll(project.dir, '/project')
+    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UUID')
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replace(/"(duration_ms|duration_api_ms|ttft_ms)":\d+/g, '"$1":0')
+    .replace(/"(tools|slash_commands|agents|skills)":\[[^\]]*\]/g, '"$1":[]')
+    .replace(/"(ouro_version|claude_code_version)":"[^"]*"/g, '"$1":"VERSION"');
+}
+
+test('text is the answer and nothing else', async () => {
+  expect(await run({ turns: TURNS })).toMatchObject({ code: 0, stdout: 'It says **alpha**.\n', stderr: '' });
+});
+
+test.each([
+  ['json', ['--output-format=json']],
+  ['json-verbose', ['--output-format=json', '--verbose']],
+  ['stream-json', ['--output-format=stream-json', '--verbose']],
+  ['stream-json-partial', ['--output-format=stream-json', '--verbose', '--include-partial-messages']],
+])('%s is what it was', async (name, flags) => {
+  const { code, stdout, stderr } = await run({ turns: TURNS }, ...flags);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  await expect(steady(stdout)).toMatchFileSnapshot(`golden/${name}.txt`);
+});
+
+const answer = { n: 1 };
+const schema = JSON.stringify({ type: 'object', properties: { n: { type: 'number' } }, required: ['n'] });
+const hook = (command: string) =>
+  JSON.stringify({ hooks: { UserPromptSubmit: [{ hooks: [{ type: 'command', command }] }] } });
+const stopHook = JSON.stringify({
+  hooks: { Stop: [{ hooks: [{ type: 'command', command: `echo '{"continue":false,"stopReason":"enough"}'` }] }] },
+});
+
+test.each<readonly [string, Script, readonly string[], object]>([
+  ['completed', { turns: [says('fine')] }, [], { code: 0, subtype: 'success', is_error: false }],
+  [
+    'completed',
+    { turns: [calls(toolUse('StructuredOutput', answer))] },
+    [`--json-schema=${schema}`],
+    { code: 0, subtype: 'success', is_error: false },
+  ],
+  ['stop_hook_prevented', { turns: [says('x')] }, [`--settings=${stopHook}`], { code: 0, subtype: 'success' }],
+  ['max_turns', { turns: TURNS }, ['--max-turns=1'], { code: 1, subtype: 'error_max_turns', is_error: true }],
+  [
+    'budget_exhausted',
+    { turns: TURNS },
+    ['--max-budget-usd=0.0001'],
+    { code: 1, subtype: 'error_max_budget_usd', is_error: true },
+  ],
+  [
+    'structured_output_failed',
+    { turns: [], after: calls(toolUse('StructuredOutput', { n: 'one' })) },
+    [`--json-schema=${schema}`],
+    { code: 1, subtype: 'error_max_structured_output_retries', is_error: true },
+  ],
+  ['refusal', { turns: [], after: reply([], { stop: 'refusal' }) }, [], { code: 1, is_error: true }],
+  [
+    'max_output_tokens',
+    { turns: [], after: reply([text('and so on')], { stop: 'max_tokens' }) },
+    [],
+    { code: 1, is_error: true },
+  ],
+  ['prompt_too_long', { turns: [], after: promptTooLong() }, [], { code: 1, is_error: true }],
+  ['api_error', { turns: [], after: status(403) }, [], { code: 1, subtype: 'success', is_error: true }],
+])('%s: exit code, subtype and reason tell one story', async (reason, script, flags, expected) => {
+  const { code, stdout } = await run(script, '--output-format=json', ...flags);
+  const { subtype, is_error, terminal_reason } = JSON.parse(stdout);
+  expect({ code, subtype, is_error, terminal_reason }).toMatchObject({ ...expected, terminal_reason: reason });
+  expect(code === 0).toBe(is_error === false);
+});
+
+test('a prompt that a hook stops costs no request, and the reason is the answer', async () => {
+  const { code, stdout } = await run(
+    { turns: [] },
+    '--output-format=json',
+    `--settings=${hook('echo no >&2; exit 2')}`,
+  );
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    terminal_reason: 'hook_stopped',
+    is_error: false,
+    result: expect.stringMatching(/no/),
+  });
+  expect(server.all()).toEqual([]);
+});
+
+test('a failure in text mode is told on stderr alone', async () => {
+  expect(await run({ turns: [], after: status(403) })).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/403/),
+  });
+});
