@@ -37,8 +37,8 @@ const common = {
   minify: true,
   define: { 'process.env.NODE_ENV': '"production"' },
   plugins: [withoutDevtools, withPages],
-  // Found at run time beside the program: a binary of its own per platform.
-  external: ['@vscode/ripgrep'],
+  // Found at run time beside the program: a binary of its own per platform, and WebAssembly that is loaded from its own folder.
+  external: ['@vscode/ripgrep', '@silvia-odwyer/photon-node'],
 };
 
 mkdirSync(dist, { recursive: true });

@@ -2,24 +2,32 @@ import path from 'node:path';
 import { ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { formatBytes } from '../../lib/format.ts';
 import type { ImageFacts } from './image-facts.ts';
+import { shrinkImage } from './shrink-image.ts';
 
-// What the API takes: 5 MB of base64, 8000 pixels a side, 100 pages, 32 MB a request.
+// What the API takes: 5 MB of base64, 8000 pixels a side, 2000 where there are many pictures, 100 pages, 32 MB a request.
 const MAX_IMAGE_BASE64 = 5 * 1024 * 1024;
-const MAX_IMAGE_SIDE = 8000;
+const MAX_IMAGE_SIDE = 2000;
+// Models look at no more than this; what is larger only costs.
+const SHRUNK_SIDE = 1568;
 const MAX_PDF_PAGES = 100;
 const MAX_PDF_BYTES = 20 * 1024 * 1024;
 
-/** A picture as the model sees it, or the reason why the API would refuse it. */
-export function showImage(file: string, bytes: Uint8Array, facts: ImageFacts): ToolOutcome {
-  const data = Buffer.from(bytes).toString('base64');
-  const { mediaType, width, height } = facts;
-  if (data.length > MAX_IMAGE_BASE64 || width > MAX_IMAGE_SIDE || height > MAX_IMAGE_SIDE) {
+/** A picture as the model sees it: made smaller where the API would refuse it. */
+export async function showImage(file: string, bytes: Uint8Array, facts: ImageFacts): Promise<ToolOutcome> {
+  const { width, height } = facts;
+  const fits = width <= MAX_IMAGE_SIDE && height <= MAX_IMAGE_SIDE && base64Length(bytes) <= MAX_IMAGE_BASE64;
+  const shown = fits ? { ...facts, bytes } : await shrinkImage(bytes, facts, SHRUNK_SIDE);
+  if (shown === undefined || base64Length(shown.bytes) > MAX_IMAGE_BASE64) {
     throw new ToolFailure(
-      `${file} is too large to look at: ${width}×${height} pixels, ${formatBytes(bytes.length)}; the limit is ${MAX_IMAGE_SIDE} pixels a side and ${formatBytes(MAX_IMAGE_BASE64 * 0.75)}. Make a smaller copy (for example with ImageMagick: convert in.png -resize 2000x2000 out.png) and read that.`,
+      `${file} is too large to look at: ${width}×${height} pixels, ${formatBytes(bytes.length)}, and it could not be made smaller. Make a smaller copy (for example with ImageMagick: convert in.png -resize 1500x1500 out.png) and read that.`,
     );
   }
+  const data = Buffer.from(shown.bytes).toString('base64');
+  const { mediaType } = shown;
+  const image = { type: 'image', source: { type: 'base64', media_type: mediaType, data } } as const;
+  const note = `${path.basename(file)}: ${width}×${height} pixels, shown as ${shown.width}×${shown.height}. Cut a part out with a command to see more of it.`;
   return {
-    content: [{ type: 'image', source: { type: 'base64', media_type: mediaType, data } }],
+    content: fits ? [image] : [{ type: 'text', text: note }, image],
     display: { kind: 'image', path: file, mediaType, bytes: bytes.length },
     structured: {
       type: 'image',
@@ -27,10 +35,19 @@ export function showImage(file: string, bytes: Uint8Array, facts: ImageFacts): T
         base64: data,
         type: mediaType,
         originalSize: bytes.length,
-        dimensions: { originalWidth: width, originalHeight: height },
+        dimensions: {
+          originalWidth: width,
+          originalHeight: height,
+          displayWidth: shown.width,
+          displayHeight: shown.height,
+        },
       },
     },
   };
+}
+
+function base64Length(bytes: Uint8Array): number {
+  return Math.ceil(bytes.length / 3) * 4;
 }
 
 /** Are these bytes a PDF document? */

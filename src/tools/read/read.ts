@@ -48,14 +48,14 @@ export function createReadTool(parts: ReadParts): Tool {
       const range = `${wanted.offset ?? 1}+${wanted.limit ?? DEFAULT_LINES}${wanted.pages ?? ''}`;
       const conversation = parts.conversationOf?.(callId) ?? '';
       if (parts.readState.isShown(found, range, conversation)) return unchanged(file);
-      const outcome = show(file, found, wanted);
+      const outcome = await show(file, found, wanted);
       parts.readState.recordRead(found, range, conversation);
       return outcome;
     },
   });
 }
 
-function show(file: string, { bytes }: FileBytes, wanted: ReadInput): ToolOutcome {
+async function show(file: string, { bytes }: FileBytes, wanted: ReadInput): Promise<ToolOutcome> {
   const picture = imageFacts(bytes);
   if (picture !== undefined) return showImage(file, bytes, picture);
   if (isPdf(bytes)) return showPdf(file, bytes, wanted.pages);

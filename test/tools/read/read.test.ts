@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { crc32, deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createReadTool } from '../../../src/tools/read/read.ts';
 import { callTool, createWorkbench, textOf } from '../file-workbench.ts';
@@ -25,6 +26,26 @@ function png(width: number, height: number, padding = 0) {
   bytes.writeUInt32BE(width, 16);
   bytes.writeUInt32BE(height, 20);
   return bytes;
+}
+
+/** A real picture in one colour with stripes. */
+function striped(width: number, height: number) {
+  const row = Buffer.concat([Buffer.from([0]), Buffer.alloc(width, 200)]);
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header[8] = 8;
+  const pixels = deflateSync(Buffer.concat(Array.from({ length: height }, () => row)));
+  const part = (name: string, data: Buffer) => {
+    const body = Buffer.concat([Buffer.from(name), data]);
+    const whole = Buffer.alloc(body.length + 8);
+    whole.writeUInt32BE(data.length, 0);
+    whole.set(body, 4);
+    whole.writeUInt32BE(crc32(body), body.length + 4);
+    return whole;
+  };
+  const mark = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  return Buffer.concat([mark, part('IHDR', header), part('IDAT', pixels), part('IEND', Buffer.alloc(0))]);
 }
 
 describe('text', () => {
@@ -129,8 +150,22 @@ describe('pictures, documents, notebooks', () => {
   ])('%s is known', async (name, bytes, mediaType) => {
     expect((await read(await file(name, Buffer.from(bytes)))).display).toMatchObject({ kind: 'image', mediaType });
   });
-  test('a picture the API would refuse is refused here', async () => {
-    await expect(read(await file('wide.png', png(9000, 10)))).rejects.toThrow('9000×10 pixels');
+  test('a picture the API would refuse is made smaller, and it is said', async () => {
+    const { content, display } = await read(await file('wide.png', striped(4000, 1000)));
+    expect(content).toMatchObject([
+      { type: 'text', text: expect.stringContaining('shown as 1568×392') },
+      { type: 'image' },
+    ]);
+    expect(display).toMatchObject({ kind: 'image', mediaType: 'image/png' });
+    const shown = Buffer.from(
+      typeof content === 'string' || content[1]?.type !== 'image' ? '' : content[1].source.data,
+      'base64',
+    );
+    expect([shown.readUInt32BE(16), shown.readUInt32BE(20)]).toEqual([1568, 392]);
+  });
+  test('one that cannot be made smaller is refused here', async () => {
+    await expect(read(await file('false.png', png(9000, 10)))).rejects.toThrow('9000×10 pixels');
+    await expect(read(await file('vast.png', png(90_000, 90_000)))).rejects.toThrow('could not be made smaller');
     await expect(read(await file('heavy.png', png(10, 10, 4_000_000)))).rejects.toThrow('3.8 MB');
   });
   test('a PDF is a document with its number of pages', async () => {
