@@ -121,6 +121,7 @@ export function makeConversation(base: ConversationBase): Conversation {
       await agent.waitForIdle();
       await base.hooks.fire('SessionEnd', { reason }, AbortSignal.timeout(1_500));
       await loop.shells.closeAll();
+      base.permissions.sandbox.close();
       await transcript.close();
       base.started.close();
     },

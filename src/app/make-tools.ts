@@ -52,7 +52,7 @@ export type ToolParts = {
   readonly variables: () => Readonly<Record<string, string>>;
   /** Folders and names that searches must not look into. */
   readonly excluded: () => readonly string[];
-  readonly permissions: Pick<Permissions, 'confirmTarget' | 'shellVariables'>;
+  readonly permissions: Pick<Permissions, 'confirmTarget' | 'shellVariables' | 'sandbox'>;
   readonly beforeChange?: (realPath: string) => Promise<void>;
   readonly skills: SkillParts;
   readonly task: TaskParts & Pick<Subagents, 'conversationOf' | 'moved'>;
@@ -82,6 +82,7 @@ export function makeTools(parts: ToolParts): ToolBox {
     shells,
     variables: parts.variables,
     extraEnv: parts.permissions.shellVariables,
+    sandbox: parts.permissions.sandbox.wrap,
     ledger: parts.ledger,
     workspaceRoots: parts.workspaceRoots,
     setCwd: (cwd, callId) => {

@@ -14,10 +14,12 @@ import type { LiveState } from './live-state.ts';
 import { type GateBounds, makeGate } from './make-gate.ts';
 import { makePolicy, type PolicySource, type PolicySources } from './make-policy.ts';
 import type { Denial } from './told.ts';
+import { type Sandbox, wireSandbox } from './wire-sandbox.ts';
 
 export type PermissionWiring = Omit<PolicySources, 'live' | 'options' | 'current'> & {
   readonly options: PolicySources['options'] & { readonly face: string; readonly permissionPrompt?: string };
   readonly live: LiveState;
+  readonly sessionFolder: string;
   readonly notice: (text: string) => void;
   /** Called after an answer was stored in a file of the project. */
   readonly onStored: () => Promise<void>;
@@ -48,6 +50,7 @@ export type Permissions = PolicySource & {
   shellVariables(callId: string): Readonly<Record<string, string | undefined>>;
   /** Throws when the file about to change is not the one the call was allowed for. */
   confirmTarget(path: string): Promise<void>;
+  readonly sandbox: Sandbox;
   update(updates: readonly PermissionUpdate[]): Promise<void>;
   /** Rules that cannot be read or can never match, as sentences for the start. */
   warnings(): readonly string[];
@@ -90,6 +93,13 @@ export function wirePermissions(wiring: PermissionWiring): Permissions {
     fitsRule: (rule, tool, input) => fitsRule(rule, { tool, input }, source.policy(live.now().cwd), diskFs),
     shellVariables: guards.shellVariables,
     confirmTarget: guards.confirmTarget,
+    sandbox: wireSandbox({
+      environment,
+      cwd: wiring.cwd,
+      roots: source.roots,
+      sessionFolder: wiring.sessionFolder,
+      settings: () => wiring.loaded().merged.sandbox,
+    }),
     update: changes.apply,
     warnings: () =>
       lintRules(source.rules())

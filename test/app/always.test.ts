@@ -52,6 +52,7 @@ async function openGate(project: TempProject, opening: Opening = {}) {
     trusted,
     loaded: () => loaded,
     live,
+    sessionFolder: join(project.ouroHome, 's'),
     mayBypass: 'may not bypass',
     notice: (text) => notices.push(text),
     onStored: async () => undefined,

@@ -6,6 +6,7 @@ import { parseRule } from '../../permissions/rules.ts';
 import type { ConversationParts } from '../conversation-parts.ts';
 import { trustFolder, trustShow } from '../trust-commands.ts';
 import type { KeptDecision } from '../wire-permissions.ts';
+import type { SandboxState } from '../wire-sandbox.ts';
 import { type BuiltinCommand, done, failed, plain } from './builtin-command.ts';
 
 const RECENT = 12;
@@ -43,7 +44,32 @@ export const PERMISSION_COMMANDS: readonly BuiltinCommand[] = [
         : failed(told.lines.join('\n'));
     },
   },
+  {
+    name: 'sandbox',
+    description: 'what shell commands may reach; on and off for this session',
+    argumentHint: '[on|off]',
+    async run(args, { permissions: { sandbox } }) {
+      const wanted = args.trim();
+      if (wanted !== '' && wanted !== 'on' && wanted !== 'off')
+        return failed('Say /sandbox, /sandbox on or /sandbox off.');
+      if (wanted !== '') sandbox.switchTo(wanted);
+      return plain(sandboxWords(sandbox.state()));
+    },
+  },
 ];
+
+function sandboxWords(state: SandboxState): string {
+  if (state.is === 'off') return 'Shell commands run without a sandbox. /sandbox on puts them into one.';
+  if (state.is === 'unavailable') return `A sandbox is asked for and cannot be had: ${state.why}. No command runs.`;
+  const { roots, allowWrite, denyRead, network } = state.plan;
+  return [
+    'Shell commands run in a sandbox.',
+    `  may write  ${[...roots, ...allowWrite, '/tmp of their own'].join(', ')}`,
+    `  may not    see keys and credentials, change .git/hooks, .git/config or .claude`,
+    ...(denyRead.length === 0 ? [] : [`             read ${denyRead.join(', ')}`]),
+    `  network    ${network === 'open' ? 'open' : 'none'}`,
+  ].join('\n');
+}
 
 function overview({ permissions, live, trusted, cwd }: ConversationParts): string {
   const rules = permissions.rules();

@@ -1,0 +1,107 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readEnvironment } from '../../src/app/environment.ts';
+import { wireSandbox } from '../../src/app/wire-sandbox.ts';
+import type { SandboxSettings } from '../../src/contracts/settings.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
+
+/** A sandbox of this project; `bwrap` is what the script says, or nothing at all. */
+async function sandboxWith(project: TempProject, script: string | undefined, settings: SandboxSettings) {
+  const bin = join(project.home, 'bin');
+  await mkdir(bin, { recursive: true });
+  if (script !== undefined) {
+    await writeFile(join(bin, 'bwrap'), `#!/bin/sh\n${script}\n`);
+    await chmod(join(bin, 'bwrap'), 0o755);
+  }
+  const environment = readEnvironment({ HOME: project.home, OURO_HOME: project.ouroHome, PATH: bin });
+  const roots = () => [project.dir];
+  return wireSandbox({
+    environment,
+    cwd: project.dir,
+    roots,
+    sessionFolder: join(project.ouroHome, 's'),
+    settings: () => settings,
+  });
+}
+
+test('asked for and not to be had means that nothing runs', async () => {
+  await using project = await createTempProject();
+  const missing = await sandboxWith(project, undefined, { enabled: true });
+  expect(() => missing.wrap()).toThrow(
+    'Nothing was run: commands are to run in a sandbox, and there is none here (bwrap is not installed)',
+  );
+  const broken = await sandboxWith(project, 'echo "No permissions to create new namespace" >&2; exit 1', {
+    enabled: true,
+  });
+  expect(() => broken.wrap()).toThrow('No permissions to create new namespace');
+  expect(broken.state()).toMatchObject({ is: 'unavailable' });
+});
+
+test('it is looked for once, and only when it is wanted', async () => {
+  await using project = await createTempProject();
+  const sandbox = await sandboxWith(project, `echo x >> "${project.home}/probes"`, {});
+  expect(sandbox.wrap()).toBeUndefined();
+  expect(existsSync(join(project.home, 'probes'))).toBe(false);
+  sandbox.switchTo('on');
+  expect(sandbox.wrap()?.(['/bin/true']).slice(-2)).toEqual(['--', '/bin/true']);
+  sandbox.wrap();
+  expect(spawnSync('cat', [join(project.home, 'probes')]).stdout.toString()).toBe('x\n');
+  sandbox.switchTo('off');
+  expect(sandbox.state()).toEqual({ is: 'off' });
+});
+
+test('a folder that was made to be guarded goes when nothing came into it', async () => {
+  await using project = await createTempProject();
+  const sandbox = await sandboxWith(project, '', { enabled: true });
+  sandbox.wrap();
+  expect(existsSync(join(project.dir, '.claude'))).toBe(true);
+  sandbox.close();
+  expect(existsSync(join(project.dir, '.claude'))).toBe(false);
+});
+
+const TRIES = `
+touch in-workspace && echo wrote-workspace
+touch "$HOME/outside"
+touch /etc/ouro-outside && echo wrote-system
+cat "$HOME/.ssh/id" && echo read-key
+cat secret && echo read-secret
+touch .git/hooks/x && echo planted-hook
+echo x >> .git/config && echo changed-config
+mv .git g2 && echo moved-git
+touch .git/index && echo wrote-index
+mkdir -p .claude && touch .claude/settings.json && echo planted-settings
+mv .claude c2 && echo moved-settings
+ln -s "$HOME" home-link && touch home-link/through-link
+(echo > /dev/tcp/127.0.0.1/9) && echo connected
+mount -o remount,rw / && echo remounted
+[ "$(ls /proc | grep -c '^[0-9]')" -lt 12 ] && echo alone
+`;
+
+/** Where bubblewrap works the box is tried out; elsewhere the same call must refuse. */
+test('what runs inside writes only in the workspace, reads no key and reaches nobody', async () => {
+  await using project = await createTempProject({ secret: 'x', '.git/config': '[core]\n', '.git/hooks/a': '' });
+  await mkdir(join(project.home, '.ssh'));
+  await writeFile(join(project.home, '.ssh/id'), 'key');
+  await symlink('/usr/bin', join(project.home, 'bin'));
+  const environment = readEnvironment({ HOME: project.home, OURO_HOME: project.ouroHome, PATH: '/usr/bin:/bin' });
+  const sandbox = wireSandbox({
+    environment,
+    cwd: project.dir,
+    roots: () => [project.dir],
+    sessionFolder: join(project.ouroHome, 's'),
+    settings: () => ({ enabled: true, denyRead: ['secret'] }),
+  });
+  if (sandbox.state().is === 'unavailable') {
+    expect(() => sandbox.wrap()).toThrow('Nothing was run');
+    return;
+  }
+  const [file = '', ...args] = sandbox.wrap()?.(['/bin/bash', '--noprofile', '--norc', '-c', TRIES]) ?? [];
+  const { stdout } = spawnSync(file, args, { cwd: project.dir, env: { ...environment.variables }, encoding: 'utf8' });
+  sandbox.close();
+  expect(stdout.split('\n').filter((line) => line !== '')).toEqual(['wrote-workspace', 'wrote-index', 'alone']);
+  const left = [join(project.home, 'outside'), join(project.home, 'through-link'), join(project.dir, '.claude')];
+  expect(left.filter((path) => existsSync(path))).toEqual([]);
+});
