@@ -18,7 +18,7 @@ export type LineOptions = {
 export type LineWriter = { linesOf(event: AgentEvent, parentCallId?: string): readonly JsonObject[] };
 
 /** What one speaker, the main conversation or a sub-agent, said before. */
-type Speaker = { usage: Usage; requestId: string; heldStop: JsonObject | undefined };
+type Speaker = { usage: Usage; requestId: string; heldStop: JsonObject | undefined; firstToken: 'awaited' | 'told' };
 
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
@@ -30,7 +30,7 @@ export function createLineWriter(options: LineOptions, now: () => Date): LineWri
   function speakerOf(parentCallId: string | undefined): Speaker {
     const known = speakers.get(parentCallId ?? '');
     if (known !== undefined) return known;
-    const fresh: Speaker = { usage: NO_USAGE, requestId: 'req_0', heldStop: undefined };
+    const fresh: Speaker = { usage: NO_USAGE, requestId: 'req_0', heldStop: undefined, firstToken: 'awaited' };
     speakers.set(parentCallId ?? '', fresh);
     return fresh;
   }
@@ -53,6 +53,7 @@ export function createLineWriter(options: LineOptions, now: () => Date): LineWri
       case 'request_sent':
         requests += 1;
         speaker.requestId = `req_${requests}`;
+        speaker.firstToken = 'awaited';
         return parentCallId === null ? [{ type: 'system', subtype: 'status', status: 'requesting' }] : [];
       case 'message_start':
         speaker.usage = event.usage;
@@ -67,7 +68,9 @@ export function createLineWriter(options: LineOptions, now: () => Date): LineWri
         return userLines(event, parent, options.replayUserMessages ? 'told' : 'silent');
       case 'stream_event': {
         if (!options.partialMessages) return [];
-        const first = event.firstTokenMs === undefined ? {} : { ttft_ms: event.firstTokenMs };
+        const isFirst = event.firstTokenMs !== undefined && speaker.firstToken === 'awaited';
+        if (isFirst) speaker.firstToken = 'told';
+        const first = isFirst ? { ttft_ms: event.firstTokenMs } : {};
         const line = { type: 'stream_event', event: event.event, ...parent, ...first };
         if (event.event.type !== 'content_block_stop') return [line];
         speaker.heldStop = line;
