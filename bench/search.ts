@@ -1,0 +1,87 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { rgPath } from '@vscode/ripgrep';
+import type { JsonObject } from '../src/contracts/json.ts';
+import type { Tool } from '../src/contracts/tool.ts';
+import { createGlobTool } from '../src/tools/glob/glob.ts';
+import { createGrepTool } from '../src/tools/grep/grep.ts';
+import { createLocator } from '../src/tools/search/choose-locator.ts';
+import { callTool } from '../test/support/call-tool.ts';
+import { type Measure, median, type Row } from './row.ts';
+
+const FOLDERS = 1000;
+const FILES_EACH = 100;
+const ROUNDS = 9;
+const run = promisify(execFile);
+
+export const search: Measure = {
+  name: 'search',
+  words: `Grep and Glob on ${FOLDERS * FILES_EACH} files, next to ripgrep itself`,
+  async run() {
+    const root = await realpath(await mkdtemp(join(tmpdir(), 'ouro-bench-')));
+    try {
+      await plant(root);
+      return await measure(root);
+    } finally {
+      await rm(root, { recursive: true, force: true });
+    }
+  },
+};
+
+/** A tree of small files; one in a thousand holds the word. */
+async function plant(root: string): Promise<void> {
+  const line = 'some words that stand in every file and match nothing in particular\n';
+  for (let folder = 0; folder < FOLDERS; folder += 1) {
+    const dir = join(root, `part-${folder % 20}`, `folder-${folder}`);
+    await mkdir(dir, { recursive: true });
+    const names = Array.from({ length: FILES_EACH }, (_, at) => `file-${at}.${at % 4 === 0 ? 'ts' : 'md'}`);
+    await Promise.all(names.map((name, at) => writeFile(join(dir, name), at === 7 ? `${line}needle\n` : line)));
+  }
+}
+
+async function measure(root: string): Promise<readonly Row[]> {
+  const parts = { locator: createLocator(process.env), home: root, excluded: () => [] };
+  const [grep, glob] = [createGrepTool(parts), createGlobTool(parts)];
+  const rg = (...args: readonly string[]) =>
+    run(rgPath, [...args, root], { maxBuffer: 2 ** 28 }).then(
+      () => undefined,
+      // Nothing found is 1.
+      () => undefined,
+    );
+  const use = (tool: Tool, input: JsonObject) => callTool(tool, input, { cwd: root }).then(() => undefined);
+  const pairs = [
+    ['Grep, no match', 1.1, () => use(grep, { pattern: 'nowhere-at-all' }), () => rg('-l', '-e', 'nowhere-at-all')],
+    ['Grep, 1,000 files match', undefined, () => use(grep, { pattern: 'needle' }), () => rg('-l', '-e', 'needle')],
+    ['Glob, 25,000 of them', 1.25, () => use(glob, { pattern: '**/*.ts' }), () => rg('--files')],
+  ] as const;
+  const rows: Row[] = [];
+  for (const [name, must, ours, theirs] of pairs) {
+    // Side by side, so that whatever else the machine does weighs on both.
+    const ratios: number[] = [];
+    const times: number[] = [];
+    await Promise.all([ours(), theirs()]);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const [a, b] = [await clock(ours), await clock(theirs)];
+      times.push(a);
+      ratios.push(a / b);
+    }
+    rows.push({
+      name: `${name} / ripgrep`,
+      unit: 'times',
+      value: median(ratios),
+      ...(must !== undefined && { must }),
+      floor: 1,
+    });
+    rows.push({ name, unit: 'ms', value: median(times) });
+  }
+  return rows;
+}
+
+async function clock(work: () => Promise<void>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+}
