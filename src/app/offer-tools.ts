@@ -1,24 +1,23 @@
 import type { ModelInfo } from '../contracts/model.ts';
+import type { Rule } from '../contracts/permission.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
-import type { Settings } from '../contracts/settings.ts';
 import type { Tool } from '../contracts/tool.ts';
+import { namesTool } from '../permissions/tool-findings.ts';
 import { createDeferral, type Deferral } from '../tools/deferral.ts';
 
 const CHARS_PER_TOKEN = 3.5;
 
 /** The tools the model is offered: those asked for, without those denied as a whole, in an order that never changes. */
-export function offerTools(tools: readonly Tool[], options: RunOptions, settings: Settings): readonly Tool[] {
-  const denied = [...(options.disallowedTools ?? []), ...(settings.permissions?.deny ?? [])].filter(
-    (rule) => !rule.includes('('),
+export function offerTools(tools: readonly Tool[], options: RunOptions, rules: readonly Rule[]): readonly Tool[] {
+  const denying = rules.filter(
+    ({ behavior, specifier, problem }) => behavior === 'deny' && specifier === undefined && problem === undefined,
   );
-  const named = (tool: Tool, names: readonly string[]) =>
-    names.includes(tool.name) || tool.aliases.some((alias) => names.includes(alias));
+  const isWanted = ({ name, aliases }: Tool) =>
+    options.tools === undefined ||
+    name === 'StructuredOutput' ||
+    [name, ...aliases].some((one) => options.tools?.includes(one) === true);
   return tools
-    .filter(
-      (tool) =>
-        (options.tools === undefined || tool.name === 'StructuredOutput' || named(tool, options.tools)) &&
-        !named(tool, denied),
-    )
+    .filter((tool) => isWanted(tool) && !denying.some((rule) => namesTool(rule, tool.name)))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 

@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { promisify } from 'node:util';
 import type { RunOptions } from '../contracts/run-options.ts';
 import type { LoadedSettings, SettingsLayer } from '../contracts/settings.ts';
 import { loadSettings } from '../settings/load.ts';
 import type { Environment } from './environment.ts';
+import { ownGit } from './own-git.ts';
 
 const MANAGED_DIR = '/etc/ouro';
 
@@ -44,14 +43,8 @@ export async function textOf(path: string): Promise<string | undefined> {
 /** Asks git without letting the repository run anything; before trust, git is not asked at all. */
 async function isTracked(path: string, trusted: boolean, environment: Environment): Promise<boolean> {
   if (!trusted) return false;
-  const quiet = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-c', 'core.pager=cat'];
   try {
-    const { stdout } = await promisify(execFile)('git', [...quiet, 'ls-files', '--', path], {
-      cwd: dirname(path),
-      env: { ...environment.variables, GIT_OPTIONAL_LOCKS: '0', GIT_TERMINAL_PROMPT: '0' },
-      timeout: 2_000,
-    });
-    return stdout.trim() !== '';
+    return (await ownGit(['ls-files', '--', path], dirname(path), environment.variables)).trim() !== '';
   } catch {
     return false;
   }

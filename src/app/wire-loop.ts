@@ -103,7 +103,7 @@ export function wireLoop(wiring: LoopWiring) {
     answerSchema: options.jsonSchema,
   });
   const watched = wiring.checkpoints?.watch(box.tools) ?? box.tools;
-  const tools = offerTools(watched, options, wiring.settings());
+  const tools = offerTools(watched, options, permissions.rules());
   const offered = () => fittingTools(tools, choice.infoOf(live.now().model));
   const deferral = makeDeferral(offered, () => choice.infoOf(live.now().model));
   const prompt = makePrompt({

@@ -25,7 +25,7 @@ export function gitPreflight(fs: PermissionFs, cwd: string, root: string): GitPr
 }
 
 /** The first key in a git configuration that can start a program or pull in more configuration. */
-export function dangerousKey(text: string): string | undefined {
+function dangerousKey(text: string): string | undefined {
   let section = '';
   for (const line of text.replace(/\\\r?\n/g, '').split(/\r?\n/)) {
     const header = /^\s*\[\s*([^\s"\]]+)\s*(?:"((?:[^"\\]|\\.)*)")?\s*\](.*)$/s.exec(line);
@@ -45,7 +45,7 @@ export function dangerousKey(text: string): string | undefined {
     if (key === 'core.fsmonitor' && !/^"?(?:true|false|0|1|yes|no|on|off)"?$/i.test(value)) return key;
     if (
       top === 'core' &&
-      /^(?:hookspath|pager|sshcommand|editor|askpass|gitproxy|worktree|alternaterefscommand|attributesfile|excludesfile)$/.test(
+      /^(?:pager|sshcommand|editor|askpass|gitproxy|worktree|alternaterefscommand|attributesfile|excludesfile)$/.test(
         name,
       )
     )

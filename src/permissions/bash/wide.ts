@@ -154,10 +154,6 @@ export function baseName(word: string): string {
   return word.replace(/^.*\//, '');
 }
 
-export function isShell(name: string): boolean {
-  return SHELLS.test(name);
-}
-
 /** `find … -exec cmd`, `fd -x cmd`, `git bisect run cmd`: the word after the option starts a command. */
 function execStarts(argv: readonly string[]): readonly number[] {
   const name = baseName(argv[0] ?? '');

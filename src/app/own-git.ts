@@ -1,0 +1,22 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { hardenedGitEnvironment, hardenGit } from '../permissions/bash/harden-git.ts';
+
+const TIMEOUT_MS = 2_000;
+const MAX_BYTES = 4_000_000;
+
+/** A question of ours to git, in a trusted folder only. What the repository could have run for it is overridden. */
+export async function ownGit(
+  args: readonly string[],
+  cwd: string,
+  variables: Readonly<Record<string, string>>,
+): Promise<string> {
+  const kept = Object.entries(variables).filter(([name]) => !name.startsWith('GIT_'));
+  const { stdout } = await promisify(execFile)('git', [...hardenGit(args)], {
+    cwd,
+    env: { ...Object.fromEntries(kept), ...hardenedGitEnvironment(), LC_ALL: 'C' },
+    timeout: TIMEOUT_MS,
+    maxBuffer: MAX_BYTES,
+  });
+  return stdout;
+}
