@@ -1,0 +1,113 @@
+import { writeFile } from 'node:fs/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { calls, says, text, toolUse } from '../support/api/reply.ts';
+import { gate, startApiServer } from '../support/api/server.ts';
+import { citedText, webSearch } from '../support/api/server-blocks.ts';
+import { startOpenAiServer } from '../support/openai-server.ts';
+import { runOuro, startOuro } from '../support/run-ouro.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
+
+let project: TempProject;
+
+beforeEach(async () => {
+  project = await createTempProject({
+    'a.txt': 'alpha\n',
+    '.claude/skills/greet/SKILL.md': '---\nname: greet\ndescription: how to greet\n---\nSay hello twice.\n',
+  });
+});
+
+afterEach(() => project.remove());
+
+const BUILT_IN = [
+  ...['AskUserQuestion', 'Bash', 'BashOutput', 'Edit', 'EnterPlanMode', 'ExitPlanMode', 'Glob', 'Grep', 'KillShell'],
+  ...['MultiEdit', 'NotebookEdit', 'Read', 'Skill', 'Task', 'TodoWrite', 'WebFetch', 'WebSearch', 'Write'],
+];
+
+test('every tool is offered by the name models know, all together in under six thousand tokens', async () => {
+  await using server = await startApiServer({
+    turns: [calls(toolUse('Skill', { name: 'greet', args: 'Ann' }, 'toolu_skill')), says('Hello, hello.')],
+  });
+  const { code } = await runOuro(project, ['-p', 'greet Ann', '--trust'], server.url);
+  expect(code).toBe(0);
+  const tools: readonly { readonly name: string }[] = JSON.parse(server.requests()[0]?.raw ?? '{}').tools;
+  expect(tools.map(({ name }) => name)).toEqual(BUILT_IN);
+  // Three and a half characters a token is what tool definitions come to at worst.
+  expect(JSON.stringify(tools).length / 3.5).toBeLessThan(6000);
+  expect(server.requests()[0]?.raw.length).toBeLessThan(30_000);
+  expect(server.requests()[1]?.raw).toContain('Say hello twice.\\n\\n\\nArguments: Ann');
+});
+
+test('a web search is run by the provider on the side, and counted; a model without one is not offered it', async () => {
+  const pages = [{ url: 'https://example.com/news', title: 'News' }];
+  await using server = await startApiServer({
+    turns: [calls(toolUse('WebSearch', { query: 'ouro', allowed_domains: ['https://example.com/x'] })), says('Found.')],
+    side: ({ raw }) =>
+      raw.includes('web_search_20250305')
+        ? { ...says(''), blocks: [...webSearch('ouro', pages), citedText('It is new.', pages)] }
+        : undefined,
+  });
+  const args = ['-p', 'look it up', '--allowedTools', 'WebSearch', '--output-format', 'json'];
+  const { code, stdout } = await runOuro(project, args, server.url);
+  expect(code).toBe(0);
+  expect(server.sideRequests()[0]?.body.tools).toMatchObject([
+    { name: 'web_search', allowed_domains: ['example.com'] },
+  ]);
+  expect(server.requests()[1]?.raw).toContain('It is new.');
+  expect(server.requests()[1]?.raw).toContain('News — https://example.com/news');
+  expect(Object.keys(JSON.parse(stdout).modelUsage)).toHaveLength(2);
+
+  await using local = await startOpenAiServer({ turns: [says('fine')] });
+  await runOuro(project, ['-p', 'hi', '--model', `${local.url}/v1#small`]);
+  expect(local.requests()[0]?.raw).toContain('"WebFetch"');
+  expect(local.requests()[0]?.raw).not.toContain('"WebSearch"');
+});
+
+test('a page inside the private network is not fetched, whatever is allowed', async () => {
+  await using server = await startApiServer({
+    turns: [calls(toolUse('WebFetch', { url: 'http://127.0.0.1:1/', prompt: 'what?' })), says('No.')],
+  });
+  const { code } = await runOuro(project, ['-p', 'go', '--allowedTools', 'WebFetch'], server.url);
+  expect(code).toBe(0);
+  expect(server.requests()[1]?.raw).toMatch(/not on the public internet|private|loopback/);
+  expect(server.sideRequests()).toEqual([]);
+});
+
+test('a call runs while the reply that holds it still streams, and looking calls run side by side', async () => {
+  const { closed, open } = gate();
+  const beat = (id: string) => toolUse('Read', { file_path: 'a.txt' }, id);
+  await using server = await startApiServer({
+    turns: [
+      {
+        ...calls(text('I look.'), beat('one'), beat('two')),
+        faults: [{ at: 'message_delta', do: 'wait', until: closed, pings: 'pings' }],
+      },
+      says('Done.'),
+    ],
+  });
+  await using running = startOuro(project, ['-p', 'go', '--output-format', 'stream-json', '--verbose'], server.url);
+  // Both results are there although the reply has not ended.
+  await running.waitForOutput(/tool_result[\s\S]*tool_result/);
+  open();
+  expect((await running.ended).code).toBe(0);
+});
+
+test('a notebook is read by cell, and one cell of it edited', async () => {
+  const cell = { cell_type: 'code', id: 'c1', metadata: {}, execution_count: null, outputs: [], source: ['a = 1\n'] };
+  const book = JSON.stringify(
+    { cells: [cell], metadata: { kept: 'as it is' }, nbformat: 4, nbformat_minor: 5 },
+    null,
+    1,
+  );
+  const path = await project.write('n.ipynb', '');
+  await writeFile(path, book);
+  await using server = await startApiServer({
+    turns: [
+      calls(toolUse('Read', { file_path: path })),
+      calls(toolUse('NotebookEdit', { notebook_path: path, cell_id: 'c1', new_source: 'a = 2\n' })),
+      says('Done.'),
+    ],
+  });
+  const { code } = await runOuro(project, ['-p', 'go', '--permission-mode', 'acceptEdits'], server.url);
+  expect(code).toBe(0);
+  expect(await project.read('n.ipynb')).toBe(book.replace('a = 1', 'a = 2'));
+});
