@@ -3,7 +3,7 @@ import { applyEdits, modify, parse } from 'jsonc-parser';
 import { z } from 'zod';
 import type { RuleBehavior } from '../contracts/permission.ts';
 import { ifThere } from '../lib/errno.ts';
-import { writePrivately } from './private-file.ts';
+import { writePrivately } from '../lib/private-file.ts';
 
 /** What becomes of the lists of one settings file. */
 export type ListChange = {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { ApprovedSource } from '../contracts/trust.ts';
-import { writePrivately } from './private-file.ts';
+import { writePrivately } from '../lib/private-file.ts';
 
 const folder = z.object({
   at: z.string(),

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ifThere } from '../lib/errno.ts';
+import { ifThere } from './errno.ts';
 
 /** Replaces a file that is nobody else's business, in one step: mode 0600, and never through a link. */
 export async function writePrivately(file: string, text: string): Promise<void> {
