@@ -2,10 +2,15 @@ import { z } from 'zod';
 import type { Conversation } from '../../contracts/conversation.ts';
 import type { Attempt, ControlPort } from '../../contracts/host.ts';
 import type { JsonObject } from '../../contracts/json.ts';
+import type { HostIds } from './host-ids.ts';
 import type { HostServers } from './host-servers.ts';
 
 /** What a handler may touch. */
-export type HandlerContext = { readonly conversation: Conversation; readonly servers: HostServers };
+export type HandlerContext = {
+  readonly conversation: Conversation;
+  readonly servers: HostServers;
+  readonly ids: Pick<HostIds, 'messageOf' | 'queueOf'>;
+};
 
 /** Answers one kind of request; throws the sentence of an error response. */
 export type Handler = (request: JsonObject, context: HandlerContext) => Promise<JsonObject>;

@@ -9,6 +9,7 @@ import { understandBlocks } from '../understand.ts';
 import { initLine } from '../wire/init.ts';
 import { createLineWriter } from '../wire/lines.ts';
 import { createRunRecord, type RunRecord } from '../wire/result.ts';
+import { createHostIds, type HostIds } from './host-ids.ts';
 import { blocksOf, type UserLine } from './line-in.ts';
 
 /** One conversation spoken in lines: user lines go in, everything that happens comes out. */
@@ -20,6 +21,7 @@ export type HostRun = {
   interrupt(whenStopped: () => void): void;
   /** Resolves when nothing runs any more. */
   idle(): Promise<void>;
+  readonly ids: HostIds;
   /** Writes a line of the conversation's own. */
   tell(line: JsonObject): void;
   /** Did the last result say that it went wrong? */
@@ -36,6 +38,7 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
   const { agent } = conversation;
   const writer = createLineWriter(output, () => new Date(port.now()));
   let record: RunRecord = createRunRecord(conversation, port.now);
+  const ids = createHostIds();
   let current: Promise<void> | undefined;
   let accepts = false;
   let answered: (() => void)[] = [];
@@ -44,7 +47,8 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
   let lastResult: JsonObject = {};
 
   const say = (line: JsonObject) => {
-    port.write({ ...line, session_id: agent.sessionId, uuid: line.uuid ?? port.newId() });
+    const uuid = typeof line.uuid === 'string' ? (ids.theirs(line.uuid) ?? line.uuid) : port.newId();
+    port.write({ ...line, session_id: agent.sessionId, uuid });
   };
   const state = (name: 'idle' | 'running' | 'requires_action') => {
     say({ type: 'system', subtype: 'session_state_changed', state: name });
@@ -56,6 +60,7 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
     if (event.type === 'block_end' && event.block.type === 'tool_use') replyIsFinal = false;
     if (event.type === 'queue' && event.state === 'delivered' && replyIsFinal) turnOver();
     if (event.type === 'agent_end') accepts = false;
+    if (event.type === 'message_end') ids.joined(event.message);
     record.hear(event);
     for (const line of writer.linesOf(event)) say(line);
     if (event.type === 'permission_request' || event.type === 'question') state('requires_action');
@@ -92,8 +97,9 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
       })
       .finally(() => {
         current = undefined;
-        const late = agent.clearAllQueues().map(({ message }) => message.blocks);
-        if (late.length > 0) run(late);
+        const late = agent.clearAllQueues().map(({ message }) => message);
+        for (const { id } of late) ids.expect(ids.theirs(id));
+        if (late.length > 0) run(late.map(({ blocks }) => blocks));
       });
   }
 
@@ -126,9 +132,10 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
         );
         return;
       }
-      if (current === undefined) run([said.prompt]);
-      else if (line.priority === 'later') agent.followUp(said.prompt);
-      else agent.steer(said.prompt);
+      if (current === undefined) {
+        ids.expect(line.uuid);
+        run([said.prompt]);
+      } else ids.queued(line.uuid, line.priority === 'later' ? agent.followUp(said.prompt) : agent.steer(said.prompt));
     },
     isRunning: () => current !== undefined,
     interrupt(whenStopped) {
@@ -143,6 +150,7 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
     async idle() {
       while (current !== undefined) await current;
     },
+    ids,
     tell: say,
     endedWell: () => lastResult.is_error !== true,
   };

@@ -73,8 +73,8 @@ export function createHost(options: RunOptions, port: HostPort): Host {
       }
       const handle = HANDLERS.get(subtype);
       if (handle === undefined) return refuse(id, `unsupported: ${subtype}`);
-      const { conversation } = await opened(options);
-      respond(id, await handle(request, { conversation, servers }));
+      const { conversation, run: talk } = await opened(options);
+      respond(id, await handle(request, { conversation, servers, ids: talk.ids }));
     } catch (thrown) {
       refuse(id, thrown instanceof Unsupported ? `unsupported: ${subtype}` : messageOf(thrown));
     }

@@ -18,8 +18,10 @@ export const sessionHandlers: Readonly<Record<string, Handler>> = {
   ),
   rewind_files: handler(
     z.object({ user_message_id: z.string(), dry_run: z.boolean().optional() }),
-    ({ user_message_id: id, dry_run: dry }, context) =>
-      dry === true ? previewRewind(id, context) : rewindFiles(id, context),
+    ({ user_message_id: uuid, dry_run: dry }, context) => {
+      const id = context.ids.messageOf(uuid);
+      return dry === true ? previewRewind(id, context) : rewindFiles(id, context);
+    },
   ),
   stop_task: handler(z.object({ task_id: z.string() }), async ({ task_id: id }, context) =>
     settled(await member(context, 'stopTask')(id)),
@@ -28,9 +30,13 @@ export const sessionHandlers: Readonly<Record<string, Handler>> = {
   file_suggestions: handler(z.object({ query: z.string() }), async ({ query }, { conversation }) => ({
     suggestions: (await conversation.findFiles(query, 20)).map((path) => ({ path })),
   })),
-  cancel_async_message: handler(z.object({ message_uuid: z.string() }), ({ message_uuid: id }, { conversation }) => ({
-    cancelled: conversation.agent.unqueue(id) !== undefined,
-  })),
+  cancel_async_message: handler(
+    z.object({ message_uuid: z.string() }),
+    ({ message_uuid: uuid }, { conversation, ids }) => {
+      const id = ids.queueOf(uuid);
+      return { cancelled: id !== undefined && conversation.agent.unqueue(id) !== undefined };
+    },
+  ),
   reload_skills: handler(nothing, async (_, context) => {
     await member(context, 'reloadSkills')();
     const skills = context.conversation.commands().filter(({ source }) => source === 'skill');

@@ -1,0 +1,90 @@
+import { mkdtemp, realpath, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Options, query, type SDKMessage, type SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
+import { createChannel } from '../../src/lib/channel.ts';
+import type { ApiTurn } from './api/reply.ts';
+import { type ApiServer, type Script, startApiServer } from './api/server.ts';
+
+/** The official SDK as the host of the real program, in a folder of its own, against the real API over loopback. */
+export type SdkHost = {
+  readonly root: string;
+  /** Puts the API in place; once per host. */
+  api(...turns: readonly ApiTurn[]): Promise<void>;
+  apiWith(script: Script): Promise<void>;
+  server(): ApiServer;
+  options(more?: Options): Options;
+  /** Everything that is heard after one prompt. */
+  ask(prompt: string, more?: Options): Promise<readonly SDKMessage[]>;
+  /** The whole of a request as text, to look for words in. */
+  sent(index: number): string;
+  close(): Promise<void>;
+};
+
+export async function createSdkHost(): Promise<SdkHost> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'host-')));
+  await writeFile(join(root, 'a.txt'), 'alpha\n');
+  let running: ApiServer | undefined;
+
+  function server(): ApiServer {
+    if (running === undefined) throw new Error('Call api() first.');
+    return running;
+  }
+
+  async function apiWith(script: Script): Promise<void> {
+    running = await startApiServer(script);
+  }
+
+  const options = (more: Options = {}): Options => ({
+    pathToClaudeCodeExecutable: new URL('../../bin/ouro', import.meta.url).pathname,
+    cwd: root,
+    env: {
+      PATH: '/usr/local/bin:/usr/bin:/bin',
+      HOME: root,
+      ANTHROPIC_BASE_URL: server().url,
+      ANTHROPIC_API_KEY: 'sk-ant-test',
+      OURO_RETRY_BASE_MS: '1',
+    },
+    ...more,
+  });
+
+  return {
+    root,
+    api: (...turns) => apiWith({ turns }),
+    apiWith,
+    server,
+    options,
+    ask: (prompt, more = {}) => all(query({ prompt, options: options(more) })),
+    sent: (index) => JSON.stringify(server().requests()[index]?.body),
+    close: async () => running?.close(),
+  };
+}
+
+async function all(messages: AsyncIterable<SDKMessage>): Promise<readonly SDKMessage[]> {
+  const heard: SDKMessage[] = [];
+  for await (const message of messages) heard.push(message);
+  return heard;
+}
+
+export const resultsOf = (heard: readonly SDKMessage[]) => heard.filter((message) => message.type === 'result');
+
+const words = (content: string, more: Partial<SDKUserMessage> = {}): SDKUserMessage => ({
+  type: 'user',
+  message: { role: 'user', content },
+  parent_tool_use_id: null,
+  session_id: '',
+  ...more,
+});
+
+/** A host that speaks when it likes. */
+export function conversation() {
+  const channel = createChannel<SDKUserMessage | 'end'>();
+  async function* prompts(): AsyncGenerator<SDKUserMessage, void> {
+    for (let next = await channel.next(); next !== 'end'; next = await channel.next()) yield next;
+  }
+  return {
+    prompts: prompts(),
+    say: (text: string, more?: Partial<SDKUserMessage>) => channel.push(words(text, more)),
+    end: () => channel.push('end'),
+  };
+}
