@@ -6,10 +6,12 @@ import type { AgentPort } from '../agent/parts.ts';
 import type { Conversation } from '../contracts/conversation.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
+import { asJson } from '../lib/as-json.ts';
 import { asAgent } from './as-agent.ts';
 import { chooseModel } from './choose-model.ts';
 import { openDebugLog } from './debug-log.ts';
 import { doctorParts } from './doctor-parts.ts';
+import { earlierOf, promptFlags } from './earlier.ts';
 import type { Environment } from './environment.ts';
 import { firstMode, withStoredMode } from './first-mode.ts';
 import { folderTrust } from './folder-trust.ts';
@@ -76,7 +78,19 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
   let port: AgentPort | undefined;
   const tell = async (event: AgentEvent) => port?.tell(event);
   const branch = (await git)?.branch;
-  const kept = keepSession({ opened: session, options, environment, cwd, branch, live, tell, newId: randomUUID });
+  const { earlier, notice: renewed } = earlierOf(session, options);
+  const kept = keepSession({
+    opened: session,
+    options,
+    environment,
+    cwd,
+    branch,
+    live,
+    tell,
+    promptFlags: promptFlags(options),
+    later: () => ({ files: loop.readState.snapshot(), ...asJson(loop.prompt.told()) }),
+    newId: randomUUID,
+  });
   const { transcript } = kept;
   live.onChange(({ mode: changed }) => {
     if (changed !== undefined) void tell({ type: 'mode', mode: changed });
@@ -136,8 +150,11 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
     contextDecisions: session.contextDecisions,
     ledger: started.ledgerOf(transcript),
     checkpoints,
+    recorded: kept.recorded(choice.port),
+    earlier,
     newId: randomUUID,
   });
+  if (session.stored.files !== undefined) loop.readState.restore(session.stored.files);
   const debugLog = openDebugLog(options, environment.ouroHome, session.id, () => new Date());
   const promptHook = loopHooks(hooks, 'Stop').onPrompt;
   let begun = false;
@@ -161,9 +178,9 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
         : await hooks.fire('SessionStart', { source: session.rebuilt === undefined ? 'startup' : 'resume' }, signal);
       begun = true;
       const verdict = await promptHook(words, signal);
-      const context = [opening?.context, verdict.kind === 'go' ? verdict.context : undefined].filter(
-        (text) => text !== undefined,
-      );
+      if (verdict.kind === 'block') return verdict;
+      const news = await loop.prompt.collect();
+      const context = [opening?.context, verdict.context, ...news].filter((text) => text !== undefined);
       return context.length === 0 ? verdict : { kind: 'go', context: context.join('\n') };
     },
     deps: loop.deps,
@@ -177,6 +194,7 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
   const warnings = [
     ...(debugLog === undefined ? [] : [debugLog.words]),
     ...session.warnings,
+    ...(renewed === undefined ? [] : [renewed]),
     ...permissions.warnings(),
     ...loaded.problems.map(({ file, line, text }) => `${file}${line === undefined ? '' : `:${line}`} ${text}`),
     ...extensions.problems.map(({ path, line, text }) => `${path}${line === undefined ? '' : `:${line}`} ${text}`),

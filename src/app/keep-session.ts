@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import type { Conversation } from '../contracts/conversation.ts';
 import type { AgentEvent } from '../contracts/event.ts';
+import type { JsonObject } from '../contracts/json.ts';
+import type { ModelPort } from '../contracts/model.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
 import { asJson } from '../lib/as-json.ts';
 import { createDraftStore } from '../session/draft.ts';
@@ -10,6 +12,7 @@ import { openTranscript, type Transcript } from '../session/transcript.ts';
 import type { Environment } from './environment.ts';
 import type { LiveState } from './live-state.ts';
 import type { OpenedSession } from './open-session.ts';
+import { recordRequests } from './record-requests.ts';
 import { VERSION } from './version.ts';
 
 export type SessionWiring = {
@@ -20,6 +23,10 @@ export type SessionWiring = {
   readonly branch: string | undefined;
   readonly live: LiveState;
   readonly tell: (event: AgentEvent) => Promise<void>;
+  /** The flags that the system prompt is made with. */
+  readonly promptFlags: string;
+  /** Everything else that a resume has to know: asked when a prompt has been answered. */
+  readonly later: () => JsonObject;
   readonly newId: () => string;
 };
 
@@ -28,6 +35,8 @@ export type KeptSession = Pick<Conversation, 'draft' | 'history'> & {
   readonly transcript: Transcript;
   /** The transcript's listener: what it was told is on disk when it resolves. */
   readonly record: (event: AgentEvent) => Promise<void>;
+  /** The same port, each request of it on record before it leaves. */
+  readonly recorded: (port: ModelPort) => ModelPort;
 };
 
 /** Opens the transcript and everything beside it that must outlive the process. */
@@ -51,14 +60,25 @@ export function keepSession(wiring: SessionWiring): KeptSession {
   for (const record of opened.settled) void transcript.append(record);
   live.onChange((part) => void transcript.append(liveRecord(asJson(part))));
   let begun = false;
+  let lastLater = '';
+
+  async function recordLater(): Promise<void> {
+    const later = asJson(wiring.later());
+    const text = JSON.stringify(later);
+    if (text === lastLater) return;
+    lastLater = text;
+    await transcript.append(liveRecord(later));
+  }
 
   return {
     transcript,
+    recorded: recordRequests(transcript, opened.rebuilt?.kept.texts.keys() ?? []),
     async record(event) {
       if (!begun && event.type === 'message_end') {
         begun = true;
-        await transcript.append(liveRecord(asJson(live.now())));
+        await transcript.append(liveRecord(asJson({ ...live.now(), promptFlags: wiring.promptFlags })));
       }
+      if (event.type === 'agent_end') await recordLater();
       await transcript.record(event);
     },
     ...(options.persistence === 'memory'

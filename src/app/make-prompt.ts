@@ -6,6 +6,7 @@ import { createAttachments } from '../prompt/attachments.ts';
 import type { GitSnapshot } from '../prompt/environment.ts';
 import { createMemory } from '../prompt/memory-files.ts';
 import { createSystemPrompt, renderSystem } from '../prompt/system-prompt.ts';
+import type { Earlier } from './earlier.ts';
 import type { Environment } from './environment.ts';
 import type { LiveState } from './live-state.ts';
 import type { Extensions } from './load-extensions.ts';
@@ -19,7 +20,8 @@ export type PromptWiring = {
   readonly live: LiveState;
   readonly extensions: () => Extensions;
   readonly git: Promise<GitSnapshot | undefined>;
-  readonly stored: readonly SystemPart[] | undefined;
+  /** What an earlier run of this session sent and told. */
+  readonly earlier: Pick<Earlier, 'system' | 'told' | 'memoryTold'> | undefined;
   readonly tools: () => readonly string[];
   readonly mcpInstructions: () => readonly { readonly server: string; readonly instructions: string }[];
   readonly takeDiskChanges: () => Promise<readonly { readonly path: string; readonly status: 'changed' | 'deleted' }[]>;
@@ -30,6 +32,7 @@ export type PromptWiring = {
 export function makePrompt(wiring: PromptWiring) {
   const { options, environment, cwd, live, extensions } = wiring;
   let touched: string[] = [];
+  let compared = false;
   const memory = createMemory({
     cwd: () => live.now().cwd,
     root: repositoryRoot(cwd),
@@ -67,38 +70,64 @@ export function makePrompt(wiring: PromptWiring) {
     });
   }
 
-  const system = createSystemPrompt(render, wiring.stored);
-  const attachments = createAttachments({
-    changedFiles: async () =>
-      (await wiring.takeDiskChanges()).map(({ path, status }) => ({
-        path,
-        kind: status,
-        version: `${status} ${Date.now()}`,
-      })),
-    touchedPaths: () => {
-      const taken = touched;
-      touched = [];
-      return taken;
+  const system = createSystemPrompt(render, wiring.earlier?.system);
+  let memoryTold = wiring.earlier?.memoryTold ?? textOf(wiring.earlier?.system ?? [], 'memory');
+  let memoryNews: string[] = [];
+
+  /** The prompt of a resumed session stays as it was sent; that its instructions read differently now is news. */
+  async function compareMemory(): Promise<void> {
+    if (wiring.earlier === undefined || compared) return;
+    compared = true;
+    const text = textOf(await render(), 'memory');
+    if (text === memoryTold) return;
+    memoryTold = text;
+    const now = text === '' ? 'There are none any more.' : `This is how they read now:\n\n${text}`;
+    memoryNews = [`The files of instructions have changed since this session began. ${now}`];
+  }
+  const attachments = createAttachments(
+    {
+      changedFiles: async () =>
+        (await wiring.takeDiskChanges()).map(({ path, status }) => ({
+          path,
+          kind: status,
+          version: `${status} ${Date.now()}`,
+        })),
+      touchedPaths: () => {
+        const taken = touched;
+        touched = [];
+        return taken;
+      },
+      memory,
+      todos: () => live.now().todos,
+      date: today,
+      mode: () => live.now().mode,
+      catalog: () => ({ ...listed(), tools: wiring.tools(), mcpInstructions: wiring.mcpInstructions() }),
+      backgroundNews: () => {
+        const news = [...memoryNews, ...wiring.backgroundNews()];
+        memoryNews = [];
+        return news;
+      },
     },
-    memory,
-    todos: () => live.now().todos,
-    date: today,
-    mode: () => live.now().mode,
-    catalog: () => ({ ...listed(), tools: wiring.tools(), mcpInstructions: wiring.mcpInstructions() }),
-    backgroundNews: wiring.backgroundNews,
-  });
+    wiring.earlier?.told,
+  );
 
   return {
     system,
     memory,
     async ready() {
-      await system.ready();
+      await Promise.all([system.ready(), compareMemory()]);
       attachments.begin();
     },
+    /** What a resume must not tell again. */
+    told: () => ({ told: attachments.told(), memoryTold }),
     collect: attachments.collect,
     /** A call has read or changed this path. */
     touch: (path: string) => void touched.push(path),
   };
+}
+
+function textOf(parts: readonly SystemPart[], name: string): string {
+  return parts.find((part) => part.name === name)?.text ?? '';
 }
 
 function today(): string {

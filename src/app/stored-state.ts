@@ -42,6 +42,7 @@ const schema = z.object({
   /** What the files were when the model last saw them. */
   files: z.json().optional().catch(undefined),
   told: told.optional().catch(undefined),
+  memoryTold: z.string().optional().catch(undefined),
   /** The flags that the kept system prompt was made with. */
   promptFlags: z.string().optional().catch(undefined),
 });

@@ -4,6 +4,7 @@ import type { Decision } from '../context/decisions.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { AgentKind } from '../contracts/extension.ts';
 import { isJsonObject, type JsonObject } from '../contracts/json.ts';
+import type { ModelPort } from '../contracts/model.ts';
 import type { QueryDeps } from '../contracts/query.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
 import type { Settings } from '../contracts/settings.ts';
@@ -16,6 +17,7 @@ import type { GitSnapshot } from '../prompt/environment.ts';
 import type { Transcript } from '../session/transcript.ts';
 import type { BashParts } from '../tools/bash/bash.ts';
 import { createCapResult } from '../tools/cap-result.ts';
+import { type Earlier, repeatSpecs } from './earlier.ts';
 import type { Environment } from './environment.ts';
 import type { LiveState } from './live-state.ts';
 import type { Extensions } from './load-extensions.ts';
@@ -51,6 +53,10 @@ export type LoopWiring = {
   readonly contextDecisions: readonly Decision[];
   readonly ledger: BashParts['ledger'];
   readonly checkpoints: WiredCheckpoints | undefined;
+  /** The port of the main conversation, each request on record before it leaves. */
+  readonly recorded: ModelPort;
+  /** What an earlier run of this session sent and told: repeated, not made anew. */
+  readonly earlier: Earlier | undefined;
   readonly newId: () => string;
 };
 
@@ -114,7 +120,7 @@ export function wireLoop(wiring: LoopWiring) {
     live,
     extensions,
     git: wiring.git,
-    stored: undefined,
+    earlier: wiring.earlier,
     tools: () => offered().map(({ name }) => name),
     mcpInstructions: () => [],
     takeDiskChanges: box.readState.takeDiskChanges,
@@ -160,7 +166,7 @@ export function wireLoop(wiring: LoopWiring) {
       options,
       settings: wiring.settings,
       live,
-      model: choice.port,
+      model: stop === 'Stop' ? wiring.recorded : choice.port,
       infoOf: choice.infoOf,
       resolveModel,
       system: prompt.system.parts,
@@ -173,7 +179,7 @@ export function wireLoop(wiring: LoopWiring) {
         afterCall,
         onStop,
         capResult: createCapResult(() => join(transcript.folder, 'results')),
-        toolSpecs: deferral.toolSpecs,
+        toolSpecs: (offering) => repeatSpecs(deferral.toolSpecs(offering), wiring.earlier?.tools ?? []),
         ...(asks.summarizeCalls === undefined || options.face !== 'screen'
           ? {}
           : { summarizeCalls: asks.summarizeCalls }),

@@ -7,8 +7,8 @@ import type { KeptPrompt } from './kept-state.ts';
 export type RequestHead = { readonly system: readonly SystemPart[]; readonly tools: readonly ToolSpec[] };
 
 /** Answers with the records a request head needs on disk: its texts once each, and which of them it was made of. */
-export function createPromptKeeper(): (head: RequestHead) => readonly RecordBody[] {
-  const written = new Set<string>();
+export function createPromptKeeper(known: Iterable<string> = []): (head: RequestHead) => readonly RecordBody[] {
+  const written = new Set(known);
   let last = '';
   let seen: RequestHead | undefined;
   return (head) => {

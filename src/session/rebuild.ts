@@ -32,11 +32,27 @@ export const LOST_RESULT =
 
 /** Every user message, completed block and completed result exactly once, whatever moment the process ended at. */
 export function rebuild(records: readonly SessionRecord[]): Rebuilt {
+  const rebuilding = createRebuilding();
+  for (const record of records) rebuilding.add(record);
+  return rebuilding.done();
+}
+
+/** The same record by record: how the conversation stood at any moment. */
+export type Rebuilding = {
+  add(record: SessionRecord): void;
+  /** What had joined by now; a reply that is still being written has not. */
+  messages(): readonly Message[];
+  kept(): Kept;
+  done(): Rebuilt;
+};
+
+export function createRebuilding(): Rebuilding {
   let messages: Message[] = [];
   let open: Open | undefined;
   let title: Rebuilt['titleRecord'];
   let kept = emptyKept();
   let incomplete = false;
+  let lastUuid: string | null = null;
   const results = new Map<string, ToolResultBlock>();
   const state = new Map<string, SessionRecord>();
   const queued = new Map<string, QueuedMessage>();
@@ -81,7 +97,8 @@ export function rebuild(records: readonly SessionRecord[]): Rebuilt {
     messages[at] = last;
   }
 
-  for (const record of records) {
+  function add(record: SessionRecord): void {
+    lastUuid = record.uuid;
     switch (record.type) {
       case 'assistant':
         if (open?.id !== record.messageId) {
@@ -110,6 +127,7 @@ export function rebuild(records: readonly SessionRecord[]): Rebuilt {
         break;
       case 'user': {
         const { message, results: ids = [] } = record;
+        queued.delete(message.id);
         if (ids.length === 0) closeAtEnd();
         else closeOpen();
         const answers = ids.map((id) => takeResult(id) ?? lost(id));
@@ -130,8 +148,9 @@ export function rebuild(records: readonly SessionRecord[]): Rebuilt {
         title = { type: 'title', title: record.title, by: record.by };
         break;
       case 'queue':
+        // Delivered is not there yet: it may have been on its way when the process ended.
         if (record.state === 'queued') queued.set(record.item.id, record.item);
-        else queued.delete(record.item.id);
+        else if (record.state !== 'delivered') queued.delete(record.item.id);
         break;
       case 'checkpoint':
         checkpoints.push(record.checkpoint);
@@ -149,19 +168,24 @@ export function rebuild(records: readonly SessionRecord[]): Rebuilt {
     }
     kept = keepState(kept, record);
   }
-  closeAtEnd();
-  return {
-    messages,
-    lastUuid: records.at(-1)?.uuid ?? null,
-    title: title?.title,
-    titleRecord: title,
-    state,
-    kept,
-    checkpoints,
-    dangling: [...dangling.values()],
-    queued: [...queued.values()],
-    incomplete,
-  };
+
+  function done(): Rebuilt {
+    closeAtEnd();
+    return {
+      messages,
+      lastUuid,
+      title: title?.title,
+      titleRecord: title,
+      state,
+      kept,
+      checkpoints,
+      dangling: [...dangling.values()],
+      queued: [...queued.values()],
+      incomplete,
+    };
+  }
+
+  return { add, messages: () => messages, kept: () => kept, done };
 }
 
 function lost(callId: string): ToolResultBlock {

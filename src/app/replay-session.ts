@@ -1,0 +1,119 @@
+import { readDecisions } from '../context/decision-record.ts';
+import { createDecisions } from '../context/decisions.ts';
+import type { Message } from '../contracts/message.ts';
+import type { Effort, ModelRequest } from '../contracts/model.ts';
+import type { QueryState } from '../contracts/query.ts';
+import type { SessionRecord } from '../contracts/session.ts';
+import { queryDeps } from '../engine/defaults.ts';
+import { buildRequest } from '../engine/request.ts';
+import { createReplayPort } from '../model/replay.ts';
+import { requestBytes } from '../model/to-wire.ts';
+import type { Kept } from '../session/kept-state.ts';
+import { readPrompt } from '../session/prompt-keeper.ts';
+import { createRebuilding } from '../session/rebuild.ts';
+import { createDigestReader, digestOf, type RequestDigest } from '../session/request-digest.ts';
+
+/** What came of a replay: how many requests came out the same, and the first that did not. */
+export type Replay = { readonly requests: number; readonly difference?: Difference };
+
+export type Difference = {
+  /** Counted from one. */
+  readonly request: number;
+  readonly where: string;
+  /** What stands there now, as far as it can be shown. */
+  readonly now: string;
+};
+
+type Stripped = QueryState['stripped'];
+
+/** What the API refused once may have been left out; nothing else makes a request differ from its conversation. */
+const STRIPPED: readonly Stripped[] = [
+  { thinking: false, images: false },
+  { thinking: true, images: false },
+  { thinking: false, images: true },
+  { thinking: true, images: true },
+];
+
+/** Builds every request of a session anew from what its record held at that moment, and compares the bytes. */
+export function replaySession(records: readonly SessionRecord[]): Replay {
+  const rebuilding = createRebuilding();
+  const decisions = createDecisions();
+  const read = createDigestReader();
+  let requests = 0;
+  let healed = false;
+  for (const record of records) {
+    rebuilding.add(record);
+    if (record.type !== 'system') continue;
+    if (record.subtype === 'recovery_start' && record.data.recovery === 'healed') healed = true;
+    if (record.subtype === 'context') for (const one of readDecisions([record.data])) decisions.record(one);
+    if (record.subtype !== 'request') continue;
+    const recorded = read(record.data);
+    requests += 1;
+    if (recorded === undefined) return { requests, difference: unreadable(requests) };
+    const view = visible(rebuilding.messages()).flatMap((message) => decisions.viewOf(message) ?? []);
+    const tries = STRIPPED.slice(0, healed ? undefined : 1).map((stripped) =>
+      requestBytes(rebuilt(view, recorded, rebuilding.kept(), stripped)),
+    );
+    if (tries.some((bytes) => digestOf(bytes).whole === recorded.whole)) continue;
+    return { requests, difference: firstDifference(requests, recorded, tries[0] ?? '') };
+  }
+  return { requests };
+}
+
+function visible(messages: readonly Message[]): readonly Message[] {
+  return messages.slice(
+    Math.max(
+      0,
+      messages.findLastIndex(({ role }) => role === 'boundary'),
+    ),
+  );
+}
+
+/** The request as it is built today for the settings that are on record. */
+function rebuilt(
+  view: readonly Message[],
+  { rest }: RequestDigest,
+  { prompt }: Pick<Kept, 'prompt'>,
+  stripped: Stripped,
+): ModelRequest {
+  const head = prompt === undefined ? { system: [], tools: [] } : readPrompt(prompt);
+  const model = String(rest.model);
+  const betas = Array.isArray(rest.betas) ? rest.betas.map(String) : [];
+  const thinking = typeof rest.thinkingBudgetTokens === 'number' ? rest.thinkingBudgetTokens : undefined;
+  const deps = queryDeps({
+    model: createReplayPort([]),
+    config: { chain: [{ model }], effort: effortOf(rest.effort), thinkingBudgetTokens: thinking, betas },
+    toolSpecs: () => head.tools,
+  });
+  const state = { modelIndex: 0, maxOutputTokensOverride: Number(rest.maxOutputTokens), stripped };
+  return buildRequest(view, state, { ...deps, system: () => head.system });
+}
+
+const EFFORTS: readonly Effort[] = ['off', 'low', 'medium', 'high', 'max'];
+
+function effortOf(value: unknown): Effort {
+  return EFFORTS.find((effort) => effort === value) ?? 'off';
+}
+
+function unreadable(request: number): Difference {
+  return { request, where: 'its record cannot be read', now: '' };
+}
+
+const SHOWN_CHARS = 400;
+
+function firstDifference(request: number, recorded: RequestDigest, bytes: string): Difference {
+  const now = digestOf(bytes);
+  const parts: { readonly [name: string]: unknown } = JSON.parse(bytes);
+  const show = (value: unknown) => (JSON.stringify(value) ?? 'nothing').slice(0, SHOWN_CHARS);
+  for (const name of ['system', 'tools'] as const) {
+    if (recorded[name] !== now[name]) return { request, where: name, now: show(parts[name]) };
+  }
+  const messages = Array.isArray(parts.messages) ? parts.messages : [];
+  const at = Array.from({ length: Math.max(recorded.messages.length, now.messages.length) }).findIndex(
+    (_, index) => recorded.messages[index] !== now.messages[index],
+  );
+  if (at !== -1) return { request, where: `message ${at + 1}`, now: show(messages[at]) };
+  const names = [...new Set([...Object.keys(recorded.rest), ...Object.keys(now.rest)])];
+  const name = names.find((one) => JSON.stringify(recorded.rest[one]) !== JSON.stringify(now.rest[one]));
+  return { request, where: name ?? 'the order of its fields', now: name === undefined ? '' : show(now.rest[name]) };
+}

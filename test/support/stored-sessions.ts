@@ -1,0 +1,50 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { replaySession } from '../../src/app/replay-session.ts';
+import type { SessionRecord } from '../../src/contracts/session.ts';
+import { readRecords } from '../../src/session/read-records.ts';
+import type { TempProject } from './temp-project.ts';
+
+/** One session as it lies on disk. */
+export type StoredFile = { readonly id: string; readonly path: string; readonly records: readonly SessionRecord[] };
+
+/** All sessions of a project's home, in no order. */
+export async function storedFiles({ ouroHome }: Pick<TempProject, 'ouroHome'>): Promise<readonly StoredFile[]> {
+  const root = join(ouroHome, 'projects');
+  const names = await readdir(root, { recursive: true }).catch(() => []);
+  const files = names.filter((name) => /^[^/]+\/[^/]+\.jsonl$/.test(name));
+  return Promise.all(
+    files.map(async (name) => {
+      const path = join(root, name);
+      const { records } = readRecords(await readFile(path, 'utf8'));
+      return { id: name.replace(/^.*\/|\.jsonl$/g, ''), path, records };
+    }),
+  );
+}
+
+/** The only one. */
+export async function storedFile(project: Pick<TempProject, 'ouroHome'>): Promise<StoredFile> {
+  const [file, another] = await storedFiles(project);
+  if (file === undefined || another !== undefined) throw new Error('There is not exactly one session.');
+  return file;
+}
+
+/** Cuts a session as a kill would have: only these records were written, and nobody holds it. */
+export async function cutAfter({ path, records }: StoredFile, count: number): Promise<void> {
+  await writeFile(
+    path,
+    records
+      .slice(0, count)
+      .map((record) => `${JSON.stringify(record)}\n`)
+      .join(''),
+  );
+}
+
+/** Replays every session of a project; what differs is what comes back. */
+export async function replayAll(project: Pick<TempProject, 'ouroHome'>) {
+  const replays = (await storedFiles(project)).map(({ id, records }) => ({ id, ...replaySession(records) }));
+  return {
+    requests: replays.reduce((all, { requests }) => all + requests, 0),
+    different: replays.filter(({ difference }) => difference !== undefined),
+  };
+}
