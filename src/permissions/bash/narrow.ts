@@ -1,16 +1,15 @@
 import type {
-  Assignment,
   Command,
   CommandExpansionPart,
   CommandNode,
   CompoundList,
   ParsedScript,
   PipelineNode,
-  Redirection,
   Statement,
 } from 'unbash';
 import { isCovered } from './covered.ts';
-import { type Argument, isPlainHereDoc, readWord, substitutionsIn } from './words.ts';
+import { assignmentProblems, readRedirect, type ShellRedirect } from './redirects.ts';
+import { type Argument, readWord, substitutionsIn } from './words.ts';
 
 /** One simple command, as bash will certainly run it, and the folders it may run in. */
 export type ShellPart = {
@@ -20,8 +19,6 @@ export type ShellPart = {
   readonly redirects: readonly ShellRedirect[];
   readonly cwds: readonly string[];
 };
-
-export type ShellRedirect = { readonly use: 'read' | 'write' | 'both'; readonly target: Argument };
 
 /** The strict reading: what is not listed here becomes a problem, and a problem is never run unasked. */
 export type NarrowReading = { readonly parts: readonly ShellPart[]; readonly problems: readonly string[] };
@@ -34,7 +31,6 @@ const STATEFUL = new Set(
     ' ',
   ),
 );
-const HARMLESS_NAMES = /^(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|NO_COLOR|FORCE_COLOR|CI|TERM|COLUMNS|LINES|NODE_ENV)$/;
 const MAX_FOLDERS = 8;
 const MAX_DEPTH = 12;
 
@@ -91,6 +87,7 @@ export function readNarrowly(source: string, script: ParsedScript, cwd: string, 
     if (node.type !== 'Pipeline') return readCommandNode(node, cwds);
     const negated = node.prefixes.filter((prefix) => prefix.type === 'Negation').length % 2 === 1;
     const [only] = node.commands;
+    if (only === undefined) problems.add('A command is missing in it.');
     if (node.commands.length === 1 && only !== undefined) {
       const where = readNode(only, cwds);
       return negated ? { ok: where.failed, failed: where.ok } : where;
@@ -153,9 +150,17 @@ export function readNarrowly(source: string, script: ParsedScript, cwd: string, 
     const name = argv[0];
     if (name !== undefined && name.kind !== 'literal') problems.add('The name of the command is not a plain word.');
     if (name !== undefined && STATEFUL.has(name.text)) problems.add(`${name.text} changes what later commands mean.`);
-    const assignments = command.prefix.filter((entry) => entry.type === 'Assignment').map(readAssignment);
-    const redirects = command.redirects.flatMap(readRedirect);
-    parts.push({ text: text.slice(command.pos, command.end), argv, assignments, redirects, cwds });
+    const assignments = command.prefix.filter((entry) => entry.type === 'Assignment');
+    const redirects = command.redirects.map((redirect) => readRedirect(redirect, text));
+    for (const problem of [...assignments.flatMap(assignmentProblems), ...redirects.flatMap((each) => each.problems)])
+      problems.add(problem);
+    parts.push({
+      text: text.slice(command.pos, command.end),
+      argv,
+      assignments: assignments.map((each) => each.text),
+      redirects: redirects.flatMap((each) => each.redirects),
+      cwds,
+    });
     return name?.text === 'cd' ? changeFolder(argv, cwds) : { ok: cwds, failed: cwds };
   }
 
@@ -174,43 +179,6 @@ export function readNarrowly(source: string, script: ParsedScript, cwd: string, 
     else readScript(inner.script, cwds);
     depth -= 1;
     text = outer;
-  }
-
-  function readAssignment(assignment: Assignment): string {
-    const plain = assignment.value.type === 'Word' && readWord(assignment.value).kind === 'literal';
-    if (
-      !plain ||
-      assignment.append === true ||
-      assignment.index !== undefined ||
-      !HARMLESS_NAMES.test(assignment.name)
-    ) {
-      problems.add(`It sets ${assignment.name}, which may change what the command does.`);
-    }
-    return assignment.text;
-  }
-
-  function readRedirect(redirect: Redirection): readonly ShellRedirect[] {
-    if (redirect.descriptor?.type === 'FileDescriptorVariable')
-      problems.add('It stores a file descriptor in a variable.');
-    if (redirect.type === 'HereDoc') {
-      if (!isPlainHereDoc(redirect)) problems.add('Its here-document is expanded by bash.');
-      return [];
-    }
-    if (redirect.target === undefined) {
-      problems.add('A redirection has no target.');
-      return [];
-    }
-    const target = readWord(redirect.target);
-    if (redirect.type === 'HereString') {
-      if (target.kind !== 'literal') problems.add('Its here-string is expanded by bash.');
-      return [];
-    }
-    const duplicates = (redirect.operator === '>&' || redirect.operator === '<&') && /^(?:\d+-?|-)$/.test(target.text);
-    if (duplicates) return [];
-    if (target.kind !== 'literal') problems.add('The target of a redirection is not a plain file name.');
-    const use =
-      redirect.operator === '<' || redirect.operator === '<&' ? 'read' : redirect.operator === '<>' ? 'both' : 'write';
-    return [{ use, target }];
   }
 
   function changeFolder(argv: readonly Argument[], cwds: readonly string[]): Where {

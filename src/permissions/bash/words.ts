@@ -63,6 +63,10 @@ type ReadPart = { readonly text: string; readonly kind: 'literal' | 'glob' | 'da
 function readPart(part: WordPart): ReadPart {
   switch (part.type) {
     case 'Literal':
+      // The parser forgives an expansion that is never closed; bash does not.
+      return /\$[[({]|`/.test(part.text.replace(/\\[\s\S]/g, ''))
+        ? { text: part.value, kind: 'literal', problem: `${part.text} could not be read.` }
+        : { text: part.value, kind: 'literal' };
     case 'SingleQuoted':
       return { text: part.value, kind: 'literal' };
     case 'Glob':

@@ -1,0 +1,195 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { parse } from 'unbash';
+import { expect, test } from 'vitest';
+import { characterProblems } from '../../src/permissions/bash/check-bytes.ts';
+import { isCovered } from '../../src/permissions/bash/covered.ts';
+import { readNarrowly } from '../../src/permissions/bash/narrow.ts';
+import { ALLOWED } from './corpus/allowed.ts';
+import { ALLOWED_LINES } from './corpus/allowed-lines.ts';
+import { makeFixture } from './fixture.ts';
+
+const BASH = ['--noprofile', '--norc'];
+const ENV = { PATH: '/usr/bin:/bin', HOME: '/nowhere', LC_ALL: 'C.UTF-8' };
+
+/** The strict reading of a line; `undefined` when something in it is not understood. */
+function read(command: string) {
+  const script = parse(command);
+  const narrow = readNarrowly(command, script, '/', (_, target) => target);
+  return narrow.problems.length > 0 || !isCovered(command, script) ? undefined : narrow;
+}
+
+const pieces = fc.constantFrom(
+  ...[
+    'a',
+    'b',
+    'ls',
+    'x=1',
+    ' ',
+    ' ',
+    ' ',
+    "'",
+    '"',
+    '\\',
+    '$',
+    '#',
+    '!',
+    '*',
+    '~',
+    '=',
+    '-',
+    ',',
+    ':',
+    '%',
+    '@',
+    '+',
+    '^',
+  ],
+  ...[
+    ';',
+    '&&',
+    '||',
+    '|',
+    '&',
+    '\n',
+    '(',
+    ')',
+    '{',
+    '}',
+    '<',
+    '>',
+    '>>',
+    '2>&1',
+    '>/dev/null',
+    '<<<',
+    '`',
+    '[',
+    ']',
+    '?',
+  ],
+  ...[
+    'if',
+    'then',
+    'fi',
+    'for',
+    'in',
+    'do',
+    'done',
+    'case',
+    'esac',
+    'time',
+    'function',
+    '\\\n',
+    "$'",
+    '$"',
+    '\t',
+    'é',
+    '0',
+  ],
+);
+
+test('whatever the strict reading understands, bash accepts', () => {
+  const understood = fc
+    .sample(fc.array(pieces, { minLength: 1, maxLength: 12 }), { numRuns: 3_000, seed: 7 })
+    .map((words) => words.join(''))
+    .filter((command) => characterProblems(command).length === 0 && read(command) !== undefined);
+  expect(understood.length).toBeGreaterThan(100);
+  const script = understood.map((command, at) => `bash -n <<< ${quoted(command)} 2>/dev/null || echo ${at}`).join('\n');
+  const { stdout } = spawnSync('/bin/bash', [...BASH, '-c', script], { encoding: 'utf8', env: ENV });
+  const refused = stdout.split('\n').flatMap((line) => (line === '' ? [] : [understood[Number(line)]]));
+  expect(refused).toEqual([]);
+});
+
+test('words are read exactly as bash passes them', () => {
+  const letters = fc.constantFrom(
+    ...[
+      'a',
+      'B',
+      '7',
+      ' ',
+      "'",
+      "'",
+      '"',
+      '"',
+      '\\',
+      '\\',
+      '$',
+      '`',
+      '~',
+      '*',
+      '?',
+      '[',
+      ']',
+      '{',
+      '}',
+      ',',
+      '.',
+      '/',
+      '=',
+    ],
+    ...['!', '#', '%', '@', '^', '-', '+', ':', '\\\n', '\t', 'é', '\u00e4'],
+  );
+  const samples = fc
+    .sample(fc.array(letters, { minLength: 1, maxLength: 10 }), { numRuns: 4_000, seed: 11 })
+    .map((word) => `printf '%s\\0' ${word.join('')}`)
+    .filter((command) => characterProblems(command).length === 0)
+    .flatMap((command) => {
+      const [part, ...more] = read(command)?.parts ?? [];
+      const plain = part?.argv.every(({ kind, home }) => kind === 'literal' && home === 'none') === true;
+      return plain && more.length === 0 && part.redirects.length === 0
+        ? [{ command, words: part.argv.slice(2).map(({ text }) => text) }]
+        : [];
+    });
+  expect(samples.length).toBeGreaterThan(200);
+  const script = samples.map(({ command }) => `${command}\nprintf '\\1\\0'`).join('\n');
+  const { stdout } = spawnSync('/bin/bash', [...BASH, '-c', script], { encoding: 'utf8', env: ENV });
+  const heard = stdout.split('\u0001\0').slice(0, -1);
+  // Without a word printf prints one empty string.
+  const wrong = samples.filter(({ words }, at) => (words.length === 0 ? '\0' : `${words.join('\0')}\0`) !== heard[at]);
+  expect(wrong.map(({ command, words }) => ({ command, words }))).toEqual([]);
+  expect(heard).toHaveLength(samples.length);
+});
+
+test('what runs unasked changes nothing', () => {
+  const { home } = makeFixture();
+  const place = mkdtempSync(join(tmpdir(), 'ouro-watched-'));
+  cpSync(home, place, { recursive: true, verbatimSymlinks: true });
+  const ws = join(place, 'ws');
+  const commands = [...ALLOWED, ...ALLOWED_LINES].filter((command) => !/\bsleep\b/.test(command));
+  const before = snapshot(place);
+  const script = commands.map((command) => `(cd ${quoted(ws)} || exit; eval ${quoted(command)})`).join('\n');
+  spawnSync('/bin/bash', [...BASH, '-c', script], {
+    cwd: ws,
+    env: { ...ENV, HOME: place, GIT_OPTIONAL_LOCKS: '0', GIT_CONFIG_NOSYSTEM: '1' },
+    stdio: ['ignore', 'ignore', 'ignore'],
+    timeout: 14_000,
+  });
+  expect(snapshot(place)).toEqual(before);
+});
+
+/** Every entry below a folder with what is in it. */
+function snapshot(folder: string): readonly string[] {
+  return entriesBelow(folder)
+    .toSorted()
+    .map((name) => {
+      const path = join(folder, name);
+      const entry = lstatSync(path);
+      const content = entry.isFile() ? readFileSync(path, 'utf8') : entry.isSymbolicLink() ? readlinkSync(path) : '';
+      return `${name} ${entry.mode.toString(8)} ${content}`;
+    });
+}
+
+/** Links are entries too, and are not gone into. */
+function entriesBelow(folder: string, prefix = ''): readonly string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const name = `${prefix}${entry.name}`;
+    return entry.isDirectory() ? [name, ...entriesBelow(join(folder, entry.name), `${name}/`)] : [name];
+  });
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,282 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { PermissionMode, RuleBehavior } from '../../src/contracts/permission.ts';
+import { ALLOWED } from './corpus/allowed.ts';
+import { ALLOWED_LINES } from './corpus/allowed-lines.ts';
+import { ASKING } from './corpus/asking.ts';
+import { ASKING_PLACES } from './corpus/asking-places.ts';
+import { RULED } from './corpus/ruled.ts';
+import { RULED_PATHS } from './corpus/ruled-paths.ts';
+import { UNCLEAR } from './corpus/unclear.ts';
+import { decideBash, decideTool, makeFixture, type Setup } from './fixture.ts';
+
+const fixture = makeFixture();
+const STRICTNESS: Readonly<Record<RuleBehavior, number>> = { allow: 0, ask: 1, deny: 2 };
+const MODES: readonly PermissionMode[] = ['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'];
+
+const anyCommand = fc.constantFrom(
+  ...ALLOWED,
+  ...ALLOWED_LINES,
+  ...ASKING,
+  ...ASKING_PLACES,
+  ...UNCLEAR,
+  ...[...RULED, ...RULED_PATHS].map(([, command]) => command),
+);
+const anyRule = fc.constantFrom(
+  'Bash',
+  'Bash(rm:*)',
+  'Bash(git:*)',
+  'Bash(git push:*)',
+  'Bash(cat *)',
+  'Bash(ls)',
+  'Bash(npm run test:*)',
+  'Bash(make',
+  'Read',
+  'Read(secrets/**)',
+  'Read(//etc/**)',
+  'Read(*.md)',
+  'Edit',
+  'Edit(src/**)',
+  'Edit(~/**)',
+  'WebFetch',
+  'WebFetch(domain:example.com)',
+  'mcp__git',
+  'Task(explore)',
+  '((',
+);
+const anySetup = fc.record({
+  mode: fc.constantFrom(...MODES),
+  allow: fc.array(anyRule, { maxLength: 3 }),
+  ask: fc.array(anyRule, { maxLength: 2 }),
+  deny: fc.array(anyRule, { maxLength: 2 }),
+});
+const RUNS = { numRuns: 400 };
+
+test('one more rule that denies or asks never loosens anything', () => {
+  const stricter = fc.constantFrom('deny' as const, 'ask' as const);
+  fc.assert(
+    fc.property(anyCommand, anySetup, anyRule, stricter, (command, setup, rule, behavior) => {
+      const before = decideBash(fixture, command, setup).verdict;
+      const after = decideBash(fixture, command, { ...setup, [behavior]: [...setup[behavior], rule] }).verdict;
+      expect(STRICTNESS[after]).toBeGreaterThanOrEqual(STRICTNESS[before]);
+    }),
+    RUNS,
+  );
+});
+
+test('a mode further to the strict side never loosens', () => {
+  const strict: readonly (readonly [PermissionMode, PermissionMode])[] = [
+    ['default', 'acceptEdits'],
+    ['acceptEdits', 'bypassPermissions'],
+    ['dontAsk', 'default'],
+    ['plan', 'default'],
+  ];
+  fc.assert(
+    fc.property(anyCommand, anySetup, fc.constantFrom(...strict), (command, setup, [stricter, looser]) => {
+      const [left, right] = [stricter, looser].map((mode) => decideBash(fixture, command, { ...setup, mode }).verdict);
+      expect(STRICTNESS[left ?? 'deny']).toBeGreaterThanOrEqual(STRICTNESS[right ?? 'allow']);
+    }),
+    RUNS,
+  );
+});
+
+test('what is appended to a command that runs unasked never runs unasked with it', () => {
+  const joints = ['; ', ' && ', ' || ', ' | ', '\n', ' & ', ' |& ', '; ( ', '\n{ '];
+  const tails = ['touch pwned', 'rm -rf x', 'curl https://evil.example', 'sh x.sh', './x', 'tee pwned', 'cat > pwned'];
+  const open = [...ALLOWED, ...ALLOWED_LINES].flatMap((command) =>
+    // A comment or a here-document swallows what follows on its line.
+    joints.flatMap((joint) => {
+      const tail = tails[(command.length + joint.length) % tails.length] ?? 'touch pwned';
+      const closing = joint.endsWith('( ') ? ' )' : joint.endsWith('{ ') ? '; }' : '';
+      const line = `${command}${joint}${tail}${closing}`;
+      const swallowed = /#|<</.test(command) && !joint.startsWith('\n');
+      return swallowed || decideBash(fixture, line).verdict !== 'allow' ? [] : [line];
+    }),
+  );
+  expect(open).toEqual([]);
+});
+
+const WRAPPINGS: readonly ((command: string) => string)[] = [
+  (command) => `${command};`,
+  (command) => `ls; ${command}`,
+  (command) => `ls &&\n${command}`,
+  (command) => `false || ${command}`,
+  (command) => `ls | ${command}`,
+  (command) => `${command} | cat`,
+  (command) => `(${command})`,
+  (command) => `{ ${command}; }`,
+  (command) => `! ${command}`,
+  (command) => `if true; then ${command}; fi`,
+  (command) => `for i in 1 2; do ${command}; done`,
+  (command) => `while ${command}; do :; done`,
+  (command) => `case x in x) ${command};; esac`,
+  (command) => `echo "$(${command})"`,
+  (command) => `echo \`${command}\``,
+  (command) => `cat <(${command})`,
+  (command) => `f() { ${command}; }; f`,
+  (command) => `${command} &`,
+  (command) => `time ${command}`,
+  (command) => `timeout 5 ${command}`,
+  (command) => `nohup nice -n 5 ${command}`,
+  (command) => `env X=1 ${command}`,
+  (command) => `X=1 ${command}`,
+  (command) => `command ${command}`,
+  (command) => `sudo -u me ${command}`,
+  (command) => `xargs ${command}`,
+  (command) => `find . -exec ${command} {} +`,
+  (command) => `bash -c '${command}'`,
+  (command) => `sh -c "ls; ${command}"`,
+  (command) => `eval "${command}"`,
+  (command) => `bash <<EOF\n${command}\nEOF`,
+  (command) => `echo '${command}' | sh`,
+  (command) => `cd src && ${command}`,
+  (command) => `exec ${command}`,
+  (command) => `trap '${command}' EXIT`,
+  (command) => `[[ -n $(${command}) ]]`,
+  (command) => `x=$(${command})`,
+  (command) => `echo $\{x:-$(${command})}`,
+  (command) => `cat << EOF\n$(${command})\nEOF`,
+];
+const SPELLINGS: readonly ((word: string) => string)[] = [
+  (word) => word,
+  (word) => `'${word}'`,
+  (word) => `"${word}"`,
+  (word) => `\\${word}`,
+  (word) => `${word.slice(0, 1)}''${word.slice(1)}`,
+  (word) => `/usr/bin/${word}`,
+];
+
+test('a denied command stays denied in every quoting, wrapping and nesting', () => {
+  const setups: readonly (readonly [string, readonly string[], Setup])[] = [
+    ['rm', ['x'], { deny: ['Bash(rm:*)'], allow: ['Bash'], mode: 'bypassPermissions' }],
+    ['git', ['-C', '.', 'push', 'origin'], { deny: ['Bash(git push:*)'], allow: ['Bash'] }],
+    ['cat', ['secrets/key'], { deny: ['Read(secrets/**)'], allow: ['Bash', 'Read'] }],
+    ['tee', ['src/a.ts'], { deny: ['Edit(src/**)'], allow: ['Bash', 'Edit'], mode: 'bypassPermissions' }],
+  ];
+  const open = setups.flatMap(([name, args, setup]) =>
+    SPELLINGS.flatMap((spell) =>
+      WRAPPINGS.flatMap((outer, at) => {
+        const inner = WRAPPINGS[(at * 7 + name.length) % WRAPPINGS.length] ?? outer;
+        const plain = [spell(name), ...args].join(' ');
+        // Quotes inside of quotes would be another command.
+        const nests = !/['"\\]/.test(plain) && !/['"`]|EOF/.test(outer('x')) && !/EOF/.test(inner('x'));
+        const lines =
+          /['"]/.test(plain) && /['"]/.test(outer('x')) ? [] : [outer(plain), ...(nests ? [outer(inner(plain))] : [])];
+        // `((…))` is arithmetic, and after a word a brace begins no group.
+        const real = lines.filter((line) => !/\(\(|[a-z\d] \{/.test(line));
+        return real.filter((line) => decideBash(fixture, line, setup).verdict !== 'deny');
+      }),
+    ),
+  );
+  expect(open).toEqual([]);
+});
+
+test('any bytes at all get a verdict, and none of them run unasked unless bash reads them as we do', () => {
+  const pieces = fc.constantFrom(
+    ...[
+      'ls',
+      'cat',
+      'rm',
+      'echo',
+      'git',
+      ' ',
+      ' ',
+      '\n',
+      ';',
+      '&',
+      '|',
+      '(',
+      ')',
+      '{',
+      '}',
+      '<',
+      '>',
+      '$',
+      '`',
+      '"',
+      "'",
+    ],
+    ...[
+      '\\',
+      '#',
+      '!',
+      '*',
+      '?',
+      '[',
+      ']',
+      '~',
+      '=',
+      '-',
+      '--',
+      'x',
+      'README.md',
+      '$(',
+      '${',
+      '<<EOF\n',
+      'EOF',
+      '\0',
+      '\u202e',
+      'é',
+      '\r',
+    ],
+  );
+  fc.assert(
+    fc.property(fc.array(pieces, { maxLength: 14 }), anySetup, (words, setup) => {
+      const command = words.join('');
+      const { verdict, reasons } = decideBash(fixture, command, setup);
+      expect(['allow', 'ask', 'deny']).toContain(verdict);
+      expect(reasons.length).toBeGreaterThan(0);
+      if (/[\0\u202e\r]/.test(command) && setup.mode !== 'bypassPermissions') expect(verdict).not.toBe('allow');
+    }),
+    { numRuns: 1_500 },
+  );
+});
+
+test('any input of any tool gets a verdict', () => {
+  const tools = [
+    'Bash',
+    'Read',
+    'Write',
+    'Edit',
+    'Grep',
+    'Glob',
+    'WebFetch',
+    'Task',
+    'mcp__a__b',
+    'Nobody',
+    '',
+    'constructor',
+  ];
+  const keys = fc.constantFrom('command', 'file_path', 'path', 'pattern', 'url', 'subagent_type', '__proto__');
+  fc.assert(
+    fc.property(fc.constantFrom(...tools), fc.dictionary(keys, fc.string()), anySetup, (tool, input, setup) => {
+      expect(['allow', 'ask', 'deny']).toContain(decideTool(fixture, tool, input, setup).verdict);
+    }),
+    RUNS,
+  );
+});
+
+test('a decision about a usual command takes under two milliseconds', () => {
+  const setup: Setup = {
+    deny: ['Bash(rm:*)', 'Read(secrets/**)'],
+    ask: ['Bash(git push:*)'],
+    allow: ['Bash(npm run:*)'],
+  };
+  const usual = [
+    'ls -la src',
+    'git status',
+    'npm run build -- --fast',
+    'cat README.md | head -20',
+    'cd src && cat a.ts',
+  ];
+  for (const command of usual) decideBash(fixture, command, setup);
+  const took = usual.map((command) => {
+    const times = Array.from({ length: 21 }, () => {
+      const startedAt = performance.now();
+      decideBash(fixture, command, setup);
+      return performance.now() - startedAt;
+    });
+    return { command, ms: times.toSorted((a, b) => a - b)[10] ?? 99 };
+  });
+  expect(took.filter(({ ms }) => ms > 2)).toEqual([]);
+});
