@@ -53,8 +53,8 @@ export function makeSideAsks({ choice, model, onUsage }: SideAskParts): SideAsks
       smallModel === undefined
         ? undefined
         : async (calls, signal) => {
-            // One call says what it is by its own title.
-            if (calls.length < 2) return undefined;
+            // One or two calls say what they are by their own titles.
+            if (calls.length < 3) return undefined;
             const prompt = calls.map(({ tool, title }) => `${tool}: ${title}`).join('\n');
             const question = { model: smallModel, system: SUMMARIZER, prompt, maxTokens: SUMMARY_TOKENS, onUsage };
             return askSmallModel(port, question, signal);

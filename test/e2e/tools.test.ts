@@ -1,11 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { calls, says, text, toolUse } from '../support/api/reply.ts';
+import { calls, later, says, text, toolUse } from '../support/api/reply.ts';
 import { gate, startApiServer } from '../support/api/server.ts';
 import { citedText, webSearch } from '../support/api/server-blocks.ts';
+import { terminalEnvironment } from '../support/environment.ts';
 import { startOpenAiServer } from '../support/openai-server.ts';
-import { runOuro, startOuro } from '../support/run-ouro.ts';
+import { LAUNCHER, runOuro, startOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
+import { openTerminal } from '../support/virtual-terminal.ts';
 
 let project: TempProject;
 
@@ -110,4 +112,21 @@ test('a notebook is read by cell, and one cell of it edited', async () => {
   const { code } = await runOuro(project, ['-p', 'go', '--permission-mode', 'acceptEdits'], server.url);
   expect(code).toBe(0);
   expect(await project.read('n.ipynb')).toBe(book.replace('a = 1', 'a = 2'));
+});
+
+test('several calls are summed up in a line by the small model, for the screen alone', async () => {
+  const { closed, open } = gate();
+  const look = (id: string) => toolUse('Read', { file_path: 'a.txt' }, id);
+  await using server = await startApiServer({
+    turns: [calls(look('one'), look('two'), look('three')), later(closed, says('Read it all.'))],
+    side: ({ body }) => (String(body.model).includes('haiku') ? says('Looked at a.txt three times') : undefined),
+  });
+  await using terminal = openTerminal([LAUNCHER], { cwd: project.dir, env: terminalEnvironment(project, server.url) });
+  await terminal.waitForText(/^>/m);
+  terminal.type('look');
+  terminal.press('enter');
+  await terminal.waitForText(/Looked at a\.txt three times/);
+  open();
+  await terminal.waitForText(/Read it all\./);
+  expect(server.sideRequests().filter(({ raw }) => raw.includes('Read: '))).toHaveLength(1);
 });

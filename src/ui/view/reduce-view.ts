@@ -59,6 +59,8 @@ function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
       );
     case 'notice':
       return printing(view, { kind: 'notice', level: event.level, text: event.text });
+    case 'calls_summary':
+      return printing(view, { kind: 'notice', level: 'info', text: event.text });
     case 'mode':
       return { ...view, facts: { ...view.facts, mode: event.mode } };
     case 'turn_end':

@@ -25,7 +25,10 @@ export type ApiServer = {
 
 export type Script = {
   readonly turns: readonly ApiTurn[] | ((request: SeenRequest, index: number) => ApiTurn | undefined);
-  /** Answers requests that do not belong to the conversation (titles, summaries); `undefined` leaves them to `turns`. */
+  /**
+   * Answers requests that do not belong to the conversation (titles, summaries); `undefined` leaves them to `turns`.
+   * Without it, short ones to the small model are answered with nothing.
+   */
   readonly side?: (request: SeenRequest) => ApiTurn | undefined;
   /** What is said once the script is used up. */
   readonly after?: ApiTurn;
@@ -51,7 +54,7 @@ export async function startServer(script: Script, dialect: Dialect): Promise<Api
   let waiting: (() => void)[] = [];
 
   function answerTo(request: SeenRequest): ApiTurn {
-    const aside = script.side?.(request);
+    const aside = script.side === undefined ? quietly(request) : script.side(request);
     (aside === undefined ? main : side).push(request);
     for (const wake of waiting) wake();
     waiting = [];
@@ -132,6 +135,12 @@ export async function startServer(script: Script, dialect: Dialect): Promise<Api
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Lines for the screen alone (titles, summaries of calls), when the script says nothing of them: no answer. */
+function quietly({ body }: SeenRequest): ApiTurn | undefined {
+  const isSmall = typeof body.model === 'string' && body.model.includes('haiku') && body.tools === undefined;
+  return isSmall && typeof body.max_tokens === 'number' && body.max_tokens <= 1024 ? says('') : undefined;
 }
 
 function closingOf(socket: Socket): Promise<number> {
