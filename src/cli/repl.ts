@@ -1,5 +1,6 @@
 import { createConversation } from '../app/compose.ts';
 import type { Environment } from '../app/environment.ts';
+import type { RunOptions } from '../contracts/run-options.ts';
 import type { ScreenOptions } from '../ui/run/screen-options.ts';
 import type { Invocation } from './invocation.ts';
 import type { Io } from './io.ts';
@@ -8,25 +9,29 @@ import type { Shutdown } from './shutdown.ts';
 /** The screen: from the arguments to the exit code. Ink is loaded here and nowhere else. */
 export async function runRepl({ run, prompt }: Invocation, io: Io, shutdown: Shutdown): Promise<number> {
   const loading = import('../ui/run/open-screen.ts');
-  const composed = await createConversation(run, io.environment);
-  if (!composed.ok) {
-    io.stderr.write(`${composed.problem}\n`);
-    return 1;
+  let given: RunOptions = run;
+  let words = prompt;
+  for (;;) {
+    const composed = await createConversation(given, io.environment);
+    if (!composed.ok) {
+      io.stderr.write(`${composed.problem}\n`);
+      return 1;
+    }
+    const { conversation } = composed;
+    shutdown.guard(conversation);
+    const { openScreen } = await loading;
+    const terminal = { out: process.stdout, in: process.stdin };
+    const screen = openScreen(conversation, terminal, screenOptions(io.environment, words));
+    const restore = () => screen.close();
+    process.once('exit', restore);
+    const end = await Promise.race([screen.left, shutdown.begun]);
+    screen.close();
+    process.off('exit', restore);
+    if (typeof end === 'string' || end.type === 'leave') return 0;
+    await shutdown.release(conversation);
+    given = { ...run, session: { kind: 'resume', wanted: end.sessionId, fork: 'same' } };
+    words = undefined;
   }
-  const { conversation } = composed;
-  shutdown.guard(conversation);
-  const { openScreen } = await loading;
-  const screen = openScreen(
-    conversation,
-    { out: process.stdout, in: process.stdin },
-    screenOptions(io.environment, prompt),
-  );
-  const restore = () => screen.close();
-  process.once('exit', restore);
-  const code = await Promise.race([screen.left, shutdown.begun.then(() => 0)]);
-  screen.close();
-  process.off('exit', restore);
-  return code;
 }
 
 function screenOptions({ term, editor, isCi }: Environment, prompt: string | undefined): ScreenOptions {

@@ -10,6 +10,8 @@ export type Shutdown = {
   reason(): AbortReason | undefined;
   /** From now on an end goes through this conversation too. */
   guard(conversation: Conversation): void;
+  /** A conversation that is over while the program goes on. */
+  release(conversation: Conversation): Promise<void>;
   /** Starts the end: abort, and out after three seconds whatever happens. */
   begin(reason: AbortReason): void;
   /** Resolves when the end has begun. */
@@ -50,6 +52,10 @@ export function createShutdown(side: ProcessSide): Shutdown {
     begin,
     guard(conversation) {
       guarded.add(conversation);
+    },
+    async release(conversation) {
+      guarded.delete(conversation);
+      await conversation.close('resume');
     },
     async finish() {
       timer ??= setTimeout(() => side.exit(codeOf(reason)), GRACE_MS);

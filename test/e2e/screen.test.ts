@@ -84,7 +84,7 @@ test('a command is asked about, and y runs it once', async () => {
   const { terminal } = ouro;
   terminal.type('make it');
   terminal.press('enter');
-  await terminal.waitForText(/y {2}yes, once[\s\S]*a letter answers/);
+  await terminal.waitForText(/y {2}once[\s\S]*a letter answers/);
   terminal.press('y');
   await terminal.waitForText(/Done\./);
   expect(await ouro.project.read('made.txt')).toBe('made\n');

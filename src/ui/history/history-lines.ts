@@ -29,7 +29,8 @@ export function historyLines(
     const block = renderBlock(item.block, drawing, carry.code);
     return { lines: [...gap, ...block.lines], carry: { code: block.carry, last: item.kind } };
   }
-  return { lines: [...gap, ...itemLines(item, drawing)], carry: { code: '', last: item.kind } };
+  const lines = itemLines(item, drawing);
+  return lines.length === 0 ? { lines, carry } : { lines: [...gap, ...lines], carry: { code: '', last: item.kind } };
 }
 
 /** Whether an empty line stands before something that follows what was printed last. */

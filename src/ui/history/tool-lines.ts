@@ -1,4 +1,4 @@
-import { formatBytes, formatCount, formatDuration } from '../../lib/format.ts';
+import { formatCount, formatDuration } from '../../lib/format.ts';
 import { headTail } from '../../lib/truncate.ts';
 import { type Drawing, shortPath, shortTitle } from '../drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../lines/line.ts';
@@ -6,7 +6,6 @@ import { sanitize } from '../sanitize.ts';
 import type { ToolEnding, ToolEntry } from '../view/tool-entry.ts';
 import { diffLines } from './diff-lines.ts';
 
-const LIVE_TAIL = 5;
 const DONE_HEAD = 3;
 const DONE_TAIL = 5;
 const FAILED_TAIL = 20;
@@ -17,36 +16,6 @@ export function toolTitle({ tool, title }: Pick<ToolEntry, 'tool' | 'title'>, cw
   const words = shortTitle(sanitize(title).replaceAll('\n', ' '), cwd);
   const about = words.startsWith(`${tool} `) ? words.slice(tool.length + 1) : words;
   return [{ text: tool, style: { bold: true } }, plain(about === '' ? '' : ` ${about}`)];
-}
-
-/** A call that is not over: one line, and the end of its output. */
-export function liveToolLines(entry: ToolEntry, drawing: Drawing): readonly LogicalLine[] {
-  const { state } = entry;
-  const { glyphs } = drawing;
-  if (state.status === 'ended') return [headLine(entry, state.ending, drawing)];
-  const isWaiting = state.status === 'waiting';
-  const sign = isWaiting ? toned('warn', glyphs.wait) : toned('accent', drawing.spinner);
-  const facts = isWaiting ? 'waits for you' : runningFacts(entry, drawing);
-  const head = terminalLine(sign, plain(' '), ...toolTitle(entry, drawing.cwd), toned('dim', `  ${facts}`));
-  return [head, ...progressLines(entry, drawing)];
-}
-
-function runningFacts({ startedAtMs, progress }: ToolEntry, { nowMs, glyphs }: Drawing): string {
-  const seconds = `${Math.max(0, Math.floor((nowMs - startedAtMs) / 1000))}s`;
-  if (progress?.kind === 'output') {
-    const limit = progress.timeoutMs === undefined ? '' : ` of ${formatDuration(progress.timeoutMs)}`;
-    const size = progress.totalBytes === 0 ? '' : `${glyphs.separator}${formatBytes(progress.totalBytes)}`;
-    return `${seconds}${limit}${size}`;
-  }
-  if (progress?.kind === 'agent') return `${seconds}${glyphs.separator}${formatCount(progress.calls, 'call')}`;
-  return seconds;
-}
-
-function progressLines({ progress }: ToolEntry, { glyphs }: Drawing): readonly LogicalLine[] {
-  if (progress === undefined) return [];
-  if (progress.kind === 'output') return outputLines(progress.tail.slice(-LIVE_TAIL), glyphs.output);
-  const words = progress.kind === 'note' ? progress.text : `${progress.agentType}: ${progress.line}`;
-  return outputLines([words], glyphs.output);
 }
 
 /** Calls that are over. Reads and searches that went well share a line. */
@@ -62,7 +31,7 @@ export function endedToolLines(entries: readonly ToolEntry[], drawing: Drawing):
     reads = [];
   };
   for (const entry of entries) {
-    if (entry.state.status !== 'ended') continue;
+    if (entry.state.status !== 'ended' || isQuiet(entry.state.ending)) continue;
     const { ending } = entry.state;
     if (ending.status === 'done' && ending.display?.kind === 'file') {
       reads.push(sanitize(shortPath(ending.display.path, drawing.cwd)));
@@ -75,7 +44,13 @@ export function endedToolLines(entries: readonly ToolEntry[], drawing: Drawing):
   return lines;
 }
 
-function headLine(entry: ToolEntry, ending: ToolEnding, drawing: Drawing): LogicalLine {
+/** The list of tasks has a place of its own on the screen. */
+export function isQuiet({ status, display }: ToolEnding): boolean {
+  return status === 'done' && display?.kind === 'todo';
+}
+
+/** The line of a call that is over. */
+export function headLine(entry: ToolEntry, ending: ToolEnding, drawing: Drawing): LogicalLine {
   const { glyphs } = drawing;
   const title = toolTitle(entry, drawing.cwd);
   const took = ending.durationMs >= 1000 ? `  ${formatDuration(ending.durationMs)}` : '';
@@ -92,7 +67,7 @@ function headLine(entry: ToolEntry, ending: ToolEnding, drawing: Drawing): Logic
         toned('error', glyphs.failed),
         plain(' '),
         ...title,
-        toned('error', `  ${reason(ending)}`),
+        toned('error', `  ${shortTitle(reason(ending), drawing.cwd)}`),
         toned('dim', took),
       );
     case 'denied':

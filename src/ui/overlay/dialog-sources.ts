@@ -1,14 +1,23 @@
 import type { Drawing } from '../drawing.ts';
-import { type LogicalLine, plain, type Span, terminalLine, toned } from '../lines/line.ts';
-import { sanitize } from '../sanitize.ts';
+import { type LogicalLine, type Span, terminalLine, toned } from '../lines/line.ts';
 import type { LiveSource } from '../screen/fit-rows.ts';
-import { type Ask, type Attention, DEAF_MS } from '../view/ask.ts';
+import { type Ask, type AskForm, type Attention, DEAF_MS } from '../view/ask.ts';
 import { dialogOptions } from '../view/dialog-options.ts';
 import type { ViewState } from '../view/view-state.ts';
+import { optionLines } from './option-lines.ts';
 import { permissionBody, permissionTitle } from './permission-body.ts';
 import { questionBody, questionTitle } from './question-body.ts';
 
 type Armed = Extract<Attention, { stage: 'armed' }>;
+
+const LENT: Readonly<Record<AskForm['writing'], string>> = {
+  nothing: '',
+  reason: 'say why',
+  own_words: 'your own words',
+  rule: 'the rule to remember',
+  command: 'the command to run instead',
+  plan: 'the plan to follow',
+};
 
 /** The dialog of the first thing that is asked: one line while it must not hear keys, all of it afterwards. */
 export function dialogSources(view: ViewState, drawing: Drawing): readonly LiveSource[] {
@@ -17,26 +26,25 @@ export function dialogSources(view: ViewState, drawing: Drawing): readonly LiveS
   const { glyphs } = drawing;
   if (view.attention.stage === 'pending') {
     const who = ask.kind === 'permission' ? ask.request.toolName : 'A question';
-    const line = terminalLine(
-      toned('warn', `${glyphs.wait} ${who} waits for you`),
-      toned('dim', ' (ctrl+y to answer)'),
-    );
-    return [{ kind: 'dialog', lines: [terminalLine(), line], keepHead: 0, keepTail: 1 }];
+    const words = [toned('warn', `${glyphs.wait} ${who} waits for you`), toned('dim', ' (ctrl+y to answer)')];
+    return [fixed('dialog_title', [terminalLine(), terminalLine(...words)])];
   }
-  const title = titleLine(ask, view.asks.length, view.attention, drawing);
-  const body =
-    ask.kind === 'permission'
-      ? permissionBody(ask.request, view.attention, drawing)
-      : questionBody(ask, view.attention, drawing);
-  const foot = footLines(ask, view.attention, view, drawing);
+  const { attention } = view;
+  const isPermission = ask.kind === 'permission';
+  const body = isPermission ? permissionBody(ask.request, attention, drawing) : questionBody(ask, attention, drawing);
+  const hint = isPermission && ask.request.facts.kind === 'edit' ? ' (v)' : '';
+  const options = attention.form.writing === 'nothing' ? dialogOptions(ask, attention.form) : [];
   return [
-    {
-      kind: 'dialog',
-      lines: [terminalLine(), title, ...body, ...foot],
-      keepHead: 2,
-      keepTail: foot.length,
-    },
+    fixed('dialog_title', [terminalLine(), titleLine(ask, view.asks.length, attention, drawing)]),
+    { kind: 'dialog_body', lines: body, keepHead: 1, keepTail: 0, cutHint: hint },
+    fixed('dialog', optionLines(options, attention.selected, drawing)),
+    fixed('dialog_note', [terminalLine(toned('dim', `${glyphs.mark}${note(attention, view, drawing)}`))]),
   ];
+}
+
+function fixed(kind: LiveSource['kind'], lines: readonly LogicalLine[]): LiveSource {
+  // The empty row before a title goes before anything else does.
+  return { kind, lines, keepHead: 0, keepTail: kind === 'dialog_title' ? lines.length - 1 : lines.length };
 }
 
 function titleLine(ask: Ask, waiting: number, { focus }: Armed, drawing: Drawing): LogicalLine {
@@ -48,22 +56,11 @@ function titleLine(ask: Ask, waiting: number, { focus }: Armed, drawing: Drawing
   return terminalLine(title, toned('dim', waiting > 1 ? `   1 of ${waiting} waiting` : ''));
 }
 
-function footLines(ask: Ask, attention: Armed, view: ViewState, { glyphs, nowMs }: Drawing): readonly LogicalLine[] {
-  const { form, selected, focus, armedAtMs } = attention;
-  if (form.writing !== 'nothing') {
-    const words = { reason: 'say why', own_words: 'your own words', rule: 'the rule to remember', nothing: '' };
-    return [terminalLine(toned('dim', `${glyphs.mark}${words[form.writing]}: enter sends, esc goes back`))];
-  }
-  const options = dialogOptions(ask, form).map((option, at) => {
-    const key = toned('accent', `  ${option.key}  `);
-    const label = sanitize(option.label);
-    return terminalLine(key, selected === at ? { text: label, style: { inverse: true } } : plain(label));
-  });
-  const usable = view.editor.text === '' || focus === 'dialog';
-  const note = !usable
-    ? 'ctrl+y answers; typing goes to your draft'
-    : nowMs - armedAtMs < DEAF_MS
-      ? 'one moment…'
-      : 'a letter answers, esc says no and stops';
-  return [...options, terminalLine(toned('dim', `${glyphs.mark}${note}`))];
+/** Who hears the keys right now. */
+function note({ form, focus, armedAtMs }: Armed, view: ViewState, { nowMs, width }: Drawing): string {
+  if (form.writing !== 'nothing') return `${LENT[form.writing]}: enter sends, esc goes back`;
+  const isUsable = view.editor.text === '' || focus === 'dialog';
+  if (!isUsable) return 'ctrl+y answers; typing goes to your draft';
+  if (nowMs - armedAtMs < DEAF_MS) return 'one moment…';
+  return width < 60 ? 'esc says no and stops' : 'a letter answers, esc says no and stops';
 }

@@ -1,4 +1,4 @@
-import type { PermissionAnswer } from '../../contracts/permission.ts';
+import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { UserAnswer } from '../../contracts/tool.ts';
 import type { DraftPart } from '../composer/folds.ts';
 import type { PickerPurpose } from '../view/overlay.ts';
@@ -10,6 +10,8 @@ export type Effect =
   | { readonly type: 'abort' | 'retry_now' | 'continue' }
   | { readonly type: 'answer_permission'; readonly id: string; readonly answer: PermissionAnswer }
   | { readonly type: 'answer_question'; readonly id: string; readonly answer: UserAnswer | undefined }
+  | { readonly type: 'copy' | 'write_page'; readonly text: string }
+  | { readonly type: 'view_diff'; readonly request: PermissionRequest }
   | { readonly type: 'unqueue'; readonly id: string }
   | { readonly type: 'command'; readonly line: string }
   | { readonly type: 'shell'; readonly command: string }

@@ -17,7 +17,7 @@ export function editDraft(view: ViewState, action: EditorAction, context: PressC
 /** A character typed into the draft. */
 export function typeText(view: ViewState, text: string, context: PressContext): Pressed {
   if (text === '?' && view.editor.text === '' && view.overlay === undefined && !isLent(view)) {
-    return only({ ...view, overlay: { kind: 'help', filter: '' } });
+    return only({ ...view, overlay: { kind: 'help', filter: '', typing: 'no' } });
   }
   return editDraft(view, { type: 'insert', text }, context);
 }
@@ -50,6 +50,6 @@ export function filesFound(view: ViewState, query: string, paths: readonly strin
 }
 
 /** Is a dialog using the composer for its own words? */
-export function isLent({ attention }: ViewState): boolean {
+function isLent({ attention }: ViewState): boolean {
   return attention.stage === 'armed' && attention.form.writing !== 'nothing';
 }

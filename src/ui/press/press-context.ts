@@ -1,4 +1,5 @@
 import type { CommandInfo } from '../../contracts/command.ts';
+import type { ViewerRoom } from '../viewer/press-viewer.ts';
 
 /** What keys are judged by besides the screen. */
 export type PressContext = {
@@ -6,4 +7,5 @@ export type PressContext = {
   readonly commands: readonly CommandInfo[];
   /** So long the keys must have been quiet before a dialog hears them. */
   readonly quietMs: number;
+  readonly viewer: ViewerRoom;
 };

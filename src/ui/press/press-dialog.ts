@@ -1,8 +1,9 @@
+import { createEditor } from '../composer/editor-state.ts';
 import { expandFolds } from '../composer/folds.ts';
 import type { InputEvent } from '../keys/input-event.ts';
-import { type Ask, type Attention, DEAF_MS } from '../view/ask.ts';
+import { type Ask, type Attention, DEAF_MS, EMPTY_FORM } from '../view/ask.ts';
 import { type DialogAct, dialogOptions } from '../view/dialog-options.ts';
-import type { ViewState } from '../view/view-state.ts';
+import { ownDraft, type ViewState } from '../view/view-state.ts';
 import { only, type Pressed, withEffects } from './effects.ts';
 import type { PressContext } from './press-context.ts';
 import { answerQuestions, writtenAnswer } from './press-question.ts';
@@ -69,26 +70,27 @@ function act(view: ViewState, ask: Ask, attention: Armed, does: DialogAct, how: 
     case 'answer_question':
       return withEffects(view, { type: 'answer_question', id: ask.id, answer: does.answer });
     case 'write': {
-      const kept = { text: view.editor.text, caret: view.editor.caret };
-      const form = { ...attention.form, writing: does.what, kept };
-      const editor = { ...view.editor, text: does.start, caret: does.start.length };
+      const form = { ...attention.form, writing: does.what, kept: view.editor };
+      const { width } = view.editor;
+      const editor = createEditor({ width, draft: { text: does.start, caret: does.start.length } });
       return only({ ...view, editor, attention: { ...attention, form } });
     }
     case 'details': {
       const details = attention.form.details === 'shown' ? 'hidden' : 'shown';
       return only({ ...view, attention: { ...attention, form: { ...attention.form, details } } });
     }
+    case 'view':
+      return ask.kind === 'permission' ? withEffects(view, { type: 'view_diff', request: ask.request }) : only(view);
     default:
-      return answerQuestions(view, ask, attention, does.type === 'choose' ? { ...does, how } : does);
+      return answerQuestions(view, ask, attention, does.type === 'choose' ? { ...does, how } : { type: does.type });
   }
 }
 
 /** The composer is lent to the dialog: Enter sends what is written there, ESC goes back to the options. */
 function pressWriting(view: ViewState, ask: Ask, attention: Armed, { chord }: KeyInput): Pressed | undefined {
   if (chord === 'escape' || chord === 'ctrl+c') {
-    const { kept } = attention.form;
     const form = { ...attention.form, writing: 'nothing' as const, kept: undefined };
-    return only({ ...view, editor: { ...view.editor, ...kept }, attention: { ...attention, form } });
+    return only({ ...view, editor: ownDraft(view), attention: { ...attention, form } });
   }
   if (chord !== 'enter') return undefined;
   return writtenAnswer(view, ask, attention, expandFolds(view.editor.text, view.editor.folds).trim());
@@ -105,13 +107,8 @@ function refuseAndStop(view: ViewState, ask: Ask): Pressed {
 /** Ctrl+Y gives the dialog the keys, whatever stands in the draft. */
 function focused(view: ViewState, attention: Exclude<Attention, { stage: 'none' }>, nowMs: number): ViewState {
   if (attention.stage === 'armed') return { ...view, attention: { ...attention, focus: 'dialog' } };
-  const form = {
-    writing: 'nothing',
-    details: 'hidden',
-    question: 0,
-    answers: [],
-    marked: [],
-    kept: undefined,
-  } as const;
-  return { ...view, attention: { stage: 'armed', armedAtMs: nowMs, focus: 'dialog', selected: undefined, form } };
+  return {
+    ...view,
+    attention: { stage: 'armed', armedAtMs: nowMs, focus: 'dialog', selected: undefined, form: EMPTY_FORM },
+  };
 }

@@ -8,6 +8,7 @@ import { sendCommandLine } from './send.ts';
 
 type KeyInput = Extract<InputEvent, { type: 'key' }>;
 type Menu = Extract<Overlay, { kind: 'menu' }>;
+type Help = Extract<Overlay, { kind: 'help' }>;
 type Picker = Extract<Overlay, { kind: 'picker' }>;
 
 /** What a key means to what is open; undefined when it goes on to the composer. */
@@ -19,12 +20,17 @@ export function pressOverlay(view: ViewState, input: KeyInput, context: PressCon
     case 'picker':
       return pressPicker(view, overlay, input);
     case 'help':
-      return input.chord === '/' || input.text === '' || input.chord === '?'
-        ? only({ ...view, overlay: undefined })
-        : only({ ...view, overlay: { ...overlay, filter: overlay.filter + input.text } });
+      return pressHelp(view, overlay, input);
     default:
       return undefined;
   }
+}
+
+/** Help filters after `/`; otherwise any key closes it. */
+function pressHelp(view: ViewState, help: Help, { chord, text }: KeyInput): Pressed {
+  if (help.typing === 'no') return only({ ...view, overlay: chord === '/' ? { ...help, typing: 'yes' } : undefined });
+  if (chord === 'backspace') return only({ ...view, overlay: { ...help, filter: help.filter.slice(0, -1) } });
+  return only({ ...view, overlay: text === '' ? undefined : { ...help, filter: help.filter + text } });
 }
 
 function pressMenu(view: ViewState, menu: Menu, { chord }: KeyInput, context: PressContext): Pressed | undefined {

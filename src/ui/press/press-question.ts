@@ -1,5 +1,6 @@
+import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { Ask, AskForm, Attention } from '../view/ask.ts';
-import type { ViewState } from '../view/view-state.ts';
+import { ownDraft, type ViewState } from '../view/view-state.ts';
 import { only, type Pressed, withEffects } from './effects.ts';
 
 type Armed = Extract<Attention, { stage: 'armed' }>;
@@ -7,7 +8,7 @@ type Armed = Extract<Attention, { stage: 'armed' }>;
 /** One step through a set of questions. */
 export type QuestionStep =
   | { readonly type: 'choose'; readonly choice: number; readonly how: 'mark' | 'take' }
-  | { readonly type: 'send_marked' | 'skip' }
+  | { readonly type: 'send_marked' | 'skip' | 'back' }
   | { readonly type: 'said'; readonly words: string };
 
 /** Takes an answer in; the last one sends them all. */
@@ -17,6 +18,15 @@ export function answerQuestions(view: ViewState, ask: Ask, attention: Armed, ste
   const { form } = attention;
   const asked = questions[form.question];
   if (asked === undefined) return only(view);
+  if (step.type === 'back') {
+    const earlier: AskForm = {
+      ...form,
+      question: Math.max(0, form.question - 1),
+      answers: form.answers.slice(0, -1),
+      marked: [],
+    };
+    return only({ ...view, attention: { ...attention, selected: undefined, form: earlier } });
+  }
   if (step.type === 'choose' && asked.multiSelect && step.how === 'mark') {
     const marked = form.marked.includes(step.choice)
       ? form.marked.filter((one) => one !== step.choice)
@@ -45,25 +55,27 @@ export function answerQuestions(view: ViewState, ask: Ask, attention: Armed, ste
 export function writtenAnswer(view: ViewState, ask: Ask, attention: Armed, words: string): Pressed {
   if (words === '') return only(view);
   const { form } = attention;
-  const returned = { ...view.editor, ...form.kept };
   const back: ViewState = {
     ...view,
-    editor: returned,
+    editor: ownDraft(view),
     attention: { ...attention, form: { ...form, writing: 'nothing', kept: undefined } },
   };
   if (ask.kind === 'permission') {
-    const answer =
-      form.writing === 'rule'
-        ? ({ behavior: 'allow', remember: { rules: [words], destination: 'local' } } as const)
-        : ({ behavior: 'deny', message: words } as const);
-    return withEffects(back, { type: 'answer_permission', id: ask.id, answer });
+    return withEffects(back, {
+      type: 'answer_permission',
+      id: ask.id,
+      answer: writtenPermission(ask.request, form, words),
+    });
   }
   switch (ask.question.kind) {
     case 'plan':
       return withEffects(back, {
         type: 'answer_question',
         id: ask.id,
-        answer: { kind: 'plan', verdict: 'keep_planning', words },
+        answer:
+          form.writing === 'plan'
+            ? { kind: 'plan', verdict: 'accept', plan: words }
+            : { kind: 'plan', verdict: 'keep_planning', words },
       });
     case 'elicitation':
       return withEffects(back, {
@@ -75,5 +87,16 @@ export function writtenAnswer(view: ViewState, ask: Ask, attention: Armed, words
       const { attention: restored } = back;
       return restored.stage === 'armed' ? answerQuestions(back, ask, restored, { type: 'said', words }) : only(back);
     }
+  }
+}
+
+function writtenPermission(request: PermissionRequest, { writing }: AskForm, words: string): PermissionAnswer {
+  switch (writing) {
+    case 'rule':
+      return { behavior: 'allow', remember: { rules: [words], destination: 'local' } };
+    case 'command':
+      return { behavior: 'allow', updatedInput: { ...request.facts.input, command: words } };
+    default:
+      return { behavior: 'deny', message: words };
   }
 }

@@ -8,6 +8,7 @@ import { editDraft, typeText } from './press-composer.ts';
 import type { PressContext } from './press-context.ts';
 import { pressDialog } from './press-dialog.ts';
 import { pressOverlay } from './press-overlay.ts';
+import { lookOn } from './press-page.ts';
 import { runCommand } from './run-command.ts';
 
 /** The screen after something came in at the keyboard. Pure: effects are told, not done. */
@@ -17,6 +18,7 @@ export function press(view: ViewState, input: InputEvent, context: PressContext)
       return only(withKeys(view, { window: input.window === 'in' ? 'returned' : 'away' }));
     case 'paste': {
       const seen = noteKey(view, context.nowMs);
+      if (seen.overlay?.kind === 'viewer') return only(seen);
       return editDraft(unfocused(seen), { type: 'paste', text: input.text }, context);
     }
     case 'key':
@@ -28,7 +30,8 @@ export function press(view: ViewState, input: InputEvent, context: PressContext)
 
 /** What passes with time alone: dialogs arm, hints go. */
 export function passTime(view: ViewState, { nowMs, quietMs }: PressContext): ViewState {
-  const armed = armIfQuiet(view, nowMs, quietMs);
+  // Whoever reads something else has not seen the question yet.
+  const armed = view.overlay?.kind === 'viewer' ? view : armIfQuiet(view, nowMs, quietMs);
   return armed.hint !== undefined && armed.hint.untilMs <= nowMs ? { ...armed, hint: undefined } : armed;
 }
 
@@ -46,6 +49,7 @@ export function nextChange(view: ViewState, { nowMs, quietMs }: PressContext): n
 function pressKey(before: ViewState, input: Extract<InputEvent, { type: 'key' }>, context: PressContext): Pressed {
   const view = noteKey(before, context.nowMs);
   const { chord, text } = input;
+  if (view.overlay?.kind === 'viewer') return lookOn(view, view.overlay.viewer, input, context);
   if (before.keys.chord === 'ctrl+x') {
     const bound = CHORDS[chord];
     const free = withKeys(view, { chord: 'none' });

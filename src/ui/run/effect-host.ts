@@ -1,14 +1,21 @@
 import type { Conversation } from '../../contracts/conversation.ts';
+import type { Message } from '../../contracts/message.ts';
 import type { ViewState } from '../view/view-state.ts';
+import type { ScreenOutput } from './screen-output.ts';
+
+/** Why a screen ended: its person left, or goes on in another session. */
+export type ScreenEnd = { readonly type: 'leave' } | { readonly type: 'resume'; readonly sessionId: string };
 
 /** What effects may do to the screen. */
 export type EffectHost = {
   readonly conversation: Conversation;
+  readonly output: ScreenOutput;
+  readonly now: () => ViewState;
+  /** Everything that was said, the running turn included. */
+  readonly messages: () => readonly Message[];
   readonly change: (update: (view: ViewState) => ViewState) => void;
-  readonly leave: (code: number) => void;
+  readonly leave: (end: ScreenEnd) => void;
   readonly suspend: () => void;
   readonly editExternally: () => void;
-  readonly openTranscript: () => void;
   readonly repaint: () => void;
-  readonly setTheme: (name: string) => void;
 };

@@ -1,103 +1,72 @@
 import type { Conversation } from '../../contracts/conversation.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
-import { edit } from '../composer/edit.ts';
-import { createEditor } from '../composer/editor-state.ts';
-import type { Drawing } from '../drawing.ts';
-import { ASCII_GLYPHS, UNICODE_GLYPHS } from '../glyphs.ts';
 import type { InputEvent } from '../keys/input-event.ts';
-import type { Highlight } from '../markdown/highlight.ts';
 import { nextChange, passTime, press } from '../press/press.ts';
 import type { PressContext } from '../press/press-context.ts';
-import { drawScreen } from '../screen/draw-screen.ts';
 import { createKeyboard, type TerminalIn } from '../terminal/keyboard.ts';
 import { MODES_OFF, MODES_ON } from '../terminal/modes.ts';
-import { createStage, type TerminalOut } from '../terminal/stage.ts';
-import { resolveTheme, THEME_NAMES } from '../theme.ts';
-import { createPaint } from '../theme-paint.ts';
+import type { TerminalOut } from '../terminal/stage.ts';
 import { reduceView } from '../view/reduce-view.ts';
 import { initialView, isBusy, printing, type ViewState } from '../view/view-state.ts';
+import { journalled, recallDraft } from './draft-journal.ts';
+import type { EffectHost, ScreenEnd } from './effect-host.ts';
 import { bannerLines, factsOf } from './facts.ts';
-import { createPrinter } from './printer.ts';
+import { hearMessages } from './hear-messages.ts';
+import { resumedItems } from './resumed-items.ts';
 import { runEffect } from './run-effect.ts';
 import type { ScreenOptions } from './screen-options.ts';
+import { createScreenOutput, SPINNER_MS } from './screen-output.ts';
 
 /** A terminal with a keyboard. */
 export type ScreenTerminal = { readonly out: TerminalOut; readonly in: TerminalIn };
 
 /** The screen of one conversation. */
 export type OpenScreen = {
-  /** Resolves with the exit code when the person leaves. */
-  readonly left: Promise<number>;
+  /** Resolves when the person leaves, or goes on elsewhere. */
+  readonly left: Promise<ScreenEnd>;
   /** Puts the terminal back as it was. Safe to call more than once. */
   close(): void;
 };
 
 const FLUSH_MS = 40;
-const SPINNER_MS = 250;
 const CALM_MS = 1000;
-const HISTORY_ENTRIES = 500;
 
 /** Opens the screen: events of the conversation in, keys of the person out. */
 export function openScreen(conversation: Conversation, terminal: ScreenTerminal, options: ScreenOptions): OpenScreen {
-  const { promise: left, resolve: leave } = Promise.withResolvers<number>();
-  const printer = createPrinter(options.prose);
-  const glyphs = options.glyphs === 'ascii' ? ASCII_GLYPHS : UNICODE_GLYPHS;
-  let paint = createPaint(resolveTheme(options.theme, options), options.depth);
-  let highlight: Highlight | undefined;
+  const { promise: left, resolve: leave } = Promise.withResolvers<ScreenEnd>();
+  const output = createScreenOutput(
+    terminal.out,
+    options,
+    () => conversation.info().cwd,
+    () => change((now) => now),
+  );
   let isClosed = false;
   let flushTimer: ReturnType<typeof setTimeout> | undefined;
   let clock: ReturnType<typeof setTimeout> | undefined;
-  let view: ViewState = initialView(factsOf(conversation), conversation.info().todos);
-  if (options.banner === 'shown') view = printing(view, { kind: 'banner', lines: bannerLines(conversation.info()) });
-  for (const text of conversation.info().warnings) view = printing(view, { kind: 'notice', level: 'warn', text });
+  let view = openingView(conversation, options);
 
-  const stage = createStage(terminal.out, () => change((now) => now));
-  const host = {
+  const heard = hearMessages(conversation.agent);
+  const host: EffectHost = {
     conversation,
+    output,
+    now: () => view,
+    messages: () => heard.all(),
     change,
     leave,
     suspend: () => undefined,
     editExternally: () => undefined,
-    openTranscript: () => undefined,
     repaint() {
-      stage.clear();
-      flush();
-    },
-    setTheme(name: string) {
-      const wanted = THEME_NAMES.find((one) => one === name) ?? 'auto';
-      paint = createPaint(resolveTheme(wanted, options), options.depth);
+      output.repaint();
       flush();
     },
   };
-
-  function drawing(): Drawing {
-    const nowMs = Date.now();
-    const frames = glyphs.spinner;
-    const step = options.motion === 'full' ? Math.floor(nowMs / SPINNER_MS) % frames.length : 0;
-    return {
-      width: terminal.out.columns,
-      rows: terminal.out.rows,
-      glyphs,
-      nowMs,
-      spinner: frames[step] ?? '',
-      cwd: conversation.info().cwd,
-      links: options.links,
-      marks: options.depth === 'none' ? 'shown' : 'hidden',
-      highlight,
-    };
-  }
 
   /** Prints what is finished and draws what is not, in one go. */
   function flush(): void {
     clearTimeout(flushTimer);
     flushTimer = undefined;
     if (isClosed) return;
-    const now = drawing();
-    const lines = printer.print(view.outbox, now, paint);
-    if (view.outbox.length > 0) view = { ...view, outbox: [] };
-    const frame = drawScreen(view, now, printer.carry(), paint);
-    if (lines.length > 0) stage.commit(lines, frame);
-    else stage.show(frame);
+    view = output.put(view);
     wind();
   }
 
@@ -122,7 +91,12 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
   }
 
   function context(): PressContext {
-    return { nowMs: Date.now(), commands: conversation.commands(), quietMs: options.dialogDelayMs };
+    return {
+      nowMs: Date.now(),
+      commands: conversation.commands(),
+      quietMs: options.dialogDelayMs,
+      viewer: { height: output.height(), layOut: output.layOut },
+    };
   }
 
   function hear(events: readonly InputEvent[]): void {
@@ -131,21 +105,18 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
       view = pressed.view;
       for (const effect of pressed.effects) void runEffect(effect, host); // It tells its own failures.
     }
-    conversation.draft.save(draftOf(view));
+    conversation.draft.save(journalled(view));
     flush();
   }
 
   function onEvent(event: AgentEvent): void {
+    heard.hear(event);
     view = reduceView(view, event, Date.now());
     if (event.type === 'turn_end' || event.type === 'agent_end' || event.type === 'mode') {
       view = { ...view, facts: { ...factsOf(conversation), mode: conversation.info().mode } };
     }
-    if (event.type === 'agent_start') void loadColors();
+    if (event.type === 'agent_start') void output.loadColors(); // Code is plain until they are there.
     flushTimer ??= setTimeout(flush, event.type === 'agent_end' ? 0 : FLUSH_MS);
-  }
-
-  async function loadColors(): Promise<void> {
-    highlight ??= await (await import('../markdown/highlight.ts')).loadHighlight();
   }
 
   const unsubscribe = conversation.agent.subscribe(onEvent);
@@ -153,7 +124,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
   terminal.out.write(MODES_ON);
   keyboard.open();
   flush();
-  void restoreDraft(conversation, change);
+  void recallDraft(conversation, change, Date.now()).catch(() => undefined); // No draft is no reason not to begin.
   if (options.prompt !== undefined) {
     void runEffect({ type: 'prompt', parts: [{ kind: 'text', text: options.prompt }] }, host);
   }
@@ -167,33 +138,17 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
       clearTimeout(clock);
       unsubscribe();
       keyboard.close();
-      stage.close();
+      output.close();
       terminal.out.write(MODES_OFF);
     },
   };
 }
 
-/** What was being written when the program last ended, and what was sent before. */
-async function restoreDraft(
-  conversation: Conversation,
-  change: (update: (view: ViewState) => ViewState) => void,
-): Promise<void> {
-  const [draft, entries] = await Promise.all([
-    conversation.draft.load(),
-    conversation.history.recent('folder', HISTORY_ENTRIES),
-  ]);
-  change((view) => {
-    const withHistory = edit(view.editor, { type: 'history', entries: entries.toReversed() }, 0);
-    if (draft === undefined || draft.text === '' || view.editor.text !== '') return { ...view, editor: withHistory };
-    return { ...view, editor: createEditor({ draft, history: entries.toReversed() }) };
-  });
-}
-
-function draftOf(view: ViewState) {
-  const { text, caret } = view.editor;
-  const queue = view.queue.map(({ lane, message }) => ({
-    lane,
-    text: message.blocks.map((block) => (block.type === 'text' ? block.text : '')).join('\n'),
-  }));
-  return { text, caret, pastes: [], queue };
+/** What is there before anything has happened: where we are, what should be known, what was said last. */
+function openingView(conversation: Conversation, { banner }: ScreenOptions): ViewState {
+  const info = conversation.info();
+  const view = initialView(factsOf(conversation), info.todos);
+  const warnings = info.warnings.map((text) => ({ kind: 'notice' as const, level: 'warn' as const, text }));
+  const head = banner === 'shown' ? [{ kind: 'banner' as const, lines: bannerLines(info) }] : [];
+  return printing(view, ...head, ...warnings, ...resumedItems(conversation.agent.state().messages));
 }

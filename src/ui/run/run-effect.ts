@@ -8,7 +8,10 @@ import type { Effect } from '../press/effects.ts';
 import { filesFound } from '../press/press-composer.ts';
 import type { HistoryItem } from '../view/history-item.ts';
 import { printing } from '../view/view-state.ts';
+import { copySequence } from './copy-text.ts';
 import type { EffectHost } from './effect-host.ts';
+import { openView } from './open-view.ts';
+import { openDiff, openTranscript, writePage } from './pages.ts';
 import { openPicker, pick } from './pickers.ts';
 import { readImages } from './read-images.ts';
 
@@ -67,13 +70,19 @@ async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
     case 'remember':
       return conversation.history.add(effect.words);
     case 'leave':
-      return host.leave(0);
+      return host.leave({ type: 'leave' });
     case 'suspend':
       return host.suspend();
     case 'external_editor':
       return host.editExternally();
     case 'transcript':
-      return host.openTranscript();
+      return openTranscript(host);
+    case 'view_diff':
+      return openDiff(effect.request, host);
+    case 'copy':
+      return host.output.write(copySequence(effect.text));
+    case 'write_page':
+      return writePage(effect.text, host);
     case 'background':
       conversation.moveToBackground();
       return;
@@ -115,26 +124,6 @@ async function showOutcome(outcome: CommandOutcome, host: EffectHost): Promise<v
       return send('prompt', outcome.blocks, host);
     default:
       return openView(outcome.view, host);
-  }
-}
-
-async function openView(view: Extract<CommandOutcome, { kind: 'open' }>['view'], host: EffectHost): Promise<void> {
-  switch (view) {
-    case 'help':
-      return host.change((state) => ({ ...state, overlay: { kind: 'help', filter: '' } }));
-    case 'model':
-    case 'theme':
-    case 'resume':
-    case 'rewind':
-      return openPicker(view, host);
-    case 'transcript':
-      return host.openTranscript();
-    case 'tasks':
-      return host.change((state) => ({ ...state, todosShown: state.todosShown === 'row' ? 'column' : 'row' }));
-    case 'exit':
-      return host.leave(0);
-    default:
-      return say(host, { kind: 'notice', level: 'info', text: `There is no view of ${view} here.` });
   }
 }
 

@@ -1,3 +1,4 @@
+import { formatCount } from '../../lib/format.ts';
 import { sliceWidth, textWidth } from '../../lib/text-width.ts';
 import type { Drawing } from '../drawing.ts';
 import type { HistoryCarry } from '../history/history-lines.ts';
@@ -22,6 +23,7 @@ export type Frame = {
 
 const MENU_ROWS = 8;
 const SMALL_ROWS = 10;
+const WRAPPED: ReadonlySet<string> = new Set(['text', 'dialog', 'dialog_body']);
 const TINY = { columns: 20, rows: 5 };
 
 /** Lays the screen out: the composer first, what is left belongs to the live zone. */
@@ -35,7 +37,9 @@ export function drawScreen(view: ViewState, drawing: Drawing, carry: HistoryCarr
   }
   const isSmall = drawing.rows < SMALL_ROWS;
   const composer = composerRows(view, drawing, paint, Math.max(1, Math.min(Math.floor(drawing.rows / 2), room - 3)));
-  const separator = rowsOf([isBusy(view) ? terminalLine(toned('dim', drawing.glyphs.mark.trimEnd())) : terminalLine()]);
+  const isAsking = view.attention.stage === 'armed';
+  const mark = isBusy(view) ? terminalLine(toned('dim', drawing.glyphs.mark.trimEnd())) : terminalLine();
+  const separator = isAsking ? [] : rowsOf([mark]);
   const [status = ''] = rowsOf([oneRow(statusLine(view, drawing), drawing.width)]);
   const free = room - composer.rows.length - separator.length - 1;
   const isPage = view.overlay?.kind === 'help';
@@ -44,13 +48,15 @@ export function drawScreen(view: ViewState, drawing: Drawing, carry: HistoryCarr
     : isPage
       ? free
       : Math.min(view.overlay?.kind === 'picker' ? 12 : MENU_ROWS, Math.floor(drawing.rows / 3));
-  const menu = rowsOf(overlayLines(view, drawing, Math.min(free, menuRoom))).slice(0, Math.max(0, free));
+  const below = overlayLines(view, drawing, Math.min(free, menuRoom)).map((line) => oneRow(line, drawing.width));
+  const menu = rowsOf(below).slice(0, Math.max(0, free));
   const liveRoom = isSmall && view.asks.length === 0 ? Math.min(1, free - menu.length) : free - menu.length;
-  const blocks = liveSources(view, drawing, carry).map(({ lines, kind, keepHead, keepTail }) => ({
+  const blocks = liveSources(view, drawing, carry).map(({ lines, kind, keepHead, keepTail, cutHint }) => ({
     kind,
     keepHead,
     keepTail,
-    rows: rowsOf(kind === 'text' || kind === 'dialog' ? lines : lines.map((line) => oneRow(line, drawing.width))),
+    cutNote: cutHint === undefined ? undefined : noteOf(cutHint, drawing, paint),
+    rows: rowsOf(WRAPPED.has(kind) ? lines : lines.map((line) => oneRow(line, drawing.width))),
   }));
   const live = [...fitRows(blocks, liveRoom), ...separator];
   return {
@@ -59,6 +65,10 @@ export function drawScreen(view: ViewState, drawing: Drawing, carry: HistoryCarr
     below: [...menu, status],
     caret: { x: composer.caret.x, y: live.length + composer.caret.y },
   };
+}
+
+function noteOf(hint: string, { glyphs }: Drawing, paint: Paint): (hidden: number) => string {
+  return (hidden) => paint(`  ${glyphs.more} ${formatCount(hidden, 'more line')}${hint}`, { token: 'dim' });
 }
 
 /** Chrome never wraps: what does not fit is left out. The last two columns stay free. */

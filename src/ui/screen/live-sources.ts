@@ -1,28 +1,36 @@
+import { textWidth } from '../../lib/text-width.ts';
 import type { Drawing } from '../drawing.ts';
 import { type HistoryCarry, needsGap } from '../history/history-lines.ts';
+import { liveToolLines } from '../history/live-tool-lines.ts';
 import { todoColumn, todoRow } from '../history/todo-lines.ts';
-import { liveToolLines } from '../history/tool-lines.ts';
 import { type LogicalLine, plain, terminalLine, toned } from '../lines/line.ts';
 import { renderBlock } from '../markdown/render-block.ts';
 import { openBlock } from '../markdown/stream.ts';
 import { dialogSources } from '../overlay/dialog-sources.ts';
 import { sanitize } from '../sanitize.ts';
 import { activityLines } from '../status/activity-line.ts';
+import { callIdOf } from '../view/ask.ts';
 import { queuedWords } from '../view/slice-queue.ts';
 import type { LivePiece, ViewState } from '../view/view-state.ts';
 import type { LiveSource } from './fit-rows.ts';
 
+const ROOMY = 20;
+
 /** Everything above the composer that still changes, in its order on screen. */
 export function liveSources(view: ViewState, drawing: Drawing, carry: HistoryCarry): readonly LiveSource[] {
   let last = carry.last;
+  const asked = view.attention.stage === 'armed' && drawing.rows < ROOMY ? view.asks[0] : undefined;
   const pieces = view.pieces.flatMap((piece) => {
+    // Where rows are few, the question itself says which call it is about.
+    if (asked !== undefined && piece.kind === 'tool' && piece.entry.callId === callIdOf(asked)) return [];
     const source = pieceSource(piece, drawing, last, carry.code);
     if (source === undefined) return [];
     last = piece.kind === 'tool' ? 'tools' : 'markdown';
     return [source];
   });
   const isGap = last !== undefined && view.activity.status !== 'idle';
-  const activity = activityLines(view, drawing);
+  // A dialog says itself that it waits.
+  const activity = view.attention.stage === 'armed' ? [] : activityLines(view, drawing);
   return [
     ...pieces,
     source('todos', todos(view, drawing)),
@@ -49,7 +57,9 @@ function pieceSource(
 ): LiveSource | undefined {
   if (piece.kind === 'tool') {
     const gap = needsGap({ kind: 'tools' }, last) ? [terminalLine()] : [];
-    const lines = [...gap, ...liveToolLines(piece.entry, drawing)];
+    const own = liveToolLines(piece.entry, drawing);
+    if (own.length === 0) return undefined;
+    const lines = [...gap, ...own];
     const kind = piece.entry.state.status === 'ended' ? 'ended_tool' : 'tool';
     return { kind, lines, keepHead: gap.length + 1, keepTail: 0 };
   }
@@ -62,10 +72,17 @@ function pieceSource(
   return { kind: 'text', lines: [...gap, ...lines], keepHead: 0, keepTail: 1 };
 }
 
-function queueLines(view: ViewState, { glyphs }: Drawing): readonly LogicalLine[] {
-  return view.queue.map((item) => {
+/** What waits to be heard: where it will go in, and how to get it back. */
+function queueLines({ queue }: ViewState, { glyphs, width }: Drawing): readonly LogicalLine[] {
+  if (queue.length === 0) return [];
+  const lines = queue.map((item) => {
     const lane = item.lane === 'next' ? 'next ' : 'after';
+    const when = item.lane === 'next' ? 'goes in after the running tool' : 'goes in when it has finished';
     const words = sanitize(queuedWords(item)).replaceAll('\n', ' ');
-    return terminalLine(toned('accent', `${glyphs.queue} ${lane} `), plain(words));
+    const room = width - textWidth(glyphs.queue) - when.length - 14;
+    const note = textWidth(words) <= room ? [toned('dim', `   ${when}`)] : [];
+    return terminalLine(toned('accent', `${glyphs.queue} ${lane}  `), plain(words), ...note);
   });
+  const keys = ['up edits the last', 'alt+up all', 'ctrl+x ctrl+d drops it'].join(glyphs.separator);
+  return [...lines, terminalLine(toned('dim', `  ${keys}`))];
 }

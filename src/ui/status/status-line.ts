@@ -7,7 +7,7 @@ const NARROW = 60;
 const FULL_PERCENT = 80;
 
 /** The words of the permission modes as they are shown. */
-export const MODE_WORDS: Readonly<Record<string, string>> = {
+const MODE_WORDS: Readonly<Record<string, string>> = {
   default: 'ask',
   acceptEdits: 'edits',
   plan: 'plan',

@@ -1,10 +1,16 @@
 import type { PermissionRequest } from '../../contracts/permission.ts';
 import type { UserQuestion } from '../../contracts/tool.ts';
+import type { EditorState } from '../composer/editor-state.ts';
 
 /** Something the program waits to be told. */
 export type Ask =
   | { readonly kind: 'permission'; readonly id: string; readonly request: PermissionRequest }
   | { readonly kind: 'question'; readonly id: string; readonly callId: string; readonly question: UserQuestion };
+
+/** The call an ask is about. */
+export function callIdOf(ask: Ask): string {
+  return ask.kind === 'permission' ? ask.request.callId : ask.callId;
+}
 
 /**
  * How ready the first ask is for keys. `pending` shows one line and hears nothing; an `armed` dialog hears letters
@@ -29,13 +35,13 @@ export const DEAF_MS = 150;
 /** Progress through a dialog that takes more than one key. */
 export type AskForm = {
   /** What the draft is being used for, when the dialog has lent it. */
-  readonly writing: 'nothing' | 'reason' | 'own_words' | 'rule';
+  readonly writing: 'nothing' | 'reason' | 'own_words' | 'rule' | 'command' | 'plan';
   readonly details: 'hidden' | 'shown';
   readonly question: number;
   readonly answers: readonly string[];
   readonly marked: readonly number[];
   /** The draft as it was before the dialog borrowed the composer. */
-  readonly kept: { readonly text: string; readonly caret: number } | undefined;
+  readonly kept: EditorState | undefined;
 };
 
 export const EMPTY_FORM: AskForm = {

@@ -8,11 +8,17 @@ export type DialogAct =
   | { readonly type: 'answer_question'; readonly answer: UserAnswer | undefined }
   /** Lends the composer to the dialog. */
   | { readonly type: 'write'; readonly what: AskForm['writing']; readonly start: string }
-  | { readonly type: 'details' }
+  | { readonly type: 'details' | 'view' | 'back' }
   | { readonly type: 'choose'; readonly choice: number }
   | { readonly type: 'skip' };
 
-export type DialogOption = { readonly key: string; readonly label: string; readonly act: DialogAct };
+/** `line` options stand alone, `shared` ones side by side where there is room. */
+export type DialogOption = {
+  readonly key: string;
+  readonly label: string;
+  readonly act: DialogAct;
+  readonly place: 'line' | 'shared';
+};
 
 /** The ways to answer, in the order they are shown. Letters never move. */
 export function dialogOptions(ask: Ask, form: AskForm): readonly DialogOption[] {
@@ -20,65 +26,76 @@ export function dialogOptions(ask: Ask, form: AskForm): readonly DialogOption[] 
 }
 
 function permissionOptions(request: PermissionRequest): readonly DialogOption[] {
-  const { suggestions, facts, danger } = request;
-  const once: DialogOption = { key: 'y', label: 'yes, once', act: allow() };
-  const rules = suggestions.map(({ rule }) => rule);
-  const always: DialogOption[] = [];
-  if (danger === 'none' && facts.kind === 'edit') {
-    always.push({ key: 'a', label: 'yes, and all edits in this session', act: allow({ mode: 'acceptEdits' }) });
-  } else if (danger === 'none' && rules.length > 0) {
-    const label = `always in this project:  ${rules.join('  ')}`;
-    always.push({ key: 'a', label, act: allow({ remember: { rules, destination: 'local' } }) });
-    always.push({
-      key: 'e',
-      label: 'always, after editing the rule',
-      act: { type: 'write', what: 'rule', start: rules[0] ?? '' },
-    });
-  }
   return [
-    once,
-    ...always,
-    { key: 'n', label: 'no', act: { type: 'answer_permission', answer: { behavior: 'deny' } } },
-    { key: 't', label: 'no, and tell it why', act: { type: 'write', what: 'reason', start: '' } },
-    { key: 'd', label: 'details', act: { type: 'details' } },
+    shared('y', 'once', allow()),
+    ...(request.danger === 'none' ? alwaysOptions(request) : []),
+    ...editOptions(request),
+    shared('n', 'no', { type: 'answer_permission', answer: { behavior: 'deny' } }),
+    shared('t', 'no, and tell it why', { type: 'write', what: 'reason', start: '' }),
+    ...(request.facts.kind === 'edit' ? [shared('v', 'whole diff', { type: 'view' })] : []),
+    shared('d', 'details', { type: 'details' }),
   ];
+}
+
+/** What would end the asking, with the exact rules it would leave behind. */
+function alwaysOptions({ facts, suggestions }: PermissionRequest): readonly DialogOption[] {
+  if (facts.kind === 'edit') return [shared('a', 'all edits in this session', allow({ mode: 'acceptEdits' }))];
+  const rules = suggestions.map(({ rule }) => rule);
+  const server = facts.kind === 'mcp' ? /^mcp__.+?(?=__)/.exec(facts.tool)?.[0] : undefined;
+  const remember = (list: readonly string[]) => allow({ remember: { rules: list, destination: 'local' } });
+  return [
+    ...(rules.length === 0 ? [] : [line('a', `always in this project:  ${rules.join('  ')}`, remember(rules))]),
+    ...(server === undefined ? [] : [line('A', `always, all of the server:  ${server}`, remember([server]))]),
+    ...(rules.length === 0
+      ? []
+      : [shared('r', 'always, by a rule of yours', { type: 'write', what: 'rule', start: rules[0] ?? '' })]),
+  ];
+}
+
+function editOptions({ facts }: PermissionRequest): readonly DialogOption[] {
+  return facts.kind === 'shell' && facts.command !== undefined
+    ? [shared('e', 'edit the command', { type: 'write', what: 'command', start: facts.command })]
+    : [];
 }
 
 function questionOptions(question: UserQuestion, form: AskForm): readonly DialogOption[] {
   switch (question.kind) {
     case 'plan':
       return [
-        { key: 'y', label: 'yes, ask before edits', act: plan('accept') },
-        { key: 'a', label: 'yes, accept edits', act: plan('accept_edits') },
-        { key: 't', label: 'tell it what to change', act: { type: 'write', what: 'reason', start: '' } },
-        { key: 'n', label: 'keep planning', act: plan('keep_planning') },
+        shared('y', 'yes, ask before edits', plan('accept')),
+        shared('a', 'yes, accept edits', plan('accept_edits')),
+        shared('e', 'change the plan', { type: 'write', what: 'plan', start: question.plan }),
+        shared('t', 'tell it what to change', { type: 'write', what: 'reason', start: '' }),
+        shared('n', 'keep planning', plan('keep_planning')),
       ];
     case 'elicitation':
       return [
-        { key: 'y', label: 'accept', act: { type: 'write', what: 'own_words', start: '' } },
-        {
-          key: 'n',
-          label: 'decline',
-          act: { type: 'answer_question', answer: { kind: 'elicitation', action: 'decline' } },
-        },
+        shared('y', 'accept', { type: 'write', what: 'own_words', start: '' }),
+        shared('n', 'decline', { type: 'answer_question', answer: { kind: 'elicitation', action: 'decline' } }),
       ];
     default: {
       const asked = question.questions[form.question];
       const choices = (asked?.options ?? []).map(({ label, description }, at): DialogOption => {
         const mark = asked?.multiSelect === true ? (form.marked.includes(at) ? '[x] ' : '[ ] ') : '';
-        return {
-          key: String(at + 1),
-          label: `${mark}${label}${description === undefined ? '' : `: ${description}`}`,
-          act: { type: 'choose', choice: at },
-        };
+        const words = `${mark}${label}${description === undefined ? '' : `: ${description}`}`;
+        return line(String(at + 1), words, { type: 'choose', choice: at });
       });
       return [
         ...choices.slice(0, 9),
-        { key: 'o', label: 'own words', act: { type: 'write', what: 'own_words', start: '' } },
-        { key: 's', label: 'skip', act: { type: 'skip' } },
+        shared('o', 'own words', { type: 'write', what: 'own_words', start: '' }),
+        shared('s', 'skip', { type: 'skip' }),
+        ...(form.question === 0 ? [] : [shared('b', 'back', { type: 'back' })]),
       ];
     }
   }
+}
+
+function shared(key: string, label: string, act: DialogAct): DialogOption {
+  return { key, label, act, place: 'shared' };
+}
+
+function line(key: string, label: string, act: DialogAct): DialogOption {
+  return { key, label, act, place: 'line' };
 }
 
 function allow(more: Omit<Extract<PermissionAnswer, { behavior: 'allow' }>, 'behavior'> = {}): DialogAct {

@@ -1,10 +1,17 @@
 import type { CommandInfo } from '../../contracts/command.ts';
 import type { CompletionTarget } from '../composer/draft-kind.ts';
+import type { Viewer } from '../viewer/viewer-state.ts';
 
 /** A line of a list to choose from. */
-export type Choice = { readonly id: string; readonly label: string; readonly detail: string };
+export type Choice = {
+  readonly id: string;
+  readonly label: string;
+  /** What may follow the label: the argument of a command. */
+  readonly hint?: string;
+  readonly detail: string;
+};
 
-export type PickerPurpose = 'model' | 'theme' | 'rewind' | 'resume';
+export type PickerPurpose = 'model' | 'theme' | 'rewind' | 'restore' | 'resume';
 
 /** What is open below the draft. There is at most one. */
 export type Overlay =
@@ -22,7 +29,9 @@ export type Overlay =
       readonly query: string;
       readonly selected: number;
     }
-  | { readonly kind: 'help'; readonly filter: string };
+  | { readonly kind: 'help'; readonly filter: string; readonly typing: 'yes' | 'no' }
+  /** Takes the whole screen. */
+  | { readonly kind: 'viewer'; readonly viewer: Viewer };
 
 /** Commands that fit what was typed behind the slash: beginnings first, then anything that holds it. */
 export function commandChoices(commands: readonly CommandInfo[], query: string): readonly Choice[] {
@@ -38,7 +47,8 @@ export function commandChoices(commands: readonly CommandInfo[], query: string):
     .sort((a, b) => a.rank - b.rank || a.command.name.localeCompare(b.command.name))
     .map(({ command }) => ({
       id: command.name,
-      label: `/${command.name}${command.argumentHint === undefined ? '' : ` ${command.argumentHint}`}`,
+      label: `/${command.name}`,
+      ...(command.argumentHint === undefined ? {} : { hint: command.argumentHint }),
       detail: command.source === 'builtin' ? command.description : `${command.description} (${command.source})`,
     }));
 }

@@ -1,16 +1,25 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Message } from '../../contracts/message.ts';
 import type { Terminal } from '../../contracts/terminal.ts';
+import { edit } from '../composer/edit.ts';
 import { statusAfter } from './slice-activity.ts';
 import { dropMessage, endAllText, endBlock, growText } from './slice-answer.ts';
 import { askOf, closeAsk, openAsk } from './slice-asks.ts';
 import { changeQueue } from './slice-queue.ts';
 import { endAllTools, endTool, startTool, updateTool } from './slice-tools.ts';
-import { IDLE_ACTIVITY, printing, type ViewState } from './view-state.ts';
+import { IDLE_ACTIVITY, ownDraft, printing, type ViewState } from './view-state.ts';
 
 /** The screen after something happened. Pure: the same events always make the same screen. */
 export function reduceView(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
-  return onEvent({ ...view, activity: statusAfter(view.activity, event, nowMs) }, event, nowMs);
+  const next = onEvent({ ...view, activity: statusAfter(view.activity, event, nowMs) }, event, nowMs);
+  return waitingFirst(next, nowMs);
+}
+
+/** As long as something is asked, that is what the program does, whatever else goes on. */
+function waitingFirst(view: ViewState, nowMs: number): ViewState {
+  const { status } = view.activity;
+  const isAsking = view.asks.length > 0 && !['idle', 'stopping', 'waiting_for_answer'].includes(status);
+  return isAsking ? { ...view, activity: { ...view.activity, status: 'waiting_for_answer', sinceMs: nowMs } } : view;
 }
 
 function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
@@ -110,6 +119,7 @@ function onEnd(view: ViewState, terminal: Terminal, nowMs: number): ViewState {
     retry: undefined,
     recovery: undefined,
     asks: [],
+    editor: ownDraft(settled),
     attention: { stage: 'none' },
   };
   switch (terminal.reason) {
@@ -136,7 +146,7 @@ function failed(view: ViewState, terminal: Terminal): ViewState {
   const told = printing(view, { kind: 'failure', failure });
   const returns = ['auth', 'invalid', 'not_found', 'network'].includes(failure.kind) && view.editor.text === '';
   if (!returns) return told;
-  return { ...told, editor: { ...told.editor, text: view.lastPrompt, caret: view.lastPrompt.length } };
+  return { ...told, editor: edit(told.editor, { type: 'set-text', text: view.lastPrompt }, 0) };
 }
 
 /** A finished list is printed once; an open one stays in sight. */

@@ -1,10 +1,10 @@
 import type { AgentEvent } from '../../contracts/event.ts';
-import { type Ask, EMPTY_FORM } from './ask.ts';
+import { type Ask, callIdOf, EMPTY_FORM } from './ask.ts';
 import { markTool } from './slice-tools.ts';
 import type { ViewState } from './view-state.ts';
 
 /** So long nobody may have typed before a dialog hears keys; `dialogDelayMs` in the settings changes it. */
-export const ARMING_MS = 400;
+const ARMING_MS = 400;
 
 /** A dialog wants to open: it is announced, and listens only when the keys have been quiet. */
 export function openAsk(view: ViewState, ask: Ask, nowMs: number): ViewState {
@@ -22,8 +22,7 @@ export function closeAsk(view: ViewState, id: string, nowMs: number): ViewState 
   const going = markTool({ ...view, asks }, callIdOf(ask), 'running', nowMs);
   if (view.asks[0] !== ask) return going;
   const returned = view.attention.stage === 'armed' ? view.attention.form.kept : undefined;
-  const editor = returned === undefined ? going.editor : { ...going.editor, ...returned };
-  return present({ ...going, editor }, nowMs);
+  return present({ ...going, editor: returned ?? going.editor }, nowMs);
 }
 
 /** What an ask event says, if it is one. */
@@ -46,8 +45,4 @@ export function armIfQuiet(view: ViewState, nowMs: number, quietMs: number): Vie
   if (view.attention.stage !== 'pending' || nowMs - view.keys.lastKeyAtMs < quietMs) return view;
   const focus = view.editor.text === '' ? 'dialog' : 'composer';
   return { ...view, attention: { stage: 'armed', armedAtMs: nowMs, focus, selected: undefined, form: EMPTY_FORM } };
-}
-
-function callIdOf(ask: Ask): string {
-  return ask.kind === 'permission' ? ask.request.callId : ask.callId;
 }

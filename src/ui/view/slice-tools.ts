@@ -1,5 +1,6 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { ToolResultBlock } from '../../contracts/message.ts';
+import { callIdOf } from './ask.ts';
 import { settle } from './slice-answer.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import type { ViewState } from './view-state.ts';
@@ -10,7 +11,10 @@ type ToolUpdate = Extract<AgentEvent, { type: 'tool_update' }>;
 
 /** A call appears, behind what came before it. */
 export function startTool(view: ViewState, { callId, tool, title, input }: ToolStart, nowMs: number): ViewState {
-  const entry: ToolEntry = { callId, tool, title, input, startedAtMs: nowMs, state: { status: 'running' } };
+  // What is asked about a call may be told before the call itself.
+  const isAsked = view.asks.some((ask) => callIdOf(ask) === callId);
+  const state: ToolEntry['state'] = { status: isAsked ? 'waiting' : 'running' };
+  const entry: ToolEntry = { callId, tool, title, input, startedAtMs: nowMs, state };
   return { ...view, pieces: [...view.pieces, { kind: 'tool', entry }] };
 }
 

@@ -120,6 +120,11 @@ export function initialView(facts: StatusFacts, todos: readonly Todo[] = []): Vi
   };
 }
 
+/** The person's own draft, also while a dialog has borrowed the composer. */
+export function ownDraft({ editor, attention }: ViewState): EditorState {
+  return attention.stage === 'armed' ? (attention.form.kept ?? editor) : editor;
+}
+
 /** Is a query running? */
 export function isBusy(view: ViewState): boolean {
   return view.activity.status !== 'idle';

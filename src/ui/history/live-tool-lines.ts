@@ -1,0 +1,52 @@
+import { formatBytes, formatCount, formatDuration } from '../../lib/format.ts';
+import { textWidth } from '../../lib/text-width.ts';
+import { truncateEnd } from '../../lib/truncate.ts';
+import type { Drawing } from '../drawing.ts';
+import { type LogicalLine, plain, type Span, terminalLine, toned } from '../lines/line.ts';
+import type { ToolEntry } from '../view/tool-entry.ts';
+import { headLine, isQuiet, outputLines, toolTitle } from './tool-lines.ts';
+
+const LIVE_TAIL = 5;
+const WIDE = 80;
+
+/** A call that is not over: one line that always tells how it stands, and the end of its output. */
+export function liveToolLines(entry: ToolEntry, drawing: Drawing): readonly LogicalLine[] {
+  const { state } = entry;
+  const { glyphs } = drawing;
+  if (state.status === 'ended' && isQuiet(state.ending)) return [];
+  if (state.status === 'ended') return [headLine(entry, state.ending, drawing)];
+  const isWaiting = state.status === 'waiting';
+  const sign = isWaiting ? toned('warn', glyphs.wait) : toned('accent', drawing.spinner);
+  const facts = isWaiting ? 'waits for you' : runningFacts(entry, drawing);
+  const room = drawing.width - textWidth(sign.text) - textWidth(facts) - 5;
+  const title = fitted(toolTitle(entry, drawing.cwd), room);
+  const head = terminalLine(sign, plain(' '), ...title, toned('dim', `  ${facts}`));
+  return isWaiting ? [head] : [head, ...progressLines(entry, drawing)];
+}
+
+function runningFacts({ tool, startedAtMs, progress }: ToolEntry, { nowMs, glyphs, width }: Drawing): string {
+  const seconds = `${Math.max(0, Math.floor((nowMs - startedAtMs) / 1000))}s`;
+  if (progress?.kind === 'agent') return `${seconds}${glyphs.separator}${formatCount(progress.calls, 'call')}`;
+  if (progress?.kind !== 'output') return seconds;
+  const limit = progress.timeoutMs === undefined ? '' : ` of ${formatDuration(progress.timeoutMs)}`;
+  const size = progress.totalBytes === 0 ? '' : `${glyphs.separator}${formatBytes(progress.totalBytes)}`;
+  const key = tool === 'Bash' && width >= WIDE ? `${glyphs.separator}ctrl+b background` : '';
+  return `${seconds}${limit}${size}${key}`;
+}
+
+/** The name stays whole; what it is about gives way. */
+function fitted(spans: readonly Span[], room: number): readonly Span[] {
+  let left = Math.max(8, room);
+  return spans.map((span) => {
+    const text = truncateEnd(span.text, left);
+    left = Math.max(0, left - textWidth(text));
+    return { ...span, text };
+  });
+}
+
+function progressLines({ progress }: ToolEntry, { glyphs }: Drawing): readonly LogicalLine[] {
+  if (progress === undefined) return [];
+  if (progress.kind === 'output') return outputLines(progress.tail.slice(-LIVE_TAIL), glyphs.output);
+  const words = progress.kind === 'note' ? progress.text : `${progress.agentType}: ${progress.line}`;
+  return outputLines([words], glyphs.output);
+}

@@ -1,0 +1,32 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { PermissionRequest } from '../../contracts/permission.ts';
+import { inputDiff } from '../view/input-diff.ts';
+import { printing } from '../view/view-state.ts';
+import { openViewer, type ViewerPage } from '../viewer/viewer-state.ts';
+import type { EffectHost } from './effect-host.ts';
+
+/** Everything that was said, on a screen of its own. */
+export function openTranscript(host: EffectHost): void {
+  open('Transcript', { kind: 'transcript', messages: host.messages() }, host);
+}
+
+/** The whole change an edit asks for. */
+export function openDiff({ id, facts, preview }: PermissionRequest, host: EffectHost): void {
+  const hunks = preview?.kind === 'diff' ? preview.hunks : inputDiff(facts.input);
+  open(facts.writes?.[0] ?? 'Change', { kind: 'diff', hunks, requestId: id }, host);
+}
+
+/** Leaves a page as a file beside the work, under a name that is free. */
+export async function writePage(text: string, { conversation, change, now }: EffectHost): Promise<void> {
+  const { cwd, sessionId } = conversation.info();
+  const path = join(cwd, `ouro-transcript-${sessionId.slice(0, 8)}-${now().keys.lastKeyAtMs}.txt`);
+  await writeFile(path, `${text}\n`, { mode: 0o600, flag: 'wx' });
+  change((view) => printing(view, { kind: 'notice', level: 'info', text: `The transcript is in ${path}.` }));
+}
+
+function open(title: string, page: ViewerPage, { output, change }: EffectHost): void {
+  const rows = output.layOut(page, { thinking: 'hidden', bodies: 'folded' });
+  const viewer = openViewer(title, page, rows, output.height());
+  change((view) => ({ ...view, overlay: { kind: 'viewer', viewer } }));
+}

@@ -1,0 +1,125 @@
+import type { Drawing } from '../drawing.ts';
+import { ASCII_GLYPHS, UNICODE_GLYPHS } from '../glyphs.ts';
+import type { Highlight } from '../markdown/highlight.ts';
+import { drawScreen } from '../screen/draw-screen.ts';
+import { createStage, type TerminalOut } from '../terminal/stage.ts';
+import { resolveTheme, THEME_NAMES } from '../theme.ts';
+import { createPaint } from '../theme-paint.ts';
+import type { ViewState } from '../view/view-state.ts';
+import { createAlternateScreen } from '../viewer/alternate-screen.ts';
+import { drawViewer } from '../viewer/draw-viewer.ts';
+import { pageRows } from '../viewer/page-rows.ts';
+import { type Shown, type ViewerPage, type ViewerRow, withRows } from '../viewer/viewer-state.ts';
+import { createPrinter } from './printer.ts';
+import type { ScreenOptions } from './screen-options.ts';
+
+/** Where a view becomes bytes. */
+export type ScreenOutput = {
+  /** Prints what is finished, draws what is not, in one go; answers with the view that is left. */
+  put(view: ViewState): ViewState;
+  repaint(): void;
+  setTheme(name: string): void;
+  loadColors(): Promise<void>;
+  /** The rows of a page at the present width. */
+  layOut(page: ViewerPage, shown: Shown): readonly ViewerRow[];
+  height(): number;
+  write(text: string): void;
+  stepAside(): void;
+  comeBack(view: ViewState): void;
+  close(): void;
+};
+
+/** So long one picture of the spinner stands. */
+export const SPINNER_MS = 250;
+
+/** Draws on a terminal; `cwd` is asked for at every frame. */
+export function createScreenOutput(
+  terminal: TerminalOut,
+  options: ScreenOptions,
+  cwd: () => string,
+  onResized: () => void,
+): ScreenOutput {
+  const stage = createStage(terminal, onResized);
+  const alternate = createAlternateScreen((text) => terminal.write(text));
+  const printer = createPrinter(options.prose);
+  const glyphs = options.glyphs === 'ascii' ? ASCII_GLYPHS : UNICODE_GLYPHS;
+  let paint = createPaint(resolveTheme(options.theme, options), options.depth);
+  let highlight: Highlight | undefined;
+  let isOnPage = false;
+  let pageWidth = 0;
+
+  function drawing(): Drawing {
+    const nowMs = Date.now();
+    const step = options.motion === 'full' ? Math.floor(nowMs / SPINNER_MS) % glyphs.spinner.length : 0;
+    return {
+      width: terminal.columns,
+      rows: terminal.rows,
+      glyphs,
+      nowMs,
+      spinner: glyphs.spinner[step] ?? '',
+      cwd: cwd(),
+      links: options.links,
+      marks: options.depth === 'none' ? 'shown' : 'hidden',
+      highlight,
+    };
+  }
+
+  const frameOf = (view: ViewState) => drawScreen(view, drawing(), printer.carry(), paint);
+
+  function layOut(page: ViewerPage, shown: Shown): readonly ViewerRow[] {
+    pageWidth = terminal.columns;
+    return pageRows(page, shown, drawing(), paint);
+  }
+
+  /** A page has the whole screen; what finishes meanwhile waits to be printed. */
+  function putPage(view: ViewState): ViewState {
+    if (view.overlay?.kind !== 'viewer') return view;
+    if (!isOnPage) {
+      stage.stepAside();
+      alternate.enter();
+      isOnPage = true;
+    }
+    const { viewer } = view.overlay;
+    const fitting =
+      pageWidth === terminal.columns ? viewer : withRows(viewer, layOut(viewer.page, viewer.shown), terminal.rows);
+    alternate.show(drawViewer(fitting, drawing(), paint));
+    return { ...view, overlay: { kind: 'viewer', viewer: fitting } };
+  }
+
+  function leavePage(view: ViewState): void {
+    if (!isOnPage) return;
+    isOnPage = false;
+    alternate.leave();
+    stage.comeBack(frameOf(view));
+  }
+
+  return {
+    put(view) {
+      if (view.overlay?.kind === 'viewer') return putPage(view);
+      leavePage(view);
+      const lines = printer.print(view.outbox, drawing(), paint);
+      const left = view.outbox.length === 0 ? view : { ...view, outbox: [] };
+      const frame = frameOf(left);
+      if (lines.length > 0) stage.commit(lines, frame);
+      else stage.show(frame);
+      return left;
+    },
+    repaint: () => stage.clear(),
+    setTheme(name) {
+      const wanted = THEME_NAMES.find((one) => one === name) ?? 'auto';
+      paint = createPaint(resolveTheme(wanted, options), options.depth);
+    },
+    async loadColors() {
+      highlight ??= await (await import('../markdown/highlight.ts')).loadHighlight();
+    },
+    layOut,
+    height: () => terminal.rows,
+    write: (text) => void terminal.write(text),
+    stepAside: () => stage.stepAside(),
+    comeBack: (view) => stage.comeBack(frameOf(view)),
+    close() {
+      if (isOnPage) alternate.leave();
+      stage.close();
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { stripVTControlCharacters } from 'node:util';
+import type { Drawing } from '../drawing.ts';
+import { diffLines } from '../history/diff-lines.ts';
+import { renderLines } from '../lines/render-lines.ts';
+import type { Paint } from '../theme-paint.ts';
+import { type Entry, transcriptEntries } from './transcript-entries.ts';
+import type { Shown, ViewerPage, ViewerRow } from './viewer-state.ts';
+
+/** A page as rows of the current width. */
+export function pageRows(page: ViewerPage, shown: Shown, drawing: Drawing, paint: Paint): readonly ViewerRow[] {
+  return entriesOf(page, shown, drawing).flatMap(({ lines, block, mark }) =>
+    lines.flatMap((line, at) =>
+      renderLines([line], { width: drawing.width, paint, zone: 'live', links: 'printed' }).map((painted, row) => ({
+        painted,
+        text: stripVTControlCharacters(painted),
+        mark: at === 0 && row === 0 ? mark : ('inside' as const),
+        block,
+      })),
+    ),
+  );
+}
+
+function entriesOf(page: ViewerPage, shown: Shown, drawing: Drawing): readonly Entry[] {
+  if (page.kind === 'transcript') return transcriptEntries(page.messages, shown, drawing);
+  return page.hunks.map((hunk) => {
+    const block = hunk.lines.map(({ kind, text }) => `${SIGNS[kind]}${text}`).join('\n');
+    return { lines: diffLines({ hunks: [hunk] }, drawing.width), block, mark: 'start' };
+  });
+}
+
+const SIGNS = { add: '+', del: '-', same: ' ' } as const;

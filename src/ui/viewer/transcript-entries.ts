@@ -1,0 +1,106 @@
+import type { AssistantBlock, Message, ToolResultBlock, UserMessage } from '../../contracts/message.ts';
+import { formatTokens } from '../../lib/format.ts';
+import { type Drawing, shortTitle } from '../drawing.ts';
+import { callTitle } from '../history/call-title.ts';
+import { markdownLines } from '../history/history-lines.ts';
+import { outputLines } from '../history/tool-lines.ts';
+import { type LogicalLine, plain, terminalLine, toned } from '../lines/line.ts';
+import { sanitize } from '../sanitize.ts';
+import type { Shown } from './viewer-state.ts';
+
+/** A part of the transcript: its lines, and the text of it that is worth copying. */
+export type Entry = {
+  readonly lines: readonly LogicalLine[];
+  readonly block: string;
+  readonly mark: 'start' | 'inside';
+};
+
+const FOLDED_LINES = 3;
+
+/** Everything that was said, in order: prompts begin turns, results stand under their calls. */
+export function transcriptEntries(messages: readonly Message[], shown: Shown, drawing: Drawing): readonly Entry[] {
+  const results = new Map<string, ToolResultBlock>();
+  for (const message of messages) {
+    if (message.role !== 'user') continue;
+    for (const block of message.blocks) if (block.type === 'tool_result') results.set(block.tool_use_id, block);
+  }
+  return messages.flatMap((message): readonly Entry[] => {
+    switch (message.role) {
+      case 'boundary':
+        return [
+          entry('', terminalLine(toned('dim', `Room was made here, at ${formatTokens(message.preTokens)} tokens.`))),
+        ];
+      case 'user':
+        return userEntries(message, drawing);
+      default:
+        return message.blocks.flatMap((block) => assistantEntries(block, results, shown, drawing));
+    }
+  });
+}
+
+function userEntries({ origin, blocks }: UserMessage, { glyphs }: Drawing): readonly Entry[] {
+  if (origin === 'results' || origin === 'attachment') return [];
+  const text = blocks
+    .map((block) => (block.type === 'text' ? block.text : block.type === 'tool_result' ? '' : `[${block.type}]`))
+    .join('\n');
+  if (text.trim() === '') return [];
+  const isTyped = origin === 'prompt' || origin === 'steer' || origin === 'follow_up';
+  const lines = sanitize(text)
+    .split('\n')
+    .map((line, at) =>
+      terminalLine(
+        toned(isTyped ? 'user' : 'dim', `${at === 0 ? (isTyped ? glyphs.user : '#') : ' '} ${line}`.trimEnd()),
+      ),
+    );
+  return [{ lines: [terminalLine(), ...lines], block: text, mark: isTyped ? 'start' : 'inside' }];
+}
+
+function assistantEntries(
+  block: AssistantBlock,
+  results: ReadonlyMap<string, ToolResultBlock>,
+  shown: Shown,
+  drawing: Drawing,
+): readonly Entry[] {
+  switch (block.type) {
+    case 'text':
+      return [entry(block.text, terminalLine(), ...markdownLines(block.text, drawing))];
+    case 'thinking': {
+      if (shown.thinking === 'hidden' || block.thinking.trim() === '') return [];
+      const lines = sanitize(block.thinking).split('\n');
+      return [entry(block.thinking, terminalLine(), ...lines.map((line) => terminalLine(toned('dim', line))))];
+    }
+    case 'tool_use': {
+      const input = block.unparsed ?? JSON.stringify(block.input);
+      const result = results.get(block.id);
+      const head = terminalLine(
+        result?.is_error === true ? toned('error', drawing.glyphs.failed) : toned('ok', drawing.glyphs.done),
+        plain(' '),
+        { text: sanitize(block.name), style: { bold: true } },
+        plain(` ${shortTitle(sanitize(block.unparsed ?? callTitle(block.input)), drawing.cwd)}`),
+      );
+      const text = result === undefined ? '' : resultText(result);
+      return [entry(text === '' ? input : text, terminalLine(), head, ...bodyLines(text, shown, drawing))];
+    }
+    default:
+      return [];
+  }
+}
+
+function bodyLines(text: string, { bodies }: Shown, { glyphs }: Drawing): readonly LogicalLine[] {
+  const rows = sanitize(text).replace(/\n+$/, '').split('\n');
+  if (rows.length === 1 && rows[0] === '') return [];
+  if (bodies === 'open' || rows.length <= FOLDED_LINES + 1) return outputLines(rows, glyphs.output);
+  const rest = terminalLine(
+    toned('dim', `${glyphs.output} ${glyphs.more} ${rows.length - FOLDED_LINES} more lines (o)`),
+  );
+  return [...outputLines(rows.slice(0, FOLDED_LINES), glyphs.output), rest];
+}
+
+function resultText({ content }: ToolResultBlock): string {
+  if (typeof content === 'string') return content;
+  return content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n');
+}
+
+function entry(block: string, ...lines: readonly LogicalLine[]): Entry {
+  return { lines, block, mark: 'inside' };
+}

@@ -1,0 +1,59 @@
+import type { DiffHunk } from '../../contracts/display.ts';
+import type { Message } from '../../contracts/message.ts';
+
+/** What can be looked at on a screen of its own. */
+export type ViewerPage =
+  | { readonly kind: 'transcript'; readonly messages: readonly Message[] }
+  /** What an edit would change; the answer goes to the request that asks for it. */
+  | { readonly kind: 'diff'; readonly hunks: readonly DiffHunk[]; readonly requestId: string };
+
+/** How much of a page is laid out. */
+export type Shown = { readonly thinking: 'hidden' | 'shown'; readonly bodies: 'folded' | 'open' };
+
+/** One row of a page, laid out for one width. */
+export type ViewerRow = {
+  readonly painted: string;
+  readonly text: string;
+  /** Begins a turn, or a hunk: `[` and `]` go from one to the next. */
+  readonly mark: 'start' | 'inside';
+  /** The block the row belongs to, as it would be copied. */
+  readonly block: string;
+};
+
+/** A page being looked at: like `less`, laid out at the current width. */
+export type Viewer = {
+  readonly title: string;
+  readonly page: ViewerPage;
+  readonly shown: Shown;
+  readonly rows: readonly ViewerRow[];
+  readonly top: number;
+  readonly query: string;
+  readonly entering: 'nothing' | 'query';
+  readonly note: string;
+};
+
+/** A page opened at its end, where the newest is; a diff at its beginning. */
+export function openViewer(title: string, page: ViewerPage, rows: readonly ViewerRow[], height: number): Viewer {
+  const shown: Shown = { thinking: 'hidden', bodies: 'folded' };
+  const top = page.kind === 'transcript' ? lastTop(rows.length, height) : 0;
+  return { title, page, shown, rows, top, query: '', entering: 'nothing', note: '' };
+}
+
+/** The same place in rows that were laid out anew. */
+export function withRows(viewer: Viewer, rows: readonly ViewerRow[], height: number): Viewer {
+  const share = viewer.rows.length === 0 ? 0 : viewer.top / viewer.rows.length;
+  const here = viewer.rows[viewer.top]?.block;
+  const same = here === undefined ? -1 : rows.findIndex(({ block }) => block === here);
+  const top = same === -1 ? Math.round(share * rows.length) : same;
+  return { ...viewer, rows, top: Math.max(0, Math.min(top, lastTop(rows.length, height))) };
+}
+
+/** The highest row number a page can begin with. The last row of the screen is not the page's. */
+export function lastTop(rows: number, height: number): number {
+  return Math.max(0, rows - pageHeight(height));
+}
+
+/** Rows of a page that are seen at once. */
+export function pageHeight(height: number): number {
+  return Math.max(1, height - 1);
+}
