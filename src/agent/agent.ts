@@ -60,6 +60,12 @@ export function createAgent(parts: AgentParts): Agent {
 
   parts.attach?.(port);
 
+  function clearAllQueues(): readonly QueuedMessage[] {
+    const dropped = queues.clear();
+    for (const item of dropped) void tell({ type: 'queue', item, state: 'removed' });
+    return dropped;
+  }
+
   function run(fresh: readonly UserMessage[], delivered: readonly QueuedMessage[]): Promise<Terminal> {
     if (controller !== undefined)
       throw new Error('A query is running already. Use steer or followUp to say something meanwhile.');
@@ -130,15 +136,11 @@ export function createAgent(parts: AgentParts): Agent {
       skipWait?.();
       skipWait = undefined;
     },
-    clearAllQueues() {
-      const dropped = queues.clear();
-      for (const item of dropped) void tell({ type: 'queue', item, state: 'removed' });
-      return dropped;
-    },
+    clearAllQueues,
     reset() {
       if (controller !== undefined) throw new Error('A query is running; abort it first.');
       messages = [];
-      queues.clear();
+      clearAllQueues();
     },
     replaceMessages(next) {
       if (controller !== undefined) throw new Error('A query is running; abort it first.');

@@ -1,5 +1,6 @@
 import type { AgentEvent, QueuedMessage } from '../contracts/event.ts';
 import type { Message, UserMessage } from '../contracts/message.ts';
+import type { QueryConfig } from '../contracts/query.ts';
 import type { Terminal } from '../contracts/terminal.ts';
 import { query } from '../engine/query.ts';
 import { untilAborted } from '../lib/abort.ts';
@@ -68,15 +69,22 @@ async function heard(parts: AgentParts, message: UserMessage, signal: AbortSigna
 
 /** A message that slipped in after the loop's last look starts it once more. */
 async function repeat(run: Run, delivered: QueuedMessage[]): Promise<Terminal> {
+  // What was delivered just now was the first poll.
+  let skipFirstPoll = run.delivered.length > 0;
   for (;;) {
-    const terminal = await once(run, delivered);
+    const terminal = await once(run, delivered, { skipFirstPoll });
+    skipFirstPoll = false;
     if (terminal.reason !== 'completed' || run.signal.aborted || !run.port.queues.hasSteering()) return terminal;
   }
 }
 
-async function once({ parts, port, tell, read, signal, fresh }: Run, delivered: QueuedMessage[]): Promise<Terminal> {
+async function once(
+  { parts, port, tell, read, signal }: Run,
+  delivered: QueuedMessage[],
+  first: Pick<QueryConfig, 'skipFirstPoll'>,
+): Promise<Terminal> {
   const deps = parts.deps(port);
-  const config = { ...deps.config, skipFirstPoll: fresh.length === 0 && delivered.length > 0 };
+  const config = { ...deps.config, ...first };
   const events = query(read(), { ...deps, config }, signal);
   for (;;) {
     const step = await events.next();

@@ -34,12 +34,16 @@ export type CompactTracking = { readonly consecutiveFailures: number; readonly t
 export type BudgetTracker = {
   readonly continuations: number;
   readonly gains: readonly number[];
+  /** Written since the last continuation. */
+  readonly freshTokens: number;
   readonly usedTokens: number;
 };
 
 /** The whole state of the loop: replaced on every continue, never mutated. */
 export type QueryState = {
   readonly messages: readonly Message[];
+  /** The view the last request was made of: two recoveries repeat it byte for byte. */
+  readonly sent: readonly Message[];
   readonly turnCount: number;
   readonly transition: { readonly reason: ContinueReason } | undefined;
   readonly modelIndex: number;

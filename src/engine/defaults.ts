@@ -71,7 +71,8 @@ const wholeConversation: ContextPort = {
   observe: () => undefined,
 };
 
-function cautiousModel(id: string): ModelInfo {
+/** What is assumed of a model nobody knows. */
+export function cautiousModel(id: string): ModelInfo {
   return {
     id,
     label: id,

@@ -2,6 +2,7 @@ import type { AgentEvent } from '../contracts/event.ts';
 import type { Message } from '../contracts/message.ts';
 import type { QueryDeps, QueryState } from '../contracts/query.ts';
 import type { Terminal } from '../contracts/terminal.ts';
+import { guarded } from './guarded.ts';
 import type { Phase } from './phase.ts';
 import { advance } from './phases/advance.ts';
 import { checkCompletion } from './phases/check-completion.ts';
@@ -33,16 +34,19 @@ const LADDER: readonly Phase[] = [
 /** The heart. Yields what happens; returns why it ended. Everything it touches comes in through `deps`. */
 export async function* query(
   messages: readonly Message[],
-  deps: QueryDeps,
+  outside: QueryDeps,
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, Terminal> {
+  const { deps, tellFaults } = guarded(outside);
   let state = initialState(messages);
   for (;;) {
     const ready = yield* prepareContext(state, deps, signal);
+    yield* tellFaults();
     if (ready.kind === 'stop') return ready.terminal;
 
     const turn = yield* streamModel(ready, deps, signal);
-    const verdict = yield* climb({ ...ready.state, stripped: turn.stripped }, turn, deps, signal);
+    const verdict = yield* climb({ ...ready.state, sent: ready.view, stripped: turn.stripped }, turn, deps, signal);
+    yield* tellFaults();
     if (verdict.kind === 'stop') return verdict.terminal;
 
     yield { type: 'transition', reason: verdict.reason, turn: verdict.state.turnCount };

@@ -23,6 +23,7 @@ export function createReplyReader(
   const startedAt = deps.now();
   let id = '';
   let shown = false;
+  const buried = new Set<string>();
   let blocks: AssistantBlock[] = [];
   let newCalls: ToolUseBlock[] = [];
   let usage: Usage | undefined;
@@ -32,6 +33,12 @@ export function createReplyReader(
   function withOwnId(block: AssistantBlock): AssistantBlock {
     if (block.type !== 'tool_use' || !isUsed(block.id, earlier)) return block;
     return { ...block, id: `toolu_${deps.newId().replaceAll(/[^a-zA-Z0-9_-]/g, '')}` };
+  }
+
+  /** Some servers give every reply the same id, or none. */
+  function idOf(given: string): string {
+    const isUsed = given === '' || buried.has(given) || earlier.some((message) => message.id === given);
+    return isUsed ? deps.newId() : given;
   }
 
   function* complete(index: number, raw: AssistantBlock): Generator<AgentEvent, void> {
@@ -50,7 +57,7 @@ export function createReplyReader(
           yield { type: 'request_sent', attempt: event.attempt, model };
           return;
         case 'message_start':
-          id = event.messageId === '' ? deps.newId() : event.messageId;
+          id = idOf(event.messageId);
           usage = event.usage;
           shown = true;
           yield { type: 'message_start', messageId: id, role: 'assistant', model, usage: event.usage };
@@ -77,6 +84,7 @@ export function createReplyReader(
           return;
         case 'discarded':
           if (shown) yield { type: 'tombstone', messageId: id, why: 'The reply broke off and is asked for again.' };
+          buried.add(id);
           shown = false;
           blocks = [];
           newCalls = [];
@@ -92,6 +100,7 @@ export function createReplyReader(
     },
     messageId: () => id,
     takeCalls(which) {
+      if (newCalls.length === 0) return [];
       const taken = newCalls.filter((call) => which === 'all' || call.unparsed === undefined);
       newCalls = newCalls.filter((call) => !taken.includes(call));
       return taken;
@@ -113,7 +122,14 @@ export function createReplyReader(
               ...(counted === undefined ? {} : { usage: counted }),
             };
       usage = counted;
-      return { model, reply, stop, failure: outcome?.ok === false ? outcome.failure : undefined, crash };
+      return {
+        model,
+        shownId: shown ? id : undefined,
+        reply,
+        stop,
+        failure: outcome?.ok === false ? outcome.failure : undefined,
+        crash,
+      };
     },
     facts: ({ stop, failure }) => ({
       model,

@@ -18,6 +18,7 @@ export const EMPTY_LEDGER: Ledger = {
 export function initialState(messages: readonly Message[]): QueryState {
   return {
     messages,
+    sent: messages,
     turnCount: 0,
     transition: undefined,
     modelIndex: 0,
@@ -25,7 +26,7 @@ export function initialState(messages: readonly Message[]): QueryState {
     ledger: EMPTY_LEDGER,
     stopHookActive: false,
     compaction: { consecutiveFailures: 0, turnsSinceCompact: 0 },
-    budget: { continuations: 0, gains: [], usedTokens: 0 },
+    budget: { continuations: 0, gains: [], freshTokens: 0, usedTokens: 0 },
     stripped: { thinking: false, images: false },
     pendingSummary: undefined,
   };

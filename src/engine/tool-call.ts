@@ -63,7 +63,7 @@ async function finish(
   const request = requestOf(block, call, deps);
   const durationMs = deps.now() - startedAt;
   const after = await consult(() => deps.afterCall(request, end.outcome, durationMs, signal), signal, afterFailed);
-  const outcome = await cap(block, tool, end.outcome, deps);
+  const outcome = await cap(block, tool, end.outcome, deps, signal);
   const attachments = [before.context, outcome.attachment, after?.context, after?.block].filter(
     (words): words is string => words !== undefined && words.trim() !== '',
   );
@@ -78,11 +78,12 @@ async function execute(
   emit: (event: AgentEvent) => void,
   signal: AbortSignal,
 ): Promise<CallEnd> {
+  let over = false;
   const context: CallContext = {
     callId: block.id,
     cwd: deps.cwd(),
     signal,
-    report: (progress) => emit({ type: 'tool_update', callId: block.id, progress }),
+    report: (progress) => !over && emit({ type: 'tool_update', callId: block.id, progress }),
     ask: (question) => deps.ask(block.id, question, signal),
   };
   try {
@@ -96,6 +97,9 @@ async function execute(
     return failed(
       `${block.name} broke: ${messageOf(thrown)}. The fault is in the tool, not in the call; try another way.`,
     );
+  } finally {
+    // What a tool says after its end is heard by nobody.
+    over = true;
   }
 }
 
@@ -122,12 +126,21 @@ function requestOf(block: ToolUseBlock, call: PreparedCall, deps: QueryDeps): Ca
   };
 }
 
-async function cap(block: ToolUseBlock, tool: Tool, outcome: ToolOutcome, deps: QueryDeps): Promise<ToolOutcome> {
-  try {
-    return await deps.capResult({ callId: block.id, tool: block.name }, outcome, tool.maxResultChars);
-  } catch {
-    return typeof outcome.content === 'string'
-      ? { ...outcome, content: outcome.content.slice(0, tool.maxResultChars) }
-      : outcome;
-  }
+async function cap(
+  block: ToolUseBlock,
+  tool: Tool,
+  outcome: ToolOutcome,
+  deps: QueryDeps,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  const call = { callId: block.id, tool: block.name };
+  const limit = tool.maxResultChars;
+  const cut = typeof outcome.content === 'string' ? { ...outcome, content: outcome.content.slice(0, limit) } : outcome;
+  return (
+    (await consult(
+      () => deps.capResult(call, outcome, limit),
+      signal,
+      () => cut,
+    )) ?? cut
+  );
 }

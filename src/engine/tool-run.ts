@@ -2,6 +2,7 @@ import type { AgentEvent } from '../contracts/event.ts';
 import type { ToolResultBlock, ToolUseBlock } from '../contracts/message.ts';
 import type { QueryDeps } from '../contracts/query.ts';
 import type { Tool } from '../contracts/tool.ts';
+import { messageOf } from '../lib/errors.ts';
 import { type CallEnd, failed, interrupted, resultOf } from './call-end.ts';
 import { findTool, isSafe, titleOf, unknownTool } from './known-tools.ts';
 import { runCall } from './tool-call.ts';
@@ -86,7 +87,10 @@ export function createToolRun(deps: QueryDeps, emit: (event: AgentEvent) => void
       return;
     }
     begun += 1;
-    void runCall(block, tool, deps, emit, own.signal).then((outcome) => end(entry, outcome, startedAt));
+    runCall(block, tool, deps, emit, own.signal).then(
+      (outcome) => end(entry, outcome, startedAt),
+      (thrown) => end(entry, failed(`${block.name} could not be run: ${messageOf(thrown)}.`), startedAt),
+    );
   }
 
   /** Calls begin in order. A safe one may join running safe ones; anything else waits until it is alone. */

@@ -7,6 +7,8 @@ import type { ToolRun } from './tool-run.ts';
 /** One model response as the phases see it. A failure on it is withheld: nobody has yielded it yet. */
 export type Turn = {
   readonly model: string;
+  /** The message people have seen the beginning of; it is kept or buried, never left open. */
+  readonly shownId: string | undefined;
   /** The complete blocks; absent when the reply never began or nothing of it was complete. */
   readonly reply: AssistantMessage | undefined;
   readonly stop: StopReason | undefined;
@@ -32,7 +34,7 @@ export function hasWords(reply: AssistantMessage | undefined): boolean {
 }
 
 /** What the reply alone tells, before its calls and the state are added. */
-export type Reply = Pick<Turn, 'model' | 'reply' | 'stop' | 'failure' | 'crash'>;
+export type Reply = Pick<Turn, 'model' | 'shownId' | 'reply' | 'stop' | 'failure' | 'crash'>;
 
 /** Failures that a new attempt may heal: the same set the retry loop repeats. */
 function isStreamTrouble(failure: ModelFailure): boolean {

@@ -26,8 +26,7 @@ export function invariantBreaches(request: ModelRequest): readonly string[] {
     const firstWords = (next?.blocks ?? []).findIndex((block) => block.type !== 'tool_result');
     if (firstWords !== -1 && firstWords < answered.length) breaches.push(`message ${at + 1} has words before results`);
   });
-  if (!JSON.stringify(messages).isWellFormed() || /\\ud[89a-f]/i.test(JSON.stringify(messages)))
-    breaches.push('a lone surrogate');
+  if (/\\ud[89a-f]/i.test(JSON.stringify(messages))) breaches.push('a lone surrogate');
   if (request.breakpoints.length > 4) breaches.push('more than four cache breakpoints');
   for (const point of request.breakpoints) {
     if (point.at !== 'message') continue;

@@ -14,9 +14,9 @@ export async function* checkCompletion(
 ): AsyncGenerator<AgentEvent, Verdict | undefined> {
   if (callsOf(turn.reply).length > 0) return undefined;
   const reply = replyOf(turn);
-  const gain = turn.reply?.usage?.outputTokens ?? 0;
-  const more = continueBudget(state, reply, gain, deps.config.tokenBudget, deps);
-  if (more !== undefined) return yield* announce(state, more);
+  const written = turn.reply?.usage?.outputTokens ?? 0;
+  const more = continueBudget(state, reply, written, deps.config.tokenBudget, deps);
+  if (more !== undefined) return yield* announce(state, turn, more);
   const queued = deps.queues.takeFollowUps();
   for (const item of queued) yield { type: 'queue', item, state: 'delivered' };
   const next = followUp(
@@ -24,5 +24,5 @@ export async function* checkCompletion(
     reply,
     queued.map((item) => item.message),
   );
-  return yield* announce(state, next ?? stop(append(state, ...reply), { reason: 'completed' }));
+  return yield* announce(state, turn, next ?? stop(append(state, ...reply), { reason: 'completed' }));
 }

@@ -14,5 +14,5 @@ export async function* checkInterrupt(
 ): AsyncGenerator<AgentEvent, Verdict | undefined> {
   if (!signal.aborted) return undefined;
   yield* turn.callEvents();
-  return yield* announce(state, interrupt(state, turn, deps));
+  return yield* announce(state, turn, interrupt(state, turn, deps));
 }

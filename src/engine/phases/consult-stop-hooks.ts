@@ -1,6 +1,7 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Message } from '../../contracts/message.ts';
 import type { QueryDeps, QueryState, StopVerdict } from '../../contracts/query.ts';
+import type { Terminal } from '../../contracts/terminal.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { announce } from '../announce.ts';
@@ -18,40 +19,29 @@ export async function* consultStopHooks(
 ): AsyncGenerator<AgentEvent, Verdict | undefined> {
   if (callsOf(turn.reply).length > 0) return undefined;
   const goesOn = resumePause(state, turn, deps) ?? nudgeEmpty(state, turn, deps);
-  if (goesOn !== undefined) {
-    if (turn.stop !== 'pause_turn') yield* buryEmpty(turn);
-    return yield* announce(state, goesOn);
-  }
+  if (goesOn !== undefined) return yield* announce(state, turn, goesOn);
   const reply = replyOf(turn);
-  if (deps.queues.hasSteering()) return yield* announce(state, hearSteering(state, reply));
+  if (deps.queues.hasSteering()) return yield* announce(state, turn, hearSteering(state, reply));
 
   const facts = { messages: [...state.messages, ...reply], stopHookActive: state.stopHookActive };
+  const end = (terminal: Terminal) => announce(state, turn, stop(append(state, ...reply), terminal));
   const verdict = await ask(deps, facts, signal);
-  if (verdict === undefined) return yield* announce(state, stop(append(state, ...reply), { reason: 'completed' }));
-  if (verdict.kind === 'prevent') {
-    return yield* announce(
-      state,
-      stop(append(state, ...reply), { reason: 'stop_hook_prevented', words: verdict.words }),
-    );
-  }
+  if (verdict === undefined) return yield* end({ reason: 'completed' });
+  if (verdict.kind === 'prevent') return yield* end({ reason: 'stop_hook_prevented', words: verdict.words });
   if (verdict.kind === 'pass') return undefined;
   const objected = objectToStop(state, reply, verdict.words, deps);
   if (objected === undefined) {
     const text = `A stop hook objected too often and is not asked again: ${verdict.words}`;
     yield { type: 'notice', level: 'warn', topic: 'stop_hook', text };
-    return yield* announce(state, stop(append(state, ...reply), { reason: 'completed' }));
+    return yield* end({ reason: 'completed' });
   }
   yield { type: 'notice', level: 'info', topic: 'stop_hook', text: verdict.words };
-  return yield* announce(state, objected);
+  return yield* announce(state, turn, objected);
 }
 
 export function replyOf(turn: Turn): readonly Message[] {
   const kept = worthKeeping(turn.reply, { calls: 'kept' });
   return kept === undefined ? [] : [kept];
-}
-
-function* buryEmpty(turn: Turn): Generator<AgentEvent, void> {
-  if (turn.reply !== undefined) yield { type: 'tombstone', messageId: turn.reply.id, why: 'It held no words.' };
 }
 
 /** `undefined` once aborted: a stopped hook lets the query complete. */

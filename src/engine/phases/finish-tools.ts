@@ -13,5 +13,5 @@ export async function* finishTools(
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, Verdict | undefined> {
   yield* turn.callEvents();
-  return signal.aborted ? yield* announce(state, interrupt(state, turn, deps)) : undefined;
+  return signal.aborted ? yield* announce(state, turn, interrupt(state, turn, deps)) : undefined;
 }

@@ -12,28 +12,32 @@ export type Ready =
   | { readonly kind: 'ready'; readonly state: QueryState; readonly view: readonly Message[] }
   | { readonly kind: 'stop'; readonly terminal: Terminal };
 
+const STOPPED: Ready = { kind: 'stop', terminal: { reason: 'aborted_streaming' } };
+
 /** Steering words join, the view gets cheaper, and a full context is compacted before it is refused. */
 export async function* prepareContext(
   before: QueryState,
   deps: QueryDeps,
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, Ready> {
-  if (signal.aborted) return { kind: 'stop', terminal: { reason: 'aborted_streaming' } };
+  if (signal.aborted) return STOPPED;
   if (deps.config.maxBudgetUsd !== undefined && deps.costUsd() >= deps.config.maxBudgetUsd) {
     return stopBudget(deps.config.maxBudgetUsd);
   }
-  const steered = yield* drainSteering(before, deps);
-  const prepared = await deps.context.prepare(steered.messages);
   // These two repeat the failed request byte for byte, so nothing may move in between.
-  if (repeatsRequest(steered)) return { kind: 'ready', state: steered, view: prepared.view };
+  if (repeatsRequest(before)) return { kind: 'ready', state: before, view: before.sent };
+  const steered = yield* drainSteering(before, deps);
+  const prepared = await untilAborted(deps.context.prepare(steered.messages), signal);
+  if (prepared === undefined) return STOPPED;
 
   const { compactAt, blockAt } = deps.context.limits(modelOf(steered, deps));
   let state = steered;
   let { view, tokens } = prepared;
   if (deps.config.autoCompact && tokens >= compactAt && state.compaction.consecutiveFailures < MAX_FAILED_COMPACTIONS) {
     state = yield* compact(state, deps, signal);
-    if (signal.aborted) return { kind: 'stop', terminal: { reason: 'aborted_streaming' } };
-    ({ view, tokens } = await deps.context.prepare(state.messages));
+    const again = await untilAborted(deps.context.prepare(state.messages), signal);
+    if (signal.aborted || again === undefined) return STOPPED;
+    ({ view, tokens } = again);
   }
   const mayStillShrink = deps.config.autoCompact && !state.ledger.compacted;
   if (tokens >= blockAt && !mayStillShrink) return stopFull(tokens, blockAt);
@@ -41,7 +45,6 @@ export async function* prepareContext(
 }
 
 async function* drainSteering(state: QueryState, deps: QueryDeps): AsyncGenerator<AgentEvent, QueryState> {
-  if (repeatsRequest(state)) return state;
   if (state.transition === undefined && deps.config.skipFirstPoll) return state;
   let next = state;
   for (const item of deps.queues.takeSteering()) {

@@ -1,5 +1,6 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { QueryDeps, QueryState } from '../../contracts/query.ts';
+import { bury } from '../announce.ts';
 import { modelOf } from '../model-of.ts';
 import type { Verdict } from '../state.ts';
 import { fallBack } from '../transitions/fallback.ts';
@@ -17,9 +18,7 @@ export async function* recoverModel(
   yield { type: 'recovery_start', recovery: 'fallback_retry', cause };
   turn.calls.discard();
   yield* turn.callEvents();
-  if (turn.reply !== undefined) {
-    yield { type: 'tombstone', messageId: turn.reply.id, why: 'Another model answers instead.' };
-  }
+  yield* bury(turn, 'Another model answers instead.');
   const text = `Switched to ${modelOf(verdict.state, deps)}: ${cause}`;
   yield { type: 'notice', level: 'warn', topic: 'fallback', text };
   yield { type: 'recovery_end', recovery: 'fallback_retry', outcome: 'recovered' };

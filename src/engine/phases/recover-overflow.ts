@@ -1,9 +1,12 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { QueryDeps, QueryState } from '../../contracts/query.ts';
 import { untilAborted } from '../../lib/abort.ts';
+import { bury } from '../announce.ts';
 import { stop, type Verdict } from '../state.ts';
 import { afterDrain, afterReactiveCompaction, mayCompact, mayDrain } from '../transitions/overflow.ts';
 import type { Turn } from '../turn.ts';
+
+const ASKED_AGAIN = 'It is asked for again with more room.';
 
 /** It did not fit. Cheapest first: commit staged collapses, then compact; each once. */
 export async function* recoverOverflow(
@@ -12,9 +15,10 @@ export async function* recoverOverflow(
   deps: QueryDeps,
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, Verdict | undefined> {
-  if (mayDrain(state, turn) && (await deps.context.drain(state.messages))) {
+  const drained = mayDrain(state, turn) && (await untilAborted(deps.context.drain(state.messages), signal));
+  if (drained) {
     yield { type: 'recovery_start', recovery: 'collapse_drain_retry', cause: causeOf(turn) };
-    yield* bury(turn);
+    yield* bury(turn, ASKED_AGAIN);
     yield { type: 'notice', level: 'info', topic: 'context', text: 'Older calls were folded to make room.' };
     yield { type: 'recovery_end', recovery: 'collapse_drain_retry', outcome: 'recovered' };
     return afterDrain(state);
@@ -31,18 +35,13 @@ export async function* recoverOverflow(
     yield { type: 'recovery_end', recovery: 'reactive_compact_retry', outcome: 'released', detail: result.why };
     return undefined;
   }
-  yield* bury(turn);
+  yield* bury(turn, ASKED_AGAIN);
   const boundary = result.messages.find((message) => message.role === 'boundary');
   if (boundary !== undefined) {
     yield { type: 'compacted', boundary, messages: result.messages, postTokens: result.postTokens };
   }
   yield { type: 'recovery_end', recovery: 'reactive_compact_retry', outcome: 'recovered' };
   return afterReactiveCompaction(state, result);
-}
-
-function* bury(turn: Turn): Generator<AgentEvent, void> {
-  if (turn.reply === undefined) return;
-  yield { type: 'tombstone', messageId: turn.reply.id, why: 'It is asked for again with more room.' };
 }
 
 function causeOf(turn: Turn): string {

@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { QueryDeps, QueryState } from '../../contracts/query.ts';
-import { announce } from '../announce.ts';
+import { announce, bury } from '../announce.ts';
 import type { Verdict } from '../state.ts';
 import { escalateOutput, resumeOutput } from '../transitions/truncation.ts';
 import type { Turn } from '../turn.ts';
@@ -13,14 +13,8 @@ export async function* recoverTruncation(
 ): AsyncGenerator<AgentEvent, Verdict | undefined> {
   const escalated = escalateOutput(state, turn, deps.modelInfo(turn.model));
   if (escalated !== undefined) {
-    if (turn.reply !== undefined) {
-      yield {
-        type: 'tombstone',
-        messageId: turn.reply.id,
-        why: 'It was cut off and is asked for again with a higher limit.',
-      };
-    }
+    yield* bury(turn, 'It was cut off and is asked for again with a higher limit.');
     return escalated;
   }
-  return yield* announce(state, resumeOutput(state, turn, deps));
+  return yield* announce(state, turn, resumeOutput(state, turn, deps));
 }

@@ -3,6 +3,7 @@ import type { Usage } from '../../contracts/message.ts';
 import type { ModelRequest } from '../../contracts/model.ts';
 import type { QueryDeps, QueryState } from '../../contracts/query.ts';
 import { type Channel, createChannel } from '../../lib/channel.ts';
+import { bury } from '../announce.ts';
 import { modelOf } from '../model-of.ts';
 import { type Arrival, pump } from '../model-pump.ts';
 import { createReplyReader, type ReplyReader } from '../reply-reader.ts';
@@ -19,9 +20,9 @@ export async function* streamModel(
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, Turn> {
   const model = modelOf(state, deps);
-  yield { type: 'turn_start', turn: state.turnCount + 1, model };
   let stripped = state.stripped;
   for (;;) {
+    yield { type: 'turn_start', turn: state.turnCount + 1, model };
     const request = deps.transformRequest(buildRequest(view, { ...state, stripped }, deps));
     const turn = yield* attempt(request, { ...state, stripped }, deps, signal);
     const healed = heal(turn, stripped);
@@ -31,6 +32,7 @@ export async function* streamModel(
       return turn;
     }
     stripped = healed.stripped;
+    yield* bury(turn, 'It is asked for again without what was refused.');
     yield { type: 'recovery_start', recovery: 'healed', cause: turn.failure?.message ?? '' };
     yield { type: 'notice', level: 'warn', topic: 'healed', text: healed.words };
     yield { type: 'recovery_end', recovery: 'healed', outcome: 'recovered' };

@@ -15,10 +15,7 @@ export async function* surfaceFailure(
   if (verdict === undefined || verdict.kind !== 'stop') return undefined;
   turn.calls.discard();
   yield* turn.callEvents();
-  if (turn.reply !== undefined && verdict.state.messages.length === state.messages.length) {
-    yield { type: 'tombstone', messageId: turn.reply.id, why: 'It was not a usable reply.' };
-  }
-  yield* announce(state, verdict);
+  yield* announce(state, turn, verdict);
   yield {
     type: 'notice',
     level: 'error',

@@ -10,8 +10,6 @@ function mend(_key: string, value: unknown): unknown {
 function isWellFormed(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();
   if (typeof value !== 'object' || value === null) return true;
-  for (const [key, part] of Object.entries(value)) {
-    if (!key.isWellFormed() || !isWellFormed(part)) return false;
-  }
-  return true;
+  if (Array.isArray(value)) return value.every(isWellFormed);
+  return Object.keys(value).every((key) => key.isWellFormed()) && Object.values(value).every(isWellFormed);
 }

@@ -44,25 +44,25 @@ export function objectToStop(
   return retry('stop_hook_blocking', { ...heard, stopHookActive: true });
 }
 
-/** A budget asks for more work while it still brings something. */
+/** A budget asks for more work while it still brings something. A continuation's gain is all that was written since the last one. */
 export function continueBudget(
   state: QueryState,
   reply: readonly Message[],
-  gainTokens: number,
+  replyTokens: number,
   budgetTokens: number | undefined,
   deps: Pick<QueryDeps, 'newId'>,
 ): Verdict | undefined {
   if (budgetTokens === undefined) return undefined;
-  const { continuations, gains, usedTokens } = state.budget;
-  const used = usedTokens + gainTokens;
+  const { continuations, gains, freshTokens, usedTokens } = state.budget;
+  const used = usedTokens + replyTokens;
   if (used >= budgetTokens * BUDGET_ENOUGH) return undefined;
-  const recent = [...gains, gainTokens].slice(-2);
+  const recent = [...gains, freshTokens + replyTokens].slice(-2);
   const diminishing = continuations >= MIN_CONTINUATIONS && recent.every((gain) => gain < SMALL_GAIN_TOKENS);
   if (diminishing) return undefined;
   const percent = Math.round((used / budgetTokens) * 100);
   const words = `${percent} % of the token budget is used. Keep working on the task; do not sum up yet.`;
   const continued = append(state, ...reply, metaLine(deps, 'nudge', words));
-  const budget = { continuations: continuations + 1, gains: recent, usedTokens: used };
+  const budget = { continuations: continuations + 1, gains: recent, freshTokens: 0, usedTokens: used };
   return retry('token_budget_continuation', { ...continued, budget });
 }
 

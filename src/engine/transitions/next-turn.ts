@@ -28,6 +28,7 @@ export function nextTurn(
   limits: { readonly maxTurns: number | undefined; readonly stopsHere: boolean },
 ): Verdict {
   const turnCount = state.turnCount + 1;
+  const written = writtenIn(messages);
   const after = { ...append(state, ...messages), turnCount };
   const structured = ended.find((call) => call.end.outcome.endsRun !== undefined)?.end.outcome.endsRun;
   if (structured?.reason === 'structured_output')
@@ -41,9 +42,16 @@ export function nextTurn(
     return stop(after, { reason: 'max_turns', words: `The limit of ${limits.maxTurns} turns is reached.` });
   }
   const { turnsSinceCompact, consecutiveFailures } = state.compaction;
+  const { freshTokens, usedTokens } = state.budget;
   return retry('next_turn', {
     ...after,
     ledger: EMPTY_LEDGER,
     compaction: { consecutiveFailures, turnsSinceCompact: turnsSinceCompact + 1 },
+    budget: { ...state.budget, freshTokens: freshTokens + written, usedTokens: usedTokens + written },
   });
+}
+
+function writtenIn(messages: readonly Message[]): number {
+  const written = messages.map((message) => (message.role === 'assistant' ? (message.usage?.outputTokens ?? 0) : 0));
+  return written.reduce((total, tokens) => total + tokens, 0);
 }
