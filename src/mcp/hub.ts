@@ -1,0 +1,140 @@
+import type { CommandInfo } from '../contracts/command.ts';
+import type { Attempt, McpServerState } from '../contracts/host.ts';
+import type { ResultBlock } from '../contracts/message.ts';
+import type { Tool } from '../contracts/tool.ts';
+import { cleanLine, untrustedText } from './clean-text.ts';
+import { type ConfiguredServer, launchHash } from './configured-server.ts';
+import { resourceBlocks } from './content.ts';
+import type { McpParts } from './mcp-parts.ts';
+import { createPrefixes } from './names.ts';
+import { promptBlocks, readArguments } from './server-prompt.ts';
+import { createServerRun, type ServerRun } from './server-run.ts';
+
+/** Something a server has to read. */
+export type ServerResource = {
+  readonly server: string;
+  readonly uri: string;
+  readonly name: string;
+  readonly description?: string;
+};
+
+export type PromptRun =
+  | { readonly ok: true; readonly blocks: readonly ResultBlock[] }
+  | { readonly ok: false; readonly why: string };
+
+/** All servers of a run together. */
+export type McpHub = ReturnType<typeof createMcpHub>;
+
+const RESOURCE_CHARS = 300;
+const INSTRUCTION_CHARS = 2_000;
+
+export function createMcpHub(parts: McpParts) {
+  const prefixOf = createPrefixes();
+  const runs = new Map<string, ServerRun>();
+  let isStarted = false;
+
+  function add(server: ConfiguredServer): void {
+    runs.set(server.name, createServerRun(server, prefixOf(server.name), parts));
+  }
+
+  for (const server of [...parts.servers, ...parts.hosted.map(hosted)]) add(server);
+
+  const all = () => [...runs.values()];
+
+  function known(name: string): ServerRun {
+    const run = runs.get(name);
+    if (run !== undefined) return run;
+    const names = [...runs.keys()].join(', ');
+    throw new Error(`There is no MCP server ${name}. ${names === '' ? 'None is configured.' : `There are: ${names}.`}`);
+  }
+
+  return {
+    /** Begins with every server that may run; nobody waits for them. */
+    start() {
+      isStarted = true;
+      for (const run of all()) run.start();
+    },
+    async settled() {
+      await Promise.all(all().map((run) => run.settled()));
+    },
+    states: (): readonly McpServerState[] => all().map((run) => run.state()),
+    tools: (): readonly Tool[] => all().flatMap((run) => run.catalog().tools),
+    instructions: () =>
+      all().flatMap((run) => {
+        const words = run.instructions();
+        if (words === undefined || words.trim() === '') return [];
+        return [{ server: run.server.name, instructions: untrustedText(words).slice(0, INSTRUCTION_CHARS) }];
+      }),
+    prompts: (): readonly CommandInfo[] => all().flatMap((run) => run.catalog().prompts.map(({ command }) => command)),
+
+    /** What a prompt of a server says, asked for by its slash command. */
+    async prompt(command: string, typed: string, signal: AbortSignal): Promise<PromptRun> {
+      for (const run of all()) {
+        const prompt = run.catalog().prompts.find((each) => each.command.name === command);
+        if (prompt === undefined) continue;
+        const read = readArguments(prompt, typed);
+        if (!read.ok) return read;
+        const connection = await run.connected(signal);
+        return { ok: true, blocks: promptBlocks(await connection.prompt(prompt.name, read.values, signal)) };
+      }
+      return { ok: false, why: `No connected MCP server offers /${command} now. Look at /mcp.` };
+    },
+
+    async resources(server: string | undefined, signal: AbortSignal): Promise<readonly ServerResource[]> {
+      const asked = server === undefined ? all() : [known(server)];
+      const lists = asked.map(async (run) => {
+        if (server === undefined && run.state().status !== 'connected') return [];
+        const connection = await run.connected(signal);
+        const listed = connection.has('resources') ? await connection.resources(signal) : [];
+        return listed.map(({ uri, name, description }) => ({
+          server: run.server.name,
+          uri,
+          name: cleanLine(name, RESOURCE_CHARS),
+          ...(description === undefined ? {} : { description: cleanLine(description, RESOURCE_CHARS) }),
+        }));
+      });
+      return (await Promise.all(lists)).flat();
+    },
+
+    async read(server: string, uri: string, signal: AbortSignal): Promise<readonly ResultBlock[]> {
+      const connection = await known(server).connected(signal);
+      return (await connection.read(uri, signal)).contents.flatMap(resourceBlocks);
+    },
+
+    async reconnect(name: string): Promise<Attempt> {
+      return runs.get(name)?.reconnect() ?? { ok: false, why: `There is no MCP server ${name}.` };
+    },
+
+    async toggle(name: string, to: 'on' | 'off'): Promise<Attempt> {
+      const run = runs.get(name);
+      if (run === undefined) return { ok: false, why: `There is no MCP server ${name}.` };
+      if (to === 'on') return run.reconnect();
+      await run.switchOff();
+      return { ok: true };
+    },
+
+    /** Puts a server in, or in the place of one of its name, and starts it. */
+    async put(server: ConfiguredServer): Promise<void> {
+      await runs.get(server.name)?.close();
+      add(server);
+      if (isStarted) known(server.name).start();
+    },
+
+    async remove(name: string): Promise<void> {
+      const run = runs.get(name);
+      runs.delete(name);
+      await run?.switchOff();
+    },
+
+    /** Ends every server with all it has started. */
+    async close() {
+      await Promise.all(all().map((run) => run.close()));
+    },
+  };
+}
+
+/** A server inside the host, as the others are configured. */
+export function hosted(server: McpParts['hosted'][number]): ConfiguredServer {
+  const launch = { kind: 'host', server } as const;
+  return { name: server.name, scope: 'host', launch, hash: launchHash(launch) };
+}

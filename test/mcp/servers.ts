@@ -1,0 +1,70 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ConfiguredServer, Launch } from '../../src/mcp/configured-server.ts';
+import { launchHash } from '../../src/mcp/configured-server.ts';
+import { createMcpHub } from '../../src/mcp/hub.ts';
+import type { McpChange, McpParts } from '../../src/mcp/mcp-parts.ts';
+
+const MODULES = join(import.meta.dirname, '../../node_modules/@modelcontextprotocol');
+export const EVERYTHING = join(MODULES, 'server-everything/dist/index.js');
+export const FILESYSTEM = join(MODULES, 'server-filesystem/dist/index.js');
+
+export function stdio(name: string, file: string, ...args: readonly string[]): ConfiguredServer {
+  return configured(name, { kind: 'stdio', command: 'node', args: [file, ...args], env: {} });
+}
+
+export function configured(name: string, launch: Launch): ConfiguredServer {
+  return { name, scope: 'user', launch, hash: launchHash(launch) };
+}
+
+/** A hub of these servers, started, with what it told about them. */
+export function startHub(servers: readonly ConfiguredServer[], parts: Partial<McpParts> = {}) {
+  const changes: McpChange[] = [];
+  const hub = createMcpHub({
+    servers,
+    hosted: [],
+    cwd: tmpdir(),
+    roots: () => [tmpdir()],
+    variables: { PATH: process.env.PATH ?? '', HOME: tmpdir() },
+    ouroHome: join(tmpdir(), 'no-such-home'),
+    version: '1.0.0',
+    onChange: (change) => void changes.push(change),
+    newMarker: randomUUID,
+    ...parts,
+  });
+  hub.start();
+  return { hub, changes, [Symbol.asyncDispose]: () => hub.close() };
+}
+
+export const inTime = () => AbortSignal.timeout(10_000);
+
+/** server-everything behind HTTP, on a free port. */
+export async function startRemote(transport: 'streamableHttp' | 'sse') {
+  const port = await freePort();
+  const child: ChildProcess = spawn('node', [EVERYTHING, transport], {
+    env: { PATH: process.env.PATH ?? '', PORT: String(port) },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  child.stderr?.setEncoding('utf8');
+  for (let said = ''; !/port/i.test(said); ) said += String((await once(child.stderr ?? child, 'data'))[0]);
+  return {
+    url: `http://127.0.0.1:${port}/${transport === 'sse' ? 'sse' : 'mcp'}`,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const { createServer } = await import('node:net');
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
