@@ -1,9 +1,9 @@
-import { parse } from 'unbash';
+import { type ParsedScript, parse } from 'unbash';
 import { characterProblems } from './bash/check-bytes.ts';
 import { commandPattern } from './bash/command-rule.ts';
 import { isCovered } from './bash/covered.ts';
 import { readNarrowly } from './bash/narrow.ts';
-import { readWidely } from './bash/wide.ts';
+import { readWidely, type WideReading } from './bash/wide.ts';
 import { type DecisionContext, findRule, resolveIn } from './context.ts';
 import { type Findings, type Need, ruleSays } from './finding.ts';
 import { pathNeed } from './path-findings.ts';
@@ -18,7 +18,7 @@ export function shellFindings(context: DecisionContext, command: string): Findin
     const path = resolveIn(context, cwd, target);
     return path.problem === undefined ? path.real : undefined;
   });
-  const wide = readWidely(script);
+  const wide = readAllWidely(command, script);
   const characters = characterProblems(command);
   const unanalysed = [
     ...characters,
@@ -53,6 +53,20 @@ export function shellFindings(context: DecisionContext, command: string): Findin
   const unclear: readonly Need[] = unanalysed.map((text) => ({ kind: 'command', subject: command, text }));
   const hardened = parts.some((part) => part.hardened === 'git') ? 'git' : 'none';
   return { objections, needs: [...unclear, ...parts.flatMap((part) => part.needs)], unanalysed, hardened };
+}
+
+/** Lines that go on are read both as they stand and joined, as bash joins them before it looks at the words. */
+function readAllWidely(command: string, script: ParsedScript): WideReading {
+  const wide = readWidely(script);
+  const joined = command.replaceAll('\\\n', '');
+  if (joined === command) return wide;
+  const other = readWidely(parse(joined));
+  return {
+    commands: [...wide.commands, ...other.commands],
+    reads: [...wide.reads, ...other.reads],
+    writes: [...wide.writes, ...other.writes],
+    overflow: wide.overflow === 'cut' ? 'cut' : other.overflow,
+  };
 }
 
 /** A command line of several parts can be allowed word for word. */

@@ -7,6 +7,8 @@ export function characterProblems(command: string): readonly string[] {
   const hidden = hiddenCharacter(command);
   return [
     ...(hidden === undefined ? [] : [`It holds a character that does not show as what it is (${hidden}).`]),
+    // Bash joins the lines before it looks at the words: `$\` and `(` make a substitution.
+    ...(/[^\s\\](?:\\\\)*\\\n/.test(command) ? ['A line goes on in the middle of a word.'] : []),
     ...(/(?:^|[^\\])(?:\\\\)*\\$/.test(command) ? ['It ends in the middle of an escape.'] : []),
     ...(new TextEncoder().encode(command).length > MAX_COMMAND_BYTES
       ? [`It is longer than ${MAX_COMMAND_BYTES} bytes.`]
