@@ -13,6 +13,7 @@ import { openDebugLog } from './debug-log.ts';
 import { doctorParts } from './doctor-parts.ts';
 import { earlierOf, promptFlags } from './earlier.ts';
 import type { Environment } from './environment.ts';
+import { explainNoModel } from './explain-no-model.ts';
 import { firstMode, withStoredMode } from './first-mode.ts';
 import { folderTrust } from './folder-trust.ts';
 import { forkNow } from './fork-session.ts';
@@ -57,7 +58,7 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
   const { options } = role;
   const settings = loaded.merged;
   const choice = chooseModel(options, settings, environment, session.stored);
-  if (!choice.ok) return choice;
+  if (!choice.ok) return explainNoModel(choice.problem);
   const mode = firstMode(withStoredMode(options, session.stored), settings, environment);
   if (!mode.ok) return mode;
 

@@ -3,6 +3,8 @@ import { objectOf, objectsOf, parseJson, textOf } from './wire-json.ts';
 /** A model server that answered on this machine, with the models it offers. */
 export type LocalServer = {
   readonly name: string;
+  /** What its models are called by: `ollama` in `ollama/qwen3`. */
+  readonly prefix: string;
   readonly baseUrl: string;
   readonly models: readonly string[];
 };
@@ -11,26 +13,27 @@ export type LocalServer = {
 export type DiscoveryOptions = {
   readonly fetch?: typeof fetch;
   readonly timeoutMs?: number;
-  readonly places?: readonly { readonly name: string; readonly port: number }[];
+  readonly places?: readonly Place[];
 };
 
-const USUAL_PLACES = [
-  { name: 'Ollama', port: 11_434 },
-  { name: 'LM Studio', port: 1234 },
-  { name: 'llama.cpp', port: 8080 },
-  { name: 'vLLM', port: 8000 },
-] as const;
+type Place = { readonly name: string; readonly prefix: string; readonly port: number };
+
+const USUAL_PLACES: readonly Place[] = [
+  { name: 'Ollama', prefix: 'ollama', port: 11_434 },
+  { name: 'LM Studio', prefix: 'lmstudio', port: 1234 },
+  { name: 'llama.cpp', prefix: 'llamacpp', port: 8080 },
+  { name: 'vLLM', prefix: 'vllm', port: 8000 },
+];
 
 /** Looks for OpenAI-compatible servers on their usual loopback ports, all at once. */
 export async function discoverLocalServers(options: DiscoveryOptions = {}): Promise<readonly LocalServer[]> {
   const { places = USUAL_PLACES, timeoutMs = 400, fetch: send = fetch } = options;
-  const found = await Promise.all(places.map(({ name, port }) => look(name, port, { send, timeoutMs })));
+  const found = await Promise.all(places.map((place) => look(place, { send, timeoutMs })));
   return found.filter((server) => server !== undefined);
 }
 
 async function look(
-  name: string,
-  port: number,
+  { name, prefix, port }: Place,
   { send, timeoutMs }: { readonly send: typeof fetch; readonly timeoutMs: number },
 ): Promise<LocalServer | undefined> {
   const baseUrl = `http://127.0.0.1:${port}/v1`;
@@ -41,7 +44,7 @@ async function look(
     const models = objectsOf(listed.data)
       .map(({ id }) => textOf(id))
       .filter((id) => id !== undefined);
-    return { name, baseUrl, models };
+    return { name, prefix, baseUrl, models };
   } catch {
     // Nobody listens there, or something that is no model server.
     return undefined;

@@ -70,11 +70,11 @@ describe('a third-party OpenAI server', () => {
 
   test('it is found on its port, and a silent port is not', async () => {
     const places = [
-      { name: 'Mock', port },
-      { name: 'Nobody', port: 1 },
+      { name: 'Mock', prefix: 'mock', port },
+      { name: 'Nobody', prefix: 'nobody', port: 1 },
     ];
     expect(await discoverLocalServers({ places })).toEqual([
-      { name: 'Mock', baseUrl: `http://127.0.0.1:${port}/v1`, models: ['qwen3:8b'] },
+      { name: 'Mock', prefix: 'mock', baseUrl: `http://127.0.0.1:${port}/v1`, models: ['qwen3:8b'] },
     ]);
   });
 });
