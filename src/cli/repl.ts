@@ -8,6 +8,8 @@ import type { Shutdown } from './shutdown.ts';
 
 /** The screen: from the arguments to the exit code. Ink is loaded here and nowhere else. */
 export async function runRepl({ run, prompt }: Invocation, io: Io, shutdown: Shutdown): Promise<number> {
+  // At once: what is typed while we load is neither echoed nor changed, and waits for us.
+  process.stdin.setRawMode(true);
   const loading = import('../ui/run/open-screen.ts');
   let given: RunOptions = run;
   let words = prompt;

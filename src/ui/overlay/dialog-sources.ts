@@ -31,7 +31,7 @@ export function dialogSources(view: ViewState, drawing: Drawing): readonly LiveS
   }
   const { attention } = view;
   const isPermission = ask.kind === 'permission';
-  const body = isPermission ? permissionBody(ask.request, attention, drawing) : questionBody(ask, attention, drawing);
+  const body = isPermission ? permissionBody(ask.request, attention, drawing) : questionBody(ask, attention);
   const hint = isPermission && ask.request.facts.kind === 'edit' ? ' (v)' : '';
   const options = attention.form.writing === 'nothing' ? dialogOptions(ask, attention.form) : [];
   return [

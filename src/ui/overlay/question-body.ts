@@ -1,6 +1,4 @@
 import type { UserQuestion } from '../../contracts/tool.ts';
-import type { Drawing } from '../drawing.ts';
-import { markdownLines } from '../history/history-lines.ts';
 import { type LogicalLine, plain, proseLine, terminalLine, toned } from '../lines/line.ts';
 import { sanitize } from '../sanitize.ts';
 import type { Ask, Attention } from '../view/ask.ts';
@@ -19,16 +17,12 @@ export function questionTitle(question: UserQuestion): string {
   }
 }
 
-/** The question itself; a plan is laid out in full. */
-export function questionBody(
-  ask: Extract<Ask, { kind: 'question' }>,
-  { form }: Armed,
-  drawing: Drawing,
-): readonly LogicalLine[] {
+/** The question itself; a plan stands above in the history. */
+export function questionBody(ask: Extract<Ask, { kind: 'question' }>, { form }: Armed): readonly LogicalLine[] {
   const { question } = ask;
   switch (question.kind) {
     case 'plan':
-      return markdownLines(question.plan, drawing);
+      return [];
     case 'elicitation':
       return [proseLine(plain(sanitize(question.message)))];
     default: {

@@ -3,7 +3,7 @@ import type { InputEvent } from '../keys/input-event.ts';
 import { DEAF_MS } from '../view/ask.ts';
 import { armIfQuiet } from '../view/slice-asks.ts';
 import type { ViewState } from '../view/view-state.ts';
-import { only, type Pressed } from './effects.ts';
+import { only, type Pressed, withEffects } from './effects.ts';
 import { editDraft, typeText } from './press-composer.ts';
 import type { PressContext } from './press-context.ts';
 import { pressDialog } from './press-dialog.ts';
@@ -60,13 +60,27 @@ function pressKey(before: ViewState, input: Extract<InputEvent, { type: 'key' }>
   if (asked !== undefined) return asked;
   const inOverlay = pressOverlay(view, input, context);
   if (inOverlay !== undefined) return inOverlay;
-  const isQuiet = context.nowMs - before.keys.lastKeyAtMs >= context.quietMs;
-  if (chord === 'r' && view.retry !== undefined && view.editor.text === '' && isQuiet) {
-    return { view, effects: [{ type: 'retry_now' }] };
-  }
+  const retried = pressRetry(before, view, chord, context);
+  if (retried !== undefined) return retried;
   const bound = KEYMAP[chord];
+  if (bound === undefined && text === '' && /^alt\+.$/u.test(chord)) return pressApart(view, chord.slice(4), context);
   if (bound === undefined) return text === '' ? only(view) : typeText(unfocused(view), text, context);
   return typeof bound === 'string' ? runCommand(view, bound, context) : editDraft(view, bound, context);
+}
+
+/** While a retry counts down: `r` does not wait, `m` offers another model. */
+function pressRetry(before: ViewState, view: ViewState, chord: string, context: PressContext): Pressed | undefined {
+  const isQuiet = context.nowMs - before.keys.lastKeyAtMs >= context.quietMs;
+  if (view.retry === undefined || view.editor.text !== '' || !isQuiet) return undefined;
+  if (chord === 'r') return withEffects(view, { type: 'retry_now' });
+  return chord === 'm' ? withEffects(view, { type: 'open_picker', purpose: 'model' }) : undefined;
+}
+
+/** ESC and a key right behind it came as one: nothing is bound to both, so each is heard. */
+function pressApart(view: ViewState, key: string, context: PressContext): Pressed {
+  const first = pressKey(view, { type: 'key', chord: 'escape', text: '' }, context);
+  const second = pressKey(first.view, { type: 'key', chord: key, text: key }, context);
+  return { view: second.view, effects: [...first.effects, ...second.effects] };
 }
 
 function noteKey(view: ViewState, nowMs: number): ViewState {

@@ -2,14 +2,17 @@ import { draftKind } from '../composer/draft-kind.ts';
 import { edit } from '../composer/edit.ts';
 import { draftParts, expandFolds } from '../composer/folds.ts';
 import { isBusy, type ViewState } from '../view/view-state.ts';
-import { type Effect, only, type Pressed } from './effects.ts';
+import { type Effect, only, type Pressed, withEffects } from './effects.ts';
 
 /** Sends the draft, by what it is: a message, a command, a shell line. */
 export function sendDraft(view: ViewState, lane: 'next' | 'after', nowMs: number): Pressed {
   const { editor } = view;
   const words = expandFolds(editor.text, editor.folds).trim();
   const kind = draftKind(editor);
-  if (kind === 'empty') return only(view);
+  if (kind === 'empty') {
+    const goesOn = view.rest === 'stopped' && !isBusy(view);
+    return goesOn ? withEffects({ ...view, rest: 'ended' }, { type: 'continue' }) : only(view);
+  }
   const sent = { ...view, overlay: undefined, editor: edit(editor, { type: 'sent', entry: words }, nowMs) };
   const remember: Effect = { type: 'remember', words };
   switch (kind) {

@@ -3,6 +3,7 @@ import { formatCount } from '../../lib/format.ts';
 import { callTitle } from '../history/call-title.ts';
 import type { HistoryItem } from '../view/history-item.ts';
 import type { ToolEntry } from '../view/tool-entry.ts';
+import { typedWords } from '../view/typed-words.ts';
 
 const TURNS_SHOWN = 2;
 
@@ -30,8 +31,7 @@ function itemsOf(message: Message, results: ReadonlyMap<string, ToolResultBlock>
   if (message.role === 'boundary') return [];
   if (message.role === 'user') {
     if (!isTyped(message)) return [];
-    const text = message.blocks.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n');
-    return [{ kind: 'prompt', text }];
+    return [{ kind: 'prompt', text: typedWords(message.blocks) }];
   }
   return message.blocks.flatMap((block): readonly HistoryItem[] => {
     if (block.type === 'text') return [{ kind: 'shown', markdown: block.text }];

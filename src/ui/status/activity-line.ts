@@ -20,7 +20,10 @@ export function activityLines(view: ViewState, drawing: Drawing): readonly Logic
     const when = seconds === 0 ? 'now' : `in ${seconds}s`;
     const words = `${causeOf(retry.failure)}${glyphs.separator}try ${retry.attempt + 1} of ${retry.limit + 1} ${when}`;
     return [
-      terminalLine(toned('warn', `${glyphs.retry} ${words}`), toned('dim', `   r now${glyphs.separator}esc stop`)),
+      terminalLine(
+        toned('warn', `${glyphs.retry} ${words}`),
+        toned('dim', `   ${['r now', 'esc stop', 'm other model'].join(glyphs.separator)}`),
+      ),
     ];
   }
   if (view.recovery !== undefined) {

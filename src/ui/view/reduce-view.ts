@@ -2,11 +2,13 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import type { Message } from '../../contracts/message.ts';
 import type { Terminal } from '../../contracts/terminal.ts';
 import { edit } from '../composer/edit.ts';
+import type { Ask } from './ask.ts';
 import { statusAfter } from './slice-activity.ts';
 import { dropMessage, endAllText, endBlock, growText } from './slice-answer.ts';
 import { askOf, closeAsk, openAsk } from './slice-asks.ts';
 import { changeQueue } from './slice-queue.ts';
 import { endAllTools, endTool, startTool, updateTool } from './slice-tools.ts';
+import { typedWords } from './typed-words.ts';
 import { IDLE_ACTIVITY, ownDraft, printing, type ViewState } from './view-state.ts';
 
 /** The screen after something happened. Pure: the same events always make the same screen. */
@@ -24,6 +26,8 @@ function waitingFirst(view: ViewState, nowMs: number): ViewState {
 
 function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
   switch (event.type) {
+    case 'agent_start':
+      return { ...view, rest: 'ended' };
     case 'message_update':
       return event.kind === 'text' ? growText({ ...view, retry: undefined }, event) : { ...view, retry: undefined };
     case 'block_end':
@@ -39,7 +43,7 @@ function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
     case 'permission_request':
     case 'question': {
       const ask = askOf(event);
-      return ask === undefined ? view : openAsk(view, ask, nowMs);
+      return ask === undefined ? view : openAsk(planTold(view, ask), ask, nowMs);
     }
     case 'permission_answer':
       return closeAsk(view, event.requestId, nowMs);
@@ -83,12 +87,16 @@ function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
   }
 }
 
+/** A plan is read in full, so it is printed; the dialog only asks about it. */
+function planTold(view: ViewState, ask: Ask): ViewState {
+  if (ask.kind !== 'question' || ask.question.kind !== 'plan' || view.asks.some(({ id }) => id === ask.id)) return view;
+  return printing(endAllText(view), { kind: 'shown', markdown: ask.question.plan });
+}
+
 /** What a person said joins the history when the conversation has it. */
 function onMessage(view: ViewState, message: Message): ViewState {
   if (message.role !== 'user' || !['prompt', 'steer', 'follow_up'].includes(message.origin)) return view;
-  const text = message.blocks
-    .map((block) => (block.type === 'text' ? block.text : block.type === 'tool_result' ? '' : `[${block.type}]`))
-    .join('\n');
+  const text = typedWords(message.blocks);
   return printing({ ...endAllText(view), lastPrompt: text }, { kind: 'prompt', text });
 }
 
@@ -128,7 +136,10 @@ function onEnd(view: ViewState, terminal: Terminal, nowMs: number): ViewState {
       return todosAtEnd(quiet);
     case 'aborted_streaming':
     case 'aborted_tools':
-      return printing(quiet, { kind: 'stopped', hint: 'Stopped. Say what to do instead.' });
+      return printing(
+        { ...quiet, rest: 'stopped' },
+        { kind: 'stopped', hint: 'Stopped. Say what to do instead, or press enter to go on.' },
+      );
     default:
       if (terminal.failure !== undefined) return failed(quiet, terminal);
       return printing(quiet, {

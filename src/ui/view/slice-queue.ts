@@ -1,4 +1,5 @@
 import type { QueuedMessage } from '../../contracts/event.ts';
+import { typedWords } from './typed-words.ts';
 import type { ViewState } from './view-state.ts';
 
 /** What waits to be heard, in the order it was said. */
@@ -14,5 +15,5 @@ export function changeQueue(
 
 /** The words of a queued message. */
 export function queuedWords({ message }: QueuedMessage): string {
-  return message.blocks.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n');
+  return typedWords(message.blocks);
 }

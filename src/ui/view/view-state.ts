@@ -72,6 +72,8 @@ export type ViewState = {
   readonly editor: EditorState;
   readonly overlay: Overlay | undefined;
   readonly todosShown: 'row' | 'column';
+  /** How the last run ended: one that was stopped goes on when an empty message is sent. */
+  readonly rest: 'ended' | 'stopped';
   /** A word in the status line that goes away by itself. */
   readonly hint: { readonly text: string; readonly untilMs: number } | undefined;
   readonly keys: KeyFacts;
@@ -115,6 +117,7 @@ export function initialView(facts: StatusFacts, todos: readonly Todo[] = []): Vi
     editor: createEditor(),
     overlay: undefined,
     todosShown: 'row',
+    rest: 'ended',
     hint: undefined,
     keys: { lastKeyAtMs: 0, exitArmedUntilMs: 0, rewindArmedUntilMs: 0, window: 'focused', chord: 'none' },
   };

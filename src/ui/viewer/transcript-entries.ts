@@ -6,6 +6,7 @@ import { markdownLines } from '../history/history-lines.ts';
 import { outputLines } from '../history/tool-lines.ts';
 import { type LogicalLine, plain, terminalLine, toned } from '../lines/line.ts';
 import { sanitize } from '../sanitize.ts';
+import { typedWords } from '../view/typed-words.ts';
 import type { Shown } from './viewer-state.ts';
 
 /** A part of the transcript: its lines, and the text of it that is worth copying. */
@@ -40,9 +41,7 @@ export function transcriptEntries(messages: readonly Message[], shown: Shown, dr
 
 function userEntries({ origin, blocks }: UserMessage, { glyphs }: Drawing): readonly Entry[] {
   if (origin === 'results' || origin === 'attachment') return [];
-  const text = blocks
-    .map((block) => (block.type === 'text' ? block.text : block.type === 'tool_result' ? '' : `[${block.type}]`))
-    .join('\n');
+  const text = typedWords(blocks);
   if (text.trim() === '') return [];
   const isTyped = origin === 'prompt' || origin === 'steer' || origin === 'follow_up';
   const lines = sanitize(text)
