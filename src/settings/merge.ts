@@ -4,6 +4,10 @@ import type { ExplainedSetting, Settings, SettingsLayer, SettingsProblem } from 
 /** Keys that only the user or managed policy may set: a project must not move our key, our endpoint or its own leash. */
 const NOT_FROM_PROJECT = ['apiKeyHelper', 'baseUrl', 'providers'] as const;
 
+/** Variables that steer ouro, shells or the loader: no project sets them, approved or not. */
+const STEERING =
+  /^(?:ANTHROPIC_.*|OURO_.*|BASH_ENV|ENV|BASH_FUNC_.*|PROMPT_COMMAND|SHELLOPTS|BASHOPTS|PS4|IFS|LD_.*|DYLD_.*|(?:NODE|BUN)_OPTIONS|GIT_(?!AUTHOR_|COMMITTER_).*)$/;
+
 /** What a project says that it has no say in: left out, and told. */
 export function restrained(layer: SettingsLayer): {
   readonly layer: SettingsLayer;
@@ -32,6 +36,12 @@ export function restrained(layer: SettingsLayer): {
     const { enabled: _e, network: _n, allowWrite: _w, ...others } = sandbox;
     tighter = { ...tighter, sandbox: { ...others, ...(sandbox.enabled === true ? { enabled: true } : {}) } };
     tell(['sandbox'], 'and a project may not loosen the sandbox');
+  }
+  const steering = Object.keys(tighter.env ?? {}).filter((name) => STEERING.test(name));
+  if (steering.length > 0) {
+    const env = Object.fromEntries(Object.entries(tighter.env ?? {}).filter(([name]) => !steering.includes(name)));
+    tighter = { ...tighter, env };
+    for (const name of steering) tell(['env', name], 'which could make other programs do something else');
   }
   for (const key of NOT_FROM_PROJECT) {
     if (tighter[key] === undefined) continue;
