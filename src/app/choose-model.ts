@@ -4,7 +4,7 @@ import { DEFAULT_MODEL } from '../model/catalog.ts';
 import { choosePort, type PortChoice, type PortConfig } from '../model/choose-port.ts';
 import type { Environment } from './environment.ts';
 import { createKeyHelper } from './key-helper.ts';
-import { withRetryKnobs } from './knobs.ts';
+import { knobsOf, portKnobs } from './knobs.ts';
 import { readProviders } from './read-providers.ts';
 
 /** What the surroundings, the settings and the command line say about models, as one value. */
@@ -22,7 +22,7 @@ export function chooseModel(
   return choosePort({
     model,
     providers: read.providers,
-    ...withRetryKnobs(environment.knobs, settings),
+    ...portKnobs(knobsOf(environment, settings)),
     ...credentialsOf(settings, environment, stored.apiKey),
     ...(smallModel === undefined ? {} : { smallModel }),
     ...(baseUrl === undefined ? {} : { baseUrl }),

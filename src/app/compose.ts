@@ -19,6 +19,7 @@ import { folderTrust } from './folder-trust.ts';
 import { forkNow } from './fork-session.ts';
 import { gitSnapshot } from './git-snapshot.ts';
 import { keepSession } from './keep-session.ts';
+import { knobsOf } from './knobs.ts';
 import { createLiveState } from './live-state.ts';
 import { loadExtensions } from './load-extensions.ts';
 import { loopHooks } from './loop-hooks.ts';
@@ -129,7 +130,7 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
     }),
     cwd,
     variables: () => ({ ...environment.variables, ...settings.env }),
-    timeoutMs: environment.knobs.hookTimeoutMs ?? settings.timeouts?.hookMs,
+    timeoutMs: knobsOf(environment, settings).hookTimeoutMs,
     fitsRule: permissions.fitsRule,
     tell: (event) => void tell(event),
   });

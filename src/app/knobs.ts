@@ -1,20 +1,33 @@
 import type { Settings } from '../contracts/settings.ts';
 import type { PortConfig } from '../model/choose-port.ts';
-import type { Knobs } from './environment.ts';
+import type { Environment, Knobs } from './environment.ts';
 
-/** Patience and retries: the environment wins over the settings, the port's own defaults fill the rest. */
-export function withRetryKnobs(knobs: Knobs, settings: Settings): Pick<PortConfig, 'patience' | 'retry'> {
-  const idle = knobs.streamIdleTimeoutMs ?? settings.timeouts?.streamIdleMs;
-  const header = knobs.headerTimeoutMs ?? settings.timeouts?.headerMs;
-  const maxRetries = knobs.maxRetries ?? settings.maxRetries;
+/** Patience, retries and limits of time: the environment wins over the settings; what neither says has its default. */
+export function knobsOf({ knobs }: Environment, { timeouts = {}, maxRetries }: Settings): Knobs {
+  return {
+    streamIdleTimeoutMs: knobs.streamIdleTimeoutMs ?? timeouts.streamIdleMs,
+    headerTimeoutMs: knobs.headerTimeoutMs ?? timeouts.headerMs,
+    maxRetries: knobs.maxRetries ?? maxRetries,
+    retryBaseMs: knobs.retryBaseMs ?? timeouts.retryBaseMs,
+    mcpTimeoutMs: knobs.mcpTimeoutMs ?? timeouts.mcpMs,
+    mcpCallTimeoutMs: knobs.mcpCallTimeoutMs ?? timeouts.mcpCallMs,
+    hookTimeoutMs: knobs.hookTimeoutMs ?? timeouts.hookMs,
+    bashTimeoutMs: knobs.bashTimeoutMs ?? timeouts.bashMs,
+    bashMaxTimeoutMs: knobs.bashMaxTimeoutMs ?? timeouts.bashMaxMs,
+  };
+}
+
+/** The part of them that the model port asks for. */
+export function portKnobs(knobs: Knobs): Pick<PortConfig, 'patience' | 'retry'> {
+  const { streamIdleTimeoutMs, headerTimeoutMs, maxRetries, retryBaseMs } = knobs;
   return {
     patience: {
-      ...(idle === undefined ? {} : { idleTimeoutMs: idle }),
-      ...(header === undefined ? {} : { headerTimeoutMs: header }),
+      ...(streamIdleTimeoutMs === undefined ? {} : { idleTimeoutMs: streamIdleTimeoutMs }),
+      ...(headerTimeoutMs === undefined ? {} : { headerTimeoutMs }),
     },
     retry: {
       ...(maxRetries === undefined ? {} : { maxRetries }),
-      ...(knobs.retryBaseMs === undefined ? {} : { baseMs: knobs.retryBaseMs }),
+      ...(retryBaseMs === undefined ? {} : { baseMs: retryBaseMs }),
     },
   };
 }

@@ -26,7 +26,7 @@ import { createToolSearchTool, type DeferredTools } from '../tools/tool-search/t
 import { createWebFetchTool } from '../tools/web-fetch/web-fetch.ts';
 import { createWebSearchTool } from '../tools/web-search/web-search.ts';
 import { createWriteTool } from '../tools/write/write.ts';
-import type { Environment } from './environment.ts';
+import type { Environment, Knobs } from './environment.ts';
 import type { LiveState } from './live-state.ts';
 import type { Subagents } from './run-subagent.ts';
 import type { SideAsks } from './side-asks.ts';
@@ -45,6 +45,7 @@ export type ToolBox = {
 
 export type ToolParts = {
   readonly environment: Environment;
+  readonly knobs: Knobs;
   readonly live: LiveState;
   readonly workspaceRoots: () => readonly string[];
   readonly sessionFolder: string;
@@ -65,7 +66,7 @@ export type ToolParts = {
 /** Every built-in tool, each with the parts it wants. */
 export function makeTools(parts: ToolParts): ToolBox {
   const { environment, live } = parts;
-  const { home, knobs } = environment;
+  const { home } = environment;
   const readState = createReadState();
   const shells = createShells(Date.now);
   const change = {
@@ -89,8 +90,8 @@ export function makeTools(parts: ToolParts): ToolBox {
       if (parts.task.moved(callId, cwd) === 'conversation') live.change({ cwd });
     },
     outputFolder: join(parts.sessionFolder, 'outputs'),
-    timeoutMs: knobs.bashTimeoutMs ?? BASH_TIMEOUT_MS,
-    maxTimeoutMs: knobs.bashMaxTimeoutMs ?? BASH_MAX_TIMEOUT_MS,
+    timeoutMs: parts.knobs.bashTimeoutMs ?? BASH_TIMEOUT_MS,
+    maxTimeoutMs: parts.knobs.bashMaxTimeoutMs ?? BASH_MAX_TIMEOUT_MS,
     onlyLooks,
     now: Date.now,
   });

@@ -19,6 +19,7 @@ import type { BashParts } from '../tools/bash/bash.ts';
 import { createCapResult } from '../tools/cap-result.ts';
 import { type Earlier, repeatSpecs } from './earlier.ts';
 import type { Environment } from './environment.ts';
+import { knobsOf } from './knobs.ts';
 import type { LiveState } from './live-state.ts';
 import type { Extensions } from './load-extensions.ts';
 import { loopHooks } from './loop-hooks.ts';
@@ -87,6 +88,7 @@ export function wireLoop(wiring: LoopWiring) {
   const asks = makeSideAsks({ choice, model: () => live.now().model, onUsage: meter.add });
   const box = makeTools({
     environment,
+    knobs: knobsOf(environment, wiring.settings()),
     live,
     workspaceRoots: permissions.roots,
     sessionFolder: transcript.folder,

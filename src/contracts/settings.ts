@@ -37,6 +37,17 @@ export type SandboxSettings = {
   readonly denyRead?: readonly string[];
 };
 
+/** Waits that may be changed, in milliseconds; each is an environment variable too. */
+export type TimeoutName =
+  | 'streamIdleMs'
+  | 'headerMs'
+  | 'retryBaseMs'
+  | 'mcpMs'
+  | 'mcpCallMs'
+  | 'hookMs'
+  | 'bashMs'
+  | 'bashMaxMs';
+
 /** What one settings file may say. Every key is optional; lists of all layers unite, scalars override. */
 export type Settings = {
   readonly $schema?: string;
@@ -70,7 +81,7 @@ export type Settings = {
   readonly apiKeyHelper?: string;
   readonly baseUrl?: string;
   readonly providers?: JsonObject;
-  readonly timeouts?: Readonly<Record<string, number>>;
+  readonly timeouts?: Readonly<Partial<Record<TimeoutName, number>>>;
   readonly maxRetries?: number;
   readonly notify?: 'auto' | 'bell' | 'off';
   readonly title?: boolean;

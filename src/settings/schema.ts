@@ -4,6 +4,17 @@ const text = z.string();
 const texts = z.array(text);
 const positive = z.number().positive();
 
+const timeout = z.enum([
+  'streamIdleMs',
+  'headerMs',
+  'retryBaseMs',
+  'mcpMs',
+  'mcpCallMs',
+  'hookMs',
+  'bashMs',
+  'bashMaxMs',
+]);
+
 const hook = z
   .strictObject({
     type: z.enum(['command', 'http']),
@@ -94,7 +105,7 @@ export const settingsSchema = z.strictObject({
   apiKeyHelper: text.optional().describe('A command that prints the API key. User and managed settings only.'),
   baseUrl: z.url().optional().describe('Where the API is. User and managed settings only.'),
   providers: z.record(text, z.json()).optional(),
-  timeouts: z.record(text, positive).optional(),
+  timeouts: z.partialRecord(timeout, positive).optional().describe('How long to wait, in milliseconds.'),
   maxRetries: z.number().int().min(0).optional(),
   notify: z.enum(['auto', 'bell', 'off']).optional(),
   title: z.boolean().optional(),

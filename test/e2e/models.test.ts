@@ -162,3 +162,19 @@ describe('an OpenAI-compatible server', () => {
     }
   });
 });
+
+test('limits of time in the settings are kept, and a limit nobody knows is told', async () => {
+  await using server = await startApiServer({
+    turns: [
+      says('never', { faults: [{ at: 3, do: 'wait', until: new Promise(() => undefined), pings: 'pings' }] }),
+      calls(toolUse('Bash', { command: 'sleep 100' })),
+      says('Came back.'),
+    ],
+  });
+  const timeouts = { streamIdleMs: 200, retryBaseMs: 1, bashMs: 200, soonMs: 3 };
+  const args = ['-p', 'go', '--allowedTools', 'Bash', '--settings', JSON.stringify({ timeouts })];
+  const { code, stdout, stderr } = await runOuro(project, args, server.url, { env: { OURO_RETRY_BASE_MS: undefined } });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'Came back.\n' });
+  expect(server.requests()[2]?.raw).toMatch(/the limit of .* is reached/);
+  expect(stderr).toMatch(/soonMs/);
+});
