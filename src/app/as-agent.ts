@@ -1,6 +1,7 @@
 import type { AgentKind } from '../contracts/extension.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
 import { nearest } from '../lib/nearest.ts';
+import { stricterMode } from './tools-of-agent.ts';
 
 export type AsAgent =
   | { readonly ok: true; readonly options: RunOptions }
@@ -11,7 +12,10 @@ export function asAgent(options: RunOptions, kinds: readonly AgentKind[]): AsAge
   if (options.agent === undefined) return { ok: true, options };
   const kind = kinds.find(({ name }) => name === options.agent);
   if (kind === undefined) return { ok: false, problem: unknownAgent(options.agent, kinds) };
-  const { model, tools, permissionMode, maxTurns } = kind;
+  const { model, tools, maxTurns } = kind;
+  // A file of the project may tighten what is asked, never loosen it.
+  const wanted = kind.permissionMode;
+  const permissionMode = wanted !== undefined && kind.source === 'project' ? stricterMode('default', wanted) : wanted;
   return {
     ok: true,
     options: {

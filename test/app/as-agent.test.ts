@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { asAgent } from '../../src/app/as-agent.ts';
+import type { AgentKind } from '../../src/contracts/extension.ts';
+import type { PermissionMode } from '../../src/contracts/permission.ts';
+
+function modeAs(source: AgentKind['source'], permissionMode: PermissionMode): string | undefined {
+  const kind: AgentKind = { name: 'a', description: '', prompt: 'p', source, disallowedTools: [], permissionMode };
+  const role = asAgent(
+    {
+      cwd: '/',
+      face: 'print',
+      agent: 'a',
+      session: { kind: 'new' },
+      persistence: 'memory',
+      partialMessages: false,
+      addDirs: [],
+      mcpConfig: [],
+      mcpSources: 'all',
+      debug: 'off',
+    },
+    [kind],
+  );
+  return role.ok ? role.options.permissionMode : role.problem;
+}
+
+test('an agent of the project may tighten the mode it is started in, never loosen it', () => {
+  expect(modeAs('project', 'bypassPermissions')).toBe('default');
+  expect(modeAs('project', 'acceptEdits')).toBe('default');
+  expect(modeAs('project', 'plan')).toBe('plan');
+  expect(modeAs('user', 'acceptEdits')).toBe('acceptEdits');
+});
