@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import type { AgentEvent } from '../../src/contracts/event.ts';
+import type { QueryDeps } from '../../src/contracts/query.ts';
 import type { Terminal } from '../../src/contracts/terminal.ts';
 import { query } from '../../src/engine/query.ts';
 import { buildRequest } from '../../src/engine/request.ts';
 import { initialState } from '../../src/engine/state.ts';
+import { unbalanced } from '../support/event-balance.ts';
 import { invariantBreaches } from '../support/invariants.ts';
 import {
   calls,
@@ -44,6 +46,7 @@ async function abortedAt(deps: ScriptedDeps, fits: (event: AgentEvent) => boolea
   const history = historyOf(PROMPT, events);
   const next = buildRequest([...history, userSays('again')], initialState([]), deps);
   expect(invariantBreaches(next)).toEqual([]);
+  expect(unbalanced(events)).toEqual([]);
   return { events, result, history };
 }
 
@@ -191,4 +194,108 @@ test('a consumer that leaves early stops the stream and the calls', async () => 
   }
   await run.return({ reason: 'completed' });
   expect(stopped).toBe(true);
+});
+
+test.each([
+  ['before the first request', [says('never')], 0],
+  ['after a turn with calls', [calls('Echo')], 1],
+])('ESC while the context is prepared %s leaves the messages as they were', async (_when, replies, requests) => {
+  const controller = new AbortController();
+  let looks = 0;
+  const prepare: QueryDeps['context']['prepare'] = async (messages) => {
+    looks += 1;
+    if (looks <= requests) return { messages, view: messages, tokens: 0, freedTokens: 0 };
+    queueMicrotask(() => controller.abort());
+    return new Promise(() => undefined);
+  };
+  const deps = scripted(replies, { context: { ...roomyContext, prepare } });
+  const { result, history } = await abortedAt(deps, () => false, controller);
+  expect(result).toEqual({ reason: 'aborted_streaming' });
+  expect(deps.calls()).toBe(requests);
+  expect(history.map((message) => message.role)).toEqual(requests === 0 ? ['user'] : ['user', 'assistant', 'user']);
+});
+
+test('ESC during auto-compaction drops its result, and nothing is sent', async () => {
+  const context: QueryDeps['context'] = {
+    ...roomyContext,
+    prepare: async (messages) => ({ messages, view: messages, tokens: 1_500, freedTokens: 0 }),
+    compact: () => new Promise(() => undefined),
+  };
+  const deps = scripted([says('never')], { context });
+  const { result, history, events } = await abortedAt(
+    deps,
+    (event) => event.type === 'status' && event.status === 'compacting',
+  );
+  expect(result).toEqual({ reason: 'aborted_streaming' });
+  expect(history).toEqual(PROMPT);
+  expect(deps.calls()).toBe(0);
+  expect(events.at(-1)).toMatchObject({ type: 'recovery_end', outcome: 'released' });
+});
+
+test('ESC during the wait before another try ends the wait at once and leaves one note', async () => {
+  const deps = scripted([]);
+  const model: QueryDeps['model'] = {
+    name: 'waits',
+    async *stream(_request, _options, signal) {
+      const failure = { kind: 'overloaded', message: 'busy' } as const;
+      yield { type: 'request_sent', attempt: 1 };
+      yield { type: 'retry', attempt: 1, limit: 10, delayMs: 60_000, failure };
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      return { ok: false, failure: { kind: 'aborted', message: 'aborted' } };
+    },
+  };
+  const { result, history } = await abortedAt({ ...deps, model }, (event) => event.type === 'retry');
+  expect(result).toEqual({ reason: 'aborted_streaming' });
+  expect(history).toMatchObject([{ role: 'user' }, { origin: 'interrupt' }]);
+});
+
+test('ESC in the middle of a call removes it, and keeps what was finished before it', async () => {
+  const deps = scripted([]);
+  const model: QueryDeps['model'] = {
+    name: 'half a call',
+    async *stream(_request, _options, signal) {
+      const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };
+      yield { type: 'message_start', messageId: 'm1', model: 'x', usage };
+      yield { type: 'block_end', index: 0, block: { type: 'text', text: 'I will look.' } };
+      yield { type: 'block_start', index: 1, kind: 'tool_use', name: 'Echo' };
+      yield { type: 'input_delta', index: 1, json: '{"half' };
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      return { ok: false, failure: { kind: 'aborted', message: 'aborted' } };
+    },
+  };
+  const half = (event: AgentEvent) => event.type === 'message_update' && event.kind === 'input';
+  const { history, events } = await abortedAt({ ...deps, model }, half);
+  expect(history.slice(1)).toMatchObject([
+    { role: 'assistant', blocks: [{ type: 'text', text: 'I will look.' }] },
+    { origin: 'interrupt', blocks: [{ text: '[Request interrupted by user]' }] },
+  ]);
+  expect(events.some((event) => event.type === 'tool_start')).toBe(false);
+});
+
+test('ESC while changes are looked for keeps the results and asks nothing more', async () => {
+  const controller = new AbortController();
+  const deps = scripted([calls('Echo')], {
+    attachments: () => {
+      queueMicrotask(() => controller.abort());
+      return new Promise(() => undefined);
+    },
+  });
+  const { result, history } = await abortedAt(deps, () => false, controller);
+  expect(result).toEqual({ reason: 'aborted_streaming' });
+  expect(history.at(-1)).toMatchObject({ origin: 'results', blocks: [{ content: 'echo {}' }] });
+  expect(deps.calls()).toBe(1);
+});
+
+test('ESC while a result is stored keeps the beginning of it', async () => {
+  const controller = new AbortController();
+  const tool = echoTool({ call: async () => ({ content: 'x'.repeat(5_000) }) });
+  const deps = scripted([calls('Echo')], {
+    tools: () => [tool],
+    capResult: () => {
+      queueMicrotask(() => controller.abort());
+      return new Promise(() => undefined);
+    },
+  });
+  const { history } = await abortedAt(deps, () => false, controller);
+  expect(history.at(-1)).toMatchObject({ blocks: [{ content: 'x'.repeat(1_000) }, { type: 'text' }] });
 });
