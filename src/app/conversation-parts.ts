@@ -1,5 +1,5 @@
 import type { Agent } from '../contracts/agent.ts';
-import type { ContextUsage, Conversation } from '../contracts/conversation.ts';
+import type { ContextUsage, Conversation, RewindOutcome } from '../contracts/conversation.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
 import type { LoadedSettings } from '../contracts/settings.ts';
@@ -7,6 +7,7 @@ import type { Hooks } from '../hooks/create-hooks.ts';
 import type { PortChoice } from '../model/choose-port.ts';
 import type { Transcript } from '../session/transcript.ts';
 import type { Environment } from './environment.ts';
+import type { Forked } from './fork-session.ts';
 import type { KeptSession } from './keep-session.ts';
 import type { LiveState } from './live-state.ts';
 import type { Extensions } from './load-extensions.ts';
@@ -39,7 +40,7 @@ export type ConversationBase = {
   readonly tell: (event: AgentEvent) => Promise<void>;
   readonly gatedShell: (command: string, allowed: readonly string[]) => Promise<string>;
   readonly gatedFile: (path: string) => Promise<string>;
-  readonly fork: () => Promise<string | undefined>;
+  readonly fork: () => Promise<Forked>;
   readonly started: StartedRun;
   readonly kept: KeptSession;
   readonly checkpoints: WiredCheckpoints | undefined;
@@ -52,5 +53,6 @@ export type ConversationParts = ConversationBase & {
   readonly compact: ManualCompact;
   readonly contextUsage: () => Promise<ContextUsage>;
   readonly setModel: Conversation['setModel'];
+  readonly undo: () => Promise<RewindOutcome>;
   readonly askAside: (question: string) => Promise<string | undefined>;
 };

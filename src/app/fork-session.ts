@@ -1,18 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { copyFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { messageOf } from '../lib/errors.ts';
+import { forkSession } from '../session/store.ts';
 import type { Transcript } from '../session/transcript.ts';
 
-/** A copy of the session as it is now, under a new id; `undefined` when there is nothing on disk yet. */
-export async function forkNow(transcript: Transcript): Promise<string | undefined> {
-  const { path } = transcript;
-  if (path === undefined) return undefined;
-  await transcript.sync();
+export type Forked = { readonly ok: true; readonly id: string } | { readonly ok: false; readonly why: string };
+
+/** A copy of the session as it is now, with everything that was kept for it, under a new id. */
+export async function forkNow({ path, sessionId, sync }: Transcript): Promise<Forked> {
+  if (path === undefined) return { ok: false, why: 'This session is not kept, so there is nothing to copy.' };
+  await sync();
   const id = randomUUID();
   try {
-    await copyFile(path, join(dirname(path), `${id}.jsonl`));
-    return id;
-  } catch {
-    return undefined;
+    await forkSession({ path, id: sessionId }, id);
+    return { ok: true, id };
+  } catch (thrown) {
+    return { ok: false, why: `The session could not be copied: ${messageOf(thrown)}` };
   }
 }

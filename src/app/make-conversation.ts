@@ -44,10 +44,18 @@ export function makeConversation(base: ConversationBase): Conversation {
     });
   }
 
+  const rewinding = makeRewind({
+    ...base,
+    forget: (why) => {
+      loop.readState.forgetShown();
+      loop.observer.expect(why);
+    },
+  });
   const parts: ConversationParts = {
     ...base,
     contextUsage,
     setModel,
+    undo: rewinding.undo,
     compact: createManualCompact({ ...base, context: loop.context }),
     askAside: (prompt) =>
       askSmallModel(
@@ -56,13 +64,6 @@ export function makeConversation(base: ConversationBase): Conversation {
         new AbortController().signal,
       ),
   };
-  const rewinding = makeRewind({
-    ...base,
-    forget: (why) => {
-      loop.readState.forgetShown();
-      loop.observer.expect(why);
-    },
-  });
   const findFiles = createFindFiles(loop.locator, base.cwd, Date.now);
   const runShell = createShellLines({
     ...base,

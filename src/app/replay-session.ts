@@ -1,5 +1,6 @@
 import { readDecisions } from '../context/decision-record.ts';
 import { createDecisions } from '../context/decisions.ts';
+import type { JsonObject } from '../contracts/json.ts';
 import type { Message } from '../contracts/message.ts';
 import type { Effort, ModelRequest } from '../contracts/model.ts';
 import type { QueryState } from '../contracts/query.ts';
@@ -36,10 +37,27 @@ const STRIPPED: readonly Stripped[] = [
 
 /** Builds every request of a session anew from what its record held at that moment, and compares the bytes. */
 export function replaySession(records: readonly SessionRecord[]): Replay {
+  let requests = 0;
+  for (const { recorded, builds } of walkRequests(records)) {
+    requests += 1;
+    if (recorded === undefined) return { requests, difference: unreadable(requests) };
+    if (sameBuild(recorded, builds) !== undefined) continue;
+    return { requests, difference: firstDifference(requests, recorded, builds[0] ?? '') };
+  }
+  return { requests };
+}
+
+/** A request on record, and the ways it may be built today. */
+export type Walked = {
+  readonly record: SessionRecord;
+  readonly recorded: RequestDigest | undefined;
+  readonly builds: readonly string[];
+};
+
+export function* walkRequests(records: readonly SessionRecord[]): Generator<Walked, void> {
   const rebuilding = createRebuilding();
   const decisions = createDecisions();
   const read = createDigestReader();
-  let requests = 0;
   let healed = false;
   for (const record of records) {
     rebuilding.add(record);
@@ -48,16 +66,17 @@ export function replaySession(records: readonly SessionRecord[]): Replay {
     if (record.subtype === 'context') for (const one of readDecisions([record.data])) decisions.record(one);
     if (record.subtype !== 'request') continue;
     const recorded = read(record.data);
-    requests += 1;
-    if (recorded === undefined) return { requests, difference: unreadable(requests) };
     const view = visible(rebuilding.messages()).flatMap((message) => decisions.viewOf(message) ?? []);
-    const tries = STRIPPED.slice(0, healed ? undefined : 1).map((stripped) =>
-      requestBytes(rebuilt(view, recorded, rebuilding.kept(), stripped)),
-    );
-    if (tries.some((bytes) => digestOf(bytes).whole === recorded.whole)) continue;
-    return { requests, difference: firstDifference(requests, recorded, tries[0] ?? '') };
+    const build = (stripped: Stripped) =>
+      requestBytes(rebuilt(view, recorded?.rest ?? {}, rebuilding.kept(), stripped));
+    yield { record, recorded, builds: STRIPPED.slice(0, healed ? undefined : 1).map(build) };
   }
-  return { requests };
+}
+
+/** Which of them is the recorded one, byte for byte. */
+export function sameBuild(recorded: RequestDigest, builds: readonly string[]): number | undefined {
+  const at = builds.findIndex((bytes) => digestOf(bytes).whole === recorded.whole);
+  return at === -1 ? undefined : at;
 }
 
 function visible(messages: readonly Message[]): readonly Message[] {
@@ -72,7 +91,7 @@ function visible(messages: readonly Message[]): readonly Message[] {
 /** The request as it is built today for the settings that are on record. */
 function rebuilt(
   view: readonly Message[],
-  { rest }: RequestDigest,
+  rest: JsonObject,
   { prompt }: Pick<Kept, 'prompt'>,
   stripped: Stripped,
 ): ModelRequest {

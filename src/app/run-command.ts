@@ -6,6 +6,7 @@ import type { BuiltinCommand } from './commands/builtin-command.ts';
 import { CHANGE_COMMANDS } from './commands/change-commands.ts';
 import { LOOK_COMMANDS } from './commands/look-commands.ts';
 import { PERMISSION_COMMANDS } from './commands/permission-commands.ts';
+import { SESSION_COMMANDS } from './commands/session-commands.ts';
 import { VIEW_COMMANDS } from './commands/view-commands.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 
@@ -14,6 +15,7 @@ const BUILT_IN: readonly BuiltinCommand[] = [
   ...LOOK_COMMANDS,
   ...PERMISSION_COMMANDS,
   ...CHANGE_COMMANDS,
+  ...SESSION_COMMANDS,
 ];
 
 /** Every command that can be typed here: ours, those of files, and skills by their name. */

@@ -4,6 +4,7 @@ import type { AgentEvent } from '../contracts/event.ts';
 import type { CheckpointEntry } from '../contracts/session.ts';
 import type { CallContext, PreparedCall, Tool, ToolOutcome } from '../contracts/tool.ts';
 import { messageOf } from '../lib/errors.ts';
+import { isReminder } from '../lib/is-reminder.ts';
 import { onlyLooks } from '../permissions/bash/only-looks.ts';
 import type { Transcript } from '../session/transcript.ts';
 import type { Environment } from './environment.ts';
@@ -71,7 +72,10 @@ export function wireCheckpoints(wiring: CheckpointWiring): WiredCheckpoints | un
       if (event.type !== 'message_end' || event.message.role !== 'user') return;
       const { id, origin, blocks } = event.message;
       if (origin !== 'prompt' && origin !== 'follow_up' && origin !== 'steer') return;
-      await checkpoints.prompt(id, blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n'));
+      await checkpoints.prompt(
+        id,
+        blocks.flatMap((block) => (block.type === 'text' && !isReminder(block.text) ? [block.text] : [])).join('\n'),
+      );
     },
     watch: (tools) =>
       tools.map((tool) => ({

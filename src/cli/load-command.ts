@@ -9,6 +9,9 @@ const PROGRAMS: Readonly<Record<SubcommandName, () => Promise<Program>>> = {
   acp: () => import('./commands/acp.ts'),
   permissions: () => import('./commands/permissions.ts'),
   trust: () => import('./commands/trust.ts'),
+  sessions: () => import('./commands/sessions.ts'),
+  undo: () => import('./commands/undo.ts'),
+  replay: () => import('./commands/replay.ts'),
   completion: () => import('./commands/completion.ts'),
   help: () => import('./commands/help.ts'),
 };

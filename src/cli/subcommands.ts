@@ -58,6 +58,37 @@ const SUBCOMMANDS = [
     ],
   },
   {
+    name: 'sessions',
+    usage: 'list | show [id] | search <words> | check [id] | rename <id> <title> | delete <id> | export [id] | capsule [id] | prune',
+    words: 'stored sessions: find, read, check, export and clear them',
+    choices: ['list', 'show', 'search', 'check', 'rename', 'delete', 'export', 'capsule', 'prune'],
+    flags: [
+      { flags: '--all', words: 'those of every folder' },
+      { flags: '--json', words: 'as JSON' },
+      { flags: '--repair', words: 'check: write damaged files anew' },
+      { flags: '--format <format>', words: 'export: markdown, json or html' },
+      { flags: '--output <file>', words: 'show, export, capsule: into a new file' },
+      { flags: '--days <n>', words: 'prune: older than so many days (30)' },
+      { flags: '--dry-run', words: 'prune: only say how many' },
+    ],
+  },
+  {
+    name: 'undo',
+    usage: '',
+    words: 'take back what the last prompt changed in files',
+    flags: [
+      { flags: '--session <id>', words: 'of this session instead of the newest' },
+      { flags: '--list', words: 'only list the prompts that can be gone back to' },
+      { flags: '--to <id>', words: 'everything since this prompt' },
+    ],
+  },
+  {
+    name: 'replay',
+    usage: '<session | file>',
+    words: 'build the requests of a session anew and compare every byte',
+    flags: [{ flags: '--json', words: 'as JSON' }],
+  },
+  {
     name: 'completion',
     usage: '<bash|zsh|fish|man>',
     words: 'print a completion script, or the man page',

@@ -20,6 +20,16 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(seconds / 3600)}h${pad(Math.floor((seconds % 3600) / 60))}m`;
 }
 
+/** How long ago, in one unit: `now`, `5m`, `3h`, `2d`, `6w`. */
+export function formatAge(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return 'now';
+  if (minutes < 60) return `${minutes}m`;
+  if (minutes < 24 * 60) return `${Math.floor(minutes / 60)}h`;
+  const days = Math.floor(minutes / (24 * 60));
+  return days < 14 ? `${days}d` : `${Math.floor(days / 7)}w`;
+}
+
 /** A count of tokens: `312`, `1.2k`, `187k`, `1M`. */
 export function formatTokens(tokens: number): string {
   if (tokens < 1000) return String(tokens);

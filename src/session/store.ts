@@ -122,7 +122,7 @@ export async function pruneSessions(
 }
 
 /** A copy under a new id with everything that was kept for it; the original stays as it is. */
-export async function forkSession(session: SessionSummary, newId: string): Promise<string> {
+export async function forkSession(session: Pick<SessionSummary, 'id' | 'path'>, newId: string): Promise<string> {
   const dir = dirname(session.path);
   const path = transcriptPath(dir, newId);
   await copyFile(session.path, path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);

@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { SessionRecord } from '../contracts/session.ts';
+import { isReminder } from '../lib/is-reminder.ts';
 import { readRecords } from './read-records.ts';
 
 /** One stored session, as pickers and lists show it. */
@@ -95,7 +96,9 @@ function unescapeText(escaped: string): string | undefined {
 
 function wordsOf(record: SessionRecord): string | undefined {
   if (record.type !== 'user' || record.message.origin === 'results') return undefined;
-  return record.message.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join(' ');
+  return record.message.blocks
+    .flatMap((block) => (block.type === 'text' && !isReminder(block.text) ? [block.text] : []))
+    .join(' ');
 }
 
 function lastTitle(text: string): string | undefined {

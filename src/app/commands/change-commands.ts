@@ -51,28 +51,6 @@ export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [
     },
   },
   {
-    name: 'rename',
-    description: 'give this session a title',
-    argumentHint: '<title>',
-    async run(args, { transcript, live }) {
-      const title = args.trim();
-      if (title === '') return failed('Say the title: /rename what this is about');
-      live.change({ title });
-      await transcript.append({ type: 'title', title, by: 'person' });
-      return done(`This session is called "${title}".`);
-    },
-  },
-  {
-    name: 'branch',
-    description: 'go on in a copy later, leaving this session as it is',
-    async run(_args, { fork }) {
-      const id = await fork();
-      return id === undefined
-        ? failed('There is nothing to copy yet.')
-        : done(`A copy is kept. Open it with: ouro --resume ${id}`);
-    },
-  },
-  {
     name: 'init',
     description: 'write a CLAUDE.md for this project',
     run: async () => ({ kind: 'prompt', blocks: [{ type: 'text', text: INIT_PROMPT }] }),

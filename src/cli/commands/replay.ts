@@ -1,0 +1,32 @@
+import { resolve } from 'node:path';
+import { fileAt, openArchive } from '../../app/session-archive.ts';
+import { formatCount } from '../../lib/format.ts';
+import { sanitize } from '../../lib/sanitize.ts';
+import type { CommandRequest } from '../command-request.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** `ouro replay <session|file>`: are its requests today what they were? Exit code 1 when one is not. */
+export async function run({ words, flags, io }: CommandRequest): Promise<number> {
+  const [wanted] = words;
+  if (wanted === undefined) throw new UsageError('Usage: ouro replay <session, or the file of a capsule>');
+  const archive = openArchive(io.environment, io.cwd);
+  let path = await fileAt(resolve(io.cwd, wanted));
+  if (path === undefined) {
+    const found = await archive.find(words.join(' '));
+    if (!found.ok) {
+      io.stderr.write(`${sanitize(found.why, 'line')}\n`);
+      return 1;
+    }
+    path = found.session.path;
+  }
+  const replay = await archive.replay(path);
+  const { requests, difference } = replay;
+  if (flags.json === true) io.stdout.write(`${JSON.stringify(replay, null, 2)}\n`);
+  else if (difference === undefined) {
+    io.stdout.write(`${formatCount(requests, 'request')}, every byte the same.\n`);
+  } else {
+    const { request, where, now } = difference;
+    io.stdout.write(`Request ${request} differs from its record in ${where}.\nNow it is: ${sanitize(now, 'prompt')}\n`);
+  }
+  return difference === undefined ? 0 : 1;
+}

@@ -1,0 +1,135 @@
+import { appendFile, chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { picture } from '../checkpoints/disk-picture.ts';
+import { calls, says, text, toolUse } from '../support/api/reply.ts';
+import { type ApiServer, type Script, startApiServer } from '../support/api/server.ts';
+import { runOuro } from '../support/run-ouro.ts';
+import { storedFile, storedFiles } from '../support/stored-sessions.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
+
+let project: TempProject;
+let server: ApiServer;
+
+const SECRET = 'sk-ant-api03-abcdefghijklmnopqrstuvwx';
+
+beforeEach(async () => {
+  project = await createTempProject({ 'a.txt': 'alpha\n' });
+});
+
+afterEach(async () => {
+  await server?.close();
+  await project.remove();
+});
+
+const ouro = (...args: readonly string[]) => runOuro(project, args, server?.url, { env: { IS_SANDBOX: '1' } });
+
+async function talk(turns: Script['turns'], ...args: readonly string[]): Promise<void> {
+  await server?.close();
+  server = await startApiServer({ turns });
+  expect(await ouro('-p', ...args, '--dangerously-skip-permissions')).toMatchObject({ code: 0, stderr: '' });
+}
+
+test('sessions are listed, named, searched, read, exported and deleted', async () => {
+  await talk(
+    (_, index) =>
+      index === 0
+        ? calls(text('I **look**.'), toolUse('Bash', { command: 'echo "</pre><script>alert(1)</script>"' }))
+        : says('The walrus was Paul.'),
+    'who was the walrus?\u001b]0;evil\u0007',
+  );
+  const { id } = await storedFile(project);
+  const listed = await ouro('sessions');
+  expect(listed.stdout).toContain(id.slice(0, 8));
+  expect(listed.stdout).not.toContain('\u001b');
+  expect(JSON.parse((await ouro('sessions', 'list', '--json')).stdout)).toMatchObject([{ id, cwd: project.dir }]);
+  expect(await ouro('sessions', 'rename', id.slice(0, 6), 'the', 'walrus')).toMatchObject({ code: 0 });
+  expect((await ouro('sessions', 'list')).stdout).toContain('the walrus');
+  expect((await ouro('sessions', 'search', 'walrus', 'was', 'PAUL')).stdout).toMatch(/ouro: The walrus was Paul\./);
+  expect(await ouro('sessions', 'search', 'nobody said this')).toMatchObject({ code: 1 });
+  expect((await ouro('sessions', 'show', 'the walrus')).stdout).toMatch(
+    /# the walrus[\s\S]*## You[\s\S]*walrus[\s\S]*\*\*Bash\*\*/,
+  );
+  const exported = await ouro('sessions', 'export', id, '--format', 'html', '--output', 'out.html');
+  expect(exported.stdout.trim()).toBe(join(project.dir, 'out.html'));
+  const html = await project.read('out.html');
+  expect(html).toContain('&lt;script&gt;');
+  expect(html).not.toMatch(/<script|src=|href=/);
+  expect((await stat(join(project.dir, 'out.html'))).mode & 0o777).toBe(0o600);
+  expect(await ouro('sessions', 'export', id, '--output', 'out.html')).toMatchObject({ code: 1 });
+  expect(JSON.parse((await ouro('sessions', 'export', id, '--format', 'json')).stdout).items).toHaveLength(4);
+  expect(await ouro('sessions', 'delete', id)).toMatchObject({ code: 0 });
+  expect(await storedFiles(project)).toEqual([]);
+  expect((await ouro('sessions', 'nonsense')).code).toBe(2);
+});
+
+test('a damaged session is counted, told, repaired beside its old file, and goes on', async () => {
+  await talk([says('one')], 'first');
+  const { id, path } = await storedFile(project);
+  await appendFile(path, '\0\0\0\n{"v":1,"type":"user","uu');
+  expect(await ouro('sessions', 'check')).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/1 unreadable lines.*without its end/),
+  });
+  server = await startApiServer({ turns: [says('two')] });
+  const resumed = await ouro('-p', '--continue', 'second');
+  expect(resumed).toMatchObject({ code: 0, stdout: 'two\n', stderr: expect.stringContaining('was damaged') });
+  expect(await ouro('sessions', 'check', id, '--repair')).toMatchObject({ code: 0 });
+  expect(await ouro('sessions', 'check')).toMatchObject({ code: 0, stdout: expect.stringContaining('sound') });
+  expect(await readFile(`${path}.damaged`, 'utf8')).toContain('\0');
+});
+
+test('a replay builds the same bytes; a capsule of it does too, without secrets; a changed record is found', async () => {
+  await project.write('.env', `API_KEY=${SECRET}\n`);
+  await talk(
+    (_, index) => (index === 0 ? calls(text('I look.'), toolUse('Bash', { command: 'cat .env; pwd' })) : says('done')),
+    `mail me@example.com that my key is ${SECRET}`,
+  );
+  const { id, path } = await storedFile(project);
+  expect(await ouro('replay', id)).toMatchObject({ code: 0, stdout: '2 requests, every byte the same.\n' });
+  await ouro('sessions', 'capsule', id, '--output', 'bug.capsule');
+  const capsule = await project.read('bug.capsule');
+  expect(capsule).toContain('[secret]');
+  for (const hidden of [SECRET, 'me@example.com', project.home]) expect(capsule).not.toContain(hidden);
+  expect(await ouro('replay', 'bug.capsule')).toMatchObject({ code: 0, stdout: '2 requests, every byte the same.\n' });
+  const lines = (await readFile(path, 'utf8')).split('\n');
+  const changed = lines.map((line) => (line.includes('"type":"result"') ? line.replace('API_KEY', 'OTHER') : line));
+  await writeFile(path, changed.join('\n'));
+  const differs = await ouro('replay', id);
+  expect(differs).toMatchObject({ code: 1, stdout: expect.stringMatching(/Request 2 differs.*message 3/) });
+  expect(differs.stdout).toContain('OTHER');
+  await ouro('sessions', 'capsule', id, '--output', 'bug2.capsule');
+  expect(await ouro('replay', 'bug2.capsule')).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/Request 2 .*message 3/),
+  });
+});
+
+test('what a prompt changed is taken back after -p: tools and shell, modes and git-ignored files, prompt by prompt', async () => {
+  await project.write('.gitignore', 'secret\n');
+  await project.initGit();
+  await project.write('secret', 'mine');
+  await chmod(join(project.dir, 'secret'), 0o600);
+  await mkdir(join(project.dir, 'empty'));
+  const before = await picture(project.dir);
+  const git = await project.git('rev-parse', 'HEAD');
+  await talk(
+    [
+      calls(
+        toolUse('Write', { file_path: 'new.txt', content: 'new' }),
+        toolUse('Bash', { command: 'git clean -qfdx; rm -rf a.txt; mkdir b; echo x > b/x' }),
+      ),
+      says('done'),
+    ],
+    'tidy up',
+  );
+  const between = await picture(project.dir);
+  await talk([calls(toolUse('Bash', { command: 'chmod 700 b; mv b c' })), says('done')], '--continue', 'again');
+  expect((await ouro('undo', '--list')).stdout).toMatch(/again\n.*tidy up\n$/);
+  expect(await ouro('undo')).toMatchObject({ code: 0, stdout: expect.stringContaining('Files are as before: again') });
+  expect(await picture(project.dir)).toEqual(between);
+  expect((await ouro('undo')).code).toBe(0);
+  expect(await picture(project.dir)).toEqual(before);
+  expect(await project.git('rev-parse', 'HEAD')).toBe(git);
+  expect(await ouro('undo')).toMatchObject({ code: 1, stderr: 'No change of a file is left to undo.\n' });
+});
