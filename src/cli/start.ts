@@ -15,7 +15,7 @@ export async function start(args: readonly string[]): Promise<void> {
 }
 
 /** Anything that is thrown up to here becomes a sentence on stderr. */
-async function runToCode(args: readonly string[], io: Io, shutdown: Shutdown): Promise<number> {
+export async function runToCode(args: readonly string[], io: Io, shutdown: Shutdown): Promise<number> {
   try {
     return await run(args, io, shutdown);
   } catch (thrown) {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, promptTooLong, reply, says, status, text, thinking, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, type Script, startApiServer } from '../support/api/server.ts';
-import { runOuro } from '../support/run-ouro.ts';
+import { runHere } from '../support/run-here.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 /** What scripts read is a promise: every byte of it is compared, but what no two runs share. */
@@ -26,7 +26,7 @@ const TURNS = [
 
 async function run(script: Script, ...flags: readonly string[]) {
   server = await startApiServer(script);
-  return runOuro(project, ['-p', 'what does a.txt say?', '--model=claude-sonnet-4-5', ...flags], server.url);
+  return runHere(project, ['-p', 'what does a.txt say?', '--model=claude-sonnet-4-5', ...flags], server.url);
 }
 
 /** Ids, times and places as words; what grows with the program (tools, commands) as a count. */

@@ -2,9 +2,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, says, status, toolUse } from '../support/api/reply.ts';
-import { type ApiServer, type Script, startApiServer } from '../support/api/server.ts';
+import { type ApiServer, gate, type Script, startApiServer } from '../support/api/server.ts';
 import { HOST_FLAGS, startJsonHost } from '../support/json-host.ts';
-import { runOuro } from '../support/run-ouro.ts';
+import { runHere } from '../support/run-here.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 /** The control protocol of the real program, line by line. */
@@ -30,7 +30,7 @@ const userLine = (content: unknown) => `${JSON.stringify({ type: 'user', message
 /** The run of a host that has written everything beforehand. */
 async function fed(stdin: string, script: Script, ...flags: readonly string[]) {
   server = await startApiServer(script);
-  const end = await runOuro(project, [...HOST_FLAGS, ...flags], server.url, { stdin });
+  const end = await runHere(project, [...HOST_FLAGS, ...flags], server.url, { stdin });
   const lines: readonly Record<string, unknown>[] = end.stdout
     .split('\n')
     .filter((line) => line !== '')
@@ -197,4 +197,58 @@ test('a sub-agent is told with its own lines: begun, at work, done', async () =>
     { subtype: 'task_notification', status: 'completed', summary: 'Read a file', usage: { tool_uses: 1 } },
   ]);
   expect(await at.end()).toBe(0);
+});
+
+test('a host that goes while a question is open leaves nothing waiting', async () => {
+  const at = await host(
+    { turns: [calls(toolUse('Bash', { command: 'touch b' }, 'toolu_1')), says('then not')] },
+    '--permission-prompt-tool=stdio',
+  );
+  at.say('go');
+  await at.waitFor(({ type }) => type === 'control_request');
+  expect(await at.end()).toBe(0);
+  expect(at.heard().at(-2)).toMatchObject({
+    type: 'result',
+    result: 'then not',
+    permission_denials: [{ tool_use_id: 'toolu_1' }],
+  });
+});
+
+test('an interrupt withdraws the question, ends the turn, and is answered when it has', async () => {
+  const at = await host(
+    { turns: [calls(toolUse('Bash', { command: 'touch b' }, 'toolu_1')), says('back')] },
+    '--permission-prompt-tool=stdio',
+  );
+  at.say('go');
+  const question = await at.waitFor(({ type }) => type === 'control_request');
+  expect(await at.ask({ subtype: 'interrupt' })).toMatchObject({ subtype: 'success' });
+  expect(await at.waitFor(({ type }) => type === 'result')).toMatchObject({ subtype: 'error_during_execution' });
+  const kinds = at.heard().map((line) => String(line.subtype ?? line.type));
+  expect(at.heard()).toContainEqual({ type: 'control_cancel_request', request_id: question.request_id });
+  expect(kinds.indexOf('control_cancel_request')).toBeLessThan(kinds.indexOf('control_response'));
+  expect(kinds.indexOf('control_response')).toBeLessThan(kinds.indexOf('error_during_execution'));
+  expect(JSON.stringify(at.heard())).toContain('[Request interrupted by user');
+  at.say('go on');
+  expect(await at.waitFor(({ result }) => result === 'back')).toMatchObject({ is_error: false });
+  expect(await at.end()).toBe(0);
+});
+
+test('a signal ends a host’s process with its own code, and a reader that goes ends it quietly', async () => {
+  const { closed, open } = gate();
+  const never: Script = {
+    turns: [],
+    after: says('never', { faults: [{ at: 3, do: 'wait', until: closed, pings: 'pings' }] }),
+  };
+  const killed = await host(never);
+  killed.say('go');
+  await server.waitForRequest(1);
+  killed.running.child.kill('SIGTERM');
+  expect((await killed.running.ended).code).toBe(143);
+  const left = startJsonHost(project, [], server.url);
+  left.say('go');
+  await server.waitForRequest(2);
+  left.running.child.stdout.destroy();
+  left.send({ type: 'control_request', request_id: 'x', request: { subtype: 'list_models' } });
+  expect((await left.running.ended).code).toBe(0);
+  open();
 });

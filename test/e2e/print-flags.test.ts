@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
-import { runOuro } from '../support/run-ouro.ts';
+import { runHere } from '../support/run-here.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 /** Every flag is not only understood but honoured: seen in the request that leaves. */
@@ -21,7 +21,7 @@ afterEach(async () => {
 
 /** The first request of a run with these flags. */
 async function requestOf(...flags: readonly string[]) {
-  const end = await runOuro(project, ['-p', 'go', ...flags], server.url);
+  const end = await runHere(project, ['-p', 'go', ...flags], server.url);
   expect(end).toMatchObject({ code: 0, stdout: 'fine\n' });
   const seen = server.requests().at(-1);
   const tools = Array.isArray(seen?.body.tools) ? seen.body.tools : [];
@@ -68,7 +68,7 @@ test('a conversation held as a sub-agent has its prompt, its tools and its model
   const request = await requestOf(`--agents=${JSON.stringify(agents)}`, '--agent', 'pirate');
   expect(request).toMatchObject({ model: expect.stringContaining('haiku'), names: ['Read'] });
   expect(request.words).toContain('Say arr.');
-  const { code, stderr } = await runOuro(project, ['-p', 'go', '--agent=Explor'], server.url);
+  const { code, stderr } = await runHere(project, ['-p', 'go', '--agent=Explor'], server.url);
   expect({ code, stderr }).toEqual({
     code: 1,
     stderr: 'There is no agent "Explor" to start as. Did you mean Explore?\n',
@@ -89,7 +89,7 @@ test('a session of a chosen id is gone on with, copied, or not kept at all', asy
   expect(JSON.stringify((await requestOf('--continue', '--fork-session')).messages).match(/go/g)).toHaveLength(3);
   const other = 'a37a5ed4-6e3b-4b39-8f1c-6a1df6a9f0f3';
   await requestOf('--session-id', other, '--no-session-persistence');
-  expect(await runOuro(project, ['-p', 'go', '--resume', other], server.url)).toMatchObject({
+  expect(await runHere(project, ['-p', 'go', '--resume', other], server.url)).toMatchObject({
     code: 1,
     stdout: '',
     stderr: `There is no session "${other}". "ouro sessions list" shows what there is.\n`,
@@ -111,7 +111,7 @@ test('the debug log is named, private and tells what happened', async () => {
 test('the budget ends the run', async () => {
   await server.close();
   server = await startApiServer({ turns: () => calls(toolUse('Read', { file_path: 'a.txt' })) });
-  const { code, stdout } = await runOuro(
+  const { code, stdout } = await runHere(
     project,
     ['-p', 'go', '--max-budget-usd=0.0001', '--output-format=json'],
     server.url,
@@ -128,7 +128,7 @@ test('the fallback takes over when the first model stays away', async () => {
         ? says('from the second')
         : { kind: 'error', status: 529, type: 'overloaded_error', message: 'Overloaded', headers: {} },
   });
-  const end = await runOuro(
+  const end = await runHere(
     project,
     ['-p', 'go', '--model=claude-opus-4-5', '--fallback-model=claude-haiku-4-5'],
     server.url,

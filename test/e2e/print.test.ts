@@ -4,7 +4,8 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, says, status, text, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, gate, startApiServer } from '../support/api/server.ts';
-import { runOuro, startOuro } from '../support/run-ouro.ts';
+import { runHere } from '../support/run-here.ts';
+import { startOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 const OURO = new URL('../../bin/ouro', import.meta.url).pathname;
@@ -37,7 +38,7 @@ async function shell(line: string) {
 
 test('prompt and pipe come together: prompt, newline, stdin', async () => {
   server = await startApiServer({ turns: [says('fine')] });
-  expect(await runOuro(project, ['-p', 'review this'], server.url, { stdin: 'the diff' })).toMatchObject({
+  expect(await runHere(project, ['-p', 'review this'], server.url, { stdin: 'the diff' })).toMatchObject({
     code: 0,
     stdout: 'fine\n',
     stderr: '',
@@ -47,7 +48,7 @@ test('prompt and pipe come together: prompt, newline, stdin', async () => {
 
 test('stdin alone is a prompt, also ten megabytes of it', async () => {
   server = await startApiServer({ turns: [], after: says('long') });
-  const { code, stdout } = await runOuro(project, ['-p'], server.url, { stdin: 'x'.repeat(10_000_000) });
+  const { code, stdout } = await runHere(project, ['-p'], server.url, { stdin: 'x'.repeat(10_000_000) });
   expect({ code, stdout }).toEqual({ code: 0, stdout: 'long\n' });
 });
 
@@ -82,7 +83,7 @@ test.each([
   [['-p', '-r'], /^--resume needs the id or title/],
 ])('%j: one line on stderr, nothing on stdout, exit 2', async (args, words) => {
   server = await startApiServer({ turns: [] });
-  const { code, stdout, stderr } = await runOuro(project, args, server.url);
+  const { code, stdout, stderr } = await runHere(project, args, server.url);
   expect({ code, stdout, lines: stderr.trimEnd().split('\n').length }).toEqual({ code: 2, stdout: '', lines: 1 });
   expect(stderr.trim()).toMatch(words);
   expect(server.all()).toEqual([]);
@@ -90,7 +91,7 @@ test.each([
 
 test('without any key the three ways are named, and nothing is asked of anybody', async () => {
   server = await startApiServer({ turns: [] });
-  const { code, stdout, stderr } = await runOuro(project, ['-p', 'hi']);
+  const { code, stdout, stderr } = await runHere(project, ['-p', 'hi']);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toMatch(/ANTHROPIC_API_KEY.*--model demo/s);
 });
@@ -101,7 +102,7 @@ test.each([
   [400, 'invalid_request'],
 ])('a %d ends in exit 1 and tells hosts %s', async (code, error) => {
   server = await startApiServer({ turns: [], after: status(code) });
-  const ended = await runOuro(project, ['-p', 'hi', '--output-format', 'stream-json', '--verbose'], server.url);
+  const ended = await runHere(project, ['-p', 'hi', '--output-format', 'stream-json', '--verbose'], server.url);
   const lines = ended.stdout
     .trim()
     .split('\n')
@@ -114,7 +115,7 @@ test.each([
 
 test('the turn limit is kept, and the result says so', async () => {
   server = await startApiServer({ turns: () => calls(toolUse('Read', { file_path: 'a.txt' })) });
-  const { code, stdout } = await runOuro(
+  const { code, stdout } = await runHere(
     project,
     ['-p', 'go', '--max-turns', '2', '--output-format', 'json'],
     server.url,
@@ -127,7 +128,7 @@ test('a call that would need a question is denied with its reason, and the run g
   server = await startApiServer({
     turns: [calls(toolUse('Bash', { command: 'touch b' }, 'toolu_1')), says('then not')],
   });
-  const { code, stdout } = await runOuro(project, ['-p', 'go', '--output-format', 'json'], server.url);
+  const { code, stdout } = await runHere(project, ['-p', 'go', '--output-format', 'json'], server.url);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({
     result: 'then not',
@@ -140,7 +141,7 @@ test('a file that is named with @ comes along, but none that a rule keeps from b
   await project.write('secret.env', 'TOKEN=hush');
   server = await startApiServer({ turns: [says('seen')] });
   const settings = JSON.stringify({ permissions: { deny: ['Read(./secret.env)'] } });
-  await runOuro(project, ['-p', 'compare @a.txt and @secret.env', '--settings', settings], server.url);
+  await runHere(project, ['-p', 'compare @a.txt and @secret.env', '--settings', settings], server.url);
   expect(spoken()).toContain('alpha');
   expect(spoken()).not.toContain('hush');
 });
@@ -150,7 +151,7 @@ test('a structured answer is checked, and printed as JSON', async () => {
   server = await startApiServer({
     turns: [calls(toolUse('StructuredOutput', { n: 'x' })), calls(toolUse('StructuredOutput', { n: 42 }))],
   });
-  const { code, stdout } = await runOuro(project, ['-p', 'go', `--json-schema=${JSON.stringify(schema)}`], server.url);
+  const { code, stdout } = await runHere(project, ['-p', 'go', `--json-schema=${JSON.stringify(schema)}`], server.url);
   expect({ code, stdout }).toEqual({ code: 0, stdout: '{"n":42}\n' });
 });
 
@@ -166,4 +167,26 @@ test('asked twice to end, it ends at once', async () => {
   const [code] = await once(running.child, 'exit');
   open();
   expect([130, 143]).toContain(code);
+});
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const)('%s ends the run with its result and exit code %d', async (signal, code) => {
+  const { closed, open } = gate();
+  server = await startApiServer({
+    turns: [says('never', { faults: [{ at: 3, do: 'wait', until: closed, pings: 'pings' }] })],
+  });
+  const running = startOuro(project, ['-p', 'wait', '--output-format=stream-json', '--verbose'], server.url);
+  await Promise.race([server.waitForRequest(1), running.ended]);
+  running.child.kill(signal);
+  const end = await running.ended;
+  open();
+  expect(end.code).toBe(code);
+  expect(JSON.parse(end.stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({
+    subtype: 'error_during_execution',
+    is_error: true,
+    terminal_reason: 'aborted_streaming',
+  });
 });
