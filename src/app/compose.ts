@@ -14,6 +14,7 @@ import { doctorParts } from './doctor-parts.ts';
 import { earlierOf, promptFlags } from './earlier.ts';
 import type { Environment } from './environment.ts';
 import { explainNoModel } from './explain-no-model.ts';
+import { firstLive } from './first-live.ts';
 import { firstMode, withStoredMode } from './first-mode.ts';
 import { folderTrust } from './folder-trust.ts';
 import { forkNow } from './fork-session.ts';
@@ -63,19 +64,7 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
   const mode = firstMode(withStoredMode(options, session.stored), settings, environment);
   if (!mode.ok) return mode;
 
-  const live = createLiveState({
-    model: choice.model,
-    effort: options.effort ?? session.stored.effort ?? settings.effort ?? 'off',
-    thinkingTokens: options.maxThinkingTokens ?? session.stored.thinkingTokens,
-    mode: mode.mode,
-    cwd: session.stored.cwd ?? cwd,
-    todos: session.stored.todos ?? [],
-    title: session.rebuilt?.title,
-    outputStyle: session.stored.outputStyle ?? settings.outputStyle ?? 'default',
-    plan: session.stored.plan,
-    grants: session.stored.grants ?? [],
-    directories: session.stored.directories ?? [],
-  });
+  const live = createLiveState(firstLive({ model: choice.model, mode: mode.mode, cwd }, options, settings, session));
   const meter = createUsageMeter();
   let port: AgentPort | undefined;
   const tell = async (event: AgentEvent) => port?.tell(event);
