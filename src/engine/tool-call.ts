@@ -135,12 +135,9 @@ async function cap(
 ): Promise<ToolOutcome> {
   const call = { callId: block.id, tool: block.name };
   const limit = tool.maxResultChars;
-  const cut = typeof outcome.content === 'string' ? { ...outcome, content: outcome.content.slice(0, limit) } : outcome;
-  return (
-    (await consult(
-      () => deps.capResult(call, outcome, limit),
-      signal,
-      () => cut,
-    )) ?? cut
-  );
+  const cut = (why: string): ToolOutcome => {
+    if (typeof outcome.content !== 'string' || outcome.content.length <= limit) return outcome;
+    return { ...outcome, content: `${outcome.content.slice(0, limit)}\n[Cut here; the rest was not kept: ${why}]` };
+  };
+  return (await consult(() => deps.capResult(call, outcome, limit), signal, cut)) ?? cut('interrupted');
 }

@@ -297,5 +297,6 @@ test('ESC while a result is stored keeps the beginning of it', async () => {
     },
   });
   const { history } = await abortedAt(deps, () => false, controller);
-  expect(history.at(-1)).toMatchObject({ blocks: [{ content: 'x'.repeat(1_000) }, { type: 'text' }] });
+  const kept = `${'x'.repeat(1_000)}\n[Cut here; the rest was not kept: interrupted]`;
+  expect(history.at(-1)).toMatchObject({ blocks: [{ content: kept }, { type: 'text' }] });
 });
