@@ -27,6 +27,18 @@ export function helpText(): string {
   ].join('\n')}\n`;
 }
 
+/** What `ouro <command> --help` prints; `undefined` when there is no such command. */
+export function commandText(name: string | undefined): string | undefined {
+  const command = subcommands().find((one) => one.name === name);
+  if (command === undefined) return undefined;
+  const flags = (command.flags ?? []).map((flag) => [flag.flags, flag.words] as const);
+  return `${[
+    `Usage: ouro ${command.name} ${[flags.length === 0 ? '' : '[flags]', command.usage].filter((part) => part !== '').join(' ')}`.trim(),
+    command.words,
+    ...(flags.length === 0 ? [] : ['', ...columns(flags, 42)]),
+  ].join('\n')}\n`;
+}
+
 /** Every flag there is, by group, and every command. */
 export function allFlagsText(): string {
   const commands = subcommands().map(({ name, usage, words }) => [`ouro ${name} ${usage}`.trim(), words] as const);

@@ -30,7 +30,8 @@ export async function runToCode(args: readonly string[], io: Io, shutdown: Shutd
 
 async function run(args: readonly string[], io: Io, shutdown: Shutdown): Promise<number> {
   if (asksForHelp(args)) {
-    io.stdout.write((await import('./help.ts')).helpText());
+    const { commandText, helpText } = await import('./help.ts');
+    io.stdout.write(commandText(args[0]) ?? helpText());
     return 0;
   }
   const { findSubcommand, runSubcommand } = await import('./dispatch.ts');

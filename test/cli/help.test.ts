@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { findSubcommand } from '../../src/cli/dispatch.ts';
-import { allFlagsText, helpText } from '../../src/cli/help.ts';
+import { allFlagsText, commandText, helpText } from '../../src/cli/help.ts';
 import { FLAGS, partsOf } from '../../src/cli/options.ts';
 
 test('the short help fits on a screen and shows examples before flags', () => {
@@ -23,4 +23,10 @@ test('only the first word is a command', () => {
 
 test('a command with a slip of the finger is not sent to a model', () => {
   expect(() => findSubcommand(['docter'])).toThrow('There is no command docter. Did you mean ouro doctor?');
+});
+
+test('a command says how it is used, with its own flags', () => {
+  expect(commandText('acp')).toMatch(/^Usage: ouro acp \[flags\]\nserve an editor .*\n\n {2}--model <name> /);
+  expect(commandText('help')).toBe('Usage: ouro help [topic]\nmore about a topic\n');
+  expect(commandText('nonsense')).toBe(undefined);
 });

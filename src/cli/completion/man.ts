@@ -8,6 +8,23 @@ const EXIT_CODES = [
   ['129, 130, 143', 'Ended by SIGHUP, SIGINT, SIGTERM.'],
 ] as const;
 
+const ENVIRONMENT = [
+  ['ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN', 'The key for the API, or a token.'],
+  ['ANTHROPIC_BASE_URL', 'Where requests go instead.'],
+  ['ANTHROPIC_MODEL, ANTHROPIC_SMALL_FAST_MODEL', 'The model, and the one for small side tasks.'],
+  ['OURO_HOME', 'Where sessions and settings are kept; ~/.ouro by default.'],
+  [
+    'OURO_STREAM_IDLE_TIMEOUT_MS, OURO_MAX_RETRIES',
+    'How long a silent reply is waited for, and how often it is tried.',
+  ],
+  [
+    'OURO_BASH_TIMEOUT_MS, OURO_MCP_CALL_TIMEOUT_MS, OURO_HOOK_TIMEOUT_MS',
+    'How long commands, servers and hooks may take.',
+  ],
+  ['NO_COLOR, FORCE_COLOR', 'Whether there are colours.'],
+  ['HTTPS_PROXY, NODE_EXTRA_CA_CERTS', 'The way out, and who is trusted on it.'],
+] as const;
+
 /** The man page, in roff: `ouro completion man > ouro.1`. */
 export function manPage(): string {
   const flags = FLAG_GROUPS.flatMap((group) => [
@@ -32,9 +49,13 @@ export function manPage(): string {
     '.SH EXIT STATUS',
     ...EXIT_CODES.flatMap(([code, words]) => item(code, words)),
     '.SH ENVIRONMENT',
-    ...item('ANTHROPIC_API_KEY', 'The key for the API.'),
-    ...item('ANTHROPIC_BASE_URL', 'Where requests go instead.'),
-    ...item('OURO_HOME', 'Where sessions and settings are kept; ~/.ouro by default.'),
+    ...ENVIRONMENT.flatMap(([name, words]) => item(name, words)),
+    '.SH FILES',
+    ...item('~/.ouro/settings.json', 'Settings of the user.'),
+    ...item('.claude/settings.json', 'Settings of a project; settings.local.json beside it is for this machine alone.'),
+    ...item('~/.ouro/projects', 'Every session, as lines of JSON.'),
+    '.SH SEE ALSO',
+    'ouro help, and the pages it names.',
   ].join('\n')}\n`;
 }
 
