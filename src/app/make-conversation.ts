@@ -108,10 +108,12 @@ export function makeConversation(base: ConversationBase): Conversation {
       await transcript.append({ type: 'title', title, by: 'person' });
     },
     background: () =>
-      loop.shells
-        .list()
-        .filter((shell) => shell.exit === undefined)
-        .map(({ id, command, startedAtMs }) => ({ id, title: command, elapsedMs: Date.now() - startedAtMs })),
+      [
+        ...loop.shells
+          .list()
+          .flatMap(({ exit, command, ...shell }) => (exit === undefined ? [{ ...shell, title: command }] : [])),
+        ...loop.subagents.running(),
+      ].map(({ id, title, startedAtMs }) => ({ id, title, elapsedMs: Date.now() - startedAtMs })),
     moveToBackground: loop.shells.moveToBackground,
     control: wireControl(parts),
     draft: base.kept.draft,
