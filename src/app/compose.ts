@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { createAgent } from '../agent/agent.ts';
 import type { AgentPort } from '../agent/parts.ts';
 import type { Conversation } from '../contracts/conversation.ts';
@@ -10,7 +9,7 @@ import { asJson } from '../lib/as-json.ts';
 import { asAgent } from './as-agent.ts';
 import { chooseModel } from './choose-model.ts';
 import { openDebugLog } from './debug-log.ts';
-import { doctorParts } from './doctor-parts.ts';
+import { examineHere } from './doctor-parts.ts';
 import { earlierOf, promptFlags } from './earlier.ts';
 import type { Environment } from './environment.ts';
 import { explainNoModel } from './explain-no-model.ts';
@@ -18,6 +17,7 @@ import { firstLive } from './first-live.ts';
 import { firstMode, withStoredMode } from './first-mode.ts';
 import { folderTrust } from './folder-trust.ts';
 import { forkNow } from './fork-session.ts';
+import { gatedCalls } from './gated-calls.ts';
 import { gitSnapshot } from './git-snapshot.ts';
 import { keepSession } from './keep-session.ts';
 import { knobsOf } from './knobs.ts';
@@ -27,11 +27,13 @@ import { loopHooks } from './loop-hooks.ts';
 import { makeConversation } from './make-conversation.ts';
 import { makeHooks } from './make-hooks.ts';
 import { openSession } from './open-session.ts';
+import { problemLines } from './problem-lines.ts';
 import { readSettings } from './read-settings.ts';
 import { startRun } from './start-run.ts';
 import { createUsageMeter } from './usage-meter.ts';
 import { wireCheckpoints } from './wire-checkpoints.ts';
 import { wireLoop } from './wire-loop.ts';
+import { wireMcp } from './wire-mcp.ts';
 import { wirePermissions } from './wire-permissions.ts';
 
 export type Composed =
@@ -99,6 +101,19 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
     onStored: trust.renew,
     newId: randomUUID,
   });
+  const ledger = started.ledgerOf(transcript);
+  const mcp = await wireMcp({
+    options,
+    environment,
+    cwd,
+    trusted,
+    loaded,
+    roots: permissions.roots,
+    ledger,
+    tell,
+    expect: (why) => loop.observer.expect(why),
+    newId: randomUUID,
+  });
   const checkpoints = wireCheckpoints({
     transcript,
     entries: session.rebuilt?.checkpoints ?? [],
@@ -139,8 +154,9 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
     tell,
     permissions,
     contextDecisions: session.contextDecisions,
-    ledger: started.ledgerOf(transcript),
+    ledger,
     checkpoints,
+    mcp,
     recorded: kept.recorded(choice.port),
     earlier,
     newId: randomUUID,
@@ -152,6 +168,7 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
   const agent = createAgent({
     sessionId: session.id,
     messages: session.messages,
+    queued: session.rebuilt?.queued ?? [],
     listeners: [
       kept.record,
       ...(checkpoints === undefined ? [] : [checkpoints.hear]),
@@ -187,10 +204,9 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
     ...session.warnings,
     ...(renewed === undefined ? [] : [renewed]),
     ...permissions.warnings(),
-    ...loaded.problems.map(({ file, line, text }) => `${file}${line === undefined ? '' : `:${line}`} ${text}`),
-    ...extensions.problems.map(({ path, line, text }) => `${path}${line === undefined ? '' : `:${line}`} ${text}`),
+    ...mcp.problems,
+    ...problemLines(loaded, extensions),
   ];
-  const withPort = async (use: (attached: AgentPort) => Promise<string>) => (port === undefined ? '' : use(port));
   const conversation = makeConversation({
     agent,
     live,
@@ -210,18 +226,19 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
     permissions,
     skipPermissions: mode.mayBypass,
     tell,
-    gatedShell: (command, allowed) => withPort((attached) => loop.runGated('Bash', { command }, attached, allowed)),
-    gatedFile: (path) =>
-      withPort((attached) => loop.runGated('Read', { file_path: resolve(live.now().cwd, path) }, attached)),
+    ...gatedCalls(
+      () => port,
+      loop.runGated,
+      () => live.now().cwd,
+    ),
     fork: () => forkNow(transcript),
     started,
     kept,
     checkpoints,
-    examine: async () => {
-      const { examine, formatFindings } = await import('./doctor.ts');
-      return formatFindings(await examine(doctorParts(options, environment)), 'plain');
-    },
+    mcp,
+    examine: () => examineHere(options, environment),
     newId: randomUUID,
   });
+  mcp.start();
   return { ok: true, conversation };
 }

@@ -16,6 +16,7 @@ import type { StartedRun } from './start-run.ts';
 import type { UsageMeter } from './usage-meter.ts';
 import type { WiredCheckpoints } from './wire-checkpoints.ts';
 import type { LoopParts } from './wire-loop.ts';
+import type { WiredMcp } from './wire-mcp.ts';
 import type { Permissions } from './wire-permissions.ts';
 
 /** What the composition root hands over. */
@@ -44,6 +45,7 @@ export type ConversationBase = {
   readonly started: StartedRun;
   readonly kept: KeptSession;
   readonly checkpoints: WiredCheckpoints | undefined;
+  readonly mcp: WiredMcp;
   readonly examine: () => Promise<string>;
   readonly newId: () => string;
 };

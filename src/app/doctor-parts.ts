@@ -5,7 +5,7 @@ import type { Environment } from './environment.ts';
 import { readSettings } from './read-settings.ts';
 
 /** What the doctor looks at on this machine. */
-export function doctorParts(options: Pick<RunOptions, 'cwd'>, environment: Environment): DoctorParts {
+function doctorParts(options: Pick<RunOptions, 'cwd'>, environment: Environment): DoctorParts {
   const { stdout } = process;
   return {
     environment,
@@ -28,4 +28,10 @@ async function findRipgrep(): Promise<string | undefined> {
   } catch {
     return undefined;
   }
+}
+
+/** The doctor's findings as text; it is loaded when somebody calls it. */
+export async function examineHere(...given: Parameters<typeof doctorParts>): Promise<string> {
+  const { examine, formatFindings } = await import('./doctor.ts');
+  return formatFindings(await examine(doctorParts(...given)), 'plain');
 }

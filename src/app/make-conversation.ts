@@ -38,7 +38,7 @@ export function makeConversation(base: ConversationBase): Conversation {
       windowTokens: choice.infoOf(model).contextWindow,
       compactAt: loop.context.limits(model).compactAt,
       system: loop.prompt.system.parts(),
-      tools: loop.tools.map(({ spec, source }) => ({ spec, source })),
+      tools: loop.tools().map(({ spec, source }) => ({ spec, source })),
       view: prepared.view,
       knownTokens: meter.contextTokens() === 0 ? undefined : meter.contextTokens(),
     });
@@ -67,12 +67,13 @@ export function makeConversation(base: ConversationBase): Conversation {
   const findFiles = createFindFiles(loop.locator, base.cwd, Date.now);
   const runShell = createShellLines({
     ...base,
-    bash: () => loop.tools.find((tool) => tool.name === 'Bash'),
+    bash: () => loop.tools().find((tool) => tool.name === 'Bash'),
     cwd: () => live.now().cwd,
   });
 
   return {
     agent,
+    ready: base.mcp.ready,
     info: () => infoOf(parts),
     usage: meter.report,
     setModel,
@@ -123,7 +124,7 @@ export function makeConversation(base: ConversationBase): Conversation {
       loop.stopBackground();
       await agent.waitForIdle();
       await base.hooks.fire('SessionEnd', { reason }, AbortSignal.timeout(1_500));
-      await loop.shells.closeAll();
+      await Promise.all([loop.shells.closeAll(), base.mcp.hub.close()]);
       base.permissions.sandbox.close();
       await transcript.close();
       base.started.close();
@@ -152,8 +153,10 @@ function infoOf({
     modelInfo: choice.infoOf(model),
     effort,
     mode,
-    tools: loop.tools.map((tool) => tool.name),
-    mcpServers: [],
+    tools: loop.tools().map((tool) => tool.name),
+    mcpServers: parts.mcp.hub
+      .states()
+      .map(({ name, status, error }) => ({ name, status, ...(error === undefined ? {} : { error }) })),
     agents: extensions().agents.map(({ name }) => name),
     skills: extensions().skills.map(({ name }) => name),
     outputStyle,

@@ -1,5 +1,6 @@
 import type { ControlPort } from '../contracts/host.ts';
 import { asJson } from '../lib/as-json.ts';
+import { controlMcp } from './control-mcp.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 import { readForHost } from './read-for-host.ts';
 
@@ -7,6 +8,7 @@ import { readForHost } from './read-for-host.ts';
 export function wireControl(parts: ConversationParts): Partial<ControlPort> {
   const { permissions, live, extensions, choice, loop } = parts;
   return {
+    ...controlMcp(parts.mcp),
     permissionRules: () => ({ rules: permissions.rules(), directories: permissions.roots() }),
     async updatePermissions(updates) {
       await permissions.update(updates);

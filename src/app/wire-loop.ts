@@ -34,6 +34,7 @@ import { makeSubagents } from './run-subagent.ts';
 import { makeSideAsks } from './side-asks.ts';
 import type { UsageMeter } from './usage-meter.ts';
 import type { WiredCheckpoints } from './wire-checkpoints.ts';
+import type { WiredMcp } from './wire-mcp.ts';
 import type { Permissions } from './wire-permissions.ts';
 
 export type LoopWiring = {
@@ -54,6 +55,7 @@ export type LoopWiring = {
   readonly contextDecisions: readonly Decision[];
   readonly ledger: BashParts['ledger'];
   readonly checkpoints: WiredCheckpoints | undefined;
+  readonly mcp: WiredMcp;
   /** The port of the main conversation, each request on record before it leaves. */
   readonly recorded: ModelPort;
   /** What an earlier run of this session sent and told: repeated, not made anew. */
@@ -111,8 +113,8 @@ export function wireLoop(wiring: LoopWiring) {
     answerSchema: options.jsonSchema,
   });
   const watched = wiring.checkpoints?.watch(box.tools) ?? box.tools;
-  const tools = offerTools(watched, options, permissions.rules());
-  const offered = () => fittingTools(tools, choice.infoOf(live.now().model));
+  const tools = () => offerTools([...watched, ...wiring.mcp.tools()], options, permissions.rules());
+  const offered = () => fittingTools(tools(), choice.infoOf(live.now().model));
   const deferral = makeDeferral(offered, () => choice.infoOf(live.now().model));
   const prompt = makePrompt({
     options,
@@ -124,7 +126,7 @@ export function wireLoop(wiring: LoopWiring) {
     git: wiring.git,
     earlier: wiring.earlier,
     tools: () => offered().map(({ name }) => name),
-    mcpInstructions: () => [],
+    mcpInstructions: wiring.mcp.hub.instructions,
     takeDiskChanges: box.readState.takeDiskChanges,
     backgroundNews: () => {
       const news = [...box.shells.takeNotices(), ...notices];
@@ -194,7 +196,9 @@ export function wireLoop(wiring: LoopWiring) {
 
   /** A call nobody's reply asked for (a line in a command's file): the same gate, the same tool. */
   async function runGated(name: string, input: JsonObject, port: AgentPort, allowed: readonly string[] = []) {
-    const prepared = tools.find((tool) => tool.name === name)?.prepare(input);
+    const prepared = tools()
+      .find((tool) => tool.name === name)
+      ?.prepare(input);
     if (prepared?.ok !== true) return `(${name} is not available here)`;
     const { call } = prepared;
     const callId = `command-${newId()}`;
@@ -224,7 +228,9 @@ export function wireLoop(wiring: LoopWiring) {
     roots: permissions.roots,
     plan: () => live.now().plan,
     observer,
-    ready: prompt.ready,
+    ready: async () => {
+      await Promise.all([prompt.ready(), wiring.mcp.ready()]);
+    },
     deps(port: AgentPort): QueryDeps {
       current = { port };
       return depsOf(port, 'Stop');

@@ -49,6 +49,7 @@ export async function printOnce(
     if (output.format !== 'text') for (const line of writer.linesOf(event)) say(line);
     else if (event.type === 'notice' && event.level !== 'info') warn(event.text);
   });
+  await conversation.ready?.();
   say(initLine(conversation));
   for (const warning of conversation.info().warnings) warn(warning);
   const { terminal, words } = await answer(conversation, said);

@@ -10,6 +10,8 @@ import type { PermissionMode } from './permission.ts';
 /** Everything a face (screen, print mode, editor, host) may ask of one running conversation. */
 export type Conversation = {
   readonly agent: Agent;
+  /** Resolves when what comes late is there: the servers a first request would miss. */
+  ready?(): Promise<void>;
   info(): ConversationInfo;
   usage(): UsageReport;
   /** Switches the model from the next turn on; answers with the full id, or why not. */

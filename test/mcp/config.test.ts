@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { McpServerConfig } from '../../src/contracts/settings.ts';
 import { type ConfigParts, readMcpConfig } from '../../src/mcp/config.ts';
 
 const variable = (name: string) => `\${${name}}`;
@@ -25,7 +26,7 @@ function parts(given: Partial<ConfigParts> = {}): ConfigParts {
   };
 }
 
-const user = (servers: object) => ({
+const user = (servers: Readonly<Record<string, McpServerConfig>>) => ({
   source: 'user' as const,
   file: '/u/settings.json',
   settings: { mcpServers: servers },

@@ -123,6 +123,8 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
       while (current !== undefined && (!accepts || (first?.type === 'text' && first.text.startsWith('/')))) {
         await current;
       }
+      // Servers that are on their way belong to what the first line tells.
+      await conversation.ready?.();
       const said = blocks.some(saysSomething) ? await understandBlocks(conversation, blocks) : NOTHING_SAID;
       if (said.kind === 'answer') {
         begin();

@@ -1,0 +1,34 @@
+import type { RunOptions } from '../contracts/run-options.ts';
+import type { LoadedSettings } from '../contracts/settings.ts';
+import { type McpConfig, readMcpConfig } from '../mcp/config.ts';
+import type { Environment } from './environment.ts';
+import { openApprovals } from './mcp-approvals.ts';
+import { textOf } from './read-settings.ts';
+
+export type McpReading = {
+  readonly options: Pick<RunOptions, 'mcpConfig' | 'mcpSources'>;
+  readonly environment: Environment;
+  readonly cwd: string;
+  readonly trusted: boolean;
+  readonly loaded: LoadedSettings;
+};
+
+/** The MCP servers that are configured here, from the real disk. */
+export async function readMcp({ options, environment, cwd, trusted, loaded }: McpReading): Promise<McpConfig> {
+  const { merged, layers } = loaded;
+  return readMcpConfig({
+    cwd,
+    trusted,
+    layers,
+    flags: options.mcpConfig,
+    sources: options.mcpSources,
+    approvals: await openApprovals(environment.ouroHome, cwd).of(),
+    disabled: merged.disabledMcpjsonServers ?? [],
+    // A project cannot approve its own servers.
+    enabled: layers
+      .filter(({ source }) => source === 'managed' || source === 'flag' || source === 'user')
+      .flatMap(({ settings }) => settings.enabledMcpjsonServers ?? []),
+    variables: environment.variables,
+    readText: textOf,
+  });
+}

@@ -1,0 +1,107 @@
+import type { AgentEvent } from '../contracts/event.ts';
+import type { HostMcpServer } from '../contracts/host.ts';
+import type { RunOptions } from '../contracts/run-options.ts';
+import type { Tool } from '../contracts/tool.ts';
+import { untilAborted } from '../lib/abort.ts';
+import { createMcpHub, type McpHub } from '../mcp/hub.ts';
+import type { McpChange, ServerLedger } from '../mcp/mcp-parts.ts';
+import { createListMcpResourcesTool } from '../tools/list-mcp-resources/list-mcp-resources.ts';
+import { createReadMcpResourceTool } from '../tools/read-mcp-resource/read-mcp-resource.ts';
+import type { Environment } from './environment.ts';
+import { openApprovals } from './mcp-approvals.ts';
+import { type McpReading, readMcp } from './read-mcp.ts';
+import { VERSION } from './version.ts';
+
+export type McpWiring = Omit<McpReading, 'options'> & {
+  readonly options: RunOptions;
+  readonly environment: Environment;
+  readonly roots: () => readonly string[];
+  readonly ledger: ServerLedger;
+  readonly tell: (event: AgentEvent) => Promise<void>;
+  /** What will be sent next differs from what the cache holds, for a reason. */
+  readonly expect: (why: string) => void;
+  readonly newId: () => string;
+};
+
+/** The MCP servers of a conversation, and the tools they bring. */
+export type WiredMcp = {
+  readonly hub: McpHub;
+  readonly problems: readonly string[];
+  tools(): readonly Tool[];
+  /** Begins with the servers; the screen is painted first. */
+  start(): void;
+  /** Resolves when the first request may be sent: with all servers there, or without the slow ones. */
+  ready(): Promise<void>;
+  /** Approves or rejects a server of the project as it is configured now. */
+  judge(name: string, verdict: 'approved' | 'rejected'): Promise<{ readonly ok: boolean; readonly words: string }>;
+};
+
+/** Loading the library costs what a first paint costs, so it comes after it. */
+const AFTER_PAINT_MS = 150;
+/** A person at the screen is not kept waiting by a server; a script wants its tools. */
+const PATIENCE_MS = 2_000;
+
+export async function wireMcp(wiring: McpWiring): Promise<WiredMcp> {
+  const { options, environment, cwd } = wiring;
+  const config = await readMcp(wiring);
+  const hostServers: readonly HostMcpServer[] = options.host?.mcpServers ?? [];
+  const { mcpTimeoutMs, mcpCallTimeoutMs } = environment.knobs;
+  const hub = createMcpHub({
+    servers: config.servers,
+    hosted: hostServers,
+    cwd,
+    roots: wiring.roots,
+    variables: environment.variables,
+    ouroHome: environment.ouroHome,
+    version: VERSION,
+    ...(mcpTimeoutMs === undefined ? {} : { startTimeoutMs: mcpTimeoutMs }),
+    ...(mcpCallTimeoutMs === undefined ? {} : { callTimeoutMs: mcpCallTimeoutMs }),
+    onChange: (change) => hear(change, wiring),
+    newMarker: wiring.newId,
+    ledger: wiring.ledger,
+  });
+  const resourceTools = [
+    createListMcpResourcesTool((server) => hub.resources(server, AbortSignal.timeout(mcpCallTimeoutMs ?? 60_000))),
+    createReadMcpResourceTool(hub.read),
+  ];
+  const waiting = config.servers.filter(({ held }) => held?.why === 'approval').map(({ name }) => name);
+  return {
+    hub,
+    problems: [
+      ...config.problems.map(({ file, text }) => `${file}: ${text}`),
+      ...(waiting.length === 0
+        ? []
+        : [`Not started before you approve them: ${waiting.join(', ')}. Look with /mcp, or "ouro mcp list".`]),
+    ],
+    tools: () => (hub.states().length === 0 ? [] : [...resourceTools, ...hub.tools()]),
+    start() {
+      if (hub.states().length === 0) return;
+      if (options.face === 'screen') setTimeout(hub.start, AFTER_PAINT_MS).unref();
+      else hub.start();
+    },
+    async ready() {
+      if (hub.states().length === 0) return;
+      hub.start();
+      const limit = options.face === 'screen' ? AbortSignal.timeout(PATIENCE_MS) : new AbortController().signal;
+      await untilAborted(hub.settled(), limit);
+    },
+    async judge(name, verdict) {
+      const fresh = (await readMcp(wiring)).servers.find((server) => server.name === name);
+      if (fresh === undefined || (fresh.scope !== 'project' && fresh.scope !== 'local')) {
+        return { ok: false, words: `This project configures no MCP server ${name}.` };
+      }
+      await openApprovals(environment.ouroHome, cwd).keep(name, { hash: fresh.hash, verdict });
+      const judged = (await readMcp(wiring)).servers.find((server) => server.name === name);
+      if (judged !== undefined) await hub.put(judged);
+      return {
+        ok: true,
+        words: verdict === 'approved' ? `${name} is approved and starts.` : `${name} is not started.`,
+      };
+    },
+  };
+}
+
+function hear(change: McpChange, { tell, expect }: McpWiring): void {
+  if (change.kind === 'tools') expect(`The tools of ${change.server} changed.`);
+  if (change.kind === 'state') void tell({ type: 'notice', level: change.level, topic: 'mcp', text: change.words });
+}
