@@ -13,7 +13,7 @@ import { statusAfter } from './status.ts';
 /** The control panel: commands go in, events come out, one query runs at a time. */
 export function createAgent(parts: AgentParts): Agent {
   const broadcast = createBroadcast(parts.onListenerError ?? (() => undefined));
-  const queues = createQueues();
+  const queues = createQueues(parts.queued);
   const questions = createQuestions((event) => void tell(event), parts.newId);
   let messages: readonly Message[] = parts.messages;
   let status: AgentStatus = 'idle';

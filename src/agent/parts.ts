@@ -1,5 +1,5 @@
 import type { AgentListener } from '../contracts/agent.ts';
-import type { AgentEvent } from '../contracts/event.ts';
+import type { AgentEvent, QueuedMessage } from '../contracts/event.ts';
 import type { Message } from '../contracts/message.ts';
 import type { Effort } from '../contracts/model.ts';
 import type { PermissionMode } from '../contracts/permission.ts';
@@ -19,6 +19,8 @@ export type AgentPort = {
 export type AgentParts = {
   readonly sessionId: string;
   readonly messages: readonly Message[];
+  /** What was waiting when the session was left. */
+  readonly queued?: readonly QueuedMessage[];
   /** In order, the transcript first. */
   readonly listeners: readonly AgentListener[];
   /** A fresh snapshot for each query. */

@@ -13,8 +13,8 @@ export type Queues = {
   setMode(lane: QueuedMessage['lane'], mode: QueueMode): void;
 };
 
-export function createQueues(): Queues {
-  let items: readonly QueuedMessage[] = [];
+export function createQueues(waiting: readonly QueuedMessage[] = []): Queues {
+  let items = waiting;
   const modes: Record<QueuedMessage['lane'], QueueMode> = { next: 'one-at-a-time', after: 'one-at-a-time' };
 
   return {
