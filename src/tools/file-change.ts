@@ -1,4 +1,4 @@
-import { mkdir, realpath, stat } from 'node:fs/promises';
+import { access, constants, mkdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ToolFailure } from '../contracts/tool.ts';
 import { type WriteFs, WriteRefused, writeAtomically } from '../lib/atomic-write.ts';
@@ -27,7 +27,20 @@ export async function readForChange(file: string, parts: ChangeParts, signal: Ab
   if (seen.hash !== current.hash) {
     throw new ToolFailure(`${file} was changed on disk since it was read. Read it again, then repeat the change.`);
   }
+  await refuseReadOnly(file, current.realPath);
   return current;
+}
+
+/** Replacing a file needs no right to write it, so what somebody made read-only has to be asked about here. */
+async function refuseReadOnly(file: string, realPath: string): Promise<void> {
+  const { mode } = await stat(realPath);
+  const mayWrite = await access(realPath, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+  // Root may write everything; a file without any write bit was meant to stay as it is all the same.
+  if (mayWrite && (mode & 0o222) !== 0) return;
+  throw new ToolFailure(`${file} is read-only. If it really has to change, make it writable first (chmod u+w).`);
 }
 
 /** Is there anything under this name? */

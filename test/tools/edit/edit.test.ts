@@ -1,4 +1,4 @@
-import { readFile, symlink, writeFile } from 'node:fs/promises';
+import { chmod, readFile, symlink, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEditTool } from '../../../src/tools/edit/edit.ts';
 import { createReadTool } from '../../../src/tools/read/read.ts';
@@ -186,6 +186,14 @@ describe('refusals', () => {
   ])('%s', async (_, old, next, expected) => {
     const file = await prepare(Buffer.from('a\n'));
     await expect(edit(file, old, next)).rejects.toThrow(expected);
+  });
+  test('a read-only file stays as it is, also behind a link', async () => {
+    const file = await prepare(Buffer.from('a\n'));
+    await chmod(file, 0o444);
+    await symlink(file, bench.at('link-to-read-only'));
+    await expect(edit(file, 'a', 'b')).rejects.toThrow('is read-only');
+    await expect(edit(bench.at('link-to-read-only'), 'a', 'b')).rejects.toThrow('is read-only');
+    expect(await readFile(file, 'utf8')).toBe('a\n');
   });
   test('a character the encoding lacks is named', async () => {
     const file = await prepare(Buffer.from('é\n', 'latin1'));
