@@ -169,7 +169,6 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
     sessionId: session.id,
     messages: session.messages,
     queued: session.rebuilt?.queued ?? [],
-    queued: session.rebuilt?.queued ?? [],
     listeners: [
       kept.record,
       ...(checkpoints === undefined ? [] : [checkpoints.hear]),

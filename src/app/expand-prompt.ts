@@ -11,6 +11,8 @@ export type ExpandPromptParts = {
   readonly home: string;
   /** May this path be read without a question? */
   readonly mayRead: (path: string) => boolean;
+  /** What a server says about `server:uri`; `undefined` when that names no resource. */
+  readonly readResource: (mention: string) => Promise<string | undefined>;
 };
 
 /** Files named with @ come along with the words, so that nobody has to read them first. The words stay as they were typed. */
@@ -20,7 +22,7 @@ export async function expandPrompt(
   parts: ExpandPromptParts,
 ): Promise<Prompt> {
   const named = [...new Set(mentions(words))].slice(0, MAX_FILES);
-  const files = await Promise.all(named.map((path) => attach(path, parts)));
+  const files = await Promise.all(named.map(async (name) => (await parts.readResource(name)) ?? attach(name, parts)));
   const blocks: UserBlock[] = [
     ...images.map(
       ({ mediaType, data }): UserBlock => ({ type: 'image', source: { type: 'base64', media_type: mediaType, data } }),

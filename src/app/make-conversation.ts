@@ -99,6 +99,7 @@ export function makeConversation(base: ConversationBase): Conversation {
       expandPrompt(words, images, {
         cwd: live.now().cwd,
         home: base.environment.home,
+        readResource: base.mcp.mentioned,
         mayRead: (path) => mayReadUnasked(path, { permissions: base.permissions, cwd: live.now().cwd }),
       }),
     contextUsage,

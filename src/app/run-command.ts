@@ -1,25 +1,30 @@
 import { expandCommand } from '../commands/expand-command.ts';
 import type { CommandInfo, CommandOutcome } from '../contracts/command.ts';
 import type { CustomCommand } from '../contracts/extension.ts';
+import { messageOf } from '../lib/errors.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { BuiltinCommand } from './commands/builtin-command.ts';
 import { CHANGE_COMMANDS } from './commands/change-commands.ts';
 import { LOOK_COMMANDS } from './commands/look-commands.ts';
+import { MCP_COMMANDS } from './commands/mcp-commands.ts';
 import { PERMISSION_COMMANDS } from './commands/permission-commands.ts';
 import { SESSION_COMMANDS } from './commands/session-commands.ts';
 import { VIEW_COMMANDS } from './commands/view-commands.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 
+const PROMPT_MS = 60_000;
+
 const BUILT_IN: readonly BuiltinCommand[] = [
   ...VIEW_COMMANDS,
   ...LOOK_COMMANDS,
   ...PERMISSION_COMMANDS,
+  ...MCP_COMMANDS,
   ...CHANGE_COMMANDS,
   ...SESSION_COMMANDS,
 ];
 
 /** Every command that can be typed here: ours, those of files, and skills by their name. */
-export function listCommands({ extensions }: ConversationParts): readonly CommandInfo[] {
+export function listCommands({ extensions, mcp }: ConversationParts): readonly CommandInfo[] {
   const own = BUILT_IN.map(({ name, description, argumentHint }) => ({
     name,
     description,
@@ -36,7 +41,7 @@ export function listCommands({ extensions }: ConversationParts): readonly Comman
   const skills = extensions()
     .skills.filter(({ name }) => !taken.has(name))
     .map(({ name, description }) => ({ name, description, source: 'skill' as const }));
-  return [...own, ...custom, ...skills].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return [...own, ...custom, ...skills, ...mcp.hub.prompts()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** Runs a line without its slash. Built-in names win over files. */
@@ -51,6 +56,7 @@ export async function runCommand(line: string, parts: ConversationParts): Promis
     const words = `Use the skill ${skill.name} (its files are in ${skill.folder}):\n\n${skill.body}${args === '' ? '' : `\n\nArguments: ${args}`}`;
     return { kind: 'prompt', blocks: [{ type: 'text', text: words }] };
   }
+  if (name.startsWith('mcp__')) return runPrompt(name, args, parts);
   const close = nearest(
     name,
     listCommands(parts).map((command) => command.name),
@@ -59,6 +65,16 @@ export async function runCommand(line: string, parts: ConversationParts): Promis
     kind: 'failed',
     words: `There is no command /${name}.${close === undefined ? ' / shows what there is.' : ` Did you mean /${close}?`}`,
   };
+}
+
+/** A prompt that a server offers: what it says is said to the model. */
+async function runPrompt(name: string, args: string, { mcp }: ConversationParts): Promise<CommandOutcome> {
+  const limit = AbortSignal.timeout(PROMPT_MS);
+  const told = await mcp.hub.prompt(name, args, limit).catch((thrown: unknown) => ({
+    ok: false as const,
+    why: messageOf(thrown),
+  }));
+  return told.ok ? { kind: 'prompt', blocks: told.blocks } : { kind: 'failed', words: told.why };
 }
 
 async function runCustom(command: CustomCommand, args: string, parts: ConversationParts): Promise<CommandOutcome> {

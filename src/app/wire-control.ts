@@ -28,6 +28,11 @@ export function wireControl(parts: ConversationParts): Partial<ControlPort> {
       await shell?.stop();
       return { ok: true };
     },
+    async previewRewind(messageId) {
+      // Comparing texts is loaded with the first question about them.
+      const { previewRewind } = await import('./preview-rewind.ts');
+      return previewRewind(parts.checkpoints, messageId);
+    },
     readFile: (path, maxBytes) => readForHost(path, maxBytes, { permissions, cwd: live.now().cwd }),
     agents: () =>
       extensions().agents.map(({ name, description, model }) => ({

@@ -3,6 +3,7 @@ import type { HostMcpServer } from '../contracts/host.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { untilAborted } from '../lib/abort.ts';
+import { messageOf } from '../lib/errors.ts';
 import { createMcpHub, type McpHub } from '../mcp/hub.ts';
 import type { McpChange, ServerLedger } from '../mcp/mcp-parts.ts';
 import { createListMcpResourcesTool } from '../tools/list-mcp-resources/list-mcp-resources.ts';
@@ -32,6 +33,8 @@ export type WiredMcp = {
   start(): void;
   /** Resolves when the first request may be sent: with all servers there, or without the slow ones. */
   ready(): Promise<void>;
+  /** What a resource named `server:uri` in a prompt holds; `undefined` when no server has that name. */
+  mentioned(mention: string): Promise<string | undefined>;
   /** Approves or rejects a server of the project as it is configured now. */
   judge(name: string, verdict: 'approved' | 'rejected'): Promise<{ readonly ok: boolean; readonly words: string }>;
 };
@@ -40,6 +43,8 @@ export type WiredMcp = {
 const AFTER_PAINT_MS = 150;
 /** A person at the screen is not kept waiting by a server; a script wants its tools. */
 const PATIENCE_MS = 2_000;
+const MENTION_MS = 30_000;
+const MENTION_CHARS = 100_000;
 
 export async function wireMcp(wiring: McpWiring): Promise<WiredMcp> {
   const { options, environment, cwd } = wiring;
@@ -84,6 +89,17 @@ export async function wireMcp(wiring: McpWiring): Promise<WiredMcp> {
       hub.start();
       const limit = options.face === 'screen' ? AbortSignal.timeout(PATIENCE_MS) : new AbortController().signal;
       await untilAborted(hub.settled(), limit);
+    },
+    async mentioned(mention) {
+      const [, server = '', uri = ''] = /^([^:/\\]+):(.+)$/.exec(mention) ?? [];
+      if (!hub.states().some(({ name }) => name === server)) return undefined;
+      try {
+        const blocks = await hub.read(server, uri, AbortSignal.timeout(mcpCallTimeoutMs ?? MENTION_MS));
+        const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+        return `<reminder>\nThe user named ${mention}. It reads:\n${text.slice(0, MENTION_CHARS)}\n</reminder>`;
+      } catch (thrown) {
+        return `<reminder>\nThe user named ${mention}, but it could not be read: ${messageOf(thrown)}\n</reminder>`;
+      }
     },
     async judge(name, verdict) {
       const fresh = (await readMcp(wiring)).servers.find((server) => server.name === name);
