@@ -32,6 +32,8 @@ export type CheckpointParts = {
 };
 
 /** Keeps what stood in files before they change, and brings it back. */
+type WouldChange = { readonly path: string; readonly bytes: Uint8Array | undefined };
+
 export type Checkpoints = {
   /** A place to go back to, before a prompt is heard. */
   prompt(messageId: string, words: string): Promise<void>;
@@ -42,6 +44,8 @@ export type Checkpoints = {
   list(): Promise<readonly CheckpointInfo[]>;
   /** The id of the newest prompt whose changes can be undone. */
   last(): Promise<string | undefined>;
+  /** What that would bring back: each path that is not as it was, with the bytes it had. Changes nothing. */
+  preview(id: string): Promise<readonly WouldChange[] | undefined>;
   /** Makes the files what they were before this prompt; `undefined` when there is no such checkpoint. */
   restore(id: string): Promise<Restored | undefined>;
   /** The conversation went back before this prompt. */
@@ -125,6 +129,13 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
     async last() {
       await commands.settle();
       return lastChangeSet(entries)?.prompt.id;
+    },
+    async preview(id) {
+      await commands.settle();
+      if (!entries.some((entry) => entry.step === 'prompt' && entry.id === id)) return undefined;
+      return [...planRestore(entries, id)]
+        .filter(([path, before]) => before.kind !== 'not-kept' && !snapshots.isSame(path, before))
+        .map(([path, before]) => ({ path, bytes: before.kind === 'file' ? store.read(before.hash) : undefined }));
     },
     async restore(id) {
       await commands.settle();

@@ -227,6 +227,13 @@ test('files go back to what they were before a message of the host', async () =>
     if (message.type === 'user' && 'isReplay' in message && message.isReplay) expect(message.uuid).toBe(uuid);
     if (message.type !== 'result') continue;
     expect(await readFile(join(host.root, 'a.txt'), 'utf8')).toBe('beta\n');
+    expect(await running.rewindFiles(uuid, { dryRun: true })).toEqual({
+      canRewind: true,
+      filesChanged: [join(host.root, 'a.txt')],
+      insertions: 1,
+      deletions: 1,
+    });
+    expect(await readFile(join(host.root, 'a.txt'), 'utf8')).toBe('beta\n');
     expect(await running.rewindFiles(uuid)).toMatchObject({
       canRewind: true,
       filesChanged: [join(host.root, 'a.txt')],
