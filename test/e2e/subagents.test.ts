@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { SeenRequest } from '../support/api/dialect.ts';
@@ -128,4 +129,25 @@ test('sub-agents die with their parent, and what they started with them', async 
   running.child.kill('SIGINT');
   expect(await running.ended).toMatchObject({ code: 130 });
   await expectNoneLeft(project.marker);
+});
+
+test('one in the background is told of when it has finished, and its words are kept beside the session', async () => {
+  const done = gate();
+  const play = cast({
+    parent: [
+      calls(task('Ann', { run_in_background: true })),
+      later(done.closed, calls(bash('echo waited'))),
+      says('Heard of it.'),
+    ],
+    Ann: [says('Ann looked.')],
+  });
+  await using server = await startApiServer({ turns: play });
+  await using running = startOuro(project, ['-p', 'go', ...ALL], server.url);
+  await running.waitForOutput(/task_notification/);
+  done.open();
+  expect((await running.ended).code).toBe(0);
+  expect(server.requests().at(-1)?.raw).toMatch(/Sub-agent agent_\w+ \(Ann\) has finished:\\nAnn looked\./);
+  const files = await readdir(project.ouroHome, { recursive: true });
+  const sidechain = files.find((name) => /subagents\/.*agent_\w+.*\.jsonl$/.test(name)) ?? '';
+  expect(await readFile(join(project.ouroHome, sidechain), 'utf8')).toContain('Ann looked.');
 });

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { cutAt, overloaded, rateLimited, silenceAt } from '../support/api/faults.ts';
+import { type ApiTurn, says, status } from '../support/api/reply.ts';
+import { startApiServer } from '../support/api/server.ts';
+import { terminalEnvironment } from '../support/environment.ts';
+import { LAUNCHER } from '../support/run-ouro.ts';
+import { createTempProject } from '../support/temp-project.ts';
+import { openTerminal } from '../support/virtual-terminal.ts';
+
+/** ouro at its prompt, in front of an API that has its faults; the first pause is long, so that it can be seen. */
+async function ask(
+  turns: readonly ApiTurn[],
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = { OURO_RETRY_BASE_MS: '20000' },
+) {
+  const project = await createTempProject();
+  const api = await startApiServer({ turns });
+  const settings = { ...terminalEnvironment(project, api.url), ...env };
+  const terminal = openTerminal([LAUNCHER, ...args], { cwd: project.dir, env: settings });
+  await terminal.waitForText(/^>/m);
+  terminal.type('tell me');
+  terminal.press('enter');
+  return {
+    terminal,
+    api,
+    async [Symbol.asyncDispose]() {
+      await terminal.kill();
+      await api.close();
+      await project.remove();
+    },
+  };
+}
+
+const STORY = 'Once upon a time there was a parser that never failed.';
+
+test.concurrent('a retry is counted down; r tries at once', async () => {
+  await using ouro = await ask([overloaded(), says(STORY)]);
+  await ouro.terminal.waitForText(/try 2 of 11 in \d+s {3}r now/);
+  ouro.terminal.press('r');
+  await ouro.terminal.waitForText(/never failed/);
+  expect(ouro.api.requests()).toHaveLength(2);
+});
+
+test.concurrent('ESC ends the countdown, and the next question is asked', async () => {
+  await using ouro = await ask([status(500), says(STORY)]);
+  await ouro.terminal.waitForText(/try 2 of 11 in \d+s {3}r now/);
+  ouro.terminal.press('esc');
+  await ouro.terminal.waitForText(/Stopped/);
+  ouro.terminal.type('again');
+  ouro.terminal.press('enter');
+  await ouro.terminal.waitForText(/never failed/);
+  expect(ouro.api.requests()).toHaveLength(2);
+});
+
+test.concurrent.each([
+  ['breaks', (at: number) => cutAt(at)],
+  ['stalls', (at: number) => silenceAt(at, new Promise(() => undefined))],
+])('a reply that %s half-way is taken back and shown once', async (_how, fault) => {
+  const half = says('Once upon a midnight dreary, and then', { chunk: 6, faults: [fault(7)] });
+  const env = { OURO_RETRY_BASE_MS: '1', OURO_STREAM_IDLE_TIMEOUT_MS: '500' };
+  await using ouro = await ask([half, says(STORY, { chunk: 6 })], [], env);
+  await ouro.terminal.waitForText(/never failed\./);
+  await ouro.terminal.waitForText(/^ask (?!.*esc)/m);
+  const all = ouro.terminal.logicalLines().join('\n');
+  expect(all.match(/Once upon/g)).toHaveLength(1);
+  expect(all).not.toContain('midnight');
+});
+
+test.concurrent('a limit that lasts says when to come back, a refused key what to check; the question comes back', async () => {
+  await using limited = await ask([rateLimited(7200)]);
+  await limited.terminal.waitForText(/try again after \d\d:\d\d/);
+  await using refused = await ask([status(401)]);
+  await refused.terminal.waitForText(/refused the credentials/);
+  await refused.terminal.waitForText(/^> tell me/m);
+});
+
+test.concurrent('giving way to another model is told', async () => {
+  const args = ['--model', 'opus', '--fallback-model', 'haiku'];
+  const busy = [overloaded(), overloaded(), overloaded()];
+  await using ouro = await ask([...busy, says(STORY)], args, { OURO_RETRY_BASE_MS: '1' });
+  await ouro.terminal.waitForText(/never failed/);
+  expect(ouro.terminal.logicalLines().join('\n')).toMatch(/haiku/);
+});
