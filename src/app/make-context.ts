@@ -9,13 +9,13 @@ import type { ModelInfo, ModelPort, SystemPart, ToolSpec } from '../contracts/mo
 import type { ContextPort } from '../contracts/query.ts';
 import type { Tool } from '../contracts/tool.ts';
 import type { Hooks } from '../hooks/create-hooks.ts';
+import { DEFAULT_MAX_RESULT_CHARS } from '../tools/build-tool.ts';
 import { keptResultPath } from '../tools/cap-result.ts';
 import type { createReadState } from '../tools/read-state.ts';
 import type { LiveState } from './live-state.ts';
 import { makeSummarize } from './summarize.ts';
 
 const CHARS_PER_TOKEN = 3.5;
-const DEFAULT_LIMIT_CHARS = 30_000;
 
 export type ContextWiring = {
   readonly live: LiveState;
@@ -46,7 +46,7 @@ export function makeContext(wiring: ContextWiring) {
     model,
     modelInfo: wiring.infoOf,
     overheadTokens: () => overhead(wiring.system(), wiring.specs()),
-    limitChars: (name) => wiring.tools().find((tool) => tool.name === name)?.maxResultChars ?? DEFAULT_LIMIT_CHARS,
+    limitChars: (name) => wiring.tools().find((tool) => tool.name === name)?.maxResultChars ?? DEFAULT_MAX_RESULT_CHARS,
     store,
     storedAt: (callId) => (existsSync(placeOf(callId)) ? placeOf(callId) : undefined),
     summarize: makeSummarize({ ...wiring, model, effort: () => live.now().effort }),
