@@ -226,11 +226,7 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
     permissions,
     skipPermissions: mode.mayBypass,
     tell,
-    ...gatedCalls(
-      () => port,
-      loop.runGated,
-      () => live.now().cwd,
-    ),
+    ...gatedCalls({ port: () => port, loop, cwd: () => live.now().cwd, root: cwd, newId: randomUUID }),
     fork: () => forkNow(transcript),
     started,
     kept,

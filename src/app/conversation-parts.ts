@@ -1,6 +1,7 @@
 import type { Agent } from '../contracts/agent.ts';
 import type { ContextUsage, Conversation, RewindOutcome } from '../contracts/conversation.ts';
 import type { AgentEvent } from '../contracts/event.ts';
+import type { JsonObject } from '../contracts/json.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
 import type { LoadedSettings } from '../contracts/settings.ts';
 import type { Hooks } from '../hooks/create-hooks.ts';
@@ -8,6 +9,7 @@ import type { PortChoice } from '../model/choose-port.ts';
 import type { Transcript } from '../session/transcript.ts';
 import type { Environment } from './environment.ts';
 import type { Forked } from './fork-session.ts';
+import type { GatedOutcome } from './gated-calls.ts';
 import type { KeptSession } from './keep-session.ts';
 import type { LiveState } from './live-state.ts';
 import type { Extensions } from './load-extensions.ts';
@@ -39,6 +41,7 @@ export type ConversationBase = {
   readonly permissions: Permissions;
   readonly skipPermissions: 'may bypass' | 'may not bypass';
   readonly tell: (event: AgentEvent) => Promise<void>;
+  readonly callGated: (name: string, input: JsonObject) => Promise<GatedOutcome>;
   readonly gatedShell: (command: string, allowed: readonly string[]) => Promise<string>;
   readonly gatedFile: (path: string) => Promise<string>;
   readonly fork: () => Promise<Forked>;

@@ -3,7 +3,7 @@ import type { AgentPort } from '../agent/parts.ts';
 import type { Decision } from '../context/decisions.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { AgentKind } from '../contracts/extension.ts';
-import { isJsonObject, type JsonObject } from '../contracts/json.ts';
+import { isJsonObject } from '../contracts/json.ts';
 import type { ModelPort } from '../contracts/model.ts';
 import type { QueryDeps } from '../contracts/query.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
@@ -12,7 +12,6 @@ import type { Hooks } from '../hooks/create-hooks.ts';
 import { asJson } from '../lib/as-json.ts';
 import { resolveModel } from '../model/catalog.ts';
 import type { PortChoice } from '../model/choose-port.ts';
-import { rulesOfTexts } from '../permissions/collect-rules.ts';
 import type { GitSnapshot } from '../prompt/environment.ts';
 import type { Transcript } from '../session/transcript.ts';
 import type { BashParts } from '../tools/bash/bash.ts';
@@ -194,31 +193,9 @@ export function wireLoop(wiring: LoopWiring) {
     })(port);
   }
 
-  /** A call nobody's reply asked for (a line in a command's file): the same gate, the same tool. */
-  async function runGated(name: string, input: JsonObject, port: AgentPort, allowed: readonly string[] = []) {
-    const prepared = tools()
-      .find((tool) => tool.name === name)
-      ?.prepare(input);
-    if (prepared?.ok !== true) return `(${name} is not available here)`;
-    const { call } = prepared;
-    const callId = `command-${newId()}`;
-    const { cwd } = live.now();
-    const signal = new AbortController().signal;
-    const { title, isReadOnly, isDestructive } = call;
-    const allow = rulesOfTexts(allowed, 'allow', { source: 'session', root: wiring.cwd });
-    const verdict = await depsOf(port, 'Stop', undefined, { allow }).gate(
-      { callId, tool: name, title, input: call.input, cwd, isReadOnly, isDestructive },
-      {},
-      signal,
-    );
-    if (verdict.behavior === 'deny') return `(not run: ${verdict.message})`;
-    const outcome = await call.call({ callId, cwd, signal, report: () => undefined, ask: async () => undefined });
-    return typeof outcome.content === 'string' ? outcome.content : '(a picture)';
-  }
-
   return {
     tools,
-    runGated,
+    gate: (port: AgentPort, bounds: GateBounds) => depsOf(port, 'Stop', undefined, bounds).gate,
     locator: box.locator,
     shells: box.shells,
     readState: box.readState,
