@@ -1,14 +1,14 @@
 import type { AbortReason, Agent, Prompt } from '../contracts/agent.ts';
 import type { AgentEvent, AgentStatus, QueuedMessage } from '../contracts/event.ts';
 import type { Message, UserMessage, UserOrigin } from '../contracts/message.ts';
-import type { QueuePort } from '../contracts/query.ts';
+import type { QueuePort, Stripped } from '../contracts/query.ts';
 import type { Terminal } from '../contracts/terminal.ts';
 import { createBroadcast } from './broadcast.ts';
 import type { AgentParts, AgentPort } from './parts.ts';
 import { createQuestions } from './questions.ts';
 import { createQueues } from './queues.ts';
 import { runQuery } from './run.ts';
-import { statusAfter } from './status.ts';
+import { statusAfter, strippedAfter } from './status.ts';
 
 /** The control panel: commands go in, events come out, one query runs at a time. */
 export function createAgent(parts: AgentParts): Agent {
@@ -17,6 +17,7 @@ export function createAgent(parts: AgentParts): Agent {
   const questions = createQuestions((event) => void tell(event), parts.newId);
   let messages: readonly Message[] = parts.messages;
   let status: AgentStatus = 'idle';
+  let stripped: Stripped = { thinking: false, images: false };
   let controller: AbortController | undefined;
   let idle: Promise<unknown> = Promise.resolve();
   let skipWait: (() => void) | undefined;
@@ -28,6 +29,7 @@ export function createAgent(parts: AgentParts): Agent {
     if (event.type === 'compacted') messages = event.messages;
     if (event.type === 'tombstone') messages = messages.filter((message) => message.id !== event.messageId);
     status = statusAfter(status, event);
+    stripped = strippedAfter(stripped, event);
     return broadcast.tell(event);
   }
 
@@ -78,6 +80,7 @@ export function createAgent(parts: AgentParts): Agent {
       port,
       tell,
       read: () => messages,
+      stripped: () => stripped,
       signal: own.signal,
     }).finally(() => {
       controller = undefined;

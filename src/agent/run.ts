@@ -1,6 +1,6 @@
 import type { AgentEvent, QueuedMessage } from '../contracts/event.ts';
 import type { Message, UserMessage } from '../contracts/message.ts';
-import type { QueryConfig } from '../contracts/query.ts';
+import type { QueryConfig, Stripped } from '../contracts/query.ts';
 import type { Terminal } from '../contracts/terminal.ts';
 import { query } from '../engine/query.ts';
 import { untilAborted } from '../lib/abort.ts';
@@ -14,6 +14,7 @@ type Run = {
   readonly port: AgentPort;
   readonly tell: (event: AgentEvent) => Promise<void>;
   readonly read: () => readonly Message[];
+  readonly stripped: () => Stripped;
   readonly signal: AbortSignal;
 };
 
@@ -79,12 +80,12 @@ async function repeat(run: Run, delivered: QueuedMessage[]): Promise<Terminal> {
 }
 
 async function once(
-  { parts, port, tell, read, signal }: Run,
+  { parts, port, tell, read, stripped, signal }: Run,
   delivered: QueuedMessage[],
   first: Pick<QueryConfig, 'skipFirstPoll'>,
 ): Promise<Terminal> {
   const deps = parts.deps(port);
-  const config = { ...deps.config, ...first };
+  const config = { ...deps.config, ...first, stripped: stripped() };
   const events = query(read(), { ...deps, config }, signal);
   for (;;) {
     const step = await events.next();

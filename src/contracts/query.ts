@@ -39,6 +39,9 @@ export type BudgetTracker = {
   readonly usedTokens: number;
 };
 
+/** What is left out of requests because the API refuses to take it back. */
+export type Stripped = { readonly thinking: boolean; readonly images: boolean };
+
 /** The whole state of the loop: replaced on every continue, never mutated. */
 export type QueryState = {
   readonly messages: readonly Message[];
@@ -53,7 +56,7 @@ export type QueryState = {
   readonly compaction: CompactTracking;
   readonly budget: BudgetTracker;
   /** What the API refuses to take back is left out of requests from here on. */
-  readonly stripped: { readonly thinking: boolean; readonly images: boolean };
+  readonly stripped: Stripped;
   /** One line about the last calls, on its way from the small model. Nobody waits for it. */
   readonly pendingSummary: Promise<string | undefined> | undefined;
 };
@@ -72,6 +75,8 @@ export type QueryConfig = {
   readonly partialMessages: boolean;
   /** The caller has already drained the steering queue into the messages. */
   readonly skipFirstPoll: boolean;
+  /** What the API refused to take back in an earlier query of this conversation. */
+  readonly stripped: Stripped;
   readonly betas: readonly string[];
 };
 

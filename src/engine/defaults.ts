@@ -24,6 +24,7 @@ const DEFAULT_CONFIG: Omit<QueryConfig, 'chain'> = {
   autoCompact: true,
   partialMessages: false,
   skipFirstPoll: false,
+  stripped: { thinking: false, images: false },
   betas: [],
 };
 

@@ -38,7 +38,7 @@ export async function* query(
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, Terminal> {
   const { deps, tellFaults } = guarded(outside);
-  let state = initialState(messages);
+  let state = initialState(messages, deps.config.stripped);
   for (;;) {
     const ready = yield* prepareContext(state, deps, signal);
     yield* tellFaults();

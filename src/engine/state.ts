@@ -1,5 +1,5 @@
 import type { Message } from '../contracts/message.ts';
-import type { Ledger, QueryState } from '../contracts/query.ts';
+import type { Ledger, QueryState, Stripped } from '../contracts/query.ts';
 import type { ContinueReason, Terminal } from '../contracts/terminal.ts';
 
 export const EMPTY_LEDGER: Ledger = {
@@ -15,7 +15,10 @@ export const EMPTY_LEDGER: Ledger = {
 };
 
 /** Where every query begins. */
-export function initialState(messages: readonly Message[]): QueryState {
+export function initialState(
+  messages: readonly Message[],
+  stripped: Stripped = { thinking: false, images: false },
+): QueryState {
   return {
     messages,
     sent: messages,
@@ -27,7 +30,7 @@ export function initialState(messages: readonly Message[]): QueryState {
     stopHookActive: false,
     compaction: { consecutiveFailures: 0, turnsSinceCompact: 0 },
     budget: { continuations: 0, gains: [], freshTokens: 0, usedTokens: 0 },
-    stripped: { thinking: false, images: false },
+    stripped,
     pendingSummary: undefined,
   };
 }

@@ -319,7 +319,7 @@ test('a refused signature is healed once by leaving all thinking out', async () 
   const { result, reasons, events } = await run(deps);
   expect(result.reason).toBe('completed');
   expect(reasons).toEqual([]);
-  expect(events).toContainEqual({ type: 'recovery_end', recovery: 'healed', outcome: 'recovered' });
+  expect(events).toContainEqual({ type: 'recovery_end', recovery: 'healed', outcome: 'recovered', detail: 'thinking' });
   expect(deps.calls()).toBe(2);
 });
 

@@ -125,6 +125,7 @@ export function scripted(replies: readonly ScriptedReply[], overrides: Overrides
       autoCompact: true,
       partialMessages: false,
       skipFirstPoll: false,
+      stripped: { thinking: false, images: false },
       betas: [],
       ...config,
     },

@@ -35,7 +35,7 @@ export async function* streamModel(
     yield* bury(turn, 'It is asked for again without what was refused.');
     yield { type: 'recovery_start', recovery: 'healed', cause: turn.failure?.message ?? '' };
     yield { type: 'notice', level: 'warn', topic: 'healed', text: healed.words };
-    yield { type: 'recovery_end', recovery: 'healed', outcome: 'recovered' };
+    yield { type: 'recovery_end', recovery: 'healed', outcome: 'recovered', detail: healed.part };
   }
 }
 

@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import type { JsonValue } from '../../src/contracts/json.ts';
+import type { AssistantBlock, Message, UserBlock } from '../../src/contracts/message.ts';
+
+/** Few ids, so that they collide. */
+const callId = fc.constantFrom('a', 'b', 'c', 'toolu_1', '');
+const words = fc.constantFrom('hello', '', ' \n', 'half a pair \ud83d', '\udc00 and the other half', '👍', '日本');
+const input: fc.Arbitrary<JsonValue> = fc.constantFrom<JsonValue[]>(
+  {},
+  { path: '/x', deep: { list: [1, null, 'two \ud83d'] } },
+  '{"half":',
+  ['a'],
+  null,
+  7,
+);
+const image: UserBlock = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } };
+
+const assistantBlock: fc.Arbitrary<AssistantBlock> = fc.oneof(
+  fc.record({ type: fc.constant('text' as const), text: words }),
+  fc.record({ type: fc.constant('tool_use' as const), id: callId, name: fc.constantFrom('Echo', 'Gone'), input }),
+  fc.record({
+    type: fc.constant('thinking' as const),
+    thinking: fc.constant('hmm'),
+    signature: fc.constantFrom('sig', ''),
+  }),
+  fc.constant<AssistantBlock>({ type: 'redacted_thinking', data: 'xx' }),
+  fc.constant<AssistantBlock>({ type: 'opaque', raw: { type: 'novelty' } }),
+);
+
+const userBlock: fc.Arbitrary<UserBlock> = fc.oneof(
+  fc.record({ type: fc.constant('text' as const), text: words }),
+  fc.record({
+    type: fc.constant('tool_result' as const),
+    tool_use_id: callId,
+    content: fc.oneof(
+      words,
+      fc.array(fc.record({ type: fc.constant('text' as const), text: words }), { maxLength: 2 }),
+    ),
+  }),
+  fc.constant(image),
+);
+
+/** Conversations nobody should have: what a crash, a bug or a hand at the file leaves behind. */
+export const randomHistory: fc.Arbitrary<readonly Message[]> = fc
+  .array(
+    fc.oneof(
+      {
+        weight: 5,
+        arbitrary: fc.record({ role: fc.constant('user' as const), blocks: fc.array(userBlock, { maxLength: 4 }) }),
+      },
+      {
+        weight: 5,
+        arbitrary: fc.record({
+          role: fc.constant('assistant' as const),
+          model: fc.constantFrom('model-a', 'model-b'),
+          blocks: fc.array(assistantBlock, { maxLength: 4 }),
+        }),
+      },
+      { weight: 1, arbitrary: fc.constant({ role: 'boundary' as const }) },
+    ),
+    { maxLength: 10 },
+  )
+  .map((messages) =>
+    messages.map((message, index): Message => {
+      const id = `m${index}`;
+      if (message.role === 'boundary') return { ...message, id, trigger: 'auto', preTokens: 1 };
+      return message.role === 'user' ? { ...message, id, origin: 'prompt' } : { ...message, id };
+    }),
+  );
