@@ -38,6 +38,12 @@ export async function printOnce(
     if (output.format === 'stream-json') port.write(`${JSON.stringify(whole)}\n`);
     else if (output.format === 'json' && output.detail === 'all') lines.push(whole);
   };
+  // What is heard before the run begins, of servers that connect, is told behind its first line.
+  let early: JsonObject[] | undefined = [];
+  const tell = (line: JsonObject) => {
+    if (early === undefined) say(line);
+    else early.push(line);
+  };
   const told = new Set<string>();
   const warn = (text: string) => {
     if (!told.has(text)) port.warn(text);
@@ -46,11 +52,13 @@ export async function printOnce(
   const unsubscribe = agent.subscribe((event) => {
     record.hear(event);
     if (output.format === 'text') port.live?.hear(event);
-    if (output.format !== 'text') for (const line of writer.linesOf(event)) say(line);
+    if (output.format !== 'text') for (const line of writer.linesOf(event)) tell(line);
     else if (event.type === 'notice' && event.level !== 'info') warn(event.text);
   });
   await conversation.ready?.();
   say(initLine(conversation));
+  for (const line of early.splice(0)) say(line);
+  early = undefined;
   for (const warning of conversation.info().warnings) warn(warning);
   const { terminal, words } = await answer(conversation, said);
   unsubscribe();

@@ -129,6 +129,39 @@ test('tools of a server in the host’s own process are called', async () => {
   });
 });
 
+test('servers come, are switched off and go while the conversation lasts', async () => {
+  await host.api(says('one'), calls(toolUse('mcp__clock__now', {}, 'toolu_1')), says('noon'), says('three'));
+  const clock = createSdkMcpServer({
+    name: 'clock',
+    tools: [tool('now', 'The time.', {}, async () => ({ content: [{ type: 'text', text: 'high noon' }] }))],
+  });
+  const person = conversation();
+  const running = query({ prompt: person.prompts, options: host.options({ allowedTools: ['mcp__clock'] }) });
+  const offered: boolean[] = [];
+  let results = 0;
+  person.say('first');
+  for await (const message of running) {
+    if (message.type === 'system' && message.subtype === 'init')
+      offered.push(message.tools.includes('mcp__clock__now'));
+    if (message.type !== 'result') continue;
+    results += 1;
+    if (results === 1)
+      expect(await running.setMcpServers({ clock })).toEqual({ added: ['clock'], removed: [], errors: {} });
+    if (results === 2) {
+      expect(host.sent(2)).toContain('high noon');
+      expect(await running.mcpServerStatus()).toMatchObject([
+        { name: 'clock', status: 'connected', tools: [{ name: 'now' }] },
+      ]);
+      await running.toggleMcpServer('clock', false);
+      expect(await running.mcpServerStatus()).toMatchObject([{ name: 'clock', status: 'disabled' }]);
+      await expect(running.reconnectMcpServer('none')).rejects.toThrow(/no MCP server none/);
+    }
+    if (results === 3) person.end();
+    else person.say('next');
+  }
+  expect(offered).toEqual([false, true, false]);
+});
+
 test('interrupt ends the turn with a result, and the next prompt is heard', async () => {
   const { closed, open } = gate();
   await host.api(says('never', { faults: [{ at: 4, do: 'wait', until: closed, pings: 'pings' }] }), says('back'));

@@ -45,6 +45,8 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
   /** The last reply wanted nothing more, so words delivered now begin a new exchange. */
   let replyIsFinal = false;
   let lastResult: JsonObject = {};
+  /** What is heard before the first run, of servers that connect, is told behind its first line. */
+  let early: JsonObject[] | undefined = [];
 
   const say = (line: JsonObject) => {
     const uuid = typeof line.uuid === 'string' ? (ids.theirs(line.uuid) ?? line.uuid) : port.newId();
@@ -62,7 +64,10 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
     if (event.type === 'agent_end') accepts = false;
     if (event.type === 'message_end') ids.joined(event.message);
     record.hear(event);
-    for (const line of writer.linesOf(event)) say(line);
+    for (const line of writer.linesOf(event)) {
+      if (early === undefined) say(line);
+      else early.push(line);
+    }
     if (event.type === 'permission_request' || event.type === 'question') state('requires_action');
     if (event.type === 'permission_answer' || event.type === 'question_answer') state('running');
   });
@@ -83,6 +88,8 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
     record = createRunRecord(conversation, port.now);
     replyIsFinal = false;
     say(initLine(conversation));
+    for (const line of early ?? []) say(line);
+    early = undefined;
   }
 
   function run(prompts: readonly Prompt[]): void {
