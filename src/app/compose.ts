@@ -30,6 +30,7 @@ import { openSession } from './open-session.ts';
 import { problemLines } from './problem-lines.ts';
 import { readSettings } from './read-settings.ts';
 import { startRun } from './start-run.ts';
+import { titleAsker } from './title-asker.ts';
 import { createUsageMeter } from './usage-meter.ts';
 import { wireCheckpoints } from './wire-checkpoints.ts';
 import { wireLoop } from './wire-loop.ts';
@@ -81,6 +82,7 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
     live,
     tell,
     promptFlags: promptFlags(options),
+    askTitle: titleAsker(choice, options.face, meter.add),
     later: () => ({ files: loop.readState.snapshot(), ...asJson(loop.prompt.told()) }),
     newId: randomUUID,
   });

@@ -11,8 +11,10 @@ import { createPromptHistory } from '../session/prompt-history.ts';
 import { openTranscript, type Transcript } from '../session/transcript.ts';
 import type { Environment } from './environment.ts';
 import type { LiveState } from './live-state.ts';
+import { nameSession } from './name-session.ts';
 import type { OpenedSession } from './open-session.ts';
 import { recordRequests } from './record-requests.ts';
+import type { AskTitle } from './title-asker.ts';
 import { VERSION } from './version.ts';
 
 export type SessionWiring = {
@@ -27,6 +29,8 @@ export type SessionWiring = {
   readonly promptFlags: string;
   /** Everything else that a resume has to know: asked when a prompt has been answered. */
   readonly later: () => JsonObject;
+  /** Absent where the first words have to do as a name. */
+  readonly askTitle: AskTitle | undefined;
   readonly newId: () => string;
 };
 
@@ -59,6 +63,7 @@ export function keepSession(wiring: SessionWiring): KeptSession {
   // Nobody waits: lines keep their order, so these are on disk before the next prompt is.
   for (const record of opened.settled) void transcript.append(record);
   live.onChange((part) => void transcript.append(liveRecord(asJson(part))));
+  const nameIt = nameSession(live, transcript, wiring.askTitle);
   let begun = false;
   let lastLater = '';
 
@@ -80,6 +85,7 @@ export function keepSession(wiring: SessionWiring): KeptSession {
       }
       if (event.type === 'agent_end') await recordLater();
       await transcript.record(event);
+      nameIt(event);
     },
     ...(options.persistence === 'memory'
       ? NOTHING_KEPT

@@ -10,6 +10,7 @@ import { createManualCompact } from './manual-compact.ts';
 import { mayReadUnasked } from './read-for-host.ts';
 import { makeRewind } from './rewind.ts';
 import { listCommands, runCommand } from './run-command.ts';
+import { sessionPicker } from './session-picker.ts';
 import { createShellLines } from './shell-lines.ts';
 import { VERSION } from './version.ts';
 import { wireControl } from './wire-control.ts';
@@ -51,6 +52,7 @@ export function makeConversation(base: ConversationBase): Conversation {
       loop.observer.expect(why);
     },
   });
+  const stored = sessionPicker(base.environment, base.cwd, agent.sessionId);
   const parts: ConversationParts = {
     ...base,
     contextUsage,
@@ -103,6 +105,8 @@ export function makeConversation(base: ConversationBase): Conversation {
         mayRead: (path) => mayReadUnasked(path, { permissions: base.permissions, cwd: live.now().cwd }),
       }),
     contextUsage,
+    sessions: () => stored.list('folder'),
+    storedSessions: stored,
     checkpoints: rewinding.checkpoints,
     rewind: rewinding.rewind,
     rename: async (title) => {

@@ -43,7 +43,9 @@ export type Conversation = {
   rewind(checkpointId: string, what: 'conversation' | 'files' | 'both'): Promise<RewindOutcome>;
   rename(title: string): Promise<void>;
   /** Earlier sessions for the list of `/resume`, newest first; the id is what `--resume` takes. */
-  sessions?(): Promise<readonly { readonly id: string; readonly label: string; readonly detail: string }[]>;
+  sessions?(): Promise<readonly SessionChoiceInfo[]>;
+  /** The same with everything else a picker of sessions does. */
+  readonly storedSessions?: StoredSessionsPort;
   /** Background shells and sub-agents that are still at work. */
   background(): readonly { readonly id: string; readonly title: string; readonly elapsedMs: number }[];
   /** Moves the running shell call to the background (Ctrl+B); false when nothing could be moved. */
@@ -131,6 +133,22 @@ export type RewindOutcome =
       readonly prompt: string;
     }
   | { readonly ok: false; readonly why: string };
+
+/** One line of a list of sessions; the id is what `--resume` takes. */
+export type SessionChoiceInfo = { readonly id: string; readonly label: string; readonly detail: string };
+
+/** Stored sessions for a picker. */
+export type StoredSessionsPort = {
+  /** Newest first, the one that is open left out. */
+  list(scope: 'folder' | 'all'): Promise<readonly SessionChoiceInfo[]>;
+  /** Sessions in which these words were said, the newest first; each as soon as it is found, with the place in `detail`. */
+  search(words: string, scope: 'folder' | 'all', signal: AbortSignal): AsyncGenerator<SessionChoiceInfo, void>;
+  /** The end of what was said, as Markdown. */
+  preview(id: string): Promise<string | undefined>;
+  /** Answers with why not, if it could not be done. */
+  rename(id: string, title: string): Promise<string | undefined>;
+  remove(id: string): Promise<string | undefined>;
+};
 
 /** What is being typed, kept on disk so that no crash loses it. */
 export type DraftPort = {

@@ -113,10 +113,17 @@ async function suffer(fault: StreamFault, { response, dialect }: Stage): Promise
   }
 }
 
+const closings = new WeakMap<ServerResponse, Promise<void>>();
+
+/** One listener for each response, however often it is asked. */
 function closing(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
+  const known = closings.get(response);
+  if (known !== undefined) return known;
+  const closed = new Promise<void>((resolve) => {
     response.once('close', () => resolve());
   });
+  closings.set(response, closed);
+  return closed;
 }
 
 function headersOf(id: string): Readonly<Record<string, string>> {

@@ -1,0 +1,84 @@
+import { open } from 'node:fs/promises';
+import type { SessionChoiceInfo, StoredSessionsPort } from '../contracts/conversation.ts';
+import { formatAge, formatBytes } from '../lib/format.ts';
+import { readRecords } from '../session/read-records.ts';
+import { type StoryItem, storyOf } from '../session/story.ts';
+import type { Environment } from './environment.ts';
+import { openArchive, type SessionSummary } from './session-archive.ts';
+
+const PREVIEW_BYTES = 65_536;
+const PREVIEW_ITEMS = 6;
+const LINE_CHARS = 400;
+
+/** Stored sessions as a picker wants them. `own` is the one that is open. */
+export function sessionPicker(
+  environment: Pick<Environment, 'ouroHome' | 'home'>,
+  cwd: string,
+  own: string,
+): StoredSessionsPort {
+  const archive = openArchive(environment, cwd);
+  const find = async (id: string) => {
+    const found = await archive.find(id);
+    return found.ok ? found.session : undefined;
+  };
+  return {
+    list: async (scope) => (await archive.list(scope)).filter(({ id }) => id !== own).map(choiceOf),
+    async *search(words, scope, signal) {
+      let last = '';
+      for await (const { session, role, excerpt } of archive.search(words, scope, signal)) {
+        if (session.id === own || session.id === last) continue;
+        last = session.id;
+        yield { ...choiceOf(session), detail: `${role === 'user' ? 'you' : 'ouro'}: ${excerpt}` };
+      }
+    },
+    async preview(id) {
+      const session = await find(id);
+      return session === undefined ? undefined : previewOf(session);
+    },
+    async rename(id, title) {
+      const session = await find(id);
+      if (session === undefined) return 'This session is gone.';
+      const done = await archive.rename(session, title);
+      return done.ok ? undefined : done.why;
+    },
+    async remove(id) {
+      const session = await find(id);
+      if (session === undefined) return undefined;
+      const done = await archive.delete(session);
+      return done.ok ? undefined : done.why;
+    },
+  };
+}
+
+function choiceOf({ id, title, modifiedMs, bytes, gitBranch, firstPrompt }: SessionSummary): SessionChoiceInfo {
+  const first = firstPrompt === title ? [] : [firstPrompt];
+  const facts = [formatAge(Date.now() - modifiedMs), gitBranch, formatBytes(bytes), ...first];
+  return { id, label: title, detail: facts.filter((fact) => fact !== undefined).join(', ') };
+}
+
+/** Only the end of the file is read: a preview must not wait for a long session. */
+async function previewOf({ path, bytes }: SessionSummary): Promise<string | undefined> {
+  const file = await open(path, 'r').catch(() => undefined);
+  if (file === undefined) return undefined;
+  try {
+    const from = Math.max(0, bytes - PREVIEW_BYTES);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(PREVIEW_BYTES), 0, PREVIEW_BYTES, from);
+    const items = storyOf(readRecords(buffer.toString('utf8', 0, bytesRead)).records);
+    return items.slice(-PREVIEW_ITEMS).map(lineOf).join('\n\n');
+  } finally {
+    await file.close();
+  }
+}
+
+function lineOf(item: StoryItem): string {
+  switch (item.kind) {
+    case 'user':
+      return `> ${item.text.slice(0, LINE_CHARS).toWellFormed().replaceAll('\n', '\n> ')}`;
+    case 'assistant':
+      return item.text.slice(0, LINE_CHARS).toWellFormed();
+    case 'call':
+      return `*${item.tool}*`;
+    default:
+      return `*${item.text}*`;
+  }
+}

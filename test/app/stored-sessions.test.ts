@@ -1,0 +1,155 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createConversation } from '../../src/app/compose.ts';
+import { readEnvironment } from '../../src/app/environment.ts';
+import { sessionPicker } from '../../src/app/session-picker.ts';
+import type { Conversation } from '../../src/contracts/conversation.ts';
+import type { RunOptions } from '../../src/contracts/run-options.ts';
+import { picture } from '../checkpoints/disk-picture.ts';
+import { calls, says, toolUse } from '../support/api/reply.ts';
+import { type ApiServer, type Script, startApiServer } from '../support/api/server.ts';
+import { bareEnvironment } from '../support/environment.ts';
+import { replayAll, storedFile, storedFiles } from '../support/stored-sessions.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
+
+let project: TempProject;
+let server: ApiServer;
+let opened: Conversation[];
+
+beforeEach(async () => {
+  project = await createTempProject({ 'a.txt': 'alpha\n' });
+  opened = [];
+});
+
+afterEach(async () => {
+  for (const conversation of opened) await conversation.close('test');
+  await server?.close();
+  await project.remove();
+});
+
+async function open(script: Script, more: Partial<RunOptions> = {}): Promise<Conversation> {
+  await server?.close();
+  server = await startApiServer(script);
+  const environment = readEnvironment({ ...bareEnvironment(project, server.url), IS_SANDBOX: '1' });
+  const options: RunOptions = {
+    cwd: project.dir,
+    face: 'screen',
+    session: { kind: 'new' },
+    persistence: 'disk',
+    partialMessages: false,
+    addDirs: [],
+    mcpConfig: [],
+    mcpSources: 'all',
+    debug: 'off',
+    trust: 'this-run',
+    skipPermissions: 'now',
+    ...more,
+  };
+  const composed = await createConversation(options, environment);
+  if (!composed.ok) throw new Error(composed.problem);
+  opened.push(composed.conversation);
+  return composed.conversation;
+}
+
+const named =
+  (title: string): Script['side'] =>
+  (request) =>
+    request.raw.includes('Name this conversation') ? says(title) : undefined;
+
+const write = (content: string) => calls(toolUse('Write', { file_path: 'new.txt', content }));
+
+test('going back takes the conversation, the files or both, and what comes after replays the same', async () => {
+  const conversation = await open({ turns: (_, index) => (index % 2 === 0 ? write(`v${index}`) : says('done')) });
+  const states = [];
+  for (const words of ['first', 'second', 'third']) {
+    states.push(await picture(project.dir));
+    await conversation.agent.prompt(words);
+  }
+  const points = await conversation.checkpoints();
+  expect(points.map(({ prompt, files }) => [prompt, files])).toEqual([
+    ['first', 1],
+    ['second', 1],
+    ['third', 1],
+  ]);
+  const [first, second, third] = points.map(({ id }) => id);
+  expect(await conversation.rewind(third ?? '', 'files')).toMatchObject({ ok: true, prompt: 'third' });
+  expect(await picture(project.dir)).toEqual(states[2]);
+  expect(conversation.agent.state().messages).toHaveLength(12);
+  expect(await conversation.rewind(second ?? '', 'conversation')).toMatchObject({ ok: true, restored: [] });
+  expect(conversation.agent.state().messages).toHaveLength(4);
+  expect((await conversation.checkpoints()).map(({ prompt }) => prompt)).toEqual(['first']);
+  await conversation.agent.prompt('instead');
+  expect(JSON.stringify(server.requests().at(-1)?.body.messages)).not.toContain('second');
+  await conversation.rewind(first ?? '', 'both');
+  expect(await picture(project.dir)).toEqual(states[0]);
+  expect(conversation.agent.state().messages).toEqual([]);
+  expect(await conversation.rewind('no such id', 'both')).toMatchObject({ ok: false });
+  expect(await replayAll(project)).toMatchObject({ different: [] });
+});
+
+test('/undo and a resume know the same checkpoints', async () => {
+  const conversation = await open({ turns: [write('one'), says('done'), says('only words')] });
+  await conversation.agent.prompt('make it');
+  await conversation.agent.prompt('talk');
+  await conversation.close('test');
+  const { id } = await storedFile(project);
+  const again = await open({ turns: [] }, { session: { kind: 'resume', wanted: id, fork: 'same' } });
+  expect((await again.checkpoints()).map(({ prompt }) => prompt)).toEqual(['make it', 'talk']);
+  expect(await again.runCommand('undo')).toMatchObject({
+    kind: 'show',
+    markdown: expect.stringMatching(/make it[\s\S]*Removed:[\s\S]*new\.txt/),
+  });
+  expect(Object.keys(await picture(project.dir))).toEqual(['a.txt']);
+  expect(await again.runCommand('undo')).toMatchObject({ kind: 'failed' });
+});
+
+test('a session gets its name from the small model, and a person’s name stays', async () => {
+  const conversation = await open({ turns: () => says('It is 42.'), side: named('"The answer, found."\nmore') });
+  await conversation.agent.prompt('what is it?');
+  await expect.poll(() => conversation.info().title).toBe('The answer, found');
+  await conversation.rename('mine');
+  await conversation.agent.prompt('sure?');
+  expect(conversation.info().title).toBe('mine');
+  await conversation.close('test');
+  const picker = sessionPicker(readEnvironment(bareEnvironment(project)), project.dir, 'another');
+  expect(await picker.list('folder')).toMatchObject([
+    { label: 'mine', detail: expect.stringContaining('what is it?') },
+  ]);
+});
+
+test('a picker lists, finds, previews, renames and removes the other sessions', async () => {
+  for (const words of ['about whales', 'about walruses']) {
+    const one = await open({ turns: () => says(`I know much ${words}.`) });
+    await one.agent.prompt(words);
+    await one.close('test');
+  }
+  const conversation = await open({ turns: [] });
+  const picker = conversation.storedSessions;
+  const list = (await picker?.list('folder')) ?? [];
+  expect(list.map(({ label }) => label).toSorted()).toEqual(['about walruses', 'about whales']);
+  const found = [];
+  for await (const one of picker?.search('MUCH about walrus', 'all', new AbortController().signal) ?? [])
+    found.push(one);
+  expect(found).toMatchObject([{ label: 'about walruses', detail: 'ouro: I know much about walruses.' }]);
+  const id = found[0]?.id ?? '';
+  expect(await picker?.preview(id)).toBe('> about walruses\n\nI know much about walruses.');
+  expect(await picker?.rename(id, 'tusks')).toBeUndefined();
+  expect((await picker?.list('all'))?.map(({ label }) => label)).toContain('tusks');
+  expect(await picker?.remove(id)).toBeUndefined();
+  expect(await storedFiles(project)).toHaveLength(1);
+});
+
+test('what waited in the queue when ouro was killed is delivered after the resume, once', async () => {
+  const conversation = await open({ turns: () => says('ok') });
+  await conversation.agent.prompt('one');
+  conversation.agent.followUp('do not forget me');
+  await conversation.agent.waitForIdle();
+  await conversation.close('test');
+  const { id } = await storedFile(project);
+  const session = { kind: 'resume', wanted: id, fork: 'same' } as const;
+  const again = await open({ turns: () => says('ok') }, { session });
+  expect(again.agent.state().queue).toHaveLength(1);
+  await again.agent.prompt('two');
+  expect(server.requests().at(-1)?.raw.split('do not forget me')).toHaveLength(2);
+  await again.close('test');
+  expect((await open({ turns: [] }, { session })).agent.state().queue).toEqual([]);
+});
