@@ -16,6 +16,7 @@ export async function runRepl({ run, prompt }: Invocation, io: Io, shutdown: Shu
   for (;;) {
     const composed = await createConversation(given, io.environment);
     if (!composed.ok) {
+      process.stdin.setRawMode(false);
       io.stderr.write(`${composed.problem}\n`);
       return 1;
     }
@@ -52,6 +53,7 @@ function screenOptions({ term, editor, isCi }: Environment, prompt: string | und
     dialogDelayMs: 400,
     prompt,
     editor,
+    now: Date.now,
   };
 }
 

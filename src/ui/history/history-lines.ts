@@ -8,7 +8,7 @@ import { sanitize } from '../sanitize.ts';
 import type { HistoryItem } from '../view/history-item.ts';
 import { failureLines } from './failure-lines.ts';
 import { todoColumn } from './todo-lines.ts';
-import { endedToolLines, outputLines } from './tool-lines.ts';
+import { endedToolLines } from './tool-lines.ts';
 
 /** What one item leaves for the next: the end of a long code block, and what was printed last. */
 export type HistoryCarry = { readonly code: string; readonly last: HistoryItem['kind'] | undefined };
@@ -60,11 +60,6 @@ function itemLines(item: Exclude<HistoryItem, { kind: 'markdown' }>, drawing: Dr
       return item.lines.map((line) => terminalLine(toned('dim', line)));
     case 'prompt':
       return promptLines(item.text, drawing);
-    case 'shell':
-      return [
-        terminalLine(toned('user', `! ${sanitize(item.command)}`)),
-        ...outputLines(item.output === '' ? [] : sanitize(item.output).trimEnd().split('\n'), glyphs.output),
-      ];
     case 'tools':
       return endedToolLines(item.entries, drawing);
     case 'notice':

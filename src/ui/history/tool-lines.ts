@@ -12,8 +12,9 @@ const FAILED_TAIL = 20;
 const DIFF_LINES = 40;
 
 /** What a call is called: its tool, and what it is about. */
-export function toolTitle({ tool, title }: Pick<ToolEntry, 'tool' | 'title'>, cwd: string): readonly Span[] {
+export function toolTitle({ tool, title, by }: ToolEntry, cwd: string): readonly Span[] {
   const words = shortTitle(sanitize(title).replaceAll('\n', ' '), cwd);
+  if (by === 'person') return [toned('user', `! ${words}`)];
   const about = words.startsWith(`${tool} `) ? words.slice(tool.length + 1) : words;
   return [{ text: tool, style: { bold: true } }, plain(about === '' ? '' : ` ${about}`)];
 }

@@ -19,6 +19,8 @@ export function typeText(view: ViewState, text: string, context: PressContext): 
   if (text === '?' && view.editor.text === '' && view.overlay === undefined && !isLent(view)) {
     return only({ ...view, overlay: { kind: 'help', filter: '', typing: 'no' } });
   }
+  const { search } = view.editor;
+  if (search !== undefined) return editDraft(view, { type: 'search', query: search.query + text }, context);
   return editDraft(view, { type: 'insert', text }, context);
 }
 

@@ -1,4 +1,5 @@
-import { CHORDS, KEYMAP } from '../keymap.ts';
+import { graphemes } from '../../lib/text-width.ts';
+import { type Binding, CHORDS, KEYMAP } from '../keymap.ts';
 import type { InputEvent } from '../keys/input-event.ts';
 import { DEAF_MS } from '../view/ask.ts';
 import { armIfQuiet } from '../view/slice-asks.ts';
@@ -62,10 +63,17 @@ function pressKey(before: ViewState, input: Extract<InputEvent, { type: 'key' }>
   if (inOverlay !== undefined) return inOverlay;
   const retried = pressRetry(before, view, chord, context);
   if (retried !== undefined) return retried;
-  const bound = KEYMAP[chord];
+  const bound = searching(view, KEYMAP[chord]);
   if (bound === undefined && text === '' && /^alt\+.$/u.test(chord)) return pressApart(view, chord.slice(4), context);
   if (bound === undefined) return text === '' ? only(view) : typeText(unfocused(view), text, context);
   return typeof bound === 'string' ? runCommand(view, bound, context) : editDraft(view, bound, context);
+}
+
+/** In a search of the history, the line that is edited is what is searched for. */
+function searching({ editor: { search } }: ViewState, bound: Binding | undefined): Binding | undefined {
+  if (search === undefined || typeof bound !== 'object' || bound.type !== 'delete') return bound;
+  const query = bound.what === 'left' ? graphemes(search.query).slice(0, -1).join('') : '';
+  return { type: 'search', query };
 }
 
 /** While a retry counts down: `r` does not wait, `m` offers another model. */

@@ -76,7 +76,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
     const due = nextChange(view, context());
     const isMoving = isBusy(view) && view.keys.window !== 'away';
     const tick = isMoving ? (options.motion === 'full' ? SPINNER_MS : CALM_MS) : undefined;
-    const untilDue = due === undefined ? undefined : Math.max(1, due - Date.now() + 1);
+    const untilDue = due === undefined ? undefined : Math.max(1, due - options.now() + 1);
     const wait = Math.min(tick ?? Number.POSITIVE_INFINITY, untilDue ?? Number.POSITIVE_INFINITY);
     if (!Number.isFinite(wait)) return;
     clock = setTimeout(() => {
@@ -92,7 +92,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
 
   function context(): PressContext {
     return {
-      nowMs: Date.now(),
+      nowMs: options.now(),
       commands: conversation.commands(),
       quietMs: options.dialogDelayMs,
       viewer: { height: output.height(), layOut: output.layOut },
@@ -111,7 +111,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
 
   function onEvent(event: AgentEvent): void {
     heard.hear(event);
-    view = reduceView(view, event, Date.now());
+    view = reduceView(view, event, options.now());
     if (event.type === 'turn_end' || event.type === 'agent_end' || event.type === 'mode') {
       view = { ...view, facts: { ...factsOf(conversation), mode: conversation.info().mode } };
     }
@@ -124,7 +124,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
   terminal.out.write(MODES_ON);
   keyboard.open();
   flush();
-  void recallDraft(conversation, change, Date.now()).catch(() => undefined); // No draft is no reason not to begin.
+  void recallDraft(conversation, change, options.now()).catch(() => undefined); // No draft is no reason not to begin.
   if (options.prompt !== undefined) {
     void runEffect({ type: 'prompt', parts: [{ kind: 'text', text: options.prompt }] }, host);
   }

@@ -53,6 +53,7 @@ function entryOf(
     callId,
     tool,
     title: callTitle(input),
+    by: 'model',
     input,
     startedAtMs: 0,
     state: { status: 'ended', ending: { status, text: text.split('\n', 1)[0] ?? '', durationMs: 0 } },

@@ -16,6 +16,7 @@ export type ScreenOptions = {
   readonly dialogDelayMs: number;
   /** What was given on the command line, sent at once. */
   readonly prompt: string | undefined;
+  readonly now: () => number;
   /** The editor for `ctrl+g`. */
   readonly editor: string | undefined;
 };

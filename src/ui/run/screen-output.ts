@@ -17,6 +17,8 @@ import type { ScreenOptions } from './screen-options.ts';
 export type ScreenOutput = {
   /** Prints what is finished, draws what is not, in one go; answers with the view that is left. */
   put(view: ViewState): ViewState;
+  /** What a frame of this moment would depend on. */
+  drawing(): Drawing;
   repaint(): void;
   setTheme(name: string): void;
   loadColors(): Promise<void>;
@@ -49,7 +51,7 @@ export function createScreenOutput(
   let pageWidth = 0;
 
   function drawing(): Drawing {
-    const nowMs = Date.now();
+    const nowMs = options.now();
     const step = options.motion === 'full' ? Math.floor(nowMs / SPINNER_MS) % glyphs.spinner.length : 0;
     return {
       width: terminal.columns,
@@ -104,6 +106,7 @@ export function createScreenOutput(
       else stage.show(frame);
       return left;
     },
+    drawing,
     repaint: () => stage.clear(),
     setTheme(name) {
       const wanted = THEME_NAMES.find((one) => one === name) ?? 'auto';

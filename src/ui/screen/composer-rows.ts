@@ -1,3 +1,4 @@
+import { textWidth } from '../../lib/text-width.ts';
 import { truncateEnd } from '../../lib/truncate.ts';
 import { edit } from '../composer/edit.ts';
 import { searchMatch, suggestion } from '../composer/recall.ts';
@@ -44,6 +45,6 @@ function searchRows(view: ViewState, drawing: Drawing, paint: Paint): ComposerRo
   const query = view.editor.search?.query ?? '';
   const label = `search: ${query}`;
   const match = sanitize(searchMatch(view.editor) ?? (query === '' ? '' : 'nothing found')).replaceAll('\n', ' ');
-  const found = truncateEnd(match, Math.max(0, drawing.width - label.length - 6));
-  return { rows: [`${label}${paint(`   ${found}`, { token: 'dim' })}`], caret: { x: label.length, y: 0 } };
+  const found = truncateEnd(match, Math.max(0, drawing.width - textWidth(label) - 6));
+  return { rows: [`${label}${paint(`   ${found}`, { token: 'dim' })}`], caret: { x: textWidth(label), y: 0 } };
 }

@@ -33,16 +33,17 @@ export function liveSources(view: ViewState, drawing: Drawing, carry: HistoryCar
   const activity = view.attention.stage === 'armed' ? [] : activityLines(view, drawing);
   return [
     ...pieces,
-    source('todos', todos(view, drawing)),
+    source('todos', todos(view, drawing, last)),
     ...dialogSources(view, drawing),
     source('activity', activity.length > 0 && isGap ? [terminalLine(), ...activity] : activity),
     source('queue', queueLines(view, drawing)),
   ];
 }
 
-function todos(view: ViewState, drawing: Drawing): readonly LogicalLine[] {
+function todos(view: ViewState, drawing: Drawing, last: HistoryCarry['last']): readonly LogicalLine[] {
   if (view.todos.length === 0) return [];
-  return view.todosShown === 'row' ? [todoRow(view.todos, drawing)] : todoColumn(view.todos, drawing);
+  const gap = last === undefined ? [] : [terminalLine()];
+  return [...gap, ...(view.todosShown === 'row' ? [todoRow(view.todos, drawing)] : todoColumn(view.todos, drawing))];
 }
 
 function source(kind: LiveSource['kind'], lines: readonly LogicalLine[]): LiveSource {

@@ -51,7 +51,8 @@ export function createStage(terminal: TerminalOut, onResized: () => void): Stage
     stdout: inkOutput(terminal, send),
     exitOnCtrlC: false,
     patchConsole: false,
-    maxFps: 1000,
+    // Frames are paced by whoever calls; each is drawn at once, so that it stays with the lines above it.
+    maxFps: 0,
     incrementalRendering: true,
     interactive: true,
   });

@@ -7,7 +7,6 @@ import type { ToolEntry } from './tool-entry.ts';
 export type HistoryItem =
   | { readonly kind: 'banner'; readonly lines: readonly string[] }
   | { readonly kind: 'prompt'; readonly text: string }
-  | { readonly kind: 'shell'; readonly command: string; readonly output: string }
   /** `first` blocks begin an answer and are set apart from what came before. */
   | { readonly kind: 'markdown'; readonly block: MarkdownBlock; readonly place: 'first' | 'later' }
   | { readonly kind: 'tools'; readonly entries: readonly ToolEntry[] }

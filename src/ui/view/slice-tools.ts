@@ -10,11 +10,23 @@ type ToolEnd = Extract<AgentEvent, { type: 'tool_end' }>;
 type ToolUpdate = Extract<AgentEvent, { type: 'tool_update' }>;
 
 /** A call appears, behind what came before it. */
-export function startTool(view: ViewState, { callId, tool, title, input }: ToolStart, nowMs: number): ViewState {
+export function startTool(
+  view: ViewState,
+  { callId, tool, title, input, messageId }: ToolStart,
+  nowMs: number,
+): ViewState {
   // What is asked about a call may be told before the call itself.
   const isAsked = view.asks.some((ask) => callIdOf(ask) === callId);
   const state: ToolEntry['state'] = { status: isAsked ? 'waiting' : 'running' };
-  const entry: ToolEntry = { callId, tool, title, input, startedAtMs: nowMs, state };
+  const entry: ToolEntry = {
+    callId,
+    tool,
+    title,
+    by: messageId === '' ? 'person' : 'model',
+    input,
+    startedAtMs: nowMs,
+    state,
+  };
   return { ...view, pieces: [...view.pieces, { kind: 'tool', entry }] };
 }
 

@@ -15,6 +15,8 @@ export type ToolEntry = {
   readonly callId: string;
   readonly tool: string;
   readonly title: string;
+  /** Who called: the model, or the person by a line that begins with `!`. */
+  readonly by: 'model' | 'person';
   readonly input: JsonValue;
   readonly startedAtMs: number;
   readonly state:
