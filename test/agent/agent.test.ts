@@ -1,0 +1,358 @@
+import { expect, test } from 'vitest';
+import type { AgentEvent } from '../../src/contracts/event.ts';
+import type { Message } from '../../src/contracts/message.ts';
+import { unbalanced } from '../support/event-balance.ts';
+import { calls, echoTool, empty, fails, says, userSays } from '../support/scripted.ts';
+import { type ScriptedAgent, scriptedAgent } from '../support/scripted-agent.ts';
+
+const FOR_EVER = new Promise<void>(() => undefined);
+const held = { ...says('thinking about it'), hold: FOR_EVER };
+
+const wordsOf = (messages: readonly Message[]) =>
+  messages.flatMap((message) =>
+    message.role === 'boundary' ? [] : message.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])),
+  );
+const queueOf = (events: readonly AgentEvent[]) =>
+  events.flatMap((event) => (event.type === 'queue' ? [`${wordsOf([event.item.message]).join()} ${event.state}`] : []));
+const streaming = ({ seen }: ScriptedAgent) => seen((event) => event.type === 'block_end');
+
+test('a prompt is words, blocks, or a list of either; each becomes a message before the first request', async () => {
+  const { agent, deps } = scriptedAgent([]);
+  await agent.prompt('one');
+  await agent.prompt([{ type: 'text', text: 'two' }]);
+  await agent.prompt(['three', [{ type: 'text', text: 'four' }]]);
+  expect(wordsOf(agent.state().messages)).toEqual(['one', 'done', 'two', 'done', 'three', 'four', 'done']);
+  expect(deps.calls()).toBe(3);
+});
+
+test('while a query runs, prompt, continue, reset and replaceMessages refuse; afterwards they do not', async () => {
+  const made = scriptedAgent([held]);
+  const { agent } = made;
+  const running = agent.prompt('go');
+  await streaming(made);
+  await expect(agent.prompt('again')).rejects.toThrow('steer or followUp');
+  await expect(agent.continue()).rejects.toThrow('running');
+  expect(() => agent.reset()).toThrow('abort it first');
+  expect(() => agent.replaceMessages([])).toThrow('abort it first');
+  agent.abort();
+  expect(await running).toEqual({ reason: 'aborted_streaming' });
+  await agent.waitForIdle();
+  expect((await agent.prompt('again')).reason).toBe('completed');
+});
+
+test('an abort lasts for one prompt: the next one has a controller of its own', async () => {
+  const made = scriptedAgent([held, says('fresh')]);
+  const running = made.agent.prompt('go');
+  await streaming(made);
+  made.agent.abort();
+  made.agent.abort();
+  await running;
+  expect(await made.agent.prompt('next')).toEqual({ reason: 'completed' });
+  expect(wordsOf(made.agent.state().messages).at(-1)).toBe('fresh');
+});
+
+test('an abort with nothing running does nothing', async () => {
+  const { agent } = scriptedAgent([]);
+  agent.abort();
+  expect(await agent.prompt('go')).toEqual({ reason: 'completed' });
+});
+
+test('a queued message is queued, delivered and completed, and everybody is told at each step', async () => {
+  const made = scriptedAgent([{ ...says('one'), hold: Promise.resolve() }]);
+  const running = made.agent.prompt('go');
+  made.agent.steer('hurry');
+  made.agent.followUp('and then');
+  expect(made.agent.state().queue.map((item) => item.lane)).toEqual(['next', 'after']);
+  await running;
+  await made.agent.waitForIdle();
+  expect(queueOf(made.events)).toEqual([
+    'hurry queued',
+    'and then queued',
+    'hurry delivered',
+    'and then delivered',
+    'hurry completed',
+    'and then completed',
+  ]);
+  expect(made.agent.state().queue).toEqual([]);
+});
+
+test('a queued message can be taken back until it is delivered', async () => {
+  const made = scriptedAgent([held]);
+  const running = made.agent.prompt('go');
+  await streaming(made);
+  const item = made.agent.steer('never mind');
+  expect(made.agent.unqueue(item.id)).toEqual(item);
+  expect(made.agent.unqueue(item.id)).toBeUndefined();
+  made.agent.abort();
+  await running;
+  await made.agent.waitForIdle();
+  expect(queueOf(made.events)).toEqual(['never mind queued', 'never mind removed']);
+  expect(wordsOf(made.agent.state().messages)).not.toContain('never mind');
+});
+
+test.each([
+  ['one-at-a-time', [['a'], ['a', 'b'], ['a', 'b', 'c']]],
+  ['all', [['a', 'b', 'c']]],
+] as const)('steering in the mode %s joins the requests so', async (mode, wanted) => {
+  const { agent, deps } = scriptedAgent([calls('Echo'), calls('Echo')]);
+  agent.setQueueMode('next', mode);
+  for (const words of ['a', 'b', 'c']) agent.steer(words);
+  await agent.prompt('go');
+  const heard = deps
+    .requests()
+    .map((request) => JSON.stringify(request.messages).match(/"text":"[abc]"/g)?.length ?? 0);
+  expect(heard.slice(0, wanted.length)).toEqual(wanted.map((words) => words.length));
+});
+
+test.each([
+  ['one-at-a-time', 4],
+  ['all', 2],
+] as const)('follow-ups in the mode %s take so many requests', async (mode, requests) => {
+  const { agent, deps } = scriptedAgent([]);
+  agent.setQueueMode('after', mode);
+  for (const words of ['a', 'b', 'c']) agent.followUp(words);
+  await agent.prompt('go');
+  expect(deps.calls()).toBe(requests);
+  expect(wordsOf(agent.state().messages).filter((words) => words.length === 1)).toEqual(['a', 'b', 'c']);
+});
+
+test('steering that slips in after the last look starts the loop once more', async () => {
+  const made = scriptedAgent([]);
+  let said = false;
+  made.agent.subscribe((event) => {
+    if (event.type !== 'message_end' || event.message.role !== 'assistant' || said) return;
+    said = true;
+    made.agent.steer('one more thing');
+  });
+  expect(await made.agent.prompt('go')).toEqual({ reason: 'completed' });
+  expect(wordsOf(made.agent.state().messages)).toEqual(['go', 'done', 'one more thing', 'done']);
+});
+
+test('continue runs as it is when the last word is the user’s', async () => {
+  const { agent, deps } = scriptedAgent([], {}, { messages: [userSays('left off here')] });
+  expect(await agent.continue()).toEqual({ reason: 'completed' });
+  expect(deps.requests()[0]?.messages).toEqual([{ role: 'user', blocks: [{ type: 'text', text: 'left off here' }] }]);
+});
+
+test('continue after a reply takes one steering message, else a follow-up, and else refuses', async () => {
+  const { agent, deps } = scriptedAgent([]);
+  await agent.prompt('go');
+  await expect(agent.continue()).rejects.toThrow('nothing to continue');
+  agent.followUp('later');
+  agent.steer('first');
+  agent.steer('second');
+  await agent.continue();
+  expect(JSON.stringify(deps.requests()[1]?.messages)).not.toContain('second');
+  expect(wordsOf(agent.state().messages)).toEqual(['go', 'done', 'first', 'done', 'second', 'done', 'later', 'done']);
+});
+
+test('reset empties the conversation and the queues, and says which words were dropped', async () => {
+  const made = scriptedAgent([]);
+  await made.agent.prompt('go');
+  made.agent.followUp('lost');
+  made.agent.reset();
+  await made.agent.waitForIdle();
+  expect(made.agent.state()).toMatchObject({ messages: [], queue: [], status: 'idle' });
+  expect(queueOf(made.events)).toEqual(['lost queued', 'lost removed']);
+});
+
+test('what is read from the agent is a copy, and what was handed in is one too', async () => {
+  const mine = [userSays('mine')];
+  const { agent } = scriptedAgent([]);
+  agent.replaceMessages(mine);
+  mine.push(userSays('later'));
+  const state = agent.state();
+  await agent.prompt('go');
+  expect(wordsOf(state.messages)).toEqual(['mine']);
+  expect(wordsOf(agent.state().messages)).toEqual(['mine', 'go', 'done']);
+});
+
+test('listeners hear in order, each awaited, the transcript first; a question of state sees what was told', async () => {
+  const order: string[] = [];
+  const made = scriptedAgent(
+    [],
+    {},
+    {
+      listeners: [
+        async (event) => {
+          if (event.type !== 'message_end') return;
+          await new Promise((resolve) => setImmediate(resolve));
+          order.push(`transcript ${event.message.role}`);
+        },
+      ],
+    },
+  );
+  const leave = made.agent.subscribe((event) => {
+    if (event.type === 'message_end')
+      order.push(`screen ${event.message.role} of ${made.agent.state().messages.length}`);
+  });
+  await made.agent.prompt('go');
+  leave();
+  await made.agent.prompt('again');
+  expect(order).toEqual([
+    'transcript user',
+    'screen user of 1',
+    'transcript assistant',
+    'screen assistant of 2',
+    'transcript user',
+    'transcript assistant',
+  ]);
+});
+
+test('the prompt has been heard by the transcript before the first byte is sent', async () => {
+  const order: string[] = [];
+  const { agent } = scriptedAgent(
+    [],
+    {
+      transformRequest: (request) => {
+        order.push('request');
+        return request;
+      },
+    },
+    {
+      listeners: [
+        async (event) => {
+          if (event.type !== 'message_end') return;
+          await new Promise((resolve) => setImmediate(resolve));
+          order.push(event.message.role);
+        },
+      ],
+    },
+  );
+  await agent.prompt('go');
+  expect(order).toEqual(['user', 'request', 'assistant']);
+});
+
+test('a listener that throws or rejects is reported; the run and the other listeners notice nothing', async () => {
+  const made = scriptedAgent(
+    [calls('Echo')],
+    {},
+    {
+      listeners: [
+        () => {
+          throw new Error('loud');
+        },
+        async () => Promise.reject(new Error('quiet')),
+      ],
+    },
+  );
+  expect(await made.agent.prompt('go')).toEqual({ reason: 'completed' });
+  expect(unbalanced(made.events)).toEqual([]);
+  expect(made.listenerFaults).toHaveLength(2 * made.events.length);
+});
+
+test('waitForIdle resolves after the last listener has settled', async () => {
+  let settled = false;
+  const { agent } = scriptedAgent(
+    [],
+    {},
+    {
+      listeners: [
+        async (event) => {
+          if (event.type !== 'agent_end') return;
+          await new Promise((resolve) => setImmediate(resolve));
+          settled = true;
+        },
+      ],
+    },
+  );
+  void agent.prompt('go');
+  await agent.waitForIdle();
+  expect(settled).toBe(true);
+  expect(agent.state().status).toBe('idle');
+});
+
+test('every prompt begins with agent_start and ends with agent_end, also when its parts break', async () => {
+  const made = scriptedAgent(
+    [],
+    {},
+    {
+      deps: () => {
+        throw new Error('no model');
+      },
+    },
+  );
+  expect(await made.agent.prompt('go')).toEqual({ reason: 'model_error', words: 'no model' });
+  expect([made.events[0]?.type, made.events.at(-1)?.type]).toEqual(['agent_start', 'agent_end']);
+  expect(made.agent.state().status).toBe('idle');
+});
+
+test('a prompt hook may add context, refuse, or break; then nothing is sent', async () => {
+  const onPrompt = async (words: string) => {
+    if (words === 'bad') return { kind: 'block' as const, words: 'not that' };
+    if (words === 'worse') throw new Error('oops');
+    return { kind: 'go' as const, context: 'it is Monday' };
+  };
+  const { agent, deps } = scriptedAgent([], {}, { onPrompt });
+  expect(await agent.prompt('bad')).toEqual({ reason: 'hook_stopped', words: 'not that' });
+  expect((await agent.prompt('worse')).reason).toBe('hook_stopped');
+  expect(deps.calls()).toBe(0);
+  await agent.prompt('good');
+  expect(wordsOf(agent.state().messages)).toEqual(['good', 'it is Monday', 'done']);
+});
+
+test('the status follows the run and ends idle, by way of stopping when aborted', async () => {
+  const made = scriptedAgent([held]);
+  const states: string[] = [];
+  made.agent.subscribe(() => {
+    const { status } = made.agent.state();
+    if (states.at(-1) !== status) states.push(status);
+  });
+  const running = made.agent.prompt('go');
+  await streaming(made);
+  made.agent.abort();
+  await running;
+  await made.agent.waitForIdle();
+  expect(states).toEqual(['preparing', 'requesting', 'writing', 'stopping', 'idle']);
+});
+
+test('what the API refused once is left out of the next prompts too', async () => {
+  const thinking = { type: 'thinking' as const, thinking: 'hm', signature: 'sig' };
+  const { agent, deps } = scriptedAgent([
+    { blocks: [thinking, { type: 'text', text: 'so' }] },
+    fails('invalid', { refusedPart: 'signature' }),
+    says('fine'),
+  ]);
+  for (const words of ['one', 'two', 'three']) await agent.prompt(words);
+  expect(deps.requests().map((request) => JSON.stringify(request.messages).includes('thinking'))).toEqual([
+    false,
+    true,
+    false,
+    false,
+  ]);
+});
+
+test('a message may join without asking the model', async () => {
+  const { agent, deps } = scriptedAgent([]);
+  await agent.append(userSays('! ls'));
+  await agent.prompt('what was that?');
+  expect(deps.requests()[0]?.messages[0]?.blocks).toHaveLength(2);
+});
+
+test('questions go out with an id, come back by it once, and an abort answers what is open', async () => {
+  const ask = echoTool({
+    call: async (_input, context) => {
+      const answer = await context.ask({ kind: 'plan', plan: 'do it' });
+      return { content: JSON.stringify(answer ?? 'nobody answered') };
+    },
+  });
+  const made = scriptedAgent([calls('Echo'), says('x'), calls('Echo')], { tools: () => [ask] });
+  const isQuestion = (event: AgentEvent) => event.type === 'question';
+  const first = made.agent.prompt('go');
+  await made.seen(isQuestion);
+  const id = made.agent.state().pendingQuestions[0]?.id ?? '';
+  expect(made.agent.answerQuestion(id, { kind: 'plan', verdict: 'accept' })).toBe(true);
+  expect(made.agent.answerQuestion(id, undefined)).toBe(false);
+  await first;
+  expect(JSON.stringify(made.agent.state().messages)).toContain('accept');
+  made.events.length = 0;
+  const second = made.agent.prompt('again');
+  await made.seen(isQuestion);
+  made.agent.abort();
+  expect(await second).toEqual({ reason: 'aborted_tools' });
+  expect(made.agent.state().pendingQuestions).toEqual([]);
+});
+
+test('an empty conversation has nothing to continue', async () => {
+  await expect(scriptedAgent([empty()]).agent.continue()).rejects.toThrow('nothing to continue');
+});
