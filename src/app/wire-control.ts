@@ -9,6 +9,8 @@ export function wireControl(parts: ConversationParts): Partial<ControlPort> {
   const { permissions, live, extensions, choice, loop } = parts;
   return {
     ...controlMcp(parts.mcp),
+    toolSpecs: () => loop.tools().map(({ spec }) => spec),
+    callOwnTool: parts.callGated,
     permissionRules: () => ({ rules: permissions.rules(), directories: permissions.roots() }),
     async updatePermissions(updates) {
       await permissions.update(updates);

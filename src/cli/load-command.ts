@@ -5,9 +5,11 @@ type Program = { readonly run: (request: CommandRequest) => Promise<number> };
 
 /** Where each subcommand lives. Nothing is loaded before it is called. */
 const PROGRAMS: Readonly<Record<SubcommandName, () => Promise<Program>>> = {
+  demo: () => import('./commands/demo.ts'),
   doctor: () => import('./commands/doctor.ts'),
   acp: () => import('./commands/acp.ts'),
   permissions: () => import('./commands/permissions.ts'),
+  mcp: () => import('./commands/mcp.ts'),
   trust: () => import('./commands/trust.ts'),
   sessions: () => import('./commands/sessions.ts'),
   undo: () => import('./commands/undo.ts'),

@@ -15,6 +15,7 @@ export type Subcommand = {
 
 /** Everything `ouro <word>` can be besides a prompt. `load-command.ts` knows where each lives. */
 const SUBCOMMANDS = [
+  { name: 'demo', usage: '[words…]', words: 'look around with a scripted model and a small sample project, no key needed' },
   {
     name: 'doctor',
     usage: '',
@@ -59,7 +60,8 @@ const SUBCOMMANDS = [
   },
   {
     name: 'sessions',
-    usage: 'list | show [id] | search <words> | check [id] | rename <id> <title> | delete <id> | export [id] | capsule [id] | prune',
+    usage:
+      'list | show [id] | search <words> | check [id] | rename <id> <title> | delete <id> | export [id] | capsule [id] | prune',
     words: 'stored sessions: find, read, check, export and clear them',
     choices: ['list', 'show', 'search', 'check', 'rename', 'delete', 'export', 'capsule', 'prune'],
     flags: [
@@ -87,6 +89,19 @@ const SUBCOMMANDS = [
     usage: '<session | file>',
     words: 'build the requests of a session anew and compare every byte',
     flags: [{ flags: '--json', words: 'as JSON' }],
+  },
+  {
+    name: 'mcp',
+    usage: 'list | get | add <name> -- <command> | remove | approve | reject | login | logout | serve',
+    words: 'MCP servers: add and remove them, approve, log in; serve our tools',
+    choices: ['list', 'get', 'add', 'remove', 'approve', 'reject', 'login', 'logout', 'serve'],
+    flags: [
+      { flags: '--scope <scope>', words: 'user (as given), project or local' },
+      { flags: '--transport <kind>', words: 'stdio, http or sse' },
+      { flags: '--env <NAME=value>', words: 'a variable of its environment', many: 'many' },
+      { flags: '--header <Name: value>', words: 'a header of every request', many: 'many' },
+      { flags: '--json', words: 'as JSON' },
+    ],
   },
   {
     name: 'completion',

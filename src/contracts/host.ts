@@ -1,5 +1,6 @@
 import type { Hook } from './hook.ts';
 import type { JsonObject, JsonValue } from './json.ts';
+import type { ToolSpec } from './model.ts';
 import type { Rule, RuleBehavior } from './permission.ts';
 import type { McpServerConfig } from './settings.ts';
 
@@ -63,6 +64,12 @@ export type ControlPort = {
   }>;
   /** Calls a tool by its full name, outside the conversation; for `--permission-prompt-tool=mcp__server__tool`. */
   callTool(name: string, input: JsonObject): Promise<string>;
+  /** Our own tools as the model sees them, and a call of one through the same gate. */
+  toolSpecs(): readonly ToolSpec[];
+  callOwnTool(
+    name: string,
+    input: JsonObject,
+  ): Promise<{ readonly end: 'done' | 'failed' | 'refused'; readonly text: string }>;
   permissionRules(): { readonly rules: readonly Rule[]; readonly directories: readonly string[] };
   updatePermissions(updates: readonly PermissionUpdate[]): Promise<Attempt>;
   /** All layers merged, and each layer as it was read. */

@@ -1,0 +1,149 @@
+import { realpath } from 'node:fs/promises';
+import { z } from 'zod';
+import { launchWords, type Managed, MCP_SCOPES, manageMcp } from '../../app/manage-mcp.ts';
+import { sanitize } from '../../lib/sanitize.ts';
+import type { CommandRequest } from '../command-request.ts';
+import type { Io } from '../io.ts';
+import { UsageError } from '../usage-error.ts';
+
+const pairs = z.array(z.string()).default([]);
+const flagsSchema = z.object({
+  scope: z.enum(MCP_SCOPES).default('user'),
+  transport: z.enum(['stdio', 'http', 'sse']).optional(),
+  env: pairs,
+  header: pairs,
+  json: z.boolean().default(false),
+});
+type Flags = z.output<typeof flagsSchema>;
+
+type Wish = {
+  readonly words: readonly string[];
+  readonly flags: Flags;
+  readonly io: Io;
+  readonly manager: ReturnType<typeof manageMcp>;
+  readonly request: CommandRequest;
+};
+
+const ACTIONS: Readonly<Record<string, (wish: Wish) => Promise<number>>> = {
+  list,
+  get,
+  add,
+  remove: (wish) => about(wish, (name) => wish.manager.remove(name)),
+  approve: (wish) => about(wish, (name) => wish.manager.judge(name, 'approved')),
+  reject: (wish) => about(wish, (name) => wish.manager.judge(name, 'rejected')),
+  login: logIn,
+  logout: (wish) => about(wish, (name) => wish.manager.logout(name)),
+  serve,
+};
+
+/** `ouro mcp …`: the MCP servers of this folder and person. */
+export async function run(request: CommandRequest): Promise<number> {
+  const given = flagsSchema.safeParse(request.flags);
+  if (!given.success) throw new UsageError(`A flag was not understood: ${given.error.issues[0]?.message ?? ''}.`);
+  const [name = 'list', ...words] = request.words;
+  const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
+  if (action === undefined) {
+    throw new UsageError(`There is no "ouro mcp ${name}". There are: ${Object.keys(ACTIONS).join(', ')}.`);
+  }
+  const { io } = request;
+  const manager = manageMcp(io.environment, await realpath(io.cwd));
+  return action({ words, flags: given.data, io, manager, request });
+}
+
+async function list({ flags, io, manager }: Wish): Promise<number> {
+  const { servers, problems } = await manager.servers();
+  const states = await manager.tryOut(servers);
+  if (flags.json) {
+    io.stdout.write(`${JSON.stringify(states, null, 2)}\n`);
+    return 0;
+  }
+  if (states.length === 0)
+    io.stdout.write('No MCP server is configured here. "ouro mcp add <name> -- <command>" adds one.\n');
+  for (const { name, status, scope, error, tools = [] } of states) {
+    const server = servers.find((one) => one.name === name);
+    const what = server === undefined ? '' : launchWords(server.launch);
+    const more = status === 'connected' ? `${tools.length} tools` : (error ?? '');
+    say(io, `${status.padEnd(10)}  ${name} (${scope ?? ''})  ${what}  ${more}`);
+  }
+  for (const problem of problems) io.stderr.write(`${sanitize(problem, 'line')}\n`);
+  return 0;
+}
+
+async function get({ words, io, manager }: Wish): Promise<number> {
+  const server = await manager.named(one(words));
+  if (server === undefined) return told(io, { ok: false, words: `No MCP server ${one(words)} is configured here.` });
+  const [state] = await manager.tryOut([server]);
+  say(io, `${server.name}: ${launchWords(server.launch)}`);
+  say(
+    io,
+    `from ${server.file ?? 'a flag'} (${server.scope}), ${state?.status ?? ''}${state?.error === undefined ? '' : `, ${state.error}`}`,
+  );
+  for (const { name, description = '' } of state?.tools ?? []) say(io, `  ${name}  ${description}`);
+  return 0;
+}
+
+async function add({ words: [name, target, ...args], flags, io, manager }: Wish): Promise<number> {
+  if (name === undefined || target === undefined) {
+    throw new UsageError('Say: ouro mcp add <name> -- <command> [arguments], or ouro mcp add <name> <address>.');
+  }
+  const isAddress = flags.transport === undefined ? /^https?:\/\//.test(target) : flags.transport !== 'stdio';
+  const entry = isAddress
+    ? { type: flags.transport ?? 'http', url: target, ...withPairs('headers', flags.header, ':') }
+    : { command: target, ...(args.length === 0 ? {} : { args }), ...withPairs('env', flags.env, '=') };
+  return told(io, await manager.add(name, entry, flags.scope));
+}
+
+function withPairs(key: 'env' | 'headers', given: readonly string[], mark: '=' | ':'): object {
+  if (given.length === 0) return {};
+  const entries = given.map((text) => {
+    const at = text.indexOf(mark);
+    if (at < 1) throw new UsageError(`"${text}" is no NAME${mark}VALUE.`);
+    return [text.slice(0, at).trim(), text.slice(at + 1).trim()];
+  });
+  return { [key]: Object.fromEntries(entries) };
+}
+
+async function logIn({ words, io, manager }: Wish): Promise<number> {
+  const visit = (address: URL) => io.stdout.write(`Open this page and allow it:\n\n  ${address.href}\n\nWaiting …\n`);
+  const controller = new AbortController();
+  process.once('SIGINT', () => controller.abort());
+  return told(io, await manager.login(one(words), visit, controller.signal));
+}
+
+async function serve({ request }: Wish): Promise<number> {
+  const [{ serveMcp }, { createConversation }, { readInvocation }] = await Promise.all([
+    import('../../app/serve-mcp.ts'),
+    import('../../app/compose.ts'),
+    import('../invocation.ts'),
+  ]);
+  const { io, shutdown } = request;
+  const { run } = await readInvocation(['-p', 'serve', '--no-session-persistence'], {
+    cwd: io.cwd,
+    hasTerminal: false,
+  });
+  const composed = await createConversation({ ...run, model: 'demo', mcpSources: 'flags-only' }, io.environment);
+  if (!composed.ok) return told(io, { ok: false, words: composed.problem });
+  shutdown.guard(composed.conversation);
+  await serveMcp(composed.conversation);
+  return 0;
+}
+
+async function about({ words, io }: Wish, act: (name: string) => Promise<Managed>): Promise<number> {
+  return told(io, await act(one(words)));
+}
+
+function one(words: readonly string[]): string {
+  const [name, ...more] = words;
+  if (name === undefined || more.length > 0) throw new UsageError('Name one MCP server; "ouro mcp list" shows them.');
+  return name;
+}
+
+function told(io: Io, { ok, words }: Managed): number {
+  if (ok) say(io, words);
+  else io.stderr.write(`${sanitize(words, 'line')}\n`);
+  return ok ? 0 : 1;
+}
+
+function say(io: Io, line: string): void {
+  io.stdout.write(`${sanitize(line, 'line')}\n`);
+}

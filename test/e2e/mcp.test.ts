@@ -1,0 +1,105 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { expect, test } from 'vitest';
+import { EVERYTHING } from '../mcp/servers.ts';
+import { calls, says, toolUse } from '../support/api/reply.ts';
+import { startApiServer } from '../support/api/server.ts';
+import { bareEnvironment } from '../support/environment.ts';
+import { startOAuthServer } from '../support/oauth-server.ts';
+import { expectNoneLeft } from '../support/processes.ts';
+import { LAUNCHER, runOuro, startOuro } from '../support/run-ouro.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
+
+const NODE = { env: { PATH: process.env.PATH ?? '' } };
+const SERVER = { command: 'node', args: [EVERYTHING] };
+
+async function ouro(project: TempProject, ...args: readonly string[]) {
+  const { code, stdout, stderr } = await runOuro(project, args, undefined, NODE);
+  return { code, text: `${stdout}${stderr}` };
+}
+
+test('a server is added, listed, used by the model, removed, and gone when ouro is', async () => {
+  await using project = await createTempProject();
+  expect(await ouro(project, 'mcp', 'add', 'every', '--', 'node', EVERYTHING)).toMatchObject({ code: 0 });
+  expect((await ouro(project, 'mcp', 'list')).text).toMatch(/^connected {3}every \(user\) .*tools/m);
+  await using api = await startApiServer({
+    turns: [calls(toolUse('mcp__every__echo', { message: 'round' }, 'toolu_1')), says('Done.')],
+  });
+  const args = ['-p', 'go', '--allowedTools', 'mcp__every', '--output-format', 'stream-json', '--verbose'];
+  const { code, stdout } = await runOuro(project, args, api.url, NODE);
+  expect([code, api.requests()[1]?.raw.includes('Echo: round')]).toEqual([0, true]);
+  expect(JSON.parse(stdout.split('\n')[0] ?? '')).toMatchObject({
+    subtype: 'init',
+    mcp_servers: [{ name: 'every', status: 'connected' }],
+    tools: expect.arrayContaining(['mcp__every__echo', 'ListMcpResources']),
+  });
+  await expectNoneLeft(project.marker);
+  expect(await ouro(project, 'mcp', 'remove', 'every')).toMatchObject({ code: 0 });
+  expect((await ouro(project, 'mcp', 'list')).text).toContain('No MCP server is configured');
+});
+
+test('a server of the project starts after trust and approval, not before', async () => {
+  const config = JSON.stringify({ mcpServers: { every: SERVER } });
+  await using project = await createTempProject({ '.mcp.json': config });
+  await using api = await startApiServer({ turns: () => says('Fine.') });
+  const toolsOffered = async () => {
+    const { stderr } = await runOuro(project, ['-p', 'go'], api.url, NODE);
+    return { stderr, names: api.requests().at(-1)?.raw.includes('mcp__every__echo') };
+  };
+  expect((await toolsOffered()).names).toBe(false);
+  await ouro(project, 'trust');
+  const waiting = await toolsOffered();
+  expect([waiting.names, waiting.stderr]).toEqual([false, expect.stringContaining('before you approve them: every')]);
+  expect(await ouro(project, 'mcp', 'approve', 'every')).toMatchObject({ code: 0 });
+  expect((await toolsOffered()).names).toBe(true);
+  await project.write('.mcp.json', config.replace('"node"', '"nodejs"'));
+  expect((await toolsOffered()).names).toBe(false);
+});
+
+test('logging in opens no browser but tells the page, and ends when it was visited', async () => {
+  await using server = await startOAuthServer();
+  await using project = await createTempProject();
+  await ouro(project, 'mcp', 'add', 'guarded', server.url);
+  expect((await ouro(project, 'mcp', 'list')).text).toContain('ouro mcp login guarded');
+  await using running = startOuro(project, ['mcp', 'login', 'guarded'], undefined, NODE);
+  await running.waitForOutput(/http\S+authorize\S+/);
+  await fetch(/http\S+authorize\S+/.exec(running.stdout())?.[0] ?? '');
+  expect(await running.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('Logged in to guarded.') });
+  expect((await ouro(project, 'mcp', 'list')).text).toMatch(/^connected {3}guarded/m);
+});
+
+test('another program uses our tools, as far as the rules allow', async () => {
+  await using project = await createTempProject({ 'notes.txt': 'remember this' });
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  const env = { ...bareEnvironment(project), ...NODE.env };
+  const transport = new StdioClientTransport({ command: LAUNCHER, args: ['mcp', 'serve'], cwd: project.dir, env });
+  await client.connect(transport);
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['Read', 'Bash', 'Edit']));
+  const read = await client.callTool({ name: 'Read', arguments: { file_path: `${project.dir}/notes.txt` } });
+  expect(JSON.stringify(read.content)).toContain('remember this');
+  const refused = await client.callTool({ name: 'Bash', arguments: { command: 'touch made', description: 'Make' } });
+  expect(refused.isError).toBe(true);
+  await expect(project.read('made')).rejects.toThrow('ENOENT');
+  await client.close();
+  await expectNoneLeft(project.marker);
+});
+
+test('servers that never come up cost a script their time limit and nothing else', async () => {
+  const broken = [
+    { command: 'no-such-program' },
+    { command: 'node', args: ['-e', 'process.exit(3)'] },
+    { command: 'sleep', args: ['600'] },
+    { url: 'http://127.0.0.1:9/mcp' },
+  ];
+  const entries = [SERVER, SERVER, ...broken, ...broken].map((entry, at) => [`s${at}`, entry] as const);
+  await using project = await createTempProject({
+    'servers.json': JSON.stringify({ mcpServers: Object.fromEntries(entries) }),
+  });
+  await using api = await startApiServer({ turns: () => says('Fine.') });
+  const env = { ...NODE.env, OURO_MCP_TIMEOUT_MS: '3000' };
+  const { code } = await runOuro(project, ['-p', 'go', '--mcp-config', 'servers.json'], api.url, { env });
+  expect(code).toBe(0);
+  expect(api.requests()[0]?.raw.match(/mcp__s\d+__echo/g)).toHaveLength(2);
+  await expectNoneLeft(project.marker);
+});
