@@ -52,7 +52,8 @@ export function expandGlob(fs: PermissionFs, cwd: string, pattern: string): read
   return found.length === 0 ? [pattern] : found;
 }
 
-function segmentRegex(segment: string): RegExp {
+/** One segment of a pattern, as bash reads it. */
+export function segmentRegex(segment: string): RegExp {
   const source = segment.replace(
     /\[([!^]?)([^\]]*)\]|[*?]|[.+^${}()|\\[\]]/g,
     (piece, not: string | undefined, set: string | undefined) => {

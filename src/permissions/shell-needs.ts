@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { allowMatches } from './bash/command-rule.ts';
 import { gitPreflight } from './bash/git-config.ts';
 import { type ShellPart, spelled } from './bash/narrow.ts';
@@ -8,7 +9,7 @@ import { safelyPeeled } from './bash/wrappers.ts';
 import { type DecisionContext, findRule, resolveIn } from './context.ts';
 import { fileCommandNeeds } from './file-commands.ts';
 import { type Need, ruleSays } from './finding.ts';
-import { expandGlob, scanFolder } from './folder-scan.ts';
+import { expandGlob, scanFolder, segmentRegex } from './folder-scan.ts';
 import { pathNeed } from './path-findings.ts';
 import { isInside } from './paths.ts';
 import { sensitiveRead } from './protected.ts';
@@ -113,7 +114,7 @@ function readingNeeds(
     part.cwds.flatMap((cwd) => wordNeeds(context, cwd, word)),
   );
   const searches = reading.searches.flatMap((word) =>
-    part.cwds.flatMap((cwd) => searchNeeds(context, resolveIn(context, cwd, spelled(word)).real, reading.follows)),
+    part.cwds.flatMap((cwd) => searchNeeds(context, resolveIn(context, cwd, spelled(word)).real, reading)),
   );
   return [...reads, ...searches];
 }
@@ -129,10 +130,17 @@ function wordNeeds(context: DecisionContext, cwd: string, word: Argument): reado
 }
 
 /** A search that meets a file of secrets, or follows a link out of the workspace, asks. */
-function searchNeeds(context: DecisionContext, folder: string, follows: 'links' | 'none'): readonly Need[] {
+function searchNeeds(
+  context: DecisionContext,
+  folder: string,
+  { follows, opens }: Extract<ReadOnlyReading, { ok: true }>,
+): readonly Need[] {
   if (context.fs.lstat(folder)?.kind !== 'directory') return [];
+  const names = (opens?.names ?? []).map(segmentRegex);
   const hit = scanFolder(context.fs, folder, ({ path, kind }) => {
     if (kind === 'directory') return false;
+    if (opens?.hidden === 'skipped' && path.slice(folder.length).includes('/.')) return false;
+    if (names.length > 0 && !names.some((name) => name.test(basename(path)))) return false;
     if (kind === 'link' && follows === 'none') return false;
     const resolved = resolveIn(context, folder, path);
     if (sensitiveRead(resolved, context.policy) !== undefined)

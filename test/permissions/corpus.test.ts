@@ -1,14 +1,16 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { ALLOWED as ALLOWED_PROGRAMS } from './corpus/allowed.ts';
+import { ALLOWED_DAILY } from './corpus/allowed-daily.ts';
 import { ALLOWED_LINES } from './corpus/allowed-lines.ts';
 import { ASKING as ASKING_PROGRAMS } from './corpus/asking.ts';
 import { ASKING_PLACES } from './corpus/asking-places.ts';
+import { ASKING_TRICKS } from './corpus/asking-tricks.ts';
 import { UNCLEAR } from './corpus/unclear.ts';
 import { decideBash, makeFixture } from './fixture.ts';
 
-const ALLOWED = [...ALLOWED_PROGRAMS, ...ALLOWED_LINES];
-const ASKING = [...ASKING_PROGRAMS, ...ASKING_PLACES];
+const ALLOWED = [...ALLOWED_PROGRAMS, ...ALLOWED_LINES, ...ALLOWED_DAILY];
+const ASKING = [...ASKING_PROGRAMS, ...ASKING_PLACES, ...ASKING_TRICKS];
 const fixture = makeFixture();
 
 function not(verdict: string, commands: readonly string[]): readonly string[] {
@@ -19,7 +21,7 @@ function not(verdict: string, commands: readonly string[]): readonly string[] {
 }
 
 test('the corpus is large', () => {
-  expect(new Set([...ALLOWED, ...ASKING, ...UNCLEAR]).size).toBeGreaterThan(600);
+  expect(new Set([...ALLOWED, ...ASKING, ...UNCLEAR]).size).toBeGreaterThan(800);
 });
 
 test('what only reads inside the workspace runs unasked', () => {

@@ -14,6 +14,12 @@ export function gitPreflight(fs: PermissionFs, cwd: string, root: string): GitPr
   if (here !== expected) return { ok: false, why: `${here} is another repository than the one of the workspace.` };
   const folders = gitFolders(fs, here);
   if (folders === undefined) return { ok: false, why: `${here}/.git points elsewhere.` };
+  // The same key in .gitmodules makes git look into submodules again, whatever the environment says.
+  if (/^\s*(?:\[.*\]\s*)?ignore\b/im.test(fs.readFile(join(here, '.gitmodules')) ?? ''))
+    return {
+      ok: false,
+      why: `${join(here, '.gitmodules')} makes git look into submodules, whose configuration is theirs.`,
+    };
   for (const folder of folders) {
     for (const file of ['config', 'config.worktree']) {
       const key = dangerousKey(fs.readFile(join(folder, file)) ?? '');
@@ -69,8 +75,10 @@ function dangerousKey(text: string): string | undefined {
       ].includes(top)
     )
       return key;
-    if (top === 'diff' && /^(?:external|command|textconv|tool|orderfile)$/.test(name)) return key;
-    if (top === 'gpg' && name === 'program') return key;
+    if (top === 'diff' && /^(?:external|command|textconv|tool|orderfile|submodule)$/.test(name)) return key;
+    if (top === 'submodule' && name === 'ignore') return key;
+    if (top === 'status' && name === 'submodulesummary') return key;
+    if (top === 'gpg' && /^(?:program|defaultkeycommand)$/.test(name)) return key;
     if (top === 'credential' && name === 'helper') return key;
     if (top === 'log' && name === 'showsignature') return key;
     if (top === 'extensions' && name === 'partialclone') return key;

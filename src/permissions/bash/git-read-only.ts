@@ -10,12 +10,12 @@ type GitCommand = {
 };
 
 const LOG_FLAGS =
-  /^(?:-\d+|-[npSGLiEFPrRtmcwbsuzMCDBqg]\d*|-n|-U\d+|--(?:oneline|stat(?:=[\d,]+)?|shortstat|numstat|name-only|name-status|graph|all|branches|tags|remotes|decorate(?:=\w+)?|no-decorate|abbrev-commit|abbrev(?:=\d+)?|no-abbrev|no-abbrev-commit|merges|no-merges|first-parent|reverse|follow|date=[\w:%+ -]+|relative-date|since=.*|until=.*|after=.*|before=.*|author=.*|committer=.*|grep=.*|format=.*|pretty(?:=.*)?|patch|no-patch|cached|staged|color(?:=\w+)?|no-color|word-diff(?:=\w+)?|color-words|ignore-all-space|ignore-space-change|ignore-space-at-eol|ignore-blank-lines|minimal|patience|histogram|diff-algorithm=\w+|unified=\d+|function-context|name|raw|summary|dirstat|check|exit-code|quiet|find-renames(?:=\S+)?|find-copies|no-renames|diff-filter=\w+|merge-base|full-index|binary|no-prefix|relative|text|max-count=\d+|skip=\d+|topo-order|date-order|author-date-order|cherry|cherry-pick|cherry-mark|left-right|left-only|right-only|boundary|simplify-by-decoration|full-history|regexp-ignore-case|invert-grep|all-match|no-ext-diff|no-textconv|compact-summary|show-signature-not|inter-hunk-context=\d+|no-color-moved|pickaxe-regex|pickaxe-all|not|count|objects-not|parents|children|no-notes|submodule=\w+|ignore-submodules(?:=\w+)?|source|left|indent-heuristic|no-indent-heuristic|no-index-not))$/;
+  /^(?:-\d+|-[npSGLiEFPrRtmcwbsuzMCDBqg]\d*|-n|-U\d+|--(?:oneline|stat(?:=[\d,]+)?|shortstat|numstat|name-only|name-status|graph|all|branches|tags|remotes|decorate(?:=\w+)?|no-decorate|abbrev-commit|abbrev(?:=\d+)?|no-abbrev|no-abbrev-commit|merges|no-merges|first-parent|reverse|follow|date=[\w:%+ -]+|relative-date|since=.*|until=.*|after=.*|before=.*|author=.*|committer=.*|grep=.*|format=.*|pretty(?:=.*)?|patch|no-patch|cached|staged|color(?:=\w+)?|no-color|word-diff(?:=\w+)?|color-words|ignore-all-space|ignore-space-change|ignore-space-at-eol|ignore-blank-lines|minimal|patience|histogram|diff-algorithm=\w+|unified=\d+|function-context|name|raw|summary|dirstat|check|exit-code|quiet|find-renames(?:=\S+)?|find-copies|no-renames|diff-filter=\w+|merge-base|full-index|binary|no-prefix|relative|text|max-count=\d+|skip=\d+|topo-order|date-order|author-date-order|cherry|cherry-pick|cherry-mark|left-right|left-only|right-only|boundary|simplify-by-decoration|full-history|regexp-ignore-case|invert-grep|all-match|no-ext-diff|no-textconv|compact-summary|show-signature-not|inter-hunk-context=\d+|no-color-moved|pickaxe-regex|pickaxe-all|not|count|objects-not|parents|children|no-notes|submodule=(?:short|log)|ignore-submodules(?:=(?:all|dirty))?|source|left|indent-heuristic|no-indent-heuristic|no-index-not))$/;
 
 const GIT: Readonly<Record<string, GitCommand>> = {
   status: {
     flags:
-      /^(?:-[sbvz]+|-u(?:no|normal|all)?|--(?:short|branch|show-stash|porcelain(?:=v?[12])?|long|verbose|untracked-files(?:=\w+)?|ignored(?:=\w+)?|ahead-behind|no-ahead-behind|renames|no-renames|ignore-submodules(?:=\w+)?|column|no-column))$/,
+      /^(?:-[sbvz]+|-u(?:no|normal|all)?|--(?:short|branch|show-stash|porcelain(?:=v?[12])?|long|verbose|untracked-files(?:=\w+)?|ignored(?:=\w+)?|ahead-behind|no-ahead-behind|renames|no-renames|ignore-submodules(?:=(?:all|dirty))?|column|no-column))$/,
     operands: 'any',
   },
   log: {
@@ -55,7 +55,8 @@ const GIT: Readonly<Record<string, GitCommand>> = {
     operands: 'none',
     only: /^(?:--list|-l|--contains|--no-contains|--merged|--no-merged|--points-at)$/,
   },
-  remote: { flags: /^(?:-v|--verbose)$/, operands: 'none' },
+  remote: { flags: /^(?:-v|--verbose|--all|--push)$/, operands: 'none', only: /^get-url$/ },
+  config: { flags: /^(?:--get|--local|--show-origin|--show-scope)$/, operands: 'revisions', only: /^--get$/ },
   stash: {
     flags: /^(?:-p|--(?:stat|name-only|name-status|oneline|no-color|patch))$/,
     operands: 'revisions',
@@ -105,6 +106,8 @@ export function gitReading(argv: readonly Argument[]): ReadOnlyReading {
     (word) => word.kind !== 'literal' && !(word.kind === 'glob' && word.prefix !== '' && !word.prefix.startsWith('-')),
   );
   if (odd !== undefined) return refused(`${odd.text} is not a plain word.`);
+  if (words.some((word) => word.text.includes('%G')))
+    return refused('%G makes git run a program that checks signatures.');
   const rest = words.map((word) => word.text).filter((word, index) => !(index === 0 && word === '--no-pager'));
   const [name = '', ...args] = rest;
   const command = Object.hasOwn(GIT, name) ? GIT[name] : undefined;
@@ -126,13 +129,18 @@ export function gitReading(argv: readonly Argument[]): ReadOnlyReading {
     } else if (!(at === 0 && command.only?.test(word) === true))
       operands.push({ text: word, kind: 'literal', prefix: word, home: 'none' });
   }
-  const sub = name === 'stash' || name === 'worktree';
+  const sub = name === 'stash' || name === 'worktree' || name === 'config';
   if (sub && !only) return refused(`git ${name} without a sub-command of its own may change things.`);
   if (command.operands === 'none' && operands.length > 0 && !only)
     return refused(`git ${name} with a name may change things.`);
+  if (name === 'config' && !operands.every(({ text }) => PLAIN_KEYS.test(text)))
+    return refused('Only well-known keys of the git configuration are read unasked.');
   if (name === 'diff' && outside(operands)) return refused('git diff compares files outside of a repository too.');
   return { ok: true, reads: pathsNamed(name, operands), searches: [], follows: 'none', git: 'config' };
 }
+
+const PLAIN_KEYS =
+  /^(?:user\.(?:name|email)|core\.[a-z]+|init\.defaultbranch|branch\.[\w./-]+|remote\.[\w./-]+\.(?:url|pushurl)|pull\.\w+|push\.\w+|commit\.\w+)$/i;
 
 /** `git diff /etc/passwd x` reads any file; so does `git grep --no-index` and `git blame --contents`. */
 function outside(operands: readonly Argument[]): boolean {

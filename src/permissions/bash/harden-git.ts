@@ -2,7 +2,8 @@ const OVERRIDES: readonly (readonly [string, string])[] = [
   ['core.fsmonitor', 'false'],
   ['core.hooksPath', '/dev/null'],
   ['core.pager', 'cat'],
-  ['diff.external', ''],
+  // A look into a submodule is a git of its own, with the submodule's configuration.
+  ['diff.ignoreSubmodules', 'dirty'],
   ['safe.bareRepository', 'explicit'],
 ];
 

@@ -55,6 +55,7 @@ export const FILE_READERS: Readonly<Record<string, ReadOnlyCommand>> = {
     globs: 'anywhere',
     digits: 'count',
     searches: 'recursive-flag',
+    follows: ['-R', '--dereference-recursive'],
   },
   rg: {
     short: 'A:B:C:cFg=HiIlm:M:nNoPqsSt=T=uUvwxe=.0ahj:d:',
@@ -71,6 +72,7 @@ export const FILE_READERS: Readonly<Record<string, ReadOnlyCommand>> = {
     operands: 'pattern-then-paths',
     globs: 'anywhere',
     searches: 'recursive-flag',
+    follows: ['-R', '--dereference-recursive'],
   },
   fgrep: {
     short: 'ivwxcLlqsoHhnrRA:B:C:m:e=',
@@ -78,6 +80,7 @@ export const FILE_READERS: Readonly<Record<string, ReadOnlyCommand>> = {
     operands: 'pattern-then-paths',
     globs: 'anywhere',
     searches: 'recursive-flag',
+    follows: ['-R', '--dereference-recursive'],
   },
   stat: {
     short: 'c=fLtx',
@@ -142,6 +145,7 @@ export const FILE_READERS: Readonly<Record<string, ReadOnlyCommand>> = {
     operands: 'paths',
     globs: 'guarded',
     searches: 'recursive-flag',
+    follows: ['-r', '--recursive'],
   },
   cmp: {
     short: 'bi=ln:s',
@@ -150,7 +154,7 @@ export const FILE_READERS: Readonly<Record<string, ReadOnlyCommand>> = {
     globs: 'guarded',
   },
   file: {
-    short: 'bikLhNnrsz0',
+    short: 'bikLhNnrs0',
     long: words('brief mime mime-type mime-encoding keep-going dereference no-dereference'),
     operands: 'paths',
     globs: 'guarded',

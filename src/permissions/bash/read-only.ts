@@ -25,6 +25,7 @@ function tableReading(name: string, command: ReadOnlyCommand, args: readonly Arg
   const reads: Argument[] = [];
   const flags = new Set<string>();
   const pattern = { given: 'no' };
+  const included: string[] = [];
   let only: 'flags' | 'operands' = 'flags';
   for (let at = 0; at < args.length; at += 1) {
     const word = args[at];
@@ -63,6 +64,7 @@ function tableReading(name: string, command: ReadOnlyCommand, args: readonly Arg
     if (read.takes === 'number' && !/^[-+]?\d+[A-Za-z]*$/.test(value.text))
       return refused(`${value.text} is not a number.`);
     if (read.takes === 'readPath') reads.push(value);
+    if (read.flags.includes('--include')) included.push(value.text);
   }
   if (name === 'cd' && operands.length === 0) operands.push({ text: '~', kind: 'literal', prefix: '~', home: 'home' });
   if (command.operands === 'none' && operands.length > 0) return refused(`${name} does more when it is given a word.`);
@@ -81,8 +83,14 @@ function tableReading(name: string, command: ReadOnlyCommand, args: readonly Arg
   const places = listsHere ? [HERE] : paths;
   // Listing names is not reading what is in the files.
   return searching && name !== 'ls'
-    ? { ok: true, reads, searches: places, follows }
+    ? { ok: true, reads, searches: places, follows, opens: { names: included, hidden: hiddenIn(name, flags) } }
     : { ok: true, reads: [...reads, ...places], searches: [], follows: 'none' };
+}
+
+/** ripgrep leaves hidden files out unless it is told otherwise. */
+function hiddenIn(name: string, flags: ReadonlySet<string>): 'skipped' | 'opened' {
+  const told = ['-.', '--hidden', '-u', '--unrestricted'].some((flag) => flags.has(flag));
+  return name === 'rg' && !told ? 'skipped' : 'opened';
 }
 
 /** `--include=*.ts`: whatever names the pattern matches, they are values of the same option. */

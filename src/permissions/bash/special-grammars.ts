@@ -13,6 +13,10 @@ export function specialReading(argv: readonly Argument[]): ReadOnlyReading | und
       return testReading(args);
     case '[':
       return args.at(-1)?.text === ']' ? testReading(args.slice(0, -1)) : refused('[ is not closed.');
+    case 'awk':
+      return awkReading(args);
+    case 'ps':
+      return psReading(args);
     case 'printf':
       return printfReading(args);
     case 'jq':
@@ -131,6 +135,36 @@ function sedReading(args: readonly Argument[]): ReadOnlyReading {
   );
   if (dashed !== undefined) return refused(`sed ${dashed.text} is not known to be read-only.`);
   return { ok: true, reads: files, searches: [], follows: 'none' };
+}
+
+const AWK_ITEM = String.raw`(?:\$(?:\d+|NF)|NR|NF|"[^"\\|<>]*")`;
+const AWK_PATTERN = String.raw`(?:(?:NR|NF)\s*(?:[<>=!]=|[<>])\s*\d+|/[\w .:@#-]+/)`;
+const AWK_PRINT = String.raw`\{\s*print(?:\s+${AWK_ITEM}(?:\s*,?\s*${AWK_ITEM})*)?\s*;?\s*\}`;
+const AWK_PROGRAM = new RegExp(`^\\s*(?:${AWK_PATTERN}\\s*(?:${AWK_PRINT})?|${AWK_PRINT})\\s*$`);
+
+/** `awk '{print $1, $NF}'`, `awk -F: 'NR==2'`: printing fields of lines, and nothing else of the language. */
+function awkReading(args: readonly Argument[]): ReadOnlyReading {
+  const [first, second] = args;
+  const isApart = first?.text === '-F';
+  const hasSeparator = isApart || (first?.kind === 'literal' && /^-F(?:.|\\t)$/.test(first.text));
+  if (isApart && (second?.kind !== 'literal' || second.text.length > 2)) return refused('awk -F is not plain.');
+  const [program, ...files] = args.slice(hasSeparator ? (isApart ? 2 : 1) : 0);
+  if (program?.kind !== 'literal' || !AWK_PROGRAM.test(program.text))
+    return refused('Only printing fields is known to be read-only in awk.');
+  const odd = files.find((word) => word.kind !== 'literal' || word.text.startsWith('-') || word.text.includes('='));
+  if (odd !== undefined) return refused(`awk ${odd.text} is not known to be read-only.`);
+  return { ok: true, reads: files, searches: [], follows: 'none' };
+}
+
+/** Processes without their environment. */
+function psReading(args: readonly Argument[]): ReadOnlyReading {
+  const plain = args.every(
+    (word, index) =>
+      word.kind === 'literal' &&
+      (/^(?:-[eAafFlj]+|[auxwf]+)$/.test(word.text) ||
+        (args[index - 1]?.text === '-p' ? /^\d+$/ : /^-p$/).test(word.text)),
+  );
+  return plain ? NOTHING_READ : refused('ps with these options is not known to be harmless.');
 }
 
 const TEST_UNARY = new Set('-e -f -d -s -r -w -x -h -L -n -z -b -c -p -S -k -u -g -O -G'.split(' '));

@@ -27,7 +27,7 @@ export const ASKING: readonly string[] = [
   'set',
   'export',
   'ps e',
-  'ps aux',
+  'ps auxe',
   'man ls',
   'man --html=x ls',
   'less README.md',
