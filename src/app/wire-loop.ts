@@ -29,6 +29,7 @@ import { makePrompt } from './make-prompt.ts';
 import { makeTools } from './make-tools.ts';
 import { createObserver } from './observe.ts';
 import { fittingTools, makeDeferral, offerTools } from './offer-tools.ts';
+import { requireAnswer } from './require-answer.ts';
 import { makeSubagents } from './run-subagent.ts';
 import { makeSideAsks } from './side-asks.ts';
 import type { UsageMeter } from './usage-meter.ts';
@@ -180,7 +181,7 @@ export function wireLoop(wiring: LoopWiring) {
         gate,
         beforeCall,
         afterCall,
-        onStop,
+        onStop: stop === 'Stop' ? requireAnswer(options.jsonSchema, onStop) : onStop,
         capResult: createCapResult(() => join(transcript.folder, 'results')),
         toolSpecs: (offering) => repeatSpecs(deferral.toolSpecs(offering), wiring.earlier?.tools ?? []),
         ...(asks.summarizeCalls === undefined || options.face !== 'screen'

@@ -13,7 +13,10 @@ const flagSchema = z.object({
   continue: on.optional(),
   resume: z.union([z.string(), on]).optional(),
   forkSession: on.optional(),
-  sessionId: z.uuid('must be a UUID').optional(),
+  sessionId: z
+    .uuid('must be a UUID')
+    .transform((id) => id.toLowerCase())
+    .optional(),
   sessionPersistence: z.boolean().default(true),
   model: z.string().min(1, 'must not be empty').optional(),
   fallbackModel: commas.optional(),

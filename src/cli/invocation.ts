@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import type { JsonObject } from '../contracts/json.ts';
 import type { RunOptions, SessionChoice } from '../contracts/run-options.ts';
 import { messageOf } from '../lib/errors.ts';
+import { schemaProblem } from './answer-form.ts';
 import { checkSources } from './check-sources.ts';
 import { contradiction } from './contradictions.ts';
 import { type FlagValues, jsonObjectOf, readFlagValues } from './flag-values.ts';
@@ -95,7 +97,7 @@ async function runOptions(flags: FlagValues, face: Invocation['face'], cwd: stri
     ...said('trust', flags.trust === true ? ('this-run' as const) : undefined),
     ...said('maxTurns', flags.maxTurns),
     ...said('maxBudgetUsd', flags.maxBudgetUsd),
-    ...said('jsonSchema', flags.jsonSchema === undefined ? undefined : jsonObjectOf('--json-schema', flags.jsonSchema)),
+    ...said('jsonSchema', flags.jsonSchema === undefined ? undefined : schemaOf(flags.jsonSchema)),
     ...said('settings', flags.settings),
     ...said('settingSources', flags.settingSources),
     ...said('agents', flags.agents === undefined ? undefined : jsonObjectOf('--agents', flags.agents)),
@@ -109,6 +111,13 @@ async function runOptions(flags: FlagValues, face: Invocation['face'], cwd: stri
 function said<Key extends string, Value>(key: Key, value: Value | undefined): { readonly [K in Key]?: Value } {
   const none: { readonly [K in Key]?: Value } = {};
   return value === undefined ? none : { ...none, [key]: value };
+}
+
+function schemaOf(text: string): JsonObject {
+  const schema = jsonObjectOf('--json-schema', text);
+  const problem = schemaProblem(schema);
+  if (problem !== undefined) throw new UsageError(`Option --json-schema: ${problem}.`);
+  return schema;
 }
 
 /** Thinking that was asked for needs an effort; the API's own default is high. */

@@ -3,6 +3,7 @@ import type { Conversation } from '../contracts/conversation.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { Terminal } from '../contracts/terminal.ts';
+import { heldToForm } from './answer-form.ts';
 import { exitCodeOf } from './exit-code.ts';
 import type { OutputChoice } from './invocation.ts';
 import type { Understood } from './understand.ts';
@@ -18,6 +19,8 @@ export type PrintPort = {
   readonly now: () => number;
   /** On a terminal replies are shown while they are written; the result is not repeated then. */
   readonly live?: { hear(event: AgentEvent): void };
+  /** The form an answer must have. */
+  readonly answerSchema: JsonObject | undefined;
   /** What ended the run from outside, if anything did. */
   readonly abortedBy: () => AbortReason | undefined;
 };
@@ -60,7 +63,7 @@ export async function printOnce(
   for (const line of early.splice(0)) say(line);
   early = undefined;
   for (const warning of conversation.info().warnings) warn(warning);
-  const { terminal, words } = await answer(conversation, said);
+  const { terminal, words } = await answer(conversation, said, port.answerSchema);
   unsubscribe();
 
   const result: JsonObject = { ...record.result(terminal, words), uuid: port.newId() };
@@ -84,6 +87,7 @@ export async function printOnce(
 async function answer(
   { agent }: Conversation,
   said: Understood,
+  schema: JsonObject | undefined,
 ): Promise<{ readonly terminal: Terminal; readonly words?: string }> {
   if (said.kind === 'answer') {
     const { words, outcome } = said;
@@ -91,7 +95,7 @@ async function answer(
   }
   const terminal = await agent.prompt(said.prompt);
   await agent.waitForIdle();
-  return { terminal };
+  return { terminal: heldToForm(terminal, schema) };
 }
 
 function textOf(result: JsonObject): string {

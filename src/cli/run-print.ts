@@ -34,6 +34,7 @@ export async function runPrint(invocation: Invocation, io: Io, shutdown: Shutdow
     warn: (text) => io.stderr.write(`${text}\n`),
     newId: randomUUID,
     now: Date.now,
+    answerSchema: run.jsonSchema,
     abortedBy: shutdown.reason,
     ...(output.format === 'text' && io.stdout.isTty ? { live: await liveText(io) } : {}),
   });

@@ -139,6 +139,7 @@ test.each([
   [['--max-turns=none'], 'Option --max-turns must be a whole number from 1 up, not "none".'],
   [['--session-id=1'], 'Option --session-id must be a UUID.'],
   [['-p', 'x', '--json-schema={'], /^Option --json-schema is not valid JSON: /],
+  [['-p', 'x', '--json-schema={"type":"nope"}'], /^Option --json-schema: Answers cannot be held against this schema: /],
   [['-p', 'x', '--json-schema=[]'], 'Option --json-schema must be a JSON object.'],
   [['-c', '--resume=x'], /^--continue and --resume exclude each other/],
   [['--fork-session'], /^--fork-session needs a session/],

@@ -5,6 +5,7 @@ import { answerForNobody } from '../../src/cli/unattended.ts';
 import { understand } from '../../src/cli/understand.ts';
 import type { AbortReason } from '../../src/contracts/agent.ts';
 import type { Conversation } from '../../src/contracts/conversation.ts';
+import type { JsonObject } from '../../src/contracts/json.ts';
 import { fakeConversation } from '../support/fake-conversation.ts';
 import { calls, fails, refusal, says } from '../support/scripted.ts';
 
@@ -19,7 +20,7 @@ const QUIET: OutputChoice = {
 async function printed(
   conversation: Conversation,
   output: Partial<OutputChoice> = {},
-  how: { readonly prompt?: string; readonly abortedBy?: AbortReason } = {},
+  how: { readonly prompt?: string; readonly abortedBy?: AbortReason; readonly answerSchema?: JsonObject } = {},
 ) {
   let stdout = '';
   const warnings: string[] = [];
@@ -36,6 +37,7 @@ async function printed(
       warn: (text) => warnings.push(text),
       newId: () => `line-${ids++}`,
       now: () => 0,
+      answerSchema: how.answerSchema,
       abortedBy: () => how.abortedBy,
     },
   );
@@ -258,4 +260,13 @@ test('a slash command answers without the model', async () => {
 test('warnings of the start go to stderr', async () => {
   const conversation = fakeConversation({ replies: [says('x')], info: { warnings: ['a dead rule'] } });
   expect(await printed(conversation)).toEqual({ code: 0, stdout: 'x\n', warnings: ['a dead rule'] });
+});
+
+test('words are no answer where a form was asked for', async () => {
+  const conversation = fakeConversation({ replies: [says('forty-two')] });
+  expect(await printed(conversation, {}, { answerSchema: { type: 'object' } })).toEqual({
+    code: 1,
+    stdout: '',
+    warnings: ['The model answered in words only, not in the form that was asked for.'],
+  });
 });

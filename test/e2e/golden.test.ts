@@ -93,6 +93,12 @@ test.each<readonly [string, Script, readonly string[], object]>([
     [`--json-schema=${schema}`],
     { code: 1, subtype: 'error_max_structured_output_retries', is_error: true },
   ],
+  [
+    'structured_output_failed',
+    { turns: [], after: says('in words only') },
+    [`--json-schema=${schema}`],
+    { code: 1, subtype: 'error_max_structured_output_retries', is_error: true },
+  ],
   ['refusal', { turns: [], after: reply([], { stop: 'refusal' }) }, [], { code: 1, is_error: true }],
   [
     'max_output_tokens',

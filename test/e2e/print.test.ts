@@ -149,7 +149,11 @@ test('a file that is named with @ comes along, but none that a rule keeps from b
 test('a structured answer is checked, and printed as JSON', async () => {
   const schema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
   server = await startApiServer({
-    turns: [calls(toolUse('StructuredOutput', { n: 'x' })), calls(toolUse('StructuredOutput', { n: 42 }))],
+    turns: [
+      says('Forty-two.'),
+      calls(toolUse('StructuredOutput', { n: 'x' })),
+      calls(toolUse('StructuredOutput', { n: 42 })),
+    ],
   });
   const { code, stdout } = await runHere(project, ['-p', 'go', `--json-schema=${JSON.stringify(schema)}`], server.url);
   expect({ code, stdout }).toEqual({ code: 0, stdout: '{"n":42}\n' });

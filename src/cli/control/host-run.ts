@@ -4,6 +4,7 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { UserBlock } from '../../contracts/message.ts';
 import type { Terminal } from '../../contracts/terminal.ts';
+import { heldToForm } from '../answer-form.ts';
 import type { OutputChoice } from '../invocation.ts';
 import { understandBlocks } from '../understand.ts';
 import { initLine } from '../wire/init.ts';
@@ -32,6 +33,8 @@ export type HostRunPort = {
   readonly write: (line: JsonObject) => void;
   readonly newId: () => string;
   readonly now: () => number;
+  /** The form every answer must have. */
+  readonly answerSchema?: JsonObject;
 };
 
 export function createHostRun(conversation: Conversation, output: OutputChoice, port: HostRunPort): HostRun {
@@ -100,7 +103,7 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
       .prompt(prompts)
       .then(async (terminal) => {
         await agent.waitForIdle();
-        end(terminal);
+        end(heldToForm(terminal, port.answerSchema));
       })
       .finally(() => {
         current = undefined;

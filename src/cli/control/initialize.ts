@@ -3,6 +3,7 @@ import type { Conversation } from '../../contracts/conversation.ts';
 import type { Hook, HookEvent } from '../../contracts/hook.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { RunOptions } from '../../contracts/run-options.ts';
+import { schemaProblem } from '../answer-form.ts';
 import { problemOf } from './handler.ts';
 import type { HostServers } from './host-servers.ts';
 import type { Outbox } from './outbox.ts';
@@ -56,6 +57,8 @@ export function withInitialize(
   const read = schema.safeParse(request);
   if (!read.success) throw new Error(problemOf(read.error));
   const said = read.data;
+  const problem = said.jsonSchema == null ? undefined : schemaProblem(said.jsonSchema);
+  if (problem !== undefined) throw new Error(problem);
   const prompt = typeof said.systemPrompt === 'string' ? [said.systemPrompt] : said.systemPrompt;
   return {
     ...options,

@@ -27,7 +27,12 @@ export async function runHost(invocation: Invocation, io: Io, shutdown: Shutdown
     shutdown.guard(conversation);
     await answerQuestions(conversation, options.permissionPrompt);
     for (const warning of conversation.info().warnings) warn(warning);
-    const run = createHostRun(conversation, invocation.output, { write, newId: randomUUID, now: Date.now });
+    const run = createHostRun(conversation, invocation.output, {
+      write,
+      newId: randomUUID,
+      now: Date.now,
+      ...(options.jsonSchema === undefined ? {} : { answerSchema: options.jsonSchema }),
+    });
     return { ok: true, conversation, run };
   }
 

@@ -36,6 +36,7 @@ export function createStructuredOutputTool(schema: JsonObject): Tool {
           isDestructive: false,
           async call() {
             if (parsed.success) {
+              failures = 0;
               return { content: 'The answer is taken.', endsRun: { reason: 'structured_output', value: object.data } };
             }
             failures += 1;
