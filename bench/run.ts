@@ -6,12 +6,13 @@ import { idle } from './idle.ts';
 import { print } from './print.ts';
 import type { Measure, Row } from './row.ts';
 import { search } from './search.ts';
+import { sessions } from './sessions.ts';
 import { start } from './start.ts';
 import { stream } from './stream.ts';
 import { machine, tableOf } from './table.ts';
 import { turns } from './turns.ts';
 
-const MEASURES: readonly Measure[] = [start, print, turns, stream, abort, idle, search];
+const MEASURES: readonly Measure[] = [start, print, turns, stream, abort, idle, search, sessions];
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, json: { type: 'string' } } });
 const wanted = values.only?.split(',');

@@ -7,7 +7,7 @@ import { claimedBy, lockPath } from './claim.ts';
 import { projectDir, sessionFolder, transcriptPath } from './paths.ts';
 import { type ReadRecords, readTranscript } from './read-records.ts';
 import { rebuild } from './rebuild.ts';
-import { type SessionSummary, summarizeSession } from './summary.ts';
+import { type SessionSummary, summarizeSession, summaryScratch } from './summary.ts';
 import { makeRecord } from './track.ts';
 
 export type { SessionSummary } from './summary.ts';
@@ -22,9 +22,10 @@ export async function listSessions(ouroHome: string, realCwd?: string): Promise<
   const dirs = realCwd === undefined ? await allDirs(ouroHome) : [projectDir(ouroHome, realCwd)];
   const files = (await Promise.all(dirs.map(filesOf))).flat();
   const summaries: SessionSummary[] = [];
+  const scratch = summaryScratch();
   for (const [at, path] of files.entries()) {
     if (at > 0 && at % SLICE === 0) await new Promise((resolve) => setImmediate(resolve));
-    const summary = summarizeSession(path);
+    const summary = summarizeSession(path, scratch);
     if (summary !== undefined) summaries.push(summary);
   }
   return summaries.toSorted((a, b) => b.modifiedMs - a.modifiedMs);

@@ -22,44 +22,48 @@ const TAIL_BYTES = 16_384;
 const TITLE_CHARS = 80;
 const FIRST_PROMPT_CHARS = 500;
 
+/** What the ends of one file are read into; one does for a whole list. */
+export const summaryScratch = (): Buffer => Buffer.allocUnsafe(HEAD_BYTES + TAIL_BYTES);
+
 /**
  * What a session is about, from the two ends of its file. Undefined when nobody ever said anything in it.
  * Synchronous on purpose: for thousands of small reads the waiting would cost ten times the reading.
  */
-export function summarizeSession(path: string): SessionSummary | undefined {
-  const peeked = peek(path);
+export function summarizeSession(path: string, scratch: Buffer = summaryScratch()): SessionSummary | undefined {
+  const peeked = peek(path, scratch);
   if (peeked === undefined) return undefined;
   const { head, tail, bytes, modifiedMs } = peeked;
-  const firstPrompt = firstWords(head);
+  const start = head.toString('utf8');
+  const firstPrompt = firstWords(start);
   if (firstPrompt === undefined) return undefined;
   return {
     id: basename(path, '.jsonl'),
     path,
     title: lastTitle(tail) ?? lastTitle(head) ?? firstPrompt.slice(0, TITLE_CHARS),
     firstPrompt,
-    cwd: field(head, 'cwd') ?? '',
-    gitBranch: field(head, 'gitBranch'),
+    cwd: field(start, CWD) ?? '',
+    gitBranch: field(start, BRANCH),
     modifiedMs,
     bytes,
   };
 }
 
-type Peek = { readonly head: string; readonly tail: string; readonly bytes: number; readonly modifiedMs: number };
+type Peek = { readonly head: Buffer; readonly tail: Buffer; readonly bytes: number; readonly modifiedMs: number };
 
-function peek(path: string): Peek | undefined {
+function peek(path: string, scratch: Buffer): Peek | undefined {
   let file: number | undefined;
   try {
     file = openSync(path, 'r');
     const { size, mtimeMs } = fstatSync(file);
-    const buffer = Buffer.allocUnsafe(HEAD_BYTES + TAIL_BYTES);
+    const at = { bytes: size, modifiedMs: mtimeMs };
     // A small file is read in one go; of a big one the two ends.
-    if (size <= buffer.length) {
-      const all = buffer.toString('utf8', 0, readSync(file, buffer, 0, buffer.length, 0));
-      return { head: all, tail: all, bytes: size, modifiedMs: mtimeMs };
+    if (size <= scratch.length) {
+      const all = scratch.subarray(0, readSync(file, scratch, 0, scratch.length, 0));
+      return { head: all, tail: all, ...at };
     }
-    const head = buffer.toString('utf8', 0, readSync(file, buffer, 0, HEAD_BYTES, 0));
-    const tail = buffer.toString('utf8', 0, readSync(file, buffer, 0, TAIL_BYTES, size - TAIL_BYTES));
-    return { head, tail, bytes: size, modifiedMs: mtimeMs };
+    const head = scratch.subarray(0, readSync(file, scratch, 0, HEAD_BYTES, 0));
+    const read = readSync(file, scratch, HEAD_BYTES, TAIL_BYTES, size - TAIL_BYTES);
+    return { head, tail: scratch.subarray(HEAD_BYTES, HEAD_BYTES + read), ...at };
   } catch {
     // Gone or unreadable since it was listed: then it is not in the list.
     return undefined;
@@ -71,7 +75,10 @@ function peek(path: string): Peek | undefined {
 const USER_LINE = /"type":"user"/;
 
 function firstWords(head: string): string | undefined {
-  for (const line of head.split('\n')) {
+  for (let from = 0; from < head.length; ) {
+    const newline = head.indexOf('\n', from);
+    const line = head.slice(from, newline === -1 ? undefined : newline);
+    from += line.length + 1;
     if (!USER_LINE.test(line)) continue;
     const [record] = readRecords(line).records;
     const words = record === undefined ? tornWords(line) : wordsOf(record);
@@ -101,16 +108,23 @@ function wordsOf(record: SessionRecord): string | undefined {
     .join(' ');
 }
 
-function lastTitle(text: string): string | undefined {
-  const at = text.lastIndexOf('"type":"title"');
+const TITLE = Buffer.from('"type":"title"');
+const NEWLINE = 0x0a;
+
+/** Looked for in the bytes: most files have none, and decoding them would cost more than everything else. */
+function lastTitle(bytes: Buffer): string | undefined {
+  const at = bytes.lastIndexOf(TITLE);
   if (at === -1) return undefined;
-  const start = text.lastIndexOf('\n', at) + 1;
-  const end = text.indexOf('\n', at);
-  const [record] = readRecords(text.slice(start, end === -1 ? undefined : end)).records;
+  const start = bytes.lastIndexOf(NEWLINE, at) + 1;
+  const end = bytes.indexOf(NEWLINE, at);
+  const [record] = readRecords(bytes.toString('utf8', start, end === -1 ? undefined : end)).records;
   return record?.type === 'title' ? record.title : undefined;
 }
 
-function field(head: string, name: 'cwd' | 'gitBranch'): string | undefined {
-  const [, escaped] = new RegExp(`"${name}":"((?:[^"\\\\]|\\\\.)*)"`).exec(head) ?? [];
+const CWD = /"cwd":"((?:[^"\\]|\\.)*)"/;
+const BRANCH = /"gitBranch":"((?:[^"\\]|\\.)*)"/;
+
+function field(head: string, name: RegExp): string | undefined {
+  const [, escaped] = name.exec(head) ?? [];
   return escaped === undefined ? undefined : unescapeText(escaped);
 }
