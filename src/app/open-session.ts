@@ -46,16 +46,19 @@ export async function openSession(
       ? await findSession(environment.ouroHome, realCwd, session.wanted)
       : await newest(environment, realCwd);
   if (!found.ok) return { ok: false, problem: found.why };
+  if (session.fork === 'fork' && session.id !== undefined && isTaken(session.id, dirname(found.session.path)))
+    return { ok: false, problem: takenWords(session.id) };
   return resume(found.session, session, options.persistence, environment, realCwd);
 }
 
 function fresh(id: string, dir: string): SessionOpening {
-  if (existsSync(transcriptPath(dir, id))) {
-    return { ok: false, problem: `There is a session ${id} already. Go on with it: ouro --resume ${id}` };
-  }
+  if (isTaken(id, dir)) return { ok: false, problem: takenWords(id) };
   const nothing = { messages: [], settled: [], warnings: [], contextDecisions: [] };
   return { ok: true, id, dir, rebuilt: undefined, claim: undefined, stored: {}, ...nothing };
 }
+
+const isTaken = (id: string, dir: string) => existsSync(transcriptPath(dir, id));
+const takenWords = (id: string) => `There is a session ${id} already. Go on with it: ouro --resume ${id}`;
 
 async function newest(environment: Environment, realCwd: string) {
   const [first] = await listSessions(environment.ouroHome, realCwd);
@@ -75,7 +78,9 @@ async function resume(
 ): Promise<SessionOpening> {
   // Without persistence nothing is written, so nothing needs to be owned.
   const place =
-    persistence === 'memory' ? { id: wanted.id ?? summary.id, path: summary.path } : await takePlace(summary, wanted);
+    persistence === 'memory'
+      ? { id: wanted.id ?? (wanted.fork === 'fork' ? randomUUID() : summary.id), path: summary.path }
+      : await takePlace(summary, wanted);
   const read = await readSession(place.path);
   const rebuilt = rebuild(read.records);
   const { messages, records: settled } = await settleDangling(rebuilt, (at) => changedSince(at, realCwd, environment));

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { strayTools } from '../app/stray-tools.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { RunOptions, SessionChoice } from '../contracts/run-options.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -57,7 +58,10 @@ export async function readInvocation(
       replayUserMessages: flags.replayUserMessages === true,
     },
     exit: flags.print === true ? 'by result' : 'by itself',
-    warnings: parsed.unknown.map((word) => `Unknown option ${word.split('=')[0]} is ignored.`),
+    warnings: [
+      ...parsed.unknown.map((word) => `Unknown option ${word.split('=')[0]} is ignored.`),
+      ...strayTools((flags.tools ?? []).filter((name) => name !== 'default')),
+    ],
   };
 }
 

@@ -54,6 +54,10 @@ test('effort, and thinking that is switched off', async () => {
 test('only the tools that are named, without the ones that are refused', async () => {
   expect((await requestOf('--tools=Read,Grep,Bash', '--disallowedTools=Bash')).names).toEqual(['Grep', 'Read']);
   expect((await requestOf('--tools=')).names).toEqual([]);
+  expect(await requestOf('--tools=Raed,mcp__x__y')).toMatchObject({
+    names: [],
+    stderr: 'There is no tool Raed, so --tools cannot offer it. Did you mean Read?\n',
+  });
 });
 
 test('system prompts replaced and added to, from words and from files', async () => {
@@ -87,6 +91,10 @@ test('a session of a chosen id is gone on with, copied, or not kept at all', asy
   await requestOf('--session-id', id);
   expect(JSON.stringify((await requestOf('--resume', id)).messages).match(/go/g)).toHaveLength(2);
   expect(JSON.stringify((await requestOf('--continue', '--fork-session')).messages).match(/go/g)).toHaveLength(3);
+  expect(await runHere(project, ['-p', 'go', '-c', '--fork-session', `--session-id=${id}`], server.url)).toMatchObject({
+    code: 1,
+    stderr: `There is a session ${id} already. Go on with it: ouro --resume ${id}\n`,
+  });
   const other = 'a37a5ed4-6e3b-4b39-8f1c-6a1df6a9f0f3';
   await requestOf('--session-id', other, '--no-session-persistence');
   expect(await runHere(project, ['-p', 'go', '--resume', other], server.url)).toMatchObject({
