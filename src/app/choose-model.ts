@@ -2,6 +2,7 @@ import type { RunOptions } from '../contracts/run-options.ts';
 import type { Settings } from '../contracts/settings.ts';
 import { DEFAULT_MODEL } from '../model/catalog.ts';
 import { choosePort, type PortChoice, type PortConfig } from '../model/choose-port.ts';
+import { isSample } from './demo-place.ts';
 import type { Environment } from './environment.ts';
 import { createKeyHelper } from './key-helper.ts';
 import { knobsOf, portKnobs } from './knobs.ts';
@@ -12,7 +13,7 @@ export function chooseModel(
   options: RunOptions,
   settings: Settings,
   environment: Environment,
-  stored: { readonly model?: string; readonly apiKey?: string },
+  stored: { readonly model?: string | undefined; readonly apiKey?: string; readonly cwd?: string | undefined },
 ): PortChoice {
   const read = readProviders(settings, environment);
   if (!read.ok) return read;
@@ -27,8 +28,17 @@ export function chooseModel(
     ...(smallModel === undefined ? {} : { smallModel }),
     ...(baseUrl === undefined ? {} : { baseUrl }),
     ...(options.betas === undefined ? {} : { betas: options.betas }),
-    demo: { stage: { projectDir: options.cwd, cwd: options.cwd } },
+    demo: demoStage(options, stored.cwd),
   });
+}
+
+/** The demo plays in its own project: where the run is, where its session was, or beside it. */
+function demoStage({ cwd, face, demoProject }: RunOptions, storedCwd: string | undefined): PortConfig['demo'] {
+  // Only somebody who watches wants to see it typed.
+  const pace = face === 'screen' ? {} : { sleep: async () => undefined };
+  const own = [storedCwd, cwd].find((dir) => dir !== undefined && isSample(dir));
+  const projectDir = own ?? demoProject;
+  return projectDir === undefined ? pace : { ...pace, stage: { projectDir, cwd: own ?? cwd } };
 }
 
 /** The nearest key wins: the environment's, a helper's, the one that was stored. */

@@ -1,9 +1,9 @@
 import { createConversation } from '../app/compose.ts';
-import type { Environment } from '../app/environment.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
-import type { ScreenOptions } from '../ui/run/screen-options.ts';
+import { askFirst, type Beginning } from './ask-first.ts';
 import type { Invocation } from './invocation.ts';
 import type { Io } from './io.ts';
+import { screenLook, screenOptions } from './screen-options.ts';
 import type { Shutdown } from './shutdown.ts';
 
 /** The screen: from the arguments to the exit code. Ink is loaded here and nowhere else. */
@@ -11,8 +11,13 @@ export async function runRepl({ run, prompt }: Invocation, io: Io, shutdown: Shu
   // At once: what is typed while we load is neither echoed nor changed, and waits for us.
   process.stdin.setRawMode(true);
   const loading = import('../ui/run/open-screen.ts');
-  let given: RunOptions = run;
-  let words = prompt;
+  const first = await askFirst(run, prompt, io, screenLook(io.environment));
+  if (first === 'left') {
+    process.stdin.setRawMode(false);
+    return 0;
+  }
+  let given: RunOptions = first.run;
+  let opening: Pick<Beginning, 'prompt' | 'typed'> = first;
   for (;;) {
     const composed = await createConversation(given, io.environment);
     if (!composed.ok) {
@@ -24,7 +29,7 @@ export async function runRepl({ run, prompt }: Invocation, io: Io, shutdown: Shu
     shutdown.guard(conversation);
     const { openScreen } = await loading;
     const terminal = { out: process.stdout, in: process.stdin };
-    const screen = openScreen(conversation, terminal, screenOptions(io.environment, words));
+    const screen = openScreen(conversation, terminal, screenOptions(io.environment, opening));
     const restore = () => screen.close();
     process.once('exit', restore);
     const end = await Promise.race([screen.left, shutdown.begun]);
@@ -32,38 +37,7 @@ export async function runRepl({ run, prompt }: Invocation, io: Io, shutdown: Shu
     process.off('exit', restore);
     if (typeof end === 'string' || end.type === 'leave') return 0;
     await shutdown.release(conversation);
-    given = { ...run, session: { kind: 'resume', wanted: end.sessionId, fork: 'same' } };
-    words = undefined;
+    given = { ...first.run, session: { kind: 'resume', wanted: end.sessionId, fork: 'same' } };
+    opening = { prompt: undefined, typed: '' };
   }
-}
-
-function screenOptions({ term, editor, isCi }: Environment, prompt: string | undefined): ScreenOptions {
-  const isDumb = term.name === 'dumb';
-  return {
-    depth: term.noColor || isDumb ? 'none' : depthOf(term),
-    background: backgroundOf(term.colorFgBg),
-    theme: 'auto',
-    glyphs: /utf-?8/i.test(term.locale) ? 'unicode' : 'ascii',
-    motion: isCi ? 'reduced' : 'full',
-    prose: 'words',
-    links: 'printed',
-    banner: 'shown',
-    title: isDumb ? 'off' : 'set',
-    notify: 'bell',
-    dialogDelayMs: 400,
-    prompt,
-    editor,
-    now: Date.now,
-  };
-}
-
-function depthOf({ colorTerm, name }: Environment['term']): ScreenOptions['depth'] {
-  if (/truecolor|24bit/.test(colorTerm)) return 'truecolor';
-  return name.includes('256') ? '256' : '16';
-}
-
-/** `COLORFGBG` ends with the number of the background colour. */
-function backgroundOf(colors: string | undefined): ScreenOptions['background'] {
-  const last = Number(colors?.split(';').at(-1));
-  return last === 7 || (last >= 9 && last <= 15) ? 'light' : 'dark';
 }

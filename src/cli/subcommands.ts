@@ -15,7 +15,11 @@ export type Subcommand = {
 
 /** Everything `ouro <word>` can be besides a prompt. `load-command.ts` knows where each lives. */
 const SUBCOMMANDS = [
-  { name: 'demo', usage: '[words…]', words: 'look around with a scripted model and a small sample project, no key needed' },
+  {
+    name: 'demo',
+    usage: '[words…]',
+    words: 'look around with a scripted model and a small sample project, no key needed',
+  },
   {
     name: 'doctor',
     usage: '',

@@ -18,6 +18,8 @@ export type RunOptions = {
   readonly permissionPrompt?: string;
   readonly skipPermissions?: 'now' | 'may';
   readonly trust?: 'this-run';
+  /** The sample project the demo works on, where it is not the working directory. */
+  readonly demoProject?: string;
   readonly session: SessionChoice;
   readonly persistence: 'disk' | 'memory';
   readonly maxTurns?: number;

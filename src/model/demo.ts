@@ -11,8 +11,8 @@ export type DemoSettings = {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 };
 
-const MS_PER_PIECE = 22;
-const MS_BEFORE_CALL = 250;
+const MS_PER_PIECE = 12;
+const MS_BEFORE_CALL = 120;
 
 /** A scripted model that drives the real loop. It keeps no state: where it stands is read from the conversation. */
 export function createDemoPort({ stage, sleep }: DemoSettings): ModelPort {

@@ -18,6 +18,9 @@ export type DiscoveryOptions = {
 
 type Place = { readonly name: string; readonly prefix: string; readonly port: number };
 
+/** A server that was named may be further away than this machine. */
+const NAMED_TIMEOUT_MS = 5000;
+
 const USUAL_PLACES: readonly Place[] = [
   { name: 'Ollama', prefix: 'ollama', port: 11_434 },
   { name: 'LM Studio', prefix: 'lmstudio', port: 1234 },
@@ -32,19 +35,35 @@ export async function discoverLocalServers(options: DiscoveryOptions = {}): Prom
   return found.filter((server) => server !== undefined);
 }
 
-async function look(
-  { name, prefix, port }: Place,
-  { send, timeoutMs }: { readonly send: typeof fetch; readonly timeoutMs: number },
-): Promise<LocalServer | undefined> {
+/** The models of a server somebody named; its address with or without the version at its end. */
+export async function modelsAt(
+  address: string,
+): Promise<{ readonly baseUrl: string; readonly models: readonly string[] } | undefined> {
+  const given = address.replace(/\/+$/, '');
+  const candidates = /\/v\d+$/.test(given) ? [given] : [`${given}/v1`, given];
+  for (const baseUrl of candidates) {
+    const models = await modelsOf(baseUrl, { send: fetch, timeoutMs: NAMED_TIMEOUT_MS });
+    if (models !== undefined) return { baseUrl, models };
+  }
+  return undefined;
+}
+
+type Asking = { readonly send: typeof fetch; readonly timeoutMs: number };
+
+async function look({ name, prefix, port }: Place, asking: Asking): Promise<LocalServer | undefined> {
   const baseUrl = `http://127.0.0.1:${port}/v1`;
+  const models = await modelsOf(baseUrl, asking);
+  return models === undefined ? undefined : { name, prefix, baseUrl, models };
+}
+
+async function modelsOf(baseUrl: string, { send, timeoutMs }: Asking): Promise<readonly string[] | undefined> {
   try {
     const response = await send(`${baseUrl}/models`, { signal: AbortSignal.timeout(timeoutMs), redirect: 'error' });
     const listed = objectOf(parseJson(await response.text()));
     if (!response.ok || !listed || !Array.isArray(listed.data)) return undefined;
-    const models = objectsOf(listed.data)
+    return objectsOf(listed.data)
       .map(({ id }) => textOf(id))
       .filter((id) => id !== undefined);
-    return { name, prefix, baseUrl, models };
   } catch {
     // Nobody listens there, or something that is no model server.
     return undefined;

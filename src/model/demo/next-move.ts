@@ -1,12 +1,13 @@
 import type { AssistantBlock } from '../../contracts/message.ts';
 import type { ModelRequest } from '../../contracts/model.ts';
 import { cannedAnswer, isGo, isQuestion, SUMMARY } from './answers.ts';
-import { callId, type Progress, readProgress } from './progress.ts';
+import { callId, earlierStage, type Progress, readProgress } from './progress.ts';
 import { closing, STEPS, type Stage, type StepName, stepOf } from './script.ts';
 
 /** The demo's next reply, decided from the conversation alone. */
-export function nextMove(request: ModelRequest, stage: Stage | undefined): readonly AssistantBlock[] {
+export function nextMove(request: ModelRequest, given: Stage | undefined): readonly AssistantBlock[] {
   const progress = readProgress(request.messages);
+  const stage = given ?? earlierStage(request.messages);
   if (request.tools.length === 0) return [say(SUMMARY)];
   if (!stage) return [say(cannedAnswer(progress.words, 'no stage'))];
   // An interrupted call is no answer: the person speaks next.

@@ -1,6 +1,7 @@
+import { isJsonObject } from '../../contracts/json.ts';
 import type { ToolResultBlock, UserBlock } from '../../contracts/message.ts';
 import type { RequestMessage } from '../../contracts/model.ts';
-import { STEPS, type StepName } from './script.ts';
+import { STEPS, type Stage, type StepName } from './script.ts';
 
 /** What became of a step: read from the conversation alone, so that a resumed demo knows where it was. */
 type StepState = 'open' | 'done' | 'declined' | 'stale';
@@ -51,6 +52,14 @@ export function readProgress(messages: readonly RequestMessage[]): Progress {
 /** An id that says which step it belongs to, unique within the conversation. */
 export function callId(step: StepName, messages: readonly RequestMessage[]): string {
   return `demo_${step}_${messages.length}`;
+}
+
+/** Where the tour began, in a session that goes on elsewhere. */
+export function earlierStage(messages: readonly RequestMessage[]): Stage | undefined {
+  const calls = messages.flatMap((message) => (message.role === 'assistant' ? message.blocks : []));
+  const search = calls.find((block) => block.type === 'tool_use' && stepOfId(block.id) === 'search');
+  const path = search?.type === 'tool_use' && isJsonObject(search.input) ? search.input.path : undefined;
+  return typeof path === 'string' ? { projectDir: path, cwd: '' } : undefined;
 }
 
 function stepOfId(id: string): StepName | undefined {

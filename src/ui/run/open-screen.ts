@@ -1,5 +1,6 @@
 import type { Conversation } from '../../contracts/conversation.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
+import { edit } from '../composer/edit.ts';
 import type { InputEvent } from '../keys/input-event.ts';
 import { nextChange, passTime, press } from '../press/press.ts';
 import type { PressContext } from '../press/press-context.ts';
@@ -145,9 +146,11 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
 }
 
 /** What is there before anything has happened: where we are, what should be known, what was said last. */
-function openingView(conversation: Conversation, { banner }: ScreenOptions): ViewState {
+function openingView(conversation: Conversation, { banner, typed = '' }: ScreenOptions): ViewState {
   const info = conversation.info();
-  const view = initialView(factsOf(conversation), info.todos);
+  const initial = initialView(factsOf(conversation), info.todos);
+  const view =
+    typed === '' ? initial : { ...initial, editor: edit(initial.editor, { type: 'insert', text: typed }, 0) };
   const warnings = info.warnings.map((text) => ({ kind: 'notice' as const, level: 'warn' as const, text }));
   const head = banner === 'shown' ? [{ kind: 'banner' as const, lines: bannerLines(info) }] : [];
   return printing(view, ...head, ...warnings, ...resumedItems(conversation.agent.state().messages));

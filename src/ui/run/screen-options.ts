@@ -16,6 +16,8 @@ export type ScreenOptions = {
   readonly dialogDelayMs: number;
   /** What was given on the command line, sent at once. */
   readonly prompt: string | undefined;
+  /** What was typed before the screen came up: the beginning of the draft. */
+  readonly typed?: string;
   readonly now: () => number;
   /** The editor for `ctrl+g`. */
   readonly editor: string | undefined;

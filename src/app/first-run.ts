@@ -1,0 +1,99 @@
+import { existsSync } from 'node:fs';
+import { readFile, realpath } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { applyEdits, modify } from 'jsonc-parser';
+import type { FirstRunAnswer, FirstRunQuestion, LocalModels } from '../contracts/first-run.ts';
+import type { RunOptions } from '../contracts/run-options.ts';
+import { ifThere } from '../lib/errno.ts';
+import { writePrivately } from '../lib/private-file.ts';
+import { NO_KEY } from '../model/choose-port.ts';
+import { discoverLocalServers, modelsAt } from '../model/discovery.ts';
+import { chooseModel } from './choose-model.ts';
+import { inSample } from './demo-place.ts';
+import type { Environment } from './environment.ts';
+import { trustQuestion } from './folder-trust.ts';
+import { readSettings } from './read-settings.ts';
+import { storedKey, storeKey } from './stored-key.ts';
+import { VERSION } from './version.ts';
+
+/** What a person has to be asked before the first question; `undefined` when everything is known. */
+export async function firstRunQuestion(
+  run: RunOptions,
+  environment: Environment,
+): Promise<FirstRunQuestion | undefined> {
+  const folder = await realpath(run.cwd);
+  const [asked, key] = await Promise.all([
+    run.trust === 'this-run' ? undefined : trustQuestion(folder, environment),
+    findKey(run, environment),
+  ]);
+  // A folder that brings nothing, and one too wide to be trusted, is not asked about.
+  const brings = asked !== undefined && (asked.question.effects.length > 0 || existsSync(join(folder, '.git')));
+  const trust = brings && asked.question.refusal === undefined ? asked.question : undefined;
+  if (trust === undefined && key === 'found') return undefined;
+  const above = dirname(folder);
+  const parent = trust?.state === 'new' && asked?.store.refusal(above) === undefined ? above : undefined;
+  return { version: VERSION, folder, trust, parent, key };
+}
+
+/** Is there a way to a model? What a stored session uses is found when it is opened. */
+async function findKey(run: RunOptions, environment: Environment): Promise<FirstRunQuestion['key']> {
+  const { apiKey, authToken } = environment.credentials;
+  if (apiKey !== undefined || authToken !== undefined || run.session.kind !== 'new') return 'found';
+  const [loaded, stored] = await Promise.all([readSettings(run, environment, false), storedKey(environment)]);
+  const choice = chooseModel(run, loaded.merged, environment, stored);
+  return choice.ok || choice.problem !== NO_KEY ? 'found' : 'missing';
+}
+
+/** Keeps what was answered, and says how to begin now. */
+export async function settleFirstRun(
+  { trust, model }: FirstRunAnswer,
+  run: RunOptions,
+  environment: Environment,
+): Promise<RunOptions> {
+  const { ouroHome } = environment;
+  const folder = await realpath(run.cwd);
+  if (trust !== 'no') await keepTrust(folder, trust, environment);
+  switch (model.kind) {
+    case 'demo':
+      return inSample(run);
+    case 'key':
+      await storeKey(ouroHome, model.key);
+      return run;
+    case 'named':
+      await keepModel(join(ouroHome, 'settings.json'), model.model);
+      return { ...run, model: model.model };
+    default:
+      return run;
+  }
+}
+
+async function keepTrust(folder: string, trust: 'folder' | 'below', environment: Environment): Promise<void> {
+  const asked = await trustQuestion(folder, environment);
+  if (asked === undefined) return;
+  const at = trust === 'below' ? dirname(folder) : folder;
+  await asked.store.trust(at, trust, trust === 'below' ? {} : asked.marks, new Date());
+  if (trust === 'below') await asked.store.approve(folder, asked.marks);
+}
+
+/** The chosen model is the user's from now on; every other byte of the file stays. */
+async function keepModel(file: string, model: string): Promise<void> {
+  const before = (await ifThere(readFile(file, 'utf8'))) ?? '';
+  const text = before.trim() === '' ? '{}\n' : before;
+  const formattingOptions = { insertSpaces: true, tabSize: 2, eol: '\n' };
+  await writePrivately(file, applyEdits(text, modify(text, ['model'], model, { formattingOptions })));
+}
+
+/** Model servers that answer on the usual ports of this machine. */
+export async function findLocalModels(): Promise<readonly LocalModels[]> {
+  return (await discoverLocalServers()).map(({ name, prefix, models }) => ({
+    name,
+    models: models.map((model) => `${prefix}/${model}`),
+  }));
+}
+
+/** The models of a server somebody named. */
+export async function modelsOfServer(address: string): Promise<readonly string[]> {
+  const server = await modelsAt(address);
+  if (server === undefined) throw new Error(`No model server answers at ${address}. Is it started?`);
+  return server.models.map((model) => `${server.baseUrl}#${model}`);
+}

@@ -1,0 +1,42 @@
+import { DEMO_PROMPT, inSample } from '../app/demo-place.ts';
+import { findLocalModels, firstRunQuestion, modelsOfServer, settleFirstRun } from '../app/first-run.ts';
+import type { RunOptions } from '../contracts/run-options.ts';
+import type { ScreenOptions } from '../ui/run/screen-options.ts';
+import type { Io } from './io.ts';
+
+/** How the screen begins: what runs, what is said at once, and what was typed meanwhile. */
+export type Beginning = { readonly run: RunOptions; readonly prompt: string | undefined; readonly typed: string };
+
+/** Settles trust and the way to a model before anything of the folder is read; `left` when the person went away. */
+export async function askFirst(
+  run: RunOptions,
+  prompt: string | undefined,
+  io: Io,
+  look: Pick<ScreenOptions, 'depth' | 'background'>,
+): Promise<Beginning | 'left'> {
+  if (run.model === 'demo' && run.session.kind === 'new') return demo(await inSample(run), prompt, '');
+  const question = await firstRunQuestion(run, io.environment);
+  if (question === undefined) return { run, prompt, typed: '' };
+  const { showFirstRun } = await import('../ui/first-run/show-first-run.ts');
+  const screen = showFirstRun(question, {
+    out: process.stdout,
+    in: process.stdin,
+    ...look,
+    findLocal: findLocalModels,
+    modelsOf: modelsOfServer,
+  });
+  const restore = () => screen.close();
+  process.once('exit', restore);
+  const answer = await screen.answered;
+  process.off('exit', restore);
+  screen.close();
+  if (answer === 'leave') return 'left';
+  const settled = await settleFirstRun(answer, run, io.environment);
+  if (answer.model.kind === 'demo') return demo(settled, prompt, answer.typed);
+  return { run: settled, prompt, typed: answer.typed };
+}
+
+/** The tour begins by itself: nobody has to guess what could be said. */
+function demo(run: RunOptions, prompt: string | undefined, typed: string): Beginning {
+  return { run, prompt: prompt ?? DEMO_PROMPT, typed };
+}

@@ -1,0 +1,28 @@
+import type { TrustQuestion } from './trust.ts';
+
+/** What has to be settled between a person and this machine before the first question. */
+export type FirstRunQuestion = {
+  readonly version: string;
+  readonly folder: string;
+  readonly trust: TrustQuestion | undefined;
+  /** The folder above, where it may be trusted as a whole. */
+  readonly parent: string | undefined;
+  readonly key: 'found' | 'missing';
+};
+
+/** A model server that answers on this machine, its models named as `--model` takes them. */
+export type LocalModels = { readonly name: string; readonly models: readonly string[] };
+
+/** Where answers are to come from. */
+export type FirstModel =
+  | { readonly kind: 'as_found' | 'demo' }
+  | { readonly kind: 'named'; readonly model: string }
+  | { readonly kind: 'key'; readonly key: string };
+
+/** Everything that was settled. */
+export type FirstRunAnswer = {
+  readonly trust: 'no' | 'folder' | 'below';
+  readonly model: FirstModel;
+  /** What was typed before anybody could have meant to answer. */
+  readonly typed: string;
+};

@@ -1,0 +1,128 @@
+import { readFile, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { says } from '../support/api/reply.ts';
+import { startApiServer } from '../support/api/server.ts';
+import { terminalEnvironment } from '../support/environment.ts';
+import { LAUNCHER, runOuro } from '../support/run-ouro.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
+import { openTerminal } from '../support/virtual-terminal.ts';
+
+let project: TempProject;
+
+beforeEach(async () => {
+  project = await createTempProject();
+});
+
+afterEach(() => project.remove());
+
+/** ouro in a terminal; what the demo writes stays below the test's own folder. */
+function open(env: Readonly<Record<string, string>> = {}, args: readonly string[] = []) {
+  const surroundings = { ...terminalEnvironment(project), TMPDIR: dirname(project.dir), ...env };
+  return openTerminal([LAUNCHER, ...args], { cwd: project.dir, env: surroundings, cols: 100, rows: 30 });
+}
+
+/** The key on screen that stands before these words. */
+async function pressSuggested(terminal: ReturnType<typeof open>, words: RegExp): Promise<void> {
+  const place = new RegExp(`(?:^|\\s{2})(\\w) {2}${words.source}`, 'm');
+  const rows = await terminal.waitForText(place);
+  terminal.press(place.exec(rows.join('\n'))?.[1] ?? '');
+}
+
+test('an empty home leads through the demo to the finished edit by the keys on screen alone, and it can be resumed', async () => {
+  await using terminal = open();
+  await terminal.waitForText(/none answers/);
+  await pressSuggested(terminal, /the built-in demo/);
+  for (const what of [
+    /node --test[\s\S]*Run the tests of/,
+    /Allow this edit\?/,
+    /Run the tests again/,
+    /receipt\.txt/,
+  ]) {
+    await terminal.waitForText(new RegExp(`${what.source}[\\s\\S]*a letter answers`));
+    await pressSuggested(terminal, /once/);
+  }
+  await terminal.waitForText(/That was the tour/);
+  const said = terminal.logicalLines().join('\n');
+  const folder = /\S*ouro-demo-\w+/.exec(said)?.[0] ?? '';
+  expect(said).toMatch(/This is the built-in demo/);
+  expect(said).toMatch(/fail 1[\s\S]*subtotal \* \(1 - percent \/ 100\)[\s\S]*fail 0[\s\S]*receipt\.txt/);
+  expect(await readFile(join(folder, 'src/cart.mjs'), 'utf8')).toContain('subtotal * (1 - percent / 100)');
+
+  terminal.type('tell me a joke');
+  terminal.press('enter');
+  await terminal.waitForText(/This is the demo, and I have no line for that[\s\S]*in this folder are real\.\n\n>/);
+  terminal.press('ctrl+c');
+  await terminal.waitForText(/ctrl-c again to leave/);
+  terminal.press('ctrl+c');
+  expect((await terminal.exited).code).toBe(0);
+
+  const args = ['-p', 'go on', '--continue'];
+  const resumed = await runOuro(project, args, undefined, { cwd: folder, env: { TMPDIR: dirname(project.dir) } });
+  expect(resumed).toMatchObject({ code: 0, stdout: expect.stringContaining('The tour is over') });
+});
+
+test('the demo runs in print mode: what needs an answer is denied, and it says that it is the demo', async () => {
+  const env = { TMPDIR: dirname(project.dir) };
+  const plain = await runOuro(project, ['-p', 'fix it', '--model', 'demo'], undefined, { env });
+  expect(plain.code).toBe(0);
+  const args = [
+    '-p',
+    'fix it',
+    '--model',
+    'demo',
+    '--permission-mode',
+    'acceptEdits',
+    '--allowedTools',
+    'Bash(node:*)',
+  ];
+  const allowed = await runOuro(project, args, undefined, { env });
+  expect(allowed).toMatchObject({ code: 0, stdout: expect.stringContaining('That was the tour') });
+  const folder = /ouro-demo-\w+/.exec(allowed.stdout)?.[0] ?? '';
+  const text = await readFile(join(dirname(project.dir), folder, 'src/cart.mjs'), 'utf8');
+  expect(text).toContain('subtotal * (1 - percent / 100)');
+});
+
+test('a pasted key is kept for its owner alone and used at once; what was typed ahead becomes the draft', async () => {
+  await using api = await startApiServer({ turns: [says('Hello.'), says('Again.')], apiKey: 'sk-ant-pasted' });
+  const env = { ANTHROPIC_BASE_URL: api.url };
+  {
+    await using terminal = open(env);
+    terminal.type('say hello');
+    await pressSuggested(terminal, /the API: paste a key/);
+    await terminal.waitForText(/It is not shown/);
+    terminal.paste('sk-ant-pasted');
+    await terminal.waitForText(/> \*{13}/);
+    terminal.press('enter');
+    await terminal.waitForText(/> say hello/);
+    terminal.press('enter');
+    await terminal.waitForText(/Hello\./);
+    expect(terminal.bytes()).not.toContain('sk-ant-pasted');
+  }
+  expect((await stat(join(project.ouroHome, 'keys.json'))).mode & 0o777).toBe(0o600);
+  expect(await runOuro(project, ['-p', 'hi'], undefined, { env })).toMatchObject({ code: 0, stdout: 'Again.\n' });
+});
+
+test('a folder that brings something is asked about before it counts, and a yes is kept', async () => {
+  await using api = await startApiServer({ turns: [] });
+  await project.write('CLAUDE.md', 'Be brief.\n');
+  await project.write('.claude/settings.json', '{"permissions":{"allow":["Bash(make:*)"]}}');
+  const env = terminalEnvironment(project, api.url);
+  {
+    await using terminal = open(env);
+    const rows = await terminal.waitForText(/n {2}leave/);
+    expect(rows.join('\n')).toMatch(/found: .*CLAUDE\.md/);
+    await pressSuggested(terminal, /look at them/);
+    await terminal.waitForText(/Bash\(make:\*\).*settings\.json/);
+    await pressSuggested(terminal, /leave/);
+    expect((await terminal.exited).code).toBe(0);
+  }
+  {
+    await using terminal = open(env);
+    await pressSuggested(terminal, /trust this folder/);
+    await terminal.waitForText(/^ask /m);
+  }
+  await using terminal = open(env);
+  await terminal.waitForText(/^ask /m);
+  expect(terminal.bytes()).not.toContain('trust this folder');
+});
