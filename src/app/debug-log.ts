@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
 import { messageOf } from '../lib/errors.ts';
+import { withoutSecrets } from '../lib/secrets.ts';
 
 /** What `--debug` writes: one line of JSON per event, with its time. */
 export type DebugLog = {
@@ -30,7 +31,7 @@ export function openDebugLog(
       hear(event) {
         // The pieces of a reply are many and come again as a whole.
         if (event.type === 'message_update' || event.type === 'stream_event') return;
-        writeSync(handle, `${JSON.stringify({ at: now().toISOString(), ...event })}\n`);
+        writeSync(handle, `${withoutSecrets(JSON.stringify({ at: now().toISOString(), ...event }))}\n`);
       },
     };
   } catch (thrown) {

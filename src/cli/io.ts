@@ -1,5 +1,6 @@
 import { fstatSync } from 'node:fs';
 import type { Environment } from '../app/environment.ts';
+import { sanitize } from '../lib/sanitize.ts';
 
 /** The process as the command line sees it. Tests bring their own. */
 export type Io = {
@@ -56,7 +57,11 @@ export function processIo(environment: Environment, cwd: string): Io {
         else closed.listeners.add(listener);
       },
     },
-    stderr: { isTty: process.stderr.isTTY === true, write: (text) => void process.stderr.write(text) },
+    stderr: {
+      isTty: process.stderr.isTTY === true,
+      // Sentences that may quote a file, a server or a model: none of them steers the terminal.
+      write: (text) => void process.stderr.write(sanitize(text, 'output')),
+    },
   };
 }
 

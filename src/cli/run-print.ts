@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { sanitize } from '../lib/sanitize.ts';
 import type { Invocation } from './invocation.ts';
 import type { Io } from './io.ts';
 import { printOnce } from './print.ts';
@@ -30,7 +31,7 @@ export async function runPrint(invocation: Invocation, io: Io, shutdown: Shutdow
   if (run.permissionPrompt === undefined) answerForNobody(conversation.agent);
   else (await import('./prompt-tool.ts')).answerByTool(conversation, run.permissionPrompt);
   const code = await printOnce(conversation, await understand(conversation, prompt), output, {
-    write: io.stdout.write,
+    write: writer(output.format, io),
     warn: (text) => io.stderr.write(`${text}\n`),
     newId: randomUUID,
     now: Date.now,
@@ -39,6 +40,11 @@ export async function runPrint(invocation: Invocation, io: Io, shutdown: Shutdow
     ...(output.format === 'text' && io.stdout.isTty ? { live: await liveText(io) } : {}),
   });
   return shutdown.reason() === 'shutdown' ? 0 : code;
+}
+
+/** A program gets every byte; a terminal gets nothing that would steer it. */
+function writer(format: Invocation['output']['format'], { stdout }: Io): (text: string) => void {
+  return format === 'text' && stdout.isTty ? (text) => stdout.write(sanitize(text, 'output')) : stdout.write;
 }
 
 async function liveText(io: Io) {
