@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createConversation } from '../../src/app/compose.ts';
 import { readEnvironment } from '../../src/app/environment.ts';
@@ -26,10 +28,14 @@ afterEach(async () => {
   await project.remove();
 });
 
-async function open(script: Script, more: Partial<RunOptions> = {}): Promise<Conversation> {
+async function open(
+  script: Script,
+  more: Partial<RunOptions> = {},
+  env: Readonly<Record<string, string>> = {},
+): Promise<Conversation> {
   await server?.close();
   server = await startApiServer(script);
-  const environment = readEnvironment({ ...bareEnvironment(project, server.url), IS_SANDBOX: '1' });
+  const environment = readEnvironment({ ...bareEnvironment(project, server.url), IS_SANDBOX: '1', ...env });
   const options: RunOptions = {
     cwd: project.dir,
     face: 'screen',
@@ -152,4 +158,52 @@ test('what waited in the queue when ouro was killed is delivered after the resum
   expect(server.requests().at(-1)?.raw.split('do not forget me')).toHaveLength(2);
   await again.close('test');
   expect((await open({ turns: [] }, { session })).agent.state().queue).toEqual([]);
+});
+
+type Damage = (lines: readonly string[]) => string;
+
+const isResult = (line: string) => line.includes('"type":"result"');
+const each =
+  (change: (line: string, at: number) => string): Damage =>
+  (lines) =>
+    lines.map(change).join('');
+
+test.each<[string, Damage, RegExp]>([
+  [
+    'a torn line',
+    (lines) => [...lines.slice(0, -1), '{"v":1,"type":"future","uu\n', ...lines.slice(-1)].join(''),
+    /1 unreadable/,
+  ],
+  ['joined lines', each((line) => (isResult(line) ? line.trimEnd() : line)), /1 repaired/],
+  ['NUL bytes', each((line, at) => (at === 4 ? `\0\0\0${line}` : line)), /1 repaired/],
+  ['doubled lines', each((line) => (isResult(line) ? line + line : line)), /1 doubled/],
+  ['CRLF endings', each((line) => line.replace('\n', '\r\n')), /repaired/],
+  ['a BOM', (lines) => `\uFEFF${lines.join('')}`, /1 repaired/],
+])('a session with %s is opened, told, and goes on', async (_, damage, told) => {
+  const first = await open({ turns: (_request, index) => (index === 0 ? write('x') : says('done')) });
+  await first.agent.prompt('make it');
+  await first.close('test');
+  const { id, path } = await storedFile(project);
+  const lines = (await readFile(path, 'utf8')).split(/(?<=\n)/);
+  await writeFile(path, damage(lines));
+  const again = await open({ turns: () => says('fine') }, { session: { kind: 'resume', wanted: id, fork: 'same' } });
+  expect(again.info().warnings.join()).toMatch(told);
+  expect(again.agent.state().messages).toEqual(
+    first.agent.state().messages.map((message) => expect.objectContaining({ id: message.id })),
+  );
+  expect(await again.agent.prompt('and on')).toMatchObject({ reason: 'completed' });
+  expect(server.requests()[0]?.violation).toBeUndefined();
+});
+
+test('a store that cannot be written is told once, and the work goes on', async () => {
+  const file = await project.write('not-a-folder', '');
+  const conversation = await open({ turns: [write('x'), says('done')] }, {}, { OURO_HOME: join(file, 'home') });
+  const told: string[] = [];
+  conversation.agent.subscribe((event) => {
+    if (event.type === 'notice' && event.level === 'error') told.push(event.text);
+  });
+  expect(await conversation.agent.prompt('go')).toMatchObject({ reason: 'completed' });
+  expect(told).toEqual([expect.stringMatching(/could not be saved.*keeps trying/)]);
+  expect((await conversation.runCommand('status')).kind).toBe('show');
+  expect(await project.read('new.txt')).toBe('x');
 });

@@ -10,7 +10,7 @@ import { createTempProject, type TempProject } from '../support/temp-project.ts'
 
 const PROMPTS = ['prompt one', 'prompt two', 'prompt three'];
 const HOST = ['-p', '--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose'];
-const AFTER = 'after the crash';
+export const AFTER = 'after the crash';
 const FREE = '--dangerously-skip-permissions';
 
 /** One crash and what was found after it. */
@@ -106,9 +106,9 @@ function script(request: SeenRequest): ApiTurn {
 
 /** Everything on record must be sent exactly once, and nothing the server had seen may be missing. */
 export function requestFaults(
-  request: SeenRequest,
+  request: Pick<SeenRequest, 'body' | 'violation'>,
   records: readonly SessionRecord[],
-  before: readonly SeenRequest[],
+  before: readonly Pick<SeenRequest, 'raw'>[],
 ): readonly string[] {
   const blocks = (request.body.messages ?? []).flatMap(({ content }) =>
     Array.isArray(content) ? content.map((block) => JSON.stringify({ ...block, cache_control: undefined })) : [],

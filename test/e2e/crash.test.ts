@@ -1,5 +1,15 @@
 import { expect, test } from 'vitest';
-import { crashAfter, wholeRun } from './crash-run.ts';
+import type { Message } from '../../src/contracts/message.ts';
+import type { SessionRecord } from '../../src/contracts/session.ts';
+import { queryDeps } from '../../src/engine/defaults.ts';
+import { buildRequest } from '../../src/engine/request.ts';
+import { modelInfo } from '../../src/model/catalog.ts';
+import { createReplayPort } from '../../src/model/replay.ts';
+import { toWire } from '../../src/model/to-wire.ts';
+import { readRecords } from '../../src/session/read-records.ts';
+import { rebuild } from '../../src/session/rebuild.ts';
+import { violationOf } from '../support/api/validate-request.ts';
+import { AFTER, crashAfter, requestFaults, wholeRun } from './crash-run.ts';
 
 /** The full run of two hundred is `OURO_CRASHES=200`; a handful holds the line every day. */
 const CRASHES = Number(process.env.OURO_CRASHES ?? 6);
@@ -22,4 +32,37 @@ test('killed at any moment, a session resumes with everything that was accepted,
   };
   await Promise.all(Array.from({ length: PARALLEL }, take));
   expect(faults).toEqual([]);
+});
+
+const HEADERS = { 'anthropic-version': '2023-06-01', 'content-type': 'application/json' };
+const NOTHING_ISSUED = { thoughts: new Map<string, string>(), thoughtfulCalls: new Set<string>() };
+const MODEL = 'claude-sonnet-4-5';
+
+/** The request a resume of this text would send. */
+function resumedRequest(text: string) {
+  const { records } = readRecords(text);
+  const { messages } = rebuild(records);
+  const after: Message = { role: 'user', id: 'after', origin: 'prompt', blocks: [{ type: 'text', text: AFTER }] };
+  const deps = queryDeps({ model: createReplayPort([]), config: { chain: [{ model: MODEL }] } });
+  const state = { modelIndex: 0, maxOutputTokensOverride: 1_000, stripped: { thinking: false, images: false } };
+  const body = toWire(buildRequest([...messages, after], state, deps), modelInfo(MODEL));
+  return {
+    records,
+    request: { body: JSON.parse(JSON.stringify(body)), violation: violationOf(body, HEADERS, NOTHING_ISSUED) },
+  };
+}
+
+const linesOf = (records: readonly SessionRecord[]) => records.map((record) => `${JSON.stringify(record)}\n`);
+
+test('a file that ends at any record, or within one, gives a valid request that holds everything before once', async () => {
+  const lines = linesOf((await wholeRun()).records);
+  const first = lines.findIndex((line) => line.includes('"type":"user"'));
+  for (let count = first + 1; count <= lines.length; count += 1) {
+    const whole = lines.slice(0, count).join('');
+    const next = lines[count] ?? '';
+    for (const torn of ['', next.slice(0, 1), next.slice(0, next.length / 2), next.slice(0, -2)]) {
+      const { records, request } = resumedRequest(whole + torn);
+      expect(requestFaults(request, records, []), `after record ${count}, torn at ${torn.length}`).toEqual([]);
+    }
+  }
 });
