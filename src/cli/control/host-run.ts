@@ -18,8 +18,11 @@ export type HostRun = {
   /** Starts a run, or steers the one that is on. Resolves when the words are accepted. */
   hear(line: UserLine): Promise<void>;
   isRunning(): boolean;
-  /** Stops the run; `whenStopped` is called before the lines that say so. At once when nothing runs. */
-  interrupt(whenStopped: () => void): void;
+  /**
+   * Stops the run; `whenStopped` is called before the lines that say so, at once when nothing runs. Messages that
+   * wait are heard next, unless they are to be dropped too.
+   */
+  interrupt(waiting: 'kept' | 'dropped', whenStopped: (receipt: JsonObject) => void): void;
   /** Resolves when nothing runs any more. */
   idle(): Promise<void>;
   readonly ids: HostIds;
@@ -33,6 +36,8 @@ export type HostRunPort = {
   readonly write: (line: JsonObject) => void;
   readonly newId: () => string;
   readonly now: () => number;
+  /** The program is about to leave: nothing new begins. */
+  readonly isEnding: () => boolean;
   /** The form every answer must have. */
   readonly answerSchema?: JsonObject;
 };
@@ -109,7 +114,7 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
         current = undefined;
         const late = agent.clearAllQueues().map(({ message }) => message);
         for (const { id } of late) ids.expect(ids.theirs(id));
-        if (late.length > 0) run(late.map(({ blocks }) => blocks));
+        if (late.length > 0 && !port.isEnding()) run(late.map(({ blocks }) => blocks));
       });
   }
 
@@ -150,13 +155,16 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
       } else ids.queued(line.uuid, line.priority === 'later' ? agent.followUp(said.prompt) : agent.steer(said.prompt));
     },
     isRunning: () => current !== undefined,
-    interrupt(whenStopped) {
+    interrupt(waiting, whenStopped) {
       if (current === undefined) {
-        whenStopped();
+        whenStopped({ still_queued: [] });
         return;
       }
-      answered.push(whenStopped);
-      agent.clearAllQueues();
+      const queue = waiting === 'kept' ? agent.state().queue : agent.clearAllQueues();
+      const uuids = queue.flatMap(({ message }) => ids.theirs(message.id) ?? []);
+      answered.push(() => {
+        whenStopped(waiting === 'kept' ? { still_queued: uuids } : { still_queued: [], cancelled: uuids });
+      });
       agent.abort('user');
     },
     async idle() {

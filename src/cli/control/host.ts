@@ -88,7 +88,7 @@ export function createHost(options: RunOptions, port: HostPort): Host {
       case 'control_request':
         // The one request that must not wait behind others.
         if (line.request.subtype === 'interrupt') {
-          interrupt(line.request_id);
+          interrupt(line.request_id, line.request.cancel_queued === true ? 'dropped' : 'kept');
           return;
         }
         tail = tail.then(() => answer(line));
@@ -117,11 +117,10 @@ export function createHost(options: RunOptions, port: HostPort): Host {
     tail = tail.then(() => (run === undefined ? write(line) : run.tell(line)));
   }
 
-  function interrupt(id: string): void {
+  function interrupt(id: string, waiting: 'kept' | 'dropped'): void {
     const stop = () => {
-      const done = () => respond(id, { still_queued: [] });
-      if (run === undefined) done();
-      else run.interrupt(done);
+      if (run === undefined) respond(id, { still_queued: [] });
+      else run.interrupt(waiting, (receipt) => respond(id, receipt));
     };
     // A run that is only about to start is stopped once it has.
     if (run?.isRunning() === true) stop();

@@ -31,6 +31,7 @@ export async function runHost(invocation: Invocation, io: Io, shutdown: Shutdown
       write,
       newId: randomUUID,
       now: Date.now,
+      isEnding: () => shutdown.reason() !== undefined,
       ...(options.jsonSchema === undefined ? {} : { answerSchema: options.jsonSchema }),
     });
     return { ok: true, conversation, run };

@@ -61,7 +61,8 @@ export function hostBench(conversation: Conversation, replay: 'replays' | 'plain
         hookEvents: false,
         replayUserMessages: replay === 'replays',
       };
-      return { ok: true, conversation, run: createHostRun(conversation, output, { write, newId, now: () => 0 }) };
+      const port = { write, newId, now: () => 0, isEnding: () => false };
+      return { ok: true, conversation, run: createHostRun(conversation, output, port) };
     },
   });
   const code = host.serve(readLines(chunks()));

@@ -223,6 +223,57 @@ test('an interrupt while nothing runs is answered at once', async () => {
   expect(await bench.ask({ subtype: 'interrupt' }, 'stop')).toEqual(success('stop', { still_queued: [] }));
 });
 
+/** A run whose first reply hangs, with a second message waiting behind it. */
+async function waitingBench() {
+  const hold = Promise.withResolvers<void>();
+  const conversation = fakeConversation({ replies: [{ ...calls('Echo'), hold: hold.promise }, says('second answer')] });
+  const bench = hostBench(conversation);
+  const called = bench.waitFor(({ type }) => type === 'assistant');
+  bench.say('first');
+  await called;
+  const queued = Promise.withResolvers<void>();
+  conversation.agent.subscribe((event) => {
+    if (event.type === 'queue' && event.state === 'queued') queued.resolve();
+  });
+  bench.say('the other thing', { uuid: 'uuid-2' });
+  await queued.promise;
+  return { bench, release: hold.resolve, said: () => JSON.stringify(conversation.agent.state().messages) };
+}
+
+test('a message that waits outlives an interrupt and is heard next', async () => {
+  const { bench, release } = await waitingBench();
+  const answered = bench.waitFor(({ type, subtype }) => type === 'result' && subtype === 'success');
+  const receipt = bench.ask({ subtype: 'interrupt' }, 'stop');
+  release();
+  expect(await receipt).toEqual(success('stop', { still_queued: ['uuid-2'] }));
+  expect(await answered).toMatchObject({ result: 'second answer' });
+  expect(bench.lines.flatMap((line) => (line.type === 'result' ? [line.subtype] : []))).toEqual([
+    'error_during_execution',
+    'success',
+  ]);
+});
+
+test('an interrupt that says so drops what waits', async () => {
+  const { bench, release } = await waitingBench();
+  const receipt = bench.ask({ subtype: 'interrupt', cancel_queued: true }, 'stop');
+  release();
+  expect(await receipt).toEqual(success('stop', { still_queued: [], cancelled: ['uuid-2'] }));
+  bench.end();
+  expect(await bench.code).toBe(0);
+  expect(bench.lines.filter(({ type }) => type === 'result')).toHaveLength(1);
+});
+
+test('a message that waits is taken back by its id', async () => {
+  const { bench, release, said } = await waitingBench();
+  const cancel = (uuid: string) => bench.ask({ subtype: 'cancel_async_message', message_uuid: uuid }, uuid);
+  expect(await cancel('uuid-2')).toEqual(success('uuid-2', { cancelled: true }));
+  expect(await cancel('uuid-3')).toEqual(success('uuid-3', { cancelled: false }));
+  release();
+  bench.end();
+  await bench.code;
+  expect(said()).not.toContain('the other thing');
+});
+
 test('words during a run are steered into it and share its result', async () => {
   const hold = Promise.withResolvers<void>();
   const conversation = fakeConversation({
