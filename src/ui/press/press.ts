@@ -50,6 +50,7 @@ export function nextChange(view: ViewState, { nowMs, quietMs }: PressContext): n
 function pressKey(before: ViewState, input: Extract<InputEvent, { type: 'key' }>, context: PressContext): Pressed {
   const view = noteKey(before, context.nowMs);
   const { chord, text } = input;
+  if (/^alt\+.$/u.test(chord) && KEYMAP[chord] === undefined) return pressApart(before, chord.slice(4), context);
   if (view.overlay?.kind === 'viewer') return lookOn(view, view.overlay.viewer, input, context);
   if (before.keys.chord === 'ctrl+x') {
     const bound = CHORDS[chord];
@@ -64,7 +65,6 @@ function pressKey(before: ViewState, input: Extract<InputEvent, { type: 'key' }>
   const retried = pressRetry(before, view, chord, context);
   if (retried !== undefined) return retried;
   const bound = searching(view, KEYMAP[chord]);
-  if (bound === undefined && text === '' && /^alt\+.$/u.test(chord)) return pressApart(view, chord.slice(4), context);
   if (bound === undefined) return text === '' ? only(view) : typeText(unfocused(view), text, context);
   return typeof bound === 'string' ? runCommand(view, bound, context) : editDraft(view, bound, context);
 }

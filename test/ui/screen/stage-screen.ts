@@ -22,6 +22,8 @@ export type StageScreen = TerminalScreen & {
   press(...keys: readonly string[]): void;
   type(text: string): void;
   paste(text: string): void;
+  /** Bytes as they come from a terminal. */
+  send(bytes: string): void;
   /** Lets time pass, as the clock of the program would. */
   wait(ms: number): void;
   change(update: (view: ViewState) => ViewState): void;
@@ -32,7 +34,7 @@ export type StageScreen = TerminalScreen & {
   close(): void;
 };
 
-export const COMMANDS: readonly CommandInfo[] = [
+const COMMANDS: readonly CommandInfo[] = [
   { name: 'compact', description: 'make room now', argumentHint: '[what to keep]', source: 'builtin' },
   { name: 'context', description: 'where the tokens of the window go', source: 'builtin' },
   { name: 'cost', description: 'tokens and money of this session', source: 'builtin' },
@@ -40,7 +42,7 @@ export const COMMANDS: readonly CommandInfo[] = [
   { name: 'model', description: 'choose another model', argumentHint: '[name]', source: 'builtin' },
 ];
 
-export const START_MS = 1_000_000;
+const START_MS = 1_000_000;
 
 /** Opens a screen at rest, with its banner. */
 export function openStage(size: ScreenSize, options: Partial<ScreenOptions> = {}): StageScreen {
@@ -97,6 +99,7 @@ export function openStage(size: ScreenSize, options: Partial<ScreenOptions> = {}
       for (const key of keys) hear(bytesOfKey(key));
     },
     type: hear,
+    send: hear,
     paste: (text) => hear(`\x1b[200~${text}\x1b[201~`),
     wait(ms) {
       nowMs += ms;

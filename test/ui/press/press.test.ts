@@ -1,0 +1,277 @@
+import { describe, expect, test } from 'vitest';
+import { openStage, type StageScreen } from '../screen/stage-screen.ts';
+import { asked, asks, begins, fails, over, permission, queued, starts } from '../screen/told.ts';
+
+function stage(): StageScreen {
+  const screen = openStage({ cols: 80, rows: 24 });
+  screen.wait(1000);
+  return screen;
+}
+
+/** A command is asked about; the keys have been quiet for so long. */
+function askedFor(quietMs: number, command = 'npm run build'): StageScreen {
+  const screen = stage();
+  screen.tell(
+    begins(),
+    starts('c1', 'Bash', command),
+    permission(
+      'c1',
+      'Bash',
+      { kind: 'shell', command, input: { command, timeout: 5 } },
+      {
+        suggestions: [{ rule: 'Bash(npm run build:*)', covers: 'it' }],
+      },
+    ),
+  );
+  screen.wait(quietMs);
+  return screen;
+}
+
+const answer = (screen: StageScreen) => screen.effects.filter(({ type }) => type.startsWith('answer'));
+
+describe('a question hears', () => {
+  test('a letter when the keys were quiet', () => {
+    const screen = askedFor(500);
+    screen.press('y');
+    expect(answer(screen)).toEqual([{ type: 'answer_permission', id: 'ask-c1', answer: { behavior: 'allow' } }]);
+  });
+
+  test('nothing in the first moment after it armed', () => {
+    const screen = askedFor(0);
+    screen.wait(100);
+    screen.press('y');
+    expect(answer(screen)).toEqual([]);
+    expect(screen.view().editor.text).toBe('y');
+  });
+
+  test('nothing that was typed before it appeared, however the keys go on', () => {
+    const screen = stage();
+    screen.type('fix the t');
+    screen.tell(begins(), starts('c1', 'Bash', 'x'), permission('c1', 'Bash', { kind: 'shell', command: 'x' }));
+    for (const letter of 'yan') screen.type(letter);
+    expect(answer(screen)).toEqual([]);
+    expect(screen.view().editor.text).toBe('fix the tyan');
+    screen.wait(600);
+    screen.press('y');
+    expect(answer(screen)).toEqual([]);
+  });
+
+  test('the keys after ctrl+y, whatever stands in the draft', () => {
+    const screen = stage();
+    screen.type('a draft');
+    screen.tell(begins(), starts('c1', 'Bash', 'x'), permission('c1', 'Bash', { kind: 'shell', command: 'x' }));
+    screen.press('ctrl+y');
+    screen.wait(200);
+    screen.press('n');
+    expect(answer(screen)).toEqual([{ type: 'answer_permission', id: 'ask-c1', answer: { behavior: 'deny' } }]);
+    expect(screen.view().editor.text).toBe('a draft');
+  });
+
+  test('no paste, no space, and no Enter before a line is chosen', () => {
+    const screen = askedFor(500);
+    screen.press('enter', 'space');
+    screen.paste('y');
+    expect(answer(screen)).toEqual([]);
+    expect(screen.view().editor.text).toBe('y');
+  });
+
+  test('Enter on the line that was chosen', () => {
+    const screen = askedFor(500);
+    screen.press('down', 'down', 'enter');
+    expect(answer(screen)).toMatchObject([
+      { answer: { behavior: 'allow', remember: { rules: ['Bash(npm run build:*)'], destination: 'local' } } },
+    ]);
+  });
+
+  test('ESC as no, and stop', () => {
+    const screen = askedFor(500);
+    screen.press('esc');
+    expect(screen.effects).toEqual([
+      { type: 'answer_permission', id: 'ask-c1', answer: { behavior: 'deny', interrupt: true } },
+      { type: 'abort' },
+    ]);
+  });
+
+  test('not the key that brought the window back', () => {
+    const screen = askedFor(500);
+    screen.send('\x1b[O');
+    screen.send('\x1b[I');
+    screen.press('y');
+    expect(answer(screen)).toEqual([]);
+  });
+});
+
+describe('a question lends the composer', () => {
+  test('for a reason, and gives it back with the draft that was there', () => {
+    const screen = stage();
+    screen.type('my draft');
+    screen.tell(begins(), starts('c1', 'Bash', 'x'), permission('c1', 'Bash', { kind: 'shell', command: 'x' }));
+    screen.press('ctrl+y');
+    screen.wait(200);
+    screen.press('t');
+    expect(screen.view().editor.text).toBe('');
+    screen.type('use make');
+    screen.press('enter');
+    expect(answer(screen)).toMatchObject([{ answer: { behavior: 'deny', message: 'use make' } }]);
+    expect(screen.view().editor.text).toBe('my draft');
+  });
+
+  test('for another command, with the rest of its input as it was', () => {
+    const screen = askedFor(500);
+    screen.press('e');
+    screen.type(' --now');
+    screen.press('enter');
+    expect(answer(screen)).toMatchObject([
+      { answer: { behavior: 'allow', updatedInput: { command: 'npm run build --now', timeout: 5 } } },
+    ]);
+  });
+
+  test('for a plan that the person changes', () => {
+    const screen = stage();
+    screen.tell(begins(), asks('p', { kind: 'plan', plan: 'Do it.' }));
+    screen.wait(500);
+    screen.press('e');
+    screen.type(' Twice.');
+    screen.press('enter');
+    expect(answer(screen)).toMatchObject([{ answer: { kind: 'plan', verdict: 'accept', plan: 'Do it. Twice.' } }]);
+  });
+});
+
+test('questions in several parts are answered one by one, and gone back in', () => {
+  const screen = stage();
+  const options = [{ label: 'One' }, { label: 'Two' }];
+  const questions = [
+    { question: 'First?', multiSelect: false, options },
+    { question: 'Second?', multiSelect: true, options },
+  ];
+  screen.tell(begins(), asks('q', { kind: 'questions', questions }));
+  screen.wait(500);
+  screen.press('1', 'b', '2', '1', '2', 'enter');
+  expect(answer(screen)).toEqual([
+    { type: 'answer_question', id: 'ask-q', answer: { kind: 'questions', answers: ['Two', 'One, Two'] } },
+  ]);
+});
+
+describe('ESC', () => {
+  test('stops a run in one press, and what waited comes back before the draft', () => {
+    const screen = stage();
+    screen.tell(begins(), asked('go'), queued('q1', 'next', 'first'), queued('q2', 'after', 'second'));
+    screen.type('draft');
+    screen.press('esc');
+    expect(screen.effects).toEqual([{ type: 'unqueue', id: 'q1' }, { type: 'unqueue', id: 'q2' }, { type: 'abort' }]);
+    expect(screen.view().editor.text).toBe('first\n\nsecond\n\ndraft');
+  });
+
+  test('closes a menu before it stops anything', () => {
+    const screen = stage();
+    screen.tell(begins());
+    screen.type('/co');
+    screen.press('esc');
+    expect([screen.view().overlay, screen.effects]).toEqual([undefined, []]);
+  });
+
+  test('leaves a draft alone at rest, and twice on an empty one offers earlier messages', () => {
+    const screen = stage();
+    screen.type('x');
+    screen.press('esc', 'esc');
+    expect([screen.view().editor.text, screen.effects]).toEqual(['x', []]);
+    screen.press('backspace', 'esc', 'esc');
+    expect(screen.effects).toEqual([{ type: 'open_picker', purpose: 'rewind' }]);
+  });
+
+  test('with a key right behind it is both', () => {
+    const screen = stage();
+    screen.press('?');
+    screen.type('\x1b!');
+    expect([screen.view().overlay, screen.view().editor.text]).toEqual([undefined, '!']);
+  });
+});
+
+describe('enter', () => {
+  test('on an empty draft goes on after a stop, once', () => {
+    const screen = stage();
+    screen.tell(begins(), over('aborted_streaming'));
+    screen.press('enter', 'enter');
+    expect(screen.effects).toEqual([{ type: 'continue' }]);
+  });
+
+  test('sends at rest, steers while something runs, and waits for the end with alt', () => {
+    const screen = stage();
+    screen.type('one');
+    screen.press('enter');
+    screen.tell(begins());
+    screen.type('two');
+    screen.press('enter');
+    screen.type('three');
+    screen.press('alt+enter');
+    expect(screen.effects.map(({ type }) => type)).toEqual([
+      'remember',
+      'prompt',
+      'remember',
+      'steer',
+      'remember',
+      'follow_up',
+    ]);
+  });
+});
+
+test('ctrl+c clears a draft, asks once more, then leaves', () => {
+  const screen = stage();
+  screen.type('words');
+  screen.press('ctrl+c');
+  expect(screen.view().editor.text).toBe('');
+  screen.press('ctrl+c');
+  expect(screen.view().hint?.text).toBe('ctrl-c again to leave');
+  screen.press('ctrl+c');
+  expect(screen.effects).toEqual([{ type: 'leave' }]);
+  screen.press('ctrl+_');
+  expect(screen.view().editor.text).toBe('words');
+});
+
+test('while a retry counts down r does not wait, and a letter of a draft is a letter', () => {
+  const screen = stage();
+  screen.tell(begins(), fails(2, 9000, { kind: 'overloaded', message: 'Overloaded' }));
+  screen.wait(500);
+  screen.press('r');
+  expect(screen.effects).toEqual([{ type: 'retry_now' }]);
+  screen.type('a');
+  screen.wait(500);
+  screen.press('r');
+  expect(screen.view().editor.text).toBe('ar');
+});
+
+describe('menus', () => {
+  test('of commands run the only fit, fill with tab, and leave an unclear word alone', () => {
+    const screen = stage();
+    screen.type('/cos');
+    screen.press('enter');
+    expect(screen.effects.at(-1)).toEqual({ type: 'command', line: 'cost' });
+    screen.type('/comp');
+    screen.press('tab');
+    expect(screen.view().editor.text).toBe('/compact ');
+  });
+
+  test('of files follow the word at the caret, and names with spaces are quoted', () => {
+    const screen = stage();
+    screen.type('see @pa');
+    expect(screen.effects.at(-1)).toEqual({ type: 'find_files', query: 'pa' });
+    const choices = [{ id: 'a page.md', label: 'a page.md', detail: '' }];
+    screen.change((view) =>
+      view.overlay?.kind === 'menu' ? { ...view, overlay: { ...view.overlay, choices } } : view,
+    );
+    screen.press('tab');
+    expect(screen.view().editor.text).toBe('see @"a page.md" ');
+  });
+});
+
+test('a search through earlier messages grows and shrinks with what is typed', () => {
+  const screen = stage();
+  screen.change((view) => ({
+    ...view,
+    editor: { ...view.editor, recall: { ...view.editor.recall, entries: ['fix the lexer', 'write it'] } },
+  }));
+  screen.press('ctrl+r');
+  screen.type('lexx');
+  screen.press('backspace', 'enter');
+  expect(screen.view().editor.text).toBe('fix the lexer');
+});

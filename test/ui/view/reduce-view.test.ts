@@ -1,0 +1,216 @@
+import { describe, expect, test } from 'vitest';
+import type { AgentEvent } from '../../../src/contracts/event.ts';
+import type { HistoryItem } from '../../../src/ui/view/history-item.ts';
+import { reduceView } from '../../../src/ui/view/reduce-view.ts';
+import { initialView, type ViewState } from '../../../src/ui/view/view-state.ts';
+import {
+  asked,
+  asks,
+  begins,
+  ends,
+  fails,
+  grows,
+  opens,
+  over,
+  permission,
+  queued,
+  said,
+  starts,
+} from '../screen/told.ts';
+
+const START = initialView({
+  mode: 'default',
+  model: 'sonnet-5',
+  contextTokens: 0,
+  contextWindow: 200_000,
+  costUsd: 0,
+  branch: undefined,
+  background: 0,
+  isDemo: 'no',
+});
+
+const told = (events: readonly AgentEvent[], from: ViewState = START, nowMs = 0) =>
+  events.reduce((view, event) => reduceView(view, event, nowMs), from);
+
+/** What is printed, in a word and its text. */
+function printed({ outbox }: ViewState): readonly string[] {
+  return outbox.map((item) => `${item.kind} ${wordsOf(item)}`.trim());
+}
+
+function wordsOf(item: HistoryItem): string {
+  switch (item.kind) {
+    case 'prompt':
+    case 'notice':
+      return item.text;
+    case 'markdown':
+      return item.block.source;
+    case 'tools':
+      return item.entries.map(({ callId }) => callId).join(' ');
+    default:
+      return '';
+  }
+}
+
+describe('an answer', () => {
+  test('is printed block by block, and only what is open stays', () => {
+    const view = told([begins(), asked('go'), opens('text'), grows('One.\n\nTwo.\n\nThr')]);
+    expect(printed(view)).toEqual(['prompt go', 'markdown One.', 'markdown Two.']);
+    expect(view.pieces).toHaveLength(1);
+    expect(printed(told([grows('ee.'), said('One.\n\nTwo.\n\nThree.')], view)).at(-1)).toBe('markdown Three.');
+  });
+
+  test('that never streamed is taken from its block', () => {
+    expect(printed(told([begins(), said('All at once.')]))).toEqual(['markdown All at once.']);
+  });
+
+  test('that streamed is not printed again when its block is complete', () => {
+    const text = 'Only once.';
+    expect(printed(told([begins(), grows(text), said(text), over()]))).toEqual(['markdown Only once.']);
+  });
+
+  test('that is void goes from the screen, as far as it is not printed', () => {
+    const view = told([begins(), grows('Half an ans'), { type: 'tombstone', messageId: 'm1', why: 'retried' }, over()]);
+    expect(printed(view)).toEqual([]);
+  });
+
+  test('that breaks off stays as far as it came', () => {
+    const view = told([begins(), grows('Half an ans'), over('aborted_streaming')]);
+    expect(printed(view)).toEqual(['markdown Half an ans', 'stopped']);
+    expect(view.rest).toBe('stopped');
+  });
+});
+
+describe('calls', () => {
+  test('are printed together, when all before them are over', () => {
+    const running = told([begins(), starts('a', 'Bash', 'x'), starts('b', 'Read', 'y'), ends('b', 'Read')]);
+    expect(printed(running)).toEqual([]);
+    expect(printed(told([ends('a', 'Bash')], running))).toEqual(['tools a b']);
+  });
+
+  test('hold back the text behind them', () => {
+    const view = told([begins(), starts('a', 'Bash', 'x'), grows('Meanwhile.\n\n', 'm2'), said('Meanwhile.', 'm2')]);
+    expect(printed(view)).toEqual([]);
+    expect(printed(told([ends('a', 'Bash')], view))).toEqual(['tools a', 'markdown Meanwhile.']);
+  });
+
+  test('that never ended are ended with the run', () => {
+    const view = told([begins(), starts('a', 'Bash', 'x'), over('aborted_tools')]);
+    expect(printed(view)).toEqual(['tools a', 'stopped']);
+    expect(view.pieces).toEqual([]);
+  });
+
+  test('wait for the person, whichever is told first, the question or the call', () => {
+    const question = permission('a', 'Bash', { kind: 'shell' });
+    for (const events of [
+      [starts('a', 'Bash', 'x'), question],
+      [question, starts('a', 'Bash', 'x')],
+    ]) {
+      const view = told([begins(), ...events]);
+      expect(view.pieces).toMatchObject([{ entry: { state: { status: 'waiting' } } }]);
+      expect(view.activity.status).toBe('waiting_for_answer');
+    }
+  });
+});
+
+describe('questions', () => {
+  const shell = permission('a', 'Bash', { kind: 'shell' });
+
+  test('are armed at once when no key came lately, with the focus on them', () => {
+    expect(told([begins(), shell], START, 5000).attention).toMatchObject({ stage: 'armed', focus: 'dialog' });
+  });
+
+  test('are only announced while somebody types, and leave the focus to a draft', () => {
+    const typing = { ...START, keys: { ...START.keys, lastKeyAtMs: 4900 } };
+    expect(told([begins(), shell], typing, 5000).attention).toMatchObject({ stage: 'pending' });
+    const written = { ...START, editor: { ...START.editor, text: 'words', caret: 5 } };
+    expect(told([begins(), shell], written, 5000).attention).toMatchObject({ stage: 'armed', focus: 'composer' });
+  });
+
+  test('come one after the other and end with the run', () => {
+    const two = told([begins(), shell, permission('b', 'Bash', { kind: 'shell' })], START, 5000);
+    expect(two.asks.map(({ id }) => id)).toEqual(['ask-a', 'ask-b']);
+    const answered: AgentEvent = {
+      type: 'permission_answer',
+      requestId: 'ask-a',
+      answer: { behavior: 'allow' },
+      by: 'person',
+    };
+    const one = told([answered], two, 6000);
+    expect(one.asks.map(({ id }) => id)).toEqual(['ask-b']);
+    expect(one.attention.stage).toBe('armed');
+    expect(told([over()], one)).toMatchObject({ asks: [], attention: { stage: 'none' } });
+  });
+
+  test('give a lent composer back with the draft as it was, even when the run ends', () => {
+    const armed = told([begins(), shell], START, 5000);
+    if (armed.attention.stage !== 'armed') throw new Error('not armed');
+    const kept = { ...START.editor, text: 'my draft', caret: 8 };
+    const form = { ...armed.attention.form, writing: 'reason' as const, kept };
+    const lent: ViewState = { ...armed, attention: { ...armed.attention, form } };
+    expect(told([over('aborted_tools')], lent).editor.text).toBe('my draft');
+  });
+
+  test('about a plan print the plan, once', () => {
+    const plan = asks('p', { kind: 'plan', plan: '# Plan' });
+    expect(printed(told([begins(), plan, plan]))).toEqual(['shown']);
+  });
+
+  test('of a sub-agent are asked like any other', () => {
+    const event: AgentEvent = { type: 'subagent', callId: 't', agentId: 'x', agentType: 'Explore', event: shell };
+    expect(told([begins(), event]).asks).toHaveLength(1);
+  });
+});
+
+describe('trouble', () => {
+  const overloaded = { kind: 'overloaded', status: 529, message: 'Overloaded' } as const;
+
+  test('counts down until the next request or word', () => {
+    const waiting = told([begins(), asked('go'), fails(1, 4000, overloaded)], START, 100);
+    expect(waiting.retry).toMatchObject({ attempt: 1, dueAtMs: 4100 });
+    expect(told([grows('a')], waiting).retry).toBeUndefined();
+    const sent: AgentEvent = { type: 'request_sent', attempt: 2, model: 'sonnet-5' };
+    expect(told([sent], waiting).retry).toBeUndefined();
+  });
+
+  test('that nothing could be done about brings the message back into an empty draft', () => {
+    const failure = { kind: 'auth', status: 401, message: 'invalid x-api-key' } as const;
+    expect(told([begins(), asked('my words'), over('api_error', failure)]).editor.text).toBe('my words');
+    const typing = { ...START, editor: { ...START.editor, text: 'new', caret: 3 } };
+    expect(told([begins(), asked('my words'), over('api_error', failure)], typing).editor.text).toBe('new');
+  });
+});
+
+test('what waits in the queue is there until it is delivered', () => {
+  const one = queued('q1', 'next', 'first');
+  const view = told([begins(), one, queued('q2', 'after', 'second')]);
+  expect(view.queue.map(({ id }) => id)).toEqual(['q1', 'q2']);
+  if (one.type !== 'queue') throw new Error('not a queue');
+  expect(told([{ ...one, state: 'delivered' }], view).queue.map(({ id }) => id)).toEqual(['q2']);
+});
+
+test('a finished list of tasks is printed at the end, an open one stays in sight', () => {
+  const todo = (status: 'completed' | 'pending') =>
+    ends('t', 'TodoWrite', { display: { kind: 'todo', todos: [{ content: 'one', status }] } });
+  const open = told([begins(), starts('t', 'TodoWrite', ''), todo('pending'), over()]);
+  expect(open.todos).toHaveLength(1);
+  const done = told([begins(), starts('t', 'TodoWrite', ''), todo('completed'), over()]);
+  expect([done.todos, printed(done).at(-1)]).toEqual([[], 'todos']);
+});
+
+test('files and reminders that go with a message are not shown as its words', () => {
+  const view = told([
+    {
+      type: 'message_end',
+      message: {
+        role: 'user',
+        id: 'u',
+        origin: 'prompt',
+        blocks: [
+          { type: 'text', text: 'look at @a.ts' },
+          { type: 'text', text: '<reminder>\nThe user named a.ts. It reads: …\n</reminder>' },
+        ],
+      },
+    },
+  ]);
+  expect(printed(view)).toEqual(['prompt look at @a.ts']);
+});
