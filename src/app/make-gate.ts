@@ -4,12 +4,14 @@ import type { QueryDeps } from '../contracts/query.ts';
 import { traceJson } from '../permissions/explain.ts';
 import { diskFs } from '../permissions/fs.ts';
 import { createGate, type GateRecord } from '../permissions/gate.ts';
+import { previewEdit } from './preview-edit.ts';
 import type { Denial } from './told.ts';
 import { stricterMode } from './tools-of-agent.ts';
 
 export type GateWiring = {
   readonly policy: (cwd: string, mode?: PermissionMode) => Policy;
   readonly mode: () => PermissionMode;
+  readonly home: string;
   readonly asks: 'somebody' | 'nobody';
   readonly record: (entry: GateRecord) => void;
   readonly onDenial: (denial: Denial) => void;
@@ -30,6 +32,7 @@ export function makeGate(wiring: GateWiring, port: AgentPort, bounds: GateBounds
     },
     fs: diskFs,
     ...(wiring.asks === 'nobody' ? {} : { ask: port.askPermission }),
+    preview: (facts, cwd, signal) => previewEdit(facts, { cwd, home: wiring.home }, signal),
     record(entry) {
       wiring.record(entry);
       const { request, input, verdict, message } = entry;

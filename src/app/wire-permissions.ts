@@ -76,6 +76,7 @@ export function wirePermissions(wiring: PermissionWiring): Permissions {
         {
           policy: source.policy,
           mode: () => live.now().mode,
+          home: environment.home,
           asks: nobody ? 'nobody' : 'somebody',
           record,
           onDenial: (denial) => denials.push(denial),

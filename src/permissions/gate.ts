@@ -1,3 +1,4 @@
+import type { Display } from '../contracts/display.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type {
   Decision,
@@ -32,6 +33,8 @@ export type GateParts = {
   readonly fs: PermissionFs;
   /** Absent when nobody is there: a question is then a denial. */
   readonly ask?: (request: PermissionRequest, signal: AbortSignal) => Promise<PermissionAnswer>;
+  /** What the call would change, to be shown with the question. */
+  readonly preview?: (facts: ToolFacts, cwd: string, signal: AbortSignal) => Promise<Display | undefined>;
   readonly record: (entry: GateRecord) => void;
   /** Stores rules for "always"; awaited, so the next call already sees them. */
   readonly remember: (rules: readonly string[], destination: RememberDestination) => Promise<void>;
@@ -53,7 +56,9 @@ export function createGate(parts: GateParts): Gate {
       const settled = settle(decision, 'nobody');
       return refused(request, settled, by, denialMessage(request.tool, settled, policy.mode), 'go_on');
     }
-    const answer = await parts.ask(questionOf(request, facts, decision, parts.newId()), signal);
+    const preview = await parts.preview?.(facts, request.cwd, signal);
+    const question = questionOf(request, facts, decision, parts.newId());
+    const answer = await parts.ask(preview === undefined ? question : { ...question, preview }, signal);
     if (signal.aborted) {
       const message = 'The call was interrupted before it was allowed.';
       return refused(request, answered(decision, 'deny', message), 'answer', message, 'interrupt');

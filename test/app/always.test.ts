@@ -221,3 +221,18 @@ test('a hook that watches some calls sees them in every spelling', async () => {
     false,
   ]);
 });
+
+test('a question about an edit shows what it would change in the file as it is now', async () => {
+  await using project = await createTempProject({ 'a.txt': 'one\ntwo\nthree\n' });
+  const { call, asked } = await openGate(project, { answer: () => ({ behavior: 'deny' }) });
+  await call({ tool: 'Edit', input: { file_path: 'a.txt', old_string: 'two', new_string: '2' } });
+  await call({ tool: 'MultiEdit', input: { file_path: 'a.txt', edits: [{ old_string: 'one', new_string: '1' }] } });
+  await call({ tool: 'Write', input: { file_path: 'new.txt', content: 'x\n' } });
+  await call({ tool: 'Edit', input: { file_path: 'a.txt', old_string: 'four', new_string: '4' } });
+  expect(asked.slice(0, 3).map(({ preview }) => preview)).toMatchObject([
+    { kind: 'diff', created: false, added: 1, removed: 1, hunks: [{ oldStart: 1 }] },
+    { kind: 'diff', created: false, added: 1, removed: 1 },
+    { kind: 'diff', created: true, added: 1, removed: 0 },
+  ]);
+  expect(asked[3]?.preview).toBeUndefined();
+});

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import type { Display } from '../contracts/display.ts';
+import type { ToolFacts } from '../contracts/permission.ts';
+import { decodeText } from '../lib/encoding.ts';
+import { applyEdit } from '../tools/edit/apply-edit.ts';
+import { readFileBytes } from '../tools/file-bytes.ts';
+import { exists } from '../tools/file-change.ts';
+import { showChange } from '../tools/file-diff.ts';
+import { absolutePath } from '../tools/file-path.ts';
+
+const MAX_CHARS = 1_000_000;
+
+const edit = z
+  .object({ old_string: z.string(), new_string: z.string(), replace_all: z.boolean().optional() })
+  .transform((given) => ({
+    oldText: given.old_string,
+    newText: given.new_string,
+    occurrences: given.replace_all === true ? ('all' as const) : ('one' as const),
+  }));
+const inputs = z.union([
+  z
+    .object({ file_path: z.string(), content: z.string() })
+    .transform(({ file_path, content }) => ({ file_path, content })),
+  z.object({ file_path: z.string(), edits: z.array(edit) }),
+  z.intersection(
+    z.object({ file_path: z.string() }),
+    edit.transform((one) => ({ edits: [one] })),
+  ),
+]);
+
+type Wanted = Extract<z.output<typeof inputs>, { edits: unknown }>['edits'];
+
+/** What an edit would change, worked out on the file as it is now; `undefined` where that cannot be said. */
+export async function previewEdit(
+  facts: ToolFacts,
+  place: { readonly cwd: string; readonly home: string },
+  signal: AbortSignal,
+): Promise<Display | undefined> {
+  const read = facts.kind === 'edit' ? inputs.safeParse(facts.input) : undefined;
+  if (read?.success !== true) return undefined;
+  try {
+    const path = absolutePath(read.data.file_path, place);
+    const before = (await exists(path)) ? decodeText((await readFileBytes(path, signal)).bytes)?.text : '';
+    if (before === undefined || before.length > MAX_CHARS) return undefined;
+    const after = 'content' in read.data ? read.data.content : edited(before, read.data.edits, path);
+    return (await showChange(path, (await exists(path)) ? before : undefined, after)).display;
+  } catch {
+    // The tool itself will say what is wrong with it; the question shows the input as it is.
+    return undefined;
+  }
+}
+
+function edited(before: string, edits: Wanted, path: string): string {
+  return edits.reduce(
+    (text, one) => (text === '' && one.oldText === '' ? one.newText : applyEdit(text, one, path).text),
+    before,
+  );
+}
