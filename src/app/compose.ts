@@ -5,13 +5,11 @@ import type { AgentPort } from '../agent/parts.ts';
 import type { Conversation } from '../contracts/conversation.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
-import { asJson } from '../lib/as-json.ts';
 import { asAgent } from './as-agent.ts';
 import { chooseModel } from './choose-model.ts';
 import { openDebugLog } from './debug-log.ts';
 import { besideSample } from './demo-place.ts';
 import { examineHere } from './doctor-parts.ts';
-import { earlierOf, promptFlags } from './earlier.ts';
 import type { Environment } from './environment.ts';
 import { explainNoModel } from './explain-no-model.ts';
 import { firstLive } from './first-live.ts';
@@ -20,7 +18,6 @@ import { folderTrust } from './folder-trust.ts';
 import { forkNow } from './fork-session.ts';
 import { gatedCalls } from './gated-calls.ts';
 import { gitSnapshot } from './git-snapshot.ts';
-import { keepSession } from './keep-session.ts';
 import { knobsOf } from './knobs.ts';
 import { createLiveState } from './live-state.ts';
 import { loadExtensions } from './load-extensions.ts';
@@ -32,12 +29,11 @@ import { problemLines } from './problem-lines.ts';
 import { readSettings } from './read-settings.ts';
 import { startRun } from './start-run.ts';
 import { storedKey } from './stored-key.ts';
-import { titleAsker } from './title-asker.ts';
 import { createUsageMeter } from './usage-meter.ts';
-import { wireCheckpoints } from './wire-checkpoints.ts';
 import { wireLoop } from './wire-loop.ts';
 import { wireMcp } from './wire-mcp.ts';
 import { wirePermissions } from './wire-permissions.ts';
+import { wireSession } from './wire-session.ts';
 
 export type Composed =
   | { readonly ok: true; readonly conversation: Conversation }
@@ -74,8 +70,7 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
   let port: AgentPort | undefined;
   const tell = async (event: AgentEvent) => port?.tell(event);
   const branch = (await git)?.branch;
-  const { earlier, notice: renewed } = earlierOf(session, options);
-  const kept = keepSession({
+  const kept = wireSession({
     opened: session,
     options,
     environment,
@@ -83,12 +78,13 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
     branch,
     live,
     tell,
-    promptFlags: promptFlags(options),
-    askTitle: titleAsker(choice, options.face, meter.add),
-    later: () => ({ files: loop.readState.snapshot(), ...asJson(loop.prompt.told()) }),
+    choice,
+    meter,
+    roots: () => permissions.roots(),
+    loop: () => loop,
     newId: randomUUID,
   });
-  const { transcript } = kept;
+  const { transcript, checkpoints } = kept;
   live.onChange(({ mode: changed }) => {
     if (changed !== undefined) void tell({ type: 'mode', mode: changed });
   });
@@ -116,15 +112,6 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
     ledger,
     tell,
     expect: (why) => loop.observer.expect(why),
-    newId: randomUUID,
-  });
-  const checkpoints = wireCheckpoints({
-    transcript,
-    entries: session.rebuilt?.checkpoints ?? [],
-    environment,
-    roots: permissions.roots,
-    background: () => loop.shells.list().some(({ exit }) => exit === undefined),
-    warn: (text) => void tell({ type: 'notice', level: 'warn', topic: 'checkpoints', text }),
     newId: randomUUID,
   });
   const hooks = makeHooks({
@@ -161,8 +148,8 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
     ledger,
     checkpoints,
     mcp,
-    recorded: kept.recorded(choice.port),
-    earlier,
+    recorded: kept.recorded,
+    earlier: kept.earlier,
     newId: randomUUID,
   });
   if (session.stored.files !== undefined) loop.readState.restore(session.stored.files);
@@ -175,7 +162,6 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
     queued: session.rebuilt?.queued ?? [],
     listeners: [
       kept.record,
-      ...(checkpoints === undefined ? [] : [checkpoints.hear]),
       meter.hear,
       loop.listen,
       ...(debugLog === undefined ? [] : [debugLog.hear]),
@@ -205,8 +191,7 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
   });
   const warnings = [
     ...(debugLog === undefined ? [] : [debugLog.words]),
-    ...session.warnings,
-    ...(renewed === undefined ? [] : [renewed]),
+    ...kept.warnings,
     ...permissions.warnings(),
     ...mcp.problems,
     ...problemLines(loaded, extensions),

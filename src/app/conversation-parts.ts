@@ -46,7 +46,7 @@ export type ConversationBase = {
   readonly gatedFile: (path: string) => Promise<string>;
   readonly fork: () => Promise<Forked>;
   readonly started: StartedRun;
-  readonly kept: KeptSession;
+  readonly kept: Pick<KeptSession, 'draft' | 'history'>;
   readonly checkpoints: WiredCheckpoints | undefined;
   readonly mcp: WiredMcp;
   readonly examine: () => Promise<string>;

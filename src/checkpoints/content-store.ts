@@ -78,6 +78,6 @@ export function createContentStore(folder: string): ContentStore {
   };
 }
 
-export function hashOf(bytes: Uint8Array): string {
+function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }

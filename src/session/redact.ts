@@ -7,7 +7,7 @@ export type Private = { readonly home: string; readonly user: string };
 const MAIL = /\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b/g;
 
 /** The same text without secrets, addresses and the name of the home folder. Equal texts stay equal. */
-export function redactText(text: string, { home, user }: Private): string {
+function redactText(text: string, { home, user }: Private): string {
   let clean = withoutSecrets(text).replaceAll(MAIL, '[mail]');
   if (home.length > 1) clean = clean.replaceAll(home, '/home/user');
   // A short name is a part of too many words.
