@@ -18,15 +18,15 @@ import { folderTrust } from './folder-trust.ts';
 import { forkNow } from './fork-session.ts';
 import { gatedCalls } from './gated-calls.ts';
 import { gitSnapshot } from './git-snapshot.ts';
+import { hookNews } from './hook-news.ts';
 import { knobsOf } from './knobs.ts';
+import { openLiveFiles } from './live-files.ts';
 import { createLiveState } from './live-state.ts';
-import { loadExtensions } from './load-extensions.ts';
 import { loopHooks } from './loop-hooks.ts';
 import { makeConversation } from './make-conversation.ts';
 import { makeHooks } from './make-hooks.ts';
 import { openSession } from './open-session.ts';
 import { problemLines } from './problem-lines.ts';
-import { readSettings } from './read-settings.ts';
 import { startRun } from './start-run.ts';
 import { storedKey } from './stored-key.ts';
 import { createUsageMeter } from './usage-meter.ts';
@@ -41,6 +41,8 @@ export type Composed =
 
 /** Where the concrete parts meet: everything a conversation is made of, wired once. */
 export async function createConversation(given: RunOptions, surroundings: Environment): Promise<Composed> {
+  let port: AgentPort | undefined;
+  const tell = async (event: AgentEvent) => port?.tell(event);
   const started = startRun(surroundings);
   const { environment } = started;
   const cwd = await realpath(given.cwd);
@@ -52,10 +54,8 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
   const { trusted } = trust;
   // Nothing of the folder is read before this point but its name.
   const git = trusted ? gitSnapshot(cwd, environment.variables) : Promise.resolve(undefined);
-  const [loaded, extensions] = await Promise.all([
-    readSettings({ ...given, cwd }, environment, trusted, trust.approves),
-    loadExtensions({ cwd, ouroHome: environment.ouroHome, trusted, agentsFlag: given.agents }),
-  ]);
+  const files = await openLiveFiles({ given, environment, cwd, trust, tell });
+  const [loaded, extensions] = [files.loaded(), files.extensions()];
   const role = asAgent(given, extensions.agents);
   if (!role.ok) return role;
   const options = await besideSample(role.options);
@@ -67,8 +67,6 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
 
   const live = createLiveState(firstLive({ model: choice.model, mode: mode.mode, cwd }, options, settings, session));
   const meter = createUsageMeter();
-  let port: AgentPort | undefined;
-  const tell = async (event: AgentEvent) => port?.tell(event);
   const branch = (await git)?.branch;
   const kept = wireSession({
     opened: session,
@@ -93,7 +91,7 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
     environment,
     cwd,
     trusted,
-    loaded: () => loaded,
+    loaded: files.loaded,
     live,
     mayBypass: mode.mayBypass,
     sessionFolder: transcript.folder,
@@ -115,7 +113,7 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
     newId: randomUUID,
   });
   const hooks = makeHooks({
-    loaded: () => loaded,
+    loaded: files.loaded,
     hostHooks: options.host?.hooks ?? [],
     common: () => ({
       session_id: session.id,
@@ -124,7 +122,7 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
       permission_mode: live.now().mode,
     }),
     cwd,
-    variables: () => ({ ...environment.variables, ...settings.env }),
+    variables: () => ({ ...environment.variables, ...files.loaded().merged.env }),
     timeoutMs: knobsOf(environment, settings).hookTimeoutMs,
     fitsRule: permissions.fitsRule,
     tell: (event) => void tell(event),
@@ -134,8 +132,8 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
     environment,
     cwd,
     trusted,
-    settings: () => settings,
-    extensions: () => extensions,
+    settings: () => files.loaded().merged,
+    extensions: files.extensions,
     live,
     choice,
     meter,
@@ -164,13 +162,14 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
       kept.record,
       meter.hear,
       loop.listen,
+      hookNews(hooks, loop.addNews),
       ...(debugLog === undefined ? [] : [debugLog.hear]),
     ],
     attach: (attached) => {
       port = attached;
     },
     async onPrompt(words, signal) {
-      await Promise.all([loop.ready(), started.ready]);
+      await Promise.all([loop.ready(), started.ready, files.refresh()]);
       const opening = begun
         ? undefined
         : await hooks.fire('SessionStart', { source: session.rebuilt === undefined ? 'startup' : 'resume' }, signal);
@@ -209,8 +208,8 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
     options,
     cwd,
     trusted,
-    loaded: () => loaded,
-    extensions: () => extensions,
+    loaded: files.loaded,
+    extensions: files.extensions,
     branch,
     permissions,
     skipPermissions: mode.mayBypass,
@@ -220,6 +219,7 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
     started,
     kept,
     checkpoints,
+    files,
     mcp,
     examine: () => examineHere(options, environment),
     newId: randomUUID,

@@ -11,6 +11,7 @@ import type { Environment } from './environment.ts';
 import type { Forked } from './fork-session.ts';
 import type { GatedOutcome } from './gated-calls.ts';
 import type { KeptSession } from './keep-session.ts';
+import type { LiveFiles } from './live-files.ts';
 import type { LiveState } from './live-state.ts';
 import type { Extensions } from './load-extensions.ts';
 import type { ManualCompact } from './manual-compact.ts';
@@ -48,6 +49,7 @@ export type ConversationBase = {
   readonly started: StartedRun;
   readonly kept: Pick<KeptSession, 'draft' | 'history'>;
   readonly checkpoints: WiredCheckpoints | undefined;
+  readonly files: LiveFiles;
   readonly mcp: WiredMcp;
   readonly examine: () => Promise<string>;
   readonly newId: () => string;
@@ -58,6 +60,7 @@ export type ConversationParts = ConversationBase & {
   readonly compact: ManualCompact;
   readonly contextUsage: () => Promise<ContextUsage>;
   readonly setModel: Conversation['setModel'];
+  readonly setEffort: Conversation['setEffort'];
   readonly undo: () => Promise<RewindOutcome>;
   readonly askAside: (question: string) => Promise<string | undefined>;
 };

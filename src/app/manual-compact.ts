@@ -1,10 +1,30 @@
-import type { Context } from '../context/create-context.ts';
+import type { CompactPreview, Context } from '../context/create-context.ts';
 import type { Agent } from '../contracts/agent.ts';
 import type { CommandOutcome } from '../contracts/command.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { BoundaryMessage, Message } from '../contracts/message.ts';
 import type { Hooks } from '../hooks/create-hooks.ts';
-import { formatTokens } from '../lib/format.ts';
+import { formatCount, formatTokens } from '../lib/format.ts';
+
+/** `/compact preview`: what would stay, and what would become a summary. */
+export function previewWords(preview: CompactPreview): string {
+  const { carried, pins } = preview;
+  const facts = [
+    [carried.filesChanged.length, 'changed files'],
+    [carried.filesRead.length, 'read files'],
+    [carried.todos.length, 'to-dos'],
+    [carried.skills.length, 'skills'],
+    [carried.plan === undefined ? 0 : 1, 'plan'],
+  ] as const;
+  const carriedWords = facts.flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`]));
+  return [
+    `Now about ${formatTokens(preview.preTokens)} tokens.`,
+    `- ${formatCount(preview.keptMessages, 'message')} would stay as they are, with all else that is sent ${formatTokens(preview.keptTokens)} tokens.`,
+    `- ${formatCount(preview.summarizedMessages, 'message')} would become a summary.`,
+    ...(carriedWords.length === 0 ? [] : [`- Carried on whatever the summary says: ${carriedWords.join(', ')}.`]),
+    ...pins.map((pin) => `- Pinned: ${pin}`),
+  ].join('\n');
+}
 
 /** What `/compact` and `/clear` do between turns. */
 export type ManualCompact = {
@@ -33,7 +53,6 @@ export function createManualCompact(parts: {
       const boundary = result.messages.find((message) => message.role === 'boundary');
       if (boundary !== undefined)
         await tell({ type: 'compacted', boundary, messages: result.messages, postTokens: result.postTokens });
-      await parts.hooks.fire('PostCompact', { trigger: 'manual' }, new AbortController().signal);
       return {
         kind: 'done',
         words: `Made room: ${formatTokens(result.preTokens)} → ${formatTokens(result.postTokens)} tokens. The full history stays in the session.`,

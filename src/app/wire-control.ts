@@ -36,6 +36,7 @@ export function wireControl(parts: ConversationParts): Partial<ControlPort> {
       return previewRewind(parts.checkpoints, messageId);
     },
     readFile: (path, maxBytes) => readForHost(path, maxBytes, { permissions, cwd: live.now().cwd }),
+    reloadSkills: parts.files.readExtensions,
     agents: () =>
       extensions().agents.map(({ name, description, model }) => ({
         name,

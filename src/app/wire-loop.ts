@@ -18,6 +18,7 @@ import type { BashParts } from '../tools/bash/bash.ts';
 import { createCapResult } from '../tools/cap-result.ts';
 import { type Earlier, repeatSpecs } from './earlier.ts';
 import type { Environment } from './environment.ts';
+import { gateWithHooks } from './hook-news.ts';
 import { knobsOf } from './knobs.ts';
 import type { LiveState } from './live-state.ts';
 import type { Extensions } from './load-extensions.ts';
@@ -162,10 +163,12 @@ export function wireLoop(wiring: LoopWiring) {
   function depsOf(port: AgentPort, stop: 'Stop' | 'SubagentStop', kind?: AgentKind, bounds?: GateBounds): QueryDeps {
     const { beforeCall, afterCall, onStop } = loopHooks(hooks, stop);
     const { permissionMode } = kind ?? {};
-    const gate = permissions.gate(port, {
-      ...(permissionMode === undefined ? {} : { mode: permissionMode }),
-      ...bounds,
-    });
+    const gate = gateWithHooks(hooks, port, (asking) =>
+      permissions.gate(asking, {
+        ...(permissionMode === undefined ? {} : { mode: permissionMode }),
+        ...bounds,
+      }),
+    );
     return makeDeps({
       options,
       settings: wiring.settings,
@@ -220,6 +223,7 @@ export function wireLoop(wiring: LoopWiring) {
       const path = event.input.file_path ?? event.input.notebook_path;
       if (typeof path === 'string') prompt.touch(resolve(live.now().cwd, path));
     },
+    addNews: (words: string) => void notices.push(words),
     stopBackground: () => ending.abort(),
   };
 }

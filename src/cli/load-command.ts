@@ -9,6 +9,7 @@ const PROGRAMS: Readonly<Record<SubcommandName, () => Promise<Program>>> = {
   doctor: () => import('./commands/doctor.ts'),
   acp: () => import('./commands/acp.ts'),
   permissions: () => import('./commands/permissions.ts'),
+  settings: () => import('./commands/settings.ts'),
   mcp: () => import('./commands/mcp.ts'),
   trust: () => import('./commands/trust.ts'),
   sessions: () => import('./commands/sessions.ts'),

@@ -95,6 +95,13 @@ const SUBCOMMANDS = [
     flags: [{ flags: '--json', words: 'as JSON' }],
   },
   {
+    name: 'settings',
+    usage: 'explain [key] | schema',
+    words: 'each setting with the place it comes from; the schema for editors',
+    choices: ['explain', 'schema'],
+    flags: [{ flags: '--json', words: 'as JSON' }],
+  },
+  {
     name: 'mcp',
     usage: 'list | get | add <name> -- <command> | remove | approve | reject | login | logout | serve',
     words: 'MCP servers: add and remove them, approve, log in; serve our tools',

@@ -1,0 +1,77 @@
+import type { AgentPort } from '../agent/parts.ts';
+import type { AgentListener } from '../contracts/agent.ts';
+import type { JsonObject } from '../contracts/json.ts';
+import type { PermissionAnswer } from '../contracts/permission.ts';
+import type { QueryDeps } from '../contracts/query.ts';
+import type { Hooks } from '../hooks/create-hooks.ts';
+
+type Gate = QueryDeps['gate'];
+
+/** Hooks that only hear: nobody waits for them, so they get a limit of their own. */
+const HEARING_MS = 30_000;
+
+/** Fires the events that nobody waits for: notifications, failed turns, compactions. */
+export function hookNews(hooks: Hooks, addContext: (words: string) => void): AgentListener {
+  const fire = (event: Parameters<Hooks['fire']>[0], fields: JsonObject) =>
+    hooks.fire(event, fields, AbortSignal.timeout(HEARING_MS));
+
+  return async (event) => {
+    switch (event.type) {
+      case 'permission_request': {
+        const { toolName } = event.request;
+        const message = `ouro needs your permission to use ${toolName}.`;
+        void fire('Notification', { notification_type: 'permission_prompt', message, tool_name: toolName });
+        return;
+      }
+      case 'question':
+        void fire('Notification', { notification_type: 'question', message: 'ouro has a question for you.' });
+        return;
+      case 'agent_end': {
+        const { reason, failure, words } = event.terminal;
+        if (reason === 'completed') {
+          void fire('Notification', { notification_type: 'idle_prompt', message: 'ouro waits for you.' });
+        } else if (failure !== undefined) {
+          void fire('StopFailure', { error: failure.kind, message: words ?? failure.message, reason });
+        }
+        return;
+      }
+      case 'compacted': {
+        void fire('PostCompact', { trigger: event.boundary.trigger, tokens: event.postTokens });
+        const { context } = await fire('SessionStart', { source: 'compact' });
+        if (context !== undefined) addContext(context);
+        return;
+      }
+      default:
+    }
+  };
+}
+
+/** A gate at which a hook may answer in the person's place, before they are asked. */
+export function gateWithHooks(hooks: Hooks, port: AgentPort, gateFor: (asking: AgentPort) => Gate): Gate {
+  return (request, hint, signal) => {
+    const { tool, input } = request;
+    const asking: AgentPort = {
+      ...port,
+      askPermission: async (question, asked) =>
+        (await answerOfHook(hooks, tool, input, asked)) ?? port.askPermission(question, asked),
+    };
+    return gateFor(hooks.has('PermissionRequest') ? asking : port)(request, hint, signal);
+  };
+}
+
+async function answerOfHook(
+  hooks: Hooks,
+  tool: string,
+  input: JsonObject,
+  signal: AbortSignal,
+): Promise<PermissionAnswer | undefined> {
+  const verdict = await hooks.fire('PermissionRequest', { tool_name: tool, tool_input: input }, signal);
+  const { permission, blocked } = verdict;
+  if (blocked !== undefined) return { behavior: 'deny', message: blocked };
+  if (permission?.decision === 'deny') return { behavior: 'deny', message: permission.reason };
+  if (permission?.decision !== 'allow') return undefined;
+  return {
+    behavior: 'allow',
+    ...(verdict.updatedInput === undefined ? {} : { updatedInput: { ...input, ...verdict.updatedInput } }),
+  };
+}

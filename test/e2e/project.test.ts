@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { EVERYTHING } from '../mcp/servers.ts';
+import { calls, says, toolUse } from '../support/api/reply.ts';
+import { type ApiServer, type Script, startApiServer } from '../support/api/server.ts';
+import { runOuro, startOuro } from '../support/run-ouro.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
+
+const NODE = { env: { PATH: process.env.PATH ?? '' } };
+const EVENTS = [
+  'PreToolUse',
+  'PostToolUse',
+  'PostToolUseFailure',
+  'UserPromptSubmit',
+  'Stop',
+  'SubagentStart',
+  'SubagentStop',
+  'SessionStart',
+  'SessionEnd',
+] as const;
+
+/** Every hook writes what it hears to a file of its own. */
+const hooks = Object.fromEntries(
+  EVENTS.map((event) => [event, [{ hooks: [{ type: 'command', command: `cat >> heard-${event}.jsonl` }] }]]),
+);
+
+/** A project as people have them, with everything ouro reads. */
+const FILES = {
+  'CLAUDE.md': 'Speak of herons.\n\n@docs/rules.md\n',
+  'AGENTS.md': 'Count to seven.\n',
+  'docs/rules.md': 'Never touch the mill.\n',
+  '.claude/settings.json': JSON.stringify({
+    permissions: { allow: ['Bash(echo:*)'], deny: ['Read(secret.txt)'] },
+    hooks,
+    env: { FROM_SETTINGS: 'set-by-project' },
+  }),
+  '.claude/commands/git/ship.md':
+    '---\ndescription: Ship it\nallowed-tools: Bash(echo:*)\n---\nShip $1 now. Branch: !`echo the-$2-branch`\n\nSee @docs/rules.md\n',
+  '.claude/skills/weave/SKILL.md': '---\nname: weave\ndescription: How to weave baskets\n---\nTake willow, not oak.\n',
+  '.claude/agents/scout.md':
+    '---\nname: scout\ndescription: Scouts ahead\ntools: Read\n---\nYou are the scout of herons.\n',
+  '.claude/output-styles/terse.md': '---\nname: terse\ndescription: Few words\n---\nAnswer in four words.\n',
+  '.claude/rules/api.md': '---\npaths: ["src/api/**"]\n---\nThe API speaks French.\n',
+  '.mcp.json': JSON.stringify({ mcpServers: { every: { command: 'node', args: [EVERYTHING] } } }),
+  'src/api/index.ts': 'export const api = 1;\n',
+  'secret.txt': 'the moon is hollow\n',
+};
+
+let project: TempProject;
+beforeAll(async () => {
+  project = await createTempProject(FILES);
+});
+afterAll(() => project.remove());
+
+async function ask(prompt: string, turns: Script['turns'], ...args: readonly string[]) {
+  await using api: ApiServer = await startApiServer({ turns });
+  const { code, stdout, stderr } = await runOuro(project, ['-p', prompt, ...args], api.url, NODE);
+  return { code, stdout, stderr, requests: api.requests().map(({ raw }) => raw) };
+}
+
+test('before it is trusted, a project is text to read and nothing that acts', async () => {
+  const { code, requests } = await ask('hello', [says('Hi.')]);
+  const [first = ''] = requests;
+  expect(code).toBe(0);
+  expect(first).toContain('Speak of herons');
+  for (const words of ['weave baskets', 'Scouts ahead', 'mcp__every']) {
+    expect(first).not.toContain(words);
+  }
+  await expect(project.read('heard-SessionStart.jsonl')).rejects.toThrow('ENOENT');
+});
+
+test('trusted, it is read as a whole: memory, rules, commands, skills, agents, hooks, servers', async () => {
+  await runOuro(project, ['trust'], undefined, NODE);
+  await runOuro(project, ['mcp', 'approve', 'every'], undefined, NODE);
+  const turns: Script['turns'] = [
+    calls(
+      toolUse('Read', { file_path: `${project.dir}/src/api/index.ts` }, 'toolu_1'),
+      toolUse('Read', { file_path: `${project.dir}/secret.txt` }, 'toolu_2'),
+      toolUse('Bash', { command: 'echo "$FROM_SETTINGS"', description: 'Say it' }, 'toolu_3'),
+      toolUse('Skill', { name: 'weave' }, 'toolu_4'),
+      toolUse('Bash', { command: 'echo no; false', description: 'Fail' }, 'toolu_5'),
+    ),
+    calls(toolUse('Task', { description: 'Look', prompt: 'Look ahead', subagent_type: 'scout' }, 'toolu_6')),
+    says('Herons ahead.'),
+    says('All done.'),
+  ];
+  const { code, stdout, requests } = await ask('hello', turns, '--allowedTools', 'Bash', 'Skill', 'Task');
+  expect([code, stdout]).toEqual([0, 'All done.\n']);
+  const [first = '', second = '', scout = '', last = ''] = requests;
+  for (const words of [
+    'Speak of herons',
+    'Never touch the mill',
+    'Count to seven',
+    'How to weave baskets',
+    'Scouts ahead',
+  ]) {
+    expect(first, words).toContain(words);
+  }
+  expect(first).toContain('mcp__every__echo');
+  expect(first).not.toContain('speaks French');
+  expect(second).toContain('The API speaks French');
+  expect(second).not.toContain('the moon is hollow');
+  expect(second).toContain('set-by-project');
+  expect(second).toContain('Take willow');
+  expect(scout).toContain('scout of herons');
+  expect(last).toContain('Herons ahead.');
+});
+
+test.each(EVENTS)('the hook of %s heard its event', async (event) => {
+  const lines = (await project.read(`heard-${event}.jsonl`)).trim().split('\n');
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    hook_event_name: event,
+    session_id: expect.any(String),
+    transcript_path: expect.stringContaining('.jsonl'),
+    cwd: project.dir,
+  });
+});
+
+test('a command of the project takes its arguments, runs its line and brings its file', async () => {
+  const { requests } = await ask('/git:ship today main', [says('Shipped.')]);
+  expect(requests[0]).toContain('Ship today now. Branch: the-main-branch');
+  expect(requests[0]).toContain('Never touch the mill');
+});
+
+test('an output style is chosen by settings', async () => {
+  const { requests } = await ask('hello', [says('Hi.')], '--settings', '{"outputStyle":"terse"}');
+  expect(requests[0]).toContain('Answer in four words.');
+});
+
+test('what the project forbids holds for every tool', async () => {
+  const { requests, stdout } = await ask(
+    'tell',
+    [calls(toolUse('Bash', { command: 'cat secret.txt', description: 'Look' }, 'toolu_1')), says('I could not.')],
+    '--output-format',
+    'json',
+    '--allowedTools',
+    'Bash',
+  );
+  expect(requests[1]).not.toContain('the moon is hollow');
+  expect(JSON.parse(stdout)).toMatchObject({ permission_denials: [{ tool_name: 'Bash' }] });
+});
+
+test('a file that is malformed is told with its place, and the rest still loads', async () => {
+  await project.write('.claude/agents/broken.md', '---\nname: broken\ndescription: [open\n---\nNo.\n');
+  const { stderr, requests } = await ask('hello', [says('Hi.')]);
+  expect(stderr).toMatch(/broken\.md:\d+/);
+  expect(requests[0]).toContain('Scouts ahead');
+});
+
+test('what changes during a session counts from the next prompt on', async () => {
+  await using api = await startApiServer({ turns: () => says('Fine.') });
+  const args = ['--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose'];
+  await using running = startOuro(project, args, api.url, { ...NODE, stdin: 'open' });
+  const say = (words: string) => running.sendLine({ type: 'user', message: { role: 'user', content: words } });
+  say('one');
+  await running.waitForOutput(/"type":"result"/);
+  await project.write('.claude/skills/spin/SKILL.md', '---\nname: spin\ndescription: How to spin wool\n---\nSlowly.\n');
+  say('two');
+  expect((await api.waitForRequest(2)).raw).toContain('How to spin wool');
+});
