@@ -98,7 +98,7 @@ test('a whole conversation: read, an edit that is asked about, its diff, and the
       toolCall: {
         toolCallId: 'toolu_2',
         kind: 'edit',
-        content: [{ type: 'diff', path, oldText: 'beta', newText: 'gamma' }],
+        content: [{ type: 'diff', path, oldText: 'alpha\nbeta\n', newText: 'alpha\ngamma\n' }],
       },
     },
   ]);

@@ -2,7 +2,7 @@ import type { AgentContext, PermissionOption, ToolCallUpdate } from '@agentclien
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { UserAnswer, UserQuestion } from '../../contracts/tool.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
-import { kindOf, locationsOf, proposedContent } from './tool-content.ts';
+import { diffContent, kindOf, locationsOf, proposedContent } from './tool-content.ts';
 
 /** The editor that answers, and the session it answers for. */
 export type Asker = { readonly client: AgentContext; readonly sessionId: string };
@@ -30,7 +30,7 @@ export async function askPermission(
     title: request.title,
     kind: kindOf(toolName),
     status: 'pending',
-    content: proposedContent(toolName, facts.input),
+    content: diffContent(request.preview) ?? proposedContent(toolName, facts.input),
     locations: locationsOf(facts.input),
     rawInput: facts.input,
   };

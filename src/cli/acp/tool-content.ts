@@ -38,17 +38,22 @@ export function proposedContent(tool: string, input: JsonValue): ToolCallContent
   return edits.flatMap(change);
 }
 
+/** A change as its hunks; `undefined` when it is none. */
+export function diffContent(display: Display | undefined): ToolCallContent[] | undefined {
+  if (display?.kind !== 'diff') return undefined;
+  const { path, created } = display;
+  return display.hunks.map((hunk) => ({
+    type: 'diff',
+    path,
+    oldText: created ? null : textOf(hunk, 'del'),
+    newText: textOf(hunk, 'add'),
+  }));
+}
+
 /** What came of a call: a diff where files changed, otherwise the words the model read. */
 export function resultContent(result: ToolResultBlock, display: Display | undefined): ToolCallContent[] {
-  if (display?.kind === 'diff') {
-    const { path, created } = display;
-    return display.hunks.map((hunk) => ({
-      type: 'diff',
-      path,
-      oldText: created ? null : textOf(hunk, 'del'),
-      newText: textOf(hunk, 'add'),
-    }));
-  }
+  const diff = diffContent(display);
+  if (diff !== undefined) return diff;
   const parts = typeof result.content === 'string' ? [{ type: 'text' as const, text: result.content }] : result.content;
   return parts.flatMap((part): ToolCallContent[] => {
     if (part.type === 'text') return [{ type: 'content', content: { type: 'text', text: part.text } }];
