@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGrepTool } from '../../../src/tools/grep/grep.ts';
+import { withTimeLimit } from '../../../src/tools/search/choose-locator.ts';
 import { callTool, createWorkbench, textOf } from '../file-workbench.ts';
 import { locators } from '../search/locators.ts';
 
@@ -101,4 +102,15 @@ test.each(locators)('a flood of matches ends %s early and is told', async (_, lo
   const text = textOf(await callTool(tool, { pattern: 'flood', output_mode: 'content', path: name }, bench));
   expect(text).toContain('flood.txt:250:flood\n\n[Shown: 1 to 250 of more than');
   expect(text).toContain('ended early');
+});
+
+test('a search that waits for ever comes back at its limit, and at once when it is stopped', async () => {
+  const waits = () => new Promise<void>(() => undefined);
+  const stuck = { name: 'stuck', listFiles: waits, search: waits };
+  const grep = (limitMs: number, signal = new AbortController().signal) => {
+    const parts = { locator: withTimeLimit(stuck, limitMs), home: bench.home, excluded: () => [] };
+    return callTool(createGrepTool(parts), { pattern: 'x' }, { cwd: bench.cwd, signal });
+  };
+  await expect(grep(20)).rejects.toThrow(/was ended after .* Narrow it/);
+  await expect(grep(60_000, AbortSignal.timeout(20))).rejects.toThrow('timed out');
 });
