@@ -184,6 +184,56 @@ test('hooks of every kind are called with their own input', async () => {
   ).toBeGreaterThan(4);
 });
 
+test('a hook allows a call, changes its input, or has it asked', async () => {
+  await host.api(
+    calls(toolUse('Bash', { command: 'touch one' }, 'toolu_1')),
+    calls(toolUse('Read', { file_path: 'a.txt' }, 'toolu_2')),
+    says('done'),
+  );
+  const asked: string[] = [];
+  const decide = (decision: 'allow' | 'ask', more: object = {}) => ({
+    hooks: [
+      async () => ({
+        hookSpecificOutput: { hookEventName: 'PreToolUse' as const, permissionDecision: decision, ...more },
+      }),
+    ],
+  });
+  await host.ask('go', {
+    canUseTool: async (name, input) => {
+      asked.push(name);
+      return { behavior: 'allow', updatedInput: input };
+    },
+    hooks: {
+      PreToolUse: [
+        { matcher: 'Bash', ...decide('allow', { updatedInput: { command: 'echo changed by a hook' } }) },
+        { matcher: 'Read', ...decide('ask', { permissionDecisionReason: 'better ask' }) },
+      ],
+    },
+  });
+  expect(host.sent(1)).toContain('changed by a hook');
+  expect(asked).toEqual(['Read']);
+  expect(host.sent(2)).toContain('alpha');
+});
+
+test('a hook of the host that breaks is told and blocks nothing', async () => {
+  await host.api(calls(toolUse('Read', { file_path: 'a.txt' }, 'toolu_1')), says('done'));
+  const heard = await host.ask('go', {
+    hooks: {
+      PreToolUse: [
+        {
+          hooks: [
+            async () => {
+              throw new Error('out of order');
+            },
+          ],
+        },
+      ],
+    },
+  });
+  expect(resultsOf(heard)).toMatchObject([{ subtype: 'success', result: 'done' }]);
+  expect(JSON.stringify(heard)).toContain('out of order');
+});
+
 test('thinking tokens, model and mode are changed between turns', async () => {
   await host.api(says('one'), reply([thinking('hm'), text('two')]), says('three'));
   const person = conversation();
