@@ -37,7 +37,7 @@ export async function runRepl({ run, prompt }: Invocation, io: Io, shutdown: Shu
     process.off('exit', restore);
     if (typeof end === 'string' || end.type === 'leave') return 0;
     await shutdown.release(conversation);
-    given = { ...first.run, session: { kind: 'resume', wanted: end.sessionId, fork: 'same' } };
+    given = { ...first.run, session: { kind: 'resume', wanted: end.sessionId, fork: end.fork } };
     opening = { prompt: undefined, typed: '' };
   }
 }

@@ -1,13 +1,13 @@
-import { padWidth, textWidth } from '../../lib/text-width.ts';
-import { truncateEnd } from '../../lib/truncate.ts';
 import type { Drawing } from '../drawing.ts';
-import { type LogicalLine, plain, type Span, terminalLine, toned } from '../lines/line.ts';
-import { sanitize } from '../sanitize.ts';
-import { type Choice, type Overlay, pickerChoices } from '../view/overlay.ts';
+import { type LogicalLine, plain, terminalLine, toned } from '../lines/line.ts';
+import { type Overlay, pickerChoices } from '../view/overlay.ts';
 import type { ViewState } from '../view/view-state.ts';
+import { choiceLines } from './choice-lines.ts';
 import { helpLines } from './help-lines.ts';
+import { sessionLines } from './session-lines.ts';
+import { themeSample } from './theme-sample.ts';
 
-const WIDEST_HINT = 24;
+const SAMPLE_ROWS = 14;
 
 /** What is open below the draft, in at most so many rows. */
 export function overlayLines(view: ViewState, drawing: Drawing, rows: number): readonly LogicalLine[] {
@@ -23,8 +23,11 @@ export function overlayLines(view: ViewState, drawing: Drawing, rows: number): r
         plain(`  > ${overlay.query}`),
         toned('dim', `   ${choices.length} of ${overlay.choices.length}   enter chooses, esc closes`),
       );
-      return [head, ...choiceLines(choices, overlay, drawing, rows - 1)];
+      const sample = overlay.purpose === 'theme' && rows > SAMPLE_ROWS ? themeSample(drawing) : [];
+      return [head, ...choiceLines(choices, overlay, drawing, rows - 1 - sample.length), ...sample];
     }
+    case 'sessions':
+      return sessionLines(overlay, drawing, rows);
     case 'help':
       return helpLines(view, drawing, rows);
     default:
@@ -42,39 +45,4 @@ function menuLines(
   const foot = terminalLine(toned('dim', `  ${keys.join(drawing.glyphs.separator)}`));
   const shown = choiceLines(choices, { selected, query: target.query }, drawing, Math.max(1, rows - 1));
   return rows > 2 && choices.length > 0 ? [...shown, foot] : shown;
-}
-
-type Sought = { readonly selected: number; readonly query: string };
-
-/** The choices around the selected one; what was typed is bold in them. */
-function choiceLines(
-  choices: readonly Choice[],
-  { selected, query }: Sought,
-  drawing: Drawing,
-  rows: number,
-): readonly LogicalLine[] {
-  const from = Math.max(0, Math.min(selected - rows + 1, choices.length - rows));
-  const shown = choices.slice(from, from + rows).map((choice) => ({
-    choice,
-    label: sanitize(choice.label),
-    hint: choice.hint === undefined ? '' : ` ${truncateEnd(sanitize(choice.hint), WIDEST_HINT)}`,
-  }));
-  const widest = Math.max(0, ...shown.map(({ label, hint }) => textWidth(label) + textWidth(hint)));
-  const columns = Math.min(Math.max(Math.floor(drawing.width / 2), 10), widest);
-  const room = Math.max(0, drawing.width - columns - 6);
-  return shown.map(({ choice, label, hint }, at) => {
-    const detail = truncateEnd(sanitize(choice.detail).replaceAll('\n', ' '), room);
-    const name = truncateEnd(label, columns);
-    const rest = padWidth(truncateEnd(hint, columns - textWidth(name)), columns - textWidth(name));
-    const after = toned('dim', detail === '' ? rest.trimEnd() : `${rest}  ${detail}`);
-    if (from + at === selected) return terminalLine({ text: `> ${name}`, style: { token: 'select' } }, after);
-    return terminalLine(plain('  '), ...matched(name, query), after);
-  });
-}
-
-function matched(label: string, query: string): readonly Span[] {
-  const at = query === '' ? -1 : label.toLowerCase().indexOf(query.toLowerCase());
-  if (at === -1) return [plain(label)];
-  const end = at + query.length;
-  return [plain(label.slice(0, at)), { text: label.slice(at, end), style: { bold: true } }, plain(label.slice(end))];
 }

@@ -4,6 +4,7 @@ import type { ViewState } from '../view/view-state.ts';
 import { only, type Pressed, withEffects } from './effects.ts';
 import { editDraft } from './press-composer.ts';
 import type { PressContext } from './press-context.ts';
+import { pressSessions } from './press-sessions.ts';
 import { sendCommandLine } from './send.ts';
 
 type KeyInput = Extract<InputEvent, { type: 'key' }>;
@@ -19,6 +20,8 @@ export function pressOverlay(view: ViewState, input: KeyInput, context: PressCon
       return pressMenu(view, overlay, input, context);
     case 'picker':
       return pressPicker(view, overlay, input);
+    case 'sessions':
+      return pressSessions(view, overlay, input);
     case 'help':
       return pressHelp(view, overlay, input);
     default:
@@ -75,11 +78,12 @@ function fill(view: ViewState, { target }: Menu, { id }: Choice, context: PressC
 
 function pressPicker(view: ViewState, picker: Picker, { chord, text }: KeyInput): Pressed {
   const choices = pickerChoices(picker);
-  const changed = (change: Partial<Picker>) => only({ ...view, overlay: { ...picker, ...change } });
+  const changed = (change: Partial<Picker>) => tried({ ...view, overlay: { ...picker, ...change } });
+  const closed = { ...view, overlay: undefined };
   switch (chord) {
     case 'escape':
     case 'ctrl+c':
-      return only({ ...view, overlay: undefined });
+      return picker.purpose === 'theme' ? withEffects(closed, { type: 'try_theme', name: undefined }) : only(closed);
     case 'up':
     case 'ctrl+p':
       return changed({ selected: Math.max(0, picker.selected - 1) });
@@ -94,9 +98,17 @@ function pressPicker(view: ViewState, picker: Picker, { chord, text }: KeyInput)
     case 'enter': {
       const choice = choices[picker.selected];
       if (choice === undefined) return only(view);
-      return withEffects({ ...view, overlay: undefined }, { type: 'picked', purpose: picker.purpose, id: choice.id });
+      return withEffects(closed, { type: 'picked', purpose: picker.purpose, id: choice.id });
     }
     default:
       return text === '' ? only(view) : changed({ query: picker.query + text, selected: 0 });
   }
+}
+
+/** A theme is seen while the cursor is on it. */
+function tried(view: ViewState): Pressed {
+  const { overlay } = view;
+  if (overlay?.kind !== 'picker' || overlay.purpose !== 'theme') return only(view);
+  const choice = pickerChoices(overlay)[overlay.selected];
+  return choice === undefined ? only(view) : withEffects(view, { type: 'try_theme', name: choice.id });
 }

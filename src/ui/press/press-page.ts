@@ -12,23 +12,25 @@ export function lookOn(
   input: Extract<InputEvent, { type: 'key' }>,
   context: PressContext,
 ): Pressed {
+  const back = view.overlay?.kind === 'viewer' ? view.overlay.back : undefined;
+  const open = (viewed: Viewer): ViewState => {
+    const kept = back === undefined ? {} : { back };
+    return { ...view, overlay: { kind: 'viewer', viewer: viewed, ...kept } };
+  };
   const pressed = pressViewer(viewer, input, context.viewer);
   switch (pressed.type) {
     case 'stay':
-      return only({ ...view, overlay: { kind: 'viewer', viewer: pressed.viewer } });
+      return only(open(pressed.viewer));
     case 'close':
-      return only({ ...view, overlay: undefined });
+      return only({ ...view, overlay: back });
     case 'answer': {
       const answer = pressed.verdict === 'allow' ? ({ behavior: 'allow' } as const) : ({ behavior: 'deny' } as const);
       return withEffects({ ...view, overlay: undefined }, { type: 'answer_permission', id: pressed.requestId, answer });
     }
     default: {
       const note = pressed.type === 'copy' ? 'copied' : 'written';
-      const overlay = { kind: 'viewer', viewer: { ...pressed.viewer, note } } as const;
-      return withEffects(
-        { ...view, overlay },
-        { type: pressed.type === 'copy' ? 'copy' : 'write_page', text: pressed.text },
-      );
+      const effect = pressed.type === 'copy' ? 'copy' : 'write_page';
+      return withEffects(open({ ...pressed.viewer, note }), { type: effect, text: pressed.text });
     }
   }
 }

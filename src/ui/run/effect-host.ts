@@ -2,14 +2,22 @@ import type { Conversation } from '../../contracts/conversation.ts';
 import type { Message } from '../../contracts/message.ts';
 import type { ViewState } from '../view/view-state.ts';
 import type { ScreenOutput } from './screen-output.ts';
+import type { SessionList } from './session-list.ts';
 
 /** Why a screen ended: its person left, or goes on in another session. */
-export type ScreenEnd = { readonly type: 'leave' } | { readonly type: 'resume'; readonly sessionId: string };
+export type ScreenEnd =
+  | { readonly type: 'leave' }
+  | {
+      readonly type: 'resume';
+      readonly sessionId: string;
+      readonly fork: 'fork' | 'same';
+    };
 
 /** What effects may do to the screen. */
 export type EffectHost = {
   readonly conversation: Conversation;
   readonly output: ScreenOutput;
+  readonly sessions: SessionList;
   readonly now: () => ViewState;
   /** Everything that was said, the running turn included. */
   readonly messages: () => readonly Message[];

@@ -17,6 +17,7 @@ import { resumedItems } from './resumed-items.ts';
 import { runEffect } from './run-effect.ts';
 import type { ScreenOptions } from './screen-options.ts';
 import { createScreenOutput, SPINNER_MS } from './screen-output.ts';
+import { createSessionList } from './session-list.ts';
 
 /** A terminal with a keyboard. */
 export type ScreenTerminal = { readonly out: TerminalOut; readonly in: TerminalIn };
@@ -50,6 +51,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
   const host: EffectHost = {
     conversation,
     output,
+    sessions: createSessionList({ conversation, change }),
     now: () => view,
     messages: () => heard.all(),
     change,

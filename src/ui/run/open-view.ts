@@ -11,9 +11,10 @@ export async function openView(view: CommandView, host: EffectHost): Promise<voi
       return host.change((state) => ({ ...state, overlay: { kind: 'help', filter: '', typing: 'no' } }));
     case 'model':
     case 'theme':
-    case 'resume':
     case 'rewind':
       return openPicker(view, host);
+    case 'resume':
+      return host.sessions.open('folder');
     case 'transcript':
       return openTranscript(host);
     case 'tasks':

@@ -17,6 +17,12 @@ export function openDiff({ id, facts, preview }: PermissionRequest, host: Effect
   open(facts.writes?.[0] ?? 'Change', { kind: 'diff', hunks, requestId: id }, host);
 }
 
+/** How a session ended; the list is there again when the page is closed. */
+export async function openPreview(id: string, host: EffectHost): Promise<void> {
+  const markdown = await host.conversation.storedSessions?.preview(id);
+  open('Session', { kind: 'text', markdown: markdown ?? 'This session is gone.' }, host);
+}
+
 /** Leaves a page as a file beside the work, under a name that is free. */
 export async function writePage(text: string, { conversation, change, now }: EffectHost): Promise<void> {
   const { cwd, sessionId } = conversation.info();
@@ -28,5 +34,8 @@ export async function writePage(text: string, { conversation, change, now }: Eff
 function open(title: string, page: ViewerPage, { output, change }: EffectHost): void {
   const rows = output.layOut(page, { thinking: 'hidden', bodies: 'folded' });
   const viewer = openViewer(title, page, rows, output.height());
-  change((view) => ({ ...view, overlay: { kind: 'viewer', viewer } }));
+  change((view) => {
+    const back = view.overlay?.kind === 'sessions' ? { back: view.overlay } : {};
+    return { ...view, overlay: { kind: 'viewer', viewer, ...back } };
+  });
 }

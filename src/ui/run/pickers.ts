@@ -11,7 +11,6 @@ const TITLES: Readonly<Record<PickerPurpose, string>> = {
   theme: 'Theme',
   rewind: 'Go back to',
   restore: 'Bring back',
-  resume: 'Resume',
 };
 
 /** Opens a list to choose from below the draft. */
@@ -46,8 +45,6 @@ async function choicesOf(purpose: PickerPurpose, { conversation }: EffectHost): 
       }));
     case 'restore':
       return [];
-    case 'resume':
-      return (await conversation.sessions?.()) ?? [];
     default:
       return exhaustive(purpose);
   }
@@ -72,8 +69,6 @@ export async function pick(purpose: PickerPurpose, id: string, host: EffectHost)
     }
     case 'restore':
       return restore(id, host);
-    case 'resume':
-      return host.leave({ type: 'resume', sessionId: id });
     default:
       return exhaustive(purpose);
   }

@@ -21,6 +21,8 @@ export type ScreenOutput = {
   drawing(): Drawing;
   repaint(): void;
   setTheme(name: string): void;
+  /** Draws with a theme for the time being; without a name, with the chosen one. */
+  tryTheme(name: string | undefined): void;
   loadColors(): Promise<void>;
   /** The rows of a page at the present width. */
   layOut(page: ViewerPage, shown: Shown): readonly ViewerRow[];
@@ -45,7 +47,12 @@ export function createScreenOutput(
   const alternate = createAlternateScreen((text) => terminal.write(text));
   const printer = createPrinter(options.prose);
   const glyphs = options.glyphs === 'ascii' ? ASCII_GLYPHS : UNICODE_GLYPHS;
-  let paint = createPaint(resolveTheme(options.theme, options), options.depth);
+  const painter = (name: string) => {
+    const wanted = THEME_NAMES.find((one) => one === name) ?? 'auto';
+    return createPaint(resolveTheme(wanted, options), options.depth);
+  };
+  let chosen: string = options.theme;
+  let paint = painter(chosen);
   let highlight: Highlight | undefined;
   let isOnPage = false;
   let pageWidth = 0;
@@ -85,7 +92,7 @@ export function createScreenOutput(
     const fitting =
       pageWidth === terminal.columns ? viewer : withRows(viewer, layOut(viewer.page, viewer.shown), terminal.rows);
     alternate.show(drawViewer(fitting, drawing(), paint));
-    return { ...view, overlay: { kind: 'viewer', viewer: fitting } };
+    return { ...view, overlay: { ...view.overlay, viewer: fitting } };
   }
 
   function leavePage(view: ViewState): void {
@@ -109,8 +116,11 @@ export function createScreenOutput(
     drawing,
     repaint: () => stage.clear(),
     setTheme(name) {
-      const wanted = THEME_NAMES.find((one) => one === name) ?? 'auto';
-      paint = createPaint(resolveTheme(wanted, options), options.depth);
+      chosen = name;
+      paint = painter(name);
+    },
+    tryTheme(name) {
+      paint = painter(name ?? chosen);
     },
     async loadColors() {
       highlight ??= await (await import('../markdown/highlight.ts')).loadHighlight();

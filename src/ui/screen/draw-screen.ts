@@ -22,6 +22,7 @@ export type Frame = {
 };
 
 const MENU_ROWS = 8;
+const PICKER_ROWS = 16;
 const SMALL_ROWS = 10;
 const WRAPPED: ReadonlySet<string> = new Set(['text', 'dialog', 'dialog_body']);
 const TINY = { columns: 20, rows: 5 };
@@ -47,7 +48,10 @@ export function drawScreen(view: ViewState, drawing: Drawing, carry: HistoryCarr
     ? 3
     : isPage
       ? free
-      : Math.min(view.overlay?.kind === 'picker' ? 12 : MENU_ROWS, Math.floor(drawing.rows / 3));
+      : Math.min(
+          view.overlay?.kind === 'menu' ? MENU_ROWS : PICKER_ROWS,
+          Math.floor(drawing.rows / (view.overlay?.kind === 'menu' ? 3 : 1.5)),
+        );
   const below = overlayLines(view, drawing, Math.min(free, menuRoom)).map((line) => oneRow(line, drawing.width));
   const menu = rowsOf(below).slice(0, Math.max(0, free));
   const liveRoom = isSmall && view.asks.length === 0 ? Math.min(1, free - menu.length) : free - menu.length;

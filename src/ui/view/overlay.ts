@@ -11,7 +11,19 @@ export type Choice = {
   readonly detail: string;
 };
 
-export type PickerPurpose = 'model' | 'theme' | 'rewind' | 'restore' | 'resume';
+export type PickerPurpose = 'model' | 'theme' | 'rewind' | 'restore';
+
+/** The sessions that can be gone on in: titles at once, what was said in them as it is found. */
+export type SessionList = {
+  readonly kind: 'sessions';
+  readonly scope: 'folder' | 'all';
+  readonly choices: readonly Choice[];
+  readonly found: readonly Choice[];
+  readonly query: string;
+  readonly selected: number;
+  /** What is being done to the selected one; `words` is its new name. */
+  readonly doing: { readonly type: 'choosing' | 'removing' } | { readonly type: 'renaming'; readonly words: string };
+};
 
 /** What is open below the draft. There is at most one. */
 export type Overlay =
@@ -29,9 +41,10 @@ export type Overlay =
       readonly query: string;
       readonly selected: number;
     }
+  | SessionList
   | { readonly kind: 'help'; readonly filter: string; readonly typing: 'yes' | 'no' }
-  /** Takes the whole screen. */
-  | { readonly kind: 'viewer'; readonly viewer: Viewer };
+  /** Takes the whole screen; what was open before is open again afterwards. */
+  | { readonly kind: 'viewer'; readonly viewer: Viewer; readonly back?: SessionList };
 
 /** Commands that fit what was typed behind the slash: beginnings first, then anything that holds it. */
 export function commandChoices(commands: readonly CommandInfo[], query: string): readonly Choice[] {
@@ -53,10 +66,21 @@ export function commandChoices(commands: readonly CommandInfo[], query: string):
     }));
 }
 
+/** The sessions whose titles hold what was typed, then those in which it was said. */
+export function sessionChoices({ choices, found, query }: SessionList): readonly Choice[] {
+  const titled = holding(choices, query);
+  const known = new Set(titled.map(({ id }) => id));
+  return [...titled, ...found.filter(({ id }) => !known.has(id))];
+}
+
 /** The choices of a picker that hold every word of what was typed. */
-export function pickerChoices(overlay: Extract<Overlay, { kind: 'picker' }>): readonly Choice[] {
-  const words = overlay.query.toLowerCase().split(/\s+/).filter(Boolean);
-  return overlay.choices.filter((choice) => {
+export function pickerChoices({ choices, query }: Extract<Overlay, { kind: 'picker' }>): readonly Choice[] {
+  return holding(choices, query);
+}
+
+function holding(choices: readonly Choice[], query: string): readonly Choice[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  return choices.filter((choice) => {
     const text = `${choice.label} ${choice.detail}`.toLowerCase();
     return words.every((word) => text.includes(word));
   });

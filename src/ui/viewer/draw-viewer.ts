@@ -5,6 +5,7 @@ import { pageHeight, type Viewer } from './viewer-state.ts';
 
 const KEYS = {
   transcript: '/ search  n N  [ ] turns  o output  t thinking  y copy  w write  q back',
+  text: '/ search  n N  y copy  q back',
   diff: 'y allow  n refuse  [ ] hunks  / search  q back',
 } as const;
 

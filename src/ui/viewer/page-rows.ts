@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Drawing } from '../drawing.ts';
 import { diffLines } from '../history/diff-lines.ts';
+import { markdownLines } from '../history/history-lines.ts';
 import { renderLines } from '../lines/render-lines.ts';
 import type { Paint } from '../theme-paint.ts';
 import { type Entry, transcriptEntries } from './transcript-entries.ts';
@@ -22,6 +23,8 @@ export function pageRows(page: ViewerPage, shown: Shown, drawing: Drawing, paint
 
 function entriesOf(page: ViewerPage, shown: Shown, drawing: Drawing): readonly Entry[] {
   if (page.kind === 'transcript') return transcriptEntries(page.messages, shown, drawing);
+  if (page.kind === 'text')
+    return [{ lines: markdownLines(page.markdown, drawing), block: page.markdown, mark: 'start' }];
   return page.hunks.map((hunk) => {
     const block = hunk.lines.map(({ kind, text }) => `${SIGNS[kind]}${text}`).join('\n');
     return { lines: diffLines({ hunks: [hunk] }, drawing.width), block, mark: 'start' };

@@ -4,6 +4,7 @@ import type { Message } from '../../contracts/message.ts';
 /** What can be looked at on a screen of its own. */
 export type ViewerPage =
   | { readonly kind: 'transcript'; readonly messages: readonly Message[] }
+  | { readonly kind: 'text'; readonly markdown: string }
   /** What an edit would change; the answer goes to the request that asks for it. */
   | { readonly kind: 'diff'; readonly hunks: readonly DiffHunk[]; readonly requestId: string };
 

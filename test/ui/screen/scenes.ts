@@ -550,19 +550,45 @@ export const SCENES: readonly Scene[] = [
     },
   },
   {
-    name: 'picker',
+    name: 'resume',
     play(screen) {
       const choices = [
         { id: 's1', label: 'lexer: handle emoji width', detail: '2h, main, 38 turns' },
         { id: 's2', label: 'why does resize duplicate lines', detail: '1d, fix/x, 12 turns' },
         { id: 's3', label: 'write the changelog', detail: '3d, main, 2 turns' },
       ];
-      screen.change((view) => ({
-        ...view,
-        overlay: { kind: 'picker', purpose: 'resume', title: 'Resume', choices, query: '', selected: 0 },
-      }));
+      const overlay = { kind: 'sessions', scope: 'folder', choices, found: [], query: '', selected: 0 } as const;
+      screen.change((view) => ({ ...view, overlay: { ...overlay, doing: { type: 'choosing' } } }));
+      screen.type('re');
       screen.press('down');
-      screen.type('e');
+    },
+  },
+  {
+    name: 'resume-rename',
+    play(screen) {
+      SCENES.find(({ name }) => name === 'resume')?.play(screen);
+      screen.press('ctrl+r', 'ctrl+u');
+      screen.type('emoji in the lexer');
+    },
+  },
+  {
+    name: 'model',
+    play(screen) {
+      const choices = [
+        { id: 'opus-5', label: 'opus-5', detail: '200k, $15/$75 per million' },
+        { id: 'sonnet-5', label: 'sonnet-5', detail: '1M, $3/$15 per million' },
+      ];
+      const overlay = { kind: 'picker', purpose: 'model', title: 'Model', choices, query: '', selected: 1 } as const;
+      screen.change((view) => ({ ...view, overlay }));
+    },
+  },
+  {
+    name: 'theme',
+    play(screen) {
+      const choices = ['auto', 'dark', 'light', 'ansi'].map((id) => ({ id, label: id, detail: '' }));
+      const overlay = { kind: 'picker', purpose: 'theme', title: 'Theme', choices, query: '', selected: 0 } as const;
+      screen.change((view) => ({ ...view, overlay }));
+      screen.press('down');
     },
   },
   { name: 'help', play: (screen) => screen.press('?') },
