@@ -190,6 +190,7 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
   });
   const warnings = [
     ...(debugLog === undefined ? [] : [debugLog.words]),
+    ...environment.problems,
     ...kept.warnings,
     ...permissions.warnings(),
     ...mcp.problems,

@@ -14,6 +14,8 @@ export type Environment = {
   readonly smallModel: string | undefined;
   readonly editor: string | undefined;
   readonly knobs: Knobs;
+  /** Variables of ours that say something which cannot be understood, in sentences. */
+  readonly problems: readonly string[];
   readonly term: {
     readonly name: string;
     readonly noColor: boolean;
@@ -46,17 +48,31 @@ export type Knobs = {
   readonly bashMaxTimeoutMs: number | undefined;
 };
 
+const KNOBS = [
+  'OURO_STREAM_IDLE_TIMEOUT_MS',
+  'OURO_HEADER_TIMEOUT_MS',
+  'OURO_MAX_RETRIES',
+  'OURO_RETRY_BASE_MS',
+  'OURO_MCP_TIMEOUT_MS',
+  'OURO_MCP_CALL_TIMEOUT_MS',
+  'OURO_HOOK_TIMEOUT_MS',
+  'OURO_BASH_TIMEOUT_MS',
+  'OURO_BASH_MAX_TIMEOUT_MS',
+];
+
 /** Our own secrets; no child of ours ever sees them. */
 const SECRETS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'];
 
 export function readEnvironment(env: Readonly<Record<string, string | undefined>> = process.env): Environment {
   const home = env.HOME ?? env.USERPROFILE ?? homedir();
+  const apiKey = secret(env.ANTHROPIC_API_KEY);
+  const authToken = secret(env.ANTHROPIC_AUTH_TOKEN);
   return {
     home,
     ouroHome: given(env.OURO_HOME) ?? join(home, '.ouro'),
     credentials: {
-      ...(given(env.ANTHROPIC_API_KEY) === undefined ? {} : { apiKey: env.ANTHROPIC_API_KEY ?? '' }),
-      ...(given(env.ANTHROPIC_AUTH_TOKEN) === undefined ? {} : { authToken: env.ANTHROPIC_AUTH_TOKEN ?? '' }),
+      ...(apiKey === undefined ? {} : { apiKey }),
+      ...(authToken === undefined ? {} : { authToken }),
     },
     baseUrl: given(env.ANTHROPIC_BASE_URL),
     openAi: {
@@ -77,6 +93,12 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
       bashTimeoutMs: count(env.OURO_BASH_TIMEOUT_MS),
       bashMaxTimeoutMs: count(env.OURO_BASH_MAX_TIMEOUT_MS),
     },
+    problems: KNOBS.flatMap((name) => {
+      const value = given(env[name]);
+      return value === undefined || count(value) !== undefined
+        ? []
+        : [`${name} is "${value}", which is not a whole number. It is ignored.`];
+    }),
     term: {
       name: env.TERM ?? '',
       noColor: given(env.NO_COLOR) !== undefined,
@@ -106,6 +128,11 @@ function forChildren(env: Readonly<Record<string, string | undefined>>): Readonl
     if (value !== undefined && !SECRETS.includes(name)) kept[name] = value;
   }
   return kept;
+}
+
+/** What is pasted often brings blanks and a line end along. */
+function secret(value: string | undefined): string | undefined {
+  return given(value?.trim());
 }
 
 /** Set and not empty. */

@@ -26,7 +26,8 @@ const DEFAULT_PATIENCE: Patience = { headerTimeoutMs: 120_000, idleTimeoutMs: 60
 
 /** The Messages API, one try per stream: repeating is the business of `withRetry`. */
 export function createAnthropicPort(settings: AnthropicSettings): ModelPort {
-  const baseUrl = settings.baseUrl ?? DEFAULT_BASE_URL;
+  // Written with or without its version: both are meant the same.
+  const baseUrl = (settings.baseUrl ?? DEFAULT_BASE_URL).replace(/(?:\/v1)?\/*$/, '');
   const patience = patienceOf(DEFAULT_PATIENCE, settings.patience);
   const infoOf = settings.infoOf ?? modelInfo;
   let loading: Promise<Anthropic> | undefined;
@@ -38,7 +39,10 @@ export function createAnthropicPort(settings: AnthropicSettings): ModelPort {
 
   async function post(path: string, body: JsonObject, request: ModelRequest, signal: AbortSignal) {
     const betas = [...new Set([...(settings.betas ?? []), ...(request.betas ?? [])])];
-    const headers = betas.length > 0 ? { 'anthropic-beta': betas.join(',') } : {};
+    const headers = {
+      ...(betas.length > 0 && { 'anthropic-beta': betas.join(',') }),
+      ...(await keyHeader(settings.credentials)),
+    };
     return (await client()).post(path, { body, headers, signal, stream: body.stream === true }).asResponse();
   }
 
@@ -80,6 +84,13 @@ export function createAnthropicPort(settings: AnthropicSettings): ModelPort {
       }
     },
   };
+}
+
+/** The SDK sends keys as bearer tokens; many gateways know only the older header. */
+async function keyHeader(credentials: AnthropicSettings['credentials']): Promise<{ readonly 'x-api-key'?: string }> {
+  if (!('apiKey' in credentials)) return {};
+  const { apiKey } = credentials;
+  return { 'x-api-key': typeof apiKey === 'string' ? apiKey : await apiKey() };
 }
 
 /** The Messages API speaks our language already; an `error` event may be no JSON at all. */

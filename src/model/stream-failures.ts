@@ -33,7 +33,10 @@ export function failureOfThrown(thrown: unknown, address: string): ModelFailure 
       message: `The certificate of ${address} is not trusted (${code || words}). Set NODE_EXTRA_CA_CERTS to the file with its authority.`,
     };
   }
-  if (/InvalidURL|Invalid URL|cannot be parsed/i.test(`${code} ${words}`)) {
+  if (/header.{0,40}invalid|invalid.{0,40}header|not a (?:legal|valid) (?:HTTP )?header|ByteString/i.test(words)) {
+    return { kind: 'auth', message: 'The API key holds characters that no key has. Copy it again.' };
+  }
+  if (/InvalidURL|Invalid URL|cannot be parsed|ERR_INVALID_ARG_VALUE|protocol/i.test(`${code} ${words}`)) {
     return { kind: 'invalid', message: `${address} is not a usable address. Check the base URL.` };
   }
   return {

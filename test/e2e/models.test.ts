@@ -178,3 +178,19 @@ test('limits of time in the settings are kept, and a limit nobody knows is told'
   expect(server.requests()[2]?.raw).toMatch(/the limit of .* is reached/);
   expect(stderr).toMatch(/soonMs/);
 });
+
+test.each([
+  ['a slash at the end', '/', {}, 0, ''],
+  ['its version at the end', '/v1', {}, 0, ''],
+  ['a key with a line end', '', { ANTHROPIC_API_KEY: ' the-key\n' }, 0, ''],
+  ['a key copied wrong', '', { ANTHROPIC_API_KEY: 'ключ' }, 1, /holds characters that no key has/],
+  ['a number that is none', '', { OURO_MAX_RETRIES: 'lots' }, 0, /OURO_MAX_RETRIES is "lots"/],
+])('%s is understood or told', async (_what, end, env, code, words) => {
+  await using server = await startApiServer({ turns: [], after: says('fine'), apiKey: 'the-key' });
+  const run = await runOuro(project, ['-p', 'hi'], server.url + end, { env: { ANTHROPIC_API_KEY: 'the-key', ...env } });
+  expect({ code: run.code, paths: server.all().map(({ path }) => path) }).toEqual({
+    code,
+    paths: code === 0 ? ['/v1/messages'] : [],
+  });
+  expect(run.stderr).toMatch(words);
+});
