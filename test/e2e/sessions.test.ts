@@ -92,7 +92,8 @@ test('a replay builds the same bytes; a capsule of it does too, without secrets;
   expect(capsule).toContain('[secret]');
   for (const hidden of [SECRET, 'me@example.com', project.home]) expect(capsule).not.toContain(hidden);
   expect(await ouro('replay', 'bug.capsule')).toMatchObject({ code: 0, stdout: '2 requests, every byte the same.\n' });
-  const lines = (await readFile(path, 'utf8')).split('\n');
+  const whole = await readFile(path, 'utf8');
+  const lines = whole.split('\n');
   const changed = lines.map((line) => (line.includes('"type":"result"') ? line.replace('API_KEY', 'OTHER') : line));
   await writeFile(path, changed.join('\n'));
   const differs = await ouro('replay', id);
@@ -103,6 +104,7 @@ test('a replay builds the same bytes; a capsule of it does too, without secrets;
     code: 1,
     stdout: expect.stringMatching(/Request 2 .*message 3/),
   });
+  await writeFile(path, whole);
 });
 
 test('what a prompt changed is taken back after -p: tools and shell, modes and git-ignored files, prompt by prompt', async () => {

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -24,6 +25,14 @@ export type TempProject = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
+/** Every session that any test has recorded must come out of a replay with the same bytes. */
+async function checkReplays(ouroHome: string): Promise<void> {
+  if (!existsSync(join(ouroHome, 'projects'))) return;
+  const { replayAll } = await import('./stored-sessions.ts');
+  const { different } = await replayAll({ ouroHome });
+  if (different.length > 0) throw new Error(`A replay differs: ${JSON.stringify(different)}`);
+}
+
 export async function createTempProject(files: Readonly<Record<string, string>> = {}): Promise<TempProject> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'ouro-test-')));
   const dir = join(root, 'project');
@@ -33,7 +42,11 @@ export async function createTempProject(files: Readonly<Record<string, string>> 
   const marker = newMarker();
   const remove = async () => {
     await killMarked(marker);
-    await rm(root, { recursive: true, force: true });
+    try {
+      await checkReplays(join(home, '.ouro'));
+    } finally {
+      await rm(root, { recursive: true, force: true });
+    }
   };
   const project: TempProject = {
     marker,
