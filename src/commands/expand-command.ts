@@ -24,7 +24,7 @@ type Piece = { readonly kind: 'text' | 'shell' | 'file'; readonly text: string }
 /** `` !`command` `` and `@path` at the beginning of a word, outside of code fences. */
 function splitBody(body: string): readonly Piece[] {
   const pieces: Piece[] = [];
-  const found = /(```[\s\S]*?```)|!`([^`\n]+)`|(?<=^|\s)@([^\s`'"]+)/g;
+  const found = /(```[\s\S]*?```)|!`([^`\n]+)`|(?<=^|\s)@([^\s`'"]*[^\s`'".,;:!?)])/g;
   let from = 0;
   for (const match of body.matchAll(found)) {
     const [whole, fence, shell, file] = match;

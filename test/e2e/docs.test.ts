@@ -1,0 +1,86 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { chmod } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { calls, says, toolUse } from '../support/api/reply.ts';
+import { type Script, startApiServer } from '../support/api/server.ts';
+import { runOuro } from '../support/run-ouro.ts';
+import { createTempProject } from '../support/temp-project.ts';
+
+const DOCS = join(import.meta.dirname, '../../docs');
+const read = (name: string) => readFileSync(join(DOCS, name), 'utf8');
+
+/** A fenced block: its language, what stands behind it (a file's name, or `run`), and its text. */
+function blocksOf(page: string) {
+  return [...read(page).matchAll(/^```(\w+) ([^\n]+)\n([\s\S]*?)^```$/gm)].map(
+    ([, language = '', name = '', text = '']) => ({
+      language,
+      name,
+      text,
+    }),
+  );
+}
+
+/** What the example of each page makes true: words that reach the model, or that are printed. */
+const EXAMPLES: readonly (readonly [page: string, words: readonly string[], turns?: Script['turns']])[] = [
+  ['commands.md', ['Look for misleading names in what lies here', 'RULES.md', 'Names are nouns.']],
+  ['skills.md', ['How the changelog of this project is written', 'No commit hashes', 'for the last release']],
+  ['sub-agents.md', ['Finds where something is written down']],
+  [
+    'hooks.md',
+    ['Today is a Friday.', 'Publishing is done by the release workflow.'],
+    [calls(toolUse('Bash', { command: 'npm publish', description: 'Publish' }, 'toolu_1')), says('Not from here.')],
+  ],
+  ['settings.md', ['model = "haiku"', '.claude/settings.json:3']],
+  ['output-styles.md', ['Answer like a telegram']],
+  ['mcp.md', ['clock (project)', 'approv']],
+  ['plan-mode.md', ['Plan mode is on']],
+];
+
+test.each(EXAMPLES)(
+  'the example of docs/%s works as it is written',
+  async (page, words, turns = () => says('Fine.')) => {
+    const blocks = blocksOf(page);
+    await using project = await createTempProject();
+    for (const { name, text } of blocks) {
+      if (name === 'run') continue;
+      const path = await project.write(name, text);
+      if (name.endsWith('.sh')) await chmod(path, 0o755);
+    }
+    await runOuro(project, ['trust']);
+    await using api = await startApiServer({ turns });
+    const [line = ''] = blocks.filter(({ name }) => name === 'run').map(({ text }) => text.trim());
+    const { code, stdout, stderr } = await runOuro(project, wordsOf(line), api.url);
+    expect(code, stderr).toBe(0);
+    const seen = `${stdout}${api.requests().map(({ raw }) => raw)}`;
+    for (const each of words) expect(seen).toContain(each);
+  },
+);
+
+test('every page is linked from the index, and every link of a page leads somewhere', () => {
+  const pages = readdirSync(DOCS).filter((name) => name.endsWith('.md'));
+  const index = read('README.md');
+  expect(pages.filter((page) => page !== 'README.md' && !index.includes(`(${page})`))).toEqual([]);
+  const broken = pages.flatMap((page) =>
+    [...read(page).matchAll(/\]\((?!https?:|#)([^)#]+)/g)]
+      .map(([, target = '']) => target)
+      .filter((target) => !exists(join(DOCS, target)))
+      .map((target) => `${page}: ${target}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+/** The words of a line as a shell would split it, without the program. */
+function wordsOf(line: string): readonly string[] {
+  const words = [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)];
+  return words.map(([, double, single, plain]) => double ?? single ?? plain ?? '').slice(1);
+}
+
+function exists(path: string): boolean {
+  try {
+    readdirSync(path);
+    return true;
+  } catch (thrown) {
+    return thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOTDIR';
+  }
+}
