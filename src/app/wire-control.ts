@@ -1,5 +1,6 @@
 import type { ControlPort } from '../contracts/host.ts';
 import { asJson } from '../lib/as-json.ts';
+import { changeNow } from './change-now.ts';
 import { controlMcp } from './control-mcp.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 import { readForHost } from './read-for-host.ts';
@@ -22,6 +23,11 @@ export function wireControl(parts: ConversationParts): Partial<ControlPort> {
         merged: asJson(merged),
         sources: layers.map(({ source, settings }) => ({ source, settings: asJson(settings) })),
       };
+    },
+    async updateSettings(source, settings) {
+      if (source === 'flag') return changeNow(parts, settings);
+      const { updateSettings } = await import('./update-settings.ts');
+      return updateSettings(source, settings, { ...parts, ouroHome: parts.environment.ouroHome });
     },
     async stopTask(id) {
       const shell = loop.shells.find(id)?.shell;

@@ -134,6 +134,31 @@ test('rules, settings and files are told, but no file that a call could not read
   expect(await at.end()).toBe(0);
 });
 
+test('a host changes tastes in a file and for now, but nothing that decides what may run', async () => {
+  await project.write('../home/.ouro/settings.json', '{\n  // mine\n  "theme": "dark"\n}\n');
+  const at = await host({ turns: [], after: says('fine') }, '--model=claude-opus-4-5');
+  const update = (settings: object, source = 'userSettings') =>
+    at.ask({ subtype: 'update_settings', source, settings });
+  expect(await update({ effortLevel: 'high' })).toMatchObject({ subtype: 'success' });
+  expect(await project.read('../home/.ouro/settings.json')).toBe(
+    '{\n  // mine\n  "theme": "dark",\n  "effort": "high"\n}\n',
+  );
+  for (const settings of [{ permissions: { allow: ['Bash'] } }, { hooks: {} }, { effort: 'huge' }, { model: 7 }])
+    expect(await update(settings)).toMatchObject({ subtype: 'error' });
+  expect(await update({ outputStyle: 'explanatory' }, 'localSettings')).toMatchObject({
+    subtype: 'error',
+    error: expect.stringContaining('not trusted'),
+  });
+  const now = (settings: object) => at.ask({ subtype: 'apply_flag_settings', settings });
+  expect(await now({ model: 'claude-haiku-4-5', effortLevel: 'low' })).toMatchObject({ subtype: 'success' });
+  expect(await now({ permissions: {} })).toMatchObject({ subtype: 'error' });
+  at.say('go');
+  await at.waitFor(({ type }) => type === 'result');
+  expect(server.requests()[0]?.body.model).toBe('claude-haiku-4-5');
+  expect(await at.ask({ subtype: 'reload_skills' })).toMatchObject({ subtype: 'success', response: { skills: [] } });
+  expect(await at.end()).toBe(0);
+});
+
 test('a run that cannot begin ends at once and says why', async () => {
   const at = await host({ turns: [] }, '--resume=nothing-like-it');
   expect(await at.ask({ subtype: 'initialize' })).toMatchObject({
