@@ -38,8 +38,8 @@ export function createAgent(parts: AgentParts): Agent {
     return { role: 'user', id: parts.newId(), origin, blocks, at: new Date(parts.now()).toISOString() };
   }
 
-  function enqueue(lane: QueuedMessage['lane'], words: Prompt): QueuedMessage {
-    const item = queues.add(lane, messageOf(words, lane === 'next' ? 'steer' : 'follow_up'));
+  function enqueue(lane: QueuedMessage['lane'], message: UserMessage): QueuedMessage {
+    const item = queues.add(lane, message);
     void tell({ type: 'queue', item, state: 'queued' });
     return item;
   }
@@ -121,8 +121,14 @@ export function createAgent(parts: AgentParts): Agent {
         waiting,
       );
     },
-    steer: (words) => enqueue('next', words),
-    followUp: (words) => enqueue('after', words),
+    steer: (words) => enqueue('next', messageOf(words, 'steer')),
+    followUp: (words) => enqueue('after', messageOf(words, 'follow_up')),
+    async pin(words) {
+      const message = { ...messageOf(words, 'steer'), pinned: true };
+      // A message must not come between calls and their results, so a running query takes it like steering.
+      if (controller === undefined) await tell({ type: 'message_end', message });
+      else enqueue('next', message);
+    },
     unqueue(id) {
       const item = queues.remove(id);
       if (item !== undefined) void tell({ type: 'queue', item, state: 'removed' });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createContext } from '../context/create-context.ts';
 import type { Decision } from '../context/decisions.ts';
 import type { LevelRun } from '../context/pipeline.ts';
-import type { Usage } from '../contracts/message.ts';
+import type { Message, Usage } from '../contracts/message.ts';
 import type { ModelInfo, ModelPort, SystemPart, ToolSpec } from '../contracts/model.ts';
 import type { ContextPort } from '../contracts/query.ts';
 import type { Tool } from '../contracts/tool.ts';
@@ -42,14 +42,15 @@ export function makeContext(wiring: ContextWiring) {
   const placeOf = (callId: string) => keptResultPath(join(wiring.folder, 'results'), callId);
   const store = makeStore(placeOf);
   const model = wiring.model ?? (() => live.now().model);
-  return createContext({
+  const summarize = makeSummarize({ ...wiring, model, effort: () => live.now().effort });
+  const context = createContext({
     model,
     modelInfo: wiring.infoOf,
     overheadTokens: () => overhead(wiring.system(), wiring.specs()),
     limitChars: (name) => wiring.tools().find((tool) => tool.name === name)?.maxResultChars ?? DEFAULT_MAX_RESULT_CHARS,
     store,
     storedAt: (callId) => (existsSync(placeOf(callId)) ? placeOf(callId) : undefined),
-    summarize: makeSummarize({ ...wiring, model, effort: () => live.now().effort }),
+    summarize,
     carried: () => {
       const files = readState.files();
       const plan = wiring.plan();
@@ -74,6 +75,14 @@ export function makeContext(wiring: ContextWiring) {
     remember: wiring.remember,
     newId: wiring.newId,
   });
+  return {
+    ...context,
+    /** Asks about the conversation without a trace in it; what was sent before serves from the cache. */
+    async aside(messages: readonly Message[], question: string, signal: AbortSignal) {
+      const { view } = await context.prepare(messages);
+      return summarize(view, question, signal);
+    },
+  };
 }
 
 /** The same for a sub-agent: its own room, and nothing of it is remembered with the session. */

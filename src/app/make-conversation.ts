@@ -1,13 +1,15 @@
 import { usageBreakdown } from '../context/usage-breakdown.ts';
 import type { ContextUsage, Conversation, ConversationInfo } from '../contracts/conversation.ts';
+import type { Effort } from '../contracts/model.ts';
 import { listModels, resolveModel } from '../model/catalog.ts';
-import { askSmallModel } from '../model/side-calls.ts';
+import { askAside } from './ask-aside.ts';
 import type { ConversationBase, ConversationParts } from './conversation-parts.ts';
 import { expandPrompt } from './expand-prompt.ts';
 import { createFindFiles } from './find-files.ts';
 import { isMode, MODES } from './first-mode.ts';
 import { createManualCompact } from './manual-compact.ts';
 import { mayReadUnasked } from './read-for-host.ts';
+import { warnOfRecache } from './recache.ts';
 import { makeRewind } from './rewind.ts';
 import { listCommands, runCommand } from './run-command.ts';
 import { sessionPicker } from './session-picker.ts';
@@ -15,16 +17,23 @@ import { createShellLines } from './shell-lines.ts';
 import { VERSION } from './version.ts';
 import { wireControl } from './wire-control.ts';
 
-const ASIDE =
-  'Answer the question of a programmer in a few sentences. It stands beside their work; what they work on follows if it matters.';
-
 /** One object for every face. */
 export function makeConversation(base: ConversationBase): Conversation {
   const { agent, live, meter, transcript, choice, loop } = base;
 
+  const recaching = { meter, infoOf: choice.infoOf, tell: base.tell };
+  const aside = askAside(base);
+
+  function setEffort(effort: Effort): void {
+    const now = live.now();
+    if (effort !== now.effort) warnOfRecache(`Another effort (${effort})`, now.model, recaching);
+    live.change({ effort, thinkingTokens: undefined });
+  }
+
   async function setModel(name: string | undefined): ReturnType<Conversation['setModel']> {
     const model = name === undefined ? choice.model : resolveModel(name);
     if (model.trim() === '') return { ok: false, why: 'Say which model.' };
+    if (model !== live.now().model) warnOfRecache(`Switching to ${model}`, model, recaching);
     loop.observer.expect(`The model changed to ${model}.`);
     live.change({ model });
     return { ok: true, model };
@@ -59,12 +68,8 @@ export function makeConversation(base: ConversationBase): Conversation {
     setModel,
     undo: rewinding.undo,
     compact: createManualCompact({ ...base, context: loop.context }),
-    askAside: (prompt) =>
-      askSmallModel(
-        choice.port,
-        { model: live.now().model, system: ASIDE, prompt, onUsage: meter.add },
-        new AbortController().signal,
-      ),
+    setEffort,
+    askAside: aside,
   };
   const findFiles = createFindFiles(loop.locator, base.cwd, Date.now);
   const runShell = createShellLines({
@@ -79,7 +84,7 @@ export function makeConversation(base: ConversationBase): Conversation {
     info: () => infoOf(parts),
     usage: meter.report,
     setModel,
-    setEffort: (effort) => live.change({ effort, thinkingTokens: undefined }),
+    setEffort,
     setThinkingTokens: (thinkingTokens) => live.change({ thinkingTokens }),
     setMode(mode) {
       if (!isMode(mode)) return { ok: false, why: `There is no mode "${mode}". There are: ${MODES.join(', ')}.` };

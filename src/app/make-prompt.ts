@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { release } from 'node:os';
 import { join } from 'node:path';
 import type { SystemPart } from '../contracts/model.ts';
@@ -87,11 +88,13 @@ export function makePrompt(wiring: PromptWiring) {
   const attachments = createAttachments(
     {
       changedFiles: async () =>
-        (await wiring.takeDiskChanges()).map(({ path, status }) => ({
-          path,
-          kind: status,
-          version: `${status} ${Date.now()}`,
-        })),
+        Promise.all(
+          (await wiring.takeDiskChanges()).map(async ({ path, status }) => ({
+            path,
+            kind: status,
+            version: `${status} ${(await stat(path).catch(() => undefined))?.mtimeMs ?? ''}`,
+          })),
+        ),
       touchedPaths: () => {
         const taken = touched;
         touched = [];
@@ -121,6 +124,19 @@ export function makePrompt(wiring: PromptWiring) {
     /** What a resume must not tell again. */
     told: () => ({ told: attachments.told(), memoryTold }),
     collect: attachments.collect,
+    /** A compaction took what was told with it. */
+    retell(): void {
+      attachments.retell();
+      if (wiring.earlier === undefined) return;
+      memoryTold = textOf(system.parts(), 'memory');
+      compared = false;
+    },
+    /** The conversation begins anew: so does its prompt. */
+    renew(): void {
+      system.forget();
+      attachments.forget();
+      compared = true;
+    },
     /** A call has read or changed this path. */
     touch: (path: string) => void touched.push(path),
   };

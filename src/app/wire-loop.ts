@@ -191,6 +191,7 @@ export function wireLoop(wiring: LoopWiring) {
           ? {}
           : { summarizeCalls: asks.summarizeCalls }),
         attachments: prompt.collect,
+        ...(stop === 'Stop' ? { transformRequest: observer.sent } : {}),
       }),
       newId,
       now: Date.now,
@@ -219,6 +220,7 @@ export function wireLoop(wiring: LoopWiring) {
     /** What events mean for the parts: touched paths, background work that ends with the agent. */
     listen(event: AgentEvent): void {
       observer.hear(event);
+      if (event.type === 'compacted') prompt.retell();
       if (event.type !== 'tool_start' || !isJsonObject(event.input)) return;
       const path = event.input.file_path ?? event.input.notebook_path;
       if (typeof path === 'string') prompt.touch(resolve(live.now().cwd, path));

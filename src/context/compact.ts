@@ -68,7 +68,9 @@ export async function compactView(
   if (!summary.ok && order.trigger !== 'reactive') return summary;
   const text = summary.ok ? summary.text : mechanicalSummary(summary.why);
 
-  const tails = [Math.min(TAIL_TOKENS, TAIL_SHARE * room), Math.min(2_000, 0.05 * room)];
+  // Who asks for room in a short conversation wants it shorter still.
+  const tailRoom = Math.min(room, preTokens);
+  const tails = [Math.min(TAIL_TOKENS, TAIL_SHARE * tailRoom), Math.min(2_000, 0.05 * tailRoom)];
   for (const [at, tailTokens] of tails.entries()) {
     const kept = splitKept(shrunk.messages, tailTokens, parts.estimate);
     const tail = await shrinkTail(kept.tail, tailTokens, parts);
@@ -80,7 +82,11 @@ export async function compactView(
       return finished(boundary, summarized, decisions, parts);
     }
   }
-  return { ok: false, why: `what has to stay leaves no room in ${formatTokens(compactAt)} tokens` };
+  const isShort = order.trigger === 'manual' && preTokens < compactAt;
+  const why = isShort
+    ? 'it would hardly get shorter'
+    : `what has to stay leaves no room in ${formatTokens(compactAt)} tokens`;
+  return { ok: false, why };
 }
 
 function compose(

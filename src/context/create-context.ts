@@ -9,6 +9,7 @@ import { createGauge } from './gauge.ts';
 import { splitKept, wordsOf } from './kept.ts';
 import { createPipeline, type LevelRun } from './pipeline.ts';
 import { refillBreaker } from './refill-breaker.ts';
+import { skillsInUse } from './skills-in-use.ts';
 import type { Carried } from './summary.ts';
 import { createTokenEstimate, sum } from './tokens.ts';
 import { createView } from './view.ts';
@@ -101,6 +102,11 @@ export function createContext(parts: ContextParts): Context {
   });
   let before: { readonly messages: readonly Message[]; readonly after: readonly Message[] } | undefined;
 
+  const carriedOf = (messages: readonly Message[]): Carried => {
+    const carried = parts.carried();
+    return { ...carried, skills: [...new Set([...carried.skills, ...skillsInUse(messages)])] };
+  };
+
   const compactWith: Context['compactWith'] = async (messages, order, signal) => {
     const prepared = await pipeline.prepare(messages);
     const room = limits(parts.model());
@@ -116,6 +122,7 @@ export function createContext(parts: ContextParts): Context {
       full,
       {
         ...parts,
+        carried: () => carriedOf(messages),
         estimate,
         callOf: view.callOf,
         requestTokens: (raw) => gauge.scale(gauge.overhead() + raw),
@@ -150,7 +157,7 @@ export function createContext(parts: ContextParts): Context {
         pins: pins.flatMap((pin) => (pin.role === 'user' ? [wordsOf(pin)] : [])),
         keptMessages: kept.length,
         summarizedMessages: sent.filter((message) => message.role !== 'boundary').length - kept.length,
-        carried: parts.carried(),
+        carried: carriedOf(messages),
       };
     },
     undo: (messages) => {

@@ -106,22 +106,34 @@ export function createPipeline(parts: PipelineParts): Pipeline {
     for (const message of added) await add(message);
   };
 
+  const prepare = async (messages: readonly Message[]): Promise<ContextResult> => {
+    await sync(messages);
+    const before = tokens();
+    makeRoom();
+    return { messages, view: view.messages(), tokens: tokens(), freedTokens: Math.max(0, before - tokens()) };
+  };
+
+  const drain = async (messages: readonly Message[]): Promise<boolean> => {
+    await sync(messages);
+    staged = collapse(facts());
+    if (commitStaged(WORTH_A_RETRY)) return true;
+    const cheap = snipAndMicrocompact(() => false);
+    if (worth(cheap) < WORTH_A_RETRY * parts.compactAt()) return false;
+    take(cheap);
+    return true;
+  };
+
+  // `/context` may look while a query does: one at a time, or both would add the same messages.
+  let turn: Promise<unknown> = Promise.resolve();
+  const inTurn = <Answer>(look: () => Promise<Answer>): Promise<Answer> => {
+    const answer = turn.then(look, look);
+    turn = answer;
+    return answer;
+  };
+
   return {
-    prepare: async (messages): Promise<ContextResult> => {
-      await sync(messages);
-      const before = tokens();
-      makeRoom();
-      return { messages, view: view.messages(), tokens: tokens(), freedTokens: Math.max(0, before - tokens()) };
-    },
-    drain: async (messages) => {
-      await sync(messages);
-      staged = collapse(facts());
-      if (commitStaged(WORTH_A_RETRY)) return true;
-      const cheap = snipAndMicrocompact(() => false);
-      if (worth(cheap) < WORTH_A_RETRY * parts.compactAt()) return false;
-      take(cheap);
-      return true;
-    },
+    prepare: (messages) => inTurn(() => prepare(messages)),
+    drain: (messages) => inTurn(() => drain(messages)),
     tokens,
   };
 }

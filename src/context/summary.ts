@@ -1,6 +1,7 @@
 import type { Message, TextBlock, UserMessage } from '../contracts/message.ts';
 import { isTyped, wordsOf } from './kept.ts';
 import { isPinned } from './levels.ts';
+import { SKILLS_TITLE } from './skills-in-use.ts';
 
 /** What the session knows by itself and no summary may lose. */
 export type Carried = {
@@ -92,7 +93,7 @@ function factLines(carried: Carried): readonly string[] {
     ...section('Files changed so far', filesChanged),
     ...section('Files read so far', unchanged),
     ...section('The to-do list', todos),
-    ...section('Skills in use', skills),
+    ...section(`${SKILLS_TITLE} (load one again with the Skill tool before relying on it)`, skills),
     ...(plan === undefined ? [] : [`The plan the user approved:\n${plan}`]),
   ];
 }

@@ -41,6 +41,8 @@ export type Agent = {
   continue(): Promise<Terminal>;
   steer(words: Prompt): QueuedMessage;
   followUp(words: Prompt): QueuedMessage;
+  /** Words that stay as they are through any number of compactions; heard with the next request. */
+  pin(words: Prompt): Promise<void>;
   /** Takes a queued message back before it is delivered. */
   unqueue(id: string): QueuedMessage | undefined;
   answerPermission(id: string, answer: PermissionAnswer, by?: 'person' | 'host'): boolean;

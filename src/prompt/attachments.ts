@@ -23,6 +23,7 @@ export type AttachmentParts = {
   readonly memory: {
     touch(paths: readonly string[]): Promise<readonly MemoryFile[]>;
     changed(): Promise<readonly MemoryFile[]>;
+    retell(): void;
   };
   readonly todos: () => readonly Todo[];
   readonly date: () => string;
@@ -51,11 +52,17 @@ export function createAttachments(
   /** The system prompt has just been rendered: what stands in it is not news. Otherwise the first `collect` is the beginning. */
   begin(): void;
   collect(): Promise<readonly string[]>;
+  /** What was told has left the conversation with a compaction: whatever still differs from the prompt is told again. */
+  retell(): void;
+  /** A new beginning: nothing was told yet. */
+  forget(): void;
   told(): Told | undefined;
 } {
   const now = (): Told => ({ date: parts.date(), mode: parts.mode(), catalog: parts.catalog() });
   const filesTold = new Map<string, string>();
   let told = before;
+  // The mode is never part of the prompt, so a resumed conversation that was compacted hears of it again.
+  let first = before && beginning(before);
   let todosSeen = '';
   let quietTurns = 0;
 
@@ -96,6 +103,7 @@ export function createAttachments(
   const standing = (): readonly string[] => {
     const current = now();
     const previous = told ?? beginning(current);
+    first ??= previous;
     told = current;
     return [
       ...(current.date === previous.date ? [] : [`The date is now ${current.date}.`]),
@@ -107,6 +115,7 @@ export function createAttachments(
   return {
     begin: () => {
       told ??= beginning(now());
+      first ??= told;
     },
     collect: async () => {
       const news = [
@@ -117,6 +126,14 @@ export function createAttachments(
         ...parts.backgroundNews(),
       ];
       return news.map(reminder);
+    },
+    retell: () => {
+      told = first;
+      parts.memory.retell();
+    },
+    forget: () => {
+      told = undefined;
+      first = undefined;
     },
     told: () => told,
   };

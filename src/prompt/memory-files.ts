@@ -29,18 +29,29 @@ export type Memory = {
   touch(paths: readonly string[]): Promise<readonly MemoryFile[]>;
   /** Files that read differently now; a file that is gone comes with empty text. */
   changed(): Promise<readonly MemoryFile[]>;
+  /** A file was changed by the user in our sight, so that it reads differently is no news. */
+  accept(path: string): Promise<void>;
+  /** What was told beside the prompt has left the conversation: it is told again when it is due. */
+  retell(): void;
   report(): MemoryReport;
 };
 
 const IMPORT_DEPTH = 5;
 const TOTAL_CHARS = 120_000;
 
-type Known = { readonly file: MemoryFile; readonly folder: string; readonly mtimeMs: number };
+type Known = {
+  readonly file: MemoryFile;
+  readonly folder: string;
+  readonly realPath: string;
+  readonly mtimeMs: number;
+};
 
 /** The memory files of a session: found, read once each, with what they import. */
 export function createMemory(parts: MemoryParts): Memory {
-  const loaded: Known[] = [];
-  const waiting: Known[] = [];
+  let loaded: Known[] = [];
+  let waiting: Known[] = [];
+  /** As the prompt shows them, by path. */
+  let shown = new Map<string, string>();
   const problems: string[] = [];
   const visited = new Set<string>();
   const foldersSeen = new Set<string>();
@@ -68,7 +79,10 @@ export function createMemory(parts: MemoryParts): Memory {
       ...(importedBy === undefined ? {} : { importedBy }),
       ...(parsed.paths === undefined ? {} : { paths: parsed.paths }),
     };
-    const own = parsed.text === '' || isRepeated ? [] : keep({ file, folder, mtimeMs: source.mtimeMs });
+    const own =
+      parsed.text === '' || isRepeated
+        ? []
+        : keep({ file, folder, realPath: source.realPath, mtimeMs: source.mtimeMs });
     const imported: Known[] = [];
     for (const target of parsed.imports) imported.push(...(await follow(target, place, folder, depth)));
     return [...own, ...imported];
@@ -138,6 +152,12 @@ export function createMemory(parts: MemoryParts): Memory {
 
   return {
     load: async () => {
+      loaded = [];
+      waiting = [];
+      problems.length = 0;
+      visited.clear();
+      foldersSeen.clear();
+      chars = 0;
       const found: Known[] = [
         ...(await read({ path: parts.managedFile, scope: 'managed' }, dirname(parts.managedFile), 0)),
       ];
@@ -145,6 +165,7 @@ export function createMemory(parts: MemoryParts): Memory {
       const folders = foldersDown(parts.root, parts.cwd());
       for (const folder of folders) found.push(...(await readFolder(folder, 'project')));
       for (const folder of folders) found.push(...(await readRules(folder)));
+      shown = new Map(found.map(({ file }) => [file.path, file.text]));
       return found.map((known) => known.file);
     },
     touch: async (paths) => {
@@ -180,6 +201,34 @@ export function createMemory(parts: MemoryParts): Memory {
         if (text !== known.file.text) changes.push(file);
       }
       return changes;
+    },
+    accept: async (path) => {
+      const index = loaded.findIndex(({ file }) => file.path === path);
+      const known = loaded[index];
+      const source = known && (await readMemoryFile(path, guardOf(known.file)));
+      if (known === undefined || source?.ok !== true) return;
+      loaded[index] = {
+        ...known,
+        file: { ...known.file, text: (await parseMemory(source.text)).text },
+        mtimeMs: source.mtimeMs,
+      };
+    },
+    retell: () => {
+      const brought = loaded.filter(({ file }) => !shown.has(file.path));
+      for (const known of brought) {
+        chars -= known.file.text.length;
+        if (known.file.paths !== undefined) waiting.push(known);
+        else visited.delete(known.realPath);
+        foldersSeen.delete(known.folder);
+      }
+      loaded = loaded
+        .filter(({ file }) => shown.has(file.path))
+        .map((known) => {
+          const text = shown.get(known.file.path);
+          return text === undefined || text === known.file.text
+            ? known
+            : { ...known, file: { ...known.file, text }, mtimeMs: Number.NaN };
+        });
     },
     report: () => ({
       files: [

@@ -356,3 +356,15 @@ test('questions go out with an id, come back by it once, and an abort answers wh
 test('an empty conversation has nothing to continue', async () => {
   await expect(scriptedAgent([empty()]).agent.continue()).rejects.toThrow('nothing to continue');
 });
+
+test('pinned words join at once when idle, and like steering while a query runs; they are marked either way', async () => {
+  const made = scriptedAgent([calls('Echo')]);
+  await made.agent.pin('never touch vendor');
+  made.agent.subscribe((event) => {
+    if (event.type === 'tool_start') void made.agent.pin('nor dist');
+  });
+  await made.agent.prompt('go');
+  const pins = made.agent.state().messages.filter((message) => message.role === 'user' && message.pinned === true);
+  expect(wordsOf(pins)).toEqual(['never touch vendor', 'nor dist']);
+  expect(wordsOf(made.agent.state().messages)).toEqual(['never touch vendor', 'go', 'nor dist', 'done']);
+});

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Todo } from '../../src/contracts/display.ts';
+import type { PermissionMode } from '../../src/contracts/permission.ts';
 import { type AttachmentParts, createAttachments, type FileChange } from '../../src/prompt/attachments.ts';
 import type { Catalog } from '../../src/prompt/catalog-changes.ts';
 import type { MemoryFile } from '../../src/prompt/memory-text.ts';
@@ -8,7 +9,7 @@ const CATALOG: Catalog = { skills: [], agents: [], tools: ['Read'], mcpInstructi
 const quiet: AttachmentParts = {
   changedFiles: async () => [],
   touchedPaths: () => [],
-  memory: { touch: async () => [], changed: async () => [] },
+  memory: { touch: async () => [], changed: async () => [], retell: () => undefined },
   todos: () => [],
   date: () => '2026-11-21',
   mode: () => 'default',
@@ -108,6 +109,7 @@ test('memory of touched folders and changed memory files are shown, background n
     memory: {
       touch: async (paths) => (paths.includes('pkg/a.ts') ? [file] : []),
       changed: async () => [{ ...file, scope: 'project', text: '' }],
+      retell: () => undefined,
     },
     backgroundNews: () => ['Shell 1 ended with exit code 0.'],
   });
@@ -119,4 +121,25 @@ test('memory of touched folders and changed memory files are shown, background n
   );
   expect(news[1]).toBe(told('The instructions in /p/pkg/CLAUDE.md are gone; they no longer apply.'));
   expect(news[2]).toBe(told('Shell 1 ended with exit code 0.'));
+});
+
+test('after a compaction what differs from the prompt is told again, after a new beginning it is not', async () => {
+  let mode: PermissionMode = 'default';
+  let retold = 0;
+  const retell = () => {
+    retold += 1;
+  };
+  const attachments = createAttachments({ ...quiet, mode: () => mode, memory: { ...quiet.memory, retell } });
+  attachments.begin();
+  mode = 'plan';
+  const [planWords] = await attachments.collect();
+  expect(planWords).toContain('lan');
+  expect(await attachments.collect()).toEqual([]);
+  attachments.retell();
+  expect(await attachments.collect()).toEqual([planWords]);
+  expect(retold).toBe(1);
+  mode = 'default';
+  attachments.forget();
+  attachments.begin();
+  expect(await attachments.collect()).toEqual([]);
 });

@@ -215,3 +215,33 @@ test('a pinned line is added to its file, and what is there stays as it is', asy
   expect(await readFile(shared.path, 'utf8')).toBe('# Ours\r\nno newline at the end\r\n- never push\r\n');
   expect(await readFile(local.path, 'utf8')).toBe('- only here\n- and this\n');
 });
+
+test('after a compaction what was told beside the prompt is told again: nested files, rules, and edits', async () => {
+  await put({
+    'project/CLAUDE.md': 'before',
+    'project/.claude/rules/sh.md': '---\npaths: "**/*.sh"\n---\nUse spaces.',
+    'project/pkg/CLAUDE.md': 'pkg',
+  });
+  const own = memory();
+  await own.load();
+  expect((await own.touch(['pkg/a.sh'])).map((file) => file.text)).toEqual(['pkg', 'Use spaces.']);
+  await put({ 'project/CLAUDE.md': 'after' });
+  await utimes(join(root, 'CLAUDE.md'), 1, 1);
+  expect((await own.changed()).map((file) => file.text)).toEqual(['after']);
+  expect([...(await own.touch(['pkg/a.sh'])), ...(await own.changed())]).toEqual([]);
+  own.retell();
+  expect((await own.changed()).map((file) => file.text)).toEqual(['after']);
+  expect((await own.touch(['pkg/a.sh'])).map((file) => file.text)).toEqual(['pkg', 'Use spaces.']);
+  expect([...(await own.touch(['pkg/a.sh'])), ...(await own.changed())]).toEqual([]);
+});
+
+test('loading anew begins anew, and an accepted edit is no news', async () => {
+  await put({ 'project/CLAUDE.md': 'one\n' });
+  const own = memory();
+  expect((await own.load()).map((file) => file.text)).toEqual(['one']);
+  await appendPin(join(root, 'CLAUDE.md'), 'two');
+  await utimes(join(root, 'CLAUDE.md'), 1, 1);
+  await own.accept(join(root, 'CLAUDE.md'));
+  expect(await own.changed()).toEqual([]);
+  expect((await own.load()).map((file) => file.text)).toEqual(['one\n- two']);
+});

@@ -1,4 +1,5 @@
 import { INIT_PROMPT } from '../../prompt/init-prompt.ts';
+import { previewWords } from '../manual-compact.ts';
 import { type BuiltinCommand, done, failed, plain, show } from './builtin-command.ts';
 
 const EFFORTS = ['off', 'low', 'medium', 'high', 'max'] as const;
@@ -15,9 +16,7 @@ export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [
       const messages = agent.state().messages;
       if (words === 'preview') {
         const preview = await loop.context.preview(messages);
-        return show(
-          `Now about ${preview.preTokens} tokens; ${preview.keptTokens} would stay as they are (${preview.keptMessages} messages, ${preview.pins.length} pins), ${preview.summarizedMessages} messages would become a summary.`,
-        );
+        return show(previewWords(preview));
       }
       if (words === 'undo') {
         const before = loop.context.undo(messages);
@@ -42,11 +41,11 @@ export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [
     name: 'effort',
     description: 'how hard the model should think',
     argumentHint: EFFORTS.join('|'),
-    async run(args, { live }) {
+    async run(args, { live, setEffort }) {
       const effort = EFFORTS.find((known) => known === args.trim());
       if (effort === undefined)
         return failed(`The effort is ${live.now().effort}. Choose one of ${EFFORTS.join(', ')}.`);
-      live.change({ effort });
+      setEffort(effort);
       return done(`Effort: ${effort}.`);
     },
   },
@@ -61,6 +60,7 @@ export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [
     async run(_args, { agent, compact, hooks, loop }) {
       if (agent.state().status !== 'idle') return failed('A reply is being written. Stop it first, or wait.');
       await compact.replace([], 'manual');
+      loop.prompt.renew();
       loop.readState.forgetShown();
       loop.observer.expect('The conversation was cleared.');
       await hooks.fire('SessionStart', { source: 'clear' }, new AbortController().signal);

@@ -1,6 +1,7 @@
 import { formatDuration, formatMoney, formatTokens } from '../../lib/format.ts';
 import { explain } from '../../settings/merge.ts';
 import { renderContextUsage } from '../context-usage.ts';
+import { pinWords } from '../pin-words.ts';
 import { type BuiltinCommand, plain, show } from './builtin-command.ts';
 
 /** Commands that only show something. */
@@ -41,8 +42,12 @@ export const LOOK_COMMANDS: readonly BuiltinCommand[] = [
   },
   {
     name: 'memory',
-    description: 'the instruction files that are read here',
-    async run(_args, { loop }) {
+    description: 'the instruction files that are read here; with words, keeps them for good',
+    argumentHint: '[user:|local:] [words to keep]',
+    async run(args, parts) {
+      const { loop } = parts;
+      if (args.trim() !== '') return pinWords(args, parts);
+      await loop.ready();
       const { files, problems } = loop.prompt.memory.report();
       const lines = files.map(
         (file) =>

@@ -1,0 +1,55 @@
+import { createConversation } from '../../src/app/compose.ts';
+import { readEnvironment } from '../../src/app/environment.ts';
+import type { Conversation } from '../../src/contracts/conversation.ts';
+import type { AgentEvent } from '../../src/contracts/event.ts';
+import type { RunOptions } from '../../src/contracts/run-options.ts';
+import { bareEnvironment } from './environment.ts';
+import type { TempProject } from './temp-project.ts';
+
+export type Composed = {
+  readonly conversation: Conversation;
+  readonly events: readonly AgentEvent[];
+  /** What a command answers, in words. */
+  readonly command: (line: string) => Promise<string>;
+  readonly close: () => Promise<void>;
+};
+
+/** A conversation as the program makes it, without a face, against a server. */
+export async function composed(
+  project: TempProject,
+  apiUrl: string,
+  options: Partial<RunOptions> = {},
+  variables: Readonly<Record<string, string>> = {},
+): Promise<Composed> {
+  const made = await createConversation(
+    {
+      cwd: project.dir,
+      face: 'host',
+      session: { kind: 'new' },
+      persistence: 'disk',
+      partialMessages: false,
+      addDirs: [],
+      mcpConfig: [],
+      mcpSources: 'all',
+      debug: 'off',
+      trust: 'this-run',
+      ...options,
+    },
+    readEnvironment({ ...bareEnvironment(project, apiUrl), ...variables }),
+  );
+  if (!made.ok) throw new Error(made.problem);
+  const { conversation } = made;
+  const events: AgentEvent[] = [];
+  conversation.agent.subscribe((event) => void events.push(event));
+  await conversation.ready?.();
+  return {
+    conversation,
+    events,
+    async command(line) {
+      const outcome = await conversation.runCommand(line);
+      if (outcome.kind === 'show') return outcome.markdown;
+      return outcome.kind === 'done' || outcome.kind === 'failed' ? (outcome.words ?? '') : outcome.kind;
+    },
+    close: () => conversation.close('other'),
+  };
+}
