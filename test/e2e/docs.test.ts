@@ -22,24 +22,32 @@ function blocksOf(page: string) {
 }
 
 /** What the example of each page makes true: words that reach the model, or that are printed. */
-const EXAMPLES: readonly (readonly [page: string, words: readonly string[], turns?: Script['turns']])[] = [
-  ['commands.md', ['Look for misleading names in what lies here', 'RULES.md', 'Names are nouns.']],
-  ['skills.md', ['How the changelog of this project is written', 'No commit hashes', 'for the last release']],
-  ['sub-agents.md', ['Finds where something is written down']],
-  [
-    'hooks.md',
-    ['Today is a Friday.', 'Publishing is done by the release workflow.'],
-    [calls(toolUse('Bash', { command: 'npm publish', description: 'Publish' }, 'toolu_1')), says('Not from here.')],
-  ],
-  ['settings.md', ['model = "haiku"', '.claude/settings.json:3']],
-  ['output-styles.md', ['Answer like a telegram']],
-  ['mcp.md', ['clock (project)', 'approv']],
-  ['plan-mode.md', ['Plan mode is on']],
+type Example = { readonly page: string; readonly words: readonly string[]; readonly turns?: Script['turns'] };
+
+const EXAMPLES: readonly Example[] = [
+  { page: 'commands.md', words: ['Look for misleading names in what lies here', 'RULES.md', 'Names are nouns.'] },
+  {
+    page: 'skills.md',
+    words: ['How the changelog of this project is written', 'No commit hashes', 'for the last release'],
+  },
+  { page: 'sub-agents.md', words: ['Finds where something is written down'] },
+  {
+    page: 'hooks.md',
+    words: ['Today is a Friday.', 'Publishing is done by the release workflow.'],
+    turns: [
+      calls(toolUse('Bash', { command: 'npm publish', description: 'Publish' }, 'toolu_1')),
+      says('Not from here.'),
+    ],
+  },
+  { page: 'settings.md', words: ['model = "haiku"', '.claude/settings.json:3'] },
+  { page: 'output-styles.md', words: ['Answer like a telegram'] },
+  { page: 'mcp.md', words: ['clock (project)', 'approv'] },
+  { page: 'plan-mode.md', words: ['Plan mode is on'] },
 ];
 
 test.each(EXAMPLES)(
-  'the example of docs/%s works as it is written',
-  async (page, words, turns = () => says('Fine.')) => {
+  'the example of docs/$page works as it is written',
+  async ({ page, words, turns = () => says('Fine.') }) => {
     const blocks = blocksOf(page);
     await using project = await createTempProject();
     for (const { name, text } of blocks) {

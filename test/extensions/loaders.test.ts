@@ -70,7 +70,7 @@ test.each([
   ['$1 then $2 and $3', 'one "two words"', 'one then two words and'],
   ['Say hi', 'loudly', 'Say hi\n\nloudly'],
   ['Status: !`git status`', '', 'Status: [sh git status]'],
-  ['See @src/a.ts, please', '', 'See [file src/a.ts,] please'],
+  ['See @src/a.ts, please', '', 'See [file src/a.ts], please'],
   ['mail me@example.com', '', 'mail me@example.com'],
   ['```\n!`rm x` @y\n```', '', '```\n!`rm x` @y\n```'],
   ['Run !`echo $1`', 'x', 'Run [sh echo x]'],
