@@ -91,7 +91,7 @@ export function makeSubagents(parts: SubagentParts): Subagents {
       await tell(event);
       if (event.type === 'tool_start') {
         calls += 1;
-        report(`${event.tool} ${event.title}`);
+        report(event.title.startsWith(event.tool) ? event.title : `${event.tool} ${event.title}`);
       }
       if (event.type === 'turn_end') tokens += (event.usage?.outputTokens ?? 0) + (event.usage?.inputTokens ?? 0);
       if (event.type === 'message_end' && event.message.role === 'assistant') text = wordsOf(event.message);

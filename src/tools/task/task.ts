@@ -68,8 +68,14 @@ export function createTaskTool(parts: TaskParts) {
       return {
         content: report.text === '' ? '(the sub-agent said nothing)' : report.text,
         ...(report.failed ? { isError: true } : {}),
-        display: { kind: 'agent', agentType: type, summary: description, calls: report.calls },
+        display: { kind: 'agent', agentType: type, summary: firstWords(report.text), calls: report.calls },
       };
     },
   });
+}
+
+/** What a person reads beside the call: the line the answer begins with. */
+function firstWords(text: string): string {
+  const [line = ''] = text.trim().split('\n');
+  return line.length > 120 ? `${line.slice(0, 119)}…` : line;
 }

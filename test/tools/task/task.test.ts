@@ -31,7 +31,7 @@ test('the last message of the sub-agent is the result', async () => {
   expect(orders).toMatchObject([{ callId: 'call_7', type: 'explore', prompt: 'Where is it?', model: 'small' }]);
   expect(outcome).toEqual({
     content: 'Found it.',
-    display: { kind: 'agent', agentType: 'explore', summary: 'Find it', calls: 3 },
+    display: { kind: 'agent', agentType: 'explore', summary: 'Found it.', calls: 3 },
   });
 });
 
