@@ -18,6 +18,12 @@ export type Effect =
   | { readonly type: 'find_files'; readonly query: string }
   | { readonly type: 'mode'; readonly mode: string }
   | { readonly type: 'picked'; readonly purpose: PickerPurpose; readonly id: string }
+  | { readonly type: 'list_sessions'; readonly scope: 'folder' | 'all' }
+  | { readonly type: 'search_sessions'; readonly words: string; readonly scope: 'folder' | 'all' }
+  | { readonly type: 'session'; readonly does: 'open' | 'fork' | 'preview' | 'remove'; readonly id: string }
+  | { readonly type: 'rename_session'; readonly id: string; readonly title: string }
+  /** Shows how a theme looks; without a name, the chosen one comes back. */
+  | { readonly type: 'try_theme'; readonly name: string | undefined }
   | { readonly type: 'open_picker'; readonly purpose: PickerPurpose }
   | { readonly type: 'remember'; readonly words: string }
   | { readonly type: 'leave' | 'suspend' | 'external_editor' | 'transcript' | 'background' | 'repaint' };
