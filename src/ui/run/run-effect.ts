@@ -11,7 +11,7 @@ import { printing } from '../view/view-state.ts';
 import { copySequence } from './copy-text.ts';
 import type { EffectHost } from './effect-host.ts';
 import { openView } from './open-view.ts';
-import { openDiff, openTranscript, writePage } from './pages.ts';
+import { openDiff, openPreview, openTranscript, writePage } from './pages.ts';
 import { openPicker, pick } from './pickers.ts';
 import { readImages } from './read-images.ts';
 
@@ -63,6 +63,17 @@ async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
       if (!set.ok) return say(host, { kind: 'notice', level: 'warn', text: set.why });
       return change((view) => ({ ...view, facts: { ...view.facts, mode: set.mode } }));
     }
+    case 'list_sessions':
+      return host.sessions.open(effect.scope);
+    case 'search_sessions':
+      return host.sessions.search(effect.words, effect.scope);
+    case 'rename_session':
+      return host.sessions.rename(effect.id, effect.title);
+    case 'session':
+      return onSession(effect.does, effect.id, host);
+    case 'try_theme':
+      host.output.tryTheme(effect.name);
+      return host.repaint();
     case 'open_picker':
       return openPicker(effect.purpose, host);
     case 'picked':
@@ -90,6 +101,17 @@ async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
       return host.repaint();
     default:
       return exhaustive(effect);
+  }
+}
+
+async function onSession(does: 'open' | 'fork' | 'preview' | 'remove', id: string, host: EffectHost): Promise<void> {
+  switch (does) {
+    case 'preview':
+      return openPreview(id, host);
+    case 'remove':
+      return host.sessions.remove(id);
+    default:
+      return host.leave({ type: 'resume', sessionId: id, fork: does === 'fork' ? 'fork' : 'same' });
   }
 }
 
