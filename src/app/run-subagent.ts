@@ -111,6 +111,10 @@ export function makeSubagents(parts: SubagentParts): Subagents {
       config: { ...base.config, maxTurns: kind.maxTurns, chain, skipFirstPoll: true },
       system: () => system,
       tools: () => tools,
+      // Who cannot search for tools is sent all it may use.
+      toolSpecs: tools.some(({ name }) => name === 'ToolSearch')
+        ? base.toolSpecs
+        : (offered) => offered.map(({ spec }) => spec),
       cwd: () => owners.cwdOf(agentId) ?? base.cwd(),
       gate: (request, hint, signal) => {
         owners.claim(request.callId, agentId);

@@ -89,10 +89,19 @@ test('reads that could hang or flood are refused at once', async () => {
   });
 });
 
-test('a large result is kept whole, and the model gets its head, its tail and the place', async () => {
+test('a large result is kept whole: the model gets its head, its tail and the place, and may look there', async () => {
   await project.write('many.txt', Array.from({ length: 4000 }, (_, at) => `found ${at}`).join('\n'));
   const input = { pattern: 'found', path: 'many.txt', output_mode: 'content', head_limit: 0 };
-  const { big = '' } = await outcomesOf([toolUse('Grep', input, 'big')]);
+  await using server = await startApiServer({
+    turns: ({ raw }, index) => {
+      const kept = /in (\/[^\s;]+\.txt);/.exec(raw)?.[1] ?? '';
+      const look = toolUse('Read', { file_path: kept, offset: 2000, limit: 1 }, 'look');
+      return [calls(toolUse('Grep', input, 'big')), calls(look), says('seen')][index];
+    },
+  });
+  await runOuro(project, ['-p', 'go'], server.url);
+  const { big = '', look } = resultsIn(server.requests()[2]?.raw);
+  expect(look).toContain('2000→many.txt:2000:found 1999');
   expect(big.length).toBeLessThan(30_000);
   expect(big).toContain('found 0\n');
   expect(big).toContain('found 3999');
