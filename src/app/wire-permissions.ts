@@ -52,7 +52,7 @@ export type Permissions = PolicySource & {
   confirmTarget(path: string): Promise<void>;
   readonly sandbox: Sandbox;
   update(updates: readonly PermissionUpdate[]): Promise<void>;
-  /** Rules that cannot be read or can never match, as sentences for the start. */
+  /** Rules that cannot be read, can never match or contradict another, as sentences for the start. */
   warnings(): readonly string[];
 };
 
@@ -104,7 +104,7 @@ export function wirePermissions(wiring: PermissionWiring): Permissions {
     update: changes.apply,
     warnings: () =>
       lintRules(source.rules())
-        .filter(({ kind }) => kind === 'malformed' || kind === 'dead')
+        .filter(({ kind }) => kind !== 'shadowed')
         .map(({ text }) => text),
   };
 

@@ -3,6 +3,7 @@ import { characterProblems } from './bash/check-bytes.ts';
 import { commandPattern } from './bash/command-rule.ts';
 import { isCovered } from './bash/covered.ts';
 import { readNarrowly } from './bash/narrow.ts';
+import { opaqueTexts } from './bash/opaque.ts';
 import { readWidely, type WideReading } from './bash/wide.ts';
 import { type DecisionContext, findRule, resolveIn } from './context.ts';
 import { type Findings, type Need, ruleSays } from './finding.ts';
@@ -34,7 +35,9 @@ export function shellFindings(context: DecisionContext, command: string): Findin
     'allow',
     (rule) => rule.tool === 'Bash' && (rule.specifier === undefined || isWhole(rule.specifier, command)),
   );
-  if (whole !== undefined && characters.length === 0 && (unanalysed.length === 0 || !watchesBash(context))) {
+  const opaque = watchesBash(context) ? opaqueTexts(script, wide) : [];
+  const isNamed = !watchesBash(context) || (unanalysed.length === 0 && opaque.length === 0);
+  if (whole !== undefined && characters.length === 0 && (isNamed || whole.specifier !== undefined)) {
     const cover: Need = {
       kind: 'command',
       subject: command,
@@ -50,9 +53,12 @@ export function shellFindings(context: DecisionContext, command: string): Findin
     return { objections, needs: [cover, ...writes], unanalysed, hardened: 'none' };
   }
   const parts = narrow.parts.map((part) => partNeeds(context, part));
-  const unclear: readonly Need[] = unanalysed.map((text) => ({ kind: 'command', subject: command, text }));
+  // A rule for just this command has looked at its text.
+  const isOpen = parts.some((part) => part.needs.some((need) => need.cover === undefined));
+  const unread = [...unanalysed, ...(isOpen ? opaque : [])];
+  const unclear: readonly Need[] = unread.map((text) => ({ kind: 'command', subject: command, text }));
   const hardened = parts.some((part) => part.hardened === 'git') ? 'git' : 'none';
-  return { objections, needs: [...unclear, ...parts.flatMap((part) => part.needs)], unanalysed, hardened };
+  return { objections, needs: [...unclear, ...parts.flatMap((part) => part.needs)], unanalysed: unread, hardened };
 }
 
 /** Lines that go on are read both as they stand and joined, as bash joins them before it looks at the words. */

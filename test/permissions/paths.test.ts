@@ -143,6 +143,18 @@ test('links are followed one by one, up to forty', () => {
   expect(resolve('gone/tail')).toMatchObject({ real: join(fixture.ws, 'gone/tail'), kind: 'missing' });
 });
 
+test('a name is the same in every spelling of its letters, also where the disk keeps them apart', () => {
+  const deny: Setup = { deny: ['Read(caf\u00e9/**)', 'Edit(STRASSE/**)'], mode: 'bypassPermissions' };
+  const verdict = (tool: 'Read' | 'Write', path: string) =>
+    decideTool(fixture, tool, { file_path: path }, deny).verdict;
+  expect([verdict('Read', 'cafe\u0301/x'), verdict('Read', 'CAF\u00c9/x'), verdict('Read', 'cafe/x')]).toEqual([
+    'deny',
+    'deny',
+    'allow',
+  ]);
+  expect([verdict('Write', 'strasse/x'), verdict('Write', '.g\u0131t/x')]).toEqual(['deny', 'allow']);
+});
+
 test('a disk that cannot be looked at asks', () => {
   const broken = {
     ...diskFs,

@@ -15,6 +15,7 @@ export type WideReading = {
 
 const MAX_REACHED = 4_000;
 const MAX_DEPTH = 12;
+const SYSTEM_PROGRAM = /^\/(?:usr\/)?(?:local\/)?s?bin\/[^/]+$/;
 const SHELLS = /^(?:ba|z|k|mk|da|a|fi|c|tc|pw)?sh$/;
 const TEXT_RUNNERS = new Set([
   'eval',
@@ -71,6 +72,11 @@ export function readWidely(script: ParsedScript): WideReading {
     const inner = [...wrappedStarts(argv), ...execStarts(argv)];
     for (const start of inner) reach(argv.slice(start), unknown.slice(start), name, depth + 1);
     for (const text of scriptTexts(name, argv)) readText(text, name, depth + 1);
+    // A program under another name is still that program.
+    if (/^(?:cp|ln|install|mv|cat|dd)$/.test(name)) {
+      const programs = argv.map((word) => word.replace(/^if=/, '')).filter((word) => SYSTEM_PROGRAM.test(word));
+      for (const program of programs) commands.push({ argv: [program], unknown: [false], via: name });
+    }
   }
 
   function readText(text: string, via: string, depth: number): void {
@@ -178,13 +184,44 @@ function execStarts(argv: readonly string[]): readonly number[] {
 /** Words that some program will read as a script of their own. */
 function scriptTexts(name: string, argv: readonly string[]): readonly string[] {
   if (SHELLS.test(name)) return argv.slice(1).flatMap((word) => (/^[-+]\w*$/.test(word) ? [] : [word]));
-  if (name === 'eval' || name === 'ssh' || name === 'watch') return [argv.slice(1).join(' '), ...argv.slice(1)];
+  if (name === 'eval' || name === 'ssh' || name === 'watch')
+    return [argv.slice(1).join(' '), ...argv.slice(1), ...argv.slice(1).map((word) => word.replace(/^[A-Za-z]+=/, ''))];
   if (name === 'alias') return argv.slice(1).map((word) => word.replace(/^[^=]*=/, ''));
   if (name === 'env') return argv.slice(1).map((word) => word.replace(/^(?:-S|--split-string=)/, ''));
+  if (Object.hasOwn(RUNNING_OPTIONS, name)) return optionTexts(RUNNING_OPTIONS[name] ?? [], argv);
+  if (name === 'sed') return argv.slice(1).flatMap((word) => /(?:^|[;\n\d$/])\s*e\s+(.+)/s.exec(word)?.[1] ?? []);
+  if (/^(?:vim?|nvim|view|ex)$/.test(name)) return argv.slice(1).map((word) => word.replace(/^\+?[:!\s]*!?/, ''));
   if (name === 'git') return argv.slice(1).flatMap((word) => /=!?(.*)/s.exec(word)?.[1] ?? []);
   if (TEXT_RUNNERS.has(name)) return argv.slice(1).filter((word) => /\s/.test(word));
   if (/^(?:find|fd|awk|gawk|mawk|perl|python3?|ruby|node)$/.test(name)) return argv.slice(1).flatMap(systemCalls);
   return [];
+}
+
+/** Options whose value is a command line. */
+const RUNNING_OPTIONS: Readonly<Record<string, readonly string[]>> = {
+  tar: ['--checkpoint-action', '--to-command', '--use-compress-program', '-I', '--info-script', '-F', '--rsh-command'],
+  man: ['-P', '--pager', '-H', '--html'],
+  rsync: ['-e', '--rsh', '--rsync-path'],
+  scp: ['-S', '-o'],
+  sftp: ['-S', '-o'],
+  sort: ['--compress-program'],
+  rg: ['--pre', '--hostname-bin'],
+  split: ['--filter'],
+  zip: ['-TT', '--unzip-command'],
+};
+
+function optionTexts(options: readonly string[], argv: readonly string[]): readonly string[] {
+  return argv.flatMap((word, at) => {
+    const [name = '', ...value] = word.split('=');
+    const glued = options.find((option) => option.length === 2 && word.startsWith(option) && word.length > 2);
+    const text = options.includes(word)
+      ? argv[at + 1]
+      : options.includes(name)
+        ? value.join('=')
+        : glued && word.slice(2);
+    // `exec=command`, `ProxyCommand=command`.
+    return text === undefined ? [] : [text, text.replace(/^[A-Za-z]+=/, '')];
+  });
 }
 
 /** `system("rm x")` in the text of another language: a courtesy, not a promise. */

@@ -71,7 +71,10 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
 
 /** Every word from which another command may start. Generous: an option nobody knows may or may not take a value. */
 export function wrappedStarts(argv: readonly string[]): readonly number[] {
-  const wrapper = Object.hasOwn(WRAPPERS, nameOf(argv)) ? WRAPPERS[nameOf(argv)] : undefined;
+  const name = nameOf(argv);
+  // The loader runs the program it is given.
+  const known = /^ld(?:-[\w-]+)?\.so(?:\.\d+)*$/.test(name) ? 'nohup' : name;
+  const wrapper = Object.hasOwn(WRAPPERS, known) ? WRAPPERS[known] : undefined;
   if (wrapper === undefined) return [];
   const starts = new Set<number>();
   let operands = wrapper.operands;
