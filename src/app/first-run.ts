@@ -1,17 +1,15 @@
 import { existsSync } from 'node:fs';
-import { readFile, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { applyEdits, modify } from 'jsonc-parser';
 import type { FirstRunAnswer, FirstRunQuestion, LocalModels } from '../contracts/first-run.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
-import { ifThere } from '../lib/errno.ts';
-import { writePrivately } from '../lib/private-file.ts';
 import { NO_KEY } from '../model/choose-port.ts';
 import { discoverLocalServers, modelsAt } from '../model/discovery.ts';
 import { chooseModel } from './choose-model.ts';
 import { inSample } from './demo-place.ts';
 import type { Environment } from './environment.ts';
 import { trustQuestion } from './folder-trust.ts';
+import { keepSetting } from './keep-setting.ts';
 import { readSettings } from './read-settings.ts';
 import { storedKey, storeKey } from './stored-key.ts';
 import { VERSION } from './version.ts';
@@ -60,7 +58,7 @@ export async function settleFirstRun(
       await storeKey(ouroHome, model.key);
       return run;
     case 'named':
-      await keepModel(join(ouroHome, 'settings.json'), model.model);
+      await keepSetting(ouroHome, 'model', model.model);
       return { ...run, model: model.model };
     default:
       return run;
@@ -73,14 +71,6 @@ async function keepTrust(folder: string, trust: 'folder' | 'below', environment:
   const at = trust === 'below' ? dirname(folder) : folder;
   await asked.store.trust(at, trust, trust === 'below' ? {} : asked.marks, new Date());
   if (trust === 'below') await asked.store.approve(folder, asked.marks);
-}
-
-/** The chosen model is the user's from now on; every other byte of the file stays. */
-async function keepModel(file: string, model: string): Promise<void> {
-  const before = (await ifThere(readFile(file, 'utf8'))) ?? '';
-  const text = before.trim() === '' ? '{}\n' : before;
-  const formattingOptions = { insertSpaces: true, tabSize: 2, eol: '\n' };
-  await writePrivately(file, applyEdits(text, modify(text, ['model'], model, { formattingOptions })));
 }
 
 /** Model servers that answer on the usual ports of this machine. */

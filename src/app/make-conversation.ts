@@ -5,6 +5,7 @@ import { listModels, resolveModel } from '../model/catalog.ts';
 import { askAside } from './ask-aside.ts';
 import type { ConversationBase, ConversationParts } from './conversation-parts.ts';
 import { expandPrompt } from './expand-prompt.ts';
+import { faceOf } from './face.ts';
 import { createFindFiles } from './find-files.ts';
 import { isMode, MODES } from './first-mode.ts';
 import { createManualCompact } from './manual-compact.ts';
@@ -127,6 +128,7 @@ export function makeConversation(base: ConversationBase): Conversation {
       ].map(({ id, title, startedAtMs }) => ({ id, title, elapsedMs: Date.now() - startedAtMs })),
     moveToBackground: loop.shells.moveToBackground,
     control: wireControl(parts),
+    ...faceOf(parts),
     draft: base.kept.draft,
     history: base.kept.history,
     async close(reason) {

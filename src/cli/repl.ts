@@ -29,13 +29,18 @@ export async function runRepl({ run, prompt }: Invocation, io: Io, shutdown: Shu
     shutdown.guard(conversation);
     const { openScreen } = await loading;
     const terminal = { out: process.stdout, in: process.stdin };
-    const screen = openScreen(conversation, terminal, screenOptions(io.environment, opening));
+    const screen = openScreen(
+      conversation,
+      terminal,
+      screenOptions(io.environment, opening, await conversation.faceSettings?.()),
+    );
     const restore = () => screen.close();
     process.once('exit', restore);
     const end = await Promise.race([screen.left, shutdown.begun]);
     screen.close();
     process.off('exit', restore);
     if (typeof end === 'string' || end.type === 'leave') return 0;
+    process.stdout.write('\n');
     await shutdown.release(conversation);
     given = { ...first.run, session: { kind: 'resume', wanted: end.sessionId, fork: end.fork } };
     opening = { prompt: undefined, typed: '' };

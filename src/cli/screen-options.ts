@@ -1,25 +1,35 @@
 import type { Environment } from '../app/environment.ts';
+import type { FaceSettings } from '../contracts/face-settings.ts';
+import { keymapOf } from '../ui/keymap.ts';
+import { ownKeys } from '../ui/keys/own-keys.ts';
 import type { ScreenOptions } from '../ui/run/screen-options.ts';
+import { notifyBy } from '../ui/terminal/announcer.ts';
+import { THEME_NAMES } from '../ui/theme.ts';
 import type { Beginning } from './ask-first.ts';
 
 /** What the screen is told about its surroundings. */
 export function screenOptions(
   environment: Environment,
   { prompt, typed }: Pick<Beginning, 'prompt' | 'typed'>,
+  settings: FaceSettings = {},
 ): ScreenOptions {
   const { term, editor, isCi } = environment;
   const isDumb = term.name === 'dumb';
+  const { keys, problems } = ownKeys(settings.keybindings ?? {});
   return {
     ...screenLook(environment),
-    theme: 'auto',
-    glyphs: /utf-?8/i.test(term.locale) ? 'unicode' : 'ascii',
-    motion: isCi ? 'reduced' : 'full',
-    prose: 'words',
+    theme: THEME_NAMES.find((name) => name === settings.theme) ?? 'auto',
+    glyphs: settings.ascii !== true && /utf-?8/i.test(term.locale) ? 'unicode' : 'ascii',
+    motion: isCi || settings.reducedMotion === true ? 'reduced' : 'full',
+    prose: settings.wrap ?? 'words',
     links: 'printed',
-    banner: 'shown',
-    title: isDumb ? 'off' : 'set',
-    notify: 'bell',
-    dialogDelayMs: 400,
+    banner: settings.banner === false ? 'off' : 'shown',
+    title: isDumb || settings.title === false ? 'off' : 'set',
+    notify: settings.notify === 'off' || settings.notify === 'bell' ? settings.notify : notifyBy(term),
+    dialogDelayMs: settings.dialogDelayMs ?? 400,
+    vim: settings.editorMode === 'vim' ? 'on' : 'off',
+    keymap: keymapOf(keys),
+    keyProblems: problems,
     prompt,
     typed,
     editor,

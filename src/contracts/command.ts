@@ -34,5 +34,6 @@ export type CommandView =
   | 'context'
   | 'transcript'
   | 'tasks'
+  | 'vim'
   | 'exit'
   | 'clear';

@@ -1,6 +1,7 @@
 import type { Agent, Prompt } from './agent.ts';
 import type { CommandInfo, CommandOutcome } from './command.ts';
 import type { Todo } from './display.ts';
+import type { FaceSettings, KeptChoice } from './face-settings.ts';
 import type { ControlPort } from './host.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { Usage } from './message.ts';
@@ -52,6 +53,12 @@ export type Conversation = {
   moveToBackground(): boolean;
   /** What hosts ask for; a member that is absent is answered with "unsupported". */
   readonly control?: Partial<ControlPort>;
+  /** How the person wants a face to look and to be used. */
+  faceSettings?(): Promise<FaceSettings>;
+  /** Writes a choice made on the screen into the person's own settings. */
+  keepSetting?(key: KeptChoice, value: string): Promise<void>;
+  /** What the person's own script says in place of the status line; `undefined` without one. */
+  statusLine?(): Promise<string | undefined>;
   draft: DraftPort;
   history: HistoryPort;
   /** Ends everything in order: abort, kill groups, flush. At most three seconds. */

@@ -1,100 +1,84 @@
-import type { EditorAction } from './composer/edit.ts';
+import { ACTIONS, type ActionName, type Binding } from './actions.ts';
 
-/** What a key can be asked to do. Editing actions go to the draft as they are. */
-export type Command =
-  | 'send'
-  | 'send_after'
-  | 'newline'
-  | 'escape'
-  | 'interrupt'
-  | 'leave_or_delete'
-  | 'suspend'
-  | 'up'
-  | 'down'
-  | 'complete'
-  | 'cycle_mode'
-  | 'answer_or_yank'
-  | 'transcript'
-  | 'tasks'
-  | 'background_or_left'
-  | 'external_editor'
-  | 'repaint'
-  | 'history_search'
-  | 'right'
-  | 'end'
-  | 'model_menu'
-  | 'chord'
-  | 'drop_queued'
-  | 'edit_all_queued';
-
-export type Binding = Command | EditorAction;
-
-const move = (to: Extract<EditorAction, { type: 'move' }>['to']): EditorAction => ({ type: 'move', to });
-const remove = (what: Extract<EditorAction, { type: 'delete' }>['what']): EditorAction => ({ type: 'delete', what });
-
-/** Which key does what. The one place to look, and to change. */
-export const KEYMAP: Readonly<Record<string, Binding>> = {
+/** Which key does what, unless somebody says otherwise. Two keys in a row stand with a blank between them. */
+export const DEFAULT_KEYS: Readonly<Record<string, ActionName>> = {
   enter: 'send',
-  'alt+enter': 'send_after',
+  'alt+enter': 'send-after',
   'shift+enter': 'newline',
   'ctrl+j': 'newline',
-  escape: 'escape',
-  'ctrl+c': 'interrupt',
-  'ctrl+d': 'leave_or_delete',
-  'ctrl+z': 'suspend',
+  tab: 'complete',
+  'ctrl+p': 'older',
+  'ctrl+n': 'newer',
+  'ctrl+r': 'history-search',
+  'ctrl+g': 'external-editor',
+  'ctrl+x ctrl+e': 'external-editor',
+  'ctrl+v': 'paste-image',
+  'alt+v': 'paste-image',
+  'ctrl+s': 'stash',
+  'ctrl+x ctrl+x': 'expand-paste',
   up: 'up',
   down: 'down',
-  tab: 'complete',
-  'shift+tab': 'cycle_mode',
-  'ctrl+y': 'answer_or_yank',
+  left: 'left',
+  right: 'right',
+  'ctrl+f': 'char-right',
+  'alt+b': 'word-left',
+  'ctrl+left': 'word-left',
+  'alt+left': 'word-left',
+  'alt+f': 'word-right',
+  'ctrl+right': 'word-right',
+  'alt+right': 'word-right',
+  'ctrl+a': 'line-start',
+  'ctrl+e': 'line-end',
+  home: 'row-start',
+  end: 'row-end',
+  'ctrl+home': 'text-start',
+  'alt+<': 'text-start',
+  'ctrl+end': 'text-end',
+  'alt+>': 'text-end',
+  backspace: 'delete-left',
+  'shift+backspace': 'delete-left',
+  delete: 'delete-right',
+  'alt+backspace': 'delete-word-left',
+  'ctrl+backspace': 'delete-word-left',
+  'alt+d': 'delete-word-right',
+  'ctrl+delete': 'delete-word-right',
+  'ctrl+w': 'delete-space-word-left',
+  'ctrl+u': 'delete-to-line-start',
+  'ctrl+k': 'delete-to-line-end',
+  'ctrl+y': 'yank',
+  'alt+y': 'yank-pop',
+  'ctrl+_': 'undo',
+  'ctrl+shift+-': 'undo',
+  'alt+_': 'redo',
+  escape: 'escape',
+  'ctrl+c': 'interrupt',
+  'ctrl+b': 'background',
+  'alt+up': 'edit-queued',
+  'ctrl+x ctrl+d': 'drop-queued',
   'ctrl+o': 'transcript',
   'ctrl+t': 'tasks',
-  'ctrl+b': 'background_or_left',
-  'ctrl+g': 'external_editor',
   'ctrl+l': 'repaint',
-  'ctrl+r': 'history_search',
-  'ctrl+x': 'chord',
-  'alt+p': 'model_menu',
-  'alt+up': 'edit_all_queued',
-  'ctrl+p': { type: 'older' },
-  'ctrl+n': { type: 'newer' },
-  left: move('left'),
-  right: 'right',
-  'ctrl+f': move('right'),
-  'ctrl+a': move('line-start'),
-  'ctrl+e': 'end',
-  home: move('row-start'),
-  end: move('row-end'),
-  'ctrl+home': move('text-start'),
-  'ctrl+end': move('text-end'),
-  'alt+<': move('text-start'),
-  'alt+>': move('text-end'),
-  'alt+b': move('word-left'),
-  'alt+f': move('word-right'),
-  'ctrl+left': move('word-left'),
-  'ctrl+right': move('word-right'),
-  'alt+left': move('word-left'),
-  'alt+right': move('word-right'),
-  backspace: remove('left'),
-  'shift+backspace': remove('left'),
-  delete: remove('right'),
-  'ctrl+w': remove('space-word-left'),
-  'alt+backspace': remove('word-left'),
-  'ctrl+backspace': remove('word-left'),
-  'alt+d': remove('word-right'),
-  'ctrl+delete': remove('word-right'),
-  'ctrl+u': remove('to-line-start'),
-  'ctrl+k': remove('to-line-end'),
-  'alt+y': { type: 'yank-pop' },
-  'ctrl+_': { type: 'undo' },
-  'ctrl+shift+-': { type: 'undo' },
-  'alt+_': { type: 'redo' },
-  'ctrl+s': { type: 'stash' },
+  'shift+tab': 'cycle-mode',
+  'alt+p': 'model-menu',
+  'ctrl+z': 'suspend',
+  'ctrl+d': 'leave-or-delete',
 };
 
-/** What a second key means after `ctrl+x`. */
-export const CHORDS: Readonly<Record<string, Binding>> = {
-  'ctrl+e': 'external_editor',
-  'ctrl+x': { type: 'expand' },
-  'ctrl+d': 'drop_queued',
+/** A keymap as keys are looked up in it. */
+export type Keymap = {
+  /** `prefix` is the first of two keys; empty when there is none. */
+  readonly bindingOf: (prefix: string, chord: string) => Binding | 'prefix' | undefined;
 };
+
+/** The keymap of such a table. */
+export function keymapOf(keys: Readonly<Record<string, ActionName>>): Keymap {
+  const bindings = new Map<string, Binding | 'prefix'>();
+  for (const [chord, name] of Object.entries(keys)) {
+    const [first = '', second] = chord.split(' ');
+    if (second !== undefined) bindings.set(first, 'prefix');
+    bindings.set(chord, ACTIONS[name].does);
+  }
+  return { bindingOf: (prefix, chord) => bindings.get(prefix === '' ? chord : `${prefix} ${chord}`) };
+}
+
+export const DEFAULT_KEYMAP = keymapOf(DEFAULT_KEYS);

@@ -15,5 +15,6 @@ export const VIEW_COMMANDS: readonly BuiltinCommand[] = [
   view('theme', 'colours'),
   view('transcript', 'everything that was said'),
   view('tasks', 'the task list'),
+  view('vim', 'vim mode on or off'),
   view('exit', 'leave'),
 ];

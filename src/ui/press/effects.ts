@@ -26,7 +26,9 @@ export type Effect =
   | { readonly type: 'try_theme'; readonly name: string | undefined }
   | { readonly type: 'open_picker'; readonly purpose: PickerPurpose }
   | { readonly type: 'remember'; readonly words: string }
-  | { readonly type: 'leave' | 'suspend' | 'external_editor' | 'transcript' | 'background' | 'repaint' };
+  | {
+      readonly type: 'leave' | 'suspend' | 'external_editor' | 'paste_image' | 'transcript' | 'background' | 'repaint';
+    };
 
 /** The screen after a key, and what is to be done. */
 export type Pressed = { readonly view: ViewState; readonly effects: readonly Effect[] };

@@ -1,4 +1,5 @@
 import type { CommandInfo } from '../../contracts/command.ts';
+import type { Keymap } from '../keymap.ts';
 import type { ViewerRoom } from '../viewer/press-viewer.ts';
 
 /** What keys are judged by besides the screen. */
@@ -8,4 +9,6 @@ export type PressContext = {
   /** So long the keys must have been quiet before a dialog hears them. */
   readonly quietMs: number;
   readonly viewer: ViewerRoom;
+  /** A person's own keys. */
+  readonly keymap?: Keymap;
 };

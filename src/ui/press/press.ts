@@ -1,5 +1,6 @@
 import { graphemes } from '../../lib/text-width.ts';
-import { type Binding, CHORDS, KEYMAP } from '../keymap.ts';
+import type { Binding } from '../actions.ts';
+import { DEFAULT_KEYMAP } from '../keymap.ts';
 import type { InputEvent } from '../keys/input-event.ts';
 import { DEAF_MS } from '../view/ask.ts';
 import { armIfQuiet } from '../view/slice-asks.ts';
@@ -10,7 +11,10 @@ import type { PressContext } from './press-context.ts';
 import { pressDialog } from './press-dialog.ts';
 import { pressOverlay } from './press-overlay.ts';
 import { lookOn } from './press-page.ts';
+import { pressVimKey } from './press-vim.ts';
 import { runCommand } from './run-command.ts';
+
+type KeyInput = Extract<InputEvent, { type: 'key' }>;
 
 /** The screen after something came in at the keyboard. Pure: effects are told, not done. */
 export function press(view: ViewState, input: InputEvent, context: PressContext): Pressed {
@@ -47,16 +51,16 @@ export function nextChange(view: ViewState, { nowMs, quietMs }: PressContext): n
   return due.length === 0 ? undefined : Math.min(...due);
 }
 
-function pressKey(before: ViewState, input: Extract<InputEvent, { type: 'key' }>, context: PressContext): Pressed {
+function pressKey(before: ViewState, input: KeyInput, context: PressContext): Pressed {
   const view = noteKey(before, context.nowMs);
-  const { chord, text } = input;
-  if (/^alt\+.$/u.test(chord) && KEYMAP[chord] === undefined) return pressApart(before, chord.slice(4), context);
+  const { chord } = input;
+  const { bindingOf } = context.keymap ?? DEFAULT_KEYMAP;
+  if (/^alt\+.$/u.test(chord) && bindingOf('', chord) === undefined) return pressApart(before, chord.slice(4), context);
   if (view.overlay?.kind === 'viewer') return lookOn(view, view.overlay.viewer, input, context);
-  if (before.keys.chord === 'ctrl+x') {
-    const bound = CHORDS[chord];
-    const free = withKeys(view, { chord: 'none' });
-    if (bound === undefined) return only(free);
-    return typeof bound === 'string' ? runCommand(free, bound, context) : editDraft(free, bound, context);
+  if (before.keys.prefix !== '') {
+    const bound = bindingOf(before.keys.prefix, chord);
+    const free = withKeys(view, { prefix: '' });
+    return bound === undefined || bound === 'prefix' ? only(free) : perform(free, bound, context);
   }
   const asked = pressDialog(before, view, input, context);
   if (asked !== undefined) return asked;
@@ -64,8 +68,20 @@ function pressKey(before: ViewState, input: Extract<InputEvent, { type: 'key' }>
   if (inOverlay !== undefined) return inOverlay;
   const retried = pressRetry(before, view, chord, context);
   if (retried !== undefined) return retried;
-  const bound = searching(view, KEYMAP[chord]);
+  const vim = pressVimKey(view, input);
+  if (vim?.key === 'taken') return only(vim.view);
+  return pressBound(vim?.view ?? view, input, context);
+}
+
+function pressBound(view: ViewState, { chord, text }: KeyInput, context: PressContext): Pressed {
+  const found = (context.keymap ?? DEFAULT_KEYMAP).bindingOf('', chord);
+  if (found === 'prefix') return only(withKeys(view, { prefix: chord }));
+  const bound = searching(view, found);
   if (bound === undefined) return text === '' ? only(view) : typeText(unfocused(view), text, context);
+  return perform(view, bound, context);
+}
+
+function perform(view: ViewState, bound: Binding, context: PressContext): Pressed {
   return typeof bound === 'string' ? runCommand(view, bound, context) : editDraft(view, bound, context);
 }
 

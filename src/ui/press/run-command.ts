@@ -1,7 +1,7 @@
 import { exhaustive } from '../../lib/exhaustive.ts';
+import type { Command } from '../actions.ts';
 import { edit } from '../composer/edit.ts';
 import { suggestion } from '../composer/recall.ts';
-import type { Command } from '../keymap.ts';
 import { isBusy, type ViewState } from '../view/view-state.ts';
 import { only, type Pressed, withEffects } from './effects.ts';
 import { editDraft } from './press-composer.ts';
@@ -62,8 +62,6 @@ export function runCommand(view: ViewState, command: Command, context: PressCont
         : editDraft(view, { type: 'move', to: 'left' }, context);
     case 'model_menu':
       return withEffects(view, { type: 'open_picker', purpose: 'model' });
-    case 'chord':
-      return only({ ...view, keys: { ...view.keys, chord: 'ctrl+x' } });
     case 'drop_queued':
       return view.queue.length === 0
         ? only(view)
@@ -73,6 +71,7 @@ export function runCommand(view: ViewState, command: Command, context: PressCont
     case 'tasks':
       return only({ ...view, todosShown: view.todosShown === 'row' ? 'column' : 'row' });
     case 'suspend':
+    case 'paste_image':
     case 'external_editor':
     case 'transcript':
     case 'repaint':

@@ -1,11 +1,13 @@
 import type { Conversation } from '../../contracts/conversation.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import { edit } from '../composer/edit.ts';
+import { STARTING_VIM } from '../composer/vim.ts';
 import type { InputEvent } from '../keys/input-event.ts';
 import { nextChange, passTime, press } from '../press/press.ts';
 import type { PressContext } from '../press/press-context.ts';
+import { backgroundOf } from '../terminal/background.ts';
 import { createKeyboard, type TerminalIn } from '../terminal/keyboard.ts';
-import { MODES_OFF, MODES_ON } from '../terminal/modes.ts';
+import { ASK_BACKGROUND, MODES_OFF, MODES_ON } from '../terminal/modes.ts';
 import type { TerminalOut } from '../terminal/stage.ts';
 import { reduceView } from '../view/reduce-view.ts';
 import { initialView, isBusy, printing, type ViewState } from '../view/view-state.ts';
@@ -13,11 +15,14 @@ import { journalled, recallDraft } from './draft-journal.ts';
 import type { EffectHost, ScreenEnd } from './effect-host.ts';
 import { bannerLines, factsOf } from './facts.ts';
 import { hearMessages } from './hear-messages.ts';
+import { createLending } from './lend-terminal.ts';
+import { isPicturePath, pastePicture } from './paste-image.ts';
 import { resumedItems } from './resumed-items.ts';
 import { runEffect } from './run-effect.ts';
 import type { ScreenOptions } from './screen-options.ts';
 import { createScreenOutput, SPINNER_MS } from './screen-output.ts';
 import { createSessionList } from './session-list.ts';
+import { createTerminalWords } from './terminal-words.ts';
 
 /** A terminal with a keyboard. */
 export type ScreenTerminal = { readonly out: TerminalOut; readonly in: TerminalIn };
@@ -56,8 +61,8 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
     messages: () => heard.all(),
     change,
     leave,
-    suspend: () => undefined,
-    editExternally: () => undefined,
+    suspend: () => lending.suspend(),
+    editExternally: () => lending.editExternally(),
     repaint() {
       output.repaint();
       flush();
@@ -68,8 +73,9 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
   function flush(): void {
     clearTimeout(flushTimer);
     flushTimer = undefined;
-    if (isClosed) return;
+    if (isClosed || lending.isLent()) return;
     view = output.put(view);
+    words.show(view);
     wind();
   }
 
@@ -99,11 +105,20 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
       commands: conversation.commands(),
       quietMs: options.dialogDelayMs,
       viewer: { height: output.height(), layOut: output.layOut },
+      ...(options.keymap === undefined ? {} : { keymap: options.keymap }),
     };
   }
 
   function hear(events: readonly InputEvent[]): void {
     for (const event of events) {
+      if (event.type === 'background' || event.type === 'scheme') {
+        output.setBackground(backgroundOf(event));
+        continue;
+      }
+      if (event.type === 'paste' && isPicturePath(event.text)) {
+        void pastePicture(event.text, host); // A path that leads to no picture is pasted as text.
+        continue;
+      }
       const pressed = press(view, event, context());
       view = pressed.view;
       for (const effect of pressed.effects) void runEffect(effect, host); // It tells its own failures.
@@ -116,16 +131,29 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
     heard.hear(event);
     view = reduceView(view, event, options.now());
     if (event.type === 'turn_end' || event.type === 'agent_end' || event.type === 'mode') {
-      view = { ...view, facts: { ...factsOf(conversation), mode: conversation.info().mode } };
+      view = { ...view, facts: { ...view.facts, ...factsOf(conversation), mode: conversation.info().mode } };
+      askScript();
     }
+    words.hear(event, view);
     if (event.type === 'agent_start') void output.loadColors(); // Code is plain until they are there.
     flushTimer ??= setTimeout(flush, event.type === 'agent_end' ? 0 : FLUSH_MS);
   }
 
+  /** The person's own words for the status line; they come when they come. */
+  function askScript(): void {
+    void conversation.statusLine?.().then((script) => {
+      if (script !== undefined) change((now) => ({ ...now, facts: { ...now.facts, script } }));
+    });
+  }
+
+  const words = createTerminalWords(output.write, options);
   const unsubscribe = conversation.agent.subscribe(onEvent);
   const keyboard = createKeyboard(terminal.in, hear);
-  terminal.out.write(MODES_ON);
+  const { editor } = options;
+  const lending = createLending({ output, keyboard, now: () => view, change, editor });
+  terminal.out.write(options.theme === 'auto' && options.depth !== 'none' ? MODES_ON + ASK_BACKGROUND : MODES_ON);
   keyboard.open();
+  askScript();
   flush();
   void recallDraft(conversation, change, options.now()).catch(() => undefined); // No draft is no reason not to begin.
   if (options.prompt !== undefined) {
@@ -148,12 +176,19 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
 }
 
 /** What is there before anything has happened: where we are, what should be known, what was said last. */
-function openingView(conversation: Conversation, { banner, typed = '' }: ScreenOptions): ViewState {
+function openingView(
+  conversation: Conversation,
+  { banner, typed = '', vim, keyProblems = [] }: ScreenOptions,
+): ViewState {
   const info = conversation.info();
   const initial = initialView(factsOf(conversation), info.todos);
-  const view =
-    typed === '' ? initial : { ...initial, editor: edit(initial.editor, { type: 'insert', text: typed }, 0) };
-  const warnings = info.warnings.map((text) => ({ kind: 'notice' as const, level: 'warn' as const, text }));
+  const editor = edit(initial.editor, { type: 'insert', text: typed }, 0);
+  const view = { ...initial, editor, vim: vim === 'on' ? STARTING_VIM : undefined };
+  const warnings = [...info.warnings, ...keyProblems].map((text) => ({
+    kind: 'notice' as const,
+    level: 'warn' as const,
+    text,
+  }));
   const head = banner === 'shown' ? [{ kind: 'banner' as const, lines: bannerLines(info) }] : [];
   return printing(view, ...head, ...warnings, ...resumedItems(conversation.agent.state().messages));
 }

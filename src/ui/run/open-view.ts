@@ -1,8 +1,19 @@
 import type { CommandView } from '../../contracts/command.ts';
+import { STARTING_VIM } from '../composer/vim.ts';
 import { printing } from '../view/view-state.ts';
 import type { EffectHost } from './effect-host.ts';
 import { openTranscript } from './pages.ts';
 import { openPicker } from './pickers.ts';
+
+/** Vim mode on or off, now and at the next start. */
+async function toggleVim({ now, change, conversation }: EffectHost): Promise<void> {
+  const isOn = now().vim === undefined;
+  const text = isOn ? 'Vim mode is on: esc for commands, i to write.' : 'Vim mode is off.';
+  change((view) =>
+    printing({ ...view, vim: isOn ? STARTING_VIM : undefined }, { kind: 'notice', level: 'info', text }),
+  );
+  await conversation.keepSetting?.('editorMode', isOn ? 'vim' : 'normal');
+}
 
 /** Opens one of the screen's own views for a command. */
 export async function openView(view: CommandView, host: EffectHost): Promise<void> {
@@ -19,6 +30,8 @@ export async function openView(view: CommandView, host: EffectHost): Promise<voi
       return openTranscript(host);
     case 'tasks':
       return host.change((state) => ({ ...state, todosShown: state.todosShown === 'row' ? 'column' : 'row' }));
+    case 'vim':
+      return toggleVim(host);
     case 'exit':
       return host.leave({ type: 'leave' });
     default:

@@ -62,6 +62,7 @@ export async function pick(purpose: PickerPurpose, id: string, host: EffectHost)
     }
     case 'theme':
       host.output.setTheme(id);
+      await conversation.keepSetting?.('theme', id);
       return host.repaint();
     case 'rewind': {
       const point = (await conversation.checkpoints()).find((one) => one.id === id);

@@ -12,6 +12,7 @@ import { copySequence } from './copy-text.ts';
 import type { EffectHost } from './effect-host.ts';
 import { openView } from './open-view.ts';
 import { openDiff, openPreview, openTranscript, writePage } from './pages.ts';
+import { pasteImage } from './paste-image.ts';
 import { openPicker, pick } from './pickers.ts';
 import { readImages } from './read-images.ts';
 
@@ -86,6 +87,8 @@ async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
       return host.suspend();
     case 'external_editor':
       return host.editExternally();
+    case 'paste_image':
+      return pasteImage(host);
     case 'transcript':
       return openTranscript(host);
     case 'view_diff':

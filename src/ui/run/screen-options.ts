@@ -1,3 +1,5 @@
+import type { Keymap } from '../keymap.ts';
+import type { NotifyBy } from '../terminal/announcer.ts';
 import type { ColorDepth, ThemeName } from '../theme.ts';
 
 /** Everything a screen is told about its surroundings and the person's wishes, as plain values. */
@@ -11,7 +13,7 @@ export type ScreenOptions = {
   readonly links: 'clickable' | 'printed';
   readonly banner: 'shown' | 'off';
   readonly title: 'set' | 'off';
-  readonly notify: 'osc9' | 'osc99' | 'osc777' | 'bell' | 'off';
+  readonly notify: NotifyBy;
   /** So long the keys must be quiet before a dialog hears them. */
   readonly dialogDelayMs: number;
   /** What was given on the command line, sent at once. */
@@ -19,6 +21,10 @@ export type ScreenOptions = {
   /** What was typed before the screen came up: the beginning of the draft. */
   readonly typed?: string;
   readonly now: () => number;
+  /** A person's own keys, and what of them could not be bound. */
+  readonly keymap?: Keymap;
+  readonly keyProblems?: readonly string[];
+  readonly vim?: 'on' | 'off';
   /** The editor for `ctrl+g`. */
   readonly editor: string | undefined;
 };

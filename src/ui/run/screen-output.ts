@@ -21,6 +21,8 @@ export type ScreenOutput = {
   drawing(): Drawing;
   repaint(): void;
   setTheme(name: string): void;
+  /** The terminal has said, or changed, how bright its background is. */
+  setBackground(background: 'dark' | 'light'): void;
   /** Draws with a theme for the time being; without a name, with the chosen one. */
   tryTheme(name: string | undefined): void;
   loadColors(): Promise<void>;
@@ -47,9 +49,10 @@ export function createScreenOutput(
   const alternate = createAlternateScreen((text) => terminal.write(text));
   const printer = createPrinter(options.prose);
   const glyphs = options.glyphs === 'ascii' ? ASCII_GLYPHS : UNICODE_GLYPHS;
+  let { background } = options;
   const painter = (name: string) => {
     const wanted = THEME_NAMES.find((one) => one === name) ?? 'auto';
-    return createPaint(resolveTheme(wanted, options), options.depth);
+    return createPaint(resolveTheme(wanted, { depth: options.depth, background }), options.depth);
   };
   let chosen: string = options.theme;
   let paint = painter(chosen);
@@ -118,6 +121,10 @@ export function createScreenOutput(
     setTheme(name) {
       chosen = name;
       paint = painter(name);
+    },
+    setBackground(next) {
+      background = next;
+      paint = painter(chosen);
     },
     tryTheme(name) {
       paint = painter(name ?? chosen);

@@ -1,6 +1,7 @@
 import { formatMoney, formatUsage } from '../../lib/format.ts';
 import type { Drawing } from '../drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../lines/line.ts';
+import { sanitize } from '../sanitize.ts';
 import type { ViewState } from '../view/view-state.ts';
 
 const NARROW = 60;
@@ -32,13 +33,21 @@ export function statusLine(view: ViewState, drawing: Drawing): LogicalLine {
           facts.branch,
           facts.background === 0 ? undefined : `${facts.background} background`,
         ];
-  const said = segments.filter((segment): segment is string => segment !== undefined);
+  const said = facts.script === undefined ? segments : [sanitize(facts.script).split('\n', 1)[0]];
+  const shown = [vimWord(view), ...said].filter((segment): segment is string => segment !== undefined);
   const shownHint = hint !== undefined && hint.untilMs > nowMs ? [toned('warn', `   ${hint.text}`)] : [];
   return terminalLine(
     modeSpan(facts.mode),
-    toned('dim', `${glyphs.separator}${said.join(glyphs.separator)}`),
+    toned('dim', `${glyphs.separator}${shown.join(glyphs.separator)}`),
     ...shownHint,
   );
+}
+
+/** Vim's mode, as long as keys are not text. */
+function vimWord({ vim, activity }: ViewState): string | undefined {
+  if (vim === undefined || vim.mode === 'insert') return undefined;
+  const word = vim.mode === 'normal' ? 'NORMAL' : 'VISUAL';
+  return activity.status === 'idle' || vim.mode !== 'normal' ? word : `${word}, esc stop`;
 }
 
 function modeSpan(mode: string): Span {

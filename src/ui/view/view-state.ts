@@ -2,6 +2,7 @@ import type { Todo } from '../../contracts/display.ts';
 import type { AgentStatus, QueuedMessage } from '../../contracts/event.ts';
 import type { ModelFailure } from '../../contracts/model.ts';
 import { createEditor, type EditorState } from '../composer/editor-state.ts';
+import type { VimState } from '../composer/vim.ts';
 import type { MarkdownBlock } from '../markdown/block.ts';
 import type { MarkdownStream } from '../markdown/stream.ts';
 import type { Ask, Attention } from './ask.ts';
@@ -52,6 +53,8 @@ export type StatusFacts = {
   readonly branch: string | undefined;
   readonly background: number;
   readonly isDemo: 'yes' | 'no';
+  /** What a script of the person's own says in place of all this. */
+  readonly script?: string;
 };
 
 /** Everything the screen shows. The conversation changes it by `reduceView`, keys by `press`. */
@@ -70,6 +73,8 @@ export type ViewState = {
   /** The last prompt, so that it can come back into the composer when nothing came of it. */
   readonly lastPrompt: string;
   readonly editor: EditorState;
+  /** Vim mode, for those who want it. */
+  readonly vim: VimState | undefined;
   readonly overlay: Overlay | undefined;
   readonly todosShown: 'row' | 'column';
   /** How the last run ended: one that was stopped goes on when an empty message is sent. */
@@ -88,7 +93,8 @@ export type KeyFacts = {
   readonly rewindArmedUntilMs: number;
   /** `returned`: the window has just got the focus, and the next key may have been meant for another. */
   readonly window: 'focused' | 'away' | 'returned';
-  readonly chord: 'none' | 'ctrl+x';
+  /** The first of two keys that mean something together; empty when there is none. */
+  readonly prefix: string;
 };
 
 export const IDLE_ACTIVITY: Activity = {
@@ -115,11 +121,12 @@ export function initialView(facts: StatusFacts, todos: readonly Todo[] = []): Vi
     outbox: [],
     lastPrompt: '',
     editor: createEditor(),
+    vim: undefined,
     overlay: undefined,
     todosShown: 'row',
     rest: 'ended',
     hint: undefined,
-    keys: { lastKeyAtMs: 0, exitArmedUntilMs: 0, rewindArmedUntilMs: 0, window: 'focused', chord: 'none' },
+    keys: { lastKeyAtMs: 0, exitArmedUntilMs: 0, rewindArmedUntilMs: 0, window: 'focused', prefix: '' },
   };
 }
 
