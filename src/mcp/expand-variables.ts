@@ -4,7 +4,7 @@ import type { Launch } from './configured-server.ts';
 export type Expanded<Value> = { readonly value: Value; readonly missing: readonly string[] };
 
 /** Fills in `${NAME}` and `${NAME:-default}`; an empty variable counts as not set when there is a default. */
-export function expandText(text: string, variables: Readonly<Record<string, string>>): Expanded<string> {
+function expandText(text: string, variables: Readonly<Record<string, string>>): Expanded<string> {
   const missing: string[] = [];
   const value = text.replaceAll(/\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (whole, name: string, fallback?: string) => {
     const known = Object.hasOwn(variables, name) ? variables[name] : undefined;

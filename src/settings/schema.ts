@@ -31,7 +31,7 @@ const hook = z
 
 const hookGroup = z.strictObject({ matcher: text.optional(), hooks: z.array(hook) });
 
-export const HOOK_EVENTS = [
+const HOOK_EVENTS = [
   'PreToolUse',
   'PostToolUse',
   'PostToolUseFailure',
@@ -49,7 +49,7 @@ export const HOOK_EVENTS = [
 ] as const;
 
 /** One MCP server, however it is reached. */
-export const mcpServerSchema = z
+const mcpServerSchema = z
   .strictObject({
     type: z.enum(['stdio', 'http', 'sse']).optional(),
     command: text.min(1).optional(),

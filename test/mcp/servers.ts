@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ConfiguredServer, Launch } from '../../src/mcp/configured-server.ts';
@@ -8,9 +9,9 @@ import { launchHash } from '../../src/mcp/configured-server.ts';
 import { createMcpHub } from '../../src/mcp/hub.ts';
 import type { McpChange, McpParts } from '../../src/mcp/mcp-parts.ts';
 
-const MODULES = join(import.meta.dirname, '../../node_modules/@modelcontextprotocol');
-export const EVERYTHING = join(MODULES, 'server-everything/dist/index.js');
-export const FILESYSTEM = join(MODULES, 'server-filesystem/dist/index.js');
+const { resolve } = createRequire(import.meta.url);
+export const EVERYTHING = resolve('@modelcontextprotocol/server-everything/dist/index.js');
+export const FILESYSTEM = resolve('@modelcontextprotocol/server-filesystem/dist/index.js');
 
 export function stdio(name: string, file: string, ...args: readonly string[]): ConfiguredServer {
   return configured(name, { kind: 'stdio', command: 'node', args: [file, ...args], env: {} });
