@@ -1,5 +1,7 @@
 import { fstatSync } from 'node:fs';
 import type { Environment } from '../app/environment.ts';
+import { errnoOf } from '../lib/errno.ts';
+import { messageOf } from '../lib/errors.ts';
 import { sanitize } from '../lib/sanitize.ts';
 
 /** The process as the command line sees it. Tests bring their own. */
@@ -18,7 +20,9 @@ export type Io = {
     readonly write: (text: string) => void;
     /** Resolves when everything written is with the system, or nobody reads any more. */
     readonly flushed: () => Promise<void>;
-    /** Told once when the reader has gone. */
+    /** Why what was written is lost, when it is not that the reader has gone. */
+    readonly trouble: () => string | undefined;
+    /** Told once when nothing can be written any more. */
     readonly onClosed: (listener: () => void) => void;
   };
   readonly stderr: { readonly isTty: boolean; readonly write: (text: string) => void };
@@ -28,8 +32,10 @@ export type Io = {
 export function processIo(environment: Environment, cwd: string): Io {
   const closed = { listeners: new Set<() => void>(), done: false };
   let pending: Promise<void> = Promise.resolve();
-  process.stdout.on('error', () => {
+  let trouble: string | undefined;
+  process.stdout.on('error', (thrown) => {
     closed.done = true;
+    if (!GONE.includes(errnoOf(thrown) ?? '')) trouble ??= messageOf(thrown);
     for (const listener of closed.listeners) listener();
     closed.listeners.clear();
   });
@@ -51,6 +57,7 @@ export function processIo(environment: Environment, cwd: string): Io {
           process.stdout.write(text, () => resolve());
         });
       },
+      trouble: () => trouble,
       flushed: () => (closed.done ? Promise.resolve() : pending),
       onClosed(listener) {
         if (closed.done) listener();
@@ -64,6 +71,9 @@ export function processIo(environment: Environment, cwd: string): Io {
     },
   };
 }
+
+/** A reader that went away before the end, or was never there. */
+const GONE = ['EPIPE', 'EBADF', 'ECONNRESET', 'ERR_STREAM_DESTROYED'];
 
 function stdinKind(): 'none' | 'stream' | 'file' {
   try {

@@ -6,12 +6,27 @@ import { UsageError } from './usage-error.ts';
 
 /** The whole program: understands the arguments, runs the face they ask for, leaves with its code. */
 export async function start(args: readonly string[]): Promise<void> {
-  const io = processIo(readEnvironment(), startDirectory());
+  const cwd = here();
+  if (cwd === undefined) {
+    process.stderr.write('The folder ouro was started in is gone. Change to one that exists.\n');
+    return realProcess.exit(1);
+  }
+  const io = processIo(readEnvironment(), cwd);
   const shutdown = createShutdown(realProcess);
   const code = await runToCode(args, io, shutdown);
   await shutdown.finish();
   await io.stdout.flushed();
-  realProcess.exit(code);
+  const trouble = io.stdout.trouble();
+  if (trouble !== undefined) io.stderr.write(`The output could not be written: ${trouble}.\n`);
+  realProcess.exit(trouble === undefined ? code : 1);
+}
+
+function here(): string | undefined {
+  try {
+    return startDirectory();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Anything that is thrown up to here becomes a sentence on stderr. */

@@ -29,6 +29,7 @@ export async function runHere(
       write: (text) => {
         said.stdout += text;
       },
+      trouble: () => undefined,
       flushed: async () => undefined,
       onClosed: () => undefined,
     },
