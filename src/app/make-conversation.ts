@@ -138,6 +138,7 @@ export function makeConversation(base: ConversationBase): Conversation {
       await base.hooks.fire('SessionEnd', { reason }, AbortSignal.timeout(1_500));
       await Promise.all([loop.shells.closeAll(), base.mcp.hub.close()]);
       base.permissions.sandbox.close();
+      await base.checkpoints?.close();
       await transcript.close();
       base.started.close();
     },

@@ -56,7 +56,6 @@ export async function openUndo(
   });
   const checkpoints = createCheckpoints({
     folder: join(sessionFolder(dir, session.id), 'checkpoints'),
-    pool: join(dir, 'workspace'),
     roots: () => [root],
     skip: [environment.ouroHome],
     home: environment.home,
@@ -90,7 +89,10 @@ export async function openUndo(
           problems,
         };
       },
-      close: transcript.close,
+      async close() {
+        await checkpoints.close();
+        await transcript.close();
+      },
     },
   };
 }

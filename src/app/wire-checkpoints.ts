@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { type Checkpoints, createCheckpoints } from '../checkpoints/create-checkpoints.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { CheckpointEntry } from '../contracts/session.ts';
@@ -33,7 +33,6 @@ export function wireCheckpoints(wiring: CheckpointWiring): WiredCheckpoints | un
   if (transcript.path === undefined) return undefined;
   const checkpoints = createCheckpoints({
     folder: join(transcript.folder, 'checkpoints'),
-    pool: join(dirname(transcript.folder), 'workspace'),
     roots: wiring.roots,
     skip: [environment.ouroHome],
     home: environment.home,

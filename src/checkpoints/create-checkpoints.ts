@@ -3,6 +3,7 @@ import type { CheckpointInfo } from '../contracts/conversation.ts';
 import type { CheckpointEntry, FileBefore } from '../contracts/session.ts';
 import { createContentStore } from './content-store.ts';
 import { createManifests } from './manifests.ts';
+import { createPack } from './pack.ts';
 import { checkpointsOf, lastChangeSet, planRestore } from './plan-restore.ts';
 import { type Restored, restore } from './restore.ts';
 import { createSnapshots } from './snapshot.ts';
@@ -12,8 +13,6 @@ import { watchCommands } from './watch-commands.ts';
 export type CheckpointParts = {
   /** Where this session keeps what its changes replaced. */
   readonly folder: string;
-  /** Where contents of the workspace wait for being changed; shared by all sessions of a directory. */
-  readonly pool: string;
   /** Real paths. */
   readonly roots: () => readonly string[];
   /** Never looked at: ouro's own files. */
@@ -50,11 +49,13 @@ export type Checkpoints = {
   restore(id: string): Promise<Restored | undefined>;
   /** The conversation went back before this prompt. */
   leave(id: string): Promise<void>;
+  /** The last look at commands that went on; what only waited for being changed goes. */
+  close(): Promise<void>;
 };
 
 export function createCheckpoints(parts: CheckpointParts): Checkpoints {
   const entries: CheckpointEntry[] = [...parts.entries];
-  const pool = createContentStore(parts.pool);
+  const pool = createPack(parts.folder);
   const store = createContentStore(join(parts.folder, 'contents'));
   const snapshots = createSnapshots(pool, parts.skip, parts.limits);
   let order = entries.reduce((top, entry) => Math.max(top, entry.order), 0);
@@ -146,6 +147,10 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
       return done;
     },
     leave: (id) => append({ step: 'left', id, order: next() }),
+    async close() {
+      if (entries.length > 0) await commands.settle();
+      pool.drop();
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { FileBefore } from '../contracts/session.ts';
-import type { ContentStore } from './content-store.ts';
+import type { Pack } from './pack.ts';
 import { type Entry, entryAt, type Found, WALK_LIMITS, type WalkLimits, walkWorkspace } from './walk-workspace.ts';
 
 /** What stood in the workspace at one moment, with every content kept. */
@@ -26,11 +26,7 @@ export type Snapshots = {
 };
 
 /** Takes snapshots that read only what has changed since the last one. */
-export function createSnapshots(
-  store: ContentStore,
-  skip: readonly string[],
-  limits: WalkLimits = WALK_LIMITS,
-): Snapshots {
+export function createSnapshots(store: Pack, skip: readonly string[], limits: WalkLimits = WALK_LIMITS): Snapshots {
   const known = new Map<string, Known>();
 
   function keep(path: string, entry: Entry | undefined): FileBefore {
@@ -66,7 +62,9 @@ export function createSnapshots(
   return {
     async take(roots) {
       const found = await walkWorkspace(roots, skip, limits);
-      return { files: await keepAll(found), unknown: found.unknown };
+      const files = await keepAll(found);
+      store.flush();
+      return { files, unknown: found.unknown };
     },
     at,
     isSame: (path, before) => isEqual(at(path), before),

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { copyFile, cp, readdir, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { errnoOf } from '../lib/errno.ts';
 import { createAppendFile, diskAppendFs } from './append-file.ts';
 import { claimedBy, lockPath } from './claim.ts';
@@ -131,6 +131,8 @@ export async function forkSession(session: Pick<SessionSummary, 'id' | 'path'>, 
     await cp(sessionFolder(dir, session.id), sessionFolder(dir, newId), {
       recursive: true,
       mode: constants.COPYFILE_FICLONE,
+      // What only waits for being changed by a command that runs here is of no use to the copy.
+      filter: (source) => !/^pack(-index)?$/.test(basename(source)),
     });
   } catch (thrown) {
     if (errnoOf(thrown) !== 'ENOENT') throw thrown;
