@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
 import { calls, says, text, toolUse } from '../support/api/reply.ts';
 import { type Script, startApiServer } from '../support/api/server.ts';
 import { terminalEnvironment } from '../support/environment.ts';
@@ -25,6 +27,28 @@ async function openOuro(
       await project.remove();
     },
   };
+}
+
+/** The same project in front of a second terminal. */
+async function openAgain({ project, api }: Awaited<ReturnType<typeof openOuro>>) {
+  const terminal = openTerminal([LAUNCHER], {
+    cwd: project.dir,
+    env: terminalEnvironment(project, api.url),
+    cols: 80,
+    rows: 24,
+  });
+  await terminal.waitForText(/^>/m);
+  return terminal;
+}
+
+/** Resolves once a file somewhere in a folder holds what is looked for. */
+async function waitForFile(folder: string, holds: RegExp): Promise<void> {
+  const isThere = async () => {
+    const names = await readdir(folder, { recursive: true }).catch(() => []);
+    const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8').catch(() => '')));
+    return texts.some((text) => holds.test(text));
+  };
+  await vi.waitFor(async () => expect(await isThere()).toBe(true), { timeout: 5000, interval: 20 });
 }
 
 const PARAGRAPHS = Array.from(
@@ -88,4 +112,57 @@ test('a command is asked about, and y runs it once', async () => {
   terminal.press('y');
   await terminal.waitForText(/Done\./);
   expect(await ouro.project.read('made.txt')).toBe('made\n');
+});
+
+test('the transcript is looked at while an answer comes, and nothing of it is lost', async () => {
+  await using ouro = await openOuro([says(PARAGRAPHS.slice(0, 12).join('\n\n'), { chunk: 24, delayMs: 4 })]);
+  const { terminal } = ouro;
+  terminal.type('talk');
+  terminal.press('enter');
+  await terminal.waitForText(/Paragraph 2 /);
+  terminal.press('ctrl+o');
+  await terminal.waitForText(/^Transcript .* q back/m);
+  terminal.press('q');
+  await terminal.waitForText(/thing number 12[\s\S]*^ask (?!.*esc)/m);
+  const said = terminal.logicalLines().join('\n');
+  for (let number = 1; number <= 12; number += 1) {
+    expect(said.match(new RegExp(`Paragraph ${number} tells`, 'g')) ?? [], `paragraph ${number}`).toHaveLength(1);
+  }
+});
+
+test('what was being written is there again after the program was killed', async () => {
+  await using ouro = await openOuro([]);
+  const { project, terminal } = ouro;
+  terminal.type('three hours of thoughts');
+  await waitForFile(join(project.ouroHome, 'projects'), /three hours of thoughts/);
+  process.kill(terminal.pid, 'SIGKILL');
+  await terminal.exited;
+  await using again = await openAgain(ouro);
+  await again.waitForText(/^> three hours of thoughts[\s\S]*draft from/m);
+});
+
+test('another session is gone on in from the list, with its last words in sight', async () => {
+  await using ouro = await openOuro([says('The first answer.'), says('The second answer.'), says('Still here.')]);
+  const { terminal } = ouro;
+  terminal.type('about lexers');
+  terminal.press('enter');
+  await terminal.waitForText(/The first answer\./);
+  await terminal.waitForText(/^ask (?!.*esc)/m);
+  terminal.press('ctrl+c');
+  await terminal.waitForText(/ctrl-c again/);
+  terminal.press('ctrl+c');
+  await terminal.exited;
+  await using again = await openAgain(ouro);
+  await again.waitForText(/^>/m);
+  again.type('/resume');
+  again.press('enter');
+  await again.waitForText(/^Resume .*1 of 1/m);
+  again.press('down', 'enter');
+  await again.waitForText(/> about lexers[\s\S]*The first answer\./);
+  again.type('go on');
+  await again.waitForText(/^> go on/m);
+  again.press('enter');
+  await again.waitForText(/The second answer\./);
+  const { messages = [] } = (await ouro.api.waitForRequest(2)).body;
+  expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
 });

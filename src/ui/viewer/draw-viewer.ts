@@ -4,9 +4,9 @@ import type { Paint } from '../theme-paint.ts';
 import { pageHeight, type Viewer } from './viewer-state.ts';
 
 const KEYS = {
-  transcript: '/ search  n N  [ ] turns  o output  t thinking  y copy  w write  q back',
-  text: '/ search  n N  y copy  q back',
-  diff: 'y allow  n refuse  [ ] hunks  / search  q back',
+  transcript: 'q back  / n N search  [ ] turns  o output  t thinking  y copy  w write',
+  text: 'q back  / n N search  y copy',
+  diff: 'y allow  n refuse  q back  [ ] hunks  / search',
 } as const;
 
 /** A viewer as the rows of a whole screen: the page, and a line about it at the bottom. */
