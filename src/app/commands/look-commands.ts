@@ -33,12 +33,12 @@ export const LOOK_COMMANDS: readonly BuiltinCommand[] = [
   {
     name: 'cache',
     description: 'how well the prompt cache serves, request by request',
-    run: async (_args, { loop }) => plain(loop.observer.renderCache()),
+    run: async (_args, { loop }) => show(loop.observer.renderCache()),
   },
   {
     name: 'timeline',
     description: 'each turn with its tokens, cost, time and retries',
-    run: async (_args, { loop }) => plain(loop.observer.renderTimeline()),
+    run: async (_args, { loop }) => show(loop.observer.renderTimeline()),
   },
   {
     name: 'memory',
