@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { removeIfThere } from './pack.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Snapshots on disk for as long as the command runs that they were taken for: a crash must not lose them. */
@@ -39,6 +40,6 @@ export function createManifests(folder: string): Manifests {
         return undefined;
       }
     },
-    drop: (name) => rmSync(pathOf(name), { force: true }),
+    drop: (name) => removeIfThere(pathOf(name)),
   };
 }

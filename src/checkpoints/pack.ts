@@ -78,10 +78,19 @@ export function createPack(folder: string): Pack {
       file = undefined;
       places = new Map();
       fresh = [];
-      rmSync(indexPath, { force: true });
-      rmSync(dataPath, { force: true });
+      removeIfThere(indexPath);
+      removeIfThere(dataPath);
     },
   };
+}
+
+/** In a folder that could never be made there is nothing to remove either. */
+export function removeIfThere(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // What cannot be removed is only in the way of the disk's space.
+  }
 }
 
 const LINE = /^([0-9a-f]{64}) (\d+) (\d+)$/;
