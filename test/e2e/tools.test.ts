@@ -121,7 +121,10 @@ test('several calls are summed up in a line by the small model, for the screen a
     turns: [calls(look('one'), look('two'), look('three')), later(closed, says('Read it all.'))],
     side: ({ body }) => (String(body.model).includes('haiku') ? says('Looked at a.txt three times') : undefined),
   });
-  await using terminal = openTerminal([LAUNCHER], { cwd: project.dir, env: terminalEnvironment(project, server.url) });
+  await using terminal = openTerminal([LAUNCHER, '--trust'], {
+    cwd: project.dir,
+    env: terminalEnvironment(project, server.url),
+  });
   await terminal.waitForText(/^>/m);
   terminal.type('look');
   terminal.press('enter');
