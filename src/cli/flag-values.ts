@@ -46,6 +46,7 @@ const flagSchema = z.object({
   maxBudgetUsd: numberFrom(0, 'any').optional(),
   debug: on.optional(),
   debugFile: z.string().min(1, 'must not be empty').optional(),
+  worktree: z.union([z.string(), z.literal(true)]).optional(),
   addDir: z.array(z.string()).default([]),
   settings: z.string().optional(),
   settingSources: commas.optional(),

@@ -15,6 +15,8 @@ import { UsageError } from './usage-error.ts';
 export type Invocation = {
   readonly run: RunOptions;
   readonly face: 'screen' | 'print' | 'host';
+  /** The worktree to work in: its name, or nothing for a new one. Absent: work here. */
+  readonly worktree?: string;
   /** Words on the command line; more may come on stdin. */
   readonly prompt: string | undefined;
   readonly output: OutputChoice;
@@ -49,6 +51,7 @@ export async function readInvocation(
   return {
     run: await runOptions(flags, face, around.cwd),
     face,
+    ...said('worktree', flags.worktree === true ? '' : flags.worktree),
     prompt: parsed.operands.length === 0 ? undefined : parsed.operands.join(' '),
     output: {
       format: flags.outputFormat ?? 'text',

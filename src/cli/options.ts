@@ -81,6 +81,7 @@ export const FLAGS: readonly Flag[] = [
   { group: 'Output', flags: '--max-budget-usd <dollars>', words: 'stop when this much is spent' },
   { group: 'Output', flags: '--debug', words: 'write what happens to a log file, and say which', quiet: 'quiet' },
   { group: 'Output', flags: '--debug-file <file>', words: 'the same, to this file', quiet: 'quiet' },
+  { group: 'Project', flags: '-w, --worktree [name]', words: 'work in a git worktree of its own' },
   { group: 'Project', flags: '--add-dir <dirs...>', words: 'more folders to work in' },
   { group: 'Project', flags: '--settings <file-or-json>', words: 'settings for this run' },
   {

@@ -1,5 +1,6 @@
 import { readEnvironment, startDirectory } from '../app/environment.ts';
 import { messageOf } from '../lib/errors.ts';
+import type { Invocation } from './invocation.ts';
 import { type Io, processIo } from './io.ts';
 import { createShutdown, realProcess, type Shutdown } from './shutdown.ts';
 import { UsageError } from './usage-error.ts';
@@ -56,6 +57,13 @@ async function run(args: readonly string[], io: Io, shutdown: Shutdown): Promise
   const hasTerminal = io.stdin.isTty && io.stdout.isTty;
   const invocation = await readInvocation(args, { cwd: io.cwd, hasTerminal });
   for (const warning of invocation.warnings) io.stderr.write(`${warning}\n`);
+  const { worktree } = invocation;
+  if (worktree === undefined) return runFace(invocation, io, shutdown);
+  const { inWorktree } = await import('./in-worktree.ts');
+  return inWorktree(invocation, worktree, io, (moved) => runFace(moved, io, shutdown));
+}
+
+async function runFace(invocation: Invocation, io: Io, shutdown: Shutdown): Promise<number> {
   switch (invocation.face) {
     case 'print':
       return (await import('./run-print.ts')).runPrint(invocation, io, shutdown);
