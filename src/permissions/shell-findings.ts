@@ -72,6 +72,7 @@ function readAllWidely(command: string, script: ParsedScript): WideReading {
     reads: [...wide.reads, ...other.reads],
     writes: [...wide.writes, ...other.writes],
     overflow: wide.overflow === 'cut' ? 'cut' : other.overflow,
+    nested: wide.nested === 'yes' ? 'yes' : other.nested,
   };
 }
 

@@ -1,13 +1,14 @@
+import { basename } from 'node:path';
 import type { Rule, TraceStep } from '../contracts/permission.ts';
 import { denyMatches } from './bash/command-rule.ts';
 import type { WideReading } from './bash/wide.ts';
 import type { DecisionContext } from './context.ts';
 import { ruleSays } from './finding.ts';
-import { scanFolder } from './folder-scan.ts';
+import { scanFolder, segmentRegex } from './folder-scan.ts';
 import { pathObjections } from './path-findings.ts';
 import { pathRuleMatches, ruleReachesInto } from './path-rule.ts';
 import { isInside } from './paths.ts';
-import type { NamedPath, ShellPaths } from './shell-paths.ts';
+import type { NamedPath, SearchedPath, ShellPaths } from './shell-paths.ts';
 
 /** Everything that speaks against a command line, on its widest reading. */
 export function shellObjections(
@@ -59,16 +60,28 @@ function fileObjections(
 }
 
 /** A search through a folder reads what is denied in it. */
-function searchObjections(context: DecisionContext, named: readonly NamedPath[]): readonly TraceStep[] {
+function searchObjections(context: DecisionContext, named: readonly SearchedPath[]): readonly TraceStep[] {
   const rules = context.policy.rules.filter(
     (rule) =>
       rule.behavior !== 'allow' && rule.problem === undefined && rule.tool === 'Read' && rule.specifier !== undefined,
   );
-  return named.flatMap(({ path, command }) => {
+  return named.flatMap(({ path, command, only, skips }) => {
     if (path.kind !== 'directory') return [];
+    const opens = only.map(segmentRegex);
+    const leaves = skips.map(segmentRegex);
+    const isOpened = (file: string) =>
+      (opens.length === 0 || opens.some((name) => name.test(basename(file)))) &&
+      !file
+        .slice(path.real.length)
+        .split('/')
+        .some((part) => leaves.some((name) => name.test(part)));
     const near = rules.filter((rule) => ruleReachesInto(rule, path.real, context.policy));
     return near.flatMap((rule): readonly TraceStep[] => {
-      const hit = scanFolder(context.fs, path.real, (entry) => isDenied(context, rule, entry.path));
+      const hit = scanFolder(
+        context.fs,
+        path.real,
+        (entry) => entry.kind !== 'directory' && isOpened(entry.path) && isDenied(context, rule, entry.path),
+      );
       if (hit === undefined) return [];
       const subject = command;
       if (hit === 'cut') {

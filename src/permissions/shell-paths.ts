@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { type SearchScope, SILENT, searchScopes } from './bash/search-scope.ts';
 import { baseName, type Reached, type WideReading } from './bash/wide.ts';
 import { type DecisionContext, resolveIn } from './context.ts';
 import { expandGlob } from './folder-scan.ts';
@@ -11,36 +12,40 @@ export type NamedPath = {
   readonly command: string;
 };
 
+/** A folder that is read to the bottom, but for what its command leaves out. */
+export type SearchedPath = NamedPath & Pick<SearchScope, 'only' | 'skips'>;
+
 export type ShellPaths = {
   readonly reads: readonly NamedPath[];
   readonly writes: readonly NamedPath[];
   /** Folders read to the bottom. */
-  readonly searches: readonly NamedPath[];
+  readonly searches: readonly SearchedPath[];
   /** What a recursive delete would take. */
   readonly deletes: readonly NamedPath[];
 };
 
-const SILENT =
-  /^(?:echo|printf|true|false|:|cd|pwd|export|type|which|kill|sleep|basename|dirname|mkdir|rmdir|rm|touch|ls|chmod|chown|stat|test|\[|find|realpath|readlink|npm|pnpm|yarn)$/;
 const READERS =
   /^(?:cat|tac|head|tail|less|more|nl|grep|egrep|fgrep|rg|ag|ack|sed|awk|gawk|wc|sort|uniq|cut|paste|join|comm|diff|cmp|od|xxd|hexdump|strings|base64|base32|jq|yq|bat|batcat|view|file|md5sum|sha\d+sum|source|\.)$/;
 const PATTERN_FIRST = /^(?:grep|egrep|fgrep|rg|ag|ack|sed|awk|gawk|jq|yq)$/;
+/** Names of files in the text of another language: a courtesy, not a promise. */
+const CODE_RUNNERS = /^(?:python[\d.]*|node|nodejs|deno|bun|perl|ruby|php|lua)$/;
 const WRITERS = /^(?:tee|touch|mkdir|rmdir|rm|unlink|shred|truncate|chmod|chown|chgrp|patch|mkfifo|mknod)$/;
 const COPIERS = /^(?:cp|mv|ln|install|rsync|scp)$/;
-const ARCHIVERS = /^(?:tar|zip|7z|rsync|scp|cpio)$/;
 const SELECTING = /^-(?:i?name|i?path|i?regex|wholename|newer\w*|mtime|mmin|empty|size)$/;
+const LEAVING_OUT = /^--(?:exclude|include|i?glob|ignore)(?:-\w+)?=/;
 const MAX_PATHS = 600;
+const MAX_BRACED = 64;
 
 /** Every file the command line names, in the widest sense, seen from every folder it may run in. */
 export function shellPaths(context: DecisionContext, wide: WideReading, cwds: readonly string[]): ShellPaths {
   const found = {
     reads: [] as NamedPath[],
     writes: [] as NamedPath[],
-    searches: [] as NamedPath[],
+    searches: [] as SearchedPath[],
     deletes: [] as NamedPath[],
   };
 
-  function add(to: keyof typeof found, word: string, sure: NamedPath['sure'], command: string): void {
+  function add(to: 'reads' | 'writes' | 'deletes', word: string, sure: NamedPath['sure'], command: string): void {
     for (const cwd of cwds) {
       for (const spelling of spellings(context, cwd, word)) {
         if (found[to].length < MAX_PATHS) found[to].push({ path: resolveIn(context, cwd, spelling), sure, command });
@@ -51,6 +56,17 @@ export function shellPaths(context: DecisionContext, wide: WideReading, cwds: re
   for (const word of wide.reads) add('reads', word, 'certain', `< ${word}`);
   for (const word of wide.writes) add('writes', word, 'certain', `> ${word}`);
   for (const reached of wide.commands) readCommand(reached);
+  const echoed = wide.commands.filter(({ argv }) => /^(?:echo|printf)$/.test(argv[0] ?? ''));
+  const isUsed = wide.nested === 'yes' || wide.commands.some(({ via }) => via === 'xargs');
+  // What is printed into a substitution, or for xargs, may be the name of a file.
+  for (const { argv } of isUsed ? echoed : [])
+    for (const word of argv.slice(1).flatMap((each) => each.split(/\s+/)))
+      add('reads', word, 'possible', argv.join(' '));
+  for (const { place, ...scope } of searchScopes(wide.commands))
+    for (const cwd of cwds)
+      for (const spelling of spellings(context, cwd, place))
+        if (found.searches.length < MAX_PATHS)
+          found.searches.push({ ...scope, path: resolveIn(context, cwd, spelling) });
 
   function readCommand({ argv }: Reached): void {
     const name = baseName(argv[0] ?? '');
@@ -66,15 +82,13 @@ export function shellPaths(context: DecisionContext, wide: WideReading, cwds: re
     else if (name === 'git') for (const word of gitPaths(argv)) add('reads', word, 'certain', said);
     else if (!SILENT.test(name))
       for (const word of operands) for (const part of partsOf(word)) add('reads', part, 'possible', said);
-    for (const flag of flags)
+    if (CODE_RUNNERS.test(name))
+      for (const word of argv.flatMap((each) =>
+        [...each.matchAll(/(["'`])([^"'`\n]{1,200})\1/g)].map((hit) => hit[2] ?? ''),
+      ))
+        add('reads', word, 'possible', said);
+    for (const flag of flags.filter((each) => !LEAVING_OUT.test(each)))
       for (const part of partsOf(flag).slice(1)) if (!SILENT.test(name)) add('reads', part, 'possible', said);
-    const searching =
-      /^(?:rg|ag|ack)$/.test(name) || (/^[ef]?grep$/.test(name) && recursive) || (name === 'diff' && recursive);
-    if (searching) for (const word of files.length === 0 ? ['.'] : files) add('searches', word, 'certain', said);
-    if (name === 'git' && argv.includes('grep')) add('searches', '.', 'certain', said);
-    if (ARCHIVERS.test(name) || (name === 'cp' && (recursive || flags.some((flag) => /^-[a-zA-Z]*a/.test(flag))))) {
-      for (const word of operands) add('searches', word, 'possible', said);
-    }
     readWrites(name, argv, operands, flags, said);
     if (name === 'rm' && recursive) for (const word of operands) add('deletes', word, 'certain', said);
     if (
@@ -131,10 +145,29 @@ export function shellPaths(context: DecisionContext, wide: WideReading, cwds: re
 
 /** A pattern stands for itself and for what it matches now; home variables for the home folder. */
 function spellings(context: DecisionContext, cwd: string, word: string): readonly string[] {
-  const named = word.replace(/^\$(?:HOME\b|\{HOME\})/, context.policy.home).replace(/^\$(?:PWD\b|\{PWD\})/, cwd);
-  if (!/[*?[]/.test(named)) return [named];
-  const expanded = expandGlob(context.fs, cwd, named);
-  return expanded === 'cut' ? [named] : [...new Set([named, ...expanded])];
+  const named = word
+    .replace(/^\$(?:HOME\b|\{HOME\})/, context.policy.home)
+    .replace(/^(?:\$(?:PWD\b|\{PWD\})|~\+(?=\/|$))/, cwd)
+    .replace(/^file:\/\/(?:localhost)?/, '');
+  return braced(named).flatMap((each) => {
+    if (!/[*?[]/.test(each)) return [each];
+    const expanded = expandGlob(context.fs, cwd, each);
+    return expanded === 'cut' ? [each] : [...new Set([each, ...expanded])];
+  });
+}
+
+/** `{a,b}/c` as the names it stands for, and as it is written. */
+function braced(word: string): readonly string[] {
+  let words = [word];
+  for (let round = 0; round < 4; round += 1) {
+    const next = words.flatMap((each) => {
+      const found = /^(.*?)\{([^{}]*,[^{}]*)\}(.*)$/s.exec(each);
+      return found === null ? [each] : (found[2] ?? '').split(',').map((part) => `${found[1]}${part}${found[3]}`);
+    });
+    if (next.length === words.length || next.length > MAX_BRACED) break;
+    words = next;
+  }
+  return words.includes(word) ? words : [word, ...words];
 }
 
 /** `--file=x`, `file=@x`, `@x`, `user@host:x`: the pieces of a word that may be file names. */

@@ -3,6 +3,7 @@ import type { RuledCase } from './corpus/cases.ts';
 import { MODES } from './corpus/modes.ts';
 import { RULED } from './corpus/ruled.ts';
 import { RULED_PATHS } from './corpus/ruled-paths.ts';
+import { RULED_READS } from './corpus/ruled-reads.ts';
 import { RULED_TRICKS } from './corpus/ruled-tricks.ts';
 import { decideBash, makeFixture } from './fixture.ts';
 
@@ -19,7 +20,7 @@ function wrong(cases: readonly RuledCase[]): readonly string[] {
 }
 
 test('rules hold in every spelling of a command', () => {
-  expect(wrong([...RULED, ...RULED_PATHS, ...RULED_TRICKS])).toEqual([]);
+  expect(wrong([...RULED, ...RULED_PATHS, ...RULED_TRICKS, ...RULED_READS])).toEqual([]);
 });
 
 test('every mode treats shell commands as its row of the table says', () => {

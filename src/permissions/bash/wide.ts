@@ -11,6 +11,8 @@ export type WideReading = {
   readonly reads: readonly string[];
   readonly writes: readonly string[];
   readonly overflow: 'complete' | 'cut';
+  /** Some command stands in a substitution. */
+  readonly nested: 'yes' | 'no';
 };
 
 const MAX_REACHED = 4_000;
@@ -60,6 +62,7 @@ export function readWidely(script: ParsedScript): WideReading {
   const fed: string[] = [];
   const queue: { node: SyntaxNode; via: string; depth: number }[] = [{ node: script, via: '', depth: 0 }];
   let overflow: WideReading['overflow'] = 'complete';
+  let nested: WideReading['nested'] = 'no';
 
   function reach(argv: readonly string[], unknown: readonly boolean[], via: string, depth: number): void {
     if (argv.length === 0) return;
@@ -105,6 +108,7 @@ export function readWidely(script: ParsedScript): WideReading {
         0,
       );
     }
+    if (node.type === 'CommandExpansion') nested = 'yes';
     if (node.type === 'Redirect') readRedirect(node);
     if (node.type === 'Pipeline') readFed(node, via);
     if (node.type === 'HereDocBody') fed.push(node.text);
@@ -149,7 +153,7 @@ export function readWidely(script: ParsedScript): WideReading {
     for (const text of fed.splice(0)) readText(text, 'here-document', 2);
     drain();
   }
-  return { commands, reads, writes, overflow };
+  return { commands, reads, writes, overflow, nested };
 }
 
 function assigned(word: Assignment): string {

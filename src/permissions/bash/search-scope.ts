@@ -1,0 +1,84 @@
+import { baseName, type Reached } from './wide.ts';
+
+/** A folder some command reads to the bottom, and what its options leave of it. */
+export type SearchScope = {
+  readonly place: string;
+  readonly sure: 'certain' | 'possible';
+  readonly command: string;
+  /** Patterns of names; nothing else is opened. All names when empty. */
+  readonly only: readonly string[];
+  /** Patterns of folders and files that are left out. */
+  readonly skips: readonly string[];
+};
+
+/** Commands that do not open the files they are given. */
+export const SILENT =
+  /^(?:echo|printf|true|false|:|cd|pwd|export|type|which|kill|sleep|basename|dirname|mkdir|rmdir|rm|touch|ls|chmod|chown|stat|test|\[|find|realpath|readlink|npm|pnpm|yarn)$/;
+const PATTERN_FIRST = /^(?:grep|egrep|fgrep|rg|ag|ack)$/;
+const ARCHIVERS = /^(?:tar|zip|7z|rsync|scp|cpio)$/;
+
+/** Every folder the commands of a line would read through, in the widest sense. */
+export function searchScopes(commands: readonly Reached[]): readonly SearchScope[] {
+  const isFedOn = commands.some(
+    ({ argv, via }) => (via === 'xargs' || via === 'parallel') && !SILENT.test(baseName(argv[0] ?? '')),
+  );
+  return commands.flatMap(({ argv }) => scopesOf(argv, isFedOn ? 'fed on' : 'shown'));
+}
+
+function scopesOf(argv: readonly string[], output: 'fed on' | 'shown'): readonly SearchScope[] {
+  const name = baseName(argv[0] ?? '');
+  const command = argv.join(' ');
+  const flags = argv.slice(1).filter((word) => word.startsWith('-'));
+  const operands = argv.slice(1).filter((word) => !word.startsWith('-'));
+  const recursive = flags.some((flag) => /^-[a-zA-Z]*[rR]/.test(flag) || /^--(?:dereference-)?recursive$/.test(flag));
+  const scope = (
+    places: readonly string[],
+    sure: SearchScope['sure'],
+    only: readonly string[] = [],
+  ): readonly SearchScope[] =>
+    (places.length === 0 ? ['.'] : places).map((place) => ({ place, sure, command, only, skips: skipped(argv) }));
+  if (name === 'find' || name === 'gfind') {
+    const end = argv.findIndex((word, at) => at > 0 && /^(?:-(?![HLP]$)|!|\()/.test(word));
+    const run = argv[argv.findIndex((word) => /^-(?:exec|ok)(?:dir)?$/.test(word)) + 1];
+    const reads =
+      output === 'fed on' ||
+      (argv.some((word) => /^-(?:exec|ok)(?:dir)?$/.test(word)) && !SILENT.test(baseName(run ?? '')));
+    const only = argv.filter((_, at) => /^-i?name$/.test(argv[at - 1] ?? ''));
+    return reads
+      ? scope(
+          argv.slice(1, end === -1 ? undefined : end).filter((word) => !/^-[HLP]$/.test(word)),
+          'certain',
+          only,
+        )
+      : [];
+  }
+  if (PATTERN_FIRST.test(name)) {
+    const isSearch = /^(?:rg|ag|ack)$/.test(name) || recursive;
+    const named = flags.some((flag) => /^-[a-zA-Z]*[ef]/.test(flag) || flag === '--files')
+      ? operands
+      : operands.slice(1);
+    return isSearch ? scope(named, 'certain') : [];
+  }
+  if (name === 'git') {
+    const isListing = output === 'fed on' && argv.includes('ls-files');
+    return argv.includes('grep') || isListing ? scope([], 'certain') : [];
+  }
+  if (name === 'diff' && recursive) return scope(operands, 'certain');
+  if (/^(?:ls|fd|fdfind|tree)$/.test(name) && output === 'fed on')
+    return scope(name === 'ls' ? operands : [], 'possible');
+  const copies = name === 'cp' && (recursive || flags.some((flag) => /^-[a-zA-Z]*a/.test(flag)));
+  return ARCHIVERS.test(name) || copies ? operands.flatMap((word) => scope([word], 'possible')) : [];
+}
+
+/** `--exclude-dir=x`, `--exclude x`, `-g '!x'`: what the person left out. */
+function skipped(argv: readonly string[]): readonly string[] {
+  return argv
+    .flatMap((word, at) => {
+      const before = argv[at - 1] ?? '';
+      const joined = /^--(?:exclude(?:-dir)?=|i?glob=!)(.+)$/.exec(word)?.[1];
+      if (joined !== undefined) return [joined];
+      if (/^--exclude(?:-dir)?$/.test(before)) return [word];
+      return /^(?:-g|--i?glob)$/.test(before) && word.startsWith('!') ? [word.slice(1)] : [];
+    })
+    .map((pattern) => pattern.replace(/^(?:\.?\/|\*\*\/)+/, '').replace(/\/(?:\*\*)?$/, ''));
+}
