@@ -33,6 +33,9 @@ const SUBCOMMANDS = [
     flags: [
       { flags: '--model <name>', words: 'the model of its sessions' },
       { flags: '--permission-mode <mode>', words: 'the mode they start in' },
+      { flags: '--trust', words: 'trust the folders of its sessions for this run' },
+      { flags: '--settings <file-or-json>', words: 'settings for this run' },
+      { flags: '--debug-file <file>', words: 'write what happens to this file' },
     ],
   },
   {

@@ -29,6 +29,10 @@ test.each([
   [['ouro', '--permission-mode', 'p'], ['plan']],
   [['ouro', '--output-format', 'j'], ['json']],
   [['ouro', 'completion', 'z'], ['zsh']],
+  [
+    ['ouro', 'acp', '--'],
+    ['--model', '--permission-mode', '--trust', '--settings', '--debug-file'],
+  ],
   [['ouro', 'fix', 'doc'], []],
 ])('bash offers for %j', async (words, expected) => {
   expect(await offered(...words)).toEqual(expected);

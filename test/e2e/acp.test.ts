@@ -22,8 +22,11 @@ afterEach(async () => {
 });
 
 /** An editor made with the official SDK, and `ouro acp` as its agent. */
-async function editor(choose: (request: RequestPermissionRequest) => string | undefined) {
-  const child = spawn(new URL('../../bin/ouro', import.meta.url).pathname, ['acp'], {
+async function editor(
+  choose: (request: RequestPermissionRequest) => string | undefined,
+  flags: readonly string[] = [],
+) {
+  const child = spawn(new URL('../../bin/ouro', import.meta.url).pathname, ['acp', ...flags], {
     cwd: '/',
     stdio: ['pipe', 'pipe', 'inherit'],
     env: {
@@ -133,9 +136,16 @@ test('a mode is chosen, told back and holds; a stored session is found again', a
   server = await startApiServer({
     turns: [calls(toolUse('Write', { file_path: join(project.dir, 'b.txt'), content: 'beta\n' })), says('Written.')],
   });
-  const zed = await editor(() => '');
-  const { sessionId, modes } = await zed.agent.request('session/new', { cwd: project.dir, mcpServers: [] });
+  const zed = await editor(() => '', ['--model=claude-haiku-4-5', '--permission-mode=plan', '--trust']);
+  const { sessionId, modes, configOptions } = await zed.agent.request('session/new', {
+    cwd: project.dir,
+    mcpServers: [],
+  });
   expect(modes?.availableModes.map(({ id }) => id)).toContain('acceptEdits');
+  expect({ mode: modes?.currentModeId, model: configOptions?.[0] }).toMatchObject({
+    mode: 'plan',
+    model: { currentValue: 'claude-haiku-4-5' },
+  });
   await zed.agent.request('session/set_mode', { sessionId, modeId: 'acceptEdits' });
   await expect(zed.agent.request('session/set_mode', { sessionId, modeId: 'yolo' })).rejects.toThrow(/no mode/);
   await zed.prompt(sessionId, 'write b.txt');

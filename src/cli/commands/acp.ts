@@ -35,10 +35,10 @@ export async function run({ flags, io, shutdown }: CommandRequest): Promise<numb
 
 /** The flags of the subcommand are those of ouro itself. */
 function argsOf(flags: Readonly<Record<string, unknown>>): readonly string[] {
-  return [
-    ...(typeof flags.model === 'string' ? ['--model', flags.model] : []),
-    ...(typeof flags.permissionMode === 'string' ? ['--permission-mode', flags.permissionMode] : []),
-  ];
+  return Object.entries(flags).flatMap(([name, value]) => {
+    const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    return typeof value === 'string' ? [`${flag}=${value}`] : [flag];
+  });
 }
 
 function writable(io: Io): WritableStream<Uint8Array> {

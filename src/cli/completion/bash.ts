@@ -13,17 +13,20 @@ export function bashScript(): string {
     if (value === 'words') return [`    ${pattern}) return ;;`];
     return [`    ${pattern}) COMPREPLY=($(compgen -W "${value.join(' ')}" -- "$cur")); return ;;`];
   });
-  const commandCases = commands.flatMap(({ name, choices }) =>
-    choices.length === 0 ? [] : [`    ${name}) COMPREPLY=($(compgen -W "${choices.join(' ')}" -- "$cur")); return ;;`],
-  );
+  const commandCases = commands.map(({ name, choices, flags: own }) => {
+    const offered = [...choices, ...own.map(({ long }) => long)].join(' ');
+    return `    ${name}) COMPREPLY=($(compgen -W "${offered}" -- "$cur")); return ;;`;
+  });
   return `_ouro() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]}
   case $prev in
 ${valueCases.join('\n')}
   esac
-  case \${COMP_WORDS[1]} in
-${commandCases.join('\n')}
-  esac
+  if [[ $COMP_CWORD -gt 1 ]]; then
+    case \${COMP_WORDS[1]} in
+${commandCases.map((line) => `  ${line}`).join('\n')}
+    esac
+  fi
   if [[ $cur == -* ]]; then
     COMPREPLY=($(compgen -W "${names.join(' ')}" -- "$cur"))
   elif [[ $COMP_CWORD -eq 1 ]]; then

@@ -2,16 +2,22 @@ import { type FlagValue, shellCommands, shellFlags } from './words.ts';
 
 /** A completion script for fish: `ouro completion fish > ~/.config/fish/completions/ouro.fish`. */
 export function fishScript(): string {
-  const commands = shellCommands().flatMap(({ name, words, choices }) => [
+  const names = shellCommands().map(({ name }) => name);
+  const commands = shellCommands().flatMap(({ name, words, choices, flags: own }) => [
     `complete -c ouro -n __fish_use_subcommand -f -a ${name} -d '${plain(words)}'`,
     ...(choices.length === 0
       ? []
       : [`complete -c ouro -n '__fish_seen_subcommand_from ${name}' -f -a '${choices.join(' ')}'`]),
+    ...own.map(
+      ({ long, words: help }) =>
+        `complete -c ouro -n '__fish_seen_subcommand_from ${name}' -l ${long.slice(2)} -d '${plain(help)}'`,
+    ),
   ]);
   const flags = shellFlags().flatMap(({ short, long, words, value }) =>
     long.map((name, at) => {
       const letter = short === undefined || at > 0 ? '' : ` -s ${short.slice(1)}`;
-      return `complete -c ouro${letter} -l ${name.slice(2)}${takes(value)} -d '${plain(words)}'`;
+      const alone = ` -n 'not __fish_seen_subcommand_from ${names.join(' ')}'`;
+      return `complete -c ouro${alone}${letter} -l ${name.slice(2)}${takes(value)} -d '${plain(words)}'`;
     }),
   );
   return `${[...commands, ...flags].join('\n')}\n`;

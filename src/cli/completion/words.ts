@@ -12,7 +12,12 @@ export type ShellFlag = {
   readonly value: FlagValue;
 };
 
-export type ShellCommand = { readonly name: string; readonly words: string; readonly choices: readonly string[] };
+export type ShellCommand = {
+  readonly name: string;
+  readonly words: string;
+  readonly choices: readonly string[];
+  readonly flags: readonly { readonly long: string; readonly words: string }[];
+};
 
 export const shellFlags = (): readonly ShellFlag[] => [
   ...FLAGS.map((flag) => {
@@ -24,7 +29,15 @@ export const shellFlags = (): readonly ShellFlag[] => [
 ];
 
 export const shellCommands = (): readonly ShellCommand[] =>
-  subcommands().map(({ name, words, choices = [] }) => ({ name, words, choices }));
+  subcommands().map(({ name, words, choices = [], flags = [] }) => ({
+    name,
+    words,
+    choices,
+    flags: flags.flatMap((flag) => {
+      const long = flag.flags.match(/--[\w-]+/)?.[0];
+      return long === undefined ? [] : [{ long, words: flag.words }];
+    }),
+  }));
 
 function valueFor(flag: Flag, placeholder: string | undefined): FlagValue {
   if (flag.choices !== undefined) return flag.choices;

@@ -7,9 +7,11 @@ export function zshScript(): string {
     return names.map((name) => `    '(${names.join(' ')})${name}[${plain(words)}]${action(value)}'`);
   });
   const commands = shellCommands();
-  const choices = commands.flatMap(({ name, choices: those }) =>
-    those.length === 0 ? [] : [`    ${name}) _values '${name}' ${those.join(' ')} ;;`],
-  );
+  const choices = commands.map(({ name, choices: those, flags: own }) => {
+    const options = own.map(({ long, words }) => ` '${long}[${plain(words)}]'`).join('');
+    const what = those.length === 0 ? '' : ` '2:${name}:(${those.join(' ')})'`;
+    return `    ${name}) _arguments${options}${what} '*:word:_files' ;;`;
+  });
   return `#compdef ouro
 _ouro() {
   local -a commands flags
