@@ -1,7 +1,7 @@
 import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { calls, says, toolUse } from '../support/api/reply.ts';
+import { calls, says, status, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, type Script, startApiServer } from '../support/api/server.ts';
 import { type Composed, composed } from '../support/composed.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
@@ -222,4 +222,36 @@ test('/clear begins anew: with a fresh prompt, and nothing of what was said', as
   await conversation.agent.prompt('Hello again.');
   expect(sent(server, -1)).not.toContain('Secret words.');
   expect(JSON.stringify(parts(sent(server, -1)).system)).toContain('Use spaces everywhere.');
+});
+
+test.each([
+  ['is refused', says('No.', { stop: 'refusal' }), 'refusal'],
+  ['is cut off', says('<summary>It was ab', { stop: 'max_tokens' }), 'max_tokens'],
+  ['is empty', says('<summary> </summary>'), 'empty'],
+  ['fails', status(400), 'No room was made'],
+])('a summary that %s leaves the conversation as it was, and says so', async (_what, answer, words) => {
+  const { conversation, command } = await start((request) =>
+    isOrder(request) ? answer : counted(request, 'word '.repeat(5_000)),
+  );
+  await conversation.agent.prompt('Begin.');
+  await conversation.agent.prompt('Go on.');
+  const before = conversation.agent.state().messages;
+  expect(await command('compact')).toContain(words);
+  expect(conversation.agent.state()).toMatchObject({ messages: before, status: 'idle' });
+});
+
+test('a reply that does not fit is answered after a compaction in the same turn, through the real program', async () => {
+  const server = await startApiServer({
+    turns: (request) => counted(request, isOrder(request) ? '<summary>We talked.</summary>' : 'word '.repeat(9_000)),
+    contextWindowTokens: 22_000,
+  });
+  opened.push(server);
+  const made = await composed(project, server.url, { model: MODEL });
+  opened.push(made);
+  for (const words of ['One.', 'Two.', 'Three.']) {
+    expect((await made.conversation.agent.prompt(words)).reason).toBe('completed');
+  }
+  expect(made.events.filter((event) => event.type === 'transition').map((event) => event.reason)).toContain(
+    'reactive_compact_retry',
+  );
 });
