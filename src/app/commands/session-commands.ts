@@ -37,15 +37,15 @@ export const SESSION_COMMANDS: readonly BuiltinCommand[] = [
     async run(_args, { undo, live }) {
       const undone = await undo();
       if (!undone.ok) return failed(undone.why);
-      const name = (path: string) => `- \`${relative(live.now().cwd, path)}\``;
+      const name = (path: string) => `\`${relative(live.now().cwd, path)}\``;
       const { restored, removed, problems = [], prompt } = undone;
       const lists = [
-        ...(restored.length === 0 ? [] : ['Restored:', ...restored.map(name)]),
-        ...(removed.length === 0 ? [] : ['Removed:', ...removed.map(name)]),
-        ...(problems.length === 0 ? [] : ['Not brought back:', ...problems.map((problem) => `- ${problem}`)]),
+        ...(restored.length === 0 ? [] : [listed('Restored:', restored.map(name))]),
+        ...(removed.length === 0 ? [] : [listed('Removed:', removed.map(name))]),
+        ...(problems.length === 0 ? [] : [listed('Not brought back:', problems)]),
       ];
       const head = `Files are as before: ${prompt.split('\n', 1)[0] ?? ''}`;
-      return show([head, '', ...lists].join('\n'));
+      return show([head, ...lists].join('\n\n'));
     },
   },
   {
@@ -55,6 +55,10 @@ export const SESSION_COMMANDS: readonly BuiltinCommand[] = [
     run: exportNow,
   },
 ];
+
+function listed(title: string, items: readonly string[]): string {
+  return [title, '', ...items.map((item) => `- ${item}`)].join('\n');
+}
 
 async function exportNow(args: string, parts: ConversationParts) {
   const { transcript, live, agent, branch } = parts;
