@@ -171,7 +171,7 @@ test('limits of time in the settings are kept, and a limit nobody knows is told'
       says('Came back.'),
     ],
   });
-  const timeouts = { streamIdleMs: 200, retryBaseMs: 1, bashMs: 200, soonMs: 3 };
+  const timeouts = { streamIdleMs: 1000, retryBaseMs: 1, bashMs: 200, soonMs: 3 };
   const args = ['-p', 'go', '--allowedTools', 'Bash', '--settings', JSON.stringify({ timeouts })];
   const { code, stdout, stderr } = await runOuro(project, args, server.url, { env: { OURO_RETRY_BASE_MS: undefined } });
   expect({ code, stdout }).toEqual({ code: 0, stdout: 'Came back.\n' });
