@@ -7,6 +7,7 @@ import type { LevelRun } from '../context/pipeline.ts';
 import type { Message, Usage } from '../contracts/message.ts';
 import type { ModelInfo, ModelPort, SystemPart, ToolSpec } from '../contracts/model.ts';
 import type { ContextPort } from '../contracts/query.ts';
+import type { Settings } from '../contracts/settings.ts';
 import type { Tool } from '../contracts/tool.ts';
 import type { Hooks } from '../hooks/create-hooks.ts';
 import { DEFAULT_MAX_RESULT_CHARS } from '../tools/build-tool.ts';
@@ -19,6 +20,7 @@ const CHARS_PER_TOKEN = 3.5;
 
 export type ContextWiring = {
   readonly live: LiveState;
+  readonly settings: () => Pick<Settings, 'autoCompactPercent'>;
   /** Another model than that of the conversation. */
   readonly model?: () => string;
   readonly infoOf: (model: string) => ModelInfo;
@@ -73,6 +75,7 @@ export function makeContext(wiring: ContextWiring) {
     forgetReads: () => readState.forgetShown(),
     onLevel: wiring.onLevel,
     remember: wiring.remember,
+    compactAtPercent: () => wiring.settings().autoCompactPercent,
     newId: wiring.newId,
   });
   return {

@@ -138,6 +138,7 @@ export function wireLoop(wiring: LoopWiring) {
   const observer = createObserver((event) => void wiring.tell(event));
   const contextWiring: ContextWiring = {
     live,
+    settings: wiring.settings,
     infoOf: choice.infoOf,
     port: choice.port,
     system: prompt.system.parts,

@@ -21,8 +21,8 @@ export type ContextParts = {
   readonly modelInfo: (model: string) => ModelInfo;
   /** Tokens of the system prompt and the tools, as far as they can be guessed. */
   readonly overheadTokens: () => number;
-  /** Room kept free for the reply and the summary; a default by the size of the window. */
-  readonly reserveTokens?: number;
+  /** How full the window may get before it is compacted; by default all but room for the reply and the summary. */
+  readonly compactAtPercent?: () => number | undefined;
   readonly limitChars: (tool: string) => number;
   readonly store: (callId: string, text: string) => Promise<string | undefined>;
   readonly storedAt: (callId: string) => string | undefined;
@@ -83,7 +83,7 @@ export function createContext(parts: ContextParts): Context {
   const view = createView({ decisions, estimate, storedAt: parts.storedAt });
   const breaker = refillBreaker();
   const onLevel = parts.onLevel ?? (() => undefined);
-  const limits = (model: string) => limitsOf(parts.modelInfo(model), parts.reserveTokens);
+  const limits = (model: string) => limitsOf(parts.modelInfo(model), parts.compactAtPercent?.());
   const forget = (callIds: readonly string[]) => {
     const files = callIds.flatMap((id) => {
       const call = view.callOf(id);
@@ -179,12 +179,13 @@ const TAIL_PREVIEW = 20_000;
 
 function limitsOf(
   info: ModelInfo,
-  reserve: number | undefined,
+  percent: number | undefined,
 ): { readonly compactAt: number; readonly blockAt: number } {
   const window = info.contextWindow;
   const blockAt = window - Math.min(info.defaultOutputTokens, REPLY_SHARE * window);
-  const reserved = reserve ?? Math.min(RESERVE_TOKENS, RESERVE_SHARE * window);
-  return { compactAt: Math.max(0, Math.min(window - reserved, blockAt)), blockAt };
+  const wanted =
+    percent === undefined ? window - Math.min(RESERVE_TOKENS, RESERVE_SHARE * window) : (percent / 100) * window;
+  return { compactAt: Math.max(0, Math.min(wanted, blockAt)), blockAt };
 }
 
 /** No compaction helps when the fixed part alone is too long for the model. */

@@ -180,3 +180,9 @@ test('calls and results are never torn apart by a compaction', async () => {
   expect(ids('tool_use')).toEqual(ids('tool_result'));
   expect(ids('tool_use').length).toBeGreaterThan(0);
 });
+
+test('a share of the window may be set at which room is made', async () => {
+  const { context } = bench({ compactAtPercent: () => 50 });
+  expect(context.limits('model-a').compactAt).toBe(100_000);
+  expect(bench().context.limits('model-a').compactAt).toBe(167_000);
+});
