@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AgentEvent } from '../../src/contracts/event.ts';
-import type { Hook } from '../../src/contracts/hook.ts';
+import type { Hook, HookEvent } from '../../src/contracts/hook.ts';
 import { createHooks } from '../../src/hooks/create-hooks.ts';
 import { runHookCommand } from '../../src/hooks/run-command.ts';
 
@@ -31,6 +31,23 @@ function hooksOf(...hooks: readonly Partial<Hook>[]) {
   return { ...made, told };
 }
 
+const ALL_EVENTS: readonly HookEvent[] = [
+  'PreToolUse',
+  'PostToolUse',
+  'PostToolUseFailure',
+  'PermissionRequest',
+  'UserPromptSubmit',
+  'Stop',
+  'StopFailure',
+  'SubagentStart',
+  'SubagentStop',
+  'SessionStart',
+  'SessionEnd',
+  'PreCompact',
+  'PostCompact',
+  'Notification',
+];
+
 const call = { tool_name: 'Bash', tool_input: { command: 'git push' }, tool_use_id: 'a' };
 const never = new AbortController().signal;
 const firing = (...hooks: readonly Partial<Hook>[]) =>
@@ -47,6 +64,52 @@ test.each([
 ])('a PreToolUse hook that does "%s" has the verdict %j', async (command, expected) => {
   const verdict = await firing({ command });
   expect({ blocked: verdict.blocked, failures: verdict.failures.length }).toEqual(expected);
+});
+
+const ENDS = [
+  ['exit 0', {}],
+  ['exit 1', { failures: 1 }],
+  ['echo no >&2; exit 2', { blocked: 'no' }],
+  [`echo '{"decision": "block", "reason": "no"}'`, { blocked: 'no' }],
+  [`echo '{"continue": false, "stopReason": "enough"}'`, { stop: 'enough' }],
+  [`echo '{"systemMessage": "look"}'`, { messages: 1 }],
+  [`echo '{"hookSpecificOutput": {"additionalContext": "more"}}'`, { context: 'more' }],
+  [
+    `echo '{"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": "no"}}'`,
+    { permission: 'deny' },
+  ],
+  ['echo plain', { context: 'plain of a prompt' }],
+] as const;
+
+test.each(ALL_EVENTS)('%s: every way a hook can end has its verdict', async (event) => {
+  for (const [command, expected] of ENDS) {
+    const verdict = await firing({ event, command });
+    const isPlain = 'context' in expected && expected.context === 'plain of a prompt';
+    const context = !isPlain
+      ? undefined
+      : event === 'UserPromptSubmit' || event === 'SessionStart'
+        ? 'plain'
+        : undefined;
+    expect(
+      {
+        blocked: verdict.blocked,
+        stop: verdict.stop,
+        failures: verdict.failures.length,
+        messages: verdict.messages.length,
+        context: verdict.context,
+        permission: verdict.permission?.decision,
+      },
+      command,
+    ).toEqual({
+      blocked: undefined,
+      stop: undefined,
+      failures: 0,
+      messages: 0,
+      permission: undefined,
+      ...expected,
+      context: isPlain ? context : 'context' in expected ? expected.context : undefined,
+    });
+  }
 });
 
 test('a guard whose script is gone blocks, and says so', async () => {
