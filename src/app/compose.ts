@@ -27,7 +27,7 @@ import { makeConversation } from './make-conversation.ts';
 import { makeHooks } from './make-hooks.ts';
 import { openSession } from './open-session.ts';
 import { problemLines } from './problem-lines.ts';
-import { startRun } from './start-run.ts';
+import { type StartedRun, startRun } from './start-run.ts';
 import { storedKey } from './stored-key.ts';
 import { createUsageMeter } from './usage-meter.ts';
 import { wireLoop } from './wire-loop.ts';
@@ -41,9 +41,16 @@ export type Composed =
 
 /** Where the concrete parts meet: everything a conversation is made of, wired once. */
 export async function createConversation(given: RunOptions, surroundings: Environment): Promise<Composed> {
+  const started = startRun(surroundings);
+  const composed = await compose(given, started);
+  // Who is refused holds nothing: not a session, not a place among those that run.
+  if (!composed.ok) await started.abandon();
+  return composed;
+}
+
+async function compose(given: RunOptions, started: StartedRun): Promise<Composed> {
   let port: AgentPort | undefined;
   const tell = async (event: AgentEvent) => port?.tell(event);
-  const started = startRun(surroundings);
   const { environment } = started;
   const cwd = await realpath(given.cwd);
   const [trust, session] = await Promise.all([
@@ -51,6 +58,7 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
     openSession(given, environment, cwd),
   ]);
   if (!session.ok) return session;
+  started.owns(session.claim);
   const { trusted } = trust;
   // Nothing of the folder is read before this point but its name.
   const git = trusted ? gitSnapshot(cwd, environment.variables) : Promise.resolve(undefined);

@@ -64,7 +64,7 @@ const KNOBS = [
 const SECRETS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'];
 
 export function readEnvironment(env: Readonly<Record<string, string | undefined>> = process.env): Environment {
-  const home = env.HOME ?? env.USERPROFILE ?? homedir();
+  const home = given(env.HOME) ?? given(env.USERPROFILE) ?? homedir();
   const apiKey = secret(env.ANTHROPIC_API_KEY);
   const authToken = secret(env.ANTHROPIC_AUTH_TOKEN);
   return {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { RUN_MARKER } from '../lib/process-tree.ts';
+import type { Claim } from '../session/claim.ts';
 import { openRunLedger, reapDeadRuns } from '../session/run-ledger.ts';
 import type { Transcript } from '../session/transcript.ts';
 import type { BashParts } from '../tools/bash/bash.ts';
@@ -13,13 +14,18 @@ export type StartedRun = {
   readonly ready: Promise<unknown>;
   /** Writes down every command that starts and ends: in the session, and where the next start looks. */
   ledgerOf(transcript: Pick<Transcript, 'append'>): BashParts['ledger'];
+  /** A session that this run works on. */
+  owns(claim: Claim | undefined): void;
   close(): void;
+  /** It never began: whatever it holds is let go. */
+  abandon(): Promise<void>;
 };
 
 /** Ends what killed runs left behind, and makes sure that this one can be cleaned up after as well. */
 export function startRun(environment: Environment): StartedRun {
   const ready = reapDeadRuns(environment.ouroHome);
   const ledger = openRunLedger(environment.ouroHome, randomUUID());
+  let owned: Claim | undefined;
   return {
     environment: { ...environment, variables: { ...environment.variables, [RUN_MARKER]: ledger.mark } },
     ready,
@@ -35,6 +41,13 @@ export function startRun(environment: Environment): StartedRun {
         void append({ type: 'child', phase: 'ended', pgid, detail: {} });
       },
     }),
+    owns(claim) {
+      owned = claim;
+    },
     close: ledger.close,
+    async abandon() {
+      ledger.close();
+      await owned?.release();
+    },
   };
 }

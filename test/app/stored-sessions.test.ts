@@ -207,3 +207,16 @@ test('a store that cannot be written is told once, and the work goes on', async 
   expect((await conversation.runCommand('status')).kind).toBe('show');
   expect(await project.read('new.txt')).toBe('x');
 });
+
+test('who is refused holds nothing: the session can be opened by the next', async () => {
+  const first = await open({ turns: () => says('ok') });
+  await first.agent.prompt('one');
+  await first.close('test');
+  const { id } = await storedFile(project);
+  const session = { kind: 'resume', wanted: id, fork: 'same' } as const;
+  await expect(open({ turns: [] }, { session, permissionMode: 'nonsense', skipPermissions: 'may' })).rejects.toThrow(
+    'no permission mode',
+  );
+  const again = await open({ turns: [] }, { session });
+  expect(again.info()).toMatchObject({ sessionId: id, warnings: [] });
+});
