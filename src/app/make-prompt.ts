@@ -71,7 +71,20 @@ export function makePrompt(wiring: PromptWiring) {
     });
   }
 
-  const system = createSystemPrompt(render, wiring.earlier?.system);
+  /** What belongs to this folder may stand in the first message instead. */
+  async function renderSent(): Promise<readonly SystemPart[]> {
+    const parts = await render();
+    if (options.dynamicSections === undefined) return parts;
+    moved = parts.filter(isDynamic);
+    memoryTold = textOf(parts, 'memory');
+    tellMoved();
+    return parts.filter((part) => !isDynamic(part));
+  }
+
+  const tellMoved = () => void memoryNews.push(...moved.map(({ text }) => text));
+
+  const system = createSystemPrompt(renderSent, wiring.earlier?.system);
+  let moved: readonly SystemPart[] = [];
   let memoryTold = wiring.earlier?.memoryTold ?? textOf(wiring.earlier?.system ?? [], 'memory');
   let memoryNews: string[] = [];
 
@@ -127,6 +140,7 @@ export function makePrompt(wiring: PromptWiring) {
     /** A compaction took what was told with it. */
     retell(): void {
       attachments.retell();
+      tellMoved();
       if (wiring.earlier === undefined) return;
       memoryTold = textOf(system.parts(), 'memory');
       compared = false;
@@ -137,9 +151,15 @@ export function makePrompt(wiring: PromptWiring) {
       attachments.forget();
       compared = true;
     },
+    /** Where the conversation is and what holds there, for its sub-agents. */
+    place: () => [...moved, ...system.parts().filter(isDynamic)],
     /** A call has read or changed this path. */
     touch: (path: string) => void touched.push(path),
   };
+}
+
+function isDynamic({ name }: SystemPart): boolean {
+  return name === 'environment' || name === 'memory';
 }
 
 function textOf(parts: readonly SystemPart[], name: string): string {

@@ -78,7 +78,7 @@ export function wireLoop(wiring: LoopWiring) {
     kinds: () => extensions().agents,
     deps: (kind) => depsOf(portNow(), 'SubagentStop', kind),
     tools: () => offered(),
-    environmentPart: () => prompt.system.parts().filter(({ name }) => name === 'environment' || name === 'memory'),
+    environmentPart: () => prompt.place(),
     contextFor: (agent) => contextOfAgent(contextWiring, agent),
     resolveModel,
     cwd: () => live.now().cwd,

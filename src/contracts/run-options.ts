@@ -35,6 +35,8 @@ export type RunOptions = {
   readonly agent?: string;
   readonly systemPrompt?: string;
   readonly appendSystemPrompt?: string;
+  /** Facts about this folder and person stand in the first message, so that many may share one cached prompt. */
+  readonly dynamicSections?: 'in messages';
   readonly debug: 'off' | 'log';
   /** Where the log goes; absent: a file of its own in our folder. */
   readonly debugFile?: string;

@@ -289,3 +289,18 @@ test('the system prompt is the host’s own: none by default, its words when giv
   expect(JSON.stringify(host.server().requests()[1]?.body.system)).toContain('You are a pirate.');
   expect(JSON.stringify(host.server().requests()[0]?.body.system ?? '')).not.toContain('ouro');
 });
+
+test('a prompt that many share keeps the facts about one folder in the first message', async () => {
+  await host.api(says('one'), says('two'));
+  const preset = { type: 'preset', preset: 'claude_code', append: 'Be kind.' } as const;
+  await host.ask('go', { systemPrompt: preset });
+  await host.ask('go', { systemPrompt: { ...preset, excludeDynamicSections: true } });
+  const [apart, shared] = host
+    .server()
+    .requests()
+    .map(({ body }) => body);
+  expect(JSON.stringify(apart?.system)).toContain(`Working directory: ${host.root}`);
+  expect(JSON.stringify(shared?.system)).toMatch(/ouro.*Be kind\./);
+  expect(JSON.stringify(shared?.system)).not.toContain(host.root);
+  expect(JSON.stringify(shared?.messages)).toContain(`Working directory: ${host.root}`);
+});

@@ -42,6 +42,7 @@ const schema = z.object({
   appendSystemPrompt: z.string().nullish(),
   agents: json.nullish(),
   jsonSchema: json.nullish(),
+  excludeDynamicSections: z.boolean().nullish(),
 });
 
 /** Marks where the stable part of a host's prompt ends; it is no word of the prompt. */
@@ -64,6 +65,7 @@ export function withInitialize(
     ...options,
     ...(prompt == null ? {} : { systemPrompt: prompt.filter((part) => part !== BOUNDARY).join('\n\n') }),
     ...(said.appendSystemPrompt == null ? {} : { appendSystemPrompt: said.appendSystemPrompt }),
+    ...(said.excludeDynamicSections === true ? { dynamicSections: 'in messages' } : {}),
     ...(said.agents == null ? {} : { agents: said.agents }),
     ...(said.jsonSchema == null ? {} : { jsonSchema: said.jsonSchema }),
     ...(said.mcpServers == null
