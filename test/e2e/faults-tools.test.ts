@@ -153,18 +153,14 @@ describe('nothing is left running', () => {
     await expectNoneLeft(project.marker);
   });
 
-  test.each([
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-    ['SIGHUP', 129],
-  ] as const)('after %s in the middle of a command', async (signal, code) => {
+  test('after SIGTERM in the middle of a command', async () => {
     await using server = await startApiServer({
       turns: [calls(toolUse('Bash', { command: `echo > up; ${STUBBORN}` }))],
     });
     await using running = startOuro(project, ['-p', 'go', ...FREE], server.url);
     await vi.waitFor(() => expect(existsSync(join(project.dir, 'up'))).toBe(true), 8000);
-    running.child.kill(signal);
-    expect(await running.ended).toMatchObject({ code });
+    running.child.kill('SIGTERM');
+    expect(await running.ended).toMatchObject({ code: 143 });
     await expectNoneLeft(project.marker);
   });
 

@@ -22,19 +22,20 @@ const NO_KEY = { ANTHROPIC_API_KEY: undefined, ANTHROPIC_BASE_URL: undefined };
 async function modelsAsked(args: readonly string[], script: Script, env: Readonly<Record<string, string>> = {}) {
   await using server = await startApiServer(script);
   const end = await runOuro(project, ['-p', 'hi', ...args], server.url, { env });
-  return { ...end, models: server.requests().map(({ body }) => body.model), bodies: server.requests() };
+  return {
+    ...end,
+    models: server.requests().map(({ body }) => body.model),
+    bodies: server.requests().map(({ body }) => body),
+  };
 }
 
 describe('choosing a model', () => {
-  test.each([
-    ['an alias', ['--model', 'opus'], {}, 'claude-opus-5-5'],
-    ['a full id', ['--model', 'claude-haiku-4-5-20251001'], {}, 'claude-haiku-4-5-20251001'],
-    ['a model nobody knows yet', ['--model', 'claude-nova-9'], {}, 'claude-nova-9'],
-    ['the environment', [], { ANTHROPIC_MODEL: 'haiku' }, 'claude-haiku-5-5'],
-    ['settings', ['--settings', '{"model":"haiku"}'], {}, 'claude-haiku-5-5'],
-  ])('%s', async (_how, args, env, model) => {
-    const { code, stdout, models } = await modelsAsked(args, { turns: [says('fine')] }, env);
-    expect({ code, stdout, models }).toEqual({ code: 0, stdout: 'fine\n', models: [model] });
+  test('an alias and an effort reach the API', async () => {
+    const { code, stdout, bodies } = await modelsAsked(['--model', 'opus', '--effort', 'high'], {
+      turns: [says('fine')],
+    });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'fine\n' });
+    expect(bodies).toMatchObject([{ model: 'claude-opus-5-5', output_config: { effort: 'high' } }]);
   });
 
   test('fallbacks are tried in their order when models stay overloaded or do not exist', async () => {
@@ -51,20 +52,6 @@ describe('choosing a model', () => {
       'claude-haiku-5-5',
     ]);
   });
-
-  test('effort reaches models that know it, and is left out where it is off or unknown', async () => {
-    const effortOf = async (...args: readonly string[]) => {
-      const { bodies } = await modelsAsked(args, { turns: [says('x')] });
-      return JSON.stringify(bodies[0]?.body.output_config ?? null);
-    };
-    expect(
-      await Promise.all([
-        effortOf('--effort', 'high'),
-        effortOf('--effort', 'off'),
-        effortOf('--effort', 'high', '--model', 'claude-nova-9'),
-      ]),
-    ).toEqual(['{"effort":"high"}', 'null', 'null']);
-  });
 });
 
 describe('where the key comes from', () => {
@@ -79,13 +66,6 @@ describe('where the key comes from', () => {
     expect(bad.code).toBe(1);
     expect(bad.stderr).toMatch(/apiKeyHelper/);
     expect(server.all()).toHaveLength(1);
-  });
-
-  test('a token goes to a gateway', async () => {
-    await using server = await startApiServer({ turns: [says('through')] });
-    const env = { ANTHROPIC_API_KEY: undefined, ANTHROPIC_AUTH_TOKEN: 'gate' };
-    expect(await runOuro(project, ['-p', 'hi'], server.url, { env })).toMatchObject({ code: 0, stdout: 'through\n' });
-    expect(server.all()[0]?.headers.authorization).toBe('Bearer gate');
   });
 });
 
@@ -108,13 +88,6 @@ describe('an OpenAI-compatible server', () => {
         env: { MY_KEY: 'secret' },
       }),
     ],
-    [
-      'by the environment',
-      (url: string) => ({
-        args: ['--model', 'openai/qwen3:8b'],
-        env: { OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'secret' },
-      }),
-    ],
   ])('is reached %s, runs tools, and no other call is made', async (how, named) => {
     await using server = await startOpenAiServer(script);
     const { args, env } = named(server.url);
@@ -129,13 +102,6 @@ describe('an OpenAI-compatible server', () => {
     ]);
     expect(server.all()[0]?.headers.authorization).toBe(how === 'by the flag alone' ? undefined : 'Bearer secret');
     expect(server.all()[1]?.raw).toContain('alpha');
-  });
-
-  test('a provider that is written wrong is said with its place', async () => {
-    const settings = JSON.stringify({ providers: { mine: { baseUrl: 'localhost:1' } } });
-    const { code, stderr } = await runOuro(project, ['-p', 'hi', '--model', 'mine/x', '--settings', settings]);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/providers\.mine\.baseUrl.*http/);
   });
 
   test('a server of somebody else streams its answer through the whole program', async () => {
@@ -163,7 +129,7 @@ describe('an OpenAI-compatible server', () => {
   });
 });
 
-test('limits of time in the settings are kept, and a limit nobody knows is told', async () => {
+test('limits of time in the settings are kept; a limit nobody knows and a number that is none are told', async () => {
   await using server = await startApiServer({
     turns: [
       says('never', { faults: [{ at: 3, do: 'wait', until: new Promise(() => undefined), pings: 'pings' }] }),
@@ -173,24 +139,11 @@ test('limits of time in the settings are kept, and a limit nobody knows is told'
   });
   const timeouts = { streamIdleMs: 1000, retryBaseMs: 1, bashMs: 200, soonMs: 3 };
   const args = ['-p', 'go', '--allowedTools', 'Bash', '--settings', JSON.stringify({ timeouts })];
-  const { code, stdout, stderr } = await runOuro(project, args, server.url, { env: { OURO_RETRY_BASE_MS: undefined } });
+  const { code, stdout, stderr } = await runOuro(project, args, server.url, {
+    env: { OURO_RETRY_BASE_MS: undefined, OURO_MAX_RETRIES: 'lots' },
+  });
   expect({ code, stdout }).toEqual({ code: 0, stdout: 'Came back.\n' });
   expect(server.requests()[2]?.raw).toMatch(/the limit of .* is reached/);
   expect(stderr).toMatch(/soonMs/);
-});
-
-test.each([
-  ['a slash at the end', '/', {}, 0, ''],
-  ['its version at the end', '/v1', {}, 0, ''],
-  ['a key with a line end', '', { ANTHROPIC_API_KEY: ' the-key\n' }, 0, ''],
-  ['a key copied wrong', '', { ANTHROPIC_API_KEY: 'ключ' }, 1, /holds characters that no key has/],
-  ['a number that is none', '', { OURO_MAX_RETRIES: 'lots' }, 0, /OURO_MAX_RETRIES is "lots"/],
-])('%s is understood or told', async (_what, end, env, code, words) => {
-  await using server = await startApiServer({ turns: [], after: says('fine'), apiKey: 'the-key' });
-  const run = await runOuro(project, ['-p', 'hi'], server.url + end, { env: { ANTHROPIC_API_KEY: 'the-key', ...env } });
-  expect({ code: run.code, paths: server.all().map(({ path }) => path) }).toEqual({
-    code,
-    paths: code === 0 ? ['/v1/messages'] : [],
-  });
-  expect(run.stderr).toMatch(words);
+  expect(stderr).toMatch(/OURO_MAX_RETRIES is "lots"/);
 });

@@ -79,6 +79,27 @@ describe('choosePort', () => {
     expect(server.seen[0]?.headers.authorization).toBe('Bearer fresh');
   });
 
+  test.each(['', '/', '/v1', '/v1/'])('a base URL may end in "%s"; the key goes in both headers', async (end) => {
+    await using server = await startFaultServer(
+      stream([ANTHROPIC.open, ...ANTHROPIC.text(0, 'hi'), ...ANTHROPIC.done('text')]),
+    );
+    const { port } = chosen({ model: 'sonnet', apiKey: 'k', baseUrl: server.url + end, ...QUICK });
+    await drain(port);
+    expect(server.seen[0]).toMatchObject({
+      path: '/v1/messages',
+      headers: { 'x-api-key': 'k', authorization: 'Bearer k' },
+    });
+  });
+
+  test('a key that cannot be sent is said to be one, and nothing is sent', async () => {
+    await using server = await startFaultServer(stream([]));
+    const { port } = chosen({ model: 'sonnet', apiKey: 'ключ', baseUrl: server.url, ...QUICK });
+    expect(await drain(port)).toMatchObject({
+      outcome: { failure: { kind: 'auth', message: expect.stringContaining('characters that no key has') } },
+    });
+    expect(server.seen).toEqual([]);
+  });
+
   test('a token goes to the gateway as it is', async () => {
     await using server = await startFaultServer(
       stream([ANTHROPIC.open, ...ANTHROPIC.text(0, 'hi'), ...ANTHROPIC.done('text')]),
