@@ -75,13 +75,17 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
 
   const live = createLiveState(firstLive({ model: choice.model, mode: mode.mode, cwd }, options, settings, session));
   const meter = createUsageMeter();
-  const branch = (await git)?.branch;
+  // Nobody waits for git: in a large repository it takes its time.
+  let branch: string | undefined;
+  void git.then((snapshot) => {
+    branch = snapshot?.branch;
+  });
   const kept = wireSession({
     opened: session,
     options,
     environment,
     cwd,
-    branch,
+    branch: () => branch,
     live,
     tell,
     choice,
@@ -219,7 +223,7 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
     trusted,
     loaded: files.loaded,
     extensions: files.extensions,
-    branch,
+    branch: () => branch,
     permissions,
     skipPermissions: mode.mayBypass,
     tell,
