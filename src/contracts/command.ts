@@ -33,6 +33,8 @@ export type CommandView =
   | 'rewind'
   | 'context'
   | 'transcript'
+  | 'copy'
+  | 'redraw'
   | 'tasks'
   | 'vim'
   | 'exit'

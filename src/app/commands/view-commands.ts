@@ -14,6 +14,8 @@ export const VIEW_COMMANDS: readonly BuiltinCommand[] = [
   view('rewind', 'go back: conversation, files or both'),
   view('theme', 'colours'),
   view('transcript', 'everything that was said'),
+  { ...view('copy', 'an answer, or its code, to the clipboard'), argumentHint: '[n | code]' },
+  view('redraw', 'the last turns again, at the width of now'),
   view('tasks', 'the task list'),
   view('vim', 'vim mode on or off'),
   view('exit', 'leave'),

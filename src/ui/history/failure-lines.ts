@@ -38,7 +38,9 @@ const ADVICE: Readonly<Partial<Record<FailureKind, string>>> = {
 /** An error that nothing could be done about: what happened, then what can be done. */
 export function failureLines(failure: ModelFailure, { glyphs }: Drawing): readonly LogicalLine[] {
   const said = sanitize(failure.message).split('\n', 1)[0] ?? '';
-  const head = `${causeOf(failure)}: ${said}`;
+  // Most failures name their code themselves.
+  const isWhole = failure.status !== undefined && said.includes(`(${failure.status})`);
+  const head = isWhole ? said : `${causeOf(failure)}: ${said}`;
   const advice = ADVICE[failure.kind];
   return [
     proseLine(toned('error', `${glyphs.failed} ${head.charAt(0).toUpperCase()}${head.slice(1)}`)),

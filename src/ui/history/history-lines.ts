@@ -15,7 +15,7 @@ export type HistoryCarry = { readonly code: string; readonly last: HistoryItem['
 
 export const NO_CARRY: HistoryCarry = { code: '', last: undefined };
 
-const PROMPT_LINES = 24;
+const PROMPT_LINES = 8;
 const PROMPT_HEAD = 3;
 
 /** The lines of an item, the empty line that sets it apart included. */

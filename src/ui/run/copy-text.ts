@@ -1,7 +1,66 @@
+import { spawn } from 'node:child_process';
+import { formatCount } from '../../lib/format.ts';
+import { printing } from '../view/view-state.ts';
+import type { EffectHost } from './effect-host.ts';
+
 /** More than this, written out as base64, terminals are known to refuse. */
 const MOST_BYTES = 56_244;
+const TIMEOUT_MS = 2000;
+
+/** Programs that fill the clipboard of this machine; the first that is there and works is enough. */
+const WRITERS: readonly (readonly [string, ...string[]])[] = [
+  ['pbcopy'],
+  ['wl-copy'],
+  ['xclip', '-selection', 'clipboard', '-in'],
+  ['clip.exe'],
+];
+
+/** Copies by the terminal, which may stand elsewhere, and by a program of this machine; answers with where it went. */
+export async function copyText(text: string, write: (sequence: string) => void): Promise<string> {
+  write(copySequence(text));
+  const cut = Buffer.byteLength(text) > MOST_BYTES ? ', cut to what it takes' : '';
+  for (const [program, ...args] of WRITERS) {
+    if (await fed(program, args, text)) return `with ${program}, and offered to the terminal${cut}`;
+  }
+  return `by the terminal${cut}, if it allows that`;
+}
+
+/** Copies an answer (`2`: the one before the last), or the last block of code (`code`). */
+export async function copyAnswer(argument: string, { messages, output, change }: EffectHost): Promise<void> {
+  const answers = messages().flatMap((message) => {
+    const texts =
+      message.role === 'assistant'
+        ? message.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []))
+        : [];
+    return texts.length === 0 ? [] : [texts.join('\n\n')];
+  });
+  const isCode = argument.trim() === 'code';
+  const wanted = isCode ? lastCode(answers) : answers.at(-Math.max(1, Number(argument) || 1));
+  if (wanted === undefined) {
+    const text = isCode ? 'No answer has code in it yet.' : 'There is no such answer yet.';
+    return change((view) => printing(view, { kind: 'notice', level: 'info', text }));
+  }
+  const where = await copyText(wanted, output.write);
+  const text = `Copied ${formatCount(wanted.length, 'character')} ${where}.`;
+  change((view) => printing(view, { kind: 'notice', level: 'info', text }));
+}
+
+function lastCode(answers: readonly string[]): string | undefined {
+  const blocks = answers.flatMap((answer) => [...answer.matchAll(/^(`{3,}|~{3,})[^\n]*\n([\s\S]*?)^\1[ \t]*$/gm)]);
+  return blocks.at(-1)?.[2]?.replace(/\n$/, '');
+}
 
 /** Asks the terminal to put text into the clipboard of whoever sits in front of it. */
-export function copySequence(text: string): string {
+function copySequence(text: string): string {
   return `\u001b]52;c;${Buffer.from(text, 'utf8').subarray(0, MOST_BYTES).toString('base64')}\u0007`;
+}
+
+function fed(program: string, args: readonly string[], text: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { stdio: ['pipe', 'ignore', 'ignore'], timeout: TIMEOUT_MS });
+    child.once('error', () => resolve(false));
+    child.once('exit', (code) => resolve(code === 0));
+    child.stdin.once('error', () => undefined); // It has gone; its exit tells.
+    child.stdin.end(text);
+  });
 }

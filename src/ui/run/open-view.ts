@@ -1,9 +1,13 @@
 import type { CommandView } from '../../contracts/command.ts';
 import { STARTING_VIM } from '../composer/vim.ts';
 import { printing } from '../view/view-state.ts';
+import { copyAnswer } from './copy-text.ts';
 import type { EffectHost } from './effect-host.ts';
 import { openTranscript } from './pages.ts';
 import { openPicker } from './pickers.ts';
+import { resumedItems } from './resumed-items.ts';
+
+const REDRAWN_TURNS = 3;
 
 /** Vim mode on or off, now and at the next start. */
 async function toggleVim({ now, change, conversation }: EffectHost): Promise<void> {
@@ -16,7 +20,7 @@ async function toggleVim({ now, change, conversation }: EffectHost): Promise<voi
 }
 
 /** Opens one of the screen's own views for a command. */
-export async function openView(view: CommandView, host: EffectHost): Promise<void> {
+export async function openView(view: CommandView, argument: string, host: EffectHost): Promise<void> {
   switch (view) {
     case 'help':
       return host.change((state) => ({ ...state, overlay: { kind: 'help', filter: '', typing: 'no' } }));
@@ -28,6 +32,12 @@ export async function openView(view: CommandView, host: EffectHost): Promise<voi
       return host.sessions.open('folder');
     case 'transcript':
       return openTranscript(host);
+    case 'copy':
+      return copyAnswer(argument, host);
+    case 'redraw': {
+      const mark = { kind: 'notice', level: 'info', text: 'The last turns again:' } as const;
+      return host.change((state) => printing(state, mark, ...resumedItems(host.messages(), REDRAWN_TURNS)));
+    }
     case 'tasks':
       return host.change((state) => ({ ...state, todosShown: state.todosShown === 'row' ? 'column' : 'row' }));
     case 'vim':

@@ -10,8 +10,13 @@ export type Printer = {
   carry(): HistoryCarry;
 };
 
+/** Ends the turn before; the prompt begins. Terminals that know it jump from one to the next. */
+const PROMPT_BEGINS = '\u001b]133;D\u0007\u001b]133;A\u0007';
+/** The prompt ends; the answer begins. */
+const PROMPT_ENDS = '\u001b]133;B\u0007\u001b]133;C\u0007';
+
 /** Knows what was printed last, and nothing else. */
-export function createPrinter(prose: 'words' | 'terminal'): Printer {
+export function createPrinter(prose: 'words' | 'terminal', marks: 'set' | 'off'): Printer {
   let carry = NO_CARRY;
   return {
     print(items, drawing, paint) {
@@ -19,9 +24,18 @@ export function createPrinter(prose: 'words' | 'terminal'): Printer {
         const laid = historyLines(item, drawing, carry);
         carry = laid.carry;
         const { width, links } = drawing;
-        return renderLines(laid.lines, { width, paint, zone: 'history', links, prose });
+        const rows = renderLines(laid.lines, { width, paint, zone: 'history', links, prose });
+        return marks === 'set' && item.kind === 'prompt' ? marked(rows) : rows;
       });
     },
     carry: () => carry,
   };
+}
+
+function marked(rows: readonly string[]): readonly string[] {
+  const first = rows.findIndex((row) => row !== '');
+  return rows.map((row, at) => {
+    const begun = at === first ? PROMPT_BEGINS + row : row;
+    return at === rows.length - 1 ? begun + PROMPT_ENDS : begun;
+  });
 }

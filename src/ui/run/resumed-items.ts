@@ -8,9 +8,9 @@ import { typedWords } from '../view/typed-words.ts';
 const TURNS_SHOWN = 2;
 
 /** The end of a conversation that is taken up again: the last turns, and how many are before them. */
-export function resumedItems(messages: readonly Message[]): readonly HistoryItem[] {
+export function resumedItems(messages: readonly Message[], turns = TURNS_SHOWN): readonly HistoryItem[] {
   const starts = messages.flatMap((message, at) => (isTyped(message) ? [at] : []));
-  const from = starts.at(-TURNS_SHOWN) ?? 0;
+  const from = starts.at(-turns) ?? 0;
   const earlier = starts.filter((at) => at < from).length;
   const shown = messages.slice(from);
   const results = new Map(

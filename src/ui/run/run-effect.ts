@@ -8,7 +8,7 @@ import type { Effect } from '../press/effects.ts';
 import { filesFound } from '../press/press-composer.ts';
 import type { HistoryItem } from '../view/history-item.ts';
 import { printing } from '../view/view-state.ts';
-import { copySequence } from './copy-text.ts';
+import { copyText } from './copy-text.ts';
 import type { EffectHost } from './effect-host.ts';
 import { openView } from './open-view.ts';
 import { openDiff, openPreview, openTranscript, writePage } from './pages.ts';
@@ -94,7 +94,8 @@ async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
     case 'view_diff':
       return openDiff(effect.request, host);
     case 'copy':
-      return host.output.write(copySequence(effect.text));
+      await copyText(effect.text, host.output.write);
+      return;
     case 'write_page':
       return writePage(effect.text, host);
     case 'background':
@@ -148,7 +149,7 @@ async function showOutcome(outcome: CommandOutcome, host: EffectHost): Promise<v
     case 'prompt':
       return send('prompt', outcome.blocks, host);
     default:
-      return openView(outcome.view, host);
+      return openView(outcome.view, outcome.argument, host);
   }
 }
 

@@ -47,7 +47,7 @@ export function createScreenOutput(
 ): ScreenOutput {
   const stage = createStage(terminal, onResized);
   const alternate = createAlternateScreen((text) => terminal.write(text));
-  const printer = createPrinter(options.prose);
+  const printer = createPrinter(options.prose, options.title);
   const glyphs = options.glyphs === 'ascii' ? ASCII_GLYPHS : UNICODE_GLYPHS;
   let { background } = options;
   const painter = (name: string) => {

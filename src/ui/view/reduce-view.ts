@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Message } from '../../contracts/message.ts';
-import type { Terminal } from '../../contracts/terminal.ts';
+import type { Terminal, TerminalReason } from '../../contracts/terminal.ts';
 import { edit } from '../composer/edit.ts';
 import type { Ask } from './ask.ts';
 import { statusAfter } from './slice-activity.ts';
@@ -10,6 +10,16 @@ import { changeQueue } from './slice-queue.ts';
 import { endAllTools, endTool, startTool, updateTool } from './slice-tools.ts';
 import { typedWords } from './typed-words.ts';
 import { IDLE_ACTIVITY, ownDraft, printing, type ViewState } from './view-state.ts';
+
+/** What ends a run is announced by a notice first, for faces that know no more. */
+const ENDINGS: ReadonlySet<string> = new Set<TerminalReason>([
+  'api_error',
+  'model_error',
+  'prompt_too_long',
+  'image_error',
+  'max_output_tokens',
+  'refusal',
+]);
 
 /** The screen after something happened. Pure: the same events always make the same screen. */
 export function reduceView(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
@@ -71,6 +81,8 @@ function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
         { kind: 'made_room', fromTokens: event.boundary.preTokens, toTokens: event.postTokens },
       );
     case 'notice':
+      // The end of the run tells it, with what can be done.
+      if (event.level === 'error' && ENDINGS.has(event.topic ?? '')) return view;
       return printing(view, { kind: 'notice', level: event.level, text: event.text });
     case 'calls_summary':
       return printing(view, { kind: 'notice', level: 'info', text: event.text });

@@ -1,0 +1,60 @@
+import type { Message } from '../../../src/contracts/message.ts';
+import type { EffectHost } from '../../../src/ui/run/effect-host.ts';
+import { createSessionList } from '../../../src/ui/run/session-list.ts';
+import type { ViewState } from '../../../src/ui/view/view-state.ts';
+import { type FakeOptions, fakeConversation } from '../../support/fake-conversation.ts';
+import { openStage } from '../screen/stage-screen.ts';
+
+/** What effects act on, in front of a terminal buffer. */
+export type TestHost = EffectHost & {
+  view(): ViewState;
+  written(): string;
+  /** The last thing that was printed for the person. */
+  told(): string | undefined;
+};
+
+export function effectHost(messages: readonly Message[] = [], options: FakeOptions = {}): TestHost {
+  const screen = openStage({ cols: 80, rows: 24 });
+  const conversation = fakeConversation(options);
+  let written = '';
+  let told: string | undefined;
+  const change: EffectHost['change'] = (update) => {
+    screen.change((view) => {
+      const next = update(view);
+      const last = next.outbox.at(-1);
+      if (last?.kind === 'notice') told = last.text;
+      return next;
+    });
+  };
+  return {
+    conversation,
+    output: {
+      put: (view) => view,
+      drawing: screen.drawing,
+      repaint: () => undefined,
+      setTheme: () => undefined,
+      tryTheme: () => undefined,
+      setBackground: () => undefined,
+      loadColors: screen.loadColors,
+      layOut: screen.viewer.layOut,
+      height: () => 24,
+      write: (text) => {
+        written += text;
+      },
+      stepAside: () => undefined,
+      comeBack: () => undefined,
+      close: () => undefined,
+    },
+    sessions: createSessionList({ conversation, change }),
+    now: screen.view,
+    messages: () => messages,
+    change,
+    leave: () => undefined,
+    suspend: () => undefined,
+    editExternally: () => undefined,
+    repaint: () => undefined,
+    view: screen.view,
+    written: () => written,
+    told: () => told,
+  };
+}
