@@ -65,5 +65,13 @@ const RULES: readonly Rule[] = [
     (flags) => flags.effort === 'off' && (flags.maxThinkingTokens ?? 0) > 0,
     '--effort off and --max-thinking-tokens say different things. Choose one.',
   ],
+  [
+    (flags, face) => flags.permissionPromptTool !== undefined && face === 'screen',
+    '--permission-prompt-tool needs -p: on a screen you are asked yourself.',
+  ],
+  [
+    (flags) => flags.includeHookEvents === true && flags.outputFormat !== 'stream-json',
+    '--include-hook-events needs --output-format stream-json.',
+  ],
   [(flags, face) => flags.jsonSchema !== undefined && face === 'screen', '--json-schema needs -p.'],
 ];

@@ -75,7 +75,12 @@ export const FLAGS: readonly Flag[] = [
   { group: 'Output', flags: '--include-partial-messages', words: 'stream the pieces of replies too', quiet: 'quiet' },
   { group: 'Output', flags: '--include-hook-events', words: 'tell what hooks do', quiet: 'quiet' },
   { group: 'Output', flags: '--replay-user-messages', words: 'tell back what came in on stdin', quiet: 'quiet' },
-  { group: 'Output', flags: '--verbose', words: 'every line of the run, not the result alone', quiet: 'quiet' },
+  {
+    group: 'Output',
+    flags: '--verbose',
+    words: 'every line of the run; with text, each call on stderr',
+    quiet: 'quiet',
+  },
   { group: 'Output', flags: '--json-schema <schema>', words: 'an answer that fits this JSON schema' },
   { group: 'Output', flags: '--max-turns <n>', words: 'stop after this many turns' },
   { group: 'Output', flags: '--max-budget-usd <dollars>', words: 'stop when this much is spent' },

@@ -56,7 +56,8 @@ export async function printOnce(
     record.hear(event);
     if (output.format === 'text') port.live?.hear(event);
     if (output.format !== 'text') for (const line of writer.linesOf(event)) tell(line);
-    else if (event.type === 'notice' && event.level !== 'info') warn(event.text);
+    else if (event.type === 'notice' && (event.level !== 'info' || output.detail === 'all')) warn(event.text);
+    else if (event.type === 'tool_start' && output.detail === 'all') port.warn(event.title);
   });
   await conversation.ready?.();
   say(initLine(conversation));

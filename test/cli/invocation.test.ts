@@ -152,6 +152,11 @@ test.each([
   [['-p', 'x', '--include-partial-messages'], '--include-partial-messages needs --output-format stream-json.'],
   [['-p', 'x', '--permission-prompt-tool=stdio'], '--permission-prompt-tool stdio needs --input-format stream-json.'],
   [['x', '--json-schema={}'], '--json-schema needs -p.'],
+  [
+    ['x', '--permission-prompt-tool=mcp__a__b'],
+    '--permission-prompt-tool needs -p: on a screen you are asked yourself.',
+  ],
+  [['-p', 'x', '--include-hook-events'], '--include-hook-events needs --output-format stream-json.'],
   [['--agents=[1]'], 'Option --agents must be a JSON object.'],
   [['--effort=off', '--max-thinking-tokens=9'], /say different things/],
   [['--thinking=disabled', '--max-thinking-tokens=9'], /say different things/],

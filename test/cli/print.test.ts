@@ -66,6 +66,15 @@ test('a failed run leaves stdout empty and says why on stderr', async () => {
   });
 });
 
+test('text with every detail names each call on stderr', async () => {
+  const conversation = fakeConversation({ replies: [calls('Echo'), says('forty-two')] });
+  expect(await printed(conversation, { detail: 'all' })).toEqual({
+    code: 0,
+    stdout: 'forty-two\n',
+    warnings: ['Echo'],
+  });
+});
+
 test('json is the result object alone', async () => {
   const { stdout } = await printed(fakeConversation({ replies: [says('yes')] }), { format: 'json' });
   expect(JSON.parse(stdout)).toEqual({

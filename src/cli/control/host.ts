@@ -69,6 +69,7 @@ export function createHost(options: RunOptions, port: HostPort): Host {
       if (subtype === 'initialize') {
         if (opening !== undefined) throw new Error('The conversation is open already: initialize comes first.');
         const { conversation } = await opened(withInitialize(options, request, outbox, servers));
+        if (typeof request.title === 'string' && request.title.trim() !== '') await conversation.rename(request.title);
         return respond(id, initializeAnswer(conversation, port.pid));
       }
       const handle = HANDLERS.get(subtype);

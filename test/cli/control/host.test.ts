@@ -64,6 +64,15 @@ test('what initialize says reaches the options of the run', async () => {
   });
 });
 
+test('initialize may name the session, and cannot ask for a form that nothing can be held against', async () => {
+  const named: string[] = [];
+  const conversation = fakeConversation({ more: { rename: async (title) => void named.push(title) } });
+  await hostBench(conversation).ask({ subtype: 'initialize', title: 'Release' });
+  expect(named).toEqual(['Release']);
+  const refused = await hostBench(conversation).ask({ subtype: 'initialize', jsonSchema: { type: 'nope' } });
+  expect(refused).toMatchObject({ subtype: 'error', error: expect.stringContaining('cannot be held against') });
+});
+
 test('hooks and in-process servers are asked over the wire', async () => {
   const bench = hostBench(fakeConversation());
   await bench.ask({
