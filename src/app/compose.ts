@@ -18,6 +18,7 @@ import { folderTrust } from './folder-trust.ts';
 import { forkNow } from './fork-session.ts';
 import { gatedCalls } from './gated-calls.ts';
 import { gitSnapshot } from './git-snapshot.ts';
+import { headBranch } from './head-branch.ts';
 import { hookNews } from './hook-news.ts';
 import { knobsOf } from './knobs.ts';
 import { openLiveFiles } from './live-files.ts';
@@ -27,6 +28,7 @@ import { makeConversation } from './make-conversation.ts';
 import { makeHooks } from './make-hooks.ts';
 import { openSession } from './open-session.ts';
 import { problemLines } from './problem-lines.ts';
+import { repositoryRoot } from './repository-root.ts';
 import { type StartedRun, startRun } from './start-run.ts';
 import { storedKey } from './stored-key.ts';
 import { createUsageMeter } from './usage-meter.ts';
@@ -75,17 +77,13 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
 
   const live = createLiveState(firstLive({ model: choice.model, mode: mode.mode, cwd }, options, settings, session));
   const meter = createUsageMeter();
-  // Nobody waits for git: in a large repository it takes its time.
-  let branch: string | undefined;
-  void git.then((snapshot) => {
-    branch = snapshot?.branch;
-  });
+  const branch = trusted ? await headBranch(repositoryRoot(cwd)) : undefined;
   const kept = wireSession({
     opened: session,
     options,
     environment,
     cwd,
-    branch: () => branch,
+    branch,
     live,
     tell,
     choice,
@@ -223,7 +221,7 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
     trusted,
     loaded: files.loaded,
     extensions: files.extensions,
-    branch: () => branch,
+    branch,
     permissions,
     skipPermissions: mode.mayBypass,
     tell,

@@ -38,7 +38,7 @@ export type ConversationBase = {
   readonly trusted: boolean;
   readonly loaded: () => LoadedSettings;
   readonly extensions: () => Extensions;
-  readonly branch: () => string | undefined;
+  readonly branch: string | undefined;
   readonly permissions: Permissions;
   readonly skipPermissions: 'may bypass' | 'may not bypass';
   readonly tell: (event: AgentEvent) => Promise<void>;

@@ -33,7 +33,7 @@ export function faceOf({ environment, loaded, live, meter, choice, agent, branch
         model: { id: model },
         permission_mode: mode,
         title: title ?? '',
-        git_branch: branch() ?? '',
+        git_branch: branch ?? '',
         context_tokens: meter.contextTokens(),
         context_window: choice.infoOf(model).contextWindow,
         cost_usd: meter.report().costUsd,

@@ -22,7 +22,7 @@ export type SessionWiring = {
   readonly options: Pick<RunOptions, 'persistence'>;
   readonly environment: Environment;
   readonly cwd: string;
-  readonly branch: () => string | undefined;
+  readonly branch: string | undefined;
   readonly live: LiveState;
   readonly tell: (event: AgentEvent) => Promise<void>;
   /** The flags that the system prompt is made with. */

@@ -161,7 +161,7 @@ function infoOf({
     title,
     transcriptPath: transcript.path,
     cwd,
-    gitBranch: parts.branch(),
+    gitBranch: parts.branch,
     model,
     modelInfo: choice.infoOf(model),
     effort,

@@ -43,7 +43,7 @@ export async function openUndo(
     dir,
     cwd: session.cwd,
     sessionId: session.id,
-    gitBranch: () => session.gitBranch,
+    gitBranch: session.gitBranch,
     version: VERSION,
     lastUuid,
     persistence: 'disk',

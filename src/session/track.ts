@@ -13,7 +13,7 @@ export type Track = {
 export type TrackParts = {
   readonly sessionId: string;
   readonly cwd: string;
-  readonly gitBranch: () => string | undefined;
+  readonly gitBranch: string | undefined;
   readonly version: string;
   readonly lastUuid: string | null;
   readonly newId: () => string;
@@ -44,7 +44,7 @@ export function createTrack(parts: TrackParts, path: string): Track {
         timestamp: new Date(parts.now()).toISOString(),
         cwd: parts.cwd,
         version: parts.version,
-        ...branchField(parts.gitBranch()),
+        ...(parts.gitBranch === undefined ? {} : { gitBranch: parts.gitBranch }),
       });
       parentUuid = uuid;
       return `${JSON.stringify(record)}\n`;
@@ -59,8 +59,4 @@ function advice(path: string): string {
 /** `v` and `type` lead every line: readers skip what they do not need by its first bytes. */
 export function makeRecord(body: RecordBody, head: Omit<SessionRecord, 'v' | 'type'>): SessionRecord {
   return Object.assign({ v: SCHEMA_VERSION, type: body.type }, head, body);
-}
-
-function branchField(gitBranch: string | undefined): { readonly gitBranch?: string } {
-  return gitBranch === undefined ? {} : { gitBranch };
 }

@@ -26,7 +26,7 @@ export type TranscriptParts = {
   /** Where its file lies. */
   readonly dir: string;
   readonly sessionId: string;
-  readonly gitBranch: () => string | undefined;
+  readonly gitBranch: string | undefined;
   readonly version: string;
   readonly lastUuid: string | null;
   readonly persistence: 'disk' | 'memory';

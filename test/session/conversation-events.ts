@@ -91,7 +91,7 @@ export function openTest({ ouroHome, ...more }: Partial<TranscriptParts> & { rea
     cwd: '/somewhere',
     dir: projectDir(ouroHome, '/somewhere'),
     sessionId: 'session-1',
-    gitBranch: () => 'main',
+    gitBranch: 'main',
     version: '0.0.0',
     lastUuid: null,
     persistence: 'disk',

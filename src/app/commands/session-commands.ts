@@ -73,7 +73,7 @@ async function exportNow(args: string, parts: ConversationParts) {
   try {
     await transcript.sync();
     const { records } = await readTranscript(transcript.path);
-    const text = exportSession({ id: sessionId, title, cwd, gitBranch: branch(), items: storyOf(records) }, format);
+    const text = exportSession({ id: sessionId, title, cwd, gitBranch: branch, items: storyOf(records) }, format);
     await writeFile(file, text, { flag: 'wx', mode: 0o600 });
     return done(`Written to ${file}`);
   } catch (thrown) {
