@@ -4,7 +4,7 @@ import { cutBefore } from '../session/cut-before.ts';
 import { rebuild } from '../session/rebuild.ts';
 import { readSession } from '../session/store.ts';
 import type { Transcript } from '../session/transcript.ts';
-import type { WiredCheckpoints } from './wire-checkpoints.ts';
+import { isTyped, type WiredCheckpoints } from './wire-checkpoints.ts';
 
 export type RewindParts = {
   readonly agent: Pick<Agent, 'state' | 'replaceMessages'>;
@@ -26,7 +26,7 @@ export function makeRewind({ agent, transcript, checkpoints, forget }: RewindPar
     const point = (await list()).find((one) => one.id === id);
     if (point === undefined) return { ok: false, why: 'There is no such place to go back to.' };
     const done = what === 'conversation' ? undefined : await checkpoints.restore(id);
-    if (what !== 'files') await takeBack(point, transcript.path);
+    if (what !== 'files' && !isTyped(point.messageId)) await takeBack(point, transcript.path);
     const { restored = [], removed = [], problems = [] } = done ?? {};
     return { ok: true, restored, removed, problems, prompt: point.prompt };
   }

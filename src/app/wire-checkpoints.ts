@@ -27,6 +27,11 @@ export type WiredCheckpoints = Checkpoints & {
   watch(tools: readonly Tool[]): readonly Tool[];
 };
 
+/** Calls that a person made themselves are named so. */
+export function isTyped(callId: string): boolean {
+  return callId.startsWith('typed-');
+}
+
 export function wireCheckpoints(wiring: CheckpointWiring): WiredCheckpoints | undefined {
   const { transcript, environment, newId, warn } = wiring;
   // What leaves no session leaves nothing to go back to either.
@@ -68,6 +73,10 @@ export function wireCheckpoints(wiring: CheckpointWiring): WiredCheckpoints | un
   return {
     ...checkpoints,
     async hear(event) {
+      // A line typed after `!` is a change set of its own; it has no message to go back to.
+      if (event.type === 'tool_start' && isTyped(event.callId)) {
+        return checkpoints.prompt(event.callId, `! ${event.title}`);
+      }
       if (event.type !== 'message_end' || event.message.role !== 'user') return;
       const { id, origin, blocks } = event.message;
       if (origin !== 'prompt' && origin !== 'follow_up' && origin !== 'steer') return;

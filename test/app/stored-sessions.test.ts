@@ -108,6 +108,19 @@ test('/undo and a resume know the same checkpoints', async () => {
   expect(await again.runCommand('undo')).toMatchObject({ kind: 'failed' });
 });
 
+test('a line the person runs themselves is taken back by itself', async () => {
+  const conversation = await open({ turns: [write('one'), says('done')] });
+  await conversation.agent.prompt('make it');
+  await conversation.runShell('rm new.txt; echo two > a.txt');
+  expect((await conversation.checkpoints()).map(({ prompt, files }) => [prompt, files])).toEqual([
+    ['make it', 1],
+    ['! rm new.txt; echo two > a.txt', 2],
+  ]);
+  expect(await conversation.runCommand('undo')).toMatchObject({ kind: 'show' });
+  expect(await project.read('new.txt')).toBe('one');
+  expect(await project.read('a.txt')).toBe('alpha\n');
+});
+
 test('a session gets its name from the small model, and a person’s name stays', async () => {
   const conversation = await open({ turns: () => says('It is 42.'), side: named('"The answer, found."\nmore') });
   await conversation.agent.prompt('what is it?');
