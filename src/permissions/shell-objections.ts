@@ -55,18 +55,21 @@ function fileObjections(
   return named.flatMap((each) => {
     const steps = pathObjections(context, { tool: 'Bash', use, path: each.path });
     // A rule about all reading or writing speaks of what certainly reads or writes.
-    return each.sure === 'certain' ? steps : steps.filter((step) => step.rule?.specifier !== undefined);
+    return each.sure === 'certain'
+      ? steps
+      : steps.filter((step) => step.rule?.specifier !== undefined || step.stage === 'breaker');
   });
 }
 
 /** A search through a folder reads what is denied in it. */
 function searchObjections(context: DecisionContext, named: readonly SearchedPath[]): readonly TraceStep[] {
-  const rules = context.policy.rules.filter(
-    (rule) =>
-      rule.behavior !== 'allow' && rule.problem === undefined && rule.tool === 'Read' && rule.specifier !== undefined,
-  );
-  return named.flatMap(({ path, command, only, skips }) => {
+  return named.flatMap(({ path, command, use, only, skips }) => {
     if (path.kind !== 'directory') return [];
+    const tool = use === 'read' ? 'Read' : 'Edit';
+    const rules = context.policy.rules.filter(
+      (rule) =>
+        rule.behavior !== 'allow' && rule.problem === undefined && rule.tool === tool && rule.specifier !== undefined,
+    );
     const opens = only.map(segmentRegex);
     const leaves = skips.map(segmentRegex);
     const isOpened = (file: string) =>
@@ -80,7 +83,7 @@ function searchObjections(context: DecisionContext, named: readonly SearchedPath
       const hit = scanFolder(
         context.fs,
         path.real,
-        (entry) => entry.kind !== 'directory' && isOpened(entry.path) && isDenied(context, rule, entry.path),
+        (entry) => entry.kind !== 'directory' && isOpened(entry.path) && isDenied(context, rule, entry.path, use),
       );
       if (hit === undefined) return [];
       const subject = command;
@@ -101,16 +104,16 @@ function searchObjections(context: DecisionContext, named: readonly SearchedPath
           verdict: rule.behavior,
           subject,
           rule,
-          text: `${command} would read ${hit.path}, which falls under ${ruleSays(rule)}. Search a narrower folder.`,
+          text: `${command} would ${use === 'read' ? 'read' : 'change'} ${hit.path}, which falls under ${ruleSays(rule)}. Name a narrower folder.`,
         },
       ];
     });
   });
 }
 
-function isDenied(context: DecisionContext, rule: Rule, path: string): boolean {
+function isDenied(context: DecisionContext, rule: Rule, path: string, use: 'read' | 'write'): boolean {
   const entry = { spelling: path, lexical: path, real: path, kind: 'file', nlink: 1 } as const;
-  return pathRuleMatches(rule, { tool: 'Bash', use: 'read', path: entry }, context.policy);
+  return pathRuleMatches(rule, { tool: 'Bash', use, path: entry }, context.policy);
 }
 
 function deleteObjections(context: DecisionContext, named: readonly NamedPath[]): readonly TraceStep[] {

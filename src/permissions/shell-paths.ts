@@ -1,6 +1,6 @@
-import { join } from 'node:path';
 import { type SearchScope, SILENT, searchScopes } from './bash/search-scope.ts';
 import { baseName, type Reached, type WideReading } from './bash/wide.ts';
+import { writtenWords } from './bash/write-words.ts';
 import { type DecisionContext, resolveIn } from './context.ts';
 import { expandGlob } from './folder-scan.ts';
 import type { ResolvedPath } from './paths.ts';
@@ -13,7 +13,7 @@ export type NamedPath = {
 };
 
 /** A folder that is read to the bottom, but for what its command leaves out. */
-export type SearchedPath = NamedPath & Pick<SearchScope, 'only' | 'skips'>;
+export type SearchedPath = NamedPath & Pick<SearchScope, 'use' | 'only' | 'skips'>;
 
 export type ShellPaths = {
   readonly reads: readonly NamedPath[];
@@ -29,15 +29,15 @@ const READERS =
 const PATTERN_FIRST = /^(?:grep|egrep|fgrep|rg|ag|ack|sed|awk|gawk|jq|yq)$/;
 /** Names of files in the text of another language: a courtesy, not a promise. */
 const CODE_RUNNERS = /^(?:python[\d.]*|node|nodejs|deno|bun|perl|ruby|php|lua)$/;
-const WRITERS = /^(?:tee|touch|mkdir|rmdir|rm|unlink|shred|truncate|chmod|chown|chgrp|patch|mkfifo|mknod)$/;
-const COPIERS = /^(?:cp|mv|ln|install|rsync|scp)$/;
 const SELECTING = /^-(?:i?name|i?path|i?regex|wholename|newer\w*|mtime|mmin|empty|size)$/;
 const LEAVING_OUT = /^--(?:exclude|include|i?glob|ignore)(?:-\w+)?=/;
 const MAX_PATHS = 600;
+const MAX_MOVES = 6;
 const MAX_BRACED = 64;
 
 /** Every file the command line names, in the widest sense, seen from every folder it may run in. */
-export function shellPaths(context: DecisionContext, wide: WideReading, cwds: readonly string[]): ShellPaths {
+export function shellPaths(context: DecisionContext, wide: WideReading, started: readonly string[]): ShellPaths {
+  const cwds = [...new Set(entered(context, wide, started))];
   const found = {
     reads: [] as NamedPath[],
     writes: [] as NamedPath[],
@@ -58,15 +58,22 @@ export function shellPaths(context: DecisionContext, wide: WideReading, cwds: re
   for (const reached of wide.commands) readCommand(reached);
   const echoed = wide.commands.filter(({ argv }) => /^(?:echo|printf)$/.test(argv[0] ?? ''));
   const isUsed = wide.nested === 'yes' || wide.commands.some(({ via }) => via === 'xargs');
+  const isFedToWriter = wide.commands.some(
+    ({ argv, via }) => via === 'xargs' && writtenWords([...argv, 'x']).length > 0,
+  );
   // What is printed into a substitution, or for xargs, may be the name of a file.
   for (const { argv } of isUsed ? echoed : [])
-    for (const word of argv.slice(1).flatMap((each) => each.split(/\s+/)))
+    for (const word of argv.slice(1).flatMap((each) => each.split(/\s+/))) {
       add('reads', word, 'possible', argv.join(' '));
-  for (const { place, ...scope } of searchScopes(wide.commands))
+      if (isFedToWriter) add('writes', word, 'possible', argv.join(' '));
+    }
+  for (const { place, ...scope } of searchScopes(wide.commands)) {
+    if (scope.use === 'write') add('writes', place, scope.sure, scope.command);
     for (const cwd of cwds)
       for (const spelling of spellings(context, cwd, place))
         if (found.searches.length < MAX_PATHS)
           found.searches.push({ ...scope, path: resolveIn(context, cwd, spelling) });
+  }
 
   function readCommand({ argv }: Reached): void {
     const name = baseName(argv[0] ?? '');
@@ -89,7 +96,10 @@ export function shellPaths(context: DecisionContext, wide: WideReading, cwds: re
         add('reads', word, 'possible', said);
     for (const flag of flags.filter((each) => !LEAVING_OUT.test(each)))
       for (const part of partsOf(flag).slice(1)) if (!SILENT.test(name)) add('reads', part, 'possible', said);
-    readWrites(name, argv, operands, flags, said);
+    if (name === 'find' && argv.some((word) => /^-(?:delete|exec|ok|execdir|okdir)$/.test(word)))
+      for (const word of argv.filter((_, at) => /^-(?:i?path|wholename)$/.test(argv[at - 1] ?? '')))
+        add('writes', word, 'possible', said);
+    for (const { word, sure } of writtenWords(argv)) add('writes', word, sure, said);
     if (name === 'rm' && recursive) for (const word of operands) add('deletes', word, 'certain', said);
     if (
       name === 'find' &&
@@ -104,43 +114,19 @@ export function shellPaths(context: DecisionContext, wide: WideReading, cwds: re
     }
   }
 
-  function readWrites(
-    name: string,
-    argv: readonly string[],
-    operands: readonly string[],
-    flags: readonly string[],
-    said: string,
-  ): void {
-    if (WRITERS.test(name))
-      for (const word of /^ch/.test(name) ? operands.slice(1) : operands) add('writes', word, 'certain', said);
-    if (COPIERS.test(name)) {
-      const into = argv.findIndex((word) => word === '-t' || word === '--target-directory');
-      const target = into === -1 ? operands.at(-1) : argv[into + 1];
-      const inline = flags
-        .map((flag) => /^(?:-t|--target-directory=)(.+)$/.exec(flag)?.[1])
-        .find((word) => word !== undefined);
-      for (const word of [target, inline]) if (word !== undefined) addInto(word, operands, said);
-      if (name === 'mv') for (const word of operands) add('writes', word, 'certain', said);
-    }
-    if (name === 'dd')
-      for (const word of argv) if (word.startsWith('of=')) add('writes', word.slice(3), 'certain', said);
-    if (/^(?:sed|perl)$/.test(name) && flags.some((flag) => /^-[a-zA-Z]*i|^--in-place/.test(flag)))
-      for (const word of operands) add('writes', word, 'certain', said);
-    argv.forEach((word, index) => {
-      const joined = /^(?:-o|-O|--output(?:-document|-file)?=?|--outfile=?)(.*)$/.exec(word);
-      if (joined === null || name === 'find' || /^[ef]?grep$|^(?:rg|ls|echo|ps|set|git)$/.test(name)) return;
-      const target = joined[1] === '' ? argv[index + 1] : joined[1];
-      if (target !== undefined && !target.startsWith('-')) add('writes', target, 'possible', said);
-    });
-  }
-
-  /** `cp a b/` writes `b/a`. */
-  function addInto(target: string, operands: readonly string[], said: string): void {
-    add('writes', target, 'certain', said);
-    for (const word of operands) if (word !== target) add('writes', join(target, baseName(word)), 'certain', said);
-  }
-
   return found;
+}
+
+/** The folders that `cd` and `pushd` may lead to, wherever in the line they stand. */
+function entered(context: DecisionContext, wide: WideReading, started: readonly string[]): readonly string[] {
+  const folders = [...started];
+  const moves = wide.commands.filter(({ argv }) => /^(?:cd|pushd)$/.test(argv[0] ?? ''));
+  for (const { argv } of moves.slice(0, MAX_MOVES)) {
+    const target = argv.slice(1).find((word) => !word.startsWith('-'));
+    if (target !== undefined)
+      for (const cwd of folders.slice(0, MAX_MOVES)) folders.push(resolveIn(context, cwd, target).real);
+  }
+  return folders;
 }
 
 /** A pattern stands for itself and for what it matches now; home variables for the home folder. */

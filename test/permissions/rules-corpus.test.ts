@@ -5,6 +5,7 @@ import { RULED } from './corpus/ruled.ts';
 import { RULED_PATHS } from './corpus/ruled-paths.ts';
 import { RULED_READS } from './corpus/ruled-reads.ts';
 import { RULED_TRICKS } from './corpus/ruled-tricks.ts';
+import { RULED_WRITES } from './corpus/ruled-writes.ts';
 import { decideBash, makeFixture } from './fixture.ts';
 
 const fixture = makeFixture();
@@ -20,7 +21,7 @@ function wrong(cases: readonly RuledCase[]): readonly string[] {
 }
 
 test('rules hold in every spelling of a command', () => {
-  expect(wrong([...RULED, ...RULED_PATHS, ...RULED_TRICKS, ...RULED_READS])).toEqual([]);
+  expect(wrong([...RULED, ...RULED_PATHS, ...RULED_TRICKS, ...RULED_READS, ...RULED_WRITES])).toEqual([]);
 });
 
 test('every mode treats shell commands as its row of the table says', () => {

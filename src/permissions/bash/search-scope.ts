@@ -1,8 +1,10 @@
 import { baseName, type Reached } from './wide.ts';
+import { writtenWords } from './write-words.ts';
 
-/** A folder some command reads to the bottom, and what its options leave of it. */
+/** A folder some command goes through to the bottom, and what its options leave of it. */
 export type SearchScope = {
   readonly place: string;
+  readonly use: 'read' | 'write';
   readonly sure: 'certain' | 'possible';
   readonly command: string;
   /** Patterns of names; nothing else is opened. All names when empty. */
@@ -17,15 +19,23 @@ export const SILENT =
 const PATTERN_FIRST = /^(?:grep|egrep|fgrep|rg|ag|ack)$/;
 const ARCHIVERS = /^(?:tar|zip|7z|rsync|scp|cpio)$/;
 
-/** Every folder the commands of a line would read through, in the widest sense. */
+/** Every folder the commands of a line would go through, in the widest sense. */
 export function searchScopes(commands: readonly Reached[]): readonly SearchScope[] {
-  const isFedOn = commands.some(
-    ({ argv, via }) => (via === 'xargs' || via === 'parallel') && !SILENT.test(baseName(argv[0] ?? '')),
-  );
-  return commands.flatMap(({ argv }) => scopesOf(argv, isFedOn ? 'fed on' : 'shown'));
+  const fed = commands.filter(({ via }) => via === 'xargs' || via === 'parallel').map(({ argv }) => argv);
+  return commands.flatMap(({ argv }) => scopesOf(argv, fed));
 }
 
-function scopesOf(argv: readonly string[], output: 'fed on' | 'shown'): readonly SearchScope[] {
+/** What a command does with the names it is given. */
+function usesOf(argv: readonly string[]): readonly SearchScope['use'][] {
+  if (argv.length === 0) return [];
+  return [
+    ...(SILENT.test(baseName(argv[0] ?? '')) ? [] : ['read' as const]),
+    ...(writtenWords([...argv, 'x', 'x']).length > 0 ? ['write' as const] : []),
+  ];
+}
+
+function scopesOf(argv: readonly string[], fed: readonly (readonly string[])[]): readonly SearchScope[] {
+  const uses = [...new Set(fed.flatMap(usesOf))];
   const name = baseName(argv[0] ?? '');
   const command = argv.join(' ');
   const flags = argv.slice(1).filter((word) => word.startsWith('-'));
@@ -34,24 +44,21 @@ function scopesOf(argv: readonly string[], output: 'fed on' | 'shown'): readonly
   const scope = (
     places: readonly string[],
     sure: SearchScope['sure'],
+    use: SearchScope['use'] = 'read',
     only: readonly string[] = [],
   ): readonly SearchScope[] =>
-    (places.length === 0 ? ['.'] : places).map((place) => ({ place, sure, command, only, skips: skipped(argv) }));
+    (places.length === 0 ? ['.'] : places).map((place) => ({ place, use, sure, command, only, skips: skipped(argv) }));
   if (name === 'find' || name === 'gfind') {
     const end = argv.findIndex((word, at) => at > 0 && /^(?:-(?![HLP]$)|!|\()/.test(word));
-    const run = argv[argv.findIndex((word) => /^-(?:exec|ok)(?:dir)?$/.test(word)) + 1];
-    const reads =
-      output === 'fed on' ||
-      (argv.some((word) => /^-(?:exec|ok)(?:dir)?$/.test(word)) && !SILENT.test(baseName(run ?? '')));
+    const places = argv.slice(1, end === -1 ? undefined : end).filter((word) => !/^-[HLP]$/.test(word));
     const only = argv.filter((_, at) => /^-i?name$/.test(argv[at - 1] ?? ''));
-    return reads
-      ? scope(
-          argv.slice(1, end === -1 ? undefined : end).filter((word) => !/^-[HLP]$/.test(word)),
-          'certain',
-          only,
-        )
-      : [];
+    const run = argv.findIndex((word) => /^-(?:exec|ok)(?:dir)?$/.test(word));
+    const own = run === -1 ? [] : usesOf(argv.slice(run + 1).filter((word) => !/^[;+]$|\{\}/.test(word)));
+    const all = new Set([...uses, ...own, ...(argv.includes('-delete') ? ['write' as const] : [])]);
+    return [...all].flatMap((use) => scope(places, 'certain', use, only));
   }
+  if (/^(?:rm|mv|chmod|chown|chgrp)$/.test(name) && (recursive || name === 'mv'))
+    return operands.flatMap((word) => scope([word], 'certain', 'write'));
   if (PATTERN_FIRST.test(name)) {
     const isSearch = /^(?:rg|ag|ack)$/.test(name) || recursive;
     const named = flags.some((flag) => /^-[a-zA-Z]*[ef]/.test(flag) || flag === '--files')
@@ -60,12 +67,12 @@ function scopesOf(argv: readonly string[], output: 'fed on' | 'shown'): readonly
     return isSearch ? scope(named, 'certain') : [];
   }
   if (name === 'git') {
-    const isListing = output === 'fed on' && argv.includes('ls-files');
-    return argv.includes('grep') || isListing ? scope([], 'certain') : [];
+    const listed = argv.includes('ls-files') ? uses.flatMap((use) => scope([], 'certain', use)) : [];
+    return argv.includes('grep') ? [...listed, ...scope([], 'certain')] : listed;
   }
   if (name === 'diff' && recursive) return scope(operands, 'certain');
-  if (/^(?:ls|fd|fdfind|tree)$/.test(name) && output === 'fed on')
-    return scope(name === 'ls' ? operands : [], 'possible');
+  if (/^(?:ls|fd|fdfind|tree)$/.test(name))
+    return uses.flatMap((use) => scope(name === 'ls' ? operands : [], 'possible', use));
   const copies = name === 'cp' && (recursive || flags.some((flag) => /^-[a-zA-Z]*a/.test(flag)));
   return ARCHIVERS.test(name) || copies ? operands.flatMap((word) => scope([word], 'possible')) : [];
 }
