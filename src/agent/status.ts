@@ -26,7 +26,8 @@ export function statusAfter(status: AgentStatus, event: AgentEvent): AgentStatus
     case 'block_start':
       return event.kind === 'thinking' ? 'thinking' : 'writing';
     case 'tool_start':
-      return 'running_tools';
+      // What a person runs themselves belongs to no reply: the agent does what it did before.
+      return event.messageId === '' ? status : 'running_tools';
     case 'permission_request':
     case 'question':
       return 'waiting_for_answer';
