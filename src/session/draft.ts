@@ -41,6 +41,8 @@ export function createDraftStore({ dir, sessionId, opening, now }: DraftParts): 
   let writing: Promise<void> | undefined;
 
   async function write(): Promise<void> {
+    // Never done before the caller has noted that it is at work: it would seem to be at work for ever.
+    await Promise.resolve();
     for (let text = textOf(wanted); text !== written; text = textOf(wanted)) {
       written = text;
       // A draft that cannot be kept is no reason to stop anybody from typing; the session tells of a full disk.
