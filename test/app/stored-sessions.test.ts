@@ -173,6 +173,33 @@ test('what waited in the queue when ouro was killed is delivered after the resum
   expect((await open({ turns: [] }, { session })).agent.state().queue).toEqual([]);
 });
 
+test('what was allowed for the session, the mode, the to-do list and the plan are there again', async () => {
+  const todos = [{ content: 'one', status: 'in_progress', activeForm: 'Doing one' }];
+  const touch = calls(toolUse('Bash', { command: 'node -e 0' }));
+  const asking = { skipPermissions: 'may' } as const;
+  const first = await open({ turns: [calls(toolUse('TodoWrite', { todos })), touch, says('done')] }, asking);
+  first.agent.subscribe((event) => {
+    if (event.type !== 'permission_request') return;
+    const remember = { rules: ['Bash(node -e 0)'], destination: 'session' } as const;
+    first.agent.answerPermission(event.request.id, { behavior: 'allow', remember });
+  });
+  await first.agent.prompt('go');
+  first.setMode('plan');
+  first.setMode('acceptEdits');
+  first.setEffort('low');
+  await first.close('test');
+  const { id } = await storedFile(project);
+  const session = { kind: 'resume', wanted: id, fork: 'same' } as const;
+  const again = await open({ turns: [touch, says('done')] }, { ...asking, session });
+  const asked: string[] = [];
+  again.agent.subscribe((event) => {
+    if (event.type === 'permission_request') asked.push(event.request.title);
+  });
+  expect(again.info()).toMatchObject({ mode: 'acceptEdits', effort: 'low', todos });
+  await again.agent.prompt('again');
+  expect(asked).toEqual([]);
+});
+
 type Damage = (lines: readonly string[]) => string;
 
 const isResult = (line: string) => line.includes('"type":"result"');
