@@ -46,11 +46,12 @@ function credentialsOf(
   { apiKeyHelper }: Settings,
   { credentials: { apiKey, authToken }, variables }: Environment,
   storedKey: string | undefined,
-): Pick<PortConfig, 'apiKey' | 'authToken' | 'keySource'> {
+): Pick<PortConfig, 'apiKey' | 'onRefusedKey' | 'authToken' | 'keySource'> {
   if (apiKey !== undefined) return { apiKey, keySource: 'ANTHROPIC_API_KEY' };
   if (authToken !== undefined) return { authToken, keySource: 'ANTHROPIC_AUTH_TOKEN' };
   if (apiKeyHelper !== undefined) {
-    return { apiKey: createKeyHelper(apiKeyHelper, variables, Date.now), keySource: 'apiKeyHelper' };
+    const helper = createKeyHelper(apiKeyHelper, variables, Date.now);
+    return { apiKey: helper.key, onRefusedKey: helper.forget, keySource: 'apiKeyHelper' };
   }
   return storedKey === undefined ? {} : { apiKey: storedKey, keySource: 'stored key' };
 }

@@ -5,14 +5,21 @@ const TIMEOUT_MS = 10_000;
 /** Keys of helpers are short-lived; this one is asked for anew after a while. */
 const KEEP_MS = 5 * 60_000;
 
+/** A key that comes from a command. */
+export type KeyHelper = {
+  readonly key: () => Promise<string>;
+  /** The key was refused: the next one is asked for anew. */
+  readonly forget: () => void;
+};
+
 /** The key as the configured command prints it. A command that fails says so in the words of a refused request. */
 export function createKeyHelper(
   command: string,
   variables: Readonly<Record<string, string>>,
   now: () => number,
-): () => Promise<string> {
+): KeyHelper {
   let known: { readonly key: string; readonly atMs: number } | undefined;
-  return async () => {
+  async function key(): Promise<string> {
     if (known !== undefined && now() - known.atMs < KEEP_MS) return known.key;
     const { stdout } = await promisify(execFile)('/bin/sh', ['-c', command], {
       env: { ...variables },
@@ -21,10 +28,17 @@ export function createKeyHelper(
     }).catch((cause: Error) => {
       throw new KeyUnavailable(`The command of apiKeyHelper failed: ${firstLine(cause.message)}`, { cause });
     });
-    const key = stdout.trim();
-    if (key === '') throw new KeyUnavailable('The command of apiKeyHelper printed no key.');
-    known = { key, atMs: now() };
-    return key;
+    const printed = stdout.trim();
+    if (printed === '') throw new KeyUnavailable('The command of apiKeyHelper printed no key.');
+    known = { key: printed, atMs: now() };
+    return printed;
+  }
+
+  return {
+    key,
+    forget() {
+      known = undefined;
+    },
   };
 }
 

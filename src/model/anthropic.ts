@@ -15,6 +15,8 @@ import { numberOf, objectOf, parseJson } from './wire-json.ts';
 export type AnthropicSettings = {
   readonly credentials: { readonly apiKey: string | (() => Promise<string>) } | { readonly authToken: string };
   readonly baseUrl?: string;
+  /** A key that is fetched may have run out: told so, it is fetched anew and the request sent once more. */
+  readonly onRefusedKey?: () => void;
   readonly betas?: readonly string[];
   readonly patience?: Partial<Patience>;
   readonly fetch?: typeof fetch;
@@ -65,7 +67,11 @@ export function createAnthropicPort(settings: AnthropicSettings): ModelPort {
       try {
         const opening = open(request, attempt);
         yield { type: 'request_sent', attempt: 1 };
-        const response = await opening;
+        let response = await opening;
+        if (settings.onRefusedKey && isRefusedKey(response)) {
+          settings.onRefusedKey();
+          response = await open(request, attempt);
+        }
         if (!(response instanceof Response)) return { ok: false, failure: response };
         const reply = createAccumulator(request.model, () => `msg_${randomUUID()}`);
         return yield* readReply(response, { reader: READER, reply, attempt, options });
@@ -84,6 +90,10 @@ export function createAnthropicPort(settings: AnthropicSettings): ModelPort {
       }
     },
   };
+}
+
+function isRefusedKey(response: Response | ModelFailure): boolean {
+  return !(response instanceof Response) && response.kind === 'auth' && response.status === 401;
 }
 
 /** The SDK sends keys as bearer tokens; many gateways know only the older header. */

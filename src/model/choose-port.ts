@@ -13,6 +13,8 @@ export type PortConfig = {
   readonly model: string;
   readonly smallModel?: string;
   readonly apiKey?: string | (() => Promise<string>);
+  /** Told when the API refused a key that was fetched, so that a fresh one can be. */
+  readonly onRefusedKey?: () => void;
   readonly authToken?: string;
   /** What to call the place the key came from (`ANTHROPIC_API_KEY`, `settings` …). */
   readonly keySource?: string;
@@ -120,10 +122,11 @@ async function openPort(place: ModelPlace, config: PortConfig): Promise<ModelPor
     }
     case 'anthropic': {
       const { createAnthropicPort } = await import('./anthropic.ts');
-      const { apiKey, authToken = '', baseUrl, betas } = config;
+      const { apiKey, authToken = '', baseUrl, betas, onRefusedKey } = config;
       return createAnthropicPort({
         credentials: apiKey === undefined ? { authToken } : { apiKey },
         ...(baseUrl && { baseUrl }),
+        ...(onRefusedKey && { onRefusedKey }),
         ...(betas && { betas }),
         ...common,
       });

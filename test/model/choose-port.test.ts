@@ -3,7 +3,7 @@ import { DEFAULT_MODEL, SMALL_MODEL } from '../../src/model/catalog.ts';
 import { choosePort, NO_KEY, type PortConfig } from '../../src/model/choose-port.ts';
 import { locateModel } from '../../src/model/model-name.ts';
 import { ANTHROPIC, OPENAI } from './dialects.ts';
-import { startFaultServer, stream } from './fault-server.ts';
+import { startFaultServer, status, stream } from './fault-server.ts';
 import { drain, REQUEST } from './support.ts';
 
 describe('locateModel', () => {
@@ -77,6 +77,24 @@ describe('choosePort', () => {
     const { port } = chosen({ model: 'sonnet', apiKey: async () => 'fresh', baseUrl: server.url, ...QUICK });
     expect((await drain(port)).outcome.ok).toBe(true);
     expect(server.seen[0]?.headers.authorization).toBe('Bearer fresh');
+  });
+
+  test('a fetched key that ran out is fetched anew, once', async () => {
+    const refused = status(401, ANTHROPIC.errorBody('authentication_error', 'expired'));
+    await using server = await startFaultServer(
+      refused,
+      stream([ANTHROPIC.open, ...ANTHROPIC.text(0, 'hi'), ...ANTHROPIC.done('text')]),
+      refused,
+    );
+    let key = 'old';
+    const onRefusedKey = () => {
+      key = 'fresh';
+    };
+    const { port } = chosen({ model: 'sonnet', apiKey: async () => key, onRefusedKey, baseUrl: server.url, ...QUICK });
+    expect((await drain(port)).outcome.ok).toBe(true);
+    expect(server.seen.map(({ headers }) => headers['x-api-key'])).toEqual(['old', 'fresh']);
+    expect(await drain(port)).toMatchObject({ outcome: { failure: { kind: 'auth' } } });
+    expect(server.seen).toHaveLength(4);
   });
 
   test.each(['', '/', '/v1', '/v1/'])('a base URL may end in "%s"; the key goes in both headers', async (end) => {
