@@ -24,10 +24,14 @@ export function pressDialog(
   if (input.chord === 'ctrl+y') return only(focused(view, attention, context.nowMs));
   if (attention.stage === 'pending') return undefined;
   if (attention.form.writing !== 'nothing') return pressWriting(view, ask, attention, input);
+  // A draft that was emptied again, and left alone, is no draft any more.
+  const isLeft = before.editor.text === '' && context.nowMs - before.keys.lastKeyAtMs >= context.quietMs;
   const isHeard =
-    attention.focus === 'dialog' && context.nowMs - attention.armedAtMs >= DEAF_MS && before.keys.window !== 'returned';
+    (attention.focus === 'dialog' || isLeft) &&
+    context.nowMs - attention.armedAtMs >= DEAF_MS &&
+    before.keys.window !== 'returned';
   if (!isHeard) return undefined;
-  return pressFocused(view, ask, attention, input);
+  return pressFocused(view, ask, { ...attention, focus: 'dialog' }, input);
 }
 
 function pressFocused(view: ViewState, ask: Ask, attention: Armed, { chord }: KeyInput): Pressed | undefined {

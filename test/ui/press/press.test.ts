@@ -56,6 +56,17 @@ describe('a question hears', () => {
     expect(answer(screen)).toEqual([]);
   });
 
+  test('a letter once a draft was emptied again and left alone', () => {
+    const screen = askedFor(500);
+    screen.type('q');
+    screen.press('ctrl+u', 'n');
+    expect(answer(screen)).toEqual([]);
+    screen.press('ctrl+u');
+    screen.wait(500);
+    screen.press('y');
+    expect(answer(screen)).toEqual([{ type: 'answer_permission', id: 'ask-c1', answer: { behavior: 'allow' } }]);
+  });
+
   test('the keys after ctrl+y, whatever stands in the draft', () => {
     const screen = stage();
     screen.type('a draft');
@@ -192,7 +203,18 @@ describe('enter', () => {
     const screen = stage();
     screen.tell(begins(), over('aborted_streaming'));
     screen.press('enter', 'enter');
-    expect(screen.effects).toEqual([{ type: 'continue' }]);
+    expect(screen.effects).toEqual([{ type: 'continue', words: '' }]);
+  });
+
+  test('on a message that failed tries again, without saying it twice', () => {
+    const screen = stage();
+    screen.tell(begins(), asked('my words'), over('api_error', { kind: 'network', message: 'ENOTFOUND' }));
+    screen.press('enter');
+    expect(screen.effects).toEqual([{ type: 'continue', words: 'my words' }]);
+    screen.tell(begins(), over('api_error', { kind: 'network', message: 'ENOTFOUND' }));
+    screen.type('!');
+    screen.press('enter');
+    expect(screen.effects.map(({ type }) => type)).toEqual(['continue', 'remember', 'prompt']);
   });
 
   test('sends at rest, steers while something runs, and waits for the end with alt', () => {
