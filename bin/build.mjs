@@ -23,7 +23,7 @@ const withPages = {
   setup(build) {
     build.onLoad({ filter: /cli[\\/]commands[\\/]help-pages\.ts$/ }, () => {
       const docs = join(root, 'docs');
-      const names = readdirSync(docs).filter((name) => name.endsWith('.md'));
+      const names = readdirSync(docs).filter((name) => name.endsWith('.md') && name !== 'README.md');
       const pages = names.toSorted().map((name) => [name.slice(0, -3), readFileSync(join(docs, name), 'utf8')]);
       return { contents: `export const helpPages = async () => new Map(${JSON.stringify(pages)});`, loader: 'js' };
     });
