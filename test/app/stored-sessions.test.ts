@@ -13,6 +13,9 @@ import { bareEnvironment } from '../support/environment.ts';
 import { replayAll, storedFile, storedFiles } from '../support/stored-sessions.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
+/** A busy machine takes its time. */
+const PATIENCE = { timeout: 10_000 };
+
 let project: TempProject;
 let server: ApiServer;
 let opened: Conversation[];
@@ -124,7 +127,7 @@ test('a line the person runs themselves is taken back by itself', async () => {
 test('a session gets its name from the small model, and a person’s name stays', async () => {
   const conversation = await open({ turns: () => says('It is 42.'), side: named('"The answer, found."\nmore') });
   await conversation.agent.prompt('what is it?');
-  await expect.poll(() => conversation.info().title).toBe('The answer, found');
+  await expect.poll(() => conversation.info().title, PATIENCE).toBe('The answer, found');
   await conversation.rename('mine');
   await conversation.agent.prompt('sure?');
   expect(conversation.info().title).toBe('mine');

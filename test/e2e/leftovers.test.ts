@@ -1,9 +1,16 @@
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
-import { type ApiServer, startApiServer } from '../support/api/server.ts';
+import { type ApiServer, gate, startApiServer } from '../support/api/server.ts';
 import { processesMarked } from '../support/processes.ts';
 import { runOuro, startOuro } from '../support/run-ouro.ts';
+import { storedFile } from '../support/stored-sessions.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
+
+/** A busy machine takes its time. */
+const PATIENCE = { timeout: 10_000 };
 
 let project: TempProject;
 let server: ApiServer;
@@ -18,6 +25,37 @@ afterEach(async () => {
 });
 
 const commands = async () => (await processesMarked(project.marker)).map(({ command }) => command);
+
+test.each([
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const)('%s leaves nothing running, nothing held and the whole session behind', async (signal, code) => {
+  const { closed, open } = gate();
+  server = await startApiServer({
+    turns: (_, index) =>
+      index === 0
+        ? calls(
+            toolUse('Bash', { command: '(trap "" HUP TERM; sleep 303) & setsid sleep 304', run_in_background: true }),
+          )
+        : says('never', { faults: [{ at: 2, do: 'wait', until: closed, pings: 'pings' }] }),
+  });
+  const env = { IS_SANDBOX: '1' };
+  const running = startOuro(project, ['-p', 'go', '--dangerously-skip-permissions'], server.url, { env });
+  await expect
+    .poll(async () => (await commands()).filter((one) => one.startsWith('sleep 30')).length, PATIENCE)
+    .toBe(2);
+  await server.waitForRequest(2);
+  const startedAt = performance.now();
+  running.child.kill(signal);
+  expect((await running.ended).code).toBe(code);
+  expect(performance.now() - startedAt).toBeLessThan(3_500);
+  open();
+  expect(await commands()).toEqual([]);
+  expect(await readdir(join(project.ouroHome, 'running'))).toEqual([]);
+  const { path, records } = await storedFile(project);
+  expect(JSON.stringify(records.slice(-3))).toMatch(/agent_end.*command-end/);
+  expect(existsSync(path.replace(/jsonl$/, 'lock'))).toBe(false);
+});
 
 test('what a killed ouro left running is ended by the next start: shells in front and behind, and those of a sub-agent', async () => {
   const shell = (command: string, more: object = {}) => toolUse('Bash', { command, ...more });
@@ -34,7 +72,9 @@ test('what a killed ouro left running is ended by the next start: shells in fron
   });
   const env = { IS_SANDBOX: '1' };
   const running = startOuro(project, ['-p', 'go', '--dangerously-skip-permissions'], server.url, { env });
-  await expect.poll(async () => (await commands()).filter((one) => one.startsWith('sleep 30')).length).toBe(3);
+  await expect
+    .poll(async () => (await commands()).filter((one) => one.startsWith('sleep 30')).length, PATIENCE)
+    .toBe(3);
   running.child.kill('SIGKILL');
   await running.ended;
   expect((await commands()).length).toBeGreaterThanOrEqual(3);

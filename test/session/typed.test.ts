@@ -5,6 +5,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createDraftStore } from '../../src/session/draft.ts';
 import { createPromptHistory } from '../../src/session/prompt-history.ts';
 
+/** A busy machine takes its time. */
+const PATIENCE = { timeout: 10_000 };
+
 let dir: string;
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'ouro-typed-'));
@@ -21,7 +24,7 @@ async function typedAndKilled(sessionId: string, text: string, nowMs = NOW): Pro
   const own = store(sessionId, 'new', nowMs);
   for (let end = 1; end <= text.length; end += 1) own.save(draft(text.slice(0, end)));
   const path = join(dir, 'drafts', `${sessionId}.json`);
-  await expect.poll(async () => readFile(path, 'utf8').catch(() => '')).toContain(JSON.stringify(text));
+  await expect.poll(async () => readFile(path, 'utf8').catch(() => ''), PATIENCE).toContain(JSON.stringify(text));
   const kept = JSON.parse(await readFile(path, 'utf8'));
   await writeFile(path, JSON.stringify({ ...kept, startTime: '1' }));
 }
@@ -45,7 +48,7 @@ test('a draft of a session that is still open, or that is days old, is left wher
   const living = store('living');
   living.save(draft('still typing'));
   await typedAndKilled('stale', 'long ago', NOW - 2 * 86_400_000);
-  await expect.poll(() => readdir(join(dir, 'drafts'))).toHaveLength(2);
+  await expect.poll(() => readdir(join(dir, 'drafts')), PATIENCE).toHaveLength(2);
   expect(await store('next').load()).toBeUndefined();
   living.save(draft(''));
   await living.clear();
