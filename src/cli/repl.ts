@@ -1,6 +1,8 @@
 import { createConversation } from '../app/compose.ts';
+import type { Conversation } from '../contracts/conversation.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
 import { askFirst, type Beginning } from './ask-first.ts';
+import { signalCode } from './exit-code.ts';
 import type { Invocation } from './invocation.ts';
 import type { Io } from './io.ts';
 import { screenLook, screenOptions } from './screen-options.ts';
@@ -39,10 +41,19 @@ export async function runRepl({ run, prompt }: Invocation, io: Io, shutdown: Shu
     const end = await Promise.race([screen.left, shutdown.begun]);
     screen.close();
     process.off('exit', restore);
-    if (typeof end === 'string' || end.type === 'leave') return 0;
+    if (typeof end === 'string') return end === 'shutdown' ? 0 : signalCode(end);
+    if (end.type === 'leave') {
+      sayGoodbye(conversation, io);
+      return 0;
+    }
     process.stdout.write('\n');
     await shutdown.release(conversation);
     given = { ...first.run, session: { kind: 'resume', wanted: end.sessionId, fork: end.fork } };
     opening = { prompt: undefined, typed: '' };
   }
+}
+
+/** How to go on with what was said here, where anything was. */
+function sayGoodbye({ agent }: Conversation, { stderr }: Io): void {
+  if (agent.state().messages.length > 0) stderr.write(`Resume: ouro --resume ${agent.sessionId}\n`);
 }

@@ -1,0 +1,226 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { calls, later, reply, says, status, text, thinking, toolUse } from '../support/api/reply.ts';
+import { type OpenOuro, openOuro } from '../support/open-ouro.ts';
+import { LAUNCHER } from '../support/run-ouro.ts';
+
+const WORKING = /esc stop/;
+const AT_REST = /^> *\n(?:ask|plan|edits) /m;
+
+async function send({ terminal }: OpenOuro, words: string): Promise<void> {
+  terminal.type(words);
+  await terminal.waitForText(new RegExp(`^> ${words}`, 'm'));
+  terminal.press('enter');
+}
+
+/** What a message of the person held, as it was sent. */
+function sent({ api }: OpenOuro, nth: number): string {
+  return JSON.stringify(api.requests()[nth]?.body.messages ?? []);
+}
+
+test('the cursor stands at the caret, wide characters counted, also while the spinner turns; a paste folds and is sent whole', async () => {
+  const gate = Promise.withResolvers<void>();
+  await using ouro = await openOuro([later(gate.promise, says('First.')), says('Second.'), says('Third.')]);
+  const { terminal } = ouro;
+  terminal.type('日本語 né');
+  await terminal.waitForText(/^> 日本語 né/m);
+  const row = terminal.screen().findIndex((line) => line.startsWith('> 日'));
+  expect(terminal.cursor()).toEqual({ x: 2 + 6 + 3, y: row });
+  terminal.press('left', 'left', 'left', 'left');
+  await terminal.waitForScreen(() => terminal.cursor().x === 6);
+
+  terminal.press('ctrl+e', 'enter');
+  await terminal.waitForText(WORKING);
+  terminal.type('中文');
+  await terminal.waitForText(/^> 中文/m);
+  // Frames of the spinner come and go; the cursor is where the next character belongs in every one.
+  const before = terminal.screen().join('\n');
+  await terminal.waitForScreen((rows) => rows.join('\n') !== before);
+  const draft = terminal.screen().findIndex((line) => line.startsWith('> 中文'));
+  expect(terminal.cursor()).toEqual({ x: 6, y: draft });
+  terminal.press('ctrl+u');
+  gate.resolve();
+  await terminal.waitForText(AT_REST);
+
+  const lines = Array.from({ length: 200 }, (_, at) => `line ${at + 1} of the paste`).join('\n');
+  terminal.paste(`${lines}\x1b[31m`);
+  await terminal.waitForText(/\[paste 1: 200 lines/);
+  terminal.press('enter');
+  await terminal.waitForText(/Second\./);
+  expect(sent(ouro, 1)).toContain('line 200 of the paste');
+  expect(sent(ouro, 1)).not.toContain('[31m');
+  expect(terminal.logicalLines().filter((line) => line.includes('of the paste')).length).toBeLessThan(10);
+
+  const megabyte = 'all work and no play\n'.repeat(50_000);
+  terminal.paste(megabyte);
+  await terminal.waitForText(/\[paste \d: 50000 lines/);
+  terminal.type('!');
+  await terminal.waitForText(/lines[^\]]*\]!/);
+  terminal.press('enter');
+  await terminal.waitForText(/Third\./);
+  expect(sent(ouro, 2).length).toBeGreaterThan(megabyte.length);
+});
+
+test('ESC stops while it thinks, runs a command, asks and waits to try again; what waited comes back into the draft', async () => {
+  await using ouro = await openOuro(
+    [
+      reply([thinking('hm '.repeat(3000)), text('never')], { chunk: 5, delayMs: 5 }),
+      calls(text('Waiting.'), toolUse('Bash', { command: 'echo begun; sleep 60' })),
+      calls(toolUse('Bash', { command: 'touch asked' })),
+      status(529),
+      status(529),
+      says('after all'),
+    ],
+    {
+      env: { OURO_RETRY_BASE_MS: '60000' },
+      args: ['--allowedTools', 'Bash(echo:*)', 'Bash(sleep:*)', '--effort', 'high'],
+    },
+  );
+  const { terminal, api } = ouro;
+  const stopped = async (nth: number) => {
+    terminal.press('esc');
+    await terminal.waitForScreen(
+      () => terminal.logicalLines().filter((line) => line.includes('Say what to do instead')).length === nth,
+    );
+  };
+  await send(ouro, 'think');
+  await terminal.waitForText(/thinking \d/);
+  await send(ouro, 'queued one');
+  await terminal.waitForText(/next {3}queued one/);
+  await stopped(1);
+  await terminal.waitForText(/^> queued one/m);
+  await api.waitForSocketClosed(1);
+  terminal.press('ctrl+c');
+  await terminal.waitForText(AT_REST);
+
+  await send(ouro, 'run');
+  await terminal.waitForText(/│ begun/);
+  await stopped(2);
+
+  await send(ouro, 'ask');
+  await terminal.waitForText(/a letter answers/);
+  await stopped(3);
+  await expect(ouro.project.read('asked')).rejects.toThrow();
+
+  await send(ouro, 'retry');
+  await terminal.waitForText(/overloaded.*try 2 of/i);
+  await stopped(4);
+  expect(api.requests()).toHaveLength(4);
+});
+
+test('messages queue while it works, Up takes the last one back, and keys typed before a question never answer it', async () => {
+  const gate = Promise.withResolvers<void>();
+  await using ouro = await openOuro([
+    later(gate.promise, calls(toolUse('Bash', { command: 'touch answered' }))),
+    says('It was refused.'),
+    says('Then this.'),
+  ]);
+  const { terminal } = ouro;
+  await send(ouro, 'begin');
+  await terminal.waitForText(WORKING);
+  await send(ouro, 'first wish');
+  await send(ouro, 'second wish');
+  await terminal.waitForText(/first wish[\s\S]*second wish/);
+  terminal.press('up');
+  await terminal.waitForText(/^> second wish/m);
+  terminal.press('ctrl+u');
+  await terminal.waitForText(/^> *$/m);
+
+  terminal.type('yes n');
+  gate.resolve();
+  await terminal.waitForText(/touch answered[\s\S]*^> yes n/m);
+  terminal.type('o y');
+  await terminal.waitForText(/^> yes no y/m);
+  await expect(ouro.project.read('answered')).rejects.toThrow();
+  terminal.press('ctrl+y');
+  await terminal.waitForText(/a letter answers/);
+  terminal.press('n');
+  await terminal.waitForText(/It was refused/);
+  expect(sent(ouro, 1)).toContain('first wish');
+  await expect(ouro.project.read('answered')).rejects.toThrow();
+  await terminal.waitForText(/^> yes no y/m);
+});
+
+test('Esc Esc offers the earlier messages, and the chosen one comes back to be edited', async () => {
+  await using ouro = await openOuro([says('One.'), says('Two.')]);
+  const { terminal } = ouro;
+  await send(ouro, 'the first message');
+  await terminal.waitForText(/One\.[\s\S]*^> *$/m);
+  await terminal.waitForText(AT_REST);
+  terminal.press('esc');
+  await terminal.waitForText(/esc again/);
+  terminal.press('esc');
+  await terminal.waitForText(/Go back to/);
+  terminal.press('enter');
+  await terminal.waitForText(/Bring back/);
+  terminal.press('enter');
+  await terminal.waitForText(/^> the first message/m);
+});
+
+test('under a shell: an editor of one’s own, Ctrl-Z and fg, and a terminal as it was after the end', async () => {
+  const ouroCommand = `EDITOR='printf edited >>' '${LAUNCHER}' --settings '{"title":true}'`;
+  await using ouro = await openOuro([says('Hello.')], {
+    command: ['/bin/bash', '--norc', '-i'],
+    env: { PS1: 'shell$ ' },
+    ready: /shell\$/,
+  });
+  const { terminal } = ouro;
+  terminal.type(`${ouroCommand}\r`);
+  await terminal.waitForText(/^> *$/m);
+  terminal.type('draft ');
+  await terminal.waitForText(/^> draft/m);
+  terminal.press('ctrl+g');
+  await terminal.waitForText(/^> draft edited/m);
+  terminal.press('ctrl+z');
+  await terminal.waitForText(/Stopped[\s\S]*shell\$ *$/m);
+  expect(modes(terminal.bytes())).toEqual([]);
+  terminal.type('fg\r');
+  await terminal.waitForText(/fg[\s\S]*^> draft edited/m);
+  terminal.type(' again');
+  await terminal.waitForText(/^> draft edited again/m);
+  expect(modes(terminal.bytes())).toContain('?1004');
+  terminal.press('ctrl+c', 'ctrl+c');
+  await terminal.waitForText(/ctrl-c again/);
+  terminal.press('ctrl+c');
+  await terminal.waitForText(/shell\$ *$/m);
+  expect(modes(terminal.bytes())).toEqual([]);
+  terminal.type('stty -a | tr " ;" "\\n" | grep -xE "icanon|echo" | xargs echo modes:\r');
+  await terminal.waitForText(/^modes: icanon echo/m);
+});
+
+test('a draft survives kill -9, and SIGTERM leaves a terminal as it was', async () => {
+  await using ouro = await openOuro([says('Hello.')]);
+  ouro.terminal.type('hours of work');
+  await ouro.terminal.waitForText(/^> hours of work/m);
+  await expect.poll(() => draftOf(ouro), { timeout: 4000 }).toContain('hours of work');
+  process.kill(ouro.terminal.pid, 'SIGKILL');
+  await ouro.terminal.exited;
+  const next = ouro.again();
+  await next.waitForText(/^> hours of work/m);
+  process.kill(next.pid, 'SIGTERM');
+  expect((await next.exited).code).toBe(143);
+  expect(modes(next.bytes())).toEqual([]);
+  expect(next.bytes()).toMatch(/\x1b\[\?25h/);
+});
+
+/** What of the drafts is on disk. */
+async function draftOf({ project }: OpenOuro): Promise<string> {
+  const projects = join(project.ouroHome, 'projects');
+  const [slug = ''] = await readdir(projects).catch(() => []);
+  const folder = join(projects, slug, 'drafts');
+  const names = await readdir(folder).catch(() => []);
+  const texts = names.map((name) => readFile(join(folder, name), 'utf8').catch(() => ''));
+  return (await Promise.all(texts)).join('\n');
+}
+
+/** The modes that are still on after these bytes. */
+function modes(bytes: string): readonly string[] {
+  const on = new Set<string>();
+  for (const [, mode = '', how] of bytes.matchAll(/\x1b\[(\?(?:1004|2031|2026|1049))([hl])/g)) {
+    if (how === 'h') on.add(mode);
+    else on.delete(mode);
+  }
+  const pushed = (bytes.match(/\x1b\[>1u/g) ?? []).length - (bytes.match(/\x1b\[<u/g) ?? []).length;
+  return [...on, ...(pushed > 0 ? ['kitty'] : [])];
+}
