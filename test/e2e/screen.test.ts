@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { calls, says, text, toolUse } from '../support/api/reply.ts';
+import { calls, says, status, text, toolUse } from '../support/api/reply.ts';
 import { type Script, startApiServer } from '../support/api/server.ts';
 import { terminalEnvironment } from '../support/environment.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
@@ -98,6 +98,18 @@ test('ESC stops an answer at once and keeps what was shown', async () => {
   terminal.press('esc');
   await terminal.waitForText(/Stopped\. Say what to do instead/);
   expect(terminal.logicalLines().join('\n')).toContain('word word');
+});
+
+test('a message that was refused is back in the draft, and enter tries again without saying it twice', async () => {
+  await using ouro = await openOuro([status(401), says('Now it works.')]);
+  const { terminal } = ouro;
+  terminal.type('my one question');
+  terminal.press('enter');
+  await terminal.waitForText(/invalid x-api-key[\s\S]*^> my one question/m);
+  terminal.press('enter');
+  await terminal.waitForText(/Now it works\./);
+  const { raw } = await ouro.api.waitForRequest(2);
+  expect(raw.match(/my one question/g)).toHaveLength(1);
 });
 
 test('a command is asked about, and y runs it once', async () => {

@@ -1,5 +1,7 @@
 import type { Display } from '../../contracts/display.ts';
-import { type LogicalLine, type Span, terminalLine, toned } from '../lines/line.ts';
+import type { TextRange } from '../../lib/text-wrap.ts';
+import { changedWords } from '../lines/changed-words.ts';
+import { type LogicalLine, type Span, type Style, terminalLine, toned } from '../lines/line.ts';
 import { sanitize } from '../sanitize.ts';
 
 type Diff = Extract<Display, { kind: 'diff' }>;
@@ -17,24 +19,28 @@ export function diffLines(diff: Pick<Diff, 'hunks'>, width: number): readonly Lo
 function hunkLines(hunk: Hunk, numbers: number): readonly LogicalLine[] {
   let oldLine = hunk.oldStart;
   let newLine = hunk.newStart;
-  return hunk.lines.map(({ kind, text }) => {
+  const changes = changedWords(hunk.lines);
+  return hunk.lines.map(({ kind, text }, at) => {
     const number = kind === 'del' ? oldLine : newLine;
     if (kind !== 'add') oldLine += 1;
     if (kind !== 'del') newLine += 1;
     const gutter = numbers === 0 || number === 0 ? '' : `${String(number).padStart(numbers)} `;
-    return terminalLine(toned('dim', `  ${gutter}`), changed(kind, sanitize(text)));
+    return terminalLine(toned('dim', `  ${gutter}`), ...changed(kind, text, changes[at]));
   });
 }
 
-function changed(kind: 'add' | 'del' | 'same', text: string): Span {
-  switch (kind) {
-    case 'add':
-      return { text: `+ ${text}`, style: { token: 'add', background: 'addBg' } };
-    case 'del':
-      return { text: `- ${text}`, style: { token: 'del', background: 'delBg' } };
-    default:
-      return { text: `  ${text}` };
-  }
+/** A line behind its sign; the words that differ from the line it replaces stand out without colour too. */
+function changed(kind: 'add' | 'del' | 'same', text: string, words: TextRange | undefined): readonly Span[] {
+  if (kind === 'same') return [{ text: `  ${sanitize(text)}` }];
+  const style: Style = kind === 'add' ? { token: 'add', background: 'addBg' } : { token: 'del', background: 'delBg' };
+  const sign = { text: kind === 'add' ? '+ ' : '- ', style };
+  if (words === undefined || words.from === words.to) return [sign, { text: sanitize(text), style }];
+  return [
+    sign,
+    { text: sanitize(text.slice(0, words.from)), style },
+    { text: sanitize(text.slice(words.from, words.to)), style: { ...style, bold: true, underline: true } },
+    { text: sanitize(text.slice(words.to)), style },
+  ];
 }
 
 function numberWidth(hunks: readonly Hunk[]): number {

@@ -7,7 +7,9 @@ import type { ViewState } from '../view/view-state.ts';
 /** What a key asks the program to do: data, carried out by `runEffect`. */
 export type Effect =
   | { readonly type: 'prompt' | 'steer' | 'follow_up'; readonly parts: readonly DraftPart[] }
-  | { readonly type: 'abort' | 'retry_now' | 'continue' }
+  | { readonly type: 'abort' | 'retry_now' }
+  /** Runs on from the last message; the words are what is said where the model had the last word. */
+  | { readonly type: 'continue'; readonly words: string }
   | { readonly type: 'answer_permission'; readonly id: string; readonly answer: PermissionAnswer }
   | { readonly type: 'answer_question'; readonly id: string; readonly answer: UserAnswer | undefined }
   | { readonly type: 'copy' | 'write_page'; readonly text: string }

@@ -11,8 +11,9 @@ export function sendDraft(view: ViewState, lane: 'next' | 'after', nowMs: number
   const kind = draftKind(editor);
   if (kind === 'empty') {
     const goesOn = view.rest === 'stopped' && !isBusy(view);
-    return goesOn ? withEffects({ ...view, rest: 'ended' }, { type: 'continue' }) : only(view);
+    return goesOn ? withEffects({ ...view, rest: 'ended' }, { type: 'continue', words: '' }) : only(view);
   }
+  const isSame = view.rest === 'failed' && !isBusy(view) && words === view.lastPrompt.trim();
   const sent = { ...view, overlay: undefined, editor: edit(editor, { type: 'sent', entry: words }, nowMs) };
   const remember: Effect = { type: 'remember', words };
   switch (kind) {
@@ -25,6 +26,8 @@ export function sendDraft(view: ViewState, lane: 'next' | 'after', nowMs: number
     case 'memory':
       return { view: sent, effects: [remember, { type: 'command', line: `memory ${words.slice(1).trim()}` }] };
     default: {
+      // The conversation has it already; twice would be once too often.
+      if (isSame) return withEffects({ ...sent, rest: 'ended' }, { type: 'continue', words });
       const type = !isBusy(view) ? 'prompt' : lane === 'next' ? 'steer' : 'follow_up';
       return { view: sent, effects: [remember, { type, parts: draftParts(editor.text.trim(), editor.folds) }] };
     }

@@ -40,8 +40,7 @@ async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
     case 'retry_now':
       return agent.retryNow();
     case 'continue':
-      await agent.continue();
-      return;
+      return goOn(effect.words, conversation);
     case 'answer_permission':
       agent.answerPermission(effect.id, effect.answer);
       return;
@@ -106,6 +105,11 @@ async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
     default:
       return exhaustive(effect);
   }
+}
+
+async function goOn(words: string, { agent, expandPrompt }: Conversation): Promise<void> {
+  const isOpen = agent.state().messages.at(-1)?.role === 'user';
+  await (isOpen || words === '' ? agent.continue() : agent.prompt(await expandPrompt(words)));
 }
 
 async function onSession(does: 'open' | 'fork' | 'preview' | 'remove', id: string, host: EffectHost): Promise<void> {

@@ -169,7 +169,7 @@ function failed(view: ViewState, terminal: Terminal): ViewState {
   const told = printing(view, { kind: 'failure', failure });
   const returns = ['auth', 'invalid', 'not_found', 'network'].includes(failure.kind) && view.editor.text === '';
   if (!returns) return told;
-  return { ...told, editor: edit(told.editor, { type: 'set-text', text: view.lastPrompt }, 0) };
+  return { ...told, rest: 'failed', editor: edit(told.editor, { type: 'set-text', text: view.lastPrompt }, 0) };
 }
 
 /** A finished list is printed once; an open one stays in sight. */

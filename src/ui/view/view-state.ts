@@ -77,8 +77,8 @@ export type ViewState = {
   readonly vim: VimState | undefined;
   readonly overlay: Overlay | undefined;
   readonly todosShown: 'row' | 'column';
-  /** How the last run ended: one that was stopped goes on when an empty message is sent. */
-  readonly rest: 'ended' | 'stopped';
+  /** How the last run ended: a stopped one goes on with an empty message, a failed one with the same again. */
+  readonly rest: 'ended' | 'stopped' | 'failed';
   /** A word in the status line that goes away by itself. */
   readonly hint: { readonly text: string; readonly untilMs: number } | undefined;
   readonly keys: KeyFacts;
