@@ -12,6 +12,8 @@ import { partNeeds, redirectNeeds } from './shell-needs.ts';
 import { shellObjections } from './shell-objections.ts';
 import { shellPaths } from './shell-paths.ts';
 
+const MAX_EXPLAINED = 2_000;
+
 /** Reads a command line both ways: widely for what speaks against it, narrowly for what it needs. */
 export function shellFindings(context: DecisionContext, command: string): Findings {
   const script = parse(command);
@@ -52,7 +54,9 @@ export function shellFindings(context: DecisionContext, command: string): Findin
             .map(({ path }) => pathNeed(context, { tool: 'Bash', use: 'write', path }));
     return { objections, needs: [cover, ...writes], unanalysed, hardened: 'none' };
   }
-  const parts = narrow.parts.map((part) => partNeeds(context, part));
+  // What asks anyway needs no long list of reasons.
+  const isSettled = unanalysed.length > 0 && command.length > MAX_EXPLAINED;
+  const parts = isSettled ? [] : narrow.parts.map((part) => partNeeds(context, part));
   // A rule for just this command has looked at its text.
   const isOpen = parts.some((part) => part.needs.some((need) => need.cover === undefined));
   const unread = [...unanalysed, ...(isOpen ? opaque : [])];

@@ -23,7 +23,18 @@ export function shellObjections(
     ...fileObjections(context, paths.writes, 'write'),
     ...searchObjections(context, paths.searches),
     ...deleteObjections(context, paths.deletes),
+    ...overflowObjections(context, paths, command),
   ];
+}
+
+/** A limit of ours may only make a verdict stricter. */
+function overflowObjections(context: DecisionContext, { overflow }: ShellPaths, command: string): readonly TraceStep[] {
+  const rule = context.policy.rules.find(
+    ({ behavior, tool, specifier }) => behavior !== 'allow' && tool !== 'Bash' && specifier !== undefined,
+  );
+  if (overflow === 'complete' || rule === undefined) return [];
+  const text = `It names more files than are compared with ${ruleSays(rule)}, so it asks.`;
+  return [{ stage: 'ask', verdict: 'ask', subject: command, rule, text }];
 }
 
 function ruleObjections(context: DecisionContext, command: string, wide: WideReading): readonly TraceStep[] {

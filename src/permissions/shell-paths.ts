@@ -22,6 +22,8 @@ export type ShellPaths = {
   readonly searches: readonly SearchedPath[];
   /** What a recursive delete would take. */
   readonly deletes: readonly NamedPath[];
+  /** More files are named than were looked at. */
+  readonly overflow: 'complete' | 'cut';
 };
 
 const READERS =
@@ -31,7 +33,8 @@ const PATTERN_FIRST = /^(?:grep|egrep|fgrep|rg|ag|ack|sed|awk|gawk|jq|yq)$/;
 const CODE_RUNNERS = /^(?:python[\d.]*|node|nodejs|deno|bun|perl|ruby|php|lua)$/;
 const SELECTING = /^-(?:i?name|i?path|i?regex|wholename|newer\w*|mtime|mmin|empty|size)$/;
 const LEAVING_OUT = /^--(?:exclude|include|i?glob|ignore)(?:-\w+)?=/;
-const MAX_PATHS = 600;
+const MAX_PATHS = 2_000;
+const MAX_SEARCHES = 60;
 const MAX_MOVES = 6;
 const MAX_BRACED = 64;
 
@@ -45,11 +48,18 @@ export function shellPaths(context: DecisionContext, wide: WideReading, started:
     deletes: [] as NamedPath[],
   };
 
+  const seen = new Set<string>();
+  let overflow: ShellPaths['overflow'] = 'complete';
+
   function add(to: 'reads' | 'writes' | 'deletes', word: string, sure: NamedPath['sure'], command: string): void {
+    const key = `${to} ${sure} ${word}`;
+    if (seen.has(key)) return;
+    seen.add(key);
     for (const cwd of cwds) {
-      for (const spelling of spellings(context, cwd, word)) {
-        if (found[to].length < MAX_PATHS) found[to].push({ path: resolveIn(context, cwd, spelling), sure, command });
-      }
+      if (found[to].length >= MAX_PATHS) overflow = 'cut';
+      else
+        for (const spelling of spellings(context, cwd, word))
+          found[to].push({ path: resolveIn(context, cwd, spelling), sure, command });
     }
   }
 
@@ -71,8 +81,8 @@ export function shellPaths(context: DecisionContext, wide: WideReading, started:
     if (scope.use === 'write') add('writes', place, scope.sure, scope.command);
     for (const cwd of cwds)
       for (const spelling of spellings(context, cwd, place))
-        if (found.searches.length < MAX_PATHS)
-          found.searches.push({ ...scope, path: resolveIn(context, cwd, spelling) });
+        if (found.searches.length >= MAX_SEARCHES) overflow = 'cut';
+        else found.searches.push({ ...scope, path: resolveIn(context, cwd, spelling) });
   }
 
   function readCommand({ argv }: Reached): void {
@@ -114,7 +124,7 @@ export function shellPaths(context: DecisionContext, wide: WideReading, started:
     }
   }
 
-  return found;
+  return { ...found, overflow };
 }
 
 /** The folders that `cd` and `pushd` may lead to, wherever in the line they stand. */

@@ -280,3 +280,20 @@ test('a decision about a usual command takes under two milliseconds', () => {
   });
   expect(took.filter(({ ms }) => ms > 2)).toEqual([]);
 });
+
+test('our own limits only make a verdict stricter', () => {
+  const setup: Setup = { allow: ['Bash'], deny: ['Read(secrets/**)', 'Bash(rm:*)'], mode: 'bypassPermissions' };
+  const names = (count: number) => Array.from({ length: count }, (_, at) => `f${at}`).join(' ');
+  const lines = [
+    `cat ${names(1_500)} secrets/key`,
+    `cat ${names(4_000)} secrets/key`,
+    `${'ls; '.repeat(4_500)} rm x`,
+    `${'echo $('.repeat(300)}rm x${')'.repeat(300)}`,
+    `${'sh -c '.repeat(60)}"rm x"`,
+    `${'env '.repeat(200)}rm x`,
+    `${'cd src || cd docs; '.repeat(30)}cat ../secrets/key`,
+  ];
+  expect(
+    lines.map((line) => decideBash(fixture, line, setup).verdict).filter((verdict) => verdict === 'allow'),
+  ).toEqual([]);
+});
