@@ -1,10 +1,9 @@
-import { lookup } from 'node:dns/promises';
 import { z } from 'zod';
 import { ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import { formatBytes, formatDuration } from '../../lib/format.ts';
 import { buildTool } from '../build-tool.ts';
-import { type Fetched, fetchPage } from './fetch-page.ts';
+import type { Fetched } from './fetch-page.ts';
 import { type Network, readUrl } from './page-address.ts';
 import { createPageCache, type Page } from './page-cache.ts';
 import { asUntrusted, questionAbout, WEB_FETCH_PROMPT, withoutTags } from './prompt.ts';
@@ -42,6 +41,8 @@ export function createWebFetchTool(parts: WebFetchParts) {
     const limit = AbortSignal.timeout(timeoutMs);
     const both = AbortSignal.any([signal, limit]);
     try {
+      // HTTP and what unpacks it are loaded with the first page, not with the program.
+      const { fetchPage } = await import('./fetch-page.ts');
       // A name server that never answers cannot be told to stop; nobody waits for it.
       const fetched = await untilAborted(
         fetchPage(url, network, { maxBytes: MAX_BYTES, userAgent: parts.userAgent }, both),
@@ -97,5 +98,6 @@ function shortened({ text }: Page): string {
 }
 
 async function resolveHost(host: string): Promise<readonly string[]> {
+  const { lookup } = await import('node:dns/promises');
   return (await lookup(host, { all: true })).map(({ address }) => address);
 }
