@@ -1,4 +1,4 @@
-import { homedir } from 'node:os';
+import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
 /** Everything the surroundings say, read once. Nothing below the app layer looks at `process.env`. */
@@ -64,7 +64,7 @@ const KNOBS = [
 const SECRETS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'];
 
 export function readEnvironment(env: Readonly<Record<string, string | undefined>> = process.env): Environment {
-  const home = given(env.HOME) ?? given(env.USERPROFILE) ?? homedir();
+  const home = given(env.HOME) ?? given(env.USERPROFILE) ?? (given(homedir()) || userInfo().homedir);
   const apiKey = secret(env.ANTHROPIC_API_KEY);
   const authToken = secret(env.ANTHROPIC_AUTH_TOKEN);
   return {

@@ -13,6 +13,7 @@ import { projectDir, transcriptPath } from '../session/paths.ts';
 import { type Rebuilt, rebuild } from '../session/rebuild.ts';
 import { findSession, forkSession, listSessions, readSession, type SessionSummary } from '../session/store.ts';
 import type { Environment } from './environment.ts';
+import { resumeAt } from './resume-at.ts';
 import { readStoredState, type StoredState } from './stored-state.ts';
 
 /** The session a run is about: a new one, or what a stored one held. */
@@ -26,6 +27,8 @@ export type OpenedSession = {
   /** To be written before anything is sent: what the end of the last process left open. */
   readonly settled: readonly RecordBody[];
   readonly warnings: readonly string[];
+  /** What the model should know of how the last run ended. */
+  readonly news: readonly string[];
   readonly stored: StoredState;
   /** What the context pipeline decided, to be replayed so that sent bytes stay. */
   readonly contextDecisions: readonly Decision[];
@@ -53,7 +56,7 @@ export async function openSession(
 
 function fresh(id: string, dir: string): SessionOpening {
   if (isTaken(id, dir)) return { ok: false, problem: takenWords(id) };
-  const nothing = { messages: [], settled: [], warnings: [], contextDecisions: [] };
+  const nothing = { messages: [], settled: [], warnings: [], news: [], contextDecisions: [] };
   return { ok: true, id, dir, rebuilt: undefined, claim: undefined, stored: {}, ...nothing };
 }
 
@@ -83,15 +86,21 @@ async function resume(
       : await takePlace(summary, wanted);
   const read = await readSession(place.path);
   const rebuilt = rebuild(read.records);
-  const { messages, records: settled } = await settleDangling(rebuilt, (at) => changedSince(at, realCwd, environment));
+  const whole = await settleDangling(rebuilt, (at) => changedSince(at, realCwd, environment));
+  const cut = resumeAt(whole.messages, wanted.kind === 'resume' ? wanted.at : undefined);
+  if (!cut.ok) {
+    await place.claim?.release();
+    return cut;
+  }
+  const { left, ended } = leftRunning(rebuilt);
   return {
     ok: true,
     id: place.id,
     dir: dirname(summary.path),
-    messages,
+    messages: cut.messages,
     rebuilt,
     claim: place.claim,
-    settled,
+    settled: [...whole.records, ...cut.records],
     warnings: [...(place.notice === undefined ? [] : [place.notice]), ...damageWords(read)],
     stored: readStoredState(rebuilt.kept.live),
     contextDecisions: readDecisions(
@@ -118,6 +127,24 @@ function damageWords({ damaged, salvaged, doubled }: Awaited<ReturnType<typeof r
     ...(doubled > 0 ? [`${doubled} doubled`] : []),
   ];
   return hurt.length === 0 ? [] : [`The session file was damaged: ${hurt.join(', ')} lines. Everything else is here.`];
+}
+
+const NAMED = 5;
+
+/** Commands that a kill had left running: they are ended before the first prompt, and both sides should know. */
+function leftRunning({ running }: Rebuilt): {
+  readonly left: readonly string[];
+  readonly ended: readonly RecordBody[];
+} {
+  if (running.size === 0) return { left: [], ended: [] };
+  const commands = [...new Set(running.values())].map((command) => command.split('\n', 1)[0] ?? '');
+  const more = commands.length > NAMED ? ` and ${commands.length - NAMED} more` : '';
+  return {
+    left: [
+      `Still running when the last run of this session was killed, and ended now: ${commands.slice(0, NAMED).join('; ')}${more}.`,
+    ],
+    ended: [...running.keys()].map((pgid) => ({ type: 'child', phase: 'ended', pgid, detail: {} })),
+  };
 }
 
 /** Files of the workspace that are younger than this moment. */

@@ -19,6 +19,10 @@ const RULES: readonly Rule[] = [
     '--fork-session needs a session to copy: add --continue or --resume <session>.',
   ],
   [
+    (flags) => flags.resumeSessionAt !== undefined && flags.resume === undefined,
+    '--resume-session-at needs the session: add --resume <session>.',
+  ],
+  [
     (flags) => flags.sessionId !== undefined && goesOn(flags) && flags.forkSession !== true,
     '--session-id names a new session. With --continue or --resume, add --fork-session.',
   ],

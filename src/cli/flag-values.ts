@@ -13,6 +13,7 @@ const flagSchema = z.object({
   continue: on.optional(),
   resume: z.union([z.string(), on]).optional(),
   forkSession: on.optional(),
+  resumeSessionAt: z.string().min(1, 'must not be empty').optional(),
   sessionId: z
     .uuid('must be a UUID')
     .transform((id) => id.toLowerCase())

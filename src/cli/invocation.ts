@@ -142,7 +142,13 @@ function sessionOf(flags: FlagValues): SessionChoice {
   const fork = flags.forkSession === true ? 'fork' : 'same';
   if (flags.continue === true) return { kind: 'continue', fork, ...id };
   if (flags.resume === undefined) return { kind: 'new', ...id };
-  return { kind: 'resume', wanted: flags.resume === true ? '' : flags.resume, fork, ...id };
+  return {
+    kind: 'resume',
+    wanted: flags.resume === true ? '' : flags.resume,
+    fork,
+    ...id,
+    ...said('at', flags.resumeSessionAt),
+  };
 }
 
 async function fileText(flag: string, file: string | undefined, cwd: string): Promise<string | undefined> {

@@ -17,6 +17,12 @@ export const FLAGS: readonly Flag[] = [
   { group: 'Session', flags: '-c, --continue', words: 'go on with the newest session of this folder' },
   { group: 'Session', flags: '-r, --resume [session]', words: 'go on with a session: id, part of it, or title' },
   { group: 'Session', flags: '--fork-session', words: 'go on in a copy, leaving the original as it is' },
+  {
+    group: 'Session',
+    flags: '--resume-session-at <message>',
+    words: 'with --resume: go on from this message, by its uuid',
+    quiet: 'quiet',
+  },
   { group: 'Session', flags: '--session-id <uuid>', words: 'use this id for a new session', quiet: 'quiet' },
   { group: 'Session', flags: '--no-session-persistence', words: 'keep nothing on disk', quiet: 'quiet' },
   { group: 'Model', flags: '--model <name>', words: 'opus, sonnet, haiku, a full id, ollama/…, or demo' },

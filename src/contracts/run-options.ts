@@ -49,4 +49,11 @@ export type SessionChoice =
   | { readonly kind: 'new'; readonly id?: string }
   | { readonly kind: 'continue'; readonly fork: 'fork' | 'same'; readonly id?: string }
   /** An empty `wanted` means: let the person choose. */
-  | { readonly kind: 'resume'; readonly wanted: string; readonly fork: 'fork' | 'same'; readonly id?: string };
+  | {
+      readonly kind: 'resume';
+      readonly wanted: string;
+      readonly fork: 'fork' | 'same';
+      readonly id?: string;
+      /** The message to go on from; what came after it is left behind. */
+      readonly at?: string;
+    };

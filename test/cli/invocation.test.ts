@@ -104,6 +104,7 @@ test('system prompts come from files too', async () => {
 
 test.each([
   [['-c'], { kind: 'continue', fork: 'same' }],
+  [['--resume=abc', '--resume-session-at=m'], { kind: 'resume', wanted: 'abc', fork: 'same', at: 'm' }],
   [['--resume', 'abc', '--fork-session'], { kind: 'resume', wanted: 'abc', fork: 'fork' }],
   [['-r'], { kind: 'resume', wanted: '', fork: 'same' }],
   [
@@ -142,6 +143,7 @@ test.each([
   [['-p', 'x', '--json-schema={"type":"nope"}'], /^Option --json-schema: Answers cannot be held against this schema: /],
   [['-p', 'x', '--json-schema=[]'], 'Option --json-schema must be a JSON object.'],
   [['-c', '--resume=x'], /^--continue and --resume exclude each other/],
+  [['--resume-session-at=m'], /^--resume-session-at needs the session/],
   [['--fork-session'], /^--fork-session needs a session/],
   [['-c', '--session-id=6f9619ff-8b86-4d01-b42d-00c04fc964ff'], /add --fork-session\.$/],
   [['--system-prompt=a', '--system-prompt-file=b'], 'Give --system-prompt or --system-prompt-file, not both.'],

@@ -95,6 +95,10 @@ test('a session of a chosen id is gone on with, copied, or not kept at all', asy
     code: 1,
     stderr: `There is a session ${id} already. Go on with it: ouro --resume ${id}\n`,
   });
+  expect(await runHere(project, ['-p', 'go', '--resume', id, '--resume-session-at=none'], server.url)).toMatchObject({
+    code: 1,
+    stderr: 'The session holds no message none to resume at.\n',
+  });
   const other = 'a37a5ed4-6e3b-4b39-8f1c-6a1df6a9f0f3';
   await requestOf('--session-id', other, '--no-session-persistence');
   expect(await runHere(project, ['-p', 'go', '--resume', other], server.url)).toMatchObject({

@@ -227,6 +227,38 @@ test('resume keeps the session, fork makes another', async () => {
   expect(host.sent(2)).toContain('who am I?');
 });
 
+test('a conversation goes on from any of its replies, in a copy or for good', async () => {
+  await host.api(
+    calls(toolUse('Read', { file_path: 'a.txt' }, 'toolu_1')),
+    says('It says alpha.'),
+    says('Two.'),
+    says('Three.'),
+    says('Four.'),
+    says('Five.'),
+  );
+  const heard = await host.ask('first');
+  const id = String(resultsOf(heard)[0]?.session_id);
+  const replies = heard.filter((message) => message.type === 'assistant');
+  const [call, answer] = replies.map(({ uuid }) => uuid);
+  await host.ask('xyzzy', { resume: id });
+  await host.ask('instead', { resume: id, resumeSessionAt: answer, forkSession: true });
+  expect(host.sent(3)).toMatch(/It says alpha.*instead/);
+  expect(host.sent(3)).not.toContain('xyzzy');
+  await host.ask('from the call', { resume: id, resumeSessionAt: call });
+  expect(host.sent(4)).toMatch(/toolu_1.*tool_result.*from the call/);
+  expect(host.sent(4)).not.toContain('It says alpha.');
+  await host.ask('and on', { resume: id });
+  expect(host.sent(5)).toMatch(/from the call.*and on/);
+  expect(host.sent(5)).not.toContain('xyzzy');
+  expect(
+    host
+      .server()
+      .all()
+      .map(({ violation }) => violation)
+      .filter((one) => one !== undefined),
+  ).toEqual([]);
+});
+
 test('maxTurns ends the run with its own result', async () => {
   await host.apiWith({ turns: () => calls(toolUse('Read', { file_path: 'a.txt' })) });
   const running = query({ prompt: 'go', options: host.options({ maxTurns: 2 }) });

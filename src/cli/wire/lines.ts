@@ -1,6 +1,7 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { Usage } from '../../contracts/message.ts';
+import { lineUuid } from '../../lib/line-uuid.ts';
 import { wireBlock, wireUsage } from './blocks.ts';
 import { syntheticReply } from './synthetic.ts';
 import { systemLines } from './system-lines.ts';
@@ -107,6 +108,7 @@ function assistantLine(event: BlockEnd, speaker: Speaker, parent: JsonObject): J
     },
     ...parent,
     request_id: speaker.requestId,
+    uuid: lineUuid(event.messageId, event.index),
   };
 }
 
