@@ -4,6 +4,7 @@ import { type HistoryCarry, needsGap } from '../history/history-lines.ts';
 import { liveToolLines } from '../history/live-tool-lines.ts';
 import { todoColumn, todoRow } from '../history/todo-lines.ts';
 import { type LogicalLine, plain, terminalLine, toned } from '../lines/line.ts';
+import { openLines } from '../markdown/open-lines.ts';
 import { renderBlock } from '../markdown/render-block.ts';
 import { openBlock } from '../markdown/stream.ts';
 import { dialogSources } from '../overlay/dialog-sources.ts';
@@ -65,11 +66,12 @@ function pieceSource(
     return { kind, lines, keepHead: gap.length + 1, keepTail: 0 };
   }
   const open = openBlock(piece.stream);
-  const blocks = open === undefined ? piece.ready : [...piece.ready, open];
-  if (blocks.length === 0) return undefined;
+  if (open === undefined && piece.ready.length === 0) return undefined;
   const place = piece.begun === 'no' ? 'first' : 'later';
   const gap = needsGap({ kind: 'markdown', place }, last) ? [terminalLine()] : [];
-  const lines = blocks.flatMap((block) => renderBlock(block, drawing, code).lines);
+  const ready = piece.ready.flatMap((block) => renderBlock(block, drawing, code).lines);
+  const lines =
+    open === undefined ? ready : [...ready, ...openLines(open, { ...drawing, more: drawing.glyphs.more }, code)];
   return { kind: 'text', lines: [...gap, ...lines], keepHead: 0, keepTail: 1 };
 }
 

@@ -182,6 +182,15 @@ export const SCENES: readonly Scene[] = [
     },
   },
   {
+    name: 'streaming-table',
+    play(screen) {
+      screen.tell(begins(), asked('compare them'), opens('text'));
+      screen.tell(
+        grows('In short:\n\n| file | calls |\n|:-----|------:|\n| src/app.ts | 1 |\n| src/mail.ts | 12 |\n| src/la'),
+      );
+    },
+  },
+  {
     name: 'answer',
     play(screen) {
       screen.tell(begins(), asked('what does greet do?'), opens('text'), grows(ANSWER), said(ANSWER), over());

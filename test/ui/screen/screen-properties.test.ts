@@ -23,6 +23,10 @@ const words = fc.constantFrom(
   '| a | b |\n|--|--|\n',
 );
 
+/** Text of others that would do something to a terminal, were it let through. */
+const hostile = (at: number) =>
+  ['npm test', '\u001b[2J\u001b[3Jgone', '\u001bcreset', 'a\u009b2Jb', '\u202eexe.txt', 'a\rb\nc'][at % 6] ?? '';
+
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 6,
@@ -35,7 +39,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.constant<Step>((screen, at) => screen.tell(begins(), asked(`prompt ${at}`, `u${at}`), opens('text'))),
   fc.constant<Step>((screen) => screen.tell(over())),
   fc.constant<Step>((screen) => screen.tell(over('aborted_streaming'))),
-  fc.constant<Step>((screen, at) => screen.tell(starts(`c${at % 7}`, 'Bash', 'npm test'))),
+  fc.constant<Step>((screen, at) => screen.tell(starts(`c${at % 7}`, 'Bash', hostile(at)))),
   fc.nat(40).map(
     (lines): Step =>
       (screen, at) => {
@@ -55,7 +59,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     (lines): Step =>
       (screen, at) => {
         const command = Array.from({ length: lines + 1 }, () => 'echo something long').join('\n');
-        screen.tell(permission(`c${at % 7}`, 'Bash', { kind: 'shell', command, input: { command } }));
+        screen.tell(
+          permission(
+            `c${at % 7}`,
+            hostile(at),
+            { kind: 'shell', command, input: { command } },
+            { reasons: [hostile(at)] },
+          ),
+        );
       },
   ),
   fc.constant<Step>((screen, at) =>
