@@ -2,6 +2,7 @@ import type { Drawing } from '../drawing.ts';
 import { ASCII_GLYPHS, UNICODE_GLYPHS } from '../glyphs.ts';
 import type { Highlight } from '../markdown/highlight.ts';
 import { drawScreen } from '../screen/draw-screen.ts';
+import { inAscii } from '../terminal/in-ascii.ts';
 import { createStage, type TerminalOut } from '../terminal/stage.ts';
 import { resolveTheme, THEME_NAMES } from '../theme.ts';
 import { createPaint } from '../theme-paint.ts';
@@ -40,11 +41,12 @@ export const SPINNER_MS = 250;
 
 /** Draws on a terminal; `cwd` is asked for at every frame. */
 export function createScreenOutput(
-  terminal: TerminalOut,
+  out: TerminalOut,
   options: ScreenOptions,
   cwd: () => string,
   onResized: () => void,
 ): ScreenOutput {
+  const terminal = options.glyphs === 'ascii' ? inAscii(out) : out;
   const stage = createStage(terminal, onResized);
   const alternate = createAlternateScreen((text) => terminal.write(text));
   const printer = createPrinter(options.prose, options.title);

@@ -1,0 +1,86 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { calls, says, text, toolUse } from '../support/api/reply.ts';
+import { openOuro } from '../support/open-ouro.ts';
+
+test('vim mode, keys of one’s own, a script for the status line, and a theme that follows the terminal', async () => {
+  await using ouro = await openOuro([says('Done.')], {
+    background: 'light',
+    settings: {
+      editorMode: 'vim',
+      keybindings: { 'ctrl+k': 'send', 'ctrl+x t': 'transcript', 'ctrl+q': 'sned' },
+      statusLine: { command: 'read -r facts; case $facts in *context_window*) echo my own line;; esac' },
+    },
+  });
+  const { terminal } = ouro;
+  expect(terminal.logicalLines().join('\n')).toMatch(/ctrl\+q: there is no action "sned"\. Did you mean send\?/);
+  await terminal.waitForText(/^ask · my own line/m);
+  // The terminal has said that it is light: the colours of the light theme are drawn.
+  await terminal.waitForScreen(() => terminal.bytes().includes('38;2;36;86;201m'));
+
+  terminal.type('one two three');
+  await terminal.waitForText(/^> one two three/m);
+  terminal.press('esc');
+  await terminal.waitForText(/NORMAL/);
+  terminal.type('0dwA!');
+  await terminal.waitForText(/^> two three!/m);
+  terminal.press('ctrl+k');
+  await terminal.waitForText(/Done\./);
+  terminal.press('ctrl+x');
+  terminal.type('t');
+  await terminal.waitForText(/q (?:back|closes|leaves)|\bq\b.*back/);
+  terminal.type('q');
+  terminal.type('/vim');
+  await terminal.waitForText(/^> \/vim/m);
+  terminal.press('enter');
+  await terminal.waitForText(/Vim mode is off/);
+  await expect
+    .poll(() => readFile(join(ouro.project.ouroHome, 'settings.json'), 'utf8'))
+    .toMatch(/"editorMode": ?"normal"/);
+});
+
+test('an answer is told to somebody who has looked away only after a while; titles follow, and no sequence of a prompt gets into them', async () => {
+  await using ouro = await openOuro([says('Done.')], { settings: { notify: 'bell' } });
+  const { terminal } = ouro;
+  terminal.send('\x1b[O');
+  terminal.paste('look\x1b]2;evil\x07 here');
+  await terminal.waitForText(/^> look/m);
+  terminal.press('enter');
+  await terminal.waitForText(/Done\./);
+  await terminal.waitForScreen(() => /look here\x07[\s\S]*\x1b\]2;ouro\x07/.test(terminal.bytes()));
+  const titles = [...terminal.bytes().matchAll(/\x1b\]2;([^\x07]*)\x07/g)].map(([, title]) => title);
+  expect(titles).toContain('● ouro: look here');
+  expect(titles.at(-1)).toBe('ouro');
+  // It took no ten seconds, so nobody is called.
+  expect(terminal.bytes().replaceAll(/\x1b\][^\x07]*\x07/g, '')).not.toContain('\x07');
+});
+
+test.each([
+  ['20 columns', { cols: 20, rows: 24 }, {}],
+  ['8 rows', { cols: 80, rows: 8 }, {}],
+  ['no colour', { cols: 80, rows: 24 }, { NO_COLOR: '1' }],
+  [
+    'a terminal without any modern protocol',
+    { cols: 80, rows: 24, background: 'mute' as const },
+    { TERM: 'vt100', COLORTERM: '', LANG: 'C' },
+  ],
+])('with %s a command can be asked about, answered, and its answer read', async (_what, size, env) => {
+  await using ouro = await openOuro(
+    [calls(text('I make it.'), toolUse('Bash', { command: 'echo made > made.txt' })), says('Made.')],
+    { ...size, env },
+  );
+  const { terminal } = ouro;
+  terminal.type('make it');
+  await terminal.waitForText(/^> make it/m);
+  terminal.press('enter');
+  await terminal.waitForText(/y {2}once/);
+  await terminal.waitForText(/esc says no/);
+  terminal.press('y');
+  await terminal.waitForText(/Made\./);
+  expect(await ouro.project.read('made.txt')).toBe('made\n');
+  const painted = terminal.bytes();
+  if ('NO_COLOR' in env) expect(painted).not.toMatch(/\x1b\[[\d;]*(?:3[0-8]|4[0-8]|9[0-7])(?:;[\d;]*)?m/);
+  if ('LANG' in env) expect(painted.replaceAll(/\x1b\][^\x07]*\x07/g, '')).toMatch(/^[\x00-\x7f]*$/);
+  expect(painted).not.toMatch(/\x1b\[[23]J/);
+});
