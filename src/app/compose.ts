@@ -161,6 +161,7 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
     newId: randomUUID,
   });
   if (session.stored.files !== undefined) loop.readState.restore(session.stored.files);
+  for (const words of session.news) loop.addNews(words);
   const debugLog = openDebugLog(options, environment.ouroHome, session.id, () => new Date());
   const promptHook = loopHooks(hooks, 'Stop').onPrompt;
   let begun = false;

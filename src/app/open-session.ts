@@ -100,8 +100,9 @@ async function resume(
     messages: cut.messages,
     rebuilt,
     claim: place.claim,
-    settled: [...whole.records, ...cut.records],
-    warnings: [...(place.notice === undefined ? [] : [place.notice]), ...damageWords(read)],
+    settled: [...whole.records, ...cut.records, ...ended],
+    news: left,
+    warnings: [...left, ...(place.notice === undefined ? [] : [place.notice]), ...damageWords(read)],
     stored: readStoredState(rebuilt.kept.live),
     contextDecisions: readDecisions(
       read.records.flatMap((record) => (record.type === 'system' && record.subtype === 'context' ? [record.data] : [])),

@@ -113,10 +113,12 @@ function tooWide(roots: readonly string[], home: string): string | undefined {
 
 function namesOf({ files, unknown }: Snapshot, root: string): readonly string[] {
   const lost = [...files].flatMap(([path, entry]) => (entry.kind === 'not-kept' ? [[path, entry.why] as const] : []));
-  return [...unknown, ...lost].map(([path, why]) => `${relative(root, path)} (${why})`);
+  const names = [...unknown, ...lost].map(([path, why]) => `${relative(root, path)} (${why})`);
+  return names.length <= RECORDED ? names : [...names.slice(0, RECORDED), `${names.length - RECORDED} more`];
 }
 
 const NAMED = 5;
+const RECORDED = 50;
 
 function short(names: readonly string[]): string {
   const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : '';

@@ -17,6 +17,8 @@ export type Rebuilt = {
   readonly checkpoints: readonly CheckpointEntry[];
   /** Calls that were complete and never got a result, with when they were made. */
   readonly dangling: readonly Dangling[];
+  /** Commands that had not ended, by their process group. */
+  readonly running: ReadonlyMap<number, string>;
   /** Messages that were queued and never delivered. */
   readonly queued: readonly QueuedMessage[];
   /** The conversation went back to a message that stands before the last boundary: read the whole file. */
@@ -58,6 +60,7 @@ export function createRebuilding(): Rebuilding {
   const queued = new Map<string, QueuedMessage>();
   const dangling = new Map<string, Dangling>();
   const checkpoints: CheckpointEntry[] = [];
+  const running = new Map<number, string>();
   /** Conversations that a boundary replaced, for going back before it. */
   const replaced: Message[][] = [];
 
@@ -152,6 +155,10 @@ export function createRebuilding(): Rebuilding {
         if (record.state === 'queued') queued.set(record.item.id, record.item);
         else if (record.state !== 'delivered') queued.delete(record.item.id);
         break;
+      case 'child':
+        if (record.phase === 'started') running.set(record.pgid, String(record.detail.command ?? ''));
+        else running.delete(record.pgid);
+        break;
       case 'checkpoint':
         checkpoints.push(record.checkpoint);
         break;
@@ -180,6 +187,7 @@ export function createRebuilding(): Rebuilding {
       kept,
       checkpoints,
       dangling: [...dangling.values()],
+      running,
       queued: [...queued.values()],
       incomplete,
     };

@@ -6,7 +6,7 @@ import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, gate, startApiServer } from '../support/api/server.ts';
 import { processesMarked } from '../support/processes.ts';
 import { runOuro, startOuro } from '../support/run-ouro.ts';
-import { storedFile } from '../support/stored-sessions.ts';
+import { storedFile, storedFiles } from '../support/stored-sessions.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 /** A busy machine takes its time. */
@@ -81,4 +81,8 @@ test('what a killed ouro left running is ended by the next start: shells in fron
   const next = await runOuro(project, ['-p', 'again'], server.url);
   expect(next).toMatchObject({ code: 0, stdout: 'fine\n' });
   expect(await commands()).toEqual([]);
+  const { id } = (await storedFiles(project)).find(({ records }) => JSON.stringify(records).includes('"go"')) ?? {};
+  const resumed = await runOuro(project, ['-p', '--resume', id ?? '', 'again, please'], server.url);
+  expect(resumed.stderr).toMatch(/Still running when .* was killed, and ended now: setsid sleep 302/);
+  expect(server.requests().at(-1)?.raw).toContain('Still running when');
 });
