@@ -36,6 +36,8 @@ export type KeptDecision = {
 };
 
 const KEPT_DECISIONS = 100;
+const NOTHING_IS_ASKED =
+  'Nothing is asked in this session: every call runs but what a rule denies, and a few that always ask.';
 
 /** Everything the rest of a conversation asks of its permissions. */
 export type Permissions = PolicySource & {
@@ -102,10 +104,12 @@ export function wirePermissions(wiring: PermissionWiring): Permissions {
       settings: () => wiring.loaded().merged.sandbox,
     }),
     update: changes.apply,
-    warnings: () =>
-      lintRules(source.rules())
+    warnings: () => [
+      ...(options.face === 'screen' && live.now().mode === 'bypassPermissions' ? [NOTHING_IS_ASKED] : []),
+      ...lintRules(source.rules())
         .filter(({ kind }) => kind !== 'shadowed')
         .map(({ text }) => text),
+    ],
   };
 
   function record(entry: GateRecord): void {

@@ -93,10 +93,10 @@ const pieces = fc.constantFrom(
 
 test('whatever the strict reading understands, bash accepts', () => {
   const understood = fc
-    .sample(fc.array(pieces, { minLength: 1, maxLength: 12 }), { numRuns: 3_000, seed: 7 })
+    .sample(fc.array(pieces, { minLength: 1, maxLength: 12 }), { numRuns: 1_500, seed: 7 })
     .map((words) => words.join(''))
     .filter((command) => characterProblems(command).length === 0 && read(command) !== undefined);
-  expect(understood.length).toBeGreaterThan(100);
+  expect(understood.length).toBeGreaterThan(50);
   const script = understood.map((command, at) => `bash -n <<< ${quoted(command)} 2>/dev/null || echo ${at}`).join('\n');
   const { stdout } = spawnSync('/bin/bash', [...BASH, '-c', script], { encoding: 'utf8', env: ENV });
   const refused = stdout.split('\n').flatMap((line) => (line === '' ? [] : [understood[Number(line)]]));
