@@ -36,8 +36,6 @@ export type KeptDecision = {
 };
 
 const KEPT_DECISIONS = 100;
-const NOTHING_IS_ASKED =
-  'Nothing is asked in this session: every call runs but what a rule denies, and a few that always ask.';
 
 /** Everything the rest of a conversation asks of its permissions. */
 export type Permissions = PolicySource & {
@@ -104,12 +102,10 @@ export function wirePermissions(wiring: PermissionWiring): Permissions {
       settings: () => wiring.loaded().merged.sandbox,
     }),
     update: changes.apply,
-    warnings: () => [
-      ...(options.face === 'screen' && live.now().mode === 'bypassPermissions' ? [NOTHING_IS_ASKED] : []),
-      ...lintRules(source.rules())
+    warnings: () =>
+      lintRules(source.rules())
         .filter(({ kind }) => kind !== 'shadowed')
         .map(({ text }) => text),
-    ],
   };
 
   function record(entry: GateRecord): void {
