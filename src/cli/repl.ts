@@ -1,12 +1,15 @@
 import { createConversation } from '../app/compose.ts';
 import type { Conversation } from '../contracts/conversation.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
-import { askFirst, type Beginning } from './ask-first.ts';
+import { askFirst } from './ask-first.ts';
 import { signalCode } from './exit-code.ts';
 import type { Invocation } from './invocation.ts';
 import type { Io } from './io.ts';
-import { screenLook, screenOptions } from './screen-options.ts';
+import { type Opening, screenLook, screenOptions } from './screen-options.ts';
 import type { Shutdown } from './shutdown.ts';
+
+/** Without a name, `--resume` asks for one in the list of sessions. */
+const CHOOSING: Opening = { prompt: undefined, typed: '', opens: 'sessions' };
 
 /** The screen: from the arguments to the exit code. Ink is loaded here and nowhere else. */
 export async function runRepl({ run, prompt }: Invocation, io: Io, shutdown: Shutdown): Promise<number> {
@@ -18,8 +21,9 @@ export async function runRepl({ run, prompt }: Invocation, io: Io, shutdown: Shu
     process.stdin.setRawMode(false);
     return 0;
   }
-  let given: RunOptions = first.run;
-  let opening: Pick<Beginning, 'prompt' | 'typed'> = first;
+  const isChoosing = first.run.session.kind === 'resume' && first.run.session.wanted === '';
+  let given: RunOptions = isChoosing ? { ...first.run, session: { kind: 'new' } } : first.run;
+  let opening: Opening = isChoosing ? CHOOSING : first;
   for (;;) {
     const composed = await createConversation(given, io.environment);
     if (!composed.ok) {
@@ -49,7 +53,8 @@ export async function runRepl({ run, prompt }: Invocation, io: Io, shutdown: Shu
     process.stdout.write('\n');
     await shutdown.release(conversation);
     given = { ...first.run, session: { kind: 'resume', wanted: end.sessionId, fork: end.fork } };
-    opening = { prompt: undefined, typed: '' };
+    // What was to be said waits until it is known to whom.
+    opening = opening.opens === 'sessions' ? first : { prompt: undefined, typed: '' };
   }
 }
 

@@ -7,10 +7,13 @@ import { notifyBy } from '../ui/terminal/announcer.ts';
 import { THEME_NAMES } from '../ui/theme.ts';
 import type { Beginning } from './ask-first.ts';
 
+/** What a screen begins with. */
+export type Opening = Pick<Beginning, 'prompt' | 'typed'> & { readonly opens?: 'sessions' };
+
 /** What the screen is told about its surroundings. */
 export function screenOptions(
   environment: Environment,
-  { prompt, typed }: Pick<Beginning, 'prompt' | 'typed'>,
+  { prompt, typed, opens }: Opening,
   settings: FaceSettings = {},
 ): ScreenOptions {
   const { term, editor, isCi } = environment;
@@ -32,6 +35,7 @@ export function screenOptions(
     keyProblems: problems,
     prompt,
     typed,
+    opens: opens ?? 'nothing',
     editor,
     now: Date.now,
   };

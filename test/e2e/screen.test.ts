@@ -30,8 +30,8 @@ async function openOuro(
 }
 
 /** The same project in front of a second terminal. */
-async function openAgain({ project, api }: Awaited<ReturnType<typeof openOuro>>) {
-  const terminal = openTerminal([LAUNCHER], {
+async function openAgain({ project, api }: Awaited<ReturnType<typeof openOuro>>, ...flags: readonly string[]) {
+  const terminal = openTerminal([LAUNCHER, ...flags], {
     cwd: project.dir,
     env: terminalEnvironment(project, api.url),
     cols: 80,
@@ -164,12 +164,9 @@ test('another session is gone on in from the list, with its last words in sight'
   await terminal.waitForText(/ctrl-c again/);
   terminal.press('ctrl+c');
   await terminal.exited;
-  await using again = await openAgain(ouro);
-  await again.waitForText(/^>/m);
-  again.type('/resume');
-  again.press('enter');
+  await using again = await openAgain(ouro, '--resume');
   await again.waitForText(/^Resume .*1 of 1/m);
-  again.press('down', 'enter');
+  again.press('enter');
   await again.waitForText(/> about lexers[\s\S]*The first answer\./);
   again.type('go on');
   await again.waitForText(/^> go on/m);

@@ -156,6 +156,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
   askScript();
   flush();
   void recallDraft(conversation, change, options.now()).catch(() => undefined); // No draft is no reason not to begin.
+  if (options.opens === 'sessions') void host.sessions.open('folder');
   if (options.prompt !== undefined) {
     void runEffect({ type: 'prompt', parts: [{ kind: 'text', text: options.prompt }] }, host);
   }

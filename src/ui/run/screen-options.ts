@@ -20,6 +20,8 @@ export type ScreenOptions = {
   readonly prompt: string | undefined;
   /** What was typed before the screen came up: the beginning of the draft. */
   readonly typed?: string;
+  /** What is open at once. */
+  readonly opens?: 'nothing' | 'sessions';
   readonly now: () => number;
   /** A person's own keys, and what of them could not be bound. */
   readonly keymap?: Keymap;
