@@ -6,8 +6,6 @@ export type Owners = {
   claim(callId: string, agentId: string): void;
   depthOf(agentId: string): number;
   cwdOf(agentId: string): string | undefined;
-  /** The agent of a call; empty for the conversation itself. */
-  conversationOf(callId: string): string;
   /** The shell of this call went elsewhere; says whether that was a sub-agent's. */
   moved(callId: string, cwd: string): 'sub-agent' | 'conversation';
 };
@@ -28,7 +26,6 @@ export function createOwners(): Owners {
     claim: (callId, agentId) => void calls.set(callId, agentId),
     depthOf: (agentId) => agents.get(agentId)?.depth ?? 1,
     cwdOf: (agentId) => agents.get(agentId)?.cwd,
-    conversationOf: ownerOf,
     moved(callId, cwd) {
       const owner = ownerOf(callId);
       const agent = agents.get(owner);

@@ -12,7 +12,7 @@ import type { Tool } from '../contracts/tool.ts';
 import type { Hooks } from '../hooks/create-hooks.ts';
 import { DEFAULT_MAX_RESULT_CHARS } from '../tools/build-tool.ts';
 import { keptResultPath } from '../tools/cap-result.ts';
-import type { createReadState } from '../tools/read-state.ts';
+import type { ReadState } from '../tools/read-state.ts';
 import type { LiveState } from './live-state.ts';
 import { makeSummarize } from './summarize.ts';
 
@@ -28,7 +28,7 @@ export type ContextWiring = {
   readonly system: () => readonly SystemPart[];
   readonly specs: () => readonly ToolSpec[];
   readonly tools: () => readonly Tool[];
-  readonly readState: ReturnType<typeof createReadState>;
+  readonly readState: ReadState;
   readonly folder: string;
   readonly hooks: Hooks;
   readonly plan: () => string | undefined;
@@ -91,7 +91,12 @@ export function makeContext(wiring: ContextWiring) {
 /** The same for a sub-agent: its own room, and nothing of it is remembered with the session. */
 export function contextOfAgent(
   wiring: ContextWiring,
-  agent: { readonly model: string; readonly system: readonly SystemPart[]; readonly tools: readonly Tool[] },
+  agent: {
+    readonly model: string;
+    readonly system: readonly SystemPart[];
+    readonly tools: readonly Tool[];
+    readonly reads: ReadState;
+  },
 ): ContextPort {
   return makeContext({
     ...wiring,
@@ -99,6 +104,7 @@ export function contextOfAgent(
     system: () => agent.system,
     specs: () => agent.tools.map(({ spec }) => spec),
     tools: () => agent.tools,
+    readState: agent.reads,
     onLevel: () => undefined,
     remember: () => undefined,
   });

@@ -14,7 +14,7 @@ import { createKillShellTool } from '../tools/kill-shell/kill-shell.ts';
 import { createMultiEditTool } from '../tools/multi-edit/multi-edit.ts';
 import { createNotebookEditTool } from '../tools/notebook-edit/notebook-edit.ts';
 import { createReadTool } from '../tools/read/read.ts';
-import { createReadState } from '../tools/read-state.ts';
+import { createReadState, type ReadState } from '../tools/read-state.ts';
 import { createLocator } from '../tools/search/choose-locator.ts';
 import type { Locator } from '../tools/search/locator.ts';
 import { createShells, type Shells } from '../tools/shells.ts';
@@ -38,7 +38,9 @@ const BASH_MAX_TIMEOUT_MS = 600_000;
 
 export type ToolBox = {
   readonly tools: readonly Tool[];
-  readonly readState: ReturnType<typeof createReadState>;
+  readonly readState: ReadState;
+  /** The tools that know what was read of files, for a conversation that has read other files. */
+  readonly fileTools: (reads: ReadState) => readonly Tool[];
   readonly shells: Shells;
   readonly locator: Locator;
 };
@@ -56,7 +58,7 @@ export type ToolParts = {
   readonly permissions: Pick<Permissions, 'confirmTarget' | 'shellVariables' | 'sandbox'>;
   readonly beforeChange?: (realPath: string) => Promise<void>;
   readonly skills: SkillParts;
-  readonly task: TaskParts & Pick<Subagents, 'conversationOf' | 'moved'>;
+  readonly task: TaskParts & Pick<Subagents, 'moved'>;
   readonly asks: Pick<SideAsks, 'aboutPage' | 'searchWeb'>;
   readonly deferred: DeferredTools;
   readonly keepPlan: (plan: string) => void;
@@ -69,13 +71,19 @@ export function makeTools(parts: ToolParts): ToolBox {
   const { home } = environment;
   const readState = createReadState();
   const shells = createShells(Date.now);
-  const change = {
-    readState,
-    home,
-    async beforeChange(realPath: string) {
-      await parts.permissions.confirmTarget(realPath);
-      await parts.beforeChange?.(realPath);
-    },
+  const beforeChange = async (realPath: string) => {
+    await parts.permissions.confirmTarget(realPath);
+    await parts.beforeChange?.(realPath);
+  };
+  const fileTools: ToolBox['fileTools'] = (reads) => {
+    const change = { readState: reads, home, beforeChange };
+    return [
+      createEditTool(change),
+      createMultiEditTool(change),
+      createNotebookEditTool(change),
+      createReadTool(change),
+      createWriteTool(change),
+    ];
   };
   const locator = createLocator(environment.variables);
   const search = { locator, home, excluded: parts.excluded };
@@ -97,13 +105,14 @@ export function makeTools(parts: ToolParts): ToolBox {
   });
   return {
     readState,
+    fileTools,
     shells,
     locator,
     tools: [
       bash,
       askUserQuestionTool,
       createBashOutputTool(shells),
-      createEditTool(change),
+      ...fileTools(readState),
       createEnterPlanModeTool((mode) => live.change({ mode })),
       createExitPlanModeTool({
         isPlanning: () => live.now().mode === 'plan',
@@ -113,9 +122,6 @@ export function makeTools(parts: ToolParts): ToolBox {
       createGlobTool(search),
       createGrepTool(search),
       createKillShellTool(shells),
-      createMultiEditTool(change),
-      createNotebookEditTool(change),
-      createReadTool({ readState, home, conversationOf: parts.task.conversationOf }),
       ...(parts.skills.names().length > 0 ? [createSkillTool(parts.skills)] : []),
       ...(parts.answerSchema === undefined ? [] : [createStructuredOutputTool(parts.answerSchema)]),
       createTaskTool(parts.task),
@@ -123,7 +129,6 @@ export function makeTools(parts: ToolParts): ToolBox {
       createToolSearchTool(parts.deferred),
       createWebFetchTool({ ask: parts.asks.aboutPage, userAgent: `ouro/${VERSION}`, now: Date.now }),
       createWebSearchTool(parts.asks.searchWeb),
-      createWriteTool(change),
     ],
   };
 }

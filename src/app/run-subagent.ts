@@ -7,6 +7,7 @@ import type { Tool } from '../contracts/tool.ts';
 import { query } from '../engine/query.ts';
 import type { Hooks } from '../hooks/create-hooks.ts';
 import { messageOf } from '../lib/errors.ts';
+import { createReadState, type ReadState } from '../tools/read-state.ts';
 import type { AgentOrder, AgentReport, TaskParts } from '../tools/task/task.ts';
 import { createOwners, type Owners } from './call-owners.ts';
 import { toolsOfAgent } from './tools-of-agent.ts';
@@ -15,13 +16,15 @@ export type SubagentParts = {
   readonly kinds: () => readonly AgentKind[];
   /** The parent's dependencies as they are now; a sub-agent never has more. */
   readonly deps: (kind: AgentKind) => QueryDeps;
-  readonly tools: () => readonly Tool[];
+  /** The parent's tools, but what they know of files is the sub-agent's own. */
+  readonly tools: (reads: ReadState) => readonly Tool[];
   readonly environmentPart: () => readonly SystemPart[];
   /** Room is made in its own conversation, not in the parent's. */
   readonly contextFor: (agent: {
     readonly model: string;
     readonly system: readonly SystemPart[];
     readonly tools: readonly Tool[];
+    readonly reads: ReadState;
   }) => ContextPort;
   readonly resolveModel: (name: string) => string;
   readonly cwd: () => string;
@@ -34,7 +37,7 @@ export type SubagentParts = {
 };
 
 export type Subagents = TaskParts &
-  Pick<Owners, 'conversationOf' | 'moved'> & {
+  Pick<Owners, 'moved'> & {
     /** Those nobody waits for. */
     readonly running: () => readonly { readonly id: string; readonly title: string; readonly startedAtMs: number }[];
     /** Ends one of them; false when there is none of that id. */
@@ -104,7 +107,8 @@ export function makeSubagents(parts: SubagentParts): Subagents {
     const wanted = order.model ?? kind.model ?? 'inherit';
     const first = wanted === 'inherit' ? [] : [{ model: parts.resolveModel(wanted) }];
     const chain = [...first, ...base.config.chain];
-    const tools = toolsOfAgent(kind, parts.tools(), owners.depthOf(agentId));
+    const reads = createReadState();
+    const tools = toolsOfAgent(kind, parts.tools(reads), owners.depthOf(agentId));
     const system = [{ name: 'agent', text: kind.prompt }, ...parts.environmentPart()];
     return {
       ...base,
@@ -120,7 +124,7 @@ export function makeSubagents(parts: SubagentParts): Subagents {
         owners.claim(request.callId, agentId);
         return base.gate({ ...request, agentId }, hint, signal);
       },
-      context: parts.contextFor({ model: chain[0]?.model ?? '', system, tools }),
+      context: parts.contextFor({ model: chain[0]?.model ?? '', system, tools, reads }),
       queues: { takeSteering: () => [], takeFollowUps: () => [], hasSteering: () => false },
       attachments: async () => [],
     };
@@ -143,7 +147,6 @@ export function makeSubagents(parts: SubagentParts): Subagents {
         });
       return id;
     },
-    conversationOf: owners.conversationOf,
     moved: owners.moved,
     running: () => [...background].map(([id, { title, startedAtMs }]) => ({ id, title, startedAtMs })),
     stop(id) {

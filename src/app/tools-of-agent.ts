@@ -17,6 +17,11 @@ export function toolsOfAgent(kind: AgentKind, tools: readonly Tool[], depth: num
   });
 }
 
+/** The same tools, each of these in the place of its namesake. */
+export function withOwn(tools: readonly Tool[], own: readonly Tool[]): readonly Tool[] {
+  return tools.map((tool) => own.find(({ name }) => name === tool.name) ?? tool);
+}
+
 function isNamed(tool: Tool, names: readonly string[]): boolean {
   return names.includes(tool.name) || tool.aliases.some((alias) => names.includes(alias));
 }

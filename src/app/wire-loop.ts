@@ -33,6 +33,7 @@ import { fittingTools, makeDeferral, offerTools } from './offer-tools.ts';
 import { requireAnswer } from './require-answer.ts';
 import { makeSubagents } from './run-subagent.ts';
 import { makeSideAsks } from './side-asks.ts';
+import { withOwn } from './tools-of-agent.ts';
 import type { UsageMeter } from './usage-meter.ts';
 import type { WiredCheckpoints } from './wire-checkpoints.ts';
 import type { WiredMcp } from './wire-mcp.ts';
@@ -77,7 +78,7 @@ export function wireLoop(wiring: LoopWiring) {
   const subagents = makeSubagents({
     kinds: () => extensions().agents,
     deps: (kind) => depsOf(portNow(), 'SubagentStop', kind),
-    tools: () => offered(),
+    tools: (reads) => withOwn(offered(), box.fileTools(reads)),
     environmentPart: () => prompt.place(),
     contextFor: (agent) => contextOfAgent(contextWiring, agent),
     resolveModel,

@@ -32,11 +32,14 @@ export type FileStatus = 'unread' | 'unchanged' | 'changed' | 'deleted';
 
 export type ReadState = ReturnType<typeof createReadState>;
 
-/** Remembers what the model has seen of which file, so that nothing is edited blindly or over somebody's changes. */
+/**
+ * Remembers what the model has seen of which file, so that nothing is edited blindly or over somebody's changes.
+ * Each conversation has its own: a sub-agent has not seen what its parent was shown.
+ */
 export function createReadState() {
   // In the order of use: the last is the newest.
   const files = new Map<string, SeenFile>();
-  // What still stands in a conversation and need not be said again there: `conversation path range hash`.
+  // What still stands in the conversation and need not be said again: `path range hash`.
   const shown = new Set<string>();
 
   const put = (facts: FileFacts, rest: Pick<SeenFile, 'ranges' | 'changed'>) => {
@@ -46,12 +49,12 @@ export function createReadState() {
   };
 
   return {
-    /** The model was shown these lines of the file, in the conversation of that name (a sub-agent has its own). */
-    recordRead(facts: FileFacts, range: string, conversation = ''): void {
+    /** The model was shown these lines of the file. */
+    recordRead(facts: FileFacts, range: string): void {
       const old = files.get(facts.realPath);
       const ranges = old?.hash === facts.hash ? old.ranges.filter((known) => known !== range) : [];
       put(facts, { ranges: [...ranges, range], changed: old?.changed ?? false });
-      shown.add(markOf(facts, range, conversation));
+      shown.add(markOf(facts, range));
     },
     /** One of our tools gave the file this content. */
     recordChange(facts: FileFacts): void {
@@ -59,8 +62,7 @@ export function createReadState() {
     },
     seen: (realPath: string): SeenFile | undefined => files.get(realPath),
     /** Do these very lines still stand in the conversation? */
-    isShown: (facts: FileFacts, range: string, conversation = ''): boolean =>
-      shown.has(markOf(facts, range, conversation)),
+    isShown: (facts: FileFacts, range: string): boolean => shown.has(markOf(facts, range)),
     /** To be called when results left the conversation (compaction, clearing): the next Read answers in full. */
     forgetShown: (): void => shown.clear(),
     /** What became of a file since it was read or written here. */
@@ -91,8 +93,8 @@ export function createReadState() {
   };
 }
 
-function markOf(facts: FileFacts, range: string, conversation: string): string {
-  return `${conversation}\n${facts.realPath}\n${range}\n${facts.hash}`;
+function markOf({ realPath, hash }: FileFacts, range: string): string {
+  return `${realPath}\n${range}\n${hash}`;
 }
 
 async function compare(

@@ -114,6 +114,47 @@ test('a sub-agent may do at most what its parent may, and a looking one nothing 
   expect(names).not.toContain('Task');
 });
 
+test('what one has read does not count for another: nobody writes over what they have not seen', async () => {
+  const file_path = join(project.dir, 'a.txt');
+  const annRead = gate();
+  const bobWrote = gate();
+  const write = (content: string) => toolUse('Write', { file_path, content });
+  const play = cast({
+    parent: [
+      calls(toolUse('Read', { file_path }, 'toolu_first')),
+      calls(task('Ann'), task('Bob')),
+      calls(write('by the parent\n')),
+      says('Done.'),
+    ],
+    Ann: [
+      calls(toolUse('Read', { file_path })),
+      later(bobWrote.closed, calls(write('by Ann\n'))),
+      says('Ann is done.'),
+    ],
+    Bob: [
+      later(annRead.closed, calls(write('unseen\n'))),
+      calls(toolUse('Read', { file_path })),
+      calls(write('by Bob\n')),
+      says('Bob is done.'),
+    ],
+  });
+  await using server = await startApiServer({
+    turns: (request) => {
+      const turn = play(request);
+      if (request.raw.includes('"You are Ann"') && turnOf(request) === 1) annRead.open();
+      if (request.raw.includes('"You are Bob"') && turnOf(request) === 3) bobWrote.open();
+      return turn;
+    },
+  });
+  await runOuro(project, ['-p', 'go', '--permission-mode', 'acceptEdits'], server.url);
+  expect(await project.read('a.txt')).toBe('by Bob\n');
+  const last = (words: string, not: string) =>
+    server.requests().findLast(({ raw }) => raw.includes(words) && !raw.includes(not))?.raw ?? '';
+  expect(last('"You are Ann"', 'toolu_Ann')).toContain('was changed on disk since it was read');
+  expect(last('"You are Bob"', 'toolu_Bob')).toContain('has not been read in this session');
+  expect(server.requests().at(-1)?.raw).toContain('was changed on disk since it was read');
+});
+
 test('sub-agents die with their parent, and what they started with them', async () => {
   const play = cast({
     parent: [calls(task('Ann'), task('Bob'))],

@@ -22,12 +22,7 @@ const input = z.object({
 
 type ReadInput = z.output<typeof input>;
 
-export type ReadParts = {
-  readonly readState: ReadState;
-  readonly home: string;
-  /** Whose call it is: a sub-agent has not seen what its parent was shown. */
-  readonly conversationOf?: (callId: string) => string;
-};
+export type ReadParts = { readonly readState: ReadState; readonly home: string };
 
 /** Reads files for the model and remembers what it has seen. */
 export function createReadTool(parts: ReadParts): Tool {
@@ -42,14 +37,13 @@ export function createReadTool(parts: ReadParts): Tool {
     isDestructive: () => false,
     prepareArguments: (raw) => repairArguments(raw, { numbers: ['offset', 'limit'] }),
     title: ({ file_path }) => `Read ${file_path}`,
-    async call(wanted, { callId, cwd, signal }) {
+    async call(wanted, { cwd, signal }) {
       const file = absolutePath(wanted.file_path, { cwd, home: parts.home });
       const found = await readFileBytes(file, signal);
       const range = `${wanted.offset ?? 1}+${wanted.limit ?? DEFAULT_LINES}${wanted.pages ?? ''}`;
-      const conversation = parts.conversationOf?.(callId) ?? '';
-      if (parts.readState.isShown(found, range, conversation)) return unchanged(file);
+      if (parts.readState.isShown(found, range)) return unchanged(file);
       const outcome = await show(file, found, wanted);
-      parts.readState.recordRead(found, range, conversation);
+      parts.readState.recordRead(found, range);
       return outcome;
     },
   });
