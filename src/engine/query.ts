@@ -60,9 +60,14 @@ async function* climb(
   deps: QueryDeps,
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, Verdict> {
-  for (const phase of LADDER) {
-    const verdict = yield* phase(state, turn, deps, signal);
-    if (verdict !== undefined) return verdict;
+  try {
+    for (const phase of LADDER) {
+      const verdict = yield* phase(state, turn, deps, signal);
+      if (verdict !== undefined) return verdict;
+    }
+  } finally {
+    // The consumer may leave at any yield: no call goes on behind its back.
+    turn.calls.discard();
   }
   throw new Error('The ladder has no last rung: advance always gives a verdict.');
 }

@@ -175,19 +175,22 @@ test('an abort before anything was asked sends no request', async () => {
   expect(deps.calls()).toBe(0);
 });
 
-test('a consumer that leaves early stops the stream and the calls', async () => {
+test.each([
+  ['while the reply streams', held(calls('Echo'))],
+  ['while the calls run', calls('Echo')],
+])('a consumer that leaves %s stops the stream and the calls', async (_when, reply) => {
   let stopped = false;
   const tool = echoTool({
     call: (input, context) =>
       new Promise((resolve) => {
-        void forEver(input, context);
         context.signal.addEventListener('abort', () => {
           stopped = true;
           resolve({ content: 'stopped' });
         });
+        setImmediate(() => void forEver(input, context));
       }),
   });
-  const run = query(PROMPT, scripted([held(calls('Echo'))], { tools: () => [tool] }), new AbortController().signal);
+  const run = query(PROMPT, scripted([reply], { tools: () => [tool] }), new AbortController().signal);
   for (;;) {
     const step = await run.next();
     if (step.done === true || running(step.value)) break;
