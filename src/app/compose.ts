@@ -205,6 +205,7 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
     ...kept.warnings,
     ...permissions.warnings(),
     ...mcp.problems,
+    ...(await hooks.deadGuards()),
     ...problemLines(loaded, extensions),
   ];
   const conversation = makeConversation({

@@ -3,6 +3,7 @@ import type { Hook, HookEvent } from '../contracts/hook.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { LoadedSettings, SettingsLayer } from '../contracts/settings.ts';
 import { createHooks, type Hooks } from '../hooks/create-hooks.ts';
+import { missingScript } from '../hooks/missing-script.ts';
 import { runHookCommand } from '../hooks/run-command.ts';
 
 const DEFAULT_TIMEOUT_MS = 60_000;
@@ -20,6 +21,11 @@ export type HookWiring = {
 
 /** The hooks of all settings layers and of the host, with real commands and real requests behind them. */
 export function makeHooks(wiring: HookWiring): Hooks {
+  const variables = () => ({
+    ...wiring.variables(),
+    CLAUDE_PROJECT_DIR: wiring.cwd,
+    OURO_PROJECT_DIR: wiring.cwd,
+  });
   return createHooks({
     hooks: () =>
       wiring.loaded().merged.disableAllHooks === true ? [] : [...configured(wiring.loaded()), ...wiring.hostHooks],
@@ -29,10 +35,11 @@ export function makeHooks(wiring: HookWiring): Hooks {
     runCommand: (command, stdin, timeoutMs, signal) =>
       runHookCommand(command, stdin, {
         cwd: wiring.cwd,
-        env: { ...wiring.variables(), CLAUDE_PROJECT_DIR: wiring.cwd, OURO_PROJECT_DIR: wiring.cwd },
+        env: variables(),
         timeoutMs,
         signal,
       }),
+    missingScript: (command) => missingScript(command, wiring.cwd, variables()),
     post: async (url, body, timeoutMs, signal) => {
       const limits = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
       const answer = await fetch(url, {

@@ -2,7 +2,7 @@ import type { AgentEvent } from '../contracts/event.ts';
 import type { Hook, HookEvent, HookResult, HookVerdict } from '../contracts/hook.ts';
 import { isJsonObject, type JsonObject } from '../contracts/json.ts';
 import { mergeVerdicts } from './merge-verdicts.ts';
-import { type HookRunners, nameOf, runHook } from './run-hook.ts';
+import { type HookRunners, isGuard, nameOf, runHook } from './run-hook.ts';
 
 /** What all hooks of a conversation share. */
 export type HookParts = HookRunners & {
@@ -19,6 +19,8 @@ export type HookParts = HookRunners & {
 export type Hooks = {
   fire(event: HookEvent, fields: JsonObject, signal: AbortSignal): Promise<HookVerdict>;
   has(event: HookEvent): boolean;
+  /** A sentence about each guard that could not start now; looks only, runs nothing. */
+  deadGuards(): Promise<readonly string[]>;
   /** Every configured hook with its last result. */
   list(): readonly { readonly hook: Hook; readonly last: HookResult | undefined }[];
 };
@@ -38,6 +40,16 @@ export function createHooks(parts: HookParts): Hooks {
 
   return {
     has: (event) => parts.hooks().some((hook) => hook.event === event),
+    async deadGuards() {
+      const guards = parts.hooks().filter((hook) => hook.command !== undefined && isGuard(hook));
+      const told = guards.map(async (hook) => {
+        const missing = await parts.missingScript(hook.command ?? '');
+        if (missing === undefined) return [];
+        const then = hook.onFailure === 'continue' ? 'It guards nothing' : 'What it guards is refused';
+        return [`${nameOf(hook)} cannot start: ${missing} is not there. ${then} until that is mended.`];
+      });
+      return (await Promise.all(told)).flat();
+    },
     list: () => parts.hooks().map((hook) => ({ hook, last: last.get(keyOf(hook)) })),
     async fire(event, fields, signal) {
       const fitting = parts.hooks().filter((hook) => hook.event === event && fits(hook, fields, parts));

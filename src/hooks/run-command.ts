@@ -4,6 +4,8 @@ import type { CommandEnd } from './run-hook.ts';
 /** More than anybody reads; what a hook prints beyond it is dropped. */
 const MAX_OUTPUT_BYTES = 1_000_000;
 const KILL_AFTER_MS = 2_000;
+/** How long pipes may stay open behind a hook that has ended. */
+const DRAIN_MS = 200;
 
 /** Runs a hook's command with its input on stdin, in its own process group, bounded in time and output. */
 export async function runHookCommand(
@@ -36,6 +38,7 @@ export async function runHookCommand(
       stop();
     }, options.timeoutMs);
     options.signal.addEventListener('abort', stop, { once: true });
+    if (options.signal.aborted) stop();
     const tidy = () => {
       clearTimeout(timer);
       clearTimeout(killer);
@@ -52,9 +55,14 @@ export async function runHookCommand(
     });
     child.on('exit', (code) => {
       tidy();
-      // Grandchildren may hold the pipes open; what is there now is the answer.
-      setImmediate(() => {
-        signalGroup(child.pid, 'SIGKILL');
+      // Grandchildren may hold the pipes open; those that left the group are not waited for.
+      signalGroup(child.pid, 'SIGKILL');
+      const drained = setTimeout(() => {
+        child.stdout.destroy();
+        child.stderr.destroy();
+      }, DRAIN_MS);
+      child.once('close', () => {
+        clearTimeout(drained);
         resolve({ code, stdout: out.text(), stderr: err.text(), timedOut });
       });
     });

@@ -20,6 +20,8 @@ export type HookRunners = {
     timeoutMs: number,
     signal: AbortSignal,
   ) => Promise<{ readonly status: number; readonly text: string }>;
+  /** The script a command names and that is not there. */
+  readonly missingScript: (command: string) => Promise<string | undefined>;
   readonly defaultTimeoutMs: number;
   readonly now: () => number;
 };
@@ -51,7 +53,9 @@ export async function runHook(
       return understood(readOutput(hook.event, text), hook, ended);
     }
     const end = await runners.runCommand(hook.command ?? '', `${JSON.stringify(input)}\n`, timeoutMs, signal);
-    return commandResult(end, hook, timeoutMs, ended);
+    // Some interpreters end with 1 when their script is gone, as a script may that is there.
+    const missing = end.code === 0 || end.timedOut ? undefined : await runners.missingScript(hook.command ?? '');
+    return commandResult(end, hook, timeoutMs, missing, ended);
   } catch (thrown) {
     return failure(hook, ended, messageOf(thrown), 'never started');
   }
@@ -59,9 +63,16 @@ export async function runHook(
 
 type Ended = (outcome: HookResult['outcome'], words: string, output?: HookOutput) => HookResult;
 
-function commandResult(end: CommandEnd, hook: Hook, timeoutMs: number, ended: Ended): HookResult {
+function commandResult(
+  end: CommandEnd,
+  hook: Hook,
+  timeoutMs: number,
+  missing: string | undefined,
+  ended: Ended,
+): HookResult {
   if (end.timedOut) return failure(hook, ended, `did not answer within ${timeoutMs / 1000} s and was stopped`, 'ran');
   if (end.code === 0) return understood(readOutput(hook.event, end.stdout), hook, ended);
+  if (missing !== undefined) return failure(hook, ended, `cannot start: ${missing} is not there`, 'never started');
   const said = end.stderr.trim();
   if (end.code === 2) return ended('blocked', said === '' ? `${nameOf(hook)} objects without a word.` : said);
   const started = end.code !== null && CANNOT_START.includes(end.code) ? 'never started' : 'ran';
@@ -78,12 +89,17 @@ function understood(read: ReturnType<typeof readOutput>, hook: Hook, ended: Ende
 /** A guard that cannot start blocks; one that broke blocks when it says so. Either way it is told. */
 function failure(hook: Hook, ended: Ended, why: string, started: 'ran' | 'never started'): HookResult {
   const words = `${nameOf(hook)} ${why}.`;
-  const guards = hook.event === 'PreToolUse' || hook.event === 'UserPromptSubmit' || hook.event === 'PreCompact';
-  const blocks = hook.onFailure === 'block' || (guards && started === 'never started' && hook.onFailure !== 'continue');
+  const blocks =
+    hook.onFailure === 'block' || (isGuard(hook) && started === 'never started' && hook.onFailure !== 'continue');
   return ended(
     blocks ? 'blocked' : 'failed',
     blocks ? `${words} It guards this step, so the step is not taken.` : words,
   );
+}
+
+/** Guards stand before a step and can refuse it. */
+export function isGuard({ event }: Hook): boolean {
+  return event === 'PreToolUse' || event === 'UserPromptSubmit' || event === 'PreCompact';
 }
 
 /** How a hook is named to people: its command or address. */

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import type { Hook, HookEvent } from '../../src/contracts/hook.ts';
 import { createHooks } from '../../src/hooks/create-hooks.ts';
+import { missingScript } from '../../src/hooks/missing-script.ts';
 import { runHookCommand } from '../../src/hooks/run-command.ts';
 
 let dir: string;
@@ -24,6 +25,7 @@ function hooksOf(...hooks: readonly Partial<Hook>[]) {
     tell: (event) => void told.push(event),
     runCommand: (command, stdin, timeoutMs, signal) =>
       runHookCommand(command, stdin, { cwd: dir, env, timeoutMs, signal }),
+    missingScript: (command) => missingScript(command, dir, env),
     post: async () => ({ status: 200, text: '{"decision": "block", "reason": "from afar"}' }),
     defaultTimeoutMs: 5_000,
     now: Date.now,
@@ -112,10 +114,39 @@ test.each(ALL_EVENTS)('%s: every way a hook can end has its verdict', async (eve
   }
 });
 
-test('a guard whose script is gone blocks, and says so', async () => {
-  const verdict = await firing({ command: './removed-guard.sh' });
-  expect(verdict.blocked).toContain('removed-guard.sh');
-  expect(verdict.blocked).toContain('the step is not taken');
+test.each(['./removed-guard.sh', 'node removed-guard.mjs', 'python3 "gone/removed-guard.py" --strict'])(
+  'a guard whose script is gone blocks, and says so: %s',
+  async (command) => {
+    const verdict = await firing({ command });
+    expect(verdict.blocked).toContain('removed-guard');
+    expect(verdict.blocked).toContain('the step is not taken');
+    expect(await hooksOf({ command }, { event: 'Stop', command }).deadGuards()).toEqual([
+      expect.stringContaining('is not there. What it guards is refused until that is mended.'),
+    ]);
+  },
+);
+
+test('a command that only a shell understands, or a program of the system, is not judged before it runs', async () => {
+  const commands = [
+    'jq -e .tool_name',
+    'test -x gone.sh && ./gone.sh',
+    '"$UNKNOWN"/gone.sh',
+    'bash -c ./gone.sh',
+    'true',
+  ];
+  expect(await hooksOf(...commands.map((command) => ({ command }))).deadGuards()).toEqual([]);
+});
+
+test('what a hook printed before it ended is heard to the last byte, whoever holds its pipes', async () => {
+  const verdict = await firing({
+    command: `setsid sleep 5 & head -c 300000 /dev/zero | tr '\\0' ' '; echo '{"decision": "block", "reason": "late"}'`,
+  });
+  expect(verdict.blocked).toBe('late');
+});
+
+test('a step that was stopped before its hook began stops the hook', async () => {
+  const verdict = await hooksOf({ command: 'sleep 60' }).fire('PreToolUse', call, AbortSignal.abort());
+  expect(verdict.failures).toHaveLength(1);
 });
 
 test('a hook that fails blocks when it says onFailure: block', async () => {
