@@ -49,7 +49,7 @@ export function makeContext(wiring: ContextWiring) {
     model,
     modelInfo: wiring.infoOf,
     overheadTokens: () => overhead(wiring.system(), wiring.specs()),
-    limitChars: (name) => wiring.tools().find((tool) => tool.name === name)?.maxResultChars ?? DEFAULT_MAX_RESULT_CHARS,
+    limitChars: limitsOf(wiring.tools),
     store,
     storedAt: (callId) => (existsSync(placeOf(callId)) ? placeOf(callId) : undefined),
     summarize,
@@ -85,6 +85,16 @@ export function makeContext(wiring: ContextWiring) {
       const { view } = await context.prepare(messages);
       return summarize(view, question, signal);
     },
+  };
+}
+
+/** Asked for every result in every turn, so what is known once is not looked up again. */
+function limitsOf(tools: () => readonly Tool[]): (name: string) => number {
+  const known = new Map<string, number>();
+  return (name) => {
+    const limit = known.get(name) ?? tools().find((tool) => tool.name === name)?.maxResultChars;
+    if (limit !== undefined) known.set(name, limit);
+    return limit ?? DEFAULT_MAX_RESULT_CHARS;
   };
 }
 
