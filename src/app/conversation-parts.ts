@@ -62,5 +62,6 @@ export type ConversationParts = ConversationBase & {
   readonly setModel: Conversation['setModel'];
   readonly setEffort: Conversation['setEffort'];
   readonly undo: () => Promise<RewindOutcome>;
+  readonly redo: () => Promise<RewindOutcome>;
   readonly askAside: (question: string) => Promise<string | undefined>;
 };

@@ -68,6 +68,7 @@ export function makeConversation(base: ConversationBase): Conversation {
     contextUsage,
     setModel,
     undo: rewinding.undo,
+    redo: rewinding.redo,
     compact: createManualCompact({ ...base, context: loop.context }),
     setEffort,
     askAside: aside,

@@ -50,5 +50,13 @@ export function makeRewind({ agent, transcript, checkpoints, forget }: RewindPar
     return id === undefined ? { ok: false, why: 'No change of a file is left to undo.' } : rewind(id, 'files');
   }
 
-  return { checkpoints: list, rewind, undo };
+  /** Takes the last going back of files back, as long as nothing has changed since. */
+  async function redo(): Promise<RewindOutcome> {
+    if (agent.state().status !== 'idle') return { ok: false, why: 'A reply is being written. Stop it first, or wait.' };
+    const done = await checkpoints?.redo();
+    if (done === undefined) return { ok: false, why: 'There is nothing to bring back.' };
+    return { ok: true, ...done, prompt: '' };
+  }
+
+  return { checkpoints: list, rewind, undo, redo };
 }

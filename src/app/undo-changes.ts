@@ -25,6 +25,8 @@ export type UndoDesk = {
   list(): Promise<readonly CheckpointInfo[]>;
   /** The newest change set, or everything back to a checkpoint. */
   undo(to: string | undefined): Promise<Undone>;
+  /** Brings back what the last undo took. */
+  redo(): Promise<Undone>;
   close(): Promise<void>;
 };
 
@@ -88,6 +90,11 @@ export async function openUndo(
           removed: done?.removed ?? [],
           problems,
         };
+      },
+      async redo() {
+        const done = await checkpoints.redo();
+        if (done === undefined) return { ok: false, why: 'There is nothing to bring back.' };
+        return { ok: true, prompt: '', ...done };
       },
       async close() {
         await checkpoints.close();

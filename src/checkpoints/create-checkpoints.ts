@@ -4,7 +4,7 @@ import type { CheckpointEntry, FileBefore } from '../contracts/session.ts';
 import { createContentStore } from './content-store.ts';
 import { createManifests } from './manifests.ts';
 import { createPack } from './pack.ts';
-import { checkpointsOf, lastChangeSet, planRestore } from './plan-restore.ts';
+import { checkpointsOf, lastChangeSet, lastUndone, planRestore } from './plan-restore.ts';
 import { type Restored, restore } from './restore.ts';
 import { createSnapshots } from './snapshot.ts';
 import type { WalkLimits } from './walk-workspace.ts';
@@ -47,6 +47,8 @@ export type Checkpoints = {
   preview(id: string): Promise<readonly WouldChange[] | undefined>;
   /** Makes the files what they were before this prompt; `undefined` when there is no such checkpoint. */
   restore(id: string): Promise<Restored | undefined>;
+  /** Takes the last `restore` back, as long as nothing has happened since; `undefined` when there is none. */
+  redo(): Promise<Restored | undefined>;
   /** The conversation went back before this prompt. */
   leave(id: string): Promise<void>;
   /** The last look at commands that went on; what only waited for being changed goes. */
@@ -141,9 +143,21 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
     async restore(id) {
       await commands.settle();
       if (!entries.some((entry) => entry.step === 'prompt' && entry.id === id)) return undefined;
-      const done = restore(planRestore(entries, id), store, snapshots.isSame);
+      const plan = planRestore(entries, id);
+      const replaced = [...plan.keys()].map((path) => ({ path, before: held(snapshots.at(path)) }));
+      const done = restore(plan, store, snapshots.isSame);
       touched = new Map();
-      await append({ step: 'undone', id, order: next() });
+      await append({ step: 'undone', id, order: next(), replaced });
+      return done;
+    },
+    async redo() {
+      await commands.settle();
+      const undone = lastUndone(entries);
+      if (undone === undefined) return undefined;
+      const plan = new Map((undone.replaced ?? []).map(({ path, before }) => [path, before]));
+      const done = restore(plan, store, snapshots.isSame);
+      touched = new Map();
+      await append({ step: 'redone', undone: undone.order, order: next() });
       return done;
     },
     leave: (id) => append({ step: 'left', id, order: next() }),

@@ -49,6 +49,14 @@ export function lastChangeSet(entries: readonly CheckpointEntry[]): Checkpoint |
   return checkpointsOf(entries).findLast(({ paths }) => paths.length > 0);
 }
 
+/** The last time somebody went back, if nothing has changed since. */
+export function lastUndone(
+  entries: readonly CheckpointEntry[],
+): Extract<CheckpointEntry, { step: 'undone' }> | undefined {
+  const last = entries.findLast(({ step }) => step === 'undone' || step === 'redone' || step === 'change');
+  return last?.step === 'undone' ? last : undefined;
+}
+
 function standing(entries: readonly CheckpointEntry[]): readonly ChangeEntry[] {
   const undone = spansOf(entries, 'undone');
   return entries
@@ -59,8 +67,9 @@ function standing(entries: readonly CheckpointEntry[]): readonly ChangeEntry[] {
 
 /** From a prompt to the moment somebody went back to it. */
 function spansOf(entries: readonly CheckpointEntry[], step: 'undone' | 'left') {
+  const redone = new Set(entries.flatMap((entry) => (entry.step === 'redone' ? [entry.undone] : [])));
   return entries.flatMap((entry) => {
-    if (entry.step !== step) return [];
+    if (entry.step !== step || (step === 'undone' && redone.has(entry.order))) return [];
     const from = entries.find((other) => other.step === 'prompt' && other.id === entry.id);
     return from === undefined ? [] : [{ from: from.order, to: entry.order }];
   });

@@ -89,6 +89,7 @@ const SUBCOMMANDS = [
       { flags: '--session <id>', words: 'of this session instead of the newest' },
       { flags: '--list', words: 'only list the prompts that can be gone back to' },
       { flags: '--to <id>', words: 'everything since this prompt' },
+      { flags: '--redo', words: 'bring back what the last undo took' },
     ],
   },
   {

@@ -117,6 +117,14 @@ export type CheckpointEntry =
     }
   | { readonly step: 'command-end'; readonly order: number }
   /** Files went back to how they were before this prompt; its changes and later ones are undone. */
-  | { readonly step: 'undone'; readonly id: string; readonly order: number }
+  | {
+      readonly step: 'undone';
+      readonly id: string;
+      readonly order: number;
+      /** What stood there instead until then, so that going back can itself be taken back. */
+      readonly replaced?: readonly { readonly path: string; readonly before: FileBefore }[];
+    }
+  /** That going back was taken back. */
+  | { readonly step: 'redone'; readonly undone: number; readonly order: number }
   /** The conversation went back before this prompt: it and later ones are no places to go back to any more. */
   | { readonly step: 'left'; readonly id: string; readonly order: number };

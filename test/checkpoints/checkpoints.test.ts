@@ -156,6 +156,25 @@ test('undoing step by step takes the newest change set each time', async () => {
   expect(await checkpoints.last()).toBeUndefined();
 });
 
+test('going back can be taken back, with everything somebody had changed by hand meanwhile', async () => {
+  const checkpoints = open();
+  await writeFile(join(root, 'a'), 'first');
+  await checkpoints.prompt('m1', 'one');
+  await write(checkpoints, 'a', 'second');
+  await run(checkpoints, 'mkdir d; echo x > d/x');
+  await writeFile(join(root, 'a'), 'by hand');
+  const before = await picture(root);
+  expect(await checkpoints.redo()).toBeUndefined();
+  await checkpoints.restore(await newest(checkpoints));
+  expect(Object.keys(await picture(root))).toEqual(['a']);
+  const later = open({ entries: [...entries] });
+  expect((await later.redo())?.problems).toEqual([]);
+  expect(await picture(root)).toEqual(before);
+  expect(await later.redo()).toBeUndefined();
+  await later.restore((await later.last()) ?? '');
+  expect(await readFile(join(root, 'a'), 'utf8')).toBe('first');
+});
+
 test('what changed after going back can be undone as well', async () => {
   const checkpoints = open();
   await checkpoints.prompt('m1', 'one');

@@ -130,6 +130,10 @@ test('what a prompt changed is taken back after -p: tools and shell, modes and g
   expect((await ouro('undo', '--list')).stdout).toMatch(/again\n.*tidy up\n$/);
   expect(await ouro('undo')).toMatchObject({ code: 0, stdout: expect.stringContaining('Files are as before: again') });
   expect(await picture(project.dir)).toEqual(between);
+  expect(await ouro('undo', '--redo')).toMatchObject({ code: 0, stdout: expect.stringContaining('before the undo') });
+  expect(await picture(project.dir)).not.toEqual(between);
+  expect((await ouro('undo')).code).toBe(0);
+  expect(await picture(project.dir)).toEqual(between);
   expect((await ouro('undo')).code).toBe(0);
   expect(await picture(project.dir)).toEqual(before);
   expect(await project.git('rev-parse', 'HEAD')).toBe(git);

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
+import type { RewindOutcome } from '../../contracts/conversation.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { EXPORT_ENDINGS, EXPORT_FORMATS, exportSession } from '../../session/export-session.ts';
 import { readTranscript } from '../../session/read-records.ts';
@@ -34,19 +35,12 @@ export const SESSION_COMMANDS: readonly BuiltinCommand[] = [
   {
     name: 'undo',
     description: 'take back what the last prompt changed in files',
-    async run(_args, { undo, live }) {
-      const undone = await undo();
-      if (!undone.ok) return failed(undone.why);
-      const name = (path: string) => `\`${relative(live.now().cwd, path)}\``;
-      const { restored, removed, problems = [], prompt } = undone;
-      const lists = [
-        ...(restored.length === 0 ? [] : [listed('Restored:', restored.map(name))]),
-        ...(removed.length === 0 ? [] : [listed('Removed:', removed.map(name))]),
-        ...(problems.length === 0 ? [] : [listed('Not brought back:', problems)]),
-      ];
-      const head = `Files are as before: ${prompt.split('\n', 1)[0] ?? ''}`;
-      return show([head, ...lists].join('\n\n'));
-    },
+    run: async (_args, { undo, live }) => shown(await undo(), live.now().cwd),
+  },
+  {
+    name: 'redo',
+    description: 'bring back what the last /undo or /rewind took from files',
+    run: async (_args, { redo, live }) => shown(await redo(), live.now().cwd),
   },
   {
     name: 'export',
@@ -55,6 +49,19 @@ export const SESSION_COMMANDS: readonly BuiltinCommand[] = [
     run: exportNow,
   },
 ];
+
+function shown(outcome: RewindOutcome, cwd: string) {
+  if (!outcome.ok) return failed(outcome.why);
+  const name = (path: string) => `\`${relative(cwd, path)}\``;
+  const { restored, removed, problems = [], prompt } = outcome;
+  const lists = [
+    ...(restored.length === 0 ? [] : [listed('Restored:', restored.map(name))]),
+    ...(removed.length === 0 ? [] : [listed('Removed:', removed.map(name))]),
+    ...(problems.length === 0 ? [] : [listed('Not brought back:', problems)]),
+  ];
+  const first = prompt.split('\n', 1)[0] ?? '';
+  return show([first === '' ? 'Files are as before that.' : `Files are as before: ${first}`, ...lists].join('\n\n'));
+}
 
 function listed(title: string, items: readonly string[]): string {
   return [title, '', ...items.map((item) => `- ${item}`)].join('\n');

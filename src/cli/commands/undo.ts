@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { openArchive } from '../../app/session-archive.ts';
-import { openUndo, type UndoDesk } from '../../app/undo-changes.ts';
+import { openUndo, type UndoDesk, type Undone } from '../../app/undo-changes.ts';
 import { formatCount } from '../../lib/format.ts';
 import { sanitize } from '../../lib/sanitize.ts';
 import { truncateEnd } from '../../lib/truncate.ts';
@@ -20,7 +20,8 @@ export async function run({ flags, io }: CommandRequest): Promise<number> {
     return 1;
   }
   try {
-    return flags.list === true ? await list(opened.desk, io) : await undo(opened.desk, flags.to, io);
+    if (flags.list === true) return await list(opened.desk, io);
+    return told(flags.redo === true ? await opened.desk.redo() : await undo(opened.desk, flags.to), io);
   } finally {
     await opened.desk.close();
   }
@@ -39,10 +40,13 @@ async function list(desk: UndoDesk, io: Io): Promise<number> {
   return 0;
 }
 
-async function undo(desk: UndoDesk, to: unknown, io: Io): Promise<number> {
-  const beginning = typeof to === 'string' ? to : undefined;
-  const id = beginning === undefined ? undefined : (await desk.list()).find((one) => one.id.startsWith(beginning))?.id;
-  const done = await desk.undo(beginning === undefined ? undefined : (id ?? beginning));
+async function undo(desk: UndoDesk, to: unknown): Promise<Undone> {
+  if (typeof to !== 'string') return desk.undo(undefined);
+  const id = (await desk.list()).find((one) => one.id.startsWith(to))?.id;
+  return desk.undo(id ?? to);
+}
+
+function told(done: Undone, io: Io): number {
   if (!done.ok) {
     io.stderr.write(`${done.why}\n`);
     return 1;
@@ -51,6 +55,7 @@ async function undo(desk: UndoDesk, to: unknown, io: Io): Promise<number> {
   for (const path of done.restored) io.stdout.write(`restored ${name(path)}\n`);
   for (const path of done.removed) io.stdout.write(`removed ${name(path)}\n`);
   for (const problem of done.problems) io.stderr.write(`${sanitize(problem, 'line')}\n`);
-  io.stdout.write(`Files are as before: ${truncateEnd(sanitize(done.prompt, 'line'), 70)}\n`);
+  const prompt = truncateEnd(sanitize(done.prompt, 'line'), 70);
+  io.stdout.write(prompt === '' ? 'Files are as before the undo.\n' : `Files are as before: ${prompt}\n`);
   return done.problems.length === 0 ? 0 : 1;
 }
