@@ -28,6 +28,7 @@ export function makeConversation(base: ConversationBase): Conversation {
   function setEffort(effort: Effort): void {
     const now = live.now();
     if (effort !== now.effort) warnOfRecache(`Another effort (${effort})`, now.model, recaching);
+    loop.observer.expect(`The effort changed to ${effort}.`);
     live.change({ effort, thinkingTokens: undefined });
   }
 

@@ -41,6 +41,8 @@ const MAX_ROWS = 200;
 /** Watches that each request begins with the bytes of the one before it, for only those are cached. */
 export function createCacheWatch(): CacheWatch {
   let previous: ModelRequest | undefined;
+  // Each model has a cache of its own, which waits while another one answers.
+  const last = new Map<string, ModelRequest>();
   let announced: string[] = [];
   let rows: readonly CacheRow[] = [];
   let count = 0;
@@ -49,8 +51,10 @@ export function createCacheWatch(): CacheWatch {
       if (!announced.includes(cause)) announced.push(cause);
     },
     sent: (request) => {
-      const divergence = previous === undefined ? undefined : diverge(previous, request, announced);
+      const before = last.get(request.model) ?? previous;
+      const divergence = before === undefined ? undefined : diverge(before, request, announced);
       previous = request;
+      last.set(request.model, request);
       announced = [];
       count += 1;
       const row = { request: count, model: request.model, ...(divergence === undefined ? {} : { divergence }) };
@@ -58,15 +62,16 @@ export function createCacheWatch(): CacheWatch {
       return divergence;
     },
     answered: (usage) => {
-      const last = rows.at(-1);
-      if (last === undefined) return;
+      const newest = rows.at(-1);
+      if (newest === undefined) return;
       const all = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
       const hitRatio = all === 0 ? 0 : usage.cacheReadTokens / all;
-      rows = [...rows.slice(0, -1), { ...last, usage, hitRatio }];
+      rows = [...rows.slice(0, -1), { ...newest, usage, hitRatio }];
     },
     rows: () => rows,
     reset: () => {
       previous = undefined;
+      last.clear();
       announced = [];
     },
   };
@@ -112,11 +117,12 @@ function rateOf(price: ModelPrice, tokens: number): number {
 function diverge(before: ModelRequest, after: ModelRequest, announced: readonly string[]): Divergence | undefined {
   const found = firstDifference(before, after);
   if (found === undefined) return undefined;
-  const isExplained = found.place.part === 'message' && announced.length > 0;
+  const { part } = found.place;
   return {
     place: found.place,
-    cause: isExplained ? announced.join(', ') : found.cause,
-    expected: isExplained,
+    cause: part === 'message' && announced.length > 0 ? announced.join(', ') : found.cause,
+    // The person chose the model, or was told of it; what tools do to the cache is worth a word all the same.
+    expected: announced.length > 0 && (part === 'message' || part === 'model'),
     tokens: sum(found.lost.map((text) => textTokens(text))),
   };
 }

@@ -184,3 +184,18 @@ test('over random conversations only levels that made room break the prefix, and
     { numRuns: 50 },
   );
 });
+
+test('each model has a cache of its own: coming back to one is compared with what it heard last', () => {
+  const watch = createCacheWatch();
+  const asked = (model: string, ...texts: readonly string[]) =>
+    watch.sent({
+      ...BASE,
+      model,
+      messages: repair(toRequestMessages(texts.map((text, at) => prompt(`${at}`, text)))),
+    });
+  expect(asked('a', 'one')).toBeUndefined();
+  watch.expect('The model changed to b.');
+  expect(asked('b', 'one')).toMatchObject({ place: { part: 'model' }, expected: true });
+  expect(asked('a', 'one', 'two')).toBeUndefined();
+  expect(asked('c', 'one')).toMatchObject({ place: { part: 'model' }, expected: false });
+});

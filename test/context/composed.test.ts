@@ -158,6 +158,7 @@ test('switching the model or the effort says before the next request what it wil
   const told = events.flatMap((event) => (event.type === 'notice' && event.topic === 'cache' ? [event.text] : []));
   expect(told[0]).toMatch(/^Switching to claude-sonnet-4-6 sends 42\.?\d*k tokens anew, about \$0\.1\d\.$/);
   expect(told[1]).toMatch(/^Another effort \(high\) sends .* anew/);
+  expect(told).toHaveLength(2);
   expect(await command('cache')).toContain('the model changed from claude-opus-4-6 to claude-sonnet-4-6');
 });
 
