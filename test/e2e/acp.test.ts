@@ -7,6 +7,7 @@ import { client, ndJsonStream, type RequestPermissionRequest, type SessionUpdate
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, says, text, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, gate, startApiServer } from '../support/api/server.ts';
+import { SHARED_CACHE } from '../support/environment.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 let project: TempProject;
@@ -30,6 +31,7 @@ async function editor(
     cwd: '/',
     stdio: ['pipe', 'pipe', 'inherit'],
     env: {
+      ...SHARED_CACHE,
       PATH: '/usr/local/bin:/usr/bin:/bin',
       HOME: project.home,
       ANTHROPIC_BASE_URL: server.url,

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
+import { SHARED_CACHE } from '../support/environment.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 /** What the pages on scripts and hosts tell people to type is typed here. */
@@ -40,6 +41,7 @@ async function run(program: string, args: readonly string[]) {
   return promisify(execFile)(program, [...args], {
     cwd: project.dir,
     env: {
+      ...SHARED_CACHE,
       PATH: `${project.home}/bin:/usr/local/bin:/usr/bin:/bin`,
       HOME: project.home,
       ANTHROPIC_BASE_URL: server.url,

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, says, status, text, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, gate, startApiServer } from '../support/api/server.ts';
+import { SHARED_CACHE } from '../support/environment.ts';
 import { runHere } from '../support/run-here.ts';
 import { startOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
@@ -27,6 +28,7 @@ const spoken = () => JSON.stringify(server.requests()[0]?.body.messages?.[0]);
 /** A line for /bin/sh in front of the same server. */
 async function shell(line: string) {
   const env = {
+    ...SHARED_CACHE,
     PATH: '/usr/local/bin:/usr/bin:/bin',
     HOME: project.home,
     ANTHROPIC_BASE_URL: server.url,

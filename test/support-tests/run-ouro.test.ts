@@ -16,7 +16,14 @@ test('a project has files, a repository, a home of its own, and is gone afterwar
   expect(await project.git('status', '--short')).toBe('?? b.txt\n');
   expect(await project.git('log', '--format=%an %s')).toBe('Test Start\n');
   expect(await project.read('src/a.txt')).toBe('alpha\n');
-  expect(Object.keys(bareEnvironment(project)).sort()).toEqual(['HOME', 'LANG', 'OURO_HOME', 'OURO_TEST_MARK', 'PATH']);
+  expect(Object.keys(bareEnvironment(project)).sort()).toEqual([
+    'BUN_RUNTIME_TRANSPILER_CACHE_PATH',
+    'HOME',
+    'LANG',
+    'OURO_HOME',
+    'OURO_TEST_MARK',
+    'PATH',
+  ]);
   await project.remove();
   await expect(stat(project.dir)).rejects.toThrow('ENOENT');
 });

@@ -1,12 +1,19 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 /** What of a project its processes need to know. */
 export type Surroundings = { readonly home: string; readonly ouroHome: string; readonly marker: string };
 
 const PATH = '/usr/local/bin:/usr/bin:/bin';
 
+/** A fresh home would have the runtime translate every library anew, which takes longer than most tests. */
+export const SHARED_CACHE = { BUN_RUNTIME_TRANSPILER_CACHE_PATH: join(tmpdir(), 'ouro-test-cache') };
+
 /** The surroundings of a machine that has nothing but a key and a base URL. */
 export function bareEnvironment(project: Surroundings, apiUrl?: string): Record<string, string> {
   const [name = '', value = ''] = project.marker.split('=');
   return {
+    ...SHARED_CACHE,
     PATH,
     [name]: value,
     HOME: project.home,

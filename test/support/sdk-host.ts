@@ -5,6 +5,7 @@ import { type Options, query, type SDKMessage, type SDKUserMessage } from '@anth
 import { createChannel } from '../../src/lib/channel.ts';
 import type { ApiTurn } from './api/reply.ts';
 import { type ApiServer, type Script, startApiServer } from './api/server.ts';
+import { SHARED_CACHE } from './environment.ts';
 
 /** The official SDK as the host of the real program, in a folder of its own, against the real API over loopback. */
 export type SdkHost = {
@@ -39,6 +40,7 @@ export async function createSdkHost(): Promise<SdkHost> {
     pathToClaudeCodeExecutable: new URL('../../bin/ouro', import.meta.url).pathname,
     cwd: root,
     env: {
+      ...SHARED_CACHE,
       PATH: '/usr/local/bin:/usr/bin:/bin',
       HOME: root,
       ANTHROPIC_BASE_URL: server().url,
