@@ -69,7 +69,8 @@ export function createDraftStore({ dir, sessionId, opening, now }: DraftParts): 
       const left = await Promise.all(names.filter((name) => name.endsWith('.json')).map((name) => read(folder, name)));
       const [newest] = left
         .filter((one) => one !== undefined)
-        .filter(({ at, kept }) => !isAlive(kept) && (opening === 'resumed' || now() - at < FRESH_MS))
+        // A resumed session is ours alone; what others left must be theirs no more.
+        .filter(({ at, kept }) => opening === 'resumed' || (!isAlive(kept) && now() - at < FRESH_MS))
         .toSorted((a, b) => b.at - a.at);
       if (newest === undefined) return undefined;
       await rm(newest.path, { force: true });

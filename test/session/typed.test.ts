@@ -42,6 +42,10 @@ test('a resumed session brings back its own draft and nobody else’s, however o
   await typedAndKilled('b', 'of b');
   expect(await store('a', 'resumed').load()).toMatchObject({ text: 'of a' });
   expect(await store('c', 'resumed').load()).toBeUndefined();
+  const here = store('here', 'resumed');
+  here.save(draft('left for another session'));
+  await expect.poll(() => readdir(join(dir, 'drafts')), PATIENCE).toContain('here.json');
+  expect(await store('here', 'resumed').load()).toMatchObject({ text: 'left for another session' });
 });
 
 test('a draft of a session that is still open, or that is days old, is left where it is', async () => {
