@@ -24,7 +24,7 @@ export async function openLiveFiles({ given, environment, cwd, trust, tell }: Li
   const { ouroHome } = environment;
   const { trusted } = trust;
   const readLayers = () => readSettings({ ...given, cwd }, environment, trusted, trust.approves);
-  const readFiles = () => loadExtensions({ cwd, ouroHome, trusted, agentsFlag: given.agents });
+  const readFiles = async () => trust.lent(await loadExtensions({ cwd, ouroHome, trusted, agentsFlag: given.agents }));
   const own = join(cwd, '.claude');
   const settingsFiles = createFreshness([
     join(ouroHome, 'settings.json'),

@@ -1,20 +1,26 @@
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { ApprovedSource } from '../contracts/trust.ts';
 import { writePrivately } from '../lib/private-file.ts';
 
+const approval = z.object({
+  project: z.string().optional(),
+  local: z.string().optional(),
+  commands: z.string().optional(),
+});
 const folder = z.object({
   at: z.string(),
   reach: z.enum(['folder', 'below']),
   /** Fingerprints of what was approved, by the file of settings it stands in. */
-  approved: z.object({ project: z.string().optional(), local: z.string().optional() }).optional(),
+  approved: approval.optional(),
 });
 const stored = z.object({
   v: z.literal(1),
   folders: z.record(z.string(), folder),
   /** What was first met in folders below a trusted one. */
-  met: z.record(z.string(), z.object({ project: z.string().optional(), local: z.string().optional() })).optional(),
+  met: z.record(z.string(), approval).optional(),
 });
 type Stored = z.output<typeof stored>;
 
@@ -38,10 +44,16 @@ export async function openTrust(ouroHome: string, home: string): Promise<TrustSt
   const file = join(ouroHome, 'trust.json');
   let current = await readStored(file);
 
-  /** Changes what is on disk now: another run may have written meanwhile. */
-  async function save(change: (latest: Stored) => Stored): Promise<void> {
-    current = change(await readStored(file));
-    await writePrivately(file, `${JSON.stringify(current, null, 2)}\n`);
+  let saving: Promise<void> = Promise.resolve();
+
+  /** Changes what is on disk now, one after the other: another run may have written meanwhile. */
+  function save(change: (latest: Stored) => Stored): Promise<void> {
+    const write = async () => {
+      current = change(await readStored(file));
+      await writePrivately(file, `${JSON.stringify(current, null, 2)}\n`);
+    };
+    saving = saving.then(write, write);
+    return saving;
   }
 
   function refusal(realDir: string): string | undefined {
@@ -57,7 +69,11 @@ export async function openTrust(ouroHome: string, home: string): Promise<TrustSt
       return parentsOf(realDir).some((parent) => current.folders[parent]?.reach === 'below');
     },
     list: () => Object.entries(current.folders).map(([dir, { at, reach }]) => ({ dir, at, reach })),
-    marks: (realDir) => clean(current.folders[realDir]?.approved ?? current.met?.[realDir]),
+    marks(realDir) {
+      // What another run approved meanwhile counts too.
+      const latest = storedIn(textNow(file));
+      return clean(latest.folders[realDir]?.approved ?? latest.met?.[realDir]);
+    },
     approve: (realDir, marks) =>
       save((latest) => {
         const own = latest.folders[realDir];
@@ -91,17 +107,28 @@ export async function openTrust(ouroHome: string, home: string): Promise<TrustSt
 }
 
 async function readStored(file: string): Promise<Stored> {
+  return storedIn(await readFile(file, 'utf8').catch(() => ''));
+}
+
+function textNow(file: string): string {
   try {
-    return stored.parse(JSON.parse(await readFile(file, 'utf8')));
+    return readFileSync(file, 'utf8');
   } catch {
-    // Missing or damaged: nothing is trusted until the user says so again.
+    return '';
+  }
+}
+
+/** Missing or damaged: nothing is trusted until the user says so again. */
+function storedIn(text: string): Stored {
+  try {
+    return stored.parse(JSON.parse(text));
+  } catch {
     return { v: 1, folders: {} };
   }
 }
 
-function clean(marks: { readonly project?: string | undefined; readonly local?: string | undefined } = {}): Marks {
-  const { project, local } = marks;
-  return { ...(project === undefined ? {} : { project }), ...(local === undefined ? {} : { local }) };
+function clean(marks: z.output<typeof approval> = {}): Marks {
+  return Object.fromEntries(Object.entries(marks).filter(([, mark]) => mark !== undefined));
 }
 
 function parentsOf(dir: string): readonly string[] {

@@ -18,5 +18,5 @@ export type TrustQuestion = {
   readonly refusal?: string;
 };
 
-/** The part of a project's settings that was approved, by the file it stands in. */
-export type ApprovedSource = Extract<SettingsSource, 'project' | 'local'>;
+/** What of a project was approved: its two files of settings, and what its commands may run unasked. */
+export type ApprovedSource = Extract<SettingsSource, 'project' | 'local'> | 'commands';

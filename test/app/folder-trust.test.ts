@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../src/app/environment.ts';
 import { folderTrust, trustQuestion } from '../../src/app/folder-trust.ts';
+import { loadExtensions } from '../../src/app/load-extensions.ts';
 import { readSettings } from '../../src/app/read-settings.ts';
 import { trustFolder, trustList, trustRevoke, trustShow } from '../../src/app/trust-commands.ts';
 import { bareEnvironment } from '../support/environment.ts';
@@ -147,4 +148,29 @@ test('trust is kept 0600, taken back by name, and a damaged file trusts nothing'
   await trustFolder(project.dir, 'folder', environment);
   await writeFile(file, '{"v":1,');
   expect((await counts(project)).trust.trusted).toBe(false);
+});
+
+test('what a command of the project may run unasked is approved like everything else', async () => {
+  const head = (rule: string) => `---\nallowed-tools: ${rule}\n---\n!\`make\``;
+  await using project = await createTempProject({ '.claude/commands/go.md': head('Bash(make:*)') });
+  const environment = surroundings(project);
+  const allowed = async () => {
+    const trust = await folderTrust(project.dir, environment, undefined);
+    const { ouroHome } = environment;
+    const extensions = await loadExtensions({
+      cwd: project.dir,
+      ouroHome,
+      trusted: trust.trusted,
+      agentsFlag: undefined,
+    });
+    const { commands, problems } = trust.lent(extensions);
+    return [commands.flatMap(({ allowedTools }) => allowedTools), problems.length];
+  };
+  expect((await trustShow(project.dir, environment)).join()).toContain('/go may run Bash(make:*) unasked');
+  await trustFolder(project.dir, 'folder', environment);
+  expect(await allowed()).toEqual([['Bash(make:*)'], 0]);
+  await project.write('.claude/commands/go.md', head('Bash'));
+  expect(await allowed()).toEqual([[], 1]);
+  await trustFolder(project.dir, 'folder', environment);
+  expect(await allowed()).toEqual([['Bash'], 0]);
 });
