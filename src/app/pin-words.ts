@@ -16,6 +16,7 @@ export async function pinWords(line: string, { agent, loop, environment, cwd }: 
   const [project, local, user] = pinTargets({ root, userFile: join(environment.ouroHome, 'CLAUDE.md') });
   const target = { project, local, user }[place];
   if (target === undefined) return { kind: 'failed', words: `There is no place called ${place}.` };
+  await loop.ready();
   const agentsFile = join(root, 'AGENTS.md');
   const path = place === 'project' && !existsSync(target.path) && existsSync(agentsFile) ? agentsFile : target.path;
   await agent.pin(words);
@@ -27,7 +28,7 @@ export async function pinWords(line: string, { agent, loop, environment, cwd }: 
       words: `It holds for this conversation, but could not be written to ${path}: ${messageOf(thrown)}.`,
     };
   }
-  await loop.prompt.memory.accept(path);
+  await loop.prompt.memory.accept({ path, scope: place });
   return { kind: 'done', words: `Kept in ${relative(cwd, path) || path}, and pinned in this conversation.` };
 }
 

@@ -29,8 +29,8 @@ export type Memory = {
   touch(paths: readonly string[]): Promise<readonly MemoryFile[]>;
   /** Files that read differently now; a file that is gone comes with empty text. */
   changed(): Promise<readonly MemoryFile[]>;
-  /** A file was changed by the user in our sight, so that it reads differently is no news. */
-  accept(path: string): Promise<void>;
+  /** A file was made or changed by the user in our sight, so that it reads differently is no news. */
+  accept(place: MemoryPlace): Promise<void>;
   /** What was told beside the prompt has left the conversation: it is told again when it is due. */
   retell(): void;
   report(): MemoryReport;
@@ -202,16 +202,16 @@ export function createMemory(parts: MemoryParts): Memory {
       }
       return changes;
     },
-    accept: async (path) => {
-      const index = loaded.findIndex(({ file }) => file.path === path);
-      const known = loaded[index];
-      const source = known && (await readMemoryFile(path, guardOf(known.file)));
-      if (known === undefined || source?.ok !== true) return;
-      loaded[index] = {
-        ...known,
-        file: { ...known.file, text: (await parseMemory(source.text)).text },
-        mtimeMs: source.mtimeMs,
-      };
+    accept: async (place) => {
+      const known = loaded.find(({ file }) => file.path === place.path);
+      const source = await readMemoryFile(place.path, guardOf(place));
+      if (source?.ok !== true) return;
+      const { realPath, mtimeMs } = source;
+      const file = { ...place, ...known?.file, text: (await parseMemory(source.text)).text };
+      const fresh = { folder: dirname(place.path), ...known, file, realPath, mtimeMs };
+      loaded = [...loaded.filter((other) => other !== known), fresh];
+      if (known === undefined) shown.set(place.path, file.text);
+      visited.add(realPath);
     },
     retell: () => {
       const brought = loaded.filter(({ file }) => !shown.has(file.path));

@@ -241,7 +241,12 @@ test('loading anew begins anew, and an accepted edit is no news', async () => {
   expect((await own.load()).map((file) => file.text)).toEqual(['one']);
   await appendPin(join(root, 'CLAUDE.md'), 'two');
   await utimes(join(root, 'CLAUDE.md'), 1, 1);
-  await own.accept(join(root, 'CLAUDE.md'));
+  await own.accept({ path: join(root, 'CLAUDE.md'), scope: 'project' });
   expect(await own.changed()).toEqual([]);
   expect((await own.load()).map((file) => file.text)).toEqual(['one\n- two']);
+  await appendPin(join(root, 'CLAUDE.local.md'), 'three');
+  await own.accept({ path: join(root, 'CLAUDE.local.md'), scope: 'local' });
+  expect(own.report().files.map((file) => file.scope)).toEqual(['project', 'local']);
+  own.retell();
+  expect([...(await own.touch(['a.ts'])), ...(await own.changed())]).toEqual([]);
 });
