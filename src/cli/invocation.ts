@@ -20,6 +20,8 @@ export type Invocation = {
   /** Words on the command line; more may come on stdin. */
   readonly prompt: string | undefined;
   readonly output: OutputChoice;
+  /** `lines`: nothing is ever redrawn, for screen readers. */
+  readonly reading: 'lines' | 'screen';
   /** Whether the exit code of a host's process tells how its last prompt went, as `-p` does. */
   readonly exit: 'by result' | 'by itself';
   readonly warnings: readonly string[];
@@ -60,6 +62,7 @@ export async function readInvocation(
       hookEvents: flags.includeHookEvents === true,
       replayUserMessages: flags.replayUserMessages === true,
     },
+    reading: flags.a11y === true ? 'lines' : 'screen',
     exit: flags.print === true ? 'by result' : 'by itself',
     warnings: [
       ...parsed.unknown.map((word) => `Unknown option ${word.split('=')[0]} is ignored.`),

@@ -90,6 +90,12 @@ export const FLAGS: readonly Flag[] = [
   { group: 'Output', flags: '--json-schema <schema>', words: 'an answer that fits this JSON schema' },
   { group: 'Output', flags: '--max-turns <n>', words: 'stop after this many turns' },
   { group: 'Output', flags: '--max-budget-usd <dollars>', words: 'stop when this much is spent' },
+  {
+    group: 'Output',
+    flags: '--a11y',
+    words: 'for screen readers: lines are only added, nothing is redrawn',
+    quiet: 'quiet',
+  },
   { group: 'Output', flags: '--debug', words: 'write what happens to a log file, and say which', quiet: 'quiet' },
   { group: 'Output', flags: '--debug-file <file>', words: 'the same, to this file', quiet: 'quiet' },
   { group: 'Project', flags: '-w, --worktree [name]', words: 'work in a git worktree of its own' },

@@ -5,18 +5,22 @@ import { askFirst } from './ask-first.ts';
 import { signalCode } from './exit-code.ts';
 import type { Invocation } from './invocation.ts';
 import type { Io } from './io.ts';
-import { type Opening, screenLook, screenOptions } from './screen-options.ts';
+import { linearReason, openFace } from './open-face.ts';
+import { type Opening, screenLook } from './screen-options.ts';
 import type { Shutdown } from './shutdown.ts';
 
 /** Without a name, `--resume` asks for one in the list of sessions. */
 const CHOOSING: Opening = { prompt: undefined, typed: '', opens: 'sessions' };
 
 /** The screen: from the arguments to the exit code. Ink is loaded here and nowhere else. */
-export async function runRepl({ run, prompt }: Invocation, io: Io, shutdown: Shutdown): Promise<number> {
+export async function runRepl(invocation: Invocation, io: Io, shutdown: Shutdown): Promise<number> {
+  const { run, prompt } = invocation;
   // At once: what is typed while we load is neither echoed nor changed, and waits for us.
   process.stdin.setRawMode(true);
-  const loading = import('../ui/run/open-screen.ts');
-  const first = await askFirst(run, prompt, io, screenLook(io.environment));
+  const isLinear = linearReason(io.environment, invocation) !== undefined;
+  // Nobody waits for it here: it is the longest to load, and wanted in a moment.
+  if (!isLinear) void import('../ui/run/open-screen.ts');
+  const first = await askFirst(run, prompt, io, isLinear ? 'lines' : screenLook(io.environment));
   if (first === 'left') {
     process.stdin.setRawMode(false);
     return 0;
@@ -33,13 +37,8 @@ export async function runRepl({ run, prompt }: Invocation, io: Io, shutdown: Shu
     }
     const { conversation } = composed;
     shutdown.guard(conversation);
-    const { openScreen } = await loading;
     const terminal = { out: process.stdout, in: process.stdin };
-    const screen = openScreen(
-      conversation,
-      terminal,
-      screenOptions(io.environment, opening, await conversation.faceSettings?.()),
-    );
+    const screen = await openFace(conversation, terminal, io.environment, opening, invocation);
     const restore = () => screen.close();
     process.once('exit', restore);
     const end = await Promise.race([screen.left, shutdown.begun]);

@@ -31,6 +31,7 @@ test('nothing said means nothing in the options', async () => {
       hookEvents: false,
       replayUserMessages: false,
     },
+    reading: 'screen',
     exit: 'by itself',
     warnings: [],
   });

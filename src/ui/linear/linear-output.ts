@@ -1,0 +1,26 @@
+import type { Drawing } from '../drawing.ts';
+import type { ScreenOutput } from '../run/screen-output.ts';
+import { resolveTheme } from '../theme.ts';
+import { createPaint } from '../theme-paint.ts';
+import { pageRows } from '../viewer/page-rows.ts';
+
+/** An output without a frame: nothing is ever drawn again, so most of what a screen does is nothing here. */
+export function createLinearOutput(write: (text: string) => void, drawing: () => Drawing): ScreenOutput {
+  const paint = createPaint(resolveTheme('no-color', { depth: 'none', background: 'dark' }), 'none');
+  const nothing = () => undefined;
+  return {
+    put: (view) => view,
+    drawing,
+    repaint: nothing,
+    setTheme: nothing,
+    setBackground: nothing,
+    tryTheme: nothing,
+    loadColors: async () => undefined,
+    layOut: (page, shown) => pageRows(page, shown, drawing(), paint),
+    height: () => drawing().rows,
+    write,
+    stepAside: nothing,
+    comeBack: nothing,
+    close: nothing,
+  };
+}

@@ -1,0 +1,125 @@
+import { formatDuration } from '../../lib/format.ts';
+import type { Drawing } from '../drawing.ts';
+import { causeOf } from '../history/failure-lines.ts';
+import { type HistoryCarry, historyLines } from '../history/history-lines.ts';
+import { toolTitle } from '../history/tool-lines.ts';
+import { type LogicalLine, lineText } from '../lines/line.ts';
+import { permissionBody, permissionTitle } from '../overlay/permission-body.ts';
+import { questionBody, questionTitle } from '../overlay/question-body.ts';
+import { sanitize } from '../sanitize.ts';
+import { type Ask, type Attention, callIdOf, EMPTY_FORM } from '../view/ask.ts';
+import { type DialogOption, dialogOptions } from '../view/dialog-options.ts';
+import type { HistoryItem } from '../view/history-item.ts';
+import type { ToolEnding, ToolEntry } from '../view/tool-entry.ts';
+import type { ViewState } from '../view/view-state.ts';
+
+type Armed = Extract<Attention, { stage: 'armed' }>;
+
+/** What has finished, each thing said once and by its name. */
+export function finishedWords(item: HistoryItem, drawing: Drawing, carry: HistoryCarry) {
+  const laid = historyLines(item, drawing, carry);
+  const own = laid.lines.map(spoken).filter((line) => line !== '');
+  switch (item.kind) {
+    case 'markdown':
+      return { carry: laid.carry, lines: item.place === 'first' ? labelled('Answer', own) : own };
+    case 'tools':
+      return { carry: laid.carry, lines: item.entries.flatMap((entry) => toolWords(entry, drawing)) };
+    case 'failure':
+      return { carry: laid.carry, lines: labelled('Error', own) };
+    case 'prompt':
+      return { carry: laid.carry, lines: [] };
+    default:
+      return { carry: laid.carry, lines: own };
+  }
+}
+
+const OUTCOMES: Readonly<Record<ToolEnding['status'], string>> = {
+  done: 'finished',
+  failed: 'failed',
+  denied: 'not allowed',
+  interrupted: 'stopped',
+  discarded: 'dropped',
+};
+
+function toolWords(entry: ToolEntry, drawing: Drawing): readonly string[] {
+  if (entry.state.status !== 'ended') return [];
+  const { ending } = entry.state;
+  const outcome = OUTCOMES[ending.status];
+  const took = ending.durationMs >= 1000 ? `, ${formatDuration(ending.durationMs)}` : '';
+  const head = `Tool ${titleOf(entry, drawing)}: ${outcome}${took}`;
+  const laid = historyLines({ kind: 'tools', entries: [entry] }, drawing, { code: '', last: undefined });
+  // The first of its lines is the head, in signs.
+  return [
+    head,
+    ...laid.lines
+      .slice(1)
+      .map(spoken)
+      .filter((line) => line !== ''),
+  ];
+}
+
+/** What has begun since: calls, waits, work on the conversation itself. */
+export function begunWords(before: ViewState, view: ViewState, drawing: Drawing): readonly string[] {
+  const known = new Set(running(before).map(({ callId }) => callId));
+  // What is asked about has not begun.
+  const asked = new Set(view.asks.map(callIdOf));
+  const calls = running(view)
+    .filter(({ callId }) => !known.has(callId) && !asked.has(callId))
+    .map((entry) => `Tool ${titleOf(entry, drawing)}: begins`);
+  const { retry } = view;
+  const waits =
+    retry === undefined || retry.attempt === before.retry?.attempt
+      ? []
+      : [`Trying again: ${causeOf(retry.failure)}, attempt ${retry.attempt + 1} of ${retry.limit + 1}`];
+  const recovers = view.recovery !== undefined && before.recovery === undefined ? [view.recovery.cause] : [];
+  return [...calls, ...waits, ...recovers.map(sanitize)];
+}
+
+function running({ pieces }: ViewState): readonly ToolEntry[] {
+  return pieces.flatMap((piece) =>
+    piece.kind === 'tool' && piece.entry.state.status === 'running' ? [piece.entry] : [],
+  );
+}
+
+/** What is asked, with its answers by number. */
+export function askWords(view: ViewState, drawing: Drawing): readonly string[] {
+  const ask = view.asks[0];
+  if (ask === undefined) return [];
+  const armed = armedFor(view);
+  const title = ask.kind === 'permission' ? permissionTitle(ask.request, drawing) : questionTitle(ask.question);
+  const body = ask.kind === 'permission' ? permissionBody(ask.request, armed, drawing) : questionBody(ask, armed);
+  const more = view.asks.length > 1 ? `, 1 of ${view.asks.length}` : '';
+  return [
+    `Question${more}: ${title}`,
+    ...body.map(spoken),
+    ...numberedOptions(ask, armed).map(({ label }, at) => `${at + 1}: ${sanitize(label)}`),
+    'Type a number and press enter. A question mark says it again.',
+  ].filter((line) => line.trim() !== '');
+}
+
+/** The ways to answer that need no screen. */
+export function numberedOptions(ask: Ask, { form }: Armed): readonly DialogOption[] {
+  return dialogOptions(ask, form).filter(({ act }) => act.type !== 'view');
+}
+
+/** The dialog as it hears keys here: a number that was typed and sent is meant. */
+export function armedFor({ attention }: ViewState): Armed {
+  const form = attention.stage === 'armed' ? attention.form : EMPTY_FORM;
+  return { stage: 'armed', armedAtMs: 0, focus: 'dialog', selected: undefined, form };
+}
+
+function titleOf(entry: ToolEntry, { cwd }: Drawing): string {
+  return toolTitle(entry, cwd)
+    .map(({ text }) => text)
+    .join('')
+    .trim();
+}
+
+function spoken(line: LogicalLine): string {
+  return `${line.label?.text ?? ''}${lineText(line)}`.trimEnd();
+}
+
+function labelled(label: string, lines: readonly string[]): readonly string[] {
+  const [first, ...rest] = lines;
+  return first === undefined ? [] : [`${label}: ${first}`, ...rest];
+}

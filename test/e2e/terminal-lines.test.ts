@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { calls, says, text, toolUse } from '../support/api/reply.ts';
+import { openOuro } from '../support/open-ouro.ts';
+
+const TURNS = [
+  calls(text('I **make** it.'), toolUse('Bash', { command: 'echo made > made.txt; echo out' })),
+  says('Made.\n\n- one\n- two'),
+];
+
+test.each([
+  ['--a11y', { args: ['--a11y'] }, /the flag --a11y says so/],
+  ['ACCESSIBLE', { env: { ACCESSIBLE: '1' } }, /ACCESSIBLE or OURO_A11Y is set/],
+  ['TERM=dumb', { env: { TERM: 'dumb' } }, /TERM=dumb/],
+])(
+  'with %s lines are only added: what happens has a name, and questions are answered by number',
+  async (_how, how, why) => {
+    await using ouro = await openOuro(TURNS, { ...how, ready: /^You: /m });
+    const { terminal } = ouro;
+    expect(terminal.logicalLines().join('\n')).toMatch(why);
+    terminal.type('make it\r');
+    await terminal.waitForText(
+      /Answer: I make it\.[\s\S]*Question: Allow this command\?[\s\S]*1: once[\s\S]*Type a number/,
+    );
+    terminal.type('?\r');
+    await terminal.waitForText(/Type a number[\s\S]*Question: Allow this command\?[\s\S]*Type a number/);
+    terminal.type('1\r');
+    await terminal.waitForText(/Tool Bash .*finished[\s\S]*Answer: Made\.[\s\S]*one[\s\S]*two/);
+    expect(await ouro.project.read('made.txt')).toBe('made\n');
+    terminal.type('/exit\r');
+    expect((await terminal.exited).code).toBe(0);
+    // Nothing moves up, nothing is erased but the line that is being typed.
+    expect(terminal.bytes()).not.toMatch(/\x1b\[\d*A|\x1b\[2K|\x1b\[[23]J|\x1b\[\?(?:1049|2026|25)/);
+    expect(terminal.bytes()).not.toMatch(/[◐◓◑◒│✓✗·…]/);
+    if ('env' in how && 'TERM' in how.env) expect(terminal.bytes()).not.toContain('\x1b');
+  },
+);
+
+test('/stop stops what runs, and a list is chosen from by number', async () => {
+  await using ouro = await openOuro([says('word '.repeat(4000), { chunk: 10, delayMs: 5 })], {
+    args: ['--a11y'],
+    ready: /^You: /m,
+  });
+  const { terminal } = ouro;
+  terminal.type('go\r');
+  await ouro.api.waitForRequest(1);
+  terminal.type('/stop\r');
+  await terminal.waitForText(/Stopped\./);
+  terminal.type('/theme\r');
+  await terminal.waitForText(/Theme:[\s\S]*1: auto[\s\S]*Type a number/);
+  terminal.type('2\r');
+  terminal.type('/model haiku\r');
+  await terminal.waitForText(/From the next turn on: claude-haiku/);
+});
