@@ -121,8 +121,33 @@ function parseRecord(line: string): SessionRecord | undefined {
 }
 
 function isRecord(value: unknown): value is SessionRecord {
-  if (typeof value !== 'object' || value === null) return false;
-  return 'type' in value && typeof value.type === 'string' && 'uuid' in value && typeof value.uuid === 'string';
+  if (!isObject(value) || typeof value.type !== 'string' || typeof value.uuid !== 'string') return false;
+  const { message, block, result, data, item, checkpoint, messages, kept } = value;
+  switch (value.type) {
+    case 'user':
+      return isObject(message) && Array.isArray(message.blocks);
+    case 'assistant':
+      return isObject(block) && typeof block.type === 'string';
+    case 'reply':
+      return Array.isArray(kept);
+    case 'result':
+      return isObject(result) && result.content !== undefined;
+    case 'compact-boundary':
+      return Array.isArray(messages);
+    case 'queue':
+      return isObject(item) && isObject(item.message);
+    case 'checkpoint':
+      return isObject(checkpoint);
+    case 'system':
+      return isObject(data);
+    default:
+      return true;
+  }
+}
+
+/** Only what the reader relies on: whatever else a line lacks shows where it is used. */
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }
 
 /** Two writers or a lost newline: find each place where a record may begin and take what parses. */

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readRecords, readTranscript } from '../../src/session/read-records.ts';
 
-const line = (uuid: string, type = 'title') => JSON.stringify({ v: 1, type, uuid, title: uuid, by: 'person' });
+const CONTENTS = { message: { blocks: [] }, messages: [] };
+const line = (uuid: string, type = 'title') =>
+  JSON.stringify({ v: 1, type, uuid, title: uuid, by: 'person', ...(type === 'title' ? {} : CONTENTS) });
 const ids = (text: string) => readRecords(text).records.map(({ uuid }) => uuid);
 
 test.each([
@@ -21,6 +23,12 @@ test.each([
   ['CRLF endings', `${line('a')}\r\n${line('b')}\r\n`, ['a', 'b'], { salvaged: 2 }],
   ['a BOM', `\uFEFF${line('a')}\n${line('b')}\n`, ['a', 'b'], { salvaged: 1 }],
   ['no newline at the end', `${line('a')}\n${line('b')}`, ['a', 'b'], {}],
+  [
+    'a record without its contents',
+    `${line('a')}\n${JSON.stringify({ v: 1, type: 'user', uuid: 'x' })}\n${JSON.stringify({ v: 1, type: 'system', uuid: 'y', data: 3 })}\n${line('b')}\n`,
+    ['a', 'b'],
+    { damaged: 2 },
+  ],
   ['a line that is no record', `${line('a')}\n[1,2]\n"words"\n${line('b')}\n`, ['a', 'b'], { damaged: 2 }],
 ])('%s is survived and counted', (_, text, expected, counts) => {
   expect(ids(text)).toEqual(expected);
