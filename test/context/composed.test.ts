@@ -257,3 +257,29 @@ test('a reply that does not fit is answered after a compaction in the same turn,
     'reactive_compact_retry',
   );
 });
+
+test('a resume goes on with the bytes it had, in another mode and after midnight too, and keeps its pins', async () => {
+  const first = await start((request) => counted(request, 'word '.repeat(3_000)));
+  await first.command('memory Never rename the API.');
+  first.conversation.setMode('acceptEdits');
+  await first.conversation.agent.prompt('One.');
+  await first.conversation.agent.prompt('Two.');
+  await first.close();
+  const again = await start(
+    (request) => counted(request, isOrder(request) ? '<summary>We talked.</summary>' : 'word '.repeat(3_000)),
+    { session: { kind: 'continue', fork: 'same' } },
+  );
+  again.conversation.setMode('plan');
+  await project.write('CLAUDE.md', 'Written by somebody else.');
+  await again.conversation.agent.prompt('Three.');
+  const before = JSON.parse(sent(first.server, -1));
+  const after = JSON.parse(sent(again.server, 0));
+  const bare = (value: unknown) => JSON.stringify(value).replaceAll(/,"cache_control":\{"type":"ephemeral"\}/g, '');
+  expect(bare(after.system)).toBe(bare(before.system));
+  expect(bare(after.tools)).toBe(bare(before.tools));
+  expect(bare(after.messages.slice(0, before.messages.length))).toBe(bare(before.messages));
+  expect(JSON.stringify(after.messages.at(-1))).toContain('Written by somebody else.');
+  expect(await again.command('compact')).toContain('Made room');
+  await again.conversation.agent.prompt('Four.');
+  expect(sent(again.server, -1)).toContain('"Never rename the API."');
+});
