@@ -131,6 +131,14 @@ function onSubagent(view: ViewState, event: AgentEvent, nowMs: number): ViewStat
   }
 }
 
+/** What sub-agents in the background ask goes on being asked; everything else has its answer. */
+function asksAtEnd(view: ViewState): Pick<ViewState, 'asks' | 'editor' | 'attention'> {
+  const lasts = view.asks.every((ask) => ask.kind === 'permission' && ask.request.agentId !== undefined);
+  const { asks, editor, attention } = view;
+  if (lasts && asks.length > 0) return { asks, editor, attention };
+  return { asks: [], editor: ownDraft(view), attention: { stage: 'none' } };
+}
+
 function onEnd(view: ViewState, terminal: Terminal, nowMs: number): ViewState {
   const settled = endAllTools(endAllText(view), nowMs);
   const quiet: ViewState = {
@@ -138,9 +146,7 @@ function onEnd(view: ViewState, terminal: Terminal, nowMs: number): ViewState {
     activity: IDLE_ACTIVITY,
     retry: undefined,
     recovery: undefined,
-    asks: [],
-    editor: ownDraft(settled),
-    attention: { stage: 'none' },
+    ...asksAtEnd(settled),
   };
   switch (terminal.reason) {
     case 'completed':

@@ -30,12 +30,13 @@ function nextStatus(event: AgentEvent, status: AgentStatus): AgentStatus {
       return event.kind === 'thinking' ? 'thinking' : 'writing';
     case 'tool_start':
       return 'running_tools';
+    // A sub-agent in the background asks while nothing else goes on, and nothing else begins with the answer.
     case 'permission_request':
     case 'question':
-      return 'waiting_for_answer';
+      return status === 'idle' ? 'idle' : 'waiting_for_answer';
     case 'permission_answer':
     case 'question_answer':
-      return 'running_tools';
+      return status === 'idle' ? 'idle' : 'running_tools';
     default:
       return status;
   }

@@ -214,3 +214,32 @@ test('files and reminders that go with a message are not shown as its words', ()
   ]);
   expect(printed(view)).toEqual(['prompt look at @a.ts']);
 });
+
+describe('a sub-agent in the background', () => {
+  const ask = permission('c1', 'Bash', { command: 'touch a' }, { agentId: 'agent_1' });
+  const answer: AgentEvent = {
+    type: 'permission_answer',
+    requestId: 'ask-c1',
+    answer: { behavior: 'allow' },
+    by: 'person',
+  };
+
+  test('goes on asking when the run it was started by has ended', () => {
+    const view = told([begins(), asked('go'), ask, over()], START, 1000);
+    expect(view.asks.map(({ id }) => id)).toEqual(['ask-c1']);
+    expect(view.attention.stage).not.toBe('none');
+    expect(view.activity.status).toBe('idle');
+  });
+
+  test('asks and is answered while nothing else goes on, and nothing begins with that', () => {
+    const view = told([begins(), asked('go'), over(), ask], START, 1000);
+    expect([view.asks.length, view.activity.status]).toEqual([1, 'idle']);
+    const answered = told([answer], view, 2000);
+    expect([answered.asks.length, answered.activity.status]).toEqual([0, 'idle']);
+  });
+
+  test('a question of the run itself does not outlive it', () => {
+    const view = told([begins(), permission('c1', 'Bash', { command: 'touch a' }), over('aborted_tools')], START, 1000);
+    expect([view.asks.length, view.attention.stage]).toEqual([0, 'none']);
+  });
+});
