@@ -14,7 +14,9 @@ export function parseRule(text: string, behavior: RuleBehavior, origin: RuleOrig
   }
   const [, name = '', specifier] = shape;
   const tool = ALIASES[name] ?? name;
-  if (specifier === undefined || specifier.trim() === '*') return { ...base, tool };
+  const isWhole =
+    specifier === undefined || specifier.trim() === '*' || (tool === 'WebFetch' && specifier.trim() === 'domain:*');
+  if (isWhole) return { ...base, tool };
   const problem = specifierProblem(tool, specifier.trim());
   return { ...base, tool, specifier: specifier.trim(), ...(problem === undefined ? {} : { problem }) };
 }

@@ -37,6 +37,7 @@ const CASES: readonly ToolCase[] = [
     fetch('https://example.com'),
     { deny: ['WebFetch(domain:example.com)'], mode: 'bypassPermissions' },
   ],
+  ['deny', 'WebFetch', fetch('https://example.com'), { deny: ['WebFetch(domain:*)'], mode: 'bypassPermissions' }],
   ['deny', 'WebFetch', fetch('https://example.com'), { mode: 'plan' }],
   ['allow', 'WebFetch', fetch('https://example.com'), { ...EXAMPLE, mode: 'plan' }],
   ['ask', 'mcp__git__push', {}],
