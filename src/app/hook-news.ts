@@ -36,6 +36,8 @@ export function hookNews(hooks: Hooks, addContext: (words: string) => void): Age
         return;
       }
       case 'compacted': {
+        // Cleared, or taken back: no room was made, and whoever did it tells of it.
+        if (event.postTokens === 0) return;
         void fire('PostCompact', { trigger: event.boundary.trigger, tokens: event.postTokens });
         const { context } = await fire('SessionStart', { source: 'compact' });
         if (context !== undefined) addContext(context);

@@ -10,7 +10,7 @@ export type LoopHooks = Pick<QueryDeps, 'beforeCall' | 'afterCall' | 'onStop'> &
 };
 
 /** `Stop` for the main conversation, `SubagentStop` for a sub-agent; everything else is the same for both. */
-export function loopHooks(hooks: Hooks, stop: 'Stop' | 'SubagentStop'): LoopHooks {
+export function loopHooks(hooks: Hooks, stop: 'Stop' | 'SubagentStop', agentType?: string): LoopHooks {
   return {
     async beforeCall(request, signal): Promise<BeforeCall> {
       if (!hooks.has('PreToolUse')) return {};
@@ -54,7 +54,11 @@ export function loopHooks(hooks: Hooks, stop: 'Stop' | 'SubagentStop'): LoopHook
     },
     async onStop({ messages, stopHookActive }, signal) {
       if (!hooks.has(stop)) return { kind: 'pass' };
-      const fields = { stop_hook_active: stopHookActive, last_assistant_message: lastWords(messages) };
+      const fields = {
+        stop_hook_active: stopHookActive,
+        last_assistant_message: lastWords(messages),
+        ...(agentType === undefined ? {} : { agent_type: agentType }),
+      };
       const verdict = await hooks.fire(stop, fields, signal);
       if (verdict.stop !== undefined) return { kind: 'prevent', words: verdict.stop };
       return verdict.blocked === undefined ? { kind: 'pass' } : { kind: 'object', words: verdict.blocked };

@@ -143,7 +143,7 @@ export function wireLoop(wiring: LoopWiring) {
     infoOf: choice.infoOf,
     port: choice.port,
     system: prompt.system.parts,
-    specs: () => deferral.toolSpecs(offered()),
+    specs: () => specsOf(offered()),
     tools: offered,
     readState: box.readState,
     folder: transcript.folder,
@@ -163,7 +163,7 @@ export function wireLoop(wiring: LoopWiring) {
   }
 
   function depsOf(port: AgentPort, stop: 'Stop' | 'SubagentStop', kind?: AgentKind, bounds?: GateBounds): QueryDeps {
-    const { beforeCall, afterCall, onStop } = loopHooks(hooks, stop);
+    const { beforeCall, afterCall, onStop } = loopHooks(hooks, stop, kind?.name);
     const { permissionMode } = kind ?? {};
     const gate = gateWithHooks(hooks, port, (asking) =>
       permissions.gate(asking, {
@@ -188,7 +188,7 @@ export function wireLoop(wiring: LoopWiring) {
         afterCall,
         onStop: stop === 'Stop' ? requireAnswer(options.jsonSchema, onStop) : onStop,
         capResult: createCapResult(() => join(transcript.folder, 'results')),
-        toolSpecs: (offering) => repeatSpecs(deferral.toolSpecs(offering), wiring.earlier?.tools ?? []),
+        toolSpecs: specsOf,
         ...(asks.summarizeCalls === undefined || options.face !== 'screen'
           ? {}
           : { summarizeCalls: asks.summarizeCalls }),

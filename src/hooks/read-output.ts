@@ -14,6 +14,14 @@ const answer = z.object({
       permissionDecisionReason: z.string().optional(),
       updatedInput: z.record(z.string(), z.json()).optional(),
       additionalContext: z.string().optional(),
+      /** How a PermissionRequest hook may answer in other programs of this kind. */
+      decision: z
+        .object({
+          behavior: z.enum(['allow', 'deny']),
+          updatedInput: z.record(z.string(), z.json()).optional(),
+          message: z.string().optional(),
+        })
+        .optional(),
     })
     .optional(),
 });
@@ -44,6 +52,16 @@ export function fromJson(
   const parsed = answer.safeParse(value);
   if (!parsed.success)
     return { ok: false, why: `answered with "${parsed.error.issues[0]?.path.join('.')}" of the wrong kind` };
-  const { hookSpecificOutput, ...common } = parsed.data;
-  return { ok: true, output: { ...common, ...hookSpecificOutput } };
+  const { hookSpecificOutput: { decision: answered, ...specific } = {}, ...common } = parsed.data;
+  const { behavior, updatedInput, message } = answered ?? {};
+  return {
+    ok: true,
+    output: {
+      ...common,
+      ...(behavior === undefined ? {} : { permissionDecision: behavior }),
+      ...(message === undefined ? {} : { permissionDecisionReason: message }),
+      ...(updatedInput === undefined ? {} : { updatedInput }),
+      ...specific,
+    },
+  };
 }

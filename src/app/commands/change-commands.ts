@@ -63,7 +63,8 @@ export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [
       loop.prompt.renew();
       loop.readState.forgetShown();
       loop.observer.expect('The conversation was cleared.');
-      await hooks.fire('SessionStart', { source: 'clear' }, new AbortController().signal);
+      const { context } = await hooks.fire('SessionStart', { source: 'clear' }, new AbortController().signal);
+      if (context !== undefined) loop.addNews(context);
       return { kind: 'open', view: 'clear', argument: '' };
     },
   },

@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest';
+import { calls, says, status, toolUse } from '../support/api/reply.ts';
+import { startApiServer } from '../support/api/server.ts';
+import { startJsonHost } from '../support/json-host.ts';
+import { runOuro } from '../support/run-ouro.ts';
+import { createTempProject } from '../support/temp-project.ts';
+
+const ALLOWS = '{"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}}';
+const HEARING = 'cat >> heard.jsonl';
+const hook = (command: string, matcher?: string) => [
+  { ...(matcher === undefined ? {} : { matcher }), hooks: [{ type: 'command', command }] },
+];
+
+const HOOKS = {
+  PermissionRequest: hook(`${HEARING}; echo '${ALLOWS}'`, 'Bash'),
+  PreCompact: hook(HEARING, 'manual'),
+  PostCompact: hook(HEARING, 'manual'),
+  SessionStart: [...hook(`${HEARING}; echo The tide is low.`, 'compact'), ...hook('echo The tide is high.', 'clear')],
+  SubagentStop: hook(HEARING, 'Explore'),
+  Notification: hook(HEARING),
+  StopFailure: hook(HEARING),
+};
+
+test('questions, compactions, sub-agents, notifications and failures reach their hooks', async () => {
+  await using project = await createTempProject();
+  const story = 'once upon a time '.repeat(3_000);
+  await using api = await startApiServer({
+    turns: [
+      calls(toolUse('Bash', { command: 'touch made' }, 'toolu_1')),
+      calls(toolUse('Task', { description: 'Look', prompt: 'Look', subagent_type: 'Explore' }, 'toolu_2')),
+      says('Nothing there.'),
+      says(story, { usage: { input_tokens: 3_000, output_tokens: 14_000 } }),
+      says(story, { usage: { input_tokens: 17_000, output_tokens: 14_000 } }),
+      says('<summary>They told stories.</summary>'),
+      says('Fine.'),
+      says('Anew.'),
+      status(400),
+    ],
+  });
+  const flags = ['--settings', JSON.stringify({ hooks: HOOKS }), '--permission-prompt-tool=stdio'];
+  const host = startJsonHost(project, flags, api.url);
+  const results = () => host.heard().filter(({ type }) => type === 'result').length;
+  const say = async (words: string) => {
+    const before = results();
+    host.say(words);
+    await host.waitFor(() => results() > before);
+  };
+  await say('go');
+  await say('on');
+  await say('/compact');
+  await say('and now?');
+  expect(api.requests().at(-1)?.raw).toContain('The tide is low.');
+  await say('/clear');
+  await say('and now?');
+  expect(api.requests().at(-1)?.raw).toContain('The tide is high.');
+  expect(api.requests().at(-1)?.raw).not.toContain('The tide is low.');
+  await say('once more');
+  await host.end();
+  const heard = (await project.read('heard.jsonl'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const first = (event: string) => heard.find((one) => one.hook_event_name === event);
+  expect(Object.keys(HOOKS).map(first)).toEqual([
+    expect.objectContaining({ tool_name: 'Bash', tool_input: { command: 'touch made' } }),
+    expect.objectContaining({ trigger: 'manual' }),
+    expect.objectContaining({ trigger: 'manual' }),
+    expect.objectContaining({ source: 'compact' }),
+    expect.objectContaining({
+      agent_type: 'Explore',
+      stop_hook_active: false,
+      last_assistant_message: 'Nothing there.',
+    }),
+    expect.objectContaining({ notification_type: 'idle_prompt' }),
+    expect.objectContaining({ message: expect.stringContaining('400') }),
+  ]);
+  expect(heard.filter((one) => one.hook_event_name === 'PostCompact')).toHaveLength(1);
+  expect(await project.read('made')).toBe('');
+});
+
+test('a Stop hook that always objects is heard a bounded number of times', async () => {
+  await using project = await createTempProject();
+  await using api = await startApiServer({ turns: () => says('Done.') });
+  const hooks = { Stop: hook(`${HEARING}; echo 'You have not finished.' >&2; exit 2`) };
+  const { code, stdout } = await runOuro(project, ['-p', 'go', '--settings', JSON.stringify({ hooks })], api.url);
+  expect([code, stdout]).toEqual([0, 'Done.\n']);
+  const heard = (await project.read('heard.jsonl'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(api.requests().length).toBeLessThan(12);
+  expect(api.requests()[1]?.raw).toContain('You have not finished.');
+  expect(heard.slice(0, 2).map((one) => one.stop_hook_active)).toEqual([false, true]);
+});
+
+test('a guard whose script was removed is told at the start and blocks its step', async () => {
+  await using project = await createTempProject();
+  await using api = await startApiServer({
+    turns: [calls(toolUse('Bash', { command: 'touch made' }, 'toolu_1')), says('I could not.')],
+  });
+  const hooks = { PreToolUse: hook('node "$OURO_PROJECT_DIR"/hooks/guard.mjs') };
+  const flags = ['-p', 'go', '--allowedTools', 'Bash', '--settings', JSON.stringify({ hooks })];
+  const { code, stderr } = await runOuro(project, flags, api.url);
+  expect(code).toBe(0);
+  expect(stderr).toContain(`${project.dir}/hooks/guard.mjs is not there`);
+  expect(api.requests()[1]?.raw).toContain('the step is not taken');
+  await expect(project.read('made')).rejects.toThrow('ENOENT');
+});
