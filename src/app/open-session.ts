@@ -6,7 +6,7 @@ import { readDecisions } from '../context/decision-record.ts';
 import type { Decision } from '../context/decisions.ts';
 import type { Message } from '../contracts/message.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
-import type { RecordBody } from '../contracts/session.ts';
+import { type RecordBody, SCHEMA_VERSION } from '../contracts/session.ts';
 import { type Claim, claimSession } from '../session/claim.ts';
 import { settleDangling } from '../session/dangling.ts';
 import { projectDir, transcriptPath } from '../session/paths.ts';
@@ -102,7 +102,12 @@ async function resume(
     claim: place.claim,
     settled: [...whole.records, ...cut.records, ...ended],
     news: left,
-    warnings: [...left, ...(place.notice === undefined ? [] : [place.notice]), ...damageWords(read)],
+    warnings: [
+      ...left,
+      ...(place.notice === undefined ? [] : [place.notice]),
+      ...damageWords(read),
+      ...newerWords(read),
+    ],
     stored: readStoredState(rebuilt.kept.live),
     contextDecisions: readDecisions(
       read.records.flatMap((record) => (record.type === 'system' && record.subtype === 'context' ? [record.data] : [])),
@@ -128,6 +133,15 @@ function damageWords({ damaged, salvaged, doubled }: Awaited<ReturnType<typeof r
     ...(doubled > 0 ? [`${doubled} doubled`] : []),
   ];
   return hurt.length === 0 ? [] : [`The session file was damaged: ${hurt.join(', ')} lines. Everything else is here.`];
+}
+
+/** Lines of a later ouro are kept as they are; what this one does not know it leaves out. */
+function newerWords({ records }: Awaited<ReturnType<typeof readSession>>): readonly string[] {
+  const newer = records.find(({ v }) => v > SCHEMA_VERSION);
+  if (newer === undefined) return [];
+  return [
+    `A newer ouro (${newer.version}) has written to this session. What this one does not understand is left out here, and kept in the file.`,
+  ];
 }
 
 const NAMED = 5;

@@ -221,6 +221,11 @@ test.each<[string, Damage, RegExp]>([
   ['NUL bytes', each((line, at) => (at === 4 ? `\0\0\0${line}` : line)), /1 repaired/],
   ['doubled lines', each((line) => (isResult(line) ? line + line : line)), /1 doubled/],
   ['CRLF endings', each((line) => line.replace('\n', '\r\n')), /repaired/],
+  [
+    'lines of a newer ouro',
+    (lines) => [...lines, '{"v":2,"type":"from-the-future","uuid":"f","version":"9.0.0","thing":1}\n'].join(''),
+    /newer ouro \(9\.0\.0\)/,
+  ],
   ['a BOM', (lines) => `\uFEFF${lines.join('')}`, /1 repaired/],
 ])('a session with %s is opened, told, and goes on', async (_, damage, told) => {
   const first = await open({ turns: (_request, index) => (index === 0 ? write('x') : says('done')) });
