@@ -27,13 +27,16 @@ export type Hooks = {
 
 export function createHooks(parts: HookParts): Hooks {
   const last = new Map<string, HookResult>();
+  let runs = 0;
 
   async function run(hook: Hook, input: JsonObject, signal: AbortSignal): Promise<HookResult> {
     const name = nameOf(hook);
-    parts.tell({ type: 'hook', phase: 'started', event: hook.event, name, detail: {} });
+    runs += 1;
+    const id = { hook_id: `hook_${runs}` };
+    parts.tell({ type: 'hook', phase: 'started', event: hook.event, name, detail: id });
     const result = await runHook(hook, input, parts, signal);
     last.set(keyOf(hook), result);
-    const detail = { outcome: result.outcome, words: result.words, duration_ms: result.durationMs };
+    const detail = { ...id, outcome: result.outcome, words: result.words, duration_ms: result.durationMs };
     parts.tell({ type: 'hook', phase: 'response', event: hook.event, name, detail });
     return result;
   }

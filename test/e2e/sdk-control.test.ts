@@ -177,6 +177,14 @@ test('hooks of every kind are called with their own input', async () => {
     'Stop',
     'Stop',
   ]);
+  const told = heard.flatMap((message) =>
+    message.type === 'system' && (message.subtype === 'hook_started' || message.subtype === 'hook_response')
+      ? [message]
+      : [],
+  );
+  // Every start has its answer, by the same id.
+  expect(told.map(({ hook_id: id }) => told.filter((one) => one.hook_id === id).length)).toEqual(told.map(() => 2));
+  expect(told.at(-1)).toMatchObject({ subtype: 'hook_response', outcome: 'success', output: '' });
   expect(host.sent(3)).toContain('say it again');
   expect(resultsOf(heard)).toMatchObject([{ result: 'two' }]);
   expect(

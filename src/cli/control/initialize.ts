@@ -86,16 +86,12 @@ function hooksOf(groups: Readonly<Record<string, readonly z.output<typeof matche
           source: 'host',
           ...(group.matcher == null ? {} : { matcher: group.matcher }),
           ...(group.timeout == null ? {} : { timeout: group.timeout }),
-          callback: (input, signal) =>
-            outbox.ask(
-              {
-                subtype: 'hook_callback',
-                callback_id: id,
-                input,
-                ...(typeof input.tool_use_id === 'string' ? { tool_use_id: input.tool_use_id } : {}),
-              },
-              signal,
-            ),
+          callback: (input, signal) => {
+            const toolUseId = typeof input.tool_use_id === 'string' ? { tool_use_id: input.tool_use_id } : {};
+            const answer = outbox.ask({ subtype: 'hook_callback', callback_id: id, input, ...toolUseId }, signal);
+            // A host that has closed its side has ended the session itself.
+            return event === 'SessionEnd' ? answer.catch(() => ({})) : answer;
+          },
         }),
       ),
     ),

@@ -57,10 +57,22 @@ function lineOf(event: AgentEvent, options: { readonly hookEvents: boolean }): J
       };
     case 'hook':
       if (!options.hookEvents) return undefined;
-      return { subtype: `hook_${event.phase}`, hook_event: event.event, hook_name: event.name, ...event.detail };
+      return {
+        subtype: `hook_${event.phase}`,
+        hook_event: event.event,
+        hook_name: event.name,
+        ...hookDetail(event.detail),
+      };
     default:
       return undefined;
   }
+}
+
+/** What a hook said, in the fields hosts know; how it ended in ours too. */
+function hookDetail({ outcome, words, ...detail }: JsonObject): JsonObject {
+  if (outcome === undefined) return detail;
+  const known = outcome === 'passed' ? 'success' : 'error';
+  return { ...detail, outcome: known, ouro_outcome: outcome, output: words ?? '', stdout: '', stderr: '' };
 }
 
 /** Every step that spoke against the call, in the order they were looked at. */
