@@ -8,6 +8,7 @@ import type { ModelPort } from '../contracts/model.ts';
 import type { QueryDeps } from '../contracts/query.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
 import type { Settings } from '../contracts/settings.ts';
+import type { Tool } from '../contracts/tool.ts';
 import type { Hooks } from '../hooks/create-hooks.ts';
 import { asJson } from '../lib/as-json.ts';
 import { resolveModel } from '../model/catalog.ts';
@@ -33,6 +34,7 @@ import { fittingTools, makeDeferral, offerTools } from './offer-tools.ts';
 import { requireAnswer } from './require-answer.ts';
 import { makeSubagents } from './run-subagent.ts';
 import { makeSideAsks } from './side-asks.ts';
+import { createSpecOrder } from './spec-order.ts';
 import { withOwn } from './tools-of-agent.ts';
 import type { UsageMeter } from './usage-meter.ts';
 import type { WiredCheckpoints } from './wire-checkpoints.ts';
@@ -118,6 +120,10 @@ export function wireLoop(wiring: LoopWiring) {
   const tools = () => offerTools([...watched, ...wiring.mcp.tools()], options, permissions.rules());
   const offered = () => fittingTools(tools(), choice.infoOf(live.now().model));
   const deferral = makeDeferral(offered, () => choice.infoOf(live.now().model));
+  const sentBefore = wiring.earlier?.tools ?? [];
+  deferral.load(sentBefore.map(({ name }) => name));
+  const inOrder = createSpecOrder(sentBefore);
+  const specsOf = (offering: readonly Tool[]) => inOrder(repeatSpecs(deferral.toolSpecs(offering), sentBefore));
   const prompt = makePrompt({
     options,
     environment,
