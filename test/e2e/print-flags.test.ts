@@ -86,6 +86,21 @@ test('settings of the command line count, and chosen sources leave the others ou
   expect((await requestOf('--setting-sources=')).model).not.toBe('claude-opus-4-5');
 });
 
+test('a folder is trusted for one run, and others are worked in beside it', async () => {
+  await project.write('.claude/settings.json', JSON.stringify({ model: 'claude-haiku-4-5' }));
+  expect((await requestOf()).model).not.toBe('claude-haiku-4-5');
+  expect((await requestOf('--trust')).model).toBe('claude-haiku-4-5');
+  expect((await requestOf()).model).not.toBe('claude-haiku-4-5');
+  const other = await project.write('../other/b.txt', 'beta');
+  await server.close();
+  server = await startApiServer({
+    turns: ({ raw }) =>
+      raw.includes('toolu_1') ? says('fine') : calls(toolUse('Read', { file_path: other }, 'toolu_1')),
+  });
+  expect(JSON.stringify((await requestOf()).messages)).toContain('needs permission');
+  expect(JSON.stringify((await requestOf('--add-dir=../other')).messages)).toContain('beta');
+});
+
 test('a session of a chosen id is gone on with, copied, or not kept at all', async () => {
   const id = '7f7e2b0a-9a56-4d1b-8d3c-5d8c3c1c9c11';
   await requestOf('--session-id', id);
