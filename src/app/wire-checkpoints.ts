@@ -70,6 +70,23 @@ export function wireCheckpoints(wiring: CheckpointWiring): WiredCheckpoints | un
   const mayChangeAnything = (tool: Tool, call: PreparedCall) =>
     tool.name === 'Bash' ? !onlyLooks(String(call.input.command)) : tool.source !== 'builtin' && !call.isReadOnly;
 
+  /** One wrapping for each tool, so that it stays the same tool. */
+  const known = new WeakMap<Tool, Tool>();
+  function watched(tool: Tool): Tool {
+    const before = known.get(tool);
+    if (before !== undefined) return before;
+    const made: Tool = {
+      ...tool,
+      prepare(input) {
+        const prepared = tool.prepare(input);
+        if (!prepared.ok || !mayChangeAnything(tool, prepared.call)) return prepared;
+        return { ok: true, call: { ...prepared.call, call: (context) => run(prepared.call, context) } };
+      },
+    };
+    known.set(tool, made);
+    return made;
+  }
+
   return {
     ...checkpoints,
     async hear(event) {
@@ -85,14 +102,6 @@ export function wireCheckpoints(wiring: CheckpointWiring): WiredCheckpoints | un
         blocks.flatMap((block) => (block.type === 'text' && !isReminder(block.text) ? [block.text] : [])).join('\n'),
       );
     },
-    watch: (tools) =>
-      tools.map((tool) => ({
-        ...tool,
-        prepare(input) {
-          const prepared = tool.prepare(input);
-          if (!prepared.ok || !mayChangeAnything(tool, prepared.call)) return prepared;
-          return { ok: true, call: { ...prepared.call, call: (context) => run(prepared.call, context) } };
-        },
-      })),
+    watch: (tools) => tools.map(watched),
   };
 }

@@ -116,8 +116,8 @@ export function wireLoop(wiring: LoopWiring) {
     ...(wiring.checkpoints === undefined ? {} : { beforeChange: wiring.checkpoints.beforeChange }),
     answerSchema: options.jsonSchema,
   });
-  const watched = wiring.checkpoints?.watch(box.tools) ?? box.tools;
-  const tools = () => offerTools([...watched, ...wiring.mcp.tools()], options, permissions.rules());
+  const watch = (given: readonly Tool[]) => wiring.checkpoints?.watch(given) ?? given;
+  const tools = () => offerTools(watch([...box.tools, ...wiring.mcp.tools()]), options, permissions.rules());
   const offered = () => fittingTools(tools(), choice.infoOf(live.now().model));
   const deferral = makeDeferral(offered, () => choice.infoOf(live.now().model));
   const sentBefore = wiring.earlier?.tools ?? [];
