@@ -28,12 +28,13 @@ export function statusAfter(status: AgentStatus, event: AgentEvent): AgentStatus
     case 'tool_start':
       // What a person runs themselves belongs to no reply: the agent does what it did before.
       return event.messageId === '' ? status : 'running_tools';
+    // A sub-agent in the background asks while nothing else goes on, and nothing else begins with the answer.
     case 'permission_request':
     case 'question':
-      return 'waiting_for_answer';
+      return status === 'idle' ? 'idle' : 'waiting_for_answer';
     case 'permission_answer':
     case 'question_answer':
-      return 'running_tools';
+      return status === 'idle' ? 'idle' : 'running_tools';
     default:
       return status;
   }

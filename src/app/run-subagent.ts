@@ -142,8 +142,9 @@ export function makeSubagents(parts: SubagentParts): Subagents {
         .catch((thrown) => failed(messageOf(thrown)))
         .then((report) => {
           background.delete(id);
-          const how = report.failed ? 'failed' : 'finished';
-          parts.notice(`Sub-agent ${id} (${order.description}) has ${how}:\n${report.text}`);
+          const end = `Sub-agent ${id} (${order.description}) has ${report.failed ? 'failed' : 'finished'}`;
+          parts.notice(`${end}:\n${report.text}`);
+          void parts.tell({ type: 'notice', level: 'info', topic: 'background', text: `${end}.` });
         });
       return id;
     },

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { AgentPort } from '../../src/agent/parts.ts';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import type { Message } from '../../src/contracts/message.ts';
 import { unbalanced } from '../support/event-balance.ts';
@@ -353,6 +354,23 @@ test('questions go out with an id, come back by it once, and an abort answers wh
   expect(made.agent.state().pendingQuestions).toEqual([]);
 });
 
+test('a question of work in the background makes no run of its own: the agent stays idle', async () => {
+  let port: AgentPort | undefined;
+  const attach = (attached: AgentPort) => {
+    port = attached;
+  };
+  const { agent } = scriptedAgent([], {}, { attach });
+  await agent.prompt('go');
+  await agent.waitForIdle();
+  const answer = port?.ask('call-1', { kind: 'plan', plan: 'do it' }, new AbortController().signal);
+  await agent.waitForIdle();
+  expect(agent.state()).toMatchObject({ status: 'idle', pendingQuestions: [{ callId: 'call-1' }] });
+  agent.answerQuestion(agent.state().pendingQuestions[0]?.id ?? '', undefined);
+  expect(await answer).toBeUndefined();
+  expect(agent.state()).toMatchObject({ status: 'idle', pendingQuestions: [] });
+  expect((await agent.prompt('on')).reason).toBe('completed');
+});
+
 test('an empty conversation has nothing to continue', async () => {
   await expect(scriptedAgent([empty()]).agent.continue()).rejects.toThrow('nothing to continue');
 });
@@ -367,4 +385,16 @@ test('pinned words join at once when idle, and like steering while a query runs;
   const pins = made.agent.state().messages.filter((message) => message.role === 'user' && message.pinned === true);
   expect(wordsOf(pins)).toEqual(['never touch vendor', 'nor dist']);
   expect(wordsOf(made.agent.state().messages)).toEqual(['never touch vendor', 'go', 'nor dist', 'done']);
+});
+
+test('a listener that waits for the agent, or for what it adds itself, holds nobody up', async () => {
+  const made = scriptedAgent([], {}, {});
+  made.agent.subscribe(async (event) => {
+    if (event.type === 'agent_start') await made.agent.append(userSays('from the listener'));
+    if (event.type === 'agent_end') await made.agent.waitForIdle();
+  });
+  expect(await made.agent.prompt('go')).toEqual({ reason: 'completed' });
+  await made.agent.waitForIdle();
+  expect(wordsOf(made.agent.state().messages)).toContain('from the listener');
+  expect(made.listenerFaults).toMatchObject([{ message: expect.stringContaining('must not wait') }]);
 });

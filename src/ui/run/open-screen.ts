@@ -130,7 +130,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
   function onEvent(event: AgentEvent): void {
     heard.hear(event);
     view = reduceView(view, event, options.now());
-    if (event.type === 'turn_end' || event.type === 'agent_end' || event.type === 'mode') {
+    if (['turn_end', 'agent_end', 'mode', 'notice'].includes(event.type)) {
       view = { ...view, facts: { ...view.facts, ...factsOf(conversation), mode: conversation.info().mode } };
       askScript();
     }
