@@ -57,6 +57,8 @@ test('no quote of a description ends a quoted word', () => {
 test('the man page names every flag in dashes that can be copied', () => {
   const page = manPage();
   expect(page.startsWith('.TH OURO 1\n')).toBe(true);
+  expect(page).toMatch(/^[\n -~]*$/);
   expect(page).toContain('.B \\-\\-permission\\-mode <mode>');
+  expect(page).toContain('.br\n\\-\\-debug\\-file <file>: write what happens to this file');
   expect(page.split('\n').filter((line) => /^[.'](?!(TH|SH|SS|TP|B|br)\b)/.test(line))).toEqual([]);
 });

@@ -31,7 +31,10 @@ export function manPage(): string {
     `.SS ${group}`,
     ...FLAGS.filter((flag) => flag.group === group).flatMap((flag) => item(flag.flags, flag.words)),
   ]);
-  const commands = subcommands().flatMap(({ name, usage, words }) => item(`ouro ${name} ${usage}`.trim(), words));
+  const commands = subcommands().flatMap(({ name, usage, words, flags: own = [] }) => [
+    ...item(`ouro ${name} ${usage}`.trim(), words),
+    ...own.flatMap((flag) => ['.br', roff(`${flag.flags}: ${flag.words}`)]),
+  ]);
   return `${[
     '.TH OURO 1',
     '.SH NAME',
@@ -63,10 +66,11 @@ function item(name: string, words: string): readonly string[] {
   return ['.TP', `.B ${roff(name)}`, roff(words)];
 }
 
-/** Dashes that can be copied, and no line that starts a request. */
+/** Dashes that can be copied, signs beyond ASCII by their number, and no line that starts a request. */
 function roff(text: string): string {
   return text
     .replaceAll('\\', '\\e')
     .replaceAll('-', '\\-')
+    .replace(/[^ -~]/gu, (sign) => `\\[u${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}]`)
     .replace(/^([.'])/, '\\&$1');
 }
