@@ -5,6 +5,7 @@ import { messageOf } from '../lib/errors.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { BuiltinCommand } from './commands/builtin-command.ts';
 import { CHANGE_COMMANDS } from './commands/change-commands.ts';
+import { FACE_COMMANDS } from './commands/face-commands.ts';
 import { LOOK_COMMANDS } from './commands/look-commands.ts';
 import { MCP_COMMANDS } from './commands/mcp-commands.ts';
 import { PERMISSION_COMMANDS } from './commands/permission-commands.ts';
@@ -16,6 +17,7 @@ const PROMPT_MS = 60_000;
 
 const BUILT_IN: readonly BuiltinCommand[] = [
   ...VIEW_COMMANDS,
+  ...FACE_COMMANDS,
   ...LOOK_COMMANDS,
   ...PERMISSION_COMMANDS,
   ...MCP_COMMANDS,

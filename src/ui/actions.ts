@@ -43,7 +43,11 @@ export const ACTIONS = {
   complete: act('Say', 'complete', 'take the suggestion, or fill in from the menu'),
   older: act('Say', { type: 'older' }, 'an earlier message'),
   newer: act('Say', { type: 'newer' }, 'a later message, at the end the draft'),
-  'history-search': act('Say', 'history_search', 'search earlier messages; again: in all folders'),
+  'history-search': act(
+    'Say',
+    'history_search',
+    'search earlier messages of this folder; again: of all, of this session',
+  ),
   'external-editor': act('Say', 'external_editor', 'the draft in $VISUAL or $EDITOR'),
   'paste-image': act('Say', 'paste_image', 'the picture in the clipboard'),
   stash: act('Say', { type: 'stash' }, 'put the draft aside; on an empty draft: take it back'),

@@ -2,11 +2,21 @@ import { exhaustive } from '../../lib/exhaustive.ts';
 import { boundaryAtOrAfter } from './boundaries.ts';
 import { cleanText } from './clean-text.ts';
 import { type DeleteKind, deleteSpan } from './delete.ts';
-import { type EditorState, redoStep, replaceText, undoStep } from './editor-state.ts';
+import { type EditorState, redoStep, replaceText, type SearchScope, undoStep } from './editor-state.ts';
 import { pushKill, shownKill, turnRing } from './kill-ring.ts';
 import { type Motion, motionTarget, moveRow } from './motions.ts';
 import { expandAtCaret, insertImage, paste } from './paste.ts';
-import { acceptSearch, recallEntry, replaceAll, searchFor, searchOlder, stashOrPop, suggestion } from './recall.ts';
+import {
+  acceptSearch,
+  recallEntry,
+  replaceAll,
+  searchFor,
+  searchIn,
+  searchNewer,
+  searchOlder,
+  stashOrPop,
+  suggestion,
+} from './recall.ts';
 
 /** Everything that can happen to a draft. */
 export type EditorAction =
@@ -23,7 +33,9 @@ export type EditorAction =
   | { readonly type: 'replace'; readonly from: number; readonly to: number; readonly text: string }
   | { readonly type: 'set-text'; readonly text: string }
   | { readonly type: 'search'; readonly query: string }
-  | { readonly type: 'search-older' | 'search-accept' | 'search-cancel' }
+  /** Other messages to search and to go back to. */
+  | { readonly type: 'search-in'; readonly scope: SearchScope; readonly entries: readonly string[] }
+  | { readonly type: 'search-older' | 'search-newer' | 'search-accept' | 'search-cancel' }
   | { readonly type: 'resize'; readonly width: number }
   | { readonly type: 'history'; readonly entries: readonly string[] }
   /** The draft was sent: an empty one begins, the sent text is the newest entry of the history. */
@@ -88,6 +100,10 @@ function apply(state: EditorState, action: EditorAction, nowMs: number): EditorS
       return searchFor(state, action.query);
     case 'search-older':
       return searchOlder(state);
+    case 'search-newer':
+      return searchNewer(state);
+    case 'search-in':
+      return searchIn(withHistory(state, action.entries), action.scope);
     case 'search-accept':
       return acceptSearch(state);
     case 'search-cancel':

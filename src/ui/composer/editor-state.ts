@@ -13,8 +13,11 @@ export type Recall = {
   readonly edits: ReadonlyMap<number, Draft>;
 };
 
+/** Whose earlier messages are searched. */
+export type SearchScope = 'session' | 'folder' | 'all';
+
 /** A search through the history in progress. */
-export type HistorySearch = { readonly query: string; readonly found: number | undefined };
+export type HistorySearch = { readonly query: string; readonly scope: SearchScope; readonly found: number | undefined };
 
 export type Change = { readonly at: number; readonly removed: string; readonly inserted: string };
 

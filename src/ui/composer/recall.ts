@@ -1,4 +1,4 @@
-import { type Draft, type EditorState, replaceText } from './editor-state.ts';
+import { type Draft, type EditorState, replaceText, type SearchScope } from './editor-state.ts';
 
 /** The next older or newer entry of the history; the draft is the newest of all. */
 export function recallEntry(state: EditorState, way: 'older' | 'newer'): EditorState {
@@ -29,15 +29,33 @@ export function replaceAll(state: EditorState, draft: Draft, entry?: number): Ed
 
 /** Opens the search, or takes over a longer or shorter query. */
 export function searchFor(state: EditorState, query: string): EditorState {
-  return { ...state, search: { query, found: findEntry(state.recall.entries, query, 1) } };
+  const scope = state.search?.scope ?? 'folder';
+  return { ...state, search: { query, scope, found: findEntry(state.recall.entries, query, 1) } };
 }
 
 /** The next older entry that holds the query; stays when there is none. */
 export function searchOlder(state: EditorState): EditorState {
   if (state.search === undefined) return state;
-  const { query, found } = state.search;
-  const older = findEntry(state.recall.entries, query, (found ?? 0) + 1);
-  return older === undefined ? state : { ...state, search: { query, found: older } };
+  const older = findEntry(state.recall.entries, state.search.query, (state.search.found ?? 0) + 1);
+  return older === undefined ? state : { ...state, search: { ...state.search, found: older } };
+}
+
+/** The next newer entry that holds the query; stays when there is none. */
+export function searchNewer(state: EditorState): EditorState {
+  if (state.search?.found === undefined) return state;
+  const { entries } = state.recall;
+  for (let entry = state.search.found - 1; entry > 0; entry -= 1) {
+    const newer = findEntry(entries.slice(0, entries.length - entry + 1), state.search.query, 1);
+    if (newer === 1) return { ...state, search: { ...state.search, found: entry } };
+  }
+  return state;
+}
+
+/** Searches other messages: those of this session, of this folder, of all. */
+export function searchIn(state: EditorState, scope: SearchScope): EditorState {
+  if (state.search === undefined) return state;
+  const found = findEntry(state.recall.entries, state.search.query, 1);
+  return { ...state, search: { ...state.search, scope, found } };
 }
 
 /** Closes the search with what it found in the draft. */

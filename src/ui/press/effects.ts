@@ -1,5 +1,6 @@
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { UserAnswer } from '../../contracts/tool.ts';
+import type { SearchScope } from '../composer/editor-state.ts';
 import type { DraftPart } from '../composer/folds.ts';
 import type { PickerPurpose } from '../view/overlay.ts';
 import type { ViewState } from '../view/view-state.ts';
@@ -26,6 +27,8 @@ export type Effect =
   | { readonly type: 'rename_session'; readonly id: string; readonly title: string }
   /** Shows how a theme looks; without a name, the chosen one comes back. */
   | { readonly type: 'try_theme'; readonly name: string | undefined }
+  /** Messages sent before, to be searched. */
+  | { readonly type: 'recall'; readonly scope: SearchScope }
   | { readonly type: 'open_picker'; readonly purpose: PickerPurpose }
   | { readonly type: 'remember'; readonly words: string }
   | {

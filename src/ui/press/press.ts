@@ -87,7 +87,9 @@ function perform(view: ViewState, bound: Binding, context: PressContext): Presse
 
 /** In a search of the history, the line that is edited is what is searched for. */
 function searching({ editor: { search } }: ViewState, bound: Binding | undefined): Binding | undefined {
-  if (search === undefined || typeof bound !== 'object' || bound.type !== 'delete') return bound;
+  if (search === undefined || typeof bound !== 'object') return bound;
+  if (bound.type === 'older' || bound.type === 'newer') return { type: `search-${bound.type}` };
+  if (bound.type !== 'delete') return bound;
   const query = bound.what === 'left' ? graphemes(search.query).slice(0, -1).join('') : '';
   return { type: 'search', query };
 }

@@ -1,6 +1,7 @@
 import { exhaustive } from '../../lib/exhaustive.ts';
 import type { Command } from '../actions.ts';
 import { edit } from '../composer/edit.ts';
+import type { SearchScope } from '../composer/editor-state.ts';
 import { suggestion } from '../composer/recall.ts';
 import { isBusy, type ViewState } from '../view/view-state.ts';
 import { only, type Pressed, withEffects } from './effects.ts';
@@ -8,6 +9,9 @@ import { editDraft } from './press-composer.ts';
 import type { PressContext } from './press-context.ts';
 import { sendDraft } from './send.ts';
 import { interrupt, leaveKey, pressEscape, pullQueued } from './stop.ts';
+
+/** Searched again, wider; then from the start. */
+const NEXT_SCOPE: Readonly<Record<SearchScope, SearchScope>> = { folder: 'all', all: 'session', session: 'folder' };
 
 const MODES: readonly string[] = ['default', 'plan', 'acceptEdits'];
 
@@ -36,9 +40,11 @@ export function runCommand(view: ViewState, command: Command, context: PressCont
         ? leaveKey(view, context.nowMs)
         : editDraft(view, { type: 'delete', what: 'right' }, context);
     case 'up':
+      if (editor.search !== undefined) return editDraft(view, { type: 'search-older' }, context);
       if (editor.text === '' && view.queue.length > 0) return pullQueued(view, 'last');
       return editDraft(view, { type: 'up' }, context);
     case 'down':
+      if (editor.search !== undefined) return editDraft(view, { type: 'search-newer' }, context);
       return editDraft(view, { type: 'down' }, context);
     case 'complete':
       return editDraft(view, { type: 'accept-suggestion' }, context);
@@ -54,8 +60,8 @@ export function runCommand(view: ViewState, command: Command, context: PressCont
       return editDraft(view, { type: 'yank' }, context);
     case 'history_search':
       return editor.search === undefined
-        ? editDraft(view, { type: 'search', query: '' }, context)
-        : editDraft(view, { type: 'search-older' }, context);
+        ? withEffects(editDraft(view, { type: 'search', query: '' }, context).view, { type: 'recall', scope: 'folder' })
+        : withEffects(view, { type: 'recall', scope: NEXT_SCOPE[editor.search.scope] });
     case 'background_or_left':
       return view.pieces.some((piece) => piece.kind === 'tool' && piece.entry.tool === 'Bash')
         ? withEffects(view, { type: 'background' })

@@ -3,6 +3,7 @@ import type { CommandOutcome } from '../../contracts/command.ts';
 import type { Conversation } from '../../contracts/conversation.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
+import { edit } from '../composer/edit.ts';
 import type { DraftPart } from '../composer/folds.ts';
 import type { Effect } from '../press/effects.ts';
 import { filesFound } from '../press/press-composer.ts';
@@ -17,6 +18,7 @@ import { openPicker, pick } from './pickers.ts';
 import { readImages } from './read-images.ts';
 
 const MENU_FILES = 8;
+const MOST_RECALLED = 2000;
 
 /** Carries out what a key asked for. Whatever goes wrong is told on the screen. */
 export async function runEffect(effect: Effect, host: EffectHost): Promise<void> {
@@ -78,6 +80,11 @@ async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
       return openPicker(effect.purpose, host);
     case 'picked':
       return pick(effect.purpose, effect.id, host);
+    case 'recall': {
+      const entries = await conversation.history.recent(effect.scope, MOST_RECALLED);
+      const found = { type: 'search-in', scope: effect.scope, entries: entries.toReversed() } as const;
+      return change((view) => ({ ...view, editor: edit(view.editor, found, 0) }));
+    }
     case 'remember':
       return conversation.history.add(effect.words);
     case 'leave':

@@ -15,6 +15,7 @@ export type ComposerRows = {
 };
 
 const MARGIN = 2;
+const NARROW = 40;
 
 /** Lays the draft out in at most so many rows. */
 export function composerRows(view: ViewState, drawing: Drawing, paint: Paint, height: number): ComposerRows {
@@ -43,7 +44,10 @@ export function composerRows(view: ViewState, drawing: Drawing, paint: Paint, he
 
 function searchRows(view: ViewState, drawing: Drawing, paint: Paint): ComposerRows {
   const query = view.editor.search?.query ?? '';
-  const label = `search: ${query}`;
+  const where = { session: 'this session', folder: 'this folder', all: 'everything' }[
+    view.editor.search?.scope ?? 'folder'
+  ];
+  const label = drawing.width < NARROW ? `search: ${query}` : `search ${where}: ${query}`;
   const match = sanitize(searchMatch(view.editor) ?? (query === '' ? '' : 'nothing found')).replaceAll('\n', ' ');
   const found = truncateEnd(match, Math.max(0, drawing.width - textWidth(label) - 6));
   return { rows: [`${label}${paint(`   ${found}`, { token: 'dim' })}`], caret: { x: textWidth(label), y: 0 } };

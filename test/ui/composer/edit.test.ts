@@ -173,6 +173,10 @@ describe('history', () => {
     expect(searchMatch(state)).toBe('git push');
     expect(searchMatch(run(state, { type: 'search-older' }))).toBe('git log');
     expect(show(run(state, { type: 'search-older' }, { type: 'search-accept' }))).toBe('git log|');
+    const back = run(state, { type: 'search-older' }, { type: 'search-newer' });
+    expect(searchMatch(back)).toBe(searchMatch(state));
+    const elsewhere = run(state, { type: 'search-in', scope: 'all', entries: ['git from elsewhere'] });
+    expect(searchMatch(elsewhere)).toBe('git from elsewhere');
     expect(show(run(state, { type: 'search-cancel' }))).toBe('d|');
   });
 

@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest';
+import type { FirstRunQuestion } from '../../../src/contracts/first-run.ts';
+import { firstRunLines } from '../../../src/ui/first-run/first-run-lines.ts';
+import { type FirstRunState, firstRunState, settled } from '../../../src/ui/first-run/first-run-state.ts';
+import { pressFirstRun } from '../../../src/ui/first-run/press-first-run.ts';
+import { lineText } from '../../../src/ui/lines/line.ts';
+
+const FOLDER = {
+  dir: '/home/me/shop',
+  state: 'new',
+  effects: [
+    { kind: 'instructions', text: 'CLAUDE.md (3 KB) is read to the model', file: '/home/me/shop/CLAUDE.md' },
+    { kind: 'hook', text: 'PreToolUse: ./check\u001b[2J', file: '/home/me/shop/.claude/settings.json', line: 4 },
+  ],
+} as const;
+
+const BARE: FirstRunQuestion = {
+  version: '0.1.0',
+  folder: '/home/me/shop',
+  trust: undefined,
+  parent: undefined,
+  key: 'missing',
+};
+const WITH_TRUST: FirstRunQuestion = { ...BARE, trust: FOLDER, parent: '/home/me' };
+
+/** The screen after these keys; text in several characters is pasted. */
+function played(question: FirstRunQuestion, keys: readonly string[], change: Partial<FirstRunState> = {}) {
+  let state: FirstRunState = { ...firstRunState(question), ...change };
+  for (const chord of keys) {
+    const isText = [...chord].length === 1;
+    const pressed = chord.startsWith('paste:')
+      ? pressFirstRun(state, { type: 'paste', text: chord.slice(6) })
+      : pressFirstRun(state, { type: 'key', chord, text: isText ? chord : '' });
+    if (pressed.kind !== 'state') return pressed;
+    state = pressed.state;
+  }
+  return settled(state) ?? state;
+}
+
+const SERVERS = [{ name: 'Ollama', models: ['ollama/qwen3', 'ollama/llama3'] }];
+
+describe('the first screen', () => {
+  test.each([
+    ['the demo at once, whatever else is open', WITH_TRUST, ['d'], {}, { trust: 'no', model: { kind: 'demo' } }],
+    [
+      'a pasted key',
+      BARE,
+      ['k', 'paste: sk-ant-1\n', 'enter'],
+      {},
+      { trust: 'no', model: { kind: 'key', key: 'sk-ant-1' } },
+    ],
+    [
+      'one of several local models',
+      BARE,
+      ['l', '2'],
+      { servers: SERVERS },
+      { model: { kind: 'named', model: 'ollama/llama3' } },
+    ],
+    [
+      'the only local model',
+      BARE,
+      ['l'],
+      { servers: [{ name: 'vLLM', models: ['vllm/m'] }] },
+      { model: { kind: 'named', model: 'vllm/m' } },
+    ],
+    [
+      'a server with its model',
+      BARE,
+      ['u', 'ctrl+u', 'paste:http://host:1/v1#m', 'enter'],
+      {},
+      { model: { kind: 'named', model: 'http://host:1/v1#m' } },
+    ],
+    [
+      'trust, then a model',
+      WITH_TRUST,
+      ['y', 'l', '1'],
+      { servers: SERVERS },
+      { trust: 'folder', model: { kind: 'named', model: 'ollama/qwen3' } },
+    ],
+    [
+      'trust of everything above',
+      { ...WITH_TRUST, key: 'found' as const },
+      ['p'],
+      {},
+      { trust: 'below', model: { kind: 'as_found' } },
+    ],
+    ['going on without trust', { ...WITH_TRUST, key: 'found' as const }, ['r'], {}, { trust: 'no' }],
+  ])('leads to %s', (_what, question, keys, change, answer) => {
+    expect(played(question, keys, change)).toMatchObject(answer);
+  });
+
+  test.each([
+    ['n', 'leave'],
+    ['ctrl+c', 'leave'],
+    ['ctrl+d', 'leave'],
+  ])('%s leaves', (chord, kind) => {
+    expect(played(BARE, [chord])).toEqual({ kind });
+  });
+
+  test('asks a server for its models only when its address is one', () => {
+    expect(played(BARE, ['u', 'ctrl+u', 'paste:nonsense', 'enter'])).toMatchObject({
+      note: expect.stringMatching(/looks like/),
+    });
+    expect(played(BARE, ['u', 'ctrl+u', 'paste:http://127.0.0.1:9/v1', 'enter'])).toMatchObject({
+      kind: 'ask_server',
+      address: 'http://127.0.0.1:9/v1',
+    });
+  });
+
+  test('says why a key had no effect, and never answers trust by a key that means something else', () => {
+    expect(played(BARE, ['l'])).toMatchObject({ note: 'Still looking for local servers.' });
+    expect(played(BARE, ['l'], { servers: [] })).toMatchObject({
+      note: expect.stringMatching(/No local server answers/),
+    });
+    expect(played(WITH_TRUST, ['enter', ' ', 'x', 'escape'])).toMatchObject({ trust: undefined, model: undefined });
+  });
+
+  test('shows what the folder brings, with nothing of it steering the terminal', () => {
+    const state = { ...firstRunState(WITH_TRUST), details: 'shown' as const };
+    const lines = firstRunLines(state, 30).map(lineText);
+    expect(lines.join('\n')).toContain('hook: PreToolUse: ./check');
+    expect(lines.join('\n')).not.toContain('\u001b');
+    expect(firstRunLines({ ...firstRunState(WITH_TRUST) }, 30).map(lineText)).toContainEqual(
+      '  found: CLAUDE.md (3 KB), 1 hook',
+    );
+  });
+});
