@@ -6,7 +6,7 @@ import { readOnlyReading } from './bash/read-only.ts';
 import type { ReadOnlyReading } from './bash/reading.ts';
 import type { Argument } from './bash/words.ts';
 import { safelyPeeled } from './bash/wrappers.ts';
-import { type DecisionContext, findRule, resolveIn } from './context.ts';
+import { type DecisionContext, findRule, isInWorkspace, resolveIn } from './context.ts';
 import { fileCommandNeeds } from './file-commands.ts';
 import { type Need, ruleSays } from './finding.ts';
 import { expandGlob, scanFolder, segmentRegex } from './folder-scan.ts';
@@ -48,11 +48,12 @@ function commandNeeds(context: DecisionContext, part: ShellPart): PartNeeds {
       each.specifier !== undefined &&
       (allowMatches(each, part, 0) || allowMatches(each, part, start)),
   );
-  const reading = readOnly(context, part, argv);
+  const there = elsewhere(context, part, argv);
+  const reading = readOnly(context, there.part, there.argv);
   if (reading.ok) {
-    const reads = readingNeeds(context, part, reading);
+    const reads = readingNeeds(context, there.part, reading);
     const open = reads.filter((need) => need.cover === undefined);
-    const git = reading.git === undefined ? undefined : gitProblem(context, part);
+    const git = reading.git === undefined ? undefined : gitProblem(context, there.part);
     const covered: Need = { kind: 'read', subject, text: `${subject} only reads.`, cover: { by: 'default' } };
     if (open.length === 0 && git === undefined)
       return { needs: [covered, ...reads], hardened: reading.git === undefined ? 'none' : 'git' };
@@ -80,6 +81,19 @@ function commandNeeds(context: DecisionContext, part: ShellPart): PartNeeds {
   }
   const why = reading.ok ? `${subject} needs permission.` : reading.why;
   return { needs: [{ kind: 'command', subject, text: why, ...suggestionFor(argv) }], hardened: 'none' };
+}
+
+/** `git -C folder status` is `git status` in that folder. */
+function elsewhere(
+  context: DecisionContext,
+  part: ShellPart,
+  argv: readonly Argument[],
+): { readonly part: ShellPart; readonly argv: readonly Argument[] } {
+  const [git, option, folder, ...rest] = argv;
+  if (git?.text !== 'git' || option?.text !== '-C' || folder?.kind !== 'literal') return { part, argv };
+  const places = part.cwds.map((cwd) => resolveIn(context, cwd, spelled(folder)));
+  if (places.some((place) => place.kind !== 'directory' || !isInWorkspace(place, context))) return { part, argv };
+  return { part: { ...part, cwds: places.map(({ real }) => real) }, argv: [git, ...rest] };
 }
 
 function suggestionFor(argv: readonly Argument[]): Pick<Need, 'suggestion'> {

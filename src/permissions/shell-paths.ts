@@ -177,8 +177,10 @@ function gitPaths(argv: readonly string[]): readonly string[] {
     /^(?:show|diff|log|blame|annotate|cat-file|grep|archive|checkout|restore|difftool|whatchanged|format-patch|stash|hash-object|apply|am|worktree|bundle|ls-files)$/;
   const from = argv.findIndex((word, index) => index > 0 && showing.test(word));
   if (from === -1) return [];
-  return argv
+  const folder = argv[argv.indexOf('-C') + 1] ?? '.';
+  const words = argv
     .slice(from + 1)
     .flatMap((word) => (word.startsWith('-') ? [] : [word, ...word.split(':').slice(1)]))
     .filter((word) => word !== '');
+  return argv.includes('-C') ? words.flatMap((word) => [word, `${folder}/${word}`]) : words;
 }

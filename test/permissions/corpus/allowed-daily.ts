@@ -70,4 +70,7 @@ export const ALLOWED_DAILY: readonly string[] = [
   '(cd src && ls)',
   'ls | grep -v node_modules',
   "cat package.json | jq '.dependencies | keys'",
+  'git -C . status',
+  'git -C src diff --stat',
+  'git -C "src/deep" log -1',
 ];

@@ -20,7 +20,6 @@ export const ASKING_PLACES: readonly string[] = [
   'git remote show origin',
   'git config user.name x',
   'git config -l',
-  'git -C src status',
   'git -c core.pager=sh log',
   'git --git-dir=x status',
   'git --work-tree=/ status',

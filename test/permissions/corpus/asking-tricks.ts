@@ -196,4 +196,10 @@ export const ASKING_TRICKS: readonly string[] = [
   'ls && touch x',
   'ls|touch x',
   'ls&touch x',
+  'git -C vendor/evil status',
+  'git -C ../outside status',
+  'git -C link-dir status',
+  'git -C . -C vendor/evil status',
+  'git -C src -c core.pager=x log',
+  'git -C src blame ../../outside/data',
 ];

@@ -5,6 +5,8 @@ const SECRETS = { allow: ['Bash'], deny: ['Read(secrets/**)'] };
 /** Every way of commands to open a file that may not be read, and what stays free beside it. */
 export const RULED_READS: readonly RuledCase[] = [
   ...denied(SECRETS, [
+    'git -C src diff -- ../secrets/key',
+    'git -C secrets show HEAD:key',
     'cat ./secrets/../secrets/key',
     'cat secrets//key',
     "cat 'secrets'/key",
