@@ -62,6 +62,12 @@ export function createAgent(parts: AgentParts): Agent {
 
   parts.attach?.(port);
 
+  /** A listener hears of what it adds itself after it is done, so it must not wait for that. */
+  async function joins(message: Message): Promise<void> {
+    const heard = tell({ type: 'message_end', message });
+    if (!broadcast.asksListener()) await heard;
+  }
+
   function clearAllQueues(): readonly QueuedMessage[] {
     const dropped = queues.clear();
     for (const item of dropped) void tell({ type: 'queue', item, state: 'removed' });
@@ -126,7 +132,7 @@ export function createAgent(parts: AgentParts): Agent {
     async pin(words) {
       const message = { ...messageOf(words, 'steer'), pinned: true };
       // A message must not come between calls and their results, so a running query takes it like steering.
-      if (controller === undefined) await tell({ type: 'message_end', message });
+      if (controller === undefined) await joins(message);
       else enqueue('next', message);
     },
     unqueue(id) {
@@ -155,9 +161,11 @@ export function createAgent(parts: AgentParts): Agent {
       if (controller !== undefined) throw new Error('A query is running; abort it first.');
       messages = [...next];
     },
-    append: (message) => tell({ type: 'message_end', message }),
+    append: joins,
     setQueueMode: queues.setMode,
     async waitForIdle() {
+      if (broadcast.asksListener())
+        throw new Error('A listener must not wait until the agent is idle: the agent waits for the listener.');
       await idle;
       await broadcast.drained();
     },

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { AgentListener } from '../contracts/agent.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 
@@ -8,20 +9,26 @@ export type Broadcast = {
   tell(event: AgentEvent): Promise<void>;
   /** Resolves when everything told so far has been heard. */
   drained(): Promise<void>;
+  /** Is whoever asks a listener that is being waited for? */
+  asksListener(): boolean;
 };
 
 /** A listener that throws is reported and never reaches whoever told. */
 export function createBroadcast(report: (thrown: unknown, event: AgentEvent) => void): Broadcast {
   let listeners: readonly AgentListener[] = [];
   let tail: Promise<void> = Promise.resolve();
+  const hearing = new AsyncLocalStorage<{ listening: boolean }>();
 
   async function deliver(event: AgentEvent): Promise<void> {
     for (const listener of listeners) {
+      const visit = { listening: true };
       try {
-        const answer = listener(event);
+        const answer = hearing.run(visit, () => listener(event));
         if (answer !== undefined) await answer;
       } catch (thrown) {
         report(thrown, event);
+      } finally {
+        visit.listening = false;
       }
     }
   }
@@ -38,5 +45,6 @@ export function createBroadcast(report: (thrown: unknown, event: AgentEvent) => 
       return tail;
     },
     drained: () => tail,
+    asksListener: () => hearing.getStore()?.listening === true,
   };
 }
