@@ -5,9 +5,11 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { SeenRequest } from '../support/api/dialect.ts';
 import { type ApiTurn, calls, later, says, toolUse } from '../support/api/reply.ts';
 import { gate, startApiServer } from '../support/api/server.ts';
+import { terminalEnvironment } from '../support/environment.ts';
 import { expectNoneLeft } from '../support/processes.ts';
-import { runOuro, startOuro } from '../support/run-ouro.ts';
+import { LAUNCHER, runOuro, startOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
+import { openTerminal } from '../support/virtual-terminal.ts';
 
 let project: TempProject;
 
@@ -191,4 +193,32 @@ test('one in the background is told of when it has finished, and its words are k
   const files = await readdir(project.ouroHome, { recursive: true });
   const sidechain = files.find((name) => /subagents\/.*agent_\w+.*\.jsonl$/.test(name)) ?? '';
   expect(await readFile(join(project.ouroHome, sidechain), 'utf8')).toContain('Ann looked.');
+});
+
+test('one in the background asks on the screen after its parent has ended, and the conversation goes on', async () => {
+  const asked = gate();
+  const play = cast({
+    parent: [calls(task('Ann', { run_in_background: true })), says('Ann is at it.')],
+    Ann: [later(asked.closed, calls(bash('touch made'))), says('Ann made it.')],
+  });
+  await using server = await startApiServer({
+    turns: (request) => (request.raw.includes('and now') ? says('All heard.') : play(request)),
+  });
+  await using terminal = openTerminal([LAUNCHER, '--trust'], {
+    cwd: project.dir,
+    env: terminalEnvironment(project, server.url),
+  });
+  await terminal.waitForText(/^>/m);
+  terminal.type('go');
+  terminal.press('enter');
+  await terminal.waitForText(/Ann is at it\./);
+  await terminal.waitForText(/1 background/);
+  asked.open();
+  await terminal.waitForText(/a sub-agent[\s\S]*touch made[\s\S]*a letter answers/);
+  terminal.press('y');
+  await terminal.waitForText(/has finished/);
+  expect(existsSync(join(project.dir, 'made'))).toBe(true);
+  terminal.type('and now?');
+  terminal.press('enter');
+  await terminal.waitForText(/All heard\./);
 });
