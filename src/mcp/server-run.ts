@@ -84,7 +84,8 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
     }
     if (started.kind === 'connected') {
       phase = { at: 'connected', connection: started.connection, sinceMs: performance.now() };
-      say('info', 'is connected.');
+      // That it came up as it should is no news; that it is back is.
+      if (restarts > 0) say('info', 'is connected again.');
     } else if (started.kind === 'needs-auth') {
       settleDown({ at: 'needs-auth' });
       say('warn', `wants a login: ouro mcp login ${server.name}`);

@@ -21,7 +21,10 @@ export type StdioStart = {
 export type OpenTransport = { readonly transport: Transport; readonly describeEnd: () => string | undefined };
 
 const TAIL_CHARS = 2_000;
+const STRAY_SHOWN_CHARS = 100;
 const LONGEST_LINE_BYTES = 32 * 1024 * 1024;
+/** What a server may print between two messages that is none. */
+const MOST_STRAY_CHARS = 1024 * 1024;
 /** How long a server may take to leave once its standard input has ended. */
 const GRACE_MS = 500;
 /** And how long it may take to heed TERM. */
@@ -34,6 +37,7 @@ export function stdioTransport(start: StdioStart): OpenTransport {
   const { command, args } = start.launch;
   let child: ChildProcess | undefined;
   let stray = '';
+  let strayChars = 0;
   let errors = '';
   let ending: string | undefined;
   let closed: Promise<void> | undefined;
@@ -111,19 +115,32 @@ export function stdioTransport(start: StdioStart): OpenTransport {
       pending.push(chunk.subarray(from));
       bytes += chunk.length - from;
       if (bytes <= LONGEST_LINE_BYTES) return;
-      ending ??= `sent a line of more than ${LONGEST_LINE_BYTES / 1024 / 1024} MB`;
       pending = [];
       bytes = 0;
-      void transport.close();
+      giveUp(`sent a line of more than ${LONGEST_LINE_BYTES / 1024 / 1024} MB`);
     });
   }
 
   function hear(line: string): void {
     if (line.trim() === '') return;
     const message = readMessage(line);
-    if (message !== undefined) transport.onmessage?.(message);
+    if (message !== undefined) {
+      strayChars = 0;
+      transport.onmessage?.(message);
+      return;
+    }
     // Banners and debug prints are common; they are kept only to explain a server that says nothing else.
-    else stray = (stray + line).slice(-TAIL_CHARS);
+    if (stray.length < STRAY_SHOWN_CHARS) stray = `${stray} ${line.slice(0, STRAY_SHOWN_CHARS)}`;
+    strayChars += line.length + 1;
+    if (strayChars <= MOST_STRAY_CHARS) return;
+    giveUp(`printed more than ${MOST_STRAY_CHARS / 1024 / 1024} MB that is not MCP`);
+  }
+
+  /** Nothing more is read; the process and its group are ended. */
+  function giveUp(why: string): void {
+    ending ??= why;
+    child?.stdout?.removeAllListeners('data').pause();
+    void transport.close();
   }
 
   async function end(): Promise<void> {
@@ -148,6 +165,8 @@ export function stdioTransport(start: StdioStart): OpenTransport {
 }
 
 function readMessage(line: string): JSONRPCMessage | undefined {
+  // A flood of other words costs no parsing.
+  if (!/^\s*\{/.test(line)) return undefined;
   try {
     return JSONRPCMessageSchema.parse(JSON.parse(line));
   } catch {

@@ -1,3 +1,4 @@
+import { formatCount } from '../../lib/format.ts';
 import { launchWords } from '../../mcp/configured-server.ts';
 import { readMcp } from '../read-mcp.ts';
 import { type BuiltinCommand, done, failed, plain } from './builtin-command.ts';
@@ -38,7 +39,8 @@ async function overview(parts: Parts): Promise<string> {
   const lines = states.map(({ name, status, scope = '', error, tools = [], serverInfo }) => {
     const server = servers.find((one) => one.name === name);
     const what = server === undefined ? '' : `\n    ${launchWords(server.launch)}`;
-    const about = status === 'connected' ? `${tools.length} tools, ${serverInfo?.name ?? ''}` : (error ?? '');
+    const about =
+      status === 'connected' ? `${formatCount(tools.length, 'tool')}, ${serverInfo?.name ?? ''}` : (error ?? '');
     return `${status.padEnd(10)}  ${name} (${scope})  ${about}${what}`;
   });
   return lines.join('\n');
