@@ -12,12 +12,9 @@ export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [
     argumentHint: '[what to keep | preview | undo]',
     async run(args, { agent, loop, compact }) {
       const words = args.trim();
-      if (agent.state().status !== 'idle') return failed('A reply is being written. Stop it first, or wait.');
       const messages = agent.state().messages;
-      if (words === 'preview') {
-        const preview = await loop.context.preview(messages);
-        return show(previewWords(preview));
-      }
+      if (words === 'preview') return show(previewWords(await loop.context.preview(messages)));
+      if (agent.state().status !== 'idle') return failed('A reply is being written. Stop it first, or wait.');
       if (words === 'undo') {
         const before = loop.context.undo(messages);
         if (before === undefined) return failed('There is no compaction to undo in this run.');
