@@ -78,11 +78,16 @@ test('a reader that leaves early is no failure', async () => {
   expect(await shell(line)).toEqual({ stdout: '{"type":"s', stderr: 'code 0\n' });
 });
 
-test('an answer that could not be written is a failure, and so is a folder that is gone', async () => {
+test('an answer that could not be written is a failure, so is a stdin that is none, and a folder that is gone', async () => {
   server = await startApiServer({ turns: [], after: says('lost') });
   expect((await shell('"$OURO" -p hello </dev/null >/dev/full; echo "code $?" >&2')).stderr).toMatch(
     /^The output could not be written: .*\ncode 1\n$/,
   );
+  const host = '"$OURO" --input-format=stream-json --output-format=stream-json --verbose </; echo "code $?"';
+  expect(await shell(host)).toMatchObject({
+    stdout: 'code 1\n',
+    stderr: expect.stringMatching(/^stdin could not be read: /),
+  });
   const line = 'mkdir gone && cd gone && rmdir ../gone && "$OURO" -p hello </dev/null; echo "code $?"';
   expect(await shell(line)).toMatchObject({ stdout: 'code 1\n', stderr: expect.stringContaining('is gone') });
 });

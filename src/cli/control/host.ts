@@ -142,10 +142,15 @@ export function createHost(options: RunOptions, port: HostPort): Host {
     return 0;
   }
 
+  function unreadable(thrown: unknown): number {
+    warn(`stdin could not be read: ${messageOf(thrown)}`);
+    return 1;
+  }
+
   return {
     async serve(lines) {
       // Without a conversation there is nothing to wait for, whatever may still come in.
-      const code = await Promise.race([read(lines), brokenDown.then(() => 1)]);
+      const code = await Promise.race([read(lines).catch(unreadable), brokenDown.then(() => 1)]);
       outbox.close();
       await tail;
       await run?.idle();
