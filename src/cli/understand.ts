@@ -11,6 +11,8 @@ export type Understood =
 /** Runs a slash command that exists; everything else is a prompt, with its `@files` read. */
 export async function understand(conversation: Conversation, words: string): Promise<Understood> {
   const name = words.match(/^\/([^\s/]+)(?:\s|$)/)?.[1];
+  // A server's prompts are known once it has answered.
+  if (name?.startsWith('mcp__') === true) await conversation.ready?.();
   const known = conversation.commands().some((one) => one.name === name || one.aliases?.includes(name ?? '') === true);
   if (!known) return { kind: 'prompt', prompt: await conversation.expandPrompt(words) };
   const outcome = await conversation.runCommand(words.slice(1));

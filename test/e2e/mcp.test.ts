@@ -103,3 +103,41 @@ test('servers that never come up cost a script their time limit and nothing else
   expect(api.requests()[0]?.raw.match(/mcp__s\d+__echo/g)).toHaveLength(2);
   await expectNoneLeft(project.marker);
 });
+
+test('resources come along by @ and by tools, and prompts are commands', async () => {
+  await using project = await createTempProject();
+  await project.write('servers.json', JSON.stringify({ mcpServers: { every: SERVER } }));
+  await using api = await startApiServer({
+    turns: (request) =>
+      request.raw.includes('resource') && !request.raw.includes('tool_result')
+        ? calls(
+            toolUse('ListMcpResources', { server: 'every' }, 'toolu_1'),
+            toolUse(
+              'ReadMcpResource',
+              { server: 'every', uri: 'demo://resource/static/document/features.md' },
+              'toolu_2',
+            ),
+          )
+        : says('Fine.'),
+  });
+  const ask = async (prompt: string) => {
+    const args = [
+      '-p',
+      prompt,
+      '--mcp-config',
+      'servers.json',
+      '--allowedTools',
+      'ListMcpResources',
+      'ReadMcpResource',
+    ];
+    return runOuro(project, args, api.url, NODE);
+  };
+  await ask('what does @every:demo://resource/static/document/features.md say, and which resource is there?');
+  await ask('/mcp__every__args-prompt Paris');
+  const [first, second, third] = api.requests().map(({ body }) => JSON.stringify(body.messages));
+  expect(first).toContain('The user named every:demo://resource/static/document/features.md. It reads:');
+  expect(second).toContain('demo://resource/static/document/architecture.md');
+  expect(second?.split('# Everything Server').length).toBeGreaterThan(2);
+  expect(third).toContain('Paris');
+  expect(third).not.toContain('mcp__every__args-prompt');
+});
