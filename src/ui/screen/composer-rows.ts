@@ -1,9 +1,12 @@
 import { textWidth } from '../../lib/text-width.ts';
 import { truncateEnd } from '../../lib/truncate.ts';
 import { edit } from '../composer/edit.ts';
+import { rowPieces, type VisualRow } from '../composer/layout.ts';
 import { searchMatch, suggestion } from '../composer/recall.ts';
 import { viewEditor } from '../composer/view-editor.ts';
+import { vimSelection } from '../composer/vim.ts';
 import type { Drawing } from '../drawing.ts';
+import type { Style } from '../lines/line.ts';
 import { sanitize } from '../sanitize.ts';
 import type { Paint } from '../theme-paint.ts';
 import type { ViewState } from '../view/view-state.ts';
@@ -24,10 +27,15 @@ export function composerRows(view: ViewState, drawing: Drawing, paint: Paint, he
   const whole = viewEditor(editor, { height });
   const isCut = whole.above > 0 || whole.below > 0;
   const shown = isCut && height > 2 ? viewEditor(editor, { height: height - 1 }) : whole;
-  const rows = shown.rows.map(({ pieces }, at) => {
+  const selected = view.vim === undefined ? undefined : vimSelection(view.vim, editor);
+  const rows = shown.rows.map(({ row }, at) => {
     const mark = at === 0 && shown.above === 0 ? paint(drawing.glyphs.user, { token: 'accent' }) : ' ';
-    const text = pieces
-      .map((piece) => (piece.kind === 'fold' ? paint(piece.text, { token: 'code' }) : piece.text))
+    const text = partsOf(row, selected)
+      .map(({ from, to, look }) =>
+        rowPieces(editor, { ...row, from, to })
+          .map(({ kind, text: words }) => paint(words, kind === 'fold' ? { token: 'code', ...look } : look))
+          .join(''),
+      )
       .join('');
     return `${mark} ${text}`;
   });
@@ -40,6 +48,21 @@ export function composerRows(view: ViewState, drawing: Drawing, paint: Paint, he
   if (!isCut || height <= 2) return { rows, caret };
   const note = paint(`  ↑ ${shown.above} more  ↓ ${shown.below} more`, { token: 'dim' });
   return { rows: [note, ...rows], caret: { ...caret, y: caret.y + 1 } };
+}
+
+/** A row cut where a selection begins and ends. */
+function partsOf(
+  { from, to }: VisualRow,
+  selected: { readonly from: number; readonly to: number } | undefined,
+): readonly { readonly from: number; readonly to: number; readonly look?: Style }[] {
+  if (selected === undefined || selected.to <= from || selected.from >= to) return [{ from, to }];
+  const start = Math.max(from, selected.from);
+  const end = Math.min(to, selected.to);
+  return [
+    { from, to: start },
+    { from: start, to: end, look: { token: 'select' } },
+    { from: end, to },
+  ];
 }
 
 function searchRows(view: ViewState, drawing: Drawing, paint: Paint): ComposerRows {
