@@ -1,6 +1,7 @@
 import type { AgentPort } from '../agent/parts.ts';
 import type { PermissionMode, Policy, RememberDestination, Rule } from '../contracts/permission.ts';
 import type { QueryDeps } from '../contracts/query.ts';
+import type { CallRequest } from '../contracts/tool.ts';
 import { traceJson } from '../permissions/explain.ts';
 import { diskFs } from '../permissions/fs.ts';
 import { createGate, type GateRecord } from '../permissions/gate.ts';
@@ -33,17 +34,36 @@ export function makeGate(wiring: GateWiring, port: AgentPort, bounds: GateBounds
     fs: diskFs,
     ...(wiring.asks === 'nobody' ? {} : { ask: port.askPermission }),
     preview: (facts, cwd, signal) => previewEdit(facts, { cwd, home: wiring.home }, signal),
-    record(entry) {
-      wiring.record(entry);
-      const { request, input, verdict, message } = entry;
-      const trace = [...traceJson(entry.decision.trace)];
-      const { callId, tool } = request;
-      if (message !== undefined) wiring.onDenial({ tool, callId, input, reason: message, trace });
-      // The transcript hears it in order, so it stands there before the result of the call.
-      void port.tell({ type: 'permission_decision', callId, tool, input, verdict, trace });
-    },
+    record: recorder(wiring, port),
     remember: wiring.remember,
     changeMode: wiring.changeMode,
     newId: wiring.newId,
   });
+}
+
+/** A refusal that never reached the gate, because a hook spoke first. */
+export function hookRefusal(wiring: GateWiring, port: AgentPort, request: CallRequest, reason: string): void {
+  const step = { stage: 'hook', verdict: 'deny', text: reason } as const;
+  const decision = {
+    verdict: 'deny',
+    reasons: [reason],
+    matched: [],
+    trace: [step],
+    suggestions: [],
+    targets: [],
+  } as const;
+  const entry = { request, input: request.input, verdict: 'deny', by: 'hook', message: reason } as const;
+  recorder(wiring, port)({ ...entry, decision: { ...decision, hardened: 'none' } });
+}
+
+function recorder(wiring: GateWiring, port: AgentPort): (entry: GateRecord) => void {
+  return (entry) => {
+    wiring.record(entry);
+    const { request, input, verdict, message } = entry;
+    const trace = [...traceJson(entry.decision.trace)];
+    const { callId, tool } = request;
+    if (message !== undefined) wiring.onDenial({ tool, callId, input, reason: message, trace });
+    // The transcript hears it in order, so it stands there before the result of the call.
+    void port.tell({ type: 'permission_decision', callId, tool, input, verdict, trace });
+  };
 }

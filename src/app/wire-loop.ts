@@ -190,7 +190,7 @@ export function wireLoop(wiring: LoopWiring) {
       costUsd: meter.costUsd,
       overrides: () => ({
         gate,
-        beforeCall,
+        beforeCall: permissions.watched(port, beforeCall),
         afterCall,
         onStop: stop === 'Stop' ? requireAnswer(options.jsonSchema, onStop) : onStop,
         capResult: createCapResult(() => join(transcript.folder, 'results')),

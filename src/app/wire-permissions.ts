@@ -11,7 +11,7 @@ import { lintRules } from '../permissions/lint.ts';
 import { createCallGuards } from './call-guards.ts';
 import { changePermissions } from './change-permissions.ts';
 import type { LiveState } from './live-state.ts';
-import { type GateBounds, makeGate } from './make-gate.ts';
+import { type GateBounds, type GateWiring, hookRefusal, makeGate } from './make-gate.ts';
 import { makePolicy, type PolicySource, type PolicySources } from './make-policy.ts';
 import type { Denial } from './told.ts';
 import { type Sandbox, wireSandbox } from './wire-sandbox.ts';
@@ -40,6 +40,8 @@ const KEPT_DECISIONS = 100;
 /** Everything the rest of a conversation asks of its permissions. */
 export type Permissions = PolicySource & {
   gate(port: AgentPort, bounds?: GateBounds): QueryDeps['gate'];
+  /** The same hooks, with what they refuse among the denials. */
+  watched(port: AgentPort, beforeCall: QueryDeps['beforeCall']): QueryDeps['beforeCall'];
   denials(): readonly Denial[];
   /** The newest decisions, the oldest first. */
   decisions(): readonly KeptDecision[];
@@ -69,25 +71,27 @@ export function wirePermissions(wiring: PermissionWiring): Permissions {
   const decisions: KeptDecision[] = [];
   const nobody = options.permissionPrompt === undefined && (options.face === 'print' || options.face === 'host');
 
+  const gateWiring: GateWiring = {
+    policy: source.policy,
+    mode: () => live.now().mode,
+    home: environment.home,
+    asks: nobody ? 'nobody' : 'somebody',
+    record,
+    onDenial: (denial) => denials.push(denial),
+    remember: (rules, destination) => changes.apply([{ type: 'addRules', behavior: 'allow', rules, destination }]),
+    changeMode,
+    newId: wiring.newId,
+  };
+
   return {
     ...source,
-    gate: (port, bounds) =>
-      makeGate(
-        {
-          policy: source.policy,
-          mode: () => live.now().mode,
-          home: environment.home,
-          asks: nobody ? 'nobody' : 'somebody',
-          record,
-          onDenial: (denial) => denials.push(denial),
-          remember: (rules, destination) =>
-            changes.apply([{ type: 'addRules', behavior: 'allow', rules, destination }]),
-          changeMode: (mode) => changeMode(mode),
-          newId: wiring.newId,
-        },
-        port,
-        bounds,
-      ),
+    gate: (port, bounds) => makeGate(gateWiring, port, bounds),
+    watched: (port, beforeCall) => async (request, signal) => {
+      const before = await beforeCall(request, signal);
+      const refusal = before.deny ?? before.stop;
+      if (refusal !== undefined) hookRefusal(gateWiring, port, request, refusal);
+      return before;
+    },
     denials: () => denials,
     decisions: () => decisions,
     excluded: () => excludedFromSearch(source.policy(live.now().cwd)),

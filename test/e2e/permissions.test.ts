@@ -192,3 +192,19 @@ test('/permissions and /why answer where there is no screen', async () => {
   expect(stderr).toContain('Bosh(x)');
   expect((await runOuro(project, ['-p', '/why', '--model', 'demo'])).stderr).toContain('Nothing was decided yet.');
 });
+
+test('what a hook refuses is a denial like any other: in the result, in the transcript, with its reason', async () => {
+  await using project = await createTempProject(
+    settings({
+      hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'echo not today >&2; exit 2' }] }] },
+    }),
+  );
+  await using server = await startApiServer({ turns: [calls(toolUse('Bash', { command: 'ls' }, 'a')), says('done')] });
+  const { stdout } = await runOuro(project, ['-p', 'go', '--trust', '--output-format', 'json'], server.url);
+  expect(JSON.parse(stdout).permission_denials).toMatchObject([
+    { tool_use_id: 'a', reason: expect.stringContaining('not today') },
+  ]);
+  expect((await records(project)).filter(({ type }) => type === 'permission')).toMatchObject([
+    { callId: 'a', verdict: 'deny', trace: [{ stage: 'hook' }] },
+  ]);
+});
