@@ -13,8 +13,9 @@ import type { Hooks } from '../hooks/create-hooks.ts';
 import { DEFAULT_MAX_RESULT_CHARS } from '../tools/build-tool.ts';
 import { keptResultPath } from '../tools/cap-result.ts';
 import type { ReadState } from '../tools/read-state.ts';
-import type { LiveState } from './live-state.ts';
+import type { Live, LiveState } from './live-state.ts';
 import { makeSummarize } from './summarize.ts';
+import { thinkingEffort } from './thinking-effort.ts';
 
 const CHARS_PER_TOKEN = 3.5;
 
@@ -44,7 +45,7 @@ export function makeContext(wiring: ContextWiring) {
   const placeOf = (callId: string) => keptResultPath(join(wiring.folder, 'results'), callId);
   const store = makeStore(placeOf);
   const model = wiring.model ?? (() => live.now().model);
-  const summarize = makeSummarize({ ...wiring, model, effort: () => live.now().effort });
+  const summarize = makeSummarize({ ...wiring, model, thinking: () => thinkingOf(live.now()) });
   const context = createContext({
     model,
     modelInfo: wiring.infoOf,
@@ -118,6 +119,10 @@ export function contextOfAgent(
     onLevel: () => undefined,
     remember: () => undefined,
   });
+}
+
+function thinkingOf({ effort, thinkingTokens }: Live) {
+  return { effort: thinkingEffort(effort, thinkingTokens), thinkingBudgetTokens: thinkingTokens };
 }
 
 function overhead(system: readonly SystemPart[], specs: readonly ToolSpec[]): number {

@@ -2,15 +2,17 @@ import type { Summarize } from '../context/compact.ts';
 import type { Message, Usage } from '../contracts/message.ts';
 import type {
   CacheBreakpoint,
-  Effort,
   ModelInfo,
+  ModelOutcome,
   ModelPort,
   ModelRequest,
   RequestMessage,
   SystemPart,
   ToolSpec,
 } from '../contracts/model.ts';
-import { repair, toRequestMessages } from '../engine/request.ts';
+import type { QueryConfig, Stripped } from '../contracts/query.ts';
+import { buildRequest, toRequestMessages } from '../engine/request.ts';
+import { heal } from '../engine/transitions/heal.ts';
 
 export type SummarizeParts = {
   readonly model: () => string;
@@ -18,36 +20,19 @@ export type SummarizeParts = {
   readonly port: ModelPort;
   readonly system: () => readonly SystemPart[];
   readonly specs: () => readonly ToolSpec[];
-  readonly effort: () => Effort;
+  /** As in the conversation: another measure of thinking would throw its cache away. */
+  readonly thinking: () => Pick<QueryConfig, 'effort' | 'thinkingBudgetTokens'>;
   readonly onUsage: (model: string, usage: Usage) => void;
 };
 
 const SUMMARY_TOKENS = 8_000;
+const NOTHING: Stripped = { thinking: false, images: false };
 
 /** The summary is written by the model in use over the same bytes it has already seen, so that its cache serves. */
 export function makeSummarize(parts: SummarizeParts): Summarize {
   return async (messages, instructions, signal) => {
     const model = parts.model();
-    const order: Message = {
-      role: 'user',
-      id: 'summary-order',
-      origin: 'nudge',
-      blocks: [{ type: 'text', text: instructions }],
-    };
-    const asked = repair(toRequestMessages([...messages, order]));
-    const request: ModelRequest = {
-      model,
-      maxOutputTokens: Math.min(SUMMARY_TOKENS, parts.infoOf(model).maxOutputTokens),
-      system: parts.system(),
-      tools: parts.specs(),
-      messages: asked,
-      breakpoints: [{ at: 'tools' }, { at: 'system' }, ...beforeOrder(asked)],
-      effort: parts.effort(),
-    };
-    const stream = parts.port.stream(request, { restartable: () => true, overloadLimit: 3 }, signal);
-    let step = await stream.next();
-    while (step.done !== true) step = await stream.next();
-    const outcome = step.value;
+    const outcome = await ask(requestOf(model, messages, instructions, parts), parts, signal);
     if (!outcome.ok) return { ok: false, why: outcome.failure.message };
     parts.onUsage(model, outcome.usage);
     if (outcome.stopReason !== 'end_turn' && outcome.stopReason !== 'stop_sequence') {
@@ -55,6 +40,54 @@ export function makeSummarize(parts: SummarizeParts): Summarize {
     }
     const text = outcome.message.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
     return text.trim() === '' ? { ok: false, why: 'the summary was empty' } : { ok: true, text };
+  };
+}
+
+/** What the provider refuses to take back is left out, as it is in the conversation. */
+async function ask(
+  request: (stripped: Stripped) => ModelRequest,
+  { port }: SummarizeParts,
+  signal: AbortSignal,
+): Promise<ModelOutcome> {
+  let stripped = NOTHING;
+  for (;;) {
+    const stream = port.stream(request(stripped), { restartable: () => true, overloadLimit: 3 }, signal);
+    let step = await stream.next();
+    while (step.done !== true) step = await stream.next();
+    const outcome = step.value;
+    const healed = outcome.ok ? undefined : heal({ failure: outcome.failure }, stripped);
+    if (healed === undefined) return outcome;
+    stripped = healed.stripped;
+  }
+}
+
+function requestOf(
+  model: string,
+  messages: readonly Message[],
+  instructions: string,
+  parts: SummarizeParts,
+): (stripped: Stripped) => ModelRequest {
+  const order: Message = {
+    role: 'user',
+    id: 'summary-order',
+    origin: 'nudge',
+    blocks: [{ type: 'text', text: instructions }],
+  };
+  const maxOutputTokensOverride = Math.min(SUMMARY_TOKENS, parts.infoOf(model).maxOutputTokens);
+  return (stripped) => {
+    const request = buildRequest(
+      [...messages, order],
+      { modelIndex: 0, maxOutputTokensOverride, stripped },
+      {
+        config: { chain: [{ model }], betas: [], ...parts.thinking() },
+        modelInfo: parts.infoOf,
+        system: parts.system,
+        tools: () => [],
+        toolSpecs: parts.specs,
+        toRequestMessages,
+      },
+    );
+    return { ...request, breakpoints: [{ at: 'tools' }, { at: 'system' }, ...beforeOrder(request.messages)] };
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Message } from '../contracts/message.ts';
 import type { CacheBreakpoint, ModelRequest, RequestMessage } from '../contracts/model.ts';
-import type { QueryDeps, QueryState } from '../contracts/query.ts';
+import type { QueryConfig, QueryDeps, QueryState } from '../contracts/query.ts';
 import { modelOf } from './model-of.ts';
 import { alternate } from './repair/alternate.ts';
 import { cleanReplies } from './repair/clean-replies.ts';
@@ -11,7 +11,9 @@ import { wellFormed } from './repair/well-formed.ts';
 export function buildRequest(
   view: readonly Message[],
   state: Pick<QueryState, 'modelIndex' | 'maxOutputTokensOverride' | 'stripped'>,
-  deps: Pick<QueryDeps, 'config' | 'modelInfo' | 'system' | 'tools' | 'toolSpecs' | 'toRequestMessages'>,
+  deps: Pick<QueryDeps, 'modelInfo' | 'system' | 'tools' | 'toolSpecs' | 'toRequestMessages'> & {
+    readonly config: Pick<QueryConfig, 'chain' | 'effort' | 'thinkingBudgetTokens' | 'betas'>;
+  },
 ): ModelRequest {
   const model = modelOf(state, deps);
   const info = deps.modelInfo(model);

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { makeSummarize } from '../../src/app/summarize.ts';
+import type { Message } from '../../src/contracts/message.ts';
+import { fails, INFO, type ScriptedReply, says, scripted, userSays } from '../support/scripted.ts';
+
+const thinking = { type: 'thinking', thinking: 'hm', signature: 'sig' } as const;
+const thought = (model: string): Message => ({
+  role: 'assistant',
+  id: model,
+  model,
+  blocks: [thinking, { type: 'text', text: 'so' }],
+});
+const NEVER = new AbortController().signal;
+
+function summarizer(replies: readonly ScriptedReply[]) {
+  const { model, requests } = scripted(replies);
+  const summarize = makeSummarize({
+    model: () => 'model-a',
+    infoOf: (id) => ({ ...INFO, id }),
+    port: model,
+    system: () => [{ name: 'base', text: 'You help.' }],
+    specs: () => [],
+    thinking: () => ({ effort: 'high', thinkingBudgetTokens: 5_000 }),
+    onUsage: () => undefined,
+  });
+  return { summarize, requests };
+}
+
+test('the order for a summary thinks as the conversation does, and takes along no thoughts of other models', async () => {
+  const { summarize, requests } = summarizer([says('<summary>x</summary>')]);
+  const history = [userSays('one'), thought('model-b'), userSays('two'), thought('model-a'), userSays('three')];
+  expect(await summarize(history, 'Sum up.', NEVER)).toMatchObject({ ok: true });
+  expect(requests()[0]).toMatchObject({ effort: 'high', thinkingBudgetTokens: 5_000, maxOutputTokens: 8_000 });
+  expect(requests()[0]?.messages.map((message) => message.blocks.length)).toEqual([1, 1, 1, 2, 2]);
+});
+
+test('thoughts that are refused are left out of the order, once', async () => {
+  const refused = fails('invalid', { refusedPart: 'signature' });
+  const history = [userSays('one'), thought('model-a'), userSays('two')];
+  const once = summarizer([refused, says('<summary>x</summary>')]);
+  expect(await once.summarize(history, 'Sum up.', NEVER)).toMatchObject({ ok: true });
+  expect(JSON.stringify(once.requests()[1]?.messages)).not.toContain('thinking');
+  const always = summarizer([refused, refused, says('never asked')]);
+  expect(await always.summarize(history, 'Sum up.', NEVER)).toEqual({ ok: false, why: 'scripted invalid' });
+});
