@@ -60,9 +60,7 @@ export function createBashTool(parts: BashParts) {
       const shell = start(command, context, parts);
       if (background === true) {
         const id = parts.shells.background(command, shell);
-        return {
-          content: `Started in the background as ${id}. Read its output with BashOutput, end it with KillShell.`,
-        };
+        return inBackground('Started', id);
       }
       const limitMs = Math.min(timeout ?? parts.timeoutMs, parts.maxTimeoutMs);
       return waitFor(command, shell, limitMs, context, parts);
@@ -140,9 +138,7 @@ async function waitFor(
   const elapsed = formatDuration(parts.now() - startedAt);
   switch (ending.kind) {
     case 'moved':
-      return {
-        content: `Moved to the background as ${ending.id}. Read its output with BashOutput, end it with KillShell.`,
-      };
+      return inBackground('Moved', ending.id);
     case 'abort':
       // The answer does not wait for the dying; whoever closes the session does.
       void shell.stop().finally(done);
@@ -161,6 +157,13 @@ async function waitFor(
       done();
       return finished(command, shell, ending.exit, context, parts);
   }
+}
+
+function inBackground(how: 'Started' | 'Moved', id: string): ToolOutcome {
+  return {
+    content: `${how === 'Started' ? 'Started in' : 'Moved to'} the background as ${id}. Read its output with BashOutput, end it with KillShell.`,
+    display: { kind: 'text', text: `in the background as ${id}` },
+  };
 }
 
 async function finished(

@@ -62,7 +62,10 @@ export function createTaskTool(parts: TaskParts) {
       const order = { callId: context.callId, type, description, prompt, model, report: context.report };
       if (background === true) {
         const id = parts.runInBackground(order);
-        return { content: `Started in the background as ${id}. You are told when it has finished.` };
+        return {
+          content: `Started in the background as ${id}. You are told when it has finished.`,
+          display: { kind: 'text', text: `in the background as ${id}` },
+        };
       }
       const report = await parts.run(order, context.signal);
       return {
