@@ -26,6 +26,8 @@ export type SummarizeParts = {
 };
 
 const SUMMARY_TOKENS = 8_000;
+/** Thinking counts as output, and a summary that is cut is none. */
+const THINKING_TOKENS = 24_000;
 const NOTHING: Stripped = { thinking: false, images: false };
 
 /** The summary is written by the model in use over the same bytes it has already seen, so that its cache serves. */
@@ -73,13 +75,15 @@ function requestOf(
     origin: 'nudge',
     blocks: [{ type: 'text', text: instructions }],
   };
-  const maxOutputTokensOverride = Math.min(SUMMARY_TOKENS, parts.infoOf(model).maxOutputTokens);
+  const thinking = parts.thinking();
+  const wanted = thinking.effort === 'off' ? SUMMARY_TOKENS : SUMMARY_TOKENS + THINKING_TOKENS;
+  const maxOutputTokensOverride = Math.min(wanted, parts.infoOf(model).maxOutputTokens);
   return (stripped) => {
     const request = buildRequest(
       [...messages, order],
       { modelIndex: 0, maxOutputTokensOverride, stripped },
       {
-        config: { chain: [{ model }], betas: [], ...parts.thinking() },
+        config: { chain: [{ model }], betas: [], ...thinking },
         modelInfo: parts.infoOf,
         system: parts.system,
         tools: () => [],

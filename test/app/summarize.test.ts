@@ -30,7 +30,7 @@ test('the order for a summary thinks as the conversation does, and takes along n
   const { summarize, requests } = summarizer([says('<summary>x</summary>')]);
   const history = [userSays('one'), thought('model-b'), userSays('two'), thought('model-a'), userSays('three')];
   expect(await summarize(history, 'Sum up.', NEVER)).toMatchObject({ ok: true });
-  expect(requests()[0]).toMatchObject({ effort: 'high', thinkingBudgetTokens: 5_000, maxOutputTokens: 8_000 });
+  expect(requests()[0]).toMatchObject({ effort: 'high', thinkingBudgetTokens: 5_000, maxOutputTokens: 32_000 });
   expect(requests()[0]?.messages.map((message) => message.blocks.length)).toEqual([1, 1, 1, 2, 2]);
 });
 
