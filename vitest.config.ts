@@ -18,6 +18,7 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.{ts,tsx}'],
           pool: 'threads',
+          globalSetup: ['test/support/build-first.ts'],
           testTimeout: 20_000,
           hookTimeout: 60_000,
         },
