@@ -116,6 +116,7 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
     cwd,
     trusted,
     loaded,
+    settings: files.loaded,
     roots: permissions.roots,
     ledger,
     tell,
@@ -180,7 +181,9 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
       port = attached;
     },
     async onPrompt(words, signal) {
-      await Promise.all([loop.ready(), started.ready, files.refresh()]);
+      await files.refresh();
+      await mcp.refresh();
+      await Promise.all([loop.ready(), started.ready]);
       const opening = begun
         ? undefined
         : await hooks.fire('SessionStart', { source: session.rebuilt === undefined ? 'startup' : 'resume' }, signal);

@@ -1,14 +1,18 @@
+import { join } from 'node:path';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { HostMcpServer } from '../contracts/host.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
+import type { LoadedSettings } from '../contracts/settings.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { untilAborted } from '../lib/abort.ts';
 import { messageOf } from '../lib/errors.ts';
+import { type McpConfig, PROJECT_FILE } from '../mcp/config.ts';
 import { createMcpHub, type McpHub } from '../mcp/hub.ts';
 import type { McpChange, ServerLedger } from '../mcp/mcp-parts.ts';
 import { createListMcpResourcesTool } from '../tools/list-mcp-resources/list-mcp-resources.ts';
 import { createReadMcpResourceTool } from '../tools/read-mcp-resource/read-mcp-resource.ts';
 import type { Environment } from './environment.ts';
+import { createFreshness } from './fresh-files.ts';
 import { openApprovals } from './mcp-approvals.ts';
 import { type McpReading, readMcp } from './read-mcp.ts';
 import { VERSION } from './version.ts';
@@ -16,6 +20,8 @@ import { VERSION } from './version.ts';
 export type McpWiring = Omit<McpReading, 'options'> & {
   readonly options: RunOptions;
   readonly environment: Environment;
+  /** Settings as they are now; `loaded` is how they were at the start. */
+  readonly settings: () => LoadedSettings;
   readonly roots: () => readonly string[];
   readonly ledger: ServerLedger;
   readonly tell: (event: AgentEvent) => Promise<void>;
@@ -33,6 +39,8 @@ export type WiredMcp = {
   start(): void;
   /** Resolves when the first request may be sent: with all servers there, or without the slow ones. */
   ready(): Promise<void>;
+  /** Starts, changes and ends servers whose files were changed since. */
+  refresh(): Promise<void>;
   /** What a resource named `server:uri` in a prompt holds; `undefined` when no server has that name. */
   mentioned(mention: string): Promise<string | undefined>;
   /** Approves or rejects a server of the project as it is configured now. */
@@ -49,6 +57,7 @@ const MENTION_CHARS = 100_000;
 export async function wireMcp(wiring: McpWiring): Promise<WiredMcp> {
   const { options, environment, cwd } = wiring;
   const config = await readMcp(wiring);
+  const read = () => readMcp({ ...wiring, loaded: wiring.settings() });
   const hostServers: readonly HostMcpServer[] = options.host?.mcpServers ?? [];
   const { mcpTimeoutMs, mcpCallTimeoutMs } = environment.knobs;
   const hub = createMcpHub({
@@ -72,12 +81,7 @@ export async function wireMcp(wiring: McpWiring): Promise<WiredMcp> {
   const waiting = config.servers.filter(({ held }) => held?.why === 'approval').map(({ name }) => name);
   return {
     hub,
-    problems: [
-      ...config.problems.map(({ file, text }) => `${file}: ${text}`),
-      ...(waiting.length === 0
-        ? []
-        : [`Not started before you approve them: ${waiting.join(', ')}. Look with /mcp, or "ouro mcp list".`]),
-    ],
+    problems: [...config.problems.map(({ file, text }) => `${file}: ${text}`), ...waitingWords(waiting)],
     tools: () => (hub.states().length === 0 ? [] : [...resourceTools, ...hub.tools()]),
     start() {
       if (hub.states().length === 0) return;
@@ -90,6 +94,7 @@ export async function wireMcp(wiring: McpWiring): Promise<WiredMcp> {
       const limit = options.face === 'screen' ? AbortSignal.timeout(PATIENCE_MS) : new AbortController().signal;
       await untilAborted(hub.settled(), limit);
     },
+    refresh: createRefresh(config, wiring, hub, read),
     async mentioned(mention) {
       const [, server = '', uri = ''] = /^([^:/\\]+):(.+)$/.exec(mention) ?? [];
       if (!hub.states().some(({ name }) => name === server)) return undefined;
@@ -102,12 +107,12 @@ export async function wireMcp(wiring: McpWiring): Promise<WiredMcp> {
       }
     },
     async judge(name, verdict) {
-      const fresh = (await readMcp(wiring)).servers.find((server) => server.name === name);
+      const fresh = (await read()).servers.find((server) => server.name === name);
       if (fresh === undefined || (fresh.scope !== 'project' && fresh.scope !== 'local')) {
         return { ok: false, words: `This project configures no MCP server ${name}.` };
       }
       await openApprovals(environment.ouroHome, cwd).keep(name, { hash: fresh.hash, verdict });
-      const judged = (await readMcp(wiring)).servers.find((server) => server.name === name);
+      const judged = (await read()).servers.find((server) => server.name === name);
       if (judged !== undefined) await hub.put(judged);
       return {
         ok: true,
@@ -115,6 +120,42 @@ export async function wireMcp(wiring: McpWiring): Promise<WiredMcp> {
       };
     },
   };
+}
+
+/** Looks at the files, which costs a few stats, and does what became of them. */
+function createRefresh(
+  first: McpConfig,
+  { cwd, trusted, environment, tell }: McpWiring,
+  hub: McpHub,
+  read: () => Promise<McpConfig>,
+): () => Promise<void> {
+  let before = first;
+  const own = [PROJECT_FILE, '.claude/settings.json', '.claude/settings.local.json'];
+  const files = createFreshness([
+    join(environment.ouroHome, 'settings.json'),
+    ...(trusted ? own.map((name) => join(cwd, name)) : []),
+  ]);
+  return async () => {
+    if (!(await files.changed())) return;
+    const now = await read();
+    const { servers } = now;
+    const gone = before.servers.filter(({ name }) => !servers.some((server) => server.name === name));
+    const changed = servers.filter((server) => {
+      const old = before.servers.find(({ name }) => name === server.name);
+      return old?.hash !== server.hash || old.held?.words !== server.held?.words;
+    });
+    const problems = now.problems.filter(({ text }) => !before.problems.some((old) => old.text === text));
+    before = now;
+    await Promise.all([...gone.map(({ name }) => hub.remove(name)), ...changed.map(hub.put)]);
+    const waiting = changed.filter(({ held }) => held?.why === 'approval').map(({ name }) => name);
+    const words = [...problems.map(({ file, text }) => `${file}: ${text}`), ...waitingWords(waiting)].join('\n');
+    if (words !== '') await tell({ type: 'notice', level: 'warn', topic: 'mcp', text: words });
+  };
+}
+
+function waitingWords(names: readonly string[]): readonly string[] {
+  if (names.length === 0) return [];
+  return [`Not started before you approve them: ${names.join(', ')}. Look with /mcp, or "ouro mcp list".`];
 }
 
 function hear(change: McpChange, { tell, expect }: McpWiring): void {

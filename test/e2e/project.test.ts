@@ -154,6 +154,13 @@ test('what changes during a session counts from the next prompt on', async () =>
   say('one');
   await running.waitForOutput(/"type":"result"/);
   await project.write('.claude/skills/spin/SKILL.md', '---\nname: spin\ndescription: How to spin wool\n---\nSlowly.\n');
+  const submit = [{ hooks: [{ type: 'command', command: 'echo The wind turns.' }] }];
+  const mcpServers = { more: { command: 'node', args: [EVERYTHING] } };
+  await project.write(
+    '../home/.ouro/settings.json',
+    JSON.stringify({ hooks: { UserPromptSubmit: submit }, mcpServers }),
+  );
   say('two');
-  expect((await api.waitForRequest(2)).raw).toContain('How to spin wool');
+  const { raw } = await api.waitForRequest(2);
+  for (const words of ['How to spin wool', 'The wind turns.', 'mcp__more__echo']) expect(raw).toContain(words);
 });
