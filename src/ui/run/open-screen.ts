@@ -35,7 +35,8 @@ export type OpenScreen = {
   close(): void;
 };
 
-const FLUSH_MS = 40;
+/** Ten frames a second are smooth enough to read by; each costs more than the few words it adds. */
+const FLUSH_MS = 100;
 const CALM_MS = 1000;
 
 /** Opens the screen: events of the conversation in, keys of the person out. */

@@ -54,7 +54,7 @@ function doing(activity: Activity, { nowMs, glyphs }: Drawing): string | undefin
       return `thinking ${seconds(since)}`;
     case 'writing': {
       if (activity.writingTool !== undefined) return `writing a call of ${activity.writingTool}  ${turn}`;
-      const tokens = Math.ceil(activity.outputChars / CHARS_PER_TOKEN);
+      const tokens = Math.ceil(activity.counted.chars / CHARS_PER_TOKEN);
       return `writing  ${turn}${glyphs.separator}${formatCount(tokens, 'token')}`;
     }
     case 'running_tools':

@@ -4,6 +4,7 @@ import { createElement } from 'react';
 import type { Frame } from '../screen/draw-screen.ts';
 import { Screen } from '../screen/Screen.tsx';
 import { eraseAfterResize, type FrameShape } from './erase-after-resize.ts';
+import { insertAbove } from './insert-above.ts';
 
 /** The terminal as the screen needs it. */
 export type TerminalOut = {
@@ -33,6 +34,8 @@ export function createStage(terminal: TerminalOut, onResized: () => void): Stage
   const held: string[] = [];
   let isHolding = false;
   let isAside = false;
+  /** The last frame stands on the screen as it was drawn. */
+  let isSteady = false;
   const send = (text: string) => {
     if (isAside) return;
     if (isHolding) held.push(text);
@@ -43,6 +46,7 @@ export function createStage(terminal: TerminalOut, onResized: () => void): Stage
 
   // Before Ink's own handler: it erases as many rows as it wrote, but the terminal may have made more of them.
   const beforeInk = () => {
+    isSteady = false;
     if (terminal.columns < columns && !isAside) terminal.write(eraseAfterResize(shape, terminal.columns));
     columns = terminal.columns;
   };
@@ -59,14 +63,23 @@ export function createStage(terminal: TerminalOut, onResized: () => void): Stage
   terminal.on('resize', onResized);
 
   function draw(frame: Frame): void {
-    const rows = [...frame.live, ...frame.composer, ...frame.below];
-    shape = { widths: rows, caret: frame.caret };
+    shape = shapeOf(frame);
     instance.rerender(createElement(Screen, { frame }));
+    isSteady = true;
   }
 
   return {
     show: draw,
     commit(lines, frame) {
+      const inserted = isSteady ? insertAbove(lines, shape, shapeOf(frame), terminal) : undefined;
+      if (inserted !== undefined) {
+        // Ink learns of the new frame without drawing it: it stands there already, mostly.
+        isAside = true;
+        draw(frame);
+        isAside = false;
+        terminal.write(inOneGo(`\u001b[?25l${inserted}\u001b[?25h`));
+        return;
+      }
       isHolding = true;
       instance.clear();
       send(lines.map((line) => `${line}\r\n`).join(''));
@@ -74,8 +87,12 @@ export function createStage(terminal: TerminalOut, onResized: () => void): Stage
       isHolding = false;
       terminal.write(inOneGo(held.splice(0).join('')));
     },
-    clear: () => instance.clear(),
+    clear() {
+      isSteady = false;
+      instance.clear();
+    },
     stepAside() {
+      isSteady = false;
       instance.clear();
       isAside = true;
     },
@@ -92,6 +109,10 @@ export function createStage(terminal: TerminalOut, onResized: () => void): Stage
       instance.unmount();
     },
   };
+}
+
+function shapeOf({ live, composer, below, caret }: Frame): FrameShape {
+  return { widths: [...live, ...composer, ...below], caret };
 }
 
 /** One synchronized update around all of it; those inside would end it early. */

@@ -1,6 +1,8 @@
 import type { AgentEvent, AgentStatus } from '../../contracts/event.ts';
 import { type Activity, IDLE_ACTIVITY } from './view-state.ts';
 
+const COUNT_MS = 1000;
+
 /** What the program is doing after an event, and since when. */
 export function statusAfter(activity: Activity, event: AgentEvent, nowMs: number): Activity {
   if (event.type === 'agent_start') {
@@ -8,7 +10,9 @@ export function statusAfter(activity: Activity, event: AgentEvent, nowMs: number
   }
   if (event.type === 'message_update') {
     const outputChars = activity.outputChars + event.delta.length;
-    return { ...activity, outputChars, lastByteAtMs: nowMs };
+    const isDue = nowMs - activity.counted.atMs >= COUNT_MS;
+    const counted = isDue ? { chars: outputChars, atMs: nowMs } : activity.counted;
+    return { ...activity, outputChars, counted, lastByteAtMs: nowMs };
   }
   if (event.type === 'agent_end') return activity;
   const writingTool = event.type === 'block_start' ? event.name : activity.writingTool;
@@ -21,7 +25,8 @@ export function statusAfter(activity: Activity, event: AgentEvent, nowMs: number
 function nextStatus(event: AgentEvent, status: AgentStatus): AgentStatus {
   switch (event.type) {
     case 'status':
-      return event.status;
+      // A stop that was asked for as the run ended is told behind its end.
+      return event.status === 'stopping' && status === 'idle' ? 'idle' : event.status;
     case 'turn_start':
     case 'request_sent':
     case 'retry':

@@ -32,6 +32,8 @@ export type Activity = {
   readonly turnStartedAtMs: number;
   readonly lastByteAtMs: number;
   readonly outputChars: number;
+  /** The same as it is shown: counted anew once a second, or every frame would redraw it. */
+  readonly counted: { readonly chars: number; readonly atMs: number };
   readonly writingTool: string | undefined;
 };
 
@@ -103,6 +105,7 @@ export const IDLE_ACTIVITY: Activity = {
   turnStartedAtMs: 0,
   lastByteAtMs: 0,
   outputChars: 0,
+  counted: { chars: 0, atMs: 0 },
   writingTool: undefined,
 };
 

@@ -179,10 +179,10 @@ test('a text that comes at a steady pace costs at most five times its bytes', as
   screen.tell(begins(), asked('go on'), opens('text'));
   await screen.settled();
   const before = screen.bytes().length;
-  // A hundred pieces a second of 40 characters, drawn every 40 ms.
-  for (let from = 0; from < text.length; from += 160) {
-    screen.wait(40);
-    screen.tell(grows(text.slice(from, from + 160)));
+  // A hundred pieces a second of 10 characters, drawn every 66 ms.
+  for (let from = 0; from < text.length; from += 66) {
+    screen.wait(66);
+    screen.tell(grows(text.slice(from, from + 66)));
   }
   await screen.settled();
   expect((screen.bytes().length - before) / text.length).toBeLessThan(5);

@@ -161,6 +161,12 @@ describe('questions', () => {
   });
 });
 
+test('a stop that comes too late leaves the screen at rest', () => {
+  const late: AgentEvent = { type: 'status', status: 'stopping' };
+  expect(told([begins(), over(), late]).activity.status).toBe('idle');
+  expect(told([begins(), late]).activity.status).toBe('stopping');
+});
+
 describe('trouble', () => {
   const overloaded = { kind: 'overloaded', status: 529, message: 'Overloaded' } as const;
 
