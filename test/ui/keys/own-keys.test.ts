@@ -43,7 +43,9 @@ describe('keys of one’s own', () => {
 
 test('docs/keys.md lists every action with its keys, as the table has them', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/keys.md'), 'utf8');
-  for (const group of ACTION_GROUPS) expect(page).toContain(tableOf(group));
+  // The formatter lines tables up; what stands in them is what counts.
+  const plain = page.replaceAll(/ {2,}\|/g, ' |').replaceAll(/-{4,}/g, '---');
+  for (const group of ACTION_GROUPS) expect(plain).toContain(tableOf(group));
 });
 
 /** A chapter of the page, made from the table. */
