@@ -3,7 +3,7 @@ import { type DecisionContext, findPathRule, isInWorkspace } from './context.ts'
 import { type Need, ruleSays } from './finding.ts';
 import { isExactPathRule, type PathUse } from './path-rule.ts';
 import type { ResolvedPath } from './paths.ts';
-import { protectedWrite, sensitiveRead } from './protected.ts';
+import { processRead, protectedWrite, sensitiveRead } from './protected.ts';
 import { suggestPath } from './suggest.ts';
 
 const DEVICES = ['/dev/null', '/dev/stdout', '/dev/stderr', '/dev/stdin', '/dev/zero', '/dev/fd/1', '/dev/fd/2'];
@@ -26,14 +26,13 @@ export function pathObjections(context: DecisionContext, use: PathUse): readonly
       text: `${verb} ${shown(path)} ${says} ${ruleSays(rule)}.`,
     });
   }
-  if (use.use === 'read') return steps;
-  const guarded = protectedWrite(path, context.policy);
+  const guarded = use.use === 'read' ? processRead(path) : protectedWrite(path, context.policy);
   if (guarded !== undefined && exactRule(context, use, 'trusted') === undefined) {
     steps.push({
       stage: 'breaker',
       verdict: 'ask',
       subject: shown(path),
-      text: `Writing ${shown(path)} always asks: ${guarded}.`,
+      text: `${verb} ${shown(path)} always asks: ${guarded}.`,
     });
   }
   return steps;

@@ -1,4 +1,6 @@
+import { basename } from 'node:path';
 import type { Policy } from '../contracts/permission.ts';
+import { segmentRegex } from './folder-scan.ts';
 import { folded, isInside, type ResolvedPath } from './paths.ts';
 
 const PROTECTED_FOLDERS = [
@@ -114,6 +116,28 @@ function protectedPlace(place: string, policy: Policy): string | undefined {
   return system === undefined ? undefined : `${system} belongs to the system`;
 }
 
+/** Of a process, what holds its variables and all it has in memory: keys among them. */
+const PROCESS_SECRETS = ['environ', 'mem'];
+const PROCESS_FOLDER = /^\/(?:proc(?:\/[^/]+(?:\/task(?:\/[^/]+)?)?)?)?$/;
+
+/** Why reading this asks in every mode, or `undefined`: below /proc, in every spelling that could stand for it. */
+export function processRead(path: ResolvedPath): string | undefined {
+  const held = [path.lexical, path.real].some((place) => {
+    const name = place.startsWith('/proc/') ? basename(place) : '';
+    return /[$`]/.test(name) || PROCESS_SECRETS.some((secret) => segmentRegex(name).test(secret));
+  });
+  return held ? PROCESS_HOLDS : undefined;
+}
+
+/** The files of that kind a search through the folder comes by. */
+export function processSecretsIn(folder: string): readonly string[] {
+  return PROCESS_FOLDER.test(folder)
+    ? PROCESS_SECRETS.map((name) => `${folder === '/' ? '/proc' : folder}/${name}`)
+    : [];
+}
+
+export const PROCESS_HOLDS = 'it holds the keys and variables of a process';
+
 const SAMPLE = /\.(example|sample|template|dist|defaults?)$/;
 const SECRET_NAMES = [
   '.netrc',
@@ -160,7 +184,7 @@ function sensitivePlace(place: string, policy: Policy): string | undefined {
   if (/\.(pem|key|p12|pfx|jks|keystore|kdbx|asc)$/.test(name)) return `${name} may hold a private key`;
   if (/^id_[a-z0-9_-]+$/.test(name)) return `${name} may hold a private key`;
   if (SECRET_NAMES.includes(name)) return `${name} may hold credentials`;
-  if (/^\/proc\/.*\/(environ|mem|maps)$/.test(place)) return 'it holds the environment of a process';
+  if (/^\/proc\/.*\/(environ|mem|maps)$/.test(place)) return PROCESS_HOLDS;
   if (parts.some((part) => part === '.ssh' || part === '.aws' || part === '.gnupg'))
     return 'its folder holds credentials';
   const atHome = SECRET_HOME.find((part) => isInside(place, folded(`${policy.home}/${part}`)));
@@ -188,6 +212,7 @@ export const SECRET_GLOBS: readonly string[] = [
   '.ssh',
   '.aws',
   '.gnupg',
+  ...PROCESS_SECRETS.flatMap((name) => [`/proc/*/${name}`, `/proc/*/task/*/${name}`]),
 ];
 
 /** Some disks drop trailing dots and spaces, and alternate streams follow a colon. */

@@ -8,6 +8,7 @@ import { scanFolder, segmentRegex } from './folder-scan.ts';
 import { pathObjections } from './path-findings.ts';
 import { pathRuleMatches, ruleReachesInto } from './path-rule.ts';
 import { isInside } from './paths.ts';
+import { PROCESS_HOLDS, processSecretsIn } from './protected.ts';
 import type { NamedPath, SearchedPath, ShellPaths } from './shell-paths.ts';
 
 /** Everything that speaks against a command line, on its widest reading. */
@@ -89,8 +90,20 @@ function searchObjections(context: DecisionContext, named: readonly SearchedPath
         .slice(path.real.length)
         .split('/')
         .some((part) => leaves.some((name) => name.test(part)));
+    const held = use === 'read' ? processSecretsIn(path.real).find(isOpened) : undefined;
+    const holding: readonly TraceStep[] =
+      held === undefined
+        ? []
+        : [
+            {
+              stage: 'breaker',
+              verdict: 'ask',
+              subject: command,
+              text: `${command} would read ${held}, which always asks: ${PROCESS_HOLDS}.`,
+            },
+          ];
     const near = rules.filter((rule) => ruleReachesInto(rule, path.real, context.policy));
-    return near.flatMap((rule): readonly TraceStep[] => {
+    const ruled = near.flatMap((rule): readonly TraceStep[] => {
       const hit = scanFolder(
         context.fs,
         path.real,
@@ -119,6 +132,7 @@ function searchObjections(context: DecisionContext, named: readonly SearchedPath
         },
       ];
     });
+    return [...holding, ...ruled];
   });
 }
 
