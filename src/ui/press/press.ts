@@ -44,9 +44,12 @@ export function passTime(view: ViewState, { nowMs, quietMs }: PressContext): Vie
 export function nextChange(view: ViewState, { nowMs, quietMs }: PressContext): number | undefined {
   const { attention, keys, hint } = view;
   const due = [
-    attention.stage === 'pending' ? keys.lastKeyAtMs + quietMs : undefined,
+    // Also when the moment has passed since the question came: nothing else would open it.
+    attention.stage === 'pending' && view.overlay?.kind !== 'viewer'
+      ? Math.max(keys.lastKeyAtMs + quietMs, nowMs + 1)
+      : undefined,
     attention.stage === 'armed' ? attention.armedAtMs + DEAF_MS : undefined,
-    hint?.untilMs,
+    hint === undefined ? undefined : Math.max(hint.untilMs, nowMs + 1),
   ].filter((time): time is number => time !== undefined && time > nowMs);
   return due.length === 0 ? undefined : Math.min(...due);
 }

@@ -140,6 +140,8 @@ async function promptOf(parts: readonly DraftPart[], conversation: Conversation)
 async function send(how: 'prompt' | 'steer' | 'follow_up', words: Prompt, { conversation }: EffectHost): Promise<void> {
   const { agent } = conversation;
   if (agent.state().status === 'idle') {
+    // A run that has told its end may still be telling it to others.
+    await agent.waitForIdle();
     await agent.prompt(words);
     return;
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { nextChange } from '../../../src/ui/press/press.ts';
 import { openStage, type StageScreen } from '../screen/stage-screen.ts';
 import { asked, asks, begins, fails, over, permission, queued, starts } from '../screen/told.ts';
 
@@ -54,6 +55,18 @@ describe('a question hears', () => {
     screen.wait(600);
     screen.press('y');
     expect(answer(screen)).toEqual([]);
+  });
+
+  test('a letter also when the moment to open passed before anybody looked at the clock', () => {
+    const screen = stage();
+    const { keys, ...rest } = screen.view();
+    const view = {
+      ...rest,
+      keys: { ...keys, lastKeyAtMs: 1000 },
+      attention: { stage: 'pending', lastKeyAtMs: 1000 },
+    } as const;
+    const room = { height: 24, layOut: () => [] };
+    expect(nextChange(view, { nowMs: 5000, quietMs: 400, commands: [], viewer: room })).toBe(5001);
   });
 
   test('a letter once a draft was emptied again and left alone', () => {
