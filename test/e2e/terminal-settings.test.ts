@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { calls, says, text, toolUse } from '../support/api/reply.ts';
+import { calls, later, says, text, toolUse } from '../support/api/reply.ts';
+import { gate } from '../support/api/server.ts';
 import { openOuro } from '../support/open-ouro.ts';
 
 test('vim mode, keys of one’s own, a script for the status line, and a theme that follows the terminal', async () => {
@@ -41,12 +42,15 @@ test('vim mode, keys of one’s own, a script for the status line, and a theme t
 });
 
 test('an answer is told to somebody who has looked away only after a while; titles follow, and no sequence of a prompt gets into them', async () => {
-  await using ouro = await openOuro([says('Done.')], { settings: { notify: 'bell' } });
+  const answering = gate();
+  await using ouro = await openOuro([later(answering.closed, says('Done.'))], { settings: { notify: 'bell' } });
   const { terminal } = ouro;
   terminal.send('\x1b[O');
   terminal.paste('look\x1b]2;evil\x07 here');
   await terminal.waitForText(/^> look/m);
   terminal.press('enter');
+  await terminal.waitForScreen(() => terminal.bytes().includes('look here\x07'));
+  answering.open();
   await terminal.waitForText(/Done\./);
   await terminal.waitForScreen(() => /look here\x07[\s\S]*\x1b\]2;ouro\x07/.test(terminal.bytes()));
   const titles = [...terminal.bytes().matchAll(/\x1b\]2;([^\x07]*)\x07/g)].map(([, title]) => title);

@@ -35,7 +35,8 @@ export async function recallDraft(
   change: (update: (view: ViewState) => ViewState) => void,
   nowMs: number,
 ): Promise<void> {
-  const [draft, entries] = await Promise.all([port.load(), history.recent('folder', HISTORY_ENTRIES)]);
+  // Whatever becomes of the history: a draft that was taken up is shown.
+  const [draft, entries] = await Promise.all([port.load(), history.recent('folder', HISTORY_ENTRIES).catch(() => [])]);
   change((view) => {
     const { recall } = view.editor;
     const editor: EditorState = { ...view.editor, recall: { ...recall, entries: entries.toReversed() } };
