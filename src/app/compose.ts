@@ -6,6 +6,7 @@ import type { Conversation } from '../contracts/conversation.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
 import { asAgent } from './as-agent.ts';
+import { childVariables, keysAside } from './child-variables.ts';
 import { chooseModel } from './choose-model.ts';
 import { openDebugLog } from './debug-log.ts';
 import { besideSample } from './demo-place.ts';
@@ -53,23 +54,23 @@ export async function createConversation(given: RunOptions, surroundings: Enviro
 async function compose(given: RunOptions, started: StartedRun): Promise<Composed> {
   let port: AgentPort | undefined;
   const tell = async (event: AgentEvent) => port?.tell(event);
-  const { environment } = started;
   const cwd = await realpath(given.cwd);
   const [trust, session] = await Promise.all([
-    folderTrust(cwd, environment, given.trust),
-    openSession(given, environment, cwd),
+    folderTrust(cwd, started.environment, given.trust),
+    openSession(given, started.environment, cwd),
   ]);
   if (!session.ok) return session;
   started.owns(session.claim);
   const { trusted } = trust;
   // Nothing of the folder is read before this point but its name.
-  const git = trusted ? gitSnapshot(cwd, environment.variables) : Promise.resolve(undefined);
-  const files = await openLiveFiles({ given, environment, cwd, trust, tell });
+  const git = trusted ? gitSnapshot(cwd, started.environment.variables) : Promise.resolve(undefined);
+  const files = await openLiveFiles({ given, environment: started.environment, cwd, trust, tell });
   const [loaded, extensions] = [files.loaded(), files.extensions()];
   const role = asAgent(given, extensions.agents);
   if (!role.ok) return role;
   const options = await besideSample(role.options);
   const settings = loaded.merged;
+  const environment = keysAside(started.environment, settings);
   const choice = chooseModel(options, settings, environment, { ...session.stored, ...(await storedKey(environment)) });
   if (!choice.ok) return explainNoModel(choice.problem);
   const mode = firstMode(withStoredMode(options, session.stored), settings, environment);
@@ -133,7 +134,7 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
       permission_mode: live.now().mode,
     }),
     cwd,
-    variables: () => ({ ...environment.variables, ...files.loaded().merged.env }),
+    variables: () => childVariables(environment, files.loaded().merged),
     timeoutMs: knobsOf(environment, settings).hookTimeoutMs,
     fitsRule: permissions.fitsRule,
     tell: (event) => void tell(event),

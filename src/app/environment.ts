@@ -33,6 +33,8 @@ export type Environment = {
   readonly path: readonly string[];
   /** What child processes get, before the shell tool scrubs it further. */
   readonly variables: Readonly<Record<string, string>>;
+  /** Variables that hold keys of ours or of a provider; no child process gets them. */
+  readonly keys: Readonly<Record<string, string>>;
 };
 
 /** Limits in milliseconds and counts, from the environment; settings may say the same. */
@@ -61,7 +63,7 @@ const KNOBS = [
 ];
 
 /** Our own secrets; no child of ours ever sees them. */
-const SECRETS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'];
+export const SECRETS: readonly string[] = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'OPENAI_API_KEY'];
 
 export function readEnvironment(env: Readonly<Record<string, string | undefined>> = process.env): Environment {
   const home = given(env.HOME) ?? given(env.USERPROFILE) ?? (given(homedir()) || userInfo().homedir);
@@ -113,7 +115,8 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     isCi: given(env.CI) !== undefined,
     isSandbox: env.IS_SANDBOX === '1',
     path: (env.PATH ?? '').split(process.platform === 'win32' ? ';' : ':').filter((entry) => entry !== ''),
-    variables: forChildren(env),
+    variables: among(env, (name) => !SECRETS.includes(name)),
+    keys: among(env, (name) => SECRETS.includes(name)),
   };
 }
 
@@ -122,10 +125,13 @@ export function startDirectory(): string {
   return process.cwd();
 }
 
-function forChildren(env: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
+function among(
+  env: Readonly<Record<string, string | undefined>>,
+  fits: (name: string) => boolean,
+): Readonly<Record<string, string>> {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
-    if (value !== undefined && !SECRETS.includes(name)) kept[name] = value;
+    if (value !== undefined && fits(name)) kept[name] = value;
   }
   return kept;
 }

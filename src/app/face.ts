@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Conversation } from '../contracts/conversation.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { Settings } from '../contracts/settings.ts';
+import { childVariables } from './child-variables.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 import { keepSetting } from './keep-setting.ts';
 import { textOf } from './read-settings.ts';
@@ -23,7 +24,7 @@ export function faceOf({ environment, loaded, live, meter, choice, agent, branch
   return makeFace({
     ouroHome: environment.ouroHome,
     settings: () => loaded().merged,
-    variables: () => ({ ...environment.variables, ...loaded().merged.env }),
+    variables: () => childVariables(environment, loaded().merged),
     cwd: () => live.now().cwd,
     facts: () => {
       const { model, mode, cwd, title } = live.now();

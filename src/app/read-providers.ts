@@ -21,7 +21,7 @@ export type ReadProviders =
   | { readonly ok: false; readonly problem: string };
 
 /** Servers of other providers, by name: those of the settings, and what the environment says of OpenAI's own. */
-export function readProviders(settings: Settings, { variables, openAi }: Environment): ReadProviders {
+export function readProviders(settings: Settings, { variables, keys, openAi }: Environment): ReadProviders {
   const parsed = providers.safeParse(settings.providers ?? {});
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -31,7 +31,7 @@ export function readProviders(settings: Settings, { variables, openAi }: Environ
     };
   }
   const named = Object.entries(parsed.data).map(([name, { apiKeyEnv, ...server }]) => {
-    const apiKey = server.apiKey ?? (apiKeyEnv === undefined ? undefined : variables[apiKeyEnv]);
+    const apiKey = server.apiKey ?? (apiKeyEnv === undefined ? undefined : (keys[apiKeyEnv] ?? variables[apiKeyEnv]));
     return [name, { ...server, ...(apiKey === undefined ? {} : { apiKey }) }] as const;
   });
   const { openai, ...others } = Object.fromEntries(named);

@@ -17,6 +17,7 @@ import type { GitSnapshot } from '../prompt/environment.ts';
 import type { Transcript } from '../session/transcript.ts';
 import type { BashParts } from '../tools/bash/bash.ts';
 import { createCapResult } from '../tools/cap-result.ts';
+import { childVariables } from './child-variables.ts';
 import { type Earlier, repeatSpecs } from './earlier.ts';
 import type { Environment } from './environment.ts';
 import { gateWithHooks } from './hook-news.ts';
@@ -99,7 +100,7 @@ export function wireLoop(wiring: LoopWiring) {
     workspaceRoots: permissions.roots,
     sessionFolder: transcript.folder,
     ledger: wiring.ledger,
-    variables: () => ({ ...environment.variables, ...wiring.settings().env }),
+    variables: () => childVariables(environment, wiring.settings()),
     excluded: permissions.excluded,
     permissions,
     skills: {

@@ -10,6 +10,7 @@ import type { GateRecord } from '../permissions/gate.ts';
 import { lintRules } from '../permissions/lint.ts';
 import { createCallGuards } from './call-guards.ts';
 import { changePermissions } from './change-permissions.ts';
+import { childVariables } from './child-variables.ts';
 import type { LiveState } from './live-state.ts';
 import { type GateBounds, type GateWiring, hookRefusal, makeGate } from './make-gate.ts';
 import { makePolicy, type PolicySource, type PolicySources } from './make-policy.ts';
@@ -64,7 +65,7 @@ export function wirePermissions(wiring: PermissionWiring): Permissions {
   const changes = changePermissions({ ...wiring, home: environment.home, ouroHome: environment.ouroHome });
   const source = makePolicy({ ...wiring, live: live.now, current: changes.current });
   const guards = createCallGuards(
-    () => ({ ...environment.variables, ...wiring.loaded().merged.env }),
+    () => childVariables(environment, wiring.loaded().merged),
     (at) => source.policy(at),
   );
   const denials: Denial[] = [];

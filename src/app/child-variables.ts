@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import type { Settings } from '../contracts/settings.ts';
+import { type Environment, SECRETS } from './environment.ts';
+
+const keyed = z.looseObject({ apiKeyEnv: z.string() });
+
+/** The surroundings with the keys that the settings name for providers put aside, as ours are from the start. */
+export function keysAside(environment: Environment, settings: Settings): Environment {
+  const names = keyNames(settings);
+  const { variables } = environment;
+  const taken = Object.entries(variables).filter(([name]) => names.has(name));
+  return {
+    ...environment,
+    keys: { ...environment.keys, ...Object.fromEntries(taken) },
+    variables: without(names, variables),
+  };
+}
+
+/** What a command, a hook or a script of somebody gets: the surroundings and what the settings add, without keys. */
+export function childVariables(environment: Environment, settings: Settings): Readonly<Record<string, string>> {
+  return without(keyNames(settings), { ...environment.variables, ...settings.env });
+}
+
+function keyNames({ providers = {} }: Settings): ReadonlySet<string> {
+  const named = Object.values(providers).flatMap((provider) => {
+    const read = keyed.safeParse(provider);
+    return read.success ? [read.data.apiKeyEnv] : [];
+  });
+  return new Set([...SECRETS, ...named]);
+}
+
+function without(
+  names: ReadonlySet<string>,
+  variables: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => !names.has(name)));
+}

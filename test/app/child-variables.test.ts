@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { calls, says, toolUse } from '../support/api/reply.ts';
+import { composed } from '../support/composed.ts';
+import { startOpenAiServer } from '../support/openai-server.ts';
+import { createTempProject } from '../support/temp-project.ts';
+
+test('keys of providers are used for requests, and reach no command, hook, server or script', async () => {
+  await using project = await createTempProject();
+  await using server = await startOpenAiServer({
+    turns: [calls(toolUse('Bash', { command: 'env > by-command' })), says('Done.')],
+  });
+  const look = (name: string) => `env > '${project.dir}/${name}'`;
+  const expanded = (name: string) => `<\${${name}:-none}>`;
+  const settings = {
+    model: 'mine/small',
+    providers: { mine: { baseUrl: `${server.url}/v1`, apiKeyEnv: 'MINE_KEY', contextWindow: 64_000 } },
+    env: { FROM_SETTINGS: 'seen' },
+    permissions: { allow: ['Bash'], defaultMode: 'acceptEdits' },
+    hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: look('by-hook') }] }] },
+    statusLine: { type: 'command', command: `${look('by-script')}; echo line` },
+    mcpServers: {
+      looking: {
+        command: '/bin/sh',
+        args: ['-c', look('by-server')],
+        env: { ONE: expanded('MINE_KEY'), TWO: expanded('OPENAI_API_KEY'), FROM_SETTINGS: 'seen' },
+      },
+    },
+  };
+  const secrets = { MINE_KEY: 'sk-mine', OPENAI_API_KEY: 'sk-open', ANTHROPIC_AUTH_TOKEN: 'sk-token' };
+  const { conversation, close } = await composed(
+    project,
+    server.url,
+    { settings: JSON.stringify(settings) },
+    { ...secrets, PLAIN: 'plain' },
+  );
+  await conversation.agent.prompt('go');
+  expect(await conversation.statusLine?.()).toBe('line');
+  await close();
+  expect(server.all()[0]?.headers.authorization).toBe('Bearer sk-mine');
+  for (const name of ['by-command', 'by-hook', 'by-script', 'by-server']) {
+    const seen = await project.read(name);
+    expect([name, seen]).toEqual([name, expect.stringContaining('FROM_SETTINGS=seen')]);
+    expect([name, seen]).toEqual([name, expect.not.stringMatching(/sk-(?:mine|open|token|ant)/)]);
+  }
+  expect((await project.read('by-server')).match(/=<none>/g)).toHaveLength(2);
+  expect(await project.read('by-command')).toContain('PLAIN=plain');
+});
