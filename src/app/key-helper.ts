@@ -1,5 +1,4 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { runFile } from '../lib/run-file.ts';
 
 const TIMEOUT_MS = 10_000;
 /** Keys of helpers are short-lived; this one is asked for anew after a while. */
@@ -21,7 +20,7 @@ export function createKeyHelper(
   let known: { readonly key: string; readonly atMs: number } | undefined;
   async function key(): Promise<string> {
     if (known !== undefined && now() - known.atMs < KEEP_MS) return known.key;
-    const { stdout } = await promisify(execFile)('/bin/sh', ['-c', command], {
+    const stdout = await runFile('/bin/sh', ['-c', command], {
       env: { ...variables },
       timeout: TIMEOUT_MS,
       killSignal: 'SIGKILL',

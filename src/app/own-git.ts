@@ -1,5 +1,4 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { runFile } from '../lib/run-file.ts';
 import { hardenedGitEnvironment, hardenGit } from '../permissions/bash/harden-git.ts';
 
 const TIMEOUT_MS = 2_000;
@@ -12,11 +11,10 @@ export async function ownGit(
   variables: Readonly<Record<string, string>>,
 ): Promise<string> {
   const kept = Object.entries(variables).filter(([name]) => !name.startsWith('GIT_'));
-  const { stdout } = await promisify(execFile)('git', [...hardenGit(args)], {
+  return runFile('git', hardenGit(args), {
     cwd,
     env: { ...Object.fromEntries(kept), ...hardenedGitEnvironment(), LC_ALL: 'C' },
     timeout: TIMEOUT_MS,
     maxBuffer: MAX_BYTES,
   });
-  return stdout;
 }

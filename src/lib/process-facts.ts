@@ -1,6 +1,5 @@
-import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { promisify } from 'node:util';
+import { runFile } from './run-file.ts';
 
 /** A living process, as far as anybody may know it. */
 export type ProcessFacts = {
@@ -68,7 +67,7 @@ function startedAfter(pid: number | undefined): (candidate: number) => boolean {
 async function fromPs(): Promise<readonly ProcessFacts[]> {
   const columns = 'pid=,ppid=,pgid=,state=,lstart=,command=';
   try {
-    const { stdout } = await promisify(execFile)('ps', ['-A', '-E', '-ww', '-o', columns], { maxBuffer: 64_000_000 });
+    const stdout = await runFile('ps', ['-A', '-E', '-ww', '-o', columns], { maxBuffer: 64_000_000 });
     return stdout.split('\n').flatMap((line) => {
       const [pid, parent, groupId, state = 'Z', ...rest] = line.trim().split(/\s+/);
       if (state.startsWith('Z')) return [];

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
 import type { CallContext, Tool, ToolOutcome } from '../contracts/tool.ts';
+import { asJson } from '../lib/as-json.ts';
 
 /** A tool as its author writes it. What is left out is answered with the most cautious value. */
 export type ToolDefinition<Schema extends z.ZodType<JsonObject>> = {
@@ -61,7 +62,7 @@ export function buildTool<Schema extends z.ZodType<JsonObject>>(definition: Tool
 
 function jsonSchema(schema: z.ZodType): JsonObject {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input' });
-  return z.record(z.string(), z.json()).parse(JSON.parse(JSON.stringify(rest)));
+  return asJson(rest);
 }
 
 function kindOf(input: JsonValue): string {

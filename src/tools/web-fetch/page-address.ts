@@ -1,6 +1,5 @@
-import { isIP } from 'node:net';
 import { ToolFailure } from '../../contracts/tool.ts';
-import { isPublicAddress } from './public-address.ts';
+import { isAddress, isPublicAddress } from './public-address.ts';
 
 /** Where names lead, and which addresses beyond the public internet the user opened. */
 export type Network = {
@@ -29,7 +28,7 @@ export function readUrl(text: string): URL {
 /** Resolves the host and refuses what is not public. Plain http becomes https, except where the user opened an address. */
 export async function checkAddress(url: URL, network: Network): Promise<CheckedAddress> {
   const host = hostOf(url);
-  const addresses = isIP(host) === 0 ? await resolved(host, network) : [host];
+  const addresses = isAddress(host) ? [host] : await resolved(host, network);
   const opened = addresses.every((address) => network.isAllowedAddress?.(address) === true);
   if (!opened && !addresses.every(isPublicAddress)) {
     throw new ToolFailure(

@@ -26,6 +26,11 @@ export function isPublicAddress(address: string): boolean {
   return six !== undefined && isPublicV6(six);
 }
 
+/** An address rather than a name. */
+export function isAddress(text: string): boolean {
+  return parseV4(text) !== undefined || parseV6(text) !== undefined;
+}
+
 function isPublicV4(bits: number): boolean {
   return !CLOSED_V4.some(([network, length]) => {
     const size = 2 ** (32 - length);
