@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type Script, startApiServer } from '../support/api/server.ts';
-import { runOuro } from '../support/run-ouro.ts';
+import { runHere } from '../support/run-here.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 const DOCS = join(import.meta.dirname, '../../docs');
@@ -55,10 +55,10 @@ test.each(EXAMPLES)(
       const path = await project.write(name, text);
       if (name.endsWith('.sh')) await chmod(path, 0o755);
     }
-    await runOuro(project, ['trust']);
+    await runHere(project, ['trust']);
     await using api = await startApiServer({ turns });
     const [line = ''] = blocks.filter(({ name }) => name === 'run').map(({ text }) => text.trim());
-    const { code, stdout, stderr } = await runOuro(project, wordsOf(line), api.url);
+    const { code, stdout, stderr } = await runHere(project, wordsOf(line), api.url);
     expect(code, stderr).toBe(0);
     const seen = `${stdout}${api.requests().map(({ raw }) => raw)}`;
     for (const each of words) expect(seen).toContain(each);

@@ -8,6 +8,7 @@ import { type ApiBlock, calls, halfCall, later, says, toolUse } from '../support
 import { gate, startApiServer } from '../support/api/server.ts';
 import { bareEnvironment, terminalEnvironment } from '../support/environment.ts';
 import { expectNoneLeft, processesMarked } from '../support/processes.ts';
+import { runHere } from '../support/run-here.ts';
 import { LAUNCHER, runOuro, startOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 import { openTerminal } from '../support/virtual-terminal.ts';
@@ -45,7 +46,7 @@ function textOf(content: unknown): string {
 /** One reply full of calls, and what came of each. */
 async function outcomesOf(blocks: readonly ApiBlock[], args: readonly string[] = FREE) {
   await using server = await startApiServer({ turns: [calls(...blocks), says('seen')] });
-  const end = await runOuro(project, ['-p', 'go', ...args], server.url);
+  const end = await runHere(project, ['-p', 'go', ...args], server.url);
   expect(end).toMatchObject({ code: 0, stdout: 'seen\n' });
   expect(server.all().flatMap(({ violation }) => violation ?? [])).toEqual([]);
   return resultsIn(server.requests()[1]?.raw);
@@ -99,7 +100,7 @@ test('a large result is kept whole: the model gets its head, its tail and the pl
       return [calls(toolUse('Grep', input, 'big')), calls(look), says('seen')][index];
     },
   });
-  await runOuro(project, ['-p', 'go'], server.url);
+  await runHere(project, ['-p', 'go'], server.url);
   const { big = '', look } = resultsIn(server.requests()[2]?.raw);
   expect(look).toContain('2000→many.txt:2000:found 1999');
   expect(big.length).toBeLessThan(30_000);
@@ -203,7 +204,7 @@ describe('a file that cannot be written keeps its old content', () => {
         says('seen'),
       ],
     });
-    await runOuro(project, ['-p', 'go', ...FREE], server.url);
+    await runHere(project, ['-p', 'go', ...FREE], server.url);
     const { write, edit } = resultsIn(server.requests()[2]?.raw);
     const content = await project.read('locked/a.txt');
     await chmod(join(project.dir, 'locked'), 0o755);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { calls, says, status, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { startJsonHost } from '../support/json-host.ts';
-import { runOuro } from '../support/run-ouro.ts';
+import { runHere } from '../support/run-here.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 const ALLOWS = '{"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}}';
@@ -82,7 +82,7 @@ test('a Stop hook that always objects is heard a bounded number of times', async
   await using project = await createTempProject();
   await using api = await startApiServer({ turns: () => says('Done.') });
   const hooks = { Stop: hook(`${HEARING}; echo 'You have not finished.' >&2; exit 2`) };
-  const { code, stdout } = await runOuro(project, ['-p', 'go', '--settings', JSON.stringify({ hooks })], api.url);
+  const { code, stdout } = await runHere(project, ['-p', 'go', '--settings', JSON.stringify({ hooks })], api.url);
   expect([code, stdout]).toEqual([0, 'Done.\n']);
   const heard = (await project.read('heard.jsonl'))
     .trim()
@@ -100,7 +100,7 @@ test('a guard whose script was removed is told at the start and blocks its step'
   });
   const hooks = { PreToolUse: hook('node "$OURO_PROJECT_DIR"/hooks/guard.mjs') };
   const flags = ['-p', 'go', '--allowedTools', 'Bash', '--settings', JSON.stringify({ hooks })];
-  const { code, stderr } = await runOuro(project, flags, api.url);
+  const { code, stderr } = await runHere(project, flags, api.url);
   expect(code).toBe(0);
   expect(stderr).toContain(`${project.dir}/hooks/guard.mjs is not there`);
   expect(api.requests()[1]?.raw).toContain('the step is not taken');

@@ -7,6 +7,7 @@ import { startApiServer } from '../support/api/server.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { startOAuthServer } from '../support/oauth-server.ts';
 import { expectNoneLeft } from '../support/processes.ts';
+import { runHere } from '../support/run-here.ts';
 import { LAUNCHER, runOuro, startOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -14,7 +15,7 @@ const NODE = { env: { PATH: process.env.PATH ?? '' } };
 const SERVER = { command: 'node', args: [EVERYTHING] };
 
 async function ouro(project: TempProject, ...args: readonly string[]) {
-  const { code, stdout, stderr } = await runOuro(project, args, undefined, NODE);
+  const { code, stdout, stderr } = await runHere(project, args, undefined, NODE);
   return { code, text: `${stdout}${stderr}` };
 }
 
@@ -43,7 +44,7 @@ test('a server of the project starts after trust and approval, not before', asyn
   await using project = await createTempProject({ '.mcp.json': config });
   await using api = await startApiServer({ turns: () => says('Fine.') });
   const toolsOffered = async () => {
-    const { stderr } = await runOuro(project, ['-p', 'go'], api.url, NODE);
+    const { stderr } = await runHere(project, ['-p', 'go'], api.url, NODE);
     return { stderr, names: api.requests().at(-1)?.raw.includes('mcp__every__echo') };
   };
   expect((await toolsOffered()).names).toBe(false);
@@ -97,7 +98,7 @@ test('servers that never come up cost a script their time limit and nothing else
     'servers.json': JSON.stringify({ mcpServers: Object.fromEntries(entries) }),
   });
   await using api = await startApiServer({ turns: () => says('Fine.') });
-  const env = { ...NODE.env, OURO_MCP_TIMEOUT_MS: '3000' };
+  const env = { ...NODE.env, OURO_MCP_TIMEOUT_MS: '1500' };
   const { code } = await runOuro(project, ['-p', 'go', '--mcp-config', 'servers.json'], api.url, { env });
   expect(code).toBe(0);
   expect(api.requests()[0]?.raw.match(/mcp__s\d+__echo/g)).toHaveLength(2);
@@ -130,7 +131,7 @@ test('resources come along by @ and by tools, and prompts are commands', async (
       'ListMcpResources',
       'ReadMcpResource',
     ];
-    return runOuro(project, args, api.url, NODE);
+    return runHere(project, args, api.url, NODE);
   };
   await ask('what does @every:demo://resource/static/document/features.md say, and which resource is there?');
   await ask('/mcp__every__args-prompt Paris');

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { calls, says, status, toolUse } from '../support/api/reply.ts';
 import { type Script, startApiServer } from '../support/api/server.ts';
 import { startOpenAiServer } from '../support/openai-server.ts';
+import { runHere } from '../support/run-here.ts';
 import { runOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -21,7 +22,7 @@ const NO_KEY = { ANTHROPIC_API_KEY: undefined, ANTHROPIC_BASE_URL: undefined };
 /** Models of the requests one run makes. */
 async function modelsAsked(args: readonly string[], script: Script, env: Readonly<Record<string, string>> = {}) {
   await using server = await startApiServer(script);
-  const end = await runOuro(project, ['-p', 'hi', ...args], server.url, { env });
+  const end = await runHere(project, ['-p', 'hi', ...args], server.url, { env });
   return {
     ...end,
     models: server.requests().map(({ body }) => body.model),
@@ -58,7 +59,7 @@ describe('where the key comes from', () => {
   test('a command in the settings prints it; one that fails is told, and nothing is sent', async () => {
     await using server = await startApiServer({ turns: [], after: says('in'), apiKey: 'made-up-key' });
     const run = (command: string) =>
-      runOuro(project, ['-p', 'hi', '--settings', JSON.stringify({ apiKeyHelper: command })], server.url, {
+      runHere(project, ['-p', 'hi', '--settings', JSON.stringify({ apiKeyHelper: command })], server.url, {
         env: { ANTHROPIC_API_KEY: undefined },
       });
     const [good, bad] = await Promise.all([run('echo made-up-key'), run('exit 3')]);
@@ -91,7 +92,7 @@ describe('an OpenAI-compatible server', () => {
   ])('is reached %s, runs tools, and no other call is made', async (how, named) => {
     await using server = await startOpenAiServer(script);
     const { args, env } = named(server.url);
-    expect(await runOuro(project, ['-p', 'what is in a.txt?', ...args], undefined, { env })).toMatchObject({
+    expect(await runHere(project, ['-p', 'what is in a.txt?', ...args], undefined, { env })).toMatchObject({
       code: 0,
       stdout: 'It says alpha.\n',
       stderr: '',
@@ -117,7 +118,7 @@ describe('an OpenAI-compatible server', () => {
     const address = server.address();
     const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/v1`;
     try {
-      expect(await runOuro(project, ['-p', 'hi', '--model', `${url}#any`], undefined, { env: NO_KEY })).toMatchObject({
+      expect(await runHere(project, ['-p', 'hi', '--model', `${url}#any`], undefined, { env: NO_KEY })).toMatchObject({
         code: 0,
         stdout: 'From afar.\n',
       });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
+import { runHere } from '../support/run-here.ts';
 import { runOuro, startOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -23,41 +24,41 @@ async function records(project: TempProject) {
 
 test('ouro permissions explains one call, many cases, and finds rules without effect', async () => {
   await using project = await createTempProject(settings({ permissions: { deny: ['Bash(rm:*)'] } }));
-  const one = await runOuro(project, ['permissions', 'explain', '--allow', 'Bash(ls:*)', 'Bash', 'ls; rm x']);
+  const one = await runHere(project, ['permissions', 'explain', '--allow', 'Bash(ls:*)', 'Bash', 'ls; rm x']);
   const rule = `Bash(rm:*) (${join(project.dir, '.claude/settings.json')}:1)`;
   expect(one).toMatchObject({
     code: 0,
     stdout: expect.stringContaining(`deny\n  deny     deny rm x is denied by ${rule}`),
   });
   const cases = '{"id":1,"tool":"Bash","input":"ls"}\nnot json\n{"id":2,"tool":"Bash","input":{"command":"rm x"}}';
-  const many = await runOuro(project, ['permissions', 'explain', '--batch'], undefined, { stdin: cases });
+  const many = await runHere(project, ['permissions', 'explain', '--batch'], undefined, { stdin: cases });
   expect(lines(many.stdout).map(({ id, verdict }) => [id, verdict])).toEqual([
     [1, 'allow'],
     [undefined, 'ask'],
     [2, 'deny'],
   ]);
   expect(many).toMatchObject({ code: 1, stderr: expect.stringContaining('Line 2: not JSON') });
-  const lint = await runOuro(project, ['permissions', 'lint', '--allow', 'Bash(rm -f a)']);
+  const lint = await runHere(project, ['permissions', 'lint', '--allow', 'Bash(rm -f a)']);
   expect(lint).toMatchObject({ code: 1, stdout: expect.stringContaining('shadowed: Bash(rm -f a)') });
-  expect(await runOuro(project, ['permissions', 'prove'])).toMatchObject({ code: 2, stdout: '' });
+  expect(await runHere(project, ['permissions', 'prove'])).toMatchObject({ code: 2, stdout: '' });
 });
 
 test('a folder is trusted, listed, changed, approved anew and forgotten', async () => {
   await using project = await createTempProject(settings({ permissions: { allow: ['Bash(touch:*)'] } }));
   const explained = async () => {
-    const { stdout, stderr } = await runOuro(project, ['permissions', 'explain', 'Bash', 'touch x']);
+    const { stdout, stderr } = await runHere(project, ['permissions', 'explain', 'Bash', 'touch x']);
     return [
       stdout.split('\n')[0],
       stderr.includes('not trusted') ? 'untrusted' : stderr.includes('changed') ? 'changed' : 'trusted',
     ];
   };
   expect(await explained()).toEqual(['ask', 'untrusted']);
-  expect((await runOuro(project, ['trust'])).stdout).toContain('rule         allows Bash(touch:*)');
+  expect((await runHere(project, ['trust'])).stdout).toContain('rule         allows Bash(touch:*)');
   expect(await explained()).toEqual(['allow', 'trusted']);
-  expect((await runOuro(project, ['trust', '--list'])).stdout).toContain(project.dir);
+  expect((await runHere(project, ['trust', '--list'])).stdout).toContain(project.dir);
   await project.write('.claude/settings.json', JSON.stringify({ permissions: { allow: ['Bash'] } }));
   expect(await explained()).toEqual(['ask', 'changed']);
-  await runOuro(project, ['trust', '--revoke']);
+  await runHere(project, ['trust', '--revoke']);
   expect(await explained()).toEqual(['ask', 'untrusted']);
 });
 
@@ -121,7 +122,7 @@ test.each([
   await using server = await startApiServer({
     turns: [calls(toolUse('Write', { file_path: 'new.txt', content: 'x' })), says('done')],
   });
-  const { code } = await runOuro(project, ['-p', 'go', '--permission-mode', mode], server.url);
+  const { code } = await runHere(project, ['-p', 'go', '--permission-mode', mode], server.url);
   const written = await stat(join(project.dir, 'new.txt')).then(
     () => 'written',
     () => 'denied',
@@ -185,12 +186,12 @@ test('a host is asked with suggestions, and what it answers holds from then on',
 
 test('/permissions and /why answer where there is no screen', async () => {
   await using project = await createTempProject(settings({ permissions: { deny: ['Bash(rm:*)', 'Bosh(x)'] } }));
-  const { stdout, stderr } = await runOuro(project, ['-p', '/permissions', '--model', 'demo']);
+  const { stdout, stderr } = await runHere(project, ['-p', '/permissions', '--model', 'demo']);
   expect(stdout).toContain('Mode: default');
   expect(stdout).toContain(`deny   Bash(rm:*) (${join(project.dir, '.claude/settings.json')}:1)`);
   expect(stdout).toContain('not trusted');
   expect(stderr).toContain('Bosh(x)');
-  expect((await runOuro(project, ['-p', '/why', '--model', 'demo'])).stderr).toContain('Nothing was decided yet.');
+  expect((await runHere(project, ['-p', '/why', '--model', 'demo'])).stderr).toContain('Nothing was decided yet.');
 });
 
 test('what a hook refuses is a denial like any other: in the result, in the transcript, with its reason', async () => {
@@ -200,7 +201,7 @@ test('what a hook refuses is a denial like any other: in the result, in the tran
     }),
   );
   await using server = await startApiServer({ turns: [calls(toolUse('Bash', { command: 'ls' }, 'a')), says('done')] });
-  const { stdout } = await runOuro(project, ['-p', 'go', '--trust', '--output-format', 'json'], server.url);
+  const { stdout } = await runHere(project, ['-p', 'go', '--trust', '--output-format', 'json'], server.url);
   expect(JSON.parse(stdout).permission_denials).toMatchObject([
     { tool_use_id: 'a', reason: expect.stringContaining('not today') },
   ]);

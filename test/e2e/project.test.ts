@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EVERYTHING } from '../mcp/servers.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, type Script, startApiServer } from '../support/api/server.ts';
-import { runOuro, startOuro } from '../support/run-ouro.ts';
+import { runHere } from '../support/run-here.ts';
+import { startOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 const NODE = { env: { PATH: process.env.PATH ?? '' } };
@@ -53,7 +54,7 @@ afterAll(() => project.remove());
 
 async function ask(prompt: string, turns: Script['turns'], ...args: readonly string[]) {
   await using api: ApiServer = await startApiServer({ turns });
-  const { code, stdout, stderr } = await runOuro(project, ['-p', prompt, ...args], api.url, NODE);
+  const { code, stdout, stderr } = await runHere(project, ['-p', prompt, ...args], api.url, NODE);
   return { code, stdout, stderr, requests: api.requests().map(({ raw }) => raw) };
 }
 
@@ -69,8 +70,8 @@ test('before it is trusted, a project is text to read and nothing that acts', as
 });
 
 test('trusted, it is read as a whole: memory, rules, commands, skills, agents, hooks, servers', async () => {
-  await runOuro(project, ['trust'], undefined, NODE);
-  await runOuro(project, ['mcp', 'approve', 'every'], undefined, NODE);
+  await runHere(project, ['trust'], undefined, NODE);
+  await runHere(project, ['mcp', 'approve', 'every'], undefined, NODE);
   const turns: Script['turns'] = [
     calls(
       toolUse('Read', { file_path: `${project.dir}/src/api/index.ts` }, 'toolu_1'),

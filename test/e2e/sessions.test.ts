@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { picture } from '../checkpoints/disk-picture.ts';
 import { calls, says, text, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, type Script, startApiServer } from '../support/api/server.ts';
+import { runHere } from '../support/run-here.ts';
 import { runOuro } from '../support/run-ouro.ts';
 import { storedFile, storedFiles } from '../support/stored-sessions.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
@@ -22,12 +23,15 @@ afterEach(async () => {
   await project.remove();
 });
 
-const ouro = (...args: readonly string[]) => runOuro(project, args, server?.url, { env: { IS_SANDBOX: '1' } });
+const SETTINGS = { env: { IS_SANDBOX: '1' } };
+const ouro = (...args: readonly string[]) => runHere(project, args, server?.url, SETTINGS);
 
+/** What one process has said and done, for others to find. */
 async function talk(turns: Script['turns'], ...args: readonly string[]): Promise<void> {
   await server?.close();
   server = await startApiServer({ turns });
-  expect(await ouro('-p', ...args, '--dangerously-skip-permissions')).toMatchObject({ code: 0, stderr: '' });
+  const all = ['-p', ...args, '--dangerously-skip-permissions'];
+  expect(await runOuro(project, all, server.url, SETTINGS)).toMatchObject({ code: 0, stderr: '' });
 }
 
 test('sessions are listed, named, searched, read, exported and deleted', async () => {

@@ -7,7 +7,8 @@ import { type ApiTurn, calls, later, says, toolUse } from '../support/api/reply.
 import { gate, startApiServer } from '../support/api/server.ts';
 import { terminalEnvironment } from '../support/environment.ts';
 import { expectNoneLeft } from '../support/processes.ts';
-import { LAUNCHER, runOuro, startOuro } from '../support/run-ouro.ts';
+import { runHere } from '../support/run-here.ts';
+import { LAUNCHER, startOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 import { openTerminal } from '../support/virtual-terminal.ts';
 
@@ -73,7 +74,7 @@ test('several work side by side, each in its own place with its own reads, and r
       return turn;
     },
   });
-  const { code, stdout } = await runOuro(project, ['-p', 'go', ...ALL], server.url);
+  const { code, stdout } = await runHere(project, ['-p', 'go', ...ALL], server.url);
   expect(code).toBe(0);
   const of = (name: string) => server.requests().filter(({ raw }) => raw.includes(`"You are ${name}"`));
   const last = server.requests().at(-1)?.raw ?? '';
@@ -102,7 +103,7 @@ test('a sub-agent may do at most what its parent may, and a looking one nothing 
   });
   await using server = await startApiServer({ turns: play });
   const args = ['-p', 'go', '--permission-mode', 'acceptEdits', '--output-format', 'json', '--', 'go'];
-  const { code, stdout } = await runOuro(project, args, server.url);
+  const { code, stdout } = await runHere(project, args, server.url);
   expect(code).toBe(0);
   const denied = JSON.parse(stdout).permission_denials.map(({ tool_name, tool_input }: never) => [
     tool_name,
@@ -148,7 +149,7 @@ test('what one has read does not count for another: nobody writes over what they
       return turn;
     },
   });
-  await runOuro(project, ['-p', 'go', '--permission-mode', 'acceptEdits'], server.url);
+  await runHere(project, ['-p', 'go', '--permission-mode', 'acceptEdits'], server.url);
   expect(await project.read('a.txt')).toBe('by Bob\n');
   const last = (words: string, not: string) =>
     server.requests().findLast(({ raw }) => raw.includes(words) && !raw.includes(not))?.raw ?? '';

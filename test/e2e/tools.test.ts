@@ -5,7 +5,8 @@ import { gate, startApiServer } from '../support/api/server.ts';
 import { citedText, webSearch } from '../support/api/server-blocks.ts';
 import { terminalEnvironment } from '../support/environment.ts';
 import { startOpenAiServer } from '../support/openai-server.ts';
-import { LAUNCHER, runOuro, startOuro } from '../support/run-ouro.ts';
+import { runHere } from '../support/run-here.ts';
+import { LAUNCHER, startOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 import { openTerminal } from '../support/virtual-terminal.ts';
 
@@ -29,7 +30,7 @@ test('every tool is offered by the name models know, all together in under six t
   await using server = await startApiServer({
     turns: [calls(toolUse('Skill', { name: 'greet', args: 'Ann' }, 'toolu_skill')), says('Hello, hello.')],
   });
-  const { code } = await runOuro(project, ['-p', 'greet Ann', '--trust'], server.url);
+  const { code } = await runHere(project, ['-p', 'greet Ann', '--trust'], server.url);
   expect(code).toBe(0);
   const tools: readonly { readonly name: string }[] = JSON.parse(server.requests()[0]?.raw ?? '{}').tools;
   expect(tools.map(({ name }) => name)).toEqual(BUILT_IN);
@@ -49,7 +50,7 @@ test('a web search is run by the provider on the side, and counted; a model with
         : undefined,
   });
   const args = ['-p', 'look it up', '--allowedTools', 'WebSearch', '--output-format', 'json'];
-  const { code, stdout } = await runOuro(project, args, server.url);
+  const { code, stdout } = await runHere(project, args, server.url);
   expect(code).toBe(0);
   expect(server.sideRequests()[0]?.body.tools).toMatchObject([
     { name: 'web_search', allowed_domains: ['example.com'] },
@@ -59,7 +60,7 @@ test('a web search is run by the provider on the side, and counted; a model with
   expect(Object.keys(JSON.parse(stdout).modelUsage)).toHaveLength(2);
 
   await using local = await startOpenAiServer({ turns: [says('fine')] });
-  await runOuro(project, ['-p', 'hi', '--model', `${local.url}/v1#small`]);
+  await runHere(project, ['-p', 'hi', '--model', `${local.url}/v1#small`]);
   expect(local.requests()[0]?.raw).toContain('"WebFetch"');
   expect(local.requests()[0]?.raw).not.toContain('"WebSearch"');
 });
@@ -68,7 +69,7 @@ test('a page inside the private network is not fetched, whatever is allowed', as
   await using server = await startApiServer({
     turns: [calls(toolUse('WebFetch', { url: 'http://127.0.0.1:1/', prompt: 'what?' })), says('No.')],
   });
-  const { code } = await runOuro(project, ['-p', 'go', '--allowedTools', 'WebFetch'], server.url);
+  const { code } = await runHere(project, ['-p', 'go', '--allowedTools', 'WebFetch'], server.url);
   expect(code).toBe(0);
   expect(server.requests()[1]?.raw).toMatch(/not on the public internet|private|loopback/);
   expect(server.sideRequests()).toEqual([]);
@@ -109,7 +110,7 @@ test('a notebook is read by cell, and one cell of it edited', async () => {
       says('Done.'),
     ],
   });
-  const { code } = await runOuro(project, ['-p', 'go', '--permission-mode', 'acceptEdits'], server.url);
+  const { code } = await runHere(project, ['-p', 'go', '--permission-mode', 'acceptEdits'], server.url);
   expect(code).toBe(0);
   expect(await project.read('n.ipynb')).toBe(book.replace('a = 1', 'a = 2'));
 });

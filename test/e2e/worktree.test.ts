@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
+import { runHere } from '../support/run-here.ts';
 import { runOuro } from '../support/run-ouro.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
@@ -11,24 +12,24 @@ test('-w works on a branch of its own, keeps what was made there and clears away
     turns: (_, index) =>
       index === 0 ? calls(toolUse('Write', { file_path: 'made.txt', content: 'new\n' }, 'toolu_1')) : says('Done.'),
   });
-  const untrusted = await runOuro(project, ['-w', 'idea', '-p', 'make it'], api.url);
+  const untrusted = await runHere(project, ['-w', 'idea', '-p', 'make it'], api.url);
   expect(untrusted).toMatchObject({ code: 1, stderr: expect.stringContaining('needs a folder you trust') });
-  await runOuro(project, ['trust']);
+  await runHere(project, ['trust']);
   const made = await runOuro(project, ['-p', 'make it', '-w', 'idea', '--permission-mode', 'acceptEdits'], api.url);
   expect(made).toMatchObject({ code: 0, stdout: 'Done.\n', stderr: expect.stringContaining('on branch ouro/idea') });
   await expect(project.read('made.txt')).rejects.toThrow('ENOENT');
   expect(await project.git('worktree', 'list')).toContain('[ouro/idea]');
   expect(await project.git('status', '--porcelain')).toBe('');
-  const idle = await runOuro(project, ['-p', 'look', '-w'], api.url);
+  const idle = await runHere(project, ['-p', 'look', '-w'], api.url);
   expect(idle.stderr).toContain('Nothing was changed, so the worktree is gone again.');
   expect((await project.git('worktree', 'list')).trim().split('\n')).toHaveLength(2);
 });
 
 test('a name that is none, and a folder without a repository, are told', async () => {
   await using project = await createTempProject({ 'notes.txt': 'one\n' });
-  await runOuro(project, ['trust']);
-  const name = await runOuro(project, ['-p', 'x', '-w', '../up'], 'http://127.0.0.1:9');
-  const none = await runOuro(project, ['-p', 'x', '-w', 'idea'], 'http://127.0.0.1:9');
+  await runHere(project, ['trust']);
+  const name = await runHere(project, ['-p', 'x', '-w', '../up'], 'http://127.0.0.1:9');
+  const none = await runHere(project, ['-p', 'x', '-w', 'idea'], 'http://127.0.0.1:9');
   expect([name.code, none.code]).toEqual([1, 1]);
   expect(name.stderr).toContain("cannot be a worktree's name");
   expect(none.stderr).toContain('not a git repository');

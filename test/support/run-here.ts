@@ -2,8 +2,12 @@ import { readEnvironment } from '../../src/app/environment.ts';
 import type { Io } from '../../src/cli/io.ts';
 import { createShutdown } from '../../src/cli/shutdown.ts';
 import { runToCode } from '../../src/cli/start.ts';
-import { bareEnvironment } from './environment.ts';
+import { bareEnvironment, withSettings } from './environment.ts';
+import type { RunSettings } from './run-ouro.ts';
 import type { TempProject } from './temp-project.ts';
+
+/** As for a process, but nobody can be waited for on stdin. */
+type HereSettings = Omit<RunSettings, 'stdin'> & { readonly stdin?: string };
 
 export type HereEnd = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
@@ -12,16 +16,16 @@ export async function runHere(
   project: TempProject,
   args: readonly string[],
   apiUrl?: string,
-  settings: { readonly stdin?: string } = {},
+  settings: HereSettings = {},
 ): Promise<HereEnd> {
   const said = { stdout: '', stderr: '' };
-  const { stdin } = settings;
+  const { stdin, cwd = project.dir } = settings;
   async function* chunks(): AsyncGenerator<Uint8Array, void> {
     if (stdin !== undefined) yield new TextEncoder().encode(stdin);
   }
   const io: Io = {
-    cwd: project.dir,
-    environment: readEnvironment(bareEnvironment(project, apiUrl)),
+    cwd,
+    environment: readEnvironment(withSettings(bareEnvironment(project, apiUrl), settings.env)),
     stdin: { isTty: false, kind: stdin === undefined ? 'none' : 'stream', chunks },
     stdout: {
       isTty: false,
