@@ -125,7 +125,10 @@ function readingNeeds(
   reading: Extract<ReadOnlyReading, { ok: true }>,
 ): readonly Need[] {
   const reads = [...reading.reads, ...reading.searches].flatMap((word) =>
-    part.cwds.flatMap((cwd) => wordNeeds(context, cwd, word)),
+    part.cwds.flatMap((cwd) => [
+      ...wordNeeds(context, cwd, word),
+      ...(reading.globs === 'checked' ? optionNeeds(context, cwd, word) : []),
+    ]),
   );
   const searches = reading.searches.flatMap((word) =>
     part.cwds.flatMap((cwd) => searchNeeds(context, resolveIn(context, cwd, spelled(word)).real, reading)),
@@ -141,6 +144,16 @@ function wordNeeds(context: DecisionContext, cwd: string, word: Argument): reado
   if (paths === 'cut')
     return [{ kind: 'read', subject: word.text, text: `${word.text} matches too many files to look at.` }];
   return paths.map((path) => pathNeed(context, { tool: 'Bash', use: 'read', path: resolveIn(context, cwd, path) }));
+}
+
+/** `du *` in a folder that holds a file called `--files0-from=.env`. */
+function optionNeeds(context: DecisionContext, cwd: string, word: Argument): readonly Need[] {
+  if (word.kind !== 'glob' || word.prefix !== '') return [];
+  const paths = expandGlob(context.fs, cwd, word.text);
+  const option = paths === 'cut' ? undefined : paths.find((path) => path.startsWith('-'));
+  return option === undefined
+    ? []
+    : [{ kind: 'read', subject: word.text, text: `${word.text} matches ${option}, which looks like an option.` }];
 }
 
 /** A search that meets a file of secrets, or follows a link out of the workspace, asks. */

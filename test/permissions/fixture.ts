@@ -28,6 +28,7 @@ export function makeFixture(): Fixture {
     'src/deep/c.ts',
     'docs/x.md',
     'a b.txt',
+    'options/--files0-from=x',
     'secrets/key',
     'secrets/deep/token',
   ]) {

@@ -56,7 +56,11 @@ const GIT: Readonly<Record<string, GitCommand>> = {
     only: /^(?:--list|-l|--contains|--no-contains|--merged|--no-merged|--points-at)$/,
   },
   remote: { flags: /^(?:-v|--verbose|--all|--push)$/, operands: 'none', only: /^get-url$/ },
-  config: { flags: /^(?:--get|--local|--show-origin|--show-scope)$/, operands: 'revisions', only: /^--get$/ },
+  config: {
+    flags: /^(?:-l|--(?:get|list|name-only|local|show-origin|show-scope))$/,
+    operands: 'revisions',
+    only: /^(?:--get|--list|-l)$/,
+  },
   stash: {
     flags: /^(?:-p|--(?:stat|name-only|name-status|oneline|no-color|patch))$/,
     operands: 'revisions',
@@ -133,6 +137,8 @@ export function gitReading(argv: readonly Argument[]): ReadOnlyReading {
   if (sub && !only) return refused(`git ${name} without a sub-command of its own may change things.`);
   if (command.operands === 'none' && operands.length > 0 && !only)
     return refused(`git ${name} with a name may change things.`);
+  if (name === 'config' && args.some((word) => /^(?:-l|--list)$/.test(word)) && !args.includes('--name-only'))
+    return refused('git config --list shows every value, tokens among them; with --name-only it runs unasked.');
   if (name === 'config' && !operands.every(({ text }) => PLAIN_KEYS.test(text)))
     return refused('Only well-known keys of the git configuration are read unasked.');
   if (name === 'diff' && outside(operands)) return refused('git diff compares files outside of a repository too.');
@@ -140,7 +146,7 @@ export function gitReading(argv: readonly Argument[]): ReadOnlyReading {
 }
 
 const PLAIN_KEYS =
-  /^(?:user\.(?:name|email)|core\.[a-z]+|init\.defaultbranch|branch\.[\w./-]+|remote\.[\w./-]+\.(?:url|pushurl)|pull\.\w+|push\.\w+|commit\.\w+)$/i;
+  /^(?:user\.(?:name|email)|core\.[a-z]+|init\.defaultbranch|branch\.[\w./-]+|remote\.[\w./-]+\.(?:url|pushurl)|pull\.\w+|push\.\w+|commit\.\w+|merge\.(?:conflictstyle|ff)|fetch\.prune|rebase\.\w+|rerere\.enabled|diff\.(?:algorithm|renames|colormoved)|color\.\w+|format\.pretty|submodule\.recurse|tag\.(?:sort|gpgsign)|gpg\.format|user\.signingkey)$/i;
 
 /** `git diff /etc/passwd x` reads any file; so does `git grep --no-index` and `git blame --contents`. */
 function outside(operands: readonly Argument[]): boolean {

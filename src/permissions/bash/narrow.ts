@@ -9,7 +9,7 @@ import type {
 } from 'unbash';
 import { isCovered } from './covered.ts';
 import { assignmentProblems, readRedirect, type ShellRedirect } from './redirects.ts';
-import { type Argument, readWord, substitutionsIn } from './words.ts';
+import { type Argument, readWord, SHOWN_EXPANSIONS, substitutionsIn } from './words.ts';
 
 /** One simple command, as bash will certainly run it, and the folders it may run in. */
 export type ShellPart = {
@@ -142,7 +142,7 @@ export function readNarrowly(source: string, script: ParsedScript, cwd: string, 
         problems.add(`${word.name}= is an assignment.`);
         continue;
       }
-      const argument = readWord(word);
+      const argument = argv[0]?.text === 'echo' ? readWord(word, SHOWN_EXPANSIONS) : readWord(word);
       argv.push(argument);
       if (argument.problem !== undefined) problems.add(argument.problem);
       for (const inner of substitutionsIn(word)) readSubstitution(inner, cwds);

@@ -8,8 +8,11 @@ export type ReadOnlyCommand = {
   readonly maxOperands?: number;
   /** Descends through links, so a link to elsewhere under a searched folder matters. */
   readonly follows?: readonly string[];
-  /** No option of it is dangerous, so a glob that begins with a dash does no harm. */
-  readonly globs: 'anywhere' | 'guarded';
+  /**
+   * `anywhere`: no option of it is dangerous, so a glob that begins with a dash does no harm. `checked`: one could tell
+   * too much, so what the glob matches now is looked at. `guarded`: one could write or run something.
+   */
+  readonly globs: 'anywhere' | 'checked' | 'guarded';
   /** `-20` in place of `-n 20`. */
   readonly digits?: 'count';
   /** Without a path it reads the working folder and everything below. */

@@ -165,7 +165,7 @@ export const FILE_READERS: Readonly<Record<string, ReadOnlyCommand>> = {
       'all apparent-size bytes total human-readable max-depth# summarize si separate-dirs one-file-system exclude= block-size= time?',
     ),
     operands: 'paths',
-    globs: 'guarded',
+    globs: 'checked',
   },
   df: {
     short: 'aBhHiklPTt=x=',

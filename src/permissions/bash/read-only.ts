@@ -84,7 +84,13 @@ function tableReading(name: string, command: ReadOnlyCommand, args: readonly Arg
   // Listing names is not reading what is in the files.
   return searching && name !== 'ls'
     ? { ok: true, reads, searches: places, follows, opens: { names: included, hidden: hiddenIn(name, flags) } }
-    : { ok: true, reads: [...reads, ...places], searches: [], follows: 'none' };
+    : {
+        ok: true,
+        reads: [...reads, ...places],
+        searches: [],
+        follows: 'none',
+        ...(command.globs === 'checked' ? { globs: command.globs } : {}),
+      };
 }
 
 /** ripgrep leaves hidden files out unless it is told otherwise. */

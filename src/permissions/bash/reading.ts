@@ -9,6 +9,8 @@ export type ReadOnlyReading =
       readonly searches: readonly Argument[];
       readonly follows: 'links' | 'none';
       /** Of a search: the only names it opens, and whether hidden files are among them. */
+      /** What its patterns match must not look like an option. */
+      readonly globs?: 'checked';
       readonly opens?: { readonly names: readonly string[]; readonly hidden: 'skipped' | 'opened' };
       /** It is git, whose configuration names programs. */
       readonly git?: 'config';

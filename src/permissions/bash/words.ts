@@ -12,10 +12,22 @@ export type Argument = {
   readonly home: 'home' | 'none';
 };
 
-const HARMLESS_EXPANSIONS = ['$?', '$#', '$$'];
+const HARMLESS_EXPANSIONS: readonly string[] = ['$?', '$#', '$$'];
+
+/** Variables that tell of the machine and the user, and hold no secret: they may be shown. */
+const TELLING =
+  'HOME USER LOGNAME PWD OLDPWD PATH SHELL SHLVL LANG TERM TZ HOSTNAME UID EUID PPID RANDOM SECONDS OSTYPE HOSTTYPE MACHTYPE BASH_VERSION TMPDIR EDITOR VISUAL PAGER NODE_ENV CI VIRTUAL_ENV GOPATH JAVA_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME'.split(
+    ' ',
+  );
+
+/** What may stand in the words of a command that does nothing but print them. */
+export const SHOWN_EXPANSIONS: readonly string[] = [
+  ...HARMLESS_EXPANSIONS,
+  ...TELLING.flatMap((name) => [`$${name}`, `\${${name}}`]),
+];
 
 /** Reads the parts of a word, never its printed value: `$(id)` prints as itself. */
-export function readWord(word: Word): Argument {
+export function readWord(word: Word, harmless = HARMLESS_EXPANSIONS): Argument {
   const parts = word.parts ?? [];
   const home = word.text === '~' || word.text.startsWith('~/') ? 'home' : 'none';
   if (home === 'none' && word.text.startsWith('~')) return unknown(word, 'It names the home of another user.');
@@ -29,9 +41,9 @@ export function readWord(word: Word): Argument {
   let prefix: string | undefined;
   let kind: Argument['kind'] = 'literal';
   for (const part of parts) {
-    const read = readPart(part);
+    const read = readPart(part, harmless);
     if (read.problem !== undefined)
-      return { ...unknown(word, read.problem), text: parts.map((each) => readPart(each).text).join('') };
+      return { ...unknown(word, read.problem), text: parts.map((each) => readPart(each, harmless).text).join('') };
     if (read.kind !== 'literal') {
       prefix ??= text;
       const spread = part.type === 'CommandExpansion';
@@ -60,7 +72,7 @@ export function isPlainHereDoc(doc: HereDoc): boolean {
 
 type ReadPart = { readonly text: string; readonly kind: 'literal' | 'glob' | 'data'; readonly problem?: string };
 
-function readPart(part: WordPart): ReadPart {
+function readPart(part: WordPart, harmless: readonly string[]): ReadPart {
   switch (part.type) {
     case 'Literal':
       // The parser forgives an expansion that is never closed; bash does not.
@@ -74,14 +86,15 @@ function readPart(part: WordPart): ReadPart {
         ? { text: part.text, kind: 'glob' }
         : { text: part.text, kind: 'glob', problem: `What ${part.text} stands for is not known.` };
     case 'DoubleQuoted': {
-      const inner = part.parts.map(readPart);
+      const inner = part.parts.map((each) => readPart(each, harmless));
       const problem = inner.find((each) => each.problem !== undefined)?.problem;
       const text = inner.map((each) => each.text).join('');
       const kind = inner.some((each) => each.kind === 'data') ? 'data' : 'literal';
       return problem === undefined ? { text, kind } : { text, kind, problem };
     }
     case 'SimpleExpansion':
-      return HARMLESS_EXPANSIONS.includes(part.text)
+    case 'ParameterExpansion':
+      return harmless.includes(part.text)
         ? { text: part.text, kind: 'data' }
         : { text: part.text, kind: 'literal', problem: `What ${part.text} stands for is not known.` };
     case 'CommandExpansion':

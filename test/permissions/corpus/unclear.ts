@@ -1,7 +1,14 @@
 /** Text that no strict reading covers. */
 export const UNCLEAR: readonly string[] = [
-  'echo $HOME',
-  'echo "$USER"',
+  'echo $X',
+  'echo "$AWS_SECRET_ACCESS_KEY"',
+  'echo "\x24{GITHUB_TOKEN}"',
+  'echo \x24{HOME@P}',
+  'echo \x24{HOME:-$(id)}',
+  'echo \x24{!HOME}',
+  'HOME=x; echo $HOME',
+  'sudo echo $HOME',
+  '$HOME',
   'cat $X',
   'cat \x24{X}',
   'cat "\x24{X:-README.md}"',
