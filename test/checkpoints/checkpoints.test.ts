@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type CheckpointParts, createCheckpoints } from '../../src/checkpoints/create-checkpoints.ts';
 import type { CheckpointEntry } from '../../src/contracts/session.ts';
+import { runs } from '../support/runs.ts';
 import { picture, shell } from './disk-picture.ts';
 
 let base: string;
@@ -116,7 +117,7 @@ test('whatever destructive commands do to a project is undone, byte for byte and
       expect(done?.problems).toEqual([]);
       expect(await picture(root)).toEqual(before);
     }),
-    { numRuns: 25 },
+    runs(8),
   );
 });
 

@@ -7,6 +7,7 @@ import { toWire } from '../../src/model/to-wire.ts';
 import { violationOfMessages } from '../support/api/validate-messages.ts';
 import { invariantBreaches } from '../support/invariants.ts';
 import { randomHistory } from '../support/random-history.ts';
+import { runs } from '../support/runs.ts';
 import { INFO, scripted, userSays } from '../support/scripted.ts';
 
 const deps = scripted([]);
@@ -39,7 +40,7 @@ test('whatever the history, all invariants hold, the API accepts the bytes, and 
       expect(violationOfMessages({ ...wire, thinking: { type: 'adaptive' } }, ISSUED) ?? 'fine').toBe('fine');
       expect(repair(built.messages, without)).toEqual(built.messages);
     }),
-    { numRuns: 20000 },
+    runs(3_000),
   );
 });
 
@@ -59,7 +60,7 @@ test('a conversation that goes on begins with the bytes it had before', () => {
         expect(JSON.stringify(after.messages.slice(0, before.messages.length))).toBe(JSON.stringify(before.messages));
       },
     ),
-    { numRuns: 200 },
+    runs(80),
   );
 });
 

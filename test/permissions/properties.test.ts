@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { PermissionMode, RuleBehavior } from '../../src/contracts/permission.ts';
+import { runs } from '../support/runs.ts';
 import { ALLOWED } from './corpus/allowed.ts';
 import { ALLOWED_LINES } from './corpus/allowed-lines.ts';
 import { ASKING } from './corpus/asking.ts';
@@ -50,7 +51,7 @@ const anySetup = fc.record({
   ask: fc.array(anyRule, { maxLength: 2 }),
   deny: fc.array(anyRule, { maxLength: 2 }),
 });
-const RUNS = { numRuns: 250 };
+const RUNS = runs(80);
 
 test('one more rule that denies or asks never loosens anything', () => {
   const stricter = fc.constantFrom('deny' as const, 'ask' as const);
@@ -230,7 +231,7 @@ test('any bytes at all get a verdict, and none of them run unasked unless bash r
       expect(reasons.length).toBeGreaterThan(0);
       if (/[\0\u202e\r]/.test(command) && setup.mode !== 'bypassPermissions') expect(verdict).not.toBe('allow');
     }),
-    { numRuns: 800 },
+    runs(250),
   );
 });
 

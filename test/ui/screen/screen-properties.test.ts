@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { drawScreen } from '../../../src/ui/screen/draw-screen.ts';
+import { runs } from '../../support/runs.ts';
 import { openStage, type StageScreen } from './stage-screen.ts';
 import { asked, asks, begins, ends, fails, grows, opens, over, permission, queued, reports, starts } from './told.ts';
 
@@ -123,7 +124,7 @@ test('whatever happens, what is redrawn is lower than the terminal and nothing c
       screen.close();
       screen.dispose();
     }),
-    { numRuns: 30 },
+    runs(12),
   );
 });
 
@@ -169,7 +170,7 @@ test('nothing is printed twice and nothing is lost, however a text is cut and th
       screen.close();
       screen.dispose();
     }),
-    { numRuns: 25 },
+    runs(8),
   );
 });
 
