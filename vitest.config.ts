@@ -2,6 +2,8 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
+    // Much of a test is waiting for a program it has started.
+    maxWorkers: 2,
     projects: [
       {
         test: {
