@@ -15,7 +15,8 @@ export function answerForNobody(agent: Agent): () => void {
 /** Names the rule or the mode that would have let the call pass. */
 function denialOf({ toolName, reasons, suggestions, facts, danger }: PermissionRequest): string {
   const why = reasons.length === 0 ? '' : ` (${reasons.join('; ')})`;
-  const rules = suggestions.map(({ rule }) => `--allowedTools "${rule}"`);
+  const whole = suggestions.filter(({ leaves }) => leaves === undefined);
+  const rules = whole.map(({ rule }) => `--allowedTools "${rule}"`);
   const mode = facts.kind === 'edit' ? ['--permission-mode acceptEdits'] : [];
   const ways = danger === 'breaker' ? [] : [...rules.slice(0, 1), ...mode];
   const help =

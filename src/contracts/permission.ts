@@ -77,8 +77,13 @@ export type TraceStep = {
   readonly text: string;
 };
 
-/** A rule that would answer the same question for ever, and what it covers. */
-export type RuleSuggestion = { readonly rule: string; readonly covers: string };
+/** A rule that would answer the same question for ever, or the part of it that it covers. */
+export type RuleSuggestion = {
+  readonly rule: string;
+  readonly covers: string;
+  /** The parts of the command line that no rule can be offered for, so that they ask every time: "the rm part". */
+  readonly leaves?: string;
+};
 
 /** A path whose real place is not where its name says. */
 export type RealTarget = { readonly path: string; readonly real: string };

@@ -141,12 +141,18 @@ function ended(
   };
 }
 
-/** One rule for each open need; none at all unless together they would answer the question. */
+/** One rule for each open need. Commands without one are named: they go on asking. Anything else and none is offered. */
 function suggestionsOf(needs: readonly Need[]): Decision['suggestions'] {
   const open = needs.filter((need) => need.cover === undefined);
   const rules = open.flatMap((need) => (need.suggestion === undefined ? [] : [need.suggestion]));
-  if (rules.length < open.length) return [];
-  return rules.filter((rule, index) => rules.findIndex((other) => other.rule === rule.rule) === index);
+  const once = rules.filter((rule, index) => rules.findIndex((other) => other.rule === rule.rule) === index);
+  const rest = open.filter((need) => need.suggestion === undefined);
+  if (rest.length === 0) return once;
+  if (rest.some((need) => need.kind !== 'command')) return [];
+  const names = [...new Set(rest.map((need) => need.subject.split(/\s/, 1)[0] ?? ''))];
+  const leaves = `the ${names.join(' and ')} ${names.length === 1 ? 'part' : 'parts'}`;
+  const asks = names.length === 1 ? 'asks' : 'ask';
+  return once.map((rule) => ({ ...rule, covers: `${rule.covers}; ${leaves} ${asks} every time`, leaves }));
 }
 
 function targetsOf(context: DecisionContext): readonly RealTarget[] {

@@ -15,7 +15,7 @@ function remedy(decision: Decision, mode: PermissionMode): string {
   if (decision.trace.some((step) => step.stage === 'breaker'))
     return 'No mode allows this unasked. Tell the user what you need and why.';
   if (mode === 'plan') return 'Finish the plan and have it approved first.';
-  const rules = decision.suggestions.map((each) => each.rule);
+  const rules = decision.suggestions.filter((each) => each.leaves === undefined).map((each) => each.rule);
   if (rules.length === 0) return 'Go another way, or tell the user what you need.';
   const edits = rules.every((rule) => rule.startsWith('Edit(')) ? ' or the mode acceptEdits' : '';
   return `The user could allow it with ${rules.map((rule) => `--allowedTools "${rule}"`).join(' ')}${edits}.`;

@@ -86,11 +86,12 @@ export function explainText(decision: Decision): string {
     return `  ${step.stage.padEnd(8)} ${step.verdict ?? ''} ${step.text}${rule}`;
   });
   const unread = (decision.unanalysed ?? []).map((text) => `  unread   ${text}`);
+  const isPart = decision.suggestions.some((each) => each.leaves !== undefined);
   const rules = decision.suggestions.map((each) => `  ${each.rule} (${each.covers})`);
   return [
     decision.verdict,
     ...steps,
     ...unread,
-    ...(rules.length === 0 ? [] : ['Rules that would allow it:', ...rules]),
+    ...(rules.length === 0 ? [] : [`Rules that would allow ${isPart ? 'a part of it' : 'it'}:`, ...rules]),
   ].join('\n');
 }

@@ -19,9 +19,9 @@ export async function askPermission(
 ): Promise<PermissionAnswer> {
   const { facts, suggestions, danger, callId, toolName } = request;
   const always = (danger === 'breaker' ? [] : suggestions).map(
-    ({ rule }, at): PermissionOption => ({
+    ({ rule, leaves }, at): PermissionOption => ({
       optionId: `always:${at}`,
-      name: `Always allow ${rule}`,
+      name: `Always allow ${rule}${leaves === undefined ? '' : ` (but not ${leaves})`}`,
       kind: 'allow_always',
     }),
   );
