@@ -42,9 +42,14 @@ function alwaysOptions({ facts, suggestions }: PermissionRequest): readonly Dial
   if (facts.kind === 'edit') return [shared('a', 'all edits in this session', allow({ mode: 'acceptEdits' }))];
   const rules = suggestions.map(({ rule }) => rule);
   const server = facts.kind === 'mcp' ? /^mcp__.+?(?=__)/.exec(facts.tool)?.[0] : undefined;
+  const [first] = suggestions;
+  const still =
+    first?.leaves === undefined
+      ? ''
+      : `  (${first.leaves} ${/ parts$/.test(first.leaves) ? 'ask' : 'asks'} every time)`;
   const remember = (list: readonly string[]) => allow({ remember: { rules: list, destination: 'local' } });
   return [
-    ...(rules.length === 0 ? [] : [line('a', `always in this project:  ${rules.join('  ')}`, remember(rules))]),
+    ...(rules.length === 0 ? [] : [line('a', `always in this project:  ${rules.join('  ')}${still}`, remember(rules))]),
     ...(server === undefined ? [] : [line('A', `always, all of the server:  ${server}`, remember([server]))]),
     ...(rules.length === 0
       ? []

@@ -69,6 +69,22 @@ describe('a question hears', () => {
     expect(nextChange(view, { nowMs: 5000, quietMs: 400, commands: [], viewer: room })).toBe(5001);
   });
 
+  test('says what always would leave out', async () => {
+    const request = permission(
+      'c1',
+      'Bash',
+      { kind: 'shell', command: 'rm -r x && npm run build' },
+      {
+        suggestions: [{ rule: 'Bash(npm run build:*)', covers: 'it', leaves: 'the rm part' }],
+      },
+    );
+    const screen = stage();
+    screen.tell(begins(), starts('c1', 'Bash', 'rm -r x && npm run build'), request);
+    screen.wait(600);
+    await screen.settled();
+    expect(screen.screen().join('\n')).toContain('npm run build:*)  (the rm part asks every time)');
+  });
+
   test('a letter once a draft was emptied again and left alone', () => {
     const screen = askedFor(500);
     screen.type('q');
