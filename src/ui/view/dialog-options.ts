@@ -43,10 +43,8 @@ function alwaysOptions({ facts, suggestions }: PermissionRequest): readonly Dial
   const rules = suggestions.map(({ rule }) => rule);
   const server = facts.kind === 'mcp' ? /^mcp__.+?(?=__)/.exec(facts.tool)?.[0] : undefined;
   const [first] = suggestions;
-  const still =
-    first?.leaves === undefined
-      ? ''
-      : `  (${first.leaves} ${/ parts$/.test(first.leaves) ? 'ask' : 'asks'} every time)`;
+  const ask = / parts$/.test(first?.leaves ?? '') ? 'ask' : 'asks';
+  const still = first?.leaves === undefined ? '' : `  (${first.leaves} still ${ask})`;
   const remember = (list: readonly string[]) => allow({ remember: { rules: list, destination: 'local' } });
   return [
     ...(rules.length === 0 ? [] : [line('a', `always in this project:  ${rules.join('  ')}${still}`, remember(rules))]),
