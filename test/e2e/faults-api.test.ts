@@ -41,7 +41,7 @@ import { type RunEnd, runOuro, startOuro } from '../support/run-ouro.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 // Long enough for a machine that has much else to do, short enough to be waited for.
-const PATIENCE = { OURO_STREAM_IDLE_TIMEOUT_MS: '1000', OURO_HEADER_TIMEOUT_MS: '2000' };
+const PATIENCE = { OURO_STREAM_IDLE_TIMEOUT_MS: '500', OURO_HEADER_TIMEOUT_MS: '1000' };
 const never = new Promise<never>(() => undefined);
 const fine = says('All is well here.');
 const half = (...faults: readonly StreamFault[]) => says('All is well here.', { chunk: 4, faults });

@@ -135,23 +135,24 @@ test('a gigabyte of output: bounded memory, head, tail and a path', async () => 
 describe('nothing is left running', () => {
   const STUBBORN = '(trap "" TERM HUP INT; setsid sleep 4001 & sleep 4002) & exec >/dev/null 2>&1; sleep 4003';
 
+  // What ignores its end is waited for in both, so both wait at the same time.
   test('after a command ran out of time, and after one that was left in the background', async () => {
-    await using server = await startApiServer({
-      turns: [
-        calls(
-          toolUse('Bash', { command: STUBBORN, timeout: 300 }, 'late'),
-          toolUse('Bash', { command: STUBBORN, run_in_background: true }, 'behind'),
-        ),
-        says('seen'),
-      ],
-    });
-    const { code } = await runOuro(project, ['-p', 'go', ...FREE], server.url);
-    expect(code).toBe(0);
-    expect(resultsIn(server.requests()[1]?.raw)).toMatchObject({
-      late: expect.stringMatching(/^error: .*the limit of .* is reached/),
-      behind: expect.stringMatching(/background as shell_/),
-    });
-    await expectNoneLeft(project.marker);
+    const outcomeOf = async (id: string, input: object) => {
+      await using own = await createTempProject();
+      await using server = await startApiServer({ turns: [calls(toolUse('Bash', input, id)), says('seen')] });
+      const { code } = await runOuro(own, ['-p', 'go', ...FREE], server.url);
+      expect(code).toBe(0);
+      await expectNoneLeft(own.marker);
+      return resultsIn(server.requests()[1]?.raw)[id];
+    };
+    const both = [
+      outcomeOf('late', { command: STUBBORN, timeout: 300 }),
+      outcomeOf('behind', { command: STUBBORN, run_in_background: true }),
+    ];
+    expect(await Promise.all(both)).toEqual([
+      expect.stringMatching(/^error: .*the limit of .* is reached/),
+      expect.stringMatching(/background as shell_/),
+    ]);
   });
 
   test('after SIGTERM in the middle of a command', async () => {
