@@ -10,7 +10,7 @@ export const abort: Measure = {
 };
 
 /** The line above the prompt that shows that something runs. */
-const BUSY = /esc to stop|esc to interrupt/i;
+const BUSY = /esc stop|stopping/;
 
 async function inStream(): Promise<readonly Row[]> {
   const long = says('word '.repeat(20_000), { chunk: 10, delayMs: 5 });

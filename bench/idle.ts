@@ -28,7 +28,7 @@ export const idle: Measure = {
         terminal.press('enter');
         waits.push((await api.waitForRequest(round)).arrivedAtMs - enteredAt);
         await terminal.waitForScreen(
-          (rows) => rows.some((row) => /^>\s*$/.test(row)) && !/esc to/.test(rows.join('\n')),
+          (rows) => rows.some((row) => /^>\s*$/.test(row)) && !/esc stop/.test(rows.join('\n')),
         );
       }
       const { now: memoryAfter } = await memoryMb(terminal.pid);
