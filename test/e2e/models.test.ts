@@ -138,7 +138,7 @@ test('limits of time in the settings are kept; a limit nobody knows and a number
       says('Came back.'),
     ],
   });
-  const timeouts = { streamIdleMs: 1000, retryBaseMs: 1, bashMs: 200, soonMs: 3 };
+  const timeouts = { streamIdleMs: 400, retryBaseMs: 1, bashMs: 200, soonMs: 3 };
   const args = ['-p', 'go', '--allowedTools', 'Bash', '--settings', JSON.stringify({ timeouts })];
   const { code, stdout, stderr } = await runOuro(project, args, server.url, {
     env: { OURO_RETRY_BASE_MS: undefined, OURO_MAX_RETRIES: 'lots' },
