@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { z } from 'zod';
@@ -70,11 +71,13 @@ export function createBashTool(parts: BashParts) {
 
 function start(command: string, { callId, cwd }: CallContext, parts: BashParts): RunningShell {
   const wrap = parts.sandbox?.();
+  // Ids come from the provider, and another ouro may have a call of the same: the mark is ours alone.
+  const marker = `${callId}-${randomUUID()}`;
   return startShell({
     command,
     cwd,
-    env: shellEnvironment(parts.variables(), parts.extraEnv?.(callId) ?? {}, callId),
-    marker: callId,
+    env: shellEnvironment(parts.variables(), parts.extraEnv?.(callId) ?? {}, marker),
+    marker,
     ledger: parts.ledger,
     limits: {
       keepBytes: KEEP_BYTES,

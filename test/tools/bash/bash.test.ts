@@ -22,14 +22,14 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await bench.shells.closeAll();
-  for (const id of bench.callIds) expect(await marked(id)).toEqual([]);
+  for (const one of bench.markers) expect(await marked(one)).toEqual([]);
   await rm(root, { recursive: true, force: true });
 });
 
 function workbench() {
   const shells = createShells(Date.now);
   const ledger = new Map<number, ChildFacts>();
-  const callIds: string[] = [];
+  const markers: string[] = [];
   const progress: ToolProgress[] = [];
   let cwd = root;
   const tool = createBashTool({
@@ -41,7 +41,13 @@ function workbench() {
       BASH_ENV: '/tmp/evil',
       BASH_FUNC_x: '() { :; }',
     }),
-    ledger: { started: (child) => void ledger.set(child.pgid, child), ended: (pgid) => void ledger.delete(pgid) },
+    ledger: {
+      started: (child) => {
+        ledger.set(child.pgid, child);
+        markers.push(child.marker);
+      },
+      ended: (pgid) => void ledger.delete(pgid),
+    },
     workspaceRoots: () => [root],
     setCwd: (next) => {
       cwd = next;
@@ -59,7 +65,6 @@ function workbench() {
   ): Promise<ToolOutcome> {
     const prepared = which.prepare(input);
     if (!prepared.ok) throw new Error(prepared.problem);
-    callIds.push(callId);
     return prepared.call.call({
       callId,
       cwd,
@@ -70,7 +75,7 @@ function workbench() {
   }
   const bash = (command: string, more: JsonObject = {}, signal?: AbortSignal, callId?: string) =>
     use(tool, { command, ...more }, signal, callId);
-  return { shells, ledger, callIds, progress, bash, use, cwd: () => cwd };
+  return { shells, ledger, markers, progress, bash, use, cwd: () => cwd };
 }
 
 test.each([
@@ -139,7 +144,7 @@ test('a command that leaves something behind comes back at once and lists it', a
   expect(outcome.content).toContain('left');
   expect(outcome.content).toContain('listed as shell_1');
   await bench.shells.closeAll();
-  expect(await marked(bench.callIds[0] ?? '')).toEqual([]);
+  expect(await marked(bench.markers[0] ?? '')).toEqual([]);
 });
 
 test('what left its group and closed its pipe is listed too, and ends with the session', async () => {
@@ -150,6 +155,18 @@ test('what left its group and closed its pipe is listed too, and ends with the s
   expect(bench.ledger.size).toBe(1);
   await bench.shells.closeAll();
   expect(bench.ledger.size).toBe(0);
+});
+
+test('a command survives another of the same call id: the mark is not the id the provider gave', async () => {
+  const controller = new AbortController();
+  const stopped = bench.bash('echo up; sleep 300', {}, controller.signal, 'toolu_1');
+  await untilOutput('up');
+  const fifo = join(root, 'go');
+  const other = bench.bash(`mkfifo ${fifo}; cat ${fifo}`, {}, undefined, 'toolu_1');
+  controller.abort();
+  expect((await stopped).content).toContain('stopped by the user');
+  await bench.bash(`until [ -p ${fifo} ]; do :; done; echo survived > ${fifo}`);
+  expect((await other).content).toBe('survived');
 });
 
 test('a child that shed its environment and its group dies with its parent', async () => {

@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { says } from '../support/api/reply.ts';
+import { startApiServer } from '../support/api/server.ts';
+import { terminalEnvironment } from '../support/environment.ts';
+import { runHere } from '../support/run-here.ts';
+import { LAUNCHER } from '../support/run-ouro.ts';
+import { createTempProject } from '../support/temp-project.ts';
+import { openTerminal } from '../support/virtual-terminal.ts';
+
+const README = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+
+/** The lines of the shell blocks that call ouro, without what is said about them. */
+const lines = [...README.matchAll(/^```sh\n([\s\S]*?)^```$/gm)]
+  .flatMap(([, block = '']) => block.split('\n'))
+  .map((line) => line.replace(/ {2,}#.*$/, '').trim())
+  .filter((line) => /(?:^|\| )ouro\b/.test(line));
+
+/** The words of a line as a shell would split it. */
+function wordsOf(line: string): readonly string[] {
+  const words = [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)];
+  return words.map(([, double, single, plain]) => double ?? single ?? plain ?? '');
+}
+
+test.each(lines.filter((line) => line.includes(' -p ')))('%s answers', async (line) => {
+  await using project = await createTempProject({ 'a.txt': 'a' });
+  await using api = await startApiServer({ turns: () => says('Three things.') });
+  const [, called = line] = line.split(' | ');
+  const stdin = line.includes(' | ') ? { stdin: 'diff --git a b' } : {};
+  const { code, stdout } = await runHere(project, wordsOf(called).slice(1), api.url, stdin);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('Three things.')]);
+});
+
+test('a stranger starts, takes the demo to its edit, leaves, goes on, and asks once, as README says', async () => {
+  expect(lines).toEqual(expect.arrayContaining(['ouro', 'ouro -c', 'ouro -r']));
+  await using project = await createTempProject();
+  const options = { cwd: project.dir, env: terminalEnvironment(project), cols: 100, rows: 40 };
+  const session = await (async () => {
+    await using terminal = openTerminal([LAUNCHER], options);
+    await terminal.waitForText(/d {2}the built-in demo/);
+    // What README shows of the first screen is on it.
+    for (const row of ['There is no API key on this machine', 'k  the API: paste a key', 'n  leave']) {
+      expect([README.includes(row), terminal.screen().join('\n').includes(row)]).toEqual([true, true]);
+    }
+    terminal.press('d');
+    const questions = [
+      /Run the tests of[\s\S]*a letter answers/,
+      /this edit\?[\s\S]*a letter answers/,
+      /Run the tests again[\s\S]*a letter answers/,
+    ];
+    for (const question of questions) {
+      await terminal.waitForText(question);
+      terminal.press('y');
+    }
+    await terminal.waitForText(/receipt[\s\S]*a letter answers/);
+    terminal.press('y');
+    await terminal.waitForScreen(
+      (rows) => /That was the tour/.test(rows.join('\n')) && !/esc stop/.test(rows.join('\n')),
+    );
+    terminal.press('ctrl+c');
+    await terminal.waitForText(/ctrl-c again to leave/);
+    terminal.press('ctrl+c');
+    await terminal.exited;
+    return /ouro --resume (\S+)/.exec(terminal.logicalLines().join('\n'))?.[1];
+  })();
+  expect(session).toBeDefined();
+  await using again = openTerminal([LAUNCHER, '--model', 'demo', '-r', session ?? ''], options);
+  await again.waitForText(/receipt|discount/);
+});
