@@ -2,8 +2,8 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    // Much of a test is waiting for a program it has started.
-    maxWorkers: 2,
+    // Much of a test is waiting for a program it has started: three of them fill two processors.
+    maxWorkers: 3,
     projects: [
       {
         test: {
@@ -18,6 +18,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
+          isolate: false,
           include: ['test/e2e/**/*.test.{ts,tsx}'],
           pool: 'threads',
           globalSetup: ['test/support/build-first.ts'],

@@ -44,8 +44,8 @@ export async function crashAfter(delayMs: number): Promise<CrashReport> {
   const before = [...server.requests()];
   const [file] = await storedFiles(project);
   const ended = signal === null ? 'by itself' : 'killed';
-  if (file === undefined) {
-    const faults = before.length === 0 ? [] : ['A request was sent, and no session is on disk.'];
+  if (file === undefined || file.records.length === 0) {
+    const faults = before.length === 0 ? [] : ['A request was sent, and no record is on disk.'];
     return { faults, records: 0, ended };
   }
   const resumed = await runOuro(project, ['-p', '--continue', AFTER], server.url);

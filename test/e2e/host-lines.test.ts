@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -272,7 +273,8 @@ test('a signal ends a host’s process with its own code, and a reader that goes
   const left = startJsonHost(project, [], server.url);
   left.say('go');
   await server.waitForRequest(2);
-  left.running.child.stdout.destroy();
+  // Only a pipe that is closed already refuses the answer.
+  await once(left.running.child.stdout.destroy(), 'close');
   left.send({ type: 'control_request', request_id: 'x', request: { subtype: 'list_models' } });
   expect((await left.running.ended).code).toBe(0);
   open();
