@@ -1,104 +1,48 @@
-import {
-  findNodeAtLocation,
-  getNodeValue,
-  type Node,
-  type ParseError,
-  parseTree,
-  printParseErrorCode,
-} from 'jsonc-parser';
-import type { z } from 'zod';
+import { findNodeAtLocation, getNodeValue, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import type { Settings, SettingsLayer, SettingsProblem, SettingsSource } from '../contracts/settings.ts';
-import { nearest } from '../lib/nearest.ts';
-import { settingsSchema } from './schema.ts';
+import { usablePart } from './usable.ts';
 
 /** What came of one file: what could be used, and a sentence for everything that could not. */
 export type ReadLayer = { readonly layer: SettingsLayer; readonly problems: readonly SettingsProblem[] };
 
-/** Reads a settings text. A bad value loses its key, never the file; a file that is no JSON object loses all. */
+type Path = readonly (string | number)[];
+
+/** Reads a settings text. A bad value loses its key, never the file; of a file that is not JSON only what it forbids is left. */
 export function readLayer(text: string, file: string, source: SettingsSource): ReadLayer {
   const errors: ParseError[] = [];
   const tree = parseTree(text.replace(/^\uFEFF/, ''), errors, { allowTrailingComma: true });
-  const lineAt = lineFinder(text);
-  const lineOf = (path: readonly (string | number)[]) => {
+  const lineOf = (path: Path) => {
     const node = tree && findNodeAtLocation(tree, [...path]);
-    return node && lineAt(node.offset);
+    return node && lineAt(text, node.offset);
   };
+  const nearestLine = (path: Path): number | undefined =>
+    lineOf(path) ?? (path.length === 0 ? undefined : nearestLine(path.slice(0, -1)));
   const problem = (line: number | undefined, words: string): SettingsProblem => ({ file, source, line, text: words });
-  const empty = { source, file, settings: {}, lineOf };
-  if (text.trim() === '') return { layer: empty, problems: [] };
+  if (text.trim() === '') return { layer: { source, file, settings: {}, lineOf }, problems: [] };
   const broken = errors[0];
+  const { settings, complaints, placeOf } = usablePart(tree?.type === 'object' ? getNodeValue(tree) : {});
+  const layer = { source, file, settings, lineOf: (path: Path) => lineOf(placeOf(path)) };
   if (broken !== undefined || tree?.type !== 'object') {
     const what = broken === undefined ? 'it must be one JSON object' : readable(printParseErrorCode(broken.error));
-    return {
-      layer: empty,
-      problems: [problem(lineAt(broken?.offset ?? 0), `is not valid: ${what}. Nothing in it is used.`)],
-    };
+    const tight = onlyForbidden(settings);
+    const rest =
+      tight.permissions === undefined ? 'Nothing in it is used.' : 'Only what it denies and asks for is used.';
+    const line = lineAt(text, broken?.offset ?? 0);
+    return { layer: { ...layer, settings: tight }, problems: [problem(line, `is not valid: ${what}. ${rest}`)] };
   }
-  const { settings, problems } = usable(tree, getNodeValue(tree), (path, words) => problem(lineOf(path), words));
-  return { layer: { source, file, settings, lineOf }, problems };
+  return { layer, problems: complaints.map(({ path, words }) => problem(nearestLine(path), words)) };
 }
 
-/** Drops what does not fit, innermost first, until the rest does. */
-function usable(
-  tree: Node,
-  value: unknown,
-  problem: (path: readonly (string | number)[], words: string) => SettingsProblem,
-): { settings: Settings; problems: readonly SettingsProblem[] } {
-  const problems: SettingsProblem[] = [];
-  let current: unknown = value;
-  for (let round = 0; round < 20; round += 1) {
-    const parsed = settingsSchema.safeParse(current);
-    if (parsed.success) return { settings: parsed.data, problems };
-    for (const issue of parsed.error.issues) {
-      for (const { path, words } of complaints(issue)) {
-        problems.push(problem(existing(tree, path), words));
-        current = without(current, path);
-      }
-    }
-  }
-  return { settings: {}, problems };
+/** Half a file may still forbid: a comma too few must not let through what was denied. */
+function onlyForbidden({ permissions: { deny = [], ask = [] } = {} }: Settings): Settings {
+  if (deny.length + ask.length === 0) return {};
+  return {
+    permissions: { ...(deny.length === 0 ? {} : { deny }), ...(ask.length === 0 ? {} : { ask }) },
+  };
 }
 
-type Complaint = { readonly path: readonly (string | number)[]; readonly words: string };
-
-function complaints(issue: z.core.$ZodIssue): readonly Complaint[] {
-  const path = issue.path.filter((part): part is string | number => typeof part !== 'symbol');
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => {
-      const known = path.length === 0 ? nearest(key, Object.keys(settingsSchema.shape)) : undefined;
-      const hint = known === undefined ? '' : ` Did you mean "${known}"?`;
-      return { path: [...path, key], words: `has an unknown key "${[...path, key].join('.')}".${hint}` };
-    });
-  }
-  const name = path.length === 0 ? 'the file' : `"${path.join('.')}"`;
-  // A bad rule in a list loses only itself; anything else loses its key.
-  return [{ path, words: `${name}: ${issue.message}. It is not used.` }];
-}
-
-function existing(tree: Node, path: readonly (string | number)[]): readonly (string | number)[] {
-  for (let length = path.length; length > 0; length -= 1) {
-    if (findNodeAtLocation(tree, [...path.slice(0, length)])) return path.slice(0, length);
-  }
-  return [];
-}
-
-function without(value: unknown, [head, ...rest]: readonly (string | number)[]): unknown {
-  if (head === undefined || typeof value !== 'object' || value === null) return undefined;
-  if (Array.isArray(value)) {
-    return rest.length === 0
-      ? value.filter((_, at) => at !== head)
-      : value.map((item, at) => (at === head ? without(item, rest) : item));
-  }
-  const entries = Object.entries(value);
-  return Object.fromEntries(
-    rest.length === 0
-      ? entries.filter(([key]) => key !== head)
-      : entries.map(([key, inner]) => [key, key === head ? without(inner, rest) : inner]),
-  );
-}
-
-function lineFinder(text: string): (offset: number) => number {
-  return (offset) => text.slice(0, offset).split('\n').length;
+function lineAt(text: string, offset: number): number {
+  return text.slice(0, offset).split('\n').length;
 }
 
 function readable(code: string): string {

@@ -63,10 +63,43 @@ test('a value of the wrong kind loses its key and nothing else', async () => {
   expect(problems.map(({ line }) => line)).toEqual([1, 3]);
 });
 
-test('a file that is not JSON is told and not used', async () => {
+test('a hook of a kind nobody knows goes alone: what is denied stays denied', async () => {
+  const guard = { type: 'command', command: 'guard' };
+  const hooks = {
+    PreToolUse: [{ hooks: [{ type: 'prompt', prompt: 'Is it safe?' }, guard] }, { matcher: 'Bash' }],
+    Stop: [{ hooks: [{ command: 'x' }] }],
+  };
+  const text = JSON.stringify({ permissions: { deny: ['Bash(rm:*)'] }, hooks, statusLine: {} }, null, 1);
+  const { merged, problems } = await load({ [PROJECT]: text });
+  expect(merged).toEqual({
+    permissions: { deny: ['Bash(rm:*)'] },
+    hooks: { PreToolUse: [{ hooks: [guard] }], Stop: [{ hooks: [] }] },
+  });
+  expect(problems.map(({ line, text: words }) => `${line} ${words.split(':')[0]}`)).toEqual([
+    '12 "hooks.PreToolUse.0.hooks.0.type"',
+    '13 has an unknown key "hooks.PreToolUse.0.hooks.0.prompt".',
+    '21 "hooks.PreToolUse.1.hooks"',
+    '28 "hooks.Stop.0.hooks.0.type"',
+    '35 "statusLine.command"',
+  ]);
+});
+
+test('of a list with several bad items only those are lost, each told with its line', async () => {
+  const { merged, problems } = await load({
+    [USER]: '{"permissions": {"deny": [5,\n"Bash(rm:*)",\n{},\n"WebFetch",\n7,\n"Read(.env)"]}}',
+  });
+  expect(merged.permissions?.deny).toEqual(['Bash(rm:*)', 'WebFetch', 'Read(.env)']);
+  expect(problems.map(({ line }) => line)).toEqual([1, 3, 5]);
+});
+
+test('a file that is not JSON is told, and only what it forbids counts', async () => {
   const { merged, problems } = await load({ [USER]: '{"model": ' });
   expect(merged).toEqual({});
   expect(problems[0]?.text).toContain('is not valid');
+  const half = '{"permissions": {"deny": ["WebFetch" "Bash(rm:*)"], "ask": ["Edit"], "allow": ["Bash"]}, "model": "o"';
+  const broken = await load({ [USER]: half });
+  expect(broken.merged).toEqual({ permissions: { deny: ['WebFetch', 'Bash(rm:*)'], ask: ['Edit'] } });
+  expect(broken.problems[0]?.text).toContain('Only what it denies and asks for is used.');
 });
 
 test.each([

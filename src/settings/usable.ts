@@ -1,0 +1,98 @@
+import type { z } from 'zod';
+import type { Settings } from '../contracts/settings.ts';
+import { nearest } from '../lib/nearest.ts';
+import { settingsSchema } from './schema.ts';
+
+type Path = readonly (string | number)[];
+
+/** What is wrong at one place of the file, as it was written. */
+export type Complaint = { readonly path: Path; readonly words: string };
+
+/** What can be used of a file, where each of its values stood in it, and what cannot be used. */
+export type Usable = {
+  readonly settings: Settings;
+  readonly complaints: readonly Complaint[];
+  /** The place in the file of a place in the settings. */
+  readonly placeOf: (path: Path) => Path;
+};
+
+const MOST_ROUNDS = 50;
+
+/** Leaves out what does not fit, innermost first, until the rest does; all else keeps its meaning. */
+export function usablePart(value: unknown): Usable {
+  const left = new Set<string>();
+  const told: Complaint[] = [];
+  const placeOf = (path: Path) => written(value, path, left);
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const parsed = settingsSchema.safeParse(without(value, left, []));
+    if (parsed.success) return { settings: parsed.data, complaints: told, placeOf };
+    const found = parsed.error.issues.flatMap((issue) => complaintsOf(issue, placeOf));
+    for (const { path, words } of found) {
+      const gone = nearestThere(value, path, left);
+      // What was left out already and is missed now takes along what cannot be without it.
+      if (!told.some((earlier) => isSame(earlier.path, path))) told.push({ path, words });
+      left.add(JSON.stringify(gone));
+    }
+  }
+  const words = 'has more faults than can be told one by one. Nothing in it is used.';
+  return { settings: {}, complaints: [...told, { path: [], words }], placeOf };
+}
+
+function complaintsOf(issue: z.core.$ZodIssue, placeOf: Usable['placeOf']): readonly Complaint[] {
+  const path = placeOf(issue.path.filter((part) => typeof part !== 'symbol'));
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => {
+      const known = path.length === 0 ? nearest(key, Object.keys(settingsSchema.shape)) : undefined;
+      const hint = known === undefined ? '' : ` Did you mean "${known}"?`;
+      return { path: [...path, key], words: `has an unknown key "${[...path, key].join('.')}".${hint}` };
+    });
+  }
+  const name = path.length === 0 ? 'the file' : `"${path.join('.')}"`;
+  return [{ path, words: `${name}: ${issue.message}. It is not used.` }];
+}
+
+/** The place itself, or the innermost around it that still holds something. */
+function nearestThere(value: unknown, path: Path, left: ReadonlySet<string>): Path {
+  for (let length = path.length; length > 0; length -= 1) {
+    const place = path.slice(0, length);
+    if (at(value, place) !== undefined && !left.has(JSON.stringify(place))) return place;
+  }
+  return [];
+}
+
+function at(value: unknown, path: Path): unknown {
+  let current = value;
+  for (const part of path) {
+    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, part)) return undefined;
+    current = Reflect.get(current, part);
+  }
+  return current;
+}
+
+function without(value: unknown, left: ReadonlySet<string>, place: Path): unknown {
+  if (left.has(JSON.stringify(place))) return {};
+  if (typeof value !== 'object' || value === null) return value;
+  const isKept = (part: string | number) => !left.has(JSON.stringify([...place, part]));
+  if (Array.isArray(value)) {
+    return value.flatMap((item, index) => (isKept(index) ? [without(item, left, [...place, index])] : []));
+  }
+  const kept = Object.entries(value).filter(([key]) => isKept(key));
+  return Object.fromEntries(kept.map(([key, inner]) => [key, without(inner, left, [...place, key])]));
+}
+
+/** Items before it that were left out moved an item forward. */
+function written(value: unknown, path: Path, left: ReadonlySet<string>): Path {
+  const place: (string | number)[] = [];
+  for (const part of path) {
+    const list = at(value, place);
+    const kept = Array.isArray(list)
+      ? [...list.keys()].filter((index) => !left.has(JSON.stringify([...place, index])))
+      : [];
+    place.push(typeof part === 'number' ? (kept[part] ?? part) : part);
+  }
+  return place;
+}
+
+function isSame(one: Path, other: Path): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
