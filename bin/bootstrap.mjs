@@ -3,7 +3,7 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { check } from './check.mjs';
-import { build, entryOf } from './entry.mjs';
+import { build, programOf } from './entry.mjs';
 import { ensureInstalled } from './install.mjs';
 import { withoutNpm } from './npm-environment.mjs';
 import { runProgram } from './run-program.mjs';
@@ -21,7 +21,8 @@ const safeFlags = [
 const verbs = {
   start: (bun) => {
     const { cwd, env } = withoutNpm(root, process.env, process.cwd());
-    return runProgram(bun, [...safeFlags, entryOf(root), ...rest], { cwd, env });
+    const { file, args } = programOf(root, bun, safeFlags);
+    return runProgram(file, [...args, ...rest], { cwd, env });
   },
   test: (bun) =>
     runProgram(bun, [...safeFlags, join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...rest], { cwd: root }),

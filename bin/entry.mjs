@@ -2,13 +2,19 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The file to run: a build when there is one that nothing was edited after, else the sources. bin/ouro decides alike. */
-export function entryOf(root) {
+/**
+ * What to start: a build when there is one that nothing was edited after, its executable before its bundle, else the
+ * sources. bin/ouro decides alike.
+ */
+export function programOf(root, bun, flags) {
   const source = join(root, 'src', 'cli', 'main.ts');
-  const built = join(root, 'dist', 'main.js');
-  if (!existsSync(join(root, 'package-lock.json'))) return existsSync(built) ? built : source;
+  const bundle = join(root, 'dist', 'main.js');
+  const executable = join(root, 'dist', process.platform === 'win32' ? 'ouro.exe' : 'ouro');
+  const run = (file) => ({ file: bun, args: [...flags, file] });
+  if (!existsSync(join(root, 'package-lock.json'))) return run(existsSync(bundle) ? bundle : source);
   const stamp = join(root, 'dist', '.stamp');
-  return existsSync(stamp) && !isAnythingNewer(root, statSync(stamp).mtimeMs) ? built : source;
+  if (!existsSync(stamp) || isAnythingNewer(root, statSync(stamp).mtimeMs)) return run(source);
+  return existsSync(executable) ? { file: executable, args: [] } : run(bundle);
 }
 
 function isAnythingNewer(root, sinceMs) {
@@ -19,6 +25,8 @@ function isAnythingNewer(root, sinceMs) {
 
 /** Makes the build that starts faster. Without it the sources run, so a failure is only told. */
 export function build(root, bun, flags) {
-  const { status, stderr } = spawnSync(bun, [...flags, join(root, 'bin', 'build.mjs')], { encoding: 'utf8' });
+  const { status, stderr } = spawnSync(bun, [...flags, join(root, 'bin', 'build.mjs'), '--binary'], {
+    encoding: 'utf8',
+  });
   if (status !== 0) process.stderr.write(`ouro: the build failed, so the sources are run as they are. ${stderr}\n`);
 }

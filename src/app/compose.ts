@@ -238,7 +238,7 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
     checkpoints,
     files,
     mcp,
-    examine: () => examineHere(options, environment),
+    examine: () => examineHere({ cwd: options.cwd, isTty: process.stdout.isTTY === true }, environment),
     newId: randomUUID,
   });
   mcp.start();

@@ -7,11 +7,13 @@ import {
   mkdtempSync,
   readFileSync,
   realpathSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
 
 export const repository = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
@@ -37,11 +39,20 @@ ln -s "${repository}/node_modules/@oven" node_modules/@oven
 
 /** A temporary directory with its real path: a child process reports no other. */
 export function temporary(): string {
-  return realpathSync(mkdtempSync(join(tmpdir(), 'ouro-ground-')));
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'ouro-ground-')));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
-/** A bare clone as far as the bootstrap can tell: no node_modules, a fake npm first on the PATH. */
-export function bareCheckout(): { root: string; env: Record<string, string>; npmCalls: () => readonly string[] } {
+/**
+ * A bare clone as far as the bootstrap can tell: no node_modules, a fake npm first on the PATH. Most need no build that
+ * takes its time.
+ */
+export function bareCheckout(build: 'does nothing' | 'builds' = 'does nothing'): {
+  root: string;
+  env: Record<string, string>;
+  npmCalls: () => readonly string[];
+} {
   const home = temporary();
   const root = join(home, 'a checkout');
   const programs = join(home, 'programs');
@@ -50,6 +61,7 @@ export function bareCheckout(): { root: string; env: Record<string, string>; npm
   mkdirSync(join(root, 'docs'));
   mkdirSync(programs);
   cpSync(join(repository, 'bin'), join(root, 'bin'), { recursive: true });
+  if (build === 'does nothing') writeFileSync(join(root, 'bin', 'build.mjs'), '');
   for (const name of ['bunfig.toml', 'tsconfig.json']) cpSync(join(repository, name), join(root, name));
   writeFileSync(join(root, 'package.json'), '{ "name": "ouro", "type": "module" }');
   writeFileSync(join(root, 'package-lock.json'), '{ "packages": {} }');

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { entryOf } from '../../bin/entry.mjs';
+import { programOf } from '../../bin/entry.mjs';
 import { packageNames } from '../../bin/runtime.mjs';
 import { bareCheckout, nodeFile, started, temporary, writeExecutable } from './checkout.ts';
 
@@ -27,13 +27,16 @@ test('the first start installs, keeps stdout for the program, and the second sta
 });
 
 test('the first start leaves a build, which serves until something is edited', async () => {
-  const { root, env } = bareCheckout();
+  const { root, env } = bareCheckout('builds');
   await started(join(root, 'bin', 'ouro'), [], { cwd: root, env });
   const stamp = join(root, 'dist', '.stamp');
-  expect([existsSync(stamp), entryOf(root)]).toEqual([true, join(root, 'dist', 'main.js')]);
+  const program = () => programOf(root, 'bun', ['--flag']);
+  expect([existsSync(stamp), program()]).toEqual([true, { file: join(root, 'dist', 'ouro'), args: [] }]);
+  rmSync(join(root, 'dist', 'ouro'));
+  expect(program()).toEqual({ file: 'bun', args: ['--flag', join(root, 'dist', 'main.js')] });
   const later = statSync(stamp).mtimeMs / 1000 + 5;
   utimesSync(join(root, 'src', 'cli', 'main.ts'), later, later);
-  expect(entryOf(root)).toBe(join(root, 'src', 'cli', 'main.ts'));
+  expect(program()).toEqual({ file: 'bun', args: ['--flag', join(root, 'src', 'cli', 'main.ts')] });
 });
 
 test('when the first build fails, the sources run and the failure is told', async () => {

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, realpathSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { bareCheckout, repository, started, temporary } from './checkout.ts';
+import { bareCheckout, repository, started, temporary, writeExecutable } from './checkout.ts';
 
 test('the launcher is found through a chain of absolute and relative links', async () => {
   const { root, env } = bareCheckout();
@@ -27,23 +27,30 @@ test.each(['inside the package', 'hoisted beside it'])('an installed package fin
   expect(ended).toMatchObject({ code: 0, stderr: '', stdout: 'built [ "--help" ]\n' });
 });
 
-test('in a checkout a build is used until something is edited, added or removed', async () => {
+test('in a checkout a build is used, its executable first, until something is edited, added or removed', async () => {
   const { root, env } = bareCheckout();
   const start = async () => {
-    const { stdout } = await started(join(root, 'bin', 'ouro'), [], { cwd: root, env });
-    return stdout.startsWith('built') ? 'dist' : 'src';
+    const { stdout } = await started(join(root, 'bin', 'ouro'), ['x'], { cwd: root, env });
+    return /^built/.test(stdout) ? stdout.trim() : 'the sources';
   };
   const stamp = join(root, 'dist', '.stamp');
   const build = (atMs: number) => {
     mkdirSync(join(root, 'dist'), { recursive: true });
-    writeFileSync(join(root, 'dist', 'main.js'), 'console.log("built");');
+    writeFileSync(join(root, 'dist', 'main.js'), 'console.log("built", process.argv[2]);');
     writeFileSync(stamp, '');
     utimesSync(stamp, atMs / 1000, atMs / 1000);
   };
   const unbuilt = await start();
   build(Date.now() + 1000);
   const fresh = await start();
+  writeExecutable(join(root, 'dist', 'ouro'), '#!/bin/sh\necho built as one file "$@"\n');
+  const executable = await start();
   build(Date.now() - 60_000);
   const edited = await start();
-  expect([unbuilt, fresh, edited]).toEqual(['src', 'dist', 'src']);
+  expect([unbuilt, fresh, executable, edited]).toEqual([
+    'the sources',
+    'built x',
+    'built as one file x',
+    'the sources',
+  ]);
 });

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { entryOf } from '../../bin/entry.mjs';
+import { programOf } from '../../bin/entry.mjs';
 
 /** Tests that start the program start what is shipped: a build of the sources as they are, which also starts faster. */
 export function setup(): void {
   const root = join(import.meta.dirname, '../..');
-  if (entryOf(root).endsWith('main.js')) return;
-  const flags = ['--no-env-file', `--config=${join(root, 'bunfig.toml')}`];
-  const { status, stderr } = spawnSync(process.execPath, [...flags, join(root, 'bin/build.mjs')], { encoding: 'utf8' });
+  if (programOf(root, process.execPath, []).file !== process.execPath) return;
+  const flags = ['--no-env-file', `--config=${join(root, 'bunfig.toml')}`, join(root, 'bin/build.mjs'), '--binary'];
+  const { status, stderr } = spawnSync(process.execPath, flags, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`The build failed, so nothing can be started: ${stderr}`);
 }

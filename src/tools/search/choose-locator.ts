@@ -1,5 +1,6 @@
 import { ToolFailure } from '../../contracts/tool.ts';
 import { untilAborted } from '../../lib/abort.ts';
+import { bundledRipgrep } from '../../lib/bundled-ripgrep.ts';
 import { errnoOf } from '../../lib/errno.ts';
 import { formatDuration } from '../../lib/format.ts';
 import type { Locator } from './locator.ts';
@@ -11,7 +12,7 @@ const LIMIT_MS = 60_000;
 /** The bundled ripgrep, the system's where that is missing, and our own walker where there is none. */
 export function createLocator(env: ChildEnvironment): Locator {
   const sources = [
-    async () => createRipgrepLocator('bundled', await bundledProgram(), env),
+    async () => createRipgrepLocator('bundled', bundledRipgrep(), env),
     async () => createRipgrepLocator('system', 'rg', env),
     // Loaded only where it is needed.
     async () => (await import('./walker.ts')).createWalkerLocator(),
@@ -69,14 +70,6 @@ export function firstAvailable(sources: readonly (() => Promise<Locator>)[]): Lo
     listFiles: (query, take, signal) => attempt((locator) => locator.listFiles(query, take, signal)),
     search: (query, take, signal) => attempt((locator) => locator.search(query, take, signal)),
   };
-}
-
-async function bundledProgram(): Promise<string> {
-  // The package throws when it has no binary for this machine.
-  const { rgPath } = await import('@vscode/ripgrep').catch((cause: unknown) => {
-    throw Object.assign(new Error('ripgrep is not bundled', { cause }), { code: 'ENOENT' });
-  });
-  return rgPath;
 }
 
 function isMissing(thrown: unknown): boolean {
