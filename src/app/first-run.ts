@@ -12,6 +12,7 @@ import { trustQuestion } from './folder-trust.ts';
 import { keepSetting } from './keep-setting.ts';
 import { readSettings } from './read-settings.ts';
 import { storedKey, storeKey } from './stored-key.ts';
+import { takeOverOffer } from './take-over-offer.ts';
 import { VERSION } from './version.ts';
 
 /** What a person has to be asked before the first question; `undefined` when everything is known. */
@@ -27,10 +28,11 @@ export async function firstRunQuestion(
   // A folder that brings nothing, and one too wide to be trusted, is not asked about.
   const brings = asked !== undefined && (asked.question.effects.length > 0 || existsSync(join(folder, '.git')));
   const trust = brings && asked.question.refusal === undefined ? asked.question : undefined;
-  if (trust === undefined && key === 'found') return undefined;
+  const offer = run.session.kind === 'new' ? takeOverOffer(environment) : undefined;
+  if (trust === undefined && key === 'found' && offer === undefined) return undefined;
   const above = dirname(folder);
   const parent = trust?.state === 'new' && asked?.store.refusal(above) === undefined ? above : undefined;
-  return { version: VERSION, folder, trust, parent, key };
+  return { version: VERSION, folder, trust, parent, key, offer };
 }
 
 /** Is there a way to a model? What a stored session uses is found when it is opened. */

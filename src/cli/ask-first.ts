@@ -33,6 +33,12 @@ export async function askFirst(
   process.off('exit', restore);
   screen.close();
   if (answer === 'leave') return 'left';
+  if (question.offer !== undefined && answer.takeOver !== 'open') {
+    const { settleOffer } = await import('../app/take-over.ts');
+    const { from } = question.offer;
+    for (const line of await settleOffer(answer.takeOver, from, io.environment.ouroHome))
+      io.stderr.write(`${line}\r\n`);
+  }
   const settled = await settleFirstRun(answer, run, io.environment);
   if (answer.model.kind === 'demo') return demo(settled, prompt, answer.typed);
   return { run: settled, prompt, typed: answer.typed };

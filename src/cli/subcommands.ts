@@ -100,9 +100,9 @@ const SUBCOMMANDS = [
   },
   {
     name: 'settings',
-    usage: 'explain [key] | schema',
-    words: 'each setting with the place it comes from; the schema for editors',
-    choices: ['explain', 'schema'],
+    usage: 'explain [key] | schema | import [dir]',
+    words: 'each setting with the place it comes from; the schema for editors; copy those of ~/.claude',
+    choices: ['explain', 'schema', 'import'],
     flags: [{ flags: '--json', words: 'as JSON' }],
   },
   {

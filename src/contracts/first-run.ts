@@ -8,7 +8,12 @@ export type FirstRunQuestion = {
   /** The folder above, where it may be trusted as a whole. */
   readonly parent: string | undefined;
   readonly key: 'found' | 'missing';
+  /** What another assistant keeps for this user, as long as nobody was asked about it. */
+  readonly offer: TakeOverOffer | undefined;
 };
+
+/** Settings of the user's that may be copied: by a yes, and not read without. */
+export type TakeOverOffer = { readonly from: string; readonly to: string; readonly holds: readonly string[] };
 
 /** A model server that answers on this machine, its models named as `--model` takes them. */
 export type LocalModels = { readonly name: string; readonly models: readonly string[] };
@@ -23,6 +28,8 @@ export type FirstModel =
 export type FirstRunAnswer = {
   readonly trust: 'no' | 'folder' | 'below';
   readonly model: FirstModel;
+  /** Are the settings to be copied? `open`: it was not said, and is asked again. */
+  readonly takeOver: 'yes' | 'no' | 'open';
   /** What was typed before anybody could have meant to answer. */
   readonly typed: string;
 };

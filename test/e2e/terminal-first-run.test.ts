@@ -103,8 +103,9 @@ test('a pasted key is kept for its owner alone and used at once; what was typed 
   expect(await runOuro(project, ['-p', 'hi'], undefined, { env })).toMatchObject({ code: 0, stdout: 'Again.\n' });
 });
 
-test('a folder that brings something is asked about before it counts, and a yes is kept', async () => {
+test('what a folder and ~/.claude bring is asked about before it counts, and a yes is kept', async () => {
   await using api = await startApiServer({ turns: [] });
+  await project.write('../home/.claude/CLAUDE.md', 'Be kind.\n');
   await project.write('CLAUDE.md', 'Be brief.\n');
   await project.write('.claude/settings.json', '{"permissions":{"allow":["Bash(make:*)"]}}');
   const env = terminalEnvironment(project, api.url);
@@ -112,6 +113,7 @@ test('a folder that brings something is asked about before it counts, and a yes 
     await using terminal = open(env);
     const rows = await terminal.waitForText(/n {2}leave/);
     expect(rows.join('\n')).toMatch(/found: .*CLAUDE\.md/);
+    expect(rows.join('\n')).toMatch(/settings of yours in \S+\.claude: CLAUDE\.md\. None was read\./);
     await pressSuggested(terminal, /look at them/);
     await terminal.waitForText(/Bash\(make:\*\).*settings\.json/);
     await pressSuggested(terminal, /leave/);
@@ -120,9 +122,12 @@ test('a folder that brings something is asked about before it counts, and a yes 
   {
     await using terminal = open(env);
     await pressSuggested(terminal, /trust this folder/);
-    await terminal.waitForText(/^ask /m);
+    await terminal.waitForText(/^Folder .*\nClaude Code/m);
+    await pressSuggested(terminal, /copy them to/);
+    await terminal.waitForText(/^Copied from \S+\.claude: CLAUDE\.md\.[\s\S]*^ask /m);
   }
+  expect(await readFile(join(project.ouroHome, 'CLAUDE.md'), 'utf8')).toBe('Be kind.\n');
   await using terminal = open(env);
   await terminal.waitForText(/^ask /m);
-  expect(terminal.bytes()).not.toContain('trust this folder');
+  expect(terminal.bytes()).not.toMatch(/trust this folder|copy them/);
 });

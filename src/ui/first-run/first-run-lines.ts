@@ -14,7 +14,7 @@ export function firstRunLines(state: FirstRunState, rows: number): readonly Logi
   ];
   const foot = note === '' ? [] : [terminalLine(toned('warn', note))];
   if (page.kind !== 'choices') return [...head, ...pageLines(state), ...foot];
-  const source = sourceLines(state);
+  const source = [...offerLines(state), ...sourceLines(state)];
   const room = rows - head.length - source.length - foot.length - 6;
   return [...head, ...trustLines(state, Math.max(1, room)), ...source, choice('n', 'leave'), ...foot];
 }
@@ -53,6 +53,18 @@ function foundLine(effects: readonly TrustEffect[]): LogicalLine {
 function effectLine({ kind, text, file, line }: TrustEffect): LogicalLine {
   const place = `${file}${line === undefined ? '' : `:${line}`}`;
   return terminalLine(plain(`  ${kind}: ${sanitizeVisibly(text)}`), toned('dim', `  ${sanitizeVisibly(place)}`));
+}
+
+function offerLines({ question: { offer }, takeOver }: FirstRunState): readonly LogicalLine[] {
+  if (offer === undefined || takeOver !== undefined) return [];
+  return [
+    terminalLine(
+      plain(`Claude Code has settings of yours in ${sanitizeVisibly(offer.from)}: ${offer.holds.join(', ')}.`),
+      toned('dim', ' None was read.'),
+    ),
+    choice('c', `copy them to ${sanitizeVisibly(offer.to)}; what is there already stays`),
+    choice('x', 'go on without them, and do not ask again (ouro settings import does it later)'),
+  ];
 }
 
 function sourceLines(state: FirstRunState): readonly LogicalLine[] {

@@ -12,6 +12,7 @@ export type FirstRunState = {
   readonly servers: 'looking' | readonly LocalModels[];
   readonly trust: FirstRunAnswer['trust'] | undefined;
   readonly model: FirstRunAnswer['model'] | undefined;
+  readonly takeOver: FirstRunAnswer['takeOver'] | undefined;
   readonly page: FirstRunPage;
   readonly details: 'hidden' | 'shown';
   /** Why the last key had no effect. */
@@ -25,6 +26,7 @@ export function firstRunState(question: FirstRunQuestion): FirstRunState {
     servers: 'looking',
     trust: question.trust === undefined ? 'no' : undefined,
     model: question.key === 'found' ? { kind: 'as_found' } : undefined,
+    takeOver: question.offer === undefined ? 'open' : undefined,
     page: { kind: 'choices' },
     details: 'hidden',
     note: '',
@@ -33,10 +35,11 @@ export function firstRunState(question: FirstRunQuestion): FirstRunState {
 }
 
 /** Everything was answered; `undefined` as long as something is open. */
-export function settled({ trust, model, typed }: FirstRunState): FirstRunAnswer | undefined {
-  // The demo plays in a folder of its own: whether this one is trusted can wait.
-  if (model?.kind === 'demo') return { trust: trust ?? 'no', model, typed };
-  return trust === undefined || model === undefined ? undefined : { trust, model, typed };
+export function settled({ trust, model, takeOver, typed }: FirstRunState): FirstRunAnswer | undefined {
+  // The demo plays in a folder of its own: all else can wait.
+  if (model?.kind === 'demo') return { trust: trust ?? 'no', model, takeOver: takeOver ?? 'open', typed };
+  if (trust === undefined || model === undefined || takeOver === undefined) return undefined;
+  return { trust, model, takeOver, typed };
 }
 
 /** Every model that answers on this machine. */

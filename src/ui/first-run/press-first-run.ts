@@ -52,6 +52,10 @@ function choose(state: FirstRunState, { chord }: KeyInput): FirstRunPressed {
       return now(trusts && question.parent !== undefined ? { ...state, trust: 'below', note: '' } : state);
     case 'r':
       return now(trusts ? { ...state, trust: 'no', note: '' } : state);
+    case 'c':
+      return now(state.takeOver === undefined ? { ...state, takeOver: 'yes', note: '' } : state);
+    case 'x':
+      return now(state.takeOver === undefined ? { ...state, takeOver: 'no', note: '' } : state);
     default:
       return state.model === undefined ? chooseSource(state, chord) : now(state);
   }

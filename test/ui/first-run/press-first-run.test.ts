@@ -20,8 +20,14 @@ const BARE: FirstRunQuestion = {
   trust: undefined,
   parent: undefined,
   key: 'missing',
+  offer: undefined,
 };
 const WITH_TRUST: FirstRunQuestion = { ...BARE, trust: FOLDER, parent: '/home/me' };
+const WITH_OFFER: FirstRunQuestion = {
+  ...BARE,
+  key: 'found',
+  offer: { from: '/home/me/.claude', to: '/home/me/.ouro', holds: ['settings', 'commands'] },
+};
 
 /** The screen after these keys; text in several characters is pasted. */
 function played(question: FirstRunQuestion, keys: readonly string[], change: Partial<FirstRunState> = {}) {
@@ -83,6 +89,15 @@ describe('the first screen', () => {
       ['p'],
       {},
       { trust: 'below', model: { kind: 'as_found' } },
+    ],
+    ['what is there, copied', WITH_OFFER, ['c'], {}, { takeOver: 'yes', model: { kind: 'as_found' } }],
+    ['what is there, left alone', WITH_OFFER, ['x'], {}, { takeOver: 'no' }],
+    [
+      'what is there, asked again after a demo',
+      { ...WITH_OFFER, key: 'missing' as const },
+      ['d'],
+      {},
+      { takeOver: 'open' },
     ],
     ['going on without trust', { ...WITH_TRUST, key: 'found' as const }, ['r'], {}, { trust: 'no' }],
   ])('leads to %s', (_what, question, keys, change, answer) => {

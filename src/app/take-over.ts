@@ -1,0 +1,139 @@
+import { cp, mkdir, readdir, readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { parse } from 'jsonc-parser';
+import { z } from 'zod';
+import type { JsonValue } from '../contracts/json.ts';
+import type { Settings } from '../contracts/settings.ts';
+import { asJson } from '../lib/as-json.ts';
+import { ifThere } from '../lib/errno.ts';
+import { messageOf } from '../lib/errors.ts';
+import { writePrivately } from '../lib/private-file.ts';
+import { sanitize } from '../lib/sanitize.ts';
+import { readLayer } from '../settings/read-layer.ts';
+import { keepSetting } from './keep-setting.ts';
+import { keepTakeOverAnswer } from './take-over-offer.ts';
+
+/** What became of it, in sentences. */
+type TakenOver = { readonly taken: readonly string[]; readonly left: readonly string[] };
+
+const FOLDERS = ['commands', 'skills', 'agents', 'output-styles'];
+const COPY = {
+  recursive: true,
+  // What is shared by links goes on where the links lead nowhere.
+  dereference: true,
+  filter: (path: string) => !['.git', 'node_modules'].includes(basename(path)),
+};
+const shape = z.object({ mcpServers: z.json().optional() }).catch({});
+const NOTHING: TakenOver = { taken: [], left: [] };
+
+/** Does what was answered, keeps the answer, and says what came of it. */
+export async function settleOffer(answer: 'yes' | 'no', from: string, ouroHome: string): Promise<readonly string[]> {
+  const { taken, left } = answer === 'yes' ? await takeOver(from, ouroHome) : NOTHING;
+  await keepTakeOverAnswer(ouroHome, answer, from);
+  if (answer === 'no') return [];
+  const copied = taken.length === 0 ? `Nothing was copied from ${from}.` : `Copied from ${from}: ${taken.join(', ')}.`;
+  return [copied, ...left.map((words) => `  not copied: ${words}`)].map((line) => sanitize(line, 'line'));
+}
+
+/** Copies what Claude Code keeps for its user to where ouro keeps its own. What ouro has already is never replaced. */
+async function takeOver(from: string, ouroHome: string): Promise<TakenOver> {
+  await mkdir(ouroHome, { recursive: true, mode: 0o700 });
+  const parts = [
+    await guarded('settings.json', () => settings(from, ouroHome)),
+    await guarded('CLAUDE.md', () => memory(from, ouroHome)),
+    ...(await Promise.all(FOLDERS.map((name) => guarded(name, () => folder(name, from, ouroHome))))),
+  ];
+  return { taken: parts.flatMap(({ taken }) => taken), left: parts.flatMap(({ left }) => left) };
+}
+
+async function guarded(name: string, act: () => Promise<TakenOver>): Promise<TakenOver> {
+  try {
+    return await act();
+  } catch (thrown) {
+    return { taken: [], left: [`${name} could not be copied: ${messageOf(thrown)}`] };
+  }
+}
+
+async function settings(from: string, ouroHome: string): Promise<TakenOver> {
+  const file = join(from, 'settings.json');
+  const text = (await ifThere(readFile(file, 'utf8'))) ?? '';
+  const theirs = readLayer(text, file, 'user');
+  const servers = await userServers(from);
+  const { settings: found, left } = harmless({ ...theirs.layer.settings, ...servers.layer.settings });
+  const ownFile = join(ouroHome, 'settings.json');
+  const own = readLayer((await ifThere(readFile(ownFile, 'utf8'))) ?? '', ownFile, 'user');
+  const told = [...theirs.problems, ...servers.problems].map(
+    ({ file: at, line, text: words }) => `${at}${line === undefined ? '' : `:${line}`} ${words}`,
+  );
+  const broken = own.problems.find(({ text: words }) => words.startsWith('is not valid'));
+  if (broken !== undefined) return { taken: [], left: [`${ownFile} ${broken.text} Repair it, then import again.`] };
+  const taken: string[] = [];
+  for (const [key, value] of entries(found)) {
+    if (Object.hasOwn(own.layer.settings, key)) left.push(`${key}: you have one already`);
+    else {
+      await keepSetting(ouroHome, key, value);
+      taken.push(key);
+    }
+  }
+  return { taken: taken.length === 0 ? [] : [`settings (${taken.join(', ')})`], left: [...told, ...left] };
+}
+
+function entries(found: Settings): readonly (readonly [string, JsonValue])[] {
+  return Object.entries(asJson(found)).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]));
+}
+
+/** The servers of the user stand in a file beside the folder. */
+async function userServers(from: string): Promise<ReturnType<typeof readLayer>> {
+  const file = join(dirname(from), `${basename(from)}.json`);
+  const text = (await ifThere(readFile(file, 'utf8'))) ?? '';
+  const { mcpServers } = shape.parse(parse(text) ?? {});
+  return readLayer(mcpServers === undefined ? '' : JSON.stringify({ mcpServers }), file, 'user');
+}
+
+/** Names of models that mean something here; and no mode that asks nothing comes along unnoticed. */
+function harmless({ $schema: _, model, permissions, ...rest }: Settings): { settings: Settings; left: string[] } {
+  const left: string[] = [];
+  let settings: Settings = rest;
+  if (model !== undefined) {
+    if (/^(?:opus|sonnet|haiku|claude-[\w.-]+)$/.test(model)) settings = { ...settings, model };
+    else left.push(`model: "${model}" is no model ouro knows`);
+  }
+  if (permissions !== undefined) {
+    const { defaultMode, ...rules } = permissions;
+    const bypasses = defaultMode === 'bypassPermissions';
+    if (bypasses) left.push('permissions.defaultMode: set bypassPermissions yourself if you want it here, too');
+    const kept = defaultMode === undefined || bypasses ? rules : permissions;
+    if (Object.keys(kept).length > 0) settings = { ...settings, permissions: kept };
+  }
+  return { settings, left };
+}
+
+async function memory(from: string, ouroHome: string): Promise<TakenOver> {
+  const text = await ifThere(readFile(join(from, 'CLAUDE.md'), 'utf8'));
+  if (text === undefined) return NOTHING;
+  const own = join(ouroHome, 'CLAUDE.md');
+  if ((await ifThere(readFile(own))) !== undefined) return { taken: [], left: ['CLAUDE.md: you have one already'] };
+  await writePrivately(own, text);
+  return { taken: ['CLAUDE.md'], left: [] };
+}
+
+async function folder(name: string, from: string, ouroHome: string): Promise<TakenOver> {
+  const source = join(from, name);
+  const theirs = (await ifThere(readdir(source)))?.filter((entry) => !entry.startsWith('.')) ?? [];
+  const own = (await ifThere(readdir(join(ouroHome, name)))) ?? [];
+  const taken: string[] = [];
+  const left: string[] = [];
+  for (const entry of theirs) {
+    if (own.includes(entry)) {
+      left.push(`${name}/${entry}: you have one already`);
+      continue;
+    }
+    try {
+      await cp(join(source, entry), join(ouroHome, name, entry), COPY);
+      taken.push(entry);
+    } catch (thrown) {
+      left.push(`${name}/${entry} could not be copied: ${messageOf(thrown)}`);
+    }
+  }
+  return { taken: taken.length === 0 ? [] : [`${name.replace('-', ' ')} (${taken.join(', ')})`], left };
+}

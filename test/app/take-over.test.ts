@@ -1,0 +1,80 @@
+import { mkdir, readFile, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { takeOverOffer } from '../../src/app/take-over-offer.ts';
+import { runHere } from '../support/run-here.ts';
+import { createTempProject } from '../support/temp-project.ts';
+
+const SETTINGS = {
+  $schema: 'https://example.com/settings.json',
+  model: 'opusplan',
+  includeCoAuthoredBy: false,
+  theme: 'light',
+  permissions: { allow: ['Bash(ls:*)'], defaultMode: 'bypassPermissions' },
+  hooks: { Stop: [{ hooks: [{ type: 'prompt', prompt: 'x' }] }] },
+};
+const SERVER = { command: 'never-started', args: ['--yes'] };
+
+test('what ~/.claude holds is copied by a word, faults and risks left out, and nothing of ours replaced', async () => {
+  await using project = await createTempProject({
+    '../home/.claude/settings.json': JSON.stringify(SETTINGS, null, 1),
+    '../home/.claude.json': JSON.stringify({ mcpServers: { notes: SERVER }, history: ['secret'] }),
+    '../home/.claude/CLAUDE.md': 'Be kind.\n',
+    '../home/.claude/commands/git/tidy.md': 'Tidy up.\n',
+    '../home/.claude/agents/critic.md': 'theirs\n',
+    '../home/.ouro/agents/critic.md': 'mine\n',
+    '../home/.ouro/settings.json': '{\n  // mine\n  "theme": "dark"\n}\n',
+    '../home/elsewhere/SKILL.md': '---\nname: dig\n---\nDig.\n',
+    '../home/elsewhere/.git/config': 'no\n',
+  });
+  await mkdir(join(project.home, '.claude/skills'));
+  await symlink(join(project.home, 'elsewhere'), join(project.home, '.claude/skills/dig'));
+  await symlink('/nowhere', join(project.home, '.claude/skills/gone'));
+  expect(takeOverOffer(project)).toMatchObject({ holds: ['settings', 'CLAUDE.md', 'commands', 'skills', 'agents'] });
+
+  const end = await runHere(project, ['settings', 'import']);
+  const from = join(project.home, '.claude');
+  expect(end).toMatchObject({
+    code: 0,
+    stdout: `Copied from ${from}: settings (hooks, mcpServers, permissions), CLAUDE.md, commands (git), skills (dig).\n`,
+  });
+  for (const words of [
+    `${from}/settings.json:4 has an unknown key "includeCoAuthoredBy"`,
+    '"hooks.Stop.0.hooks.0.type": Invalid',
+    'model: "opusplan" is no model ouro knows',
+    'set bypassPermissions yourself',
+    'theme: you have one already',
+    'skills/gone could not be copied',
+    'agents/critic.md: you have one already',
+  ]) {
+    expect(end.stderr).toContain(words);
+  }
+  const own = (name: string) => readFile(join(project.ouroHome, name), 'utf8');
+  const written = await own('settings.json');
+  expect(written).toContain('// mine');
+  expect(JSON.parse(written.replace('// mine', ''))).toEqual({
+    theme: 'dark',
+    hooks: { Stop: [{ hooks: [] }] },
+    mcpServers: { notes: SERVER },
+    permissions: { allow: ['Bash(ls:*)'] },
+  });
+  expect(await own('commands/git/tidy.md')).toBe('Tidy up.\n');
+  expect(await own('skills/dig/SKILL.md')).toContain('Dig.');
+  await expect(own('skills/dig/.git/config')).rejects.toThrow();
+  expect(await own('agents/critic.md')).toBe('mine\n');
+  expect(takeOverOffer(project)).toBeUndefined();
+});
+
+test('broken files are told, and settings of ours that cannot be read are not written to', async () => {
+  await using project = await createTempProject({
+    '../home/.claude/settings.json': '{"theme": "light", ',
+    '../home/.claude.json': '{"mcpServers": ',
+    '../home/.ouro/settings.json': '{"model": ',
+  });
+  const broken = await runHere(project, ['settings', 'import']);
+  expect(broken.stdout).toContain('Nothing was copied');
+  expect(broken.stderr).toMatch(/\.ouro\/settings\.json is not valid.*Repair it, then import again/);
+  expect(await readFile(join(project.ouroHome, 'settings.json'), 'utf8')).toBe('{"model": ');
+  const absent = await runHere(project, ['settings', 'import', 'nowhere']);
+  expect(absent).toMatchObject({ code: 1, stderr: expect.stringContaining('is not there') });
+});
