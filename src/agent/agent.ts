@@ -21,6 +21,8 @@ export function createAgent(parts: AgentParts): Agent {
   let controller: AbortController | undefined;
   let idle: Promise<unknown> = Promise.resolve();
   let skipWait: (() => void) | undefined;
+  /** Said while a query ran: it joins behind it, for nothing may come between calls and their results. */
+  let late: readonly Message[] = [];
   for (const listener of parts.listeners) broadcast.subscribe(listener);
 
   /** Applies an event to our own copy first, so that a listener that asks sees what it was told. */
@@ -68,6 +70,17 @@ export function createAgent(parts: AgentParts): Agent {
     if (!broadcast.asksListener()) await heard;
   }
 
+  function takeLate(): readonly Message[] {
+    const taken = late;
+    late = [];
+    return taken;
+  }
+
+  /** From the first word of a run to the last: a run that has told its end holds nobody up. */
+  function isRunning(): boolean {
+    return controller !== undefined && status !== 'idle';
+  }
+
   function clearAllQueues(): readonly QueuedMessage[] {
     const dropped = queues.clear();
     for (const item of dropped) void tell({ type: 'queue', item, state: 'removed' });
@@ -87,16 +100,40 @@ export function createAgent(parts: AgentParts): Agent {
       tell,
       read: () => messages,
       stripped: () => stripped,
+      takeLate,
       signal: own.signal,
     }).finally(() => {
       controller = undefined;
       skipWait = undefined;
     });
-    idle = finished.then(
+    idleAfter(finished);
+    return finished;
+  }
+
+  function idleAfter(work: Promise<unknown>): void {
+    idle = work.then(
       () => broadcast.drained(),
       () => broadcast.drained(),
     );
-    return finished;
+  }
+
+  /** What was typed meanwhile is heard now, as after a query. */
+  async function between<Answer>(busy: AgentStatus, work: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
+    const own = new AbortController();
+    controller = own;
+    try {
+      await tell({ type: 'status', status: busy });
+      return await work(own.signal);
+    } finally {
+      for (const message of takeLate()) await tell({ type: 'message_end', message });
+      const told = tell({ type: 'status', status: 'idle' });
+      controller = undefined;
+      await told;
+      const waiting = queues.has('next') ? queues.take('next') : queues.take('after');
+      const fresh = waiting.map((item) => item.message);
+      // It tells its own end, and never fails.
+      if (waiting.length > 0) void run(fresh, waiting);
+    }
   }
 
   return {
@@ -132,8 +169,14 @@ export function createAgent(parts: AgentParts): Agent {
     async pin(words) {
       const message = { ...messageOf(words, 'steer'), pinned: true };
       // A message must not come between calls and their results, so a running query takes it like steering.
-      if (controller === undefined) await joins(message);
-      else enqueue('next', message);
+      if (isRunning()) enqueue('next', message);
+      else await joins(message);
+    },
+    async withdraw(id) {
+      if (isRunning()) throw new Error('A query is running; abort it first.');
+      if (messages.some((message) => message.id === id)) {
+        await tell({ type: 'tombstone', messageId: id, why: 'It was taken back.' });
+      }
     },
     unqueue(id) {
       const item = queues.remove(id);
@@ -143,7 +186,7 @@ export function createAgent(parts: AgentParts): Agent {
     answerPermission: (id, answer, by = 'person') => questions.answerPermission(id, answer, by),
     answerQuestion: questions.answerQuestion,
     abort(reason: AbortReason = 'user') {
-      if (controller === undefined || controller.signal.aborted) return;
+      if (controller === undefined || controller.signal.aborted || !isRunning()) return;
       void tell({ type: 'status', status: 'stopping' });
       controller.abort(reason);
     },
@@ -161,7 +204,16 @@ export function createAgent(parts: AgentParts): Agent {
       if (controller !== undefined) throw new Error('A query is running; abort it first.');
       messages = [...next];
     },
-    append: joins,
+    async append(message) {
+      if (isRunning()) late = [...late, message];
+      else await joins(message);
+    },
+    async between(busy, work) {
+      if (controller !== undefined) throw new Error('A query is running; abort it first.');
+      const done = between(busy, work);
+      idleAfter(done);
+      return done;
+    },
     setQueueMode: queues.setMode,
     async waitForIdle() {
       if (broadcast.asksListener())

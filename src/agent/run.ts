@@ -15,6 +15,8 @@ type Run = {
   readonly tell: (event: AgentEvent) => Promise<void>;
   readonly read: () => readonly Message[];
   readonly stripped: () => Stripped;
+  /** What was said beside the query and joins behind it. */
+  readonly takeLate: () => readonly Message[];
   readonly signal: AbortSignal;
 };
 
@@ -38,6 +40,9 @@ export async function runQuery(run: Run): Promise<Terminal> {
     });
   } finally {
     for (const item of delivered) await tell({ type: 'queue', item, state: 'completed' });
+    for (let late = run.takeLate(); late.length > 0; late = run.takeLate()) {
+      for (const message of late) await tell({ type: 'message_end', message });
+    }
     await tell({ type: 'agent_end', terminal, durationMs: parts.now() - startedAt });
   }
   return terminal;

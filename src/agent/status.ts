@@ -13,10 +13,10 @@ export function strippedAfter(stripped: Stripped, event: AgentEvent): Stripped {
 /** What the agent is doing after an event, in a word. */
 export function statusAfter(status: AgentStatus, event: AgentEvent): AgentStatus {
   if (event.type === 'agent_end') return 'idle';
+  if (event.type === 'agent_start') return 'preparing';
+  if (event.type === 'status' && event.status === 'idle') return 'idle';
   if (status === 'stopping') return 'stopping';
   switch (event.type) {
-    case 'agent_start':
-      return 'preparing';
     case 'status':
       return event.status;
     case 'turn_start':

@@ -4,6 +4,7 @@ import type { CommandOutcome } from '../contracts/command.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { BoundaryMessage, Message } from '../contracts/message.ts';
 import type { Hooks } from '../hooks/create-hooks.ts';
+import { untilAborted } from '../lib/abort.ts';
 import { formatCount, formatTokens } from '../lib/format.ts';
 
 /** `/compact preview`: what would stay, and what would become a summary. */
@@ -46,17 +47,20 @@ export function createManualCompact(parts: {
       const messages = agent.state().messages;
       if (messages.length === 0) return { kind: 'failed', words: 'There is nothing to make room from yet.' };
       const order = { trigger: 'manual' as const, ...(focus === undefined ? {} : { focus }) };
-      await tell({ type: 'status', status: 'compacting' });
-      const result = await context.compactWith(messages, order, new AbortController().signal);
-      await tell({ type: 'status', status: 'idle' });
-      if (!result.ok) return { kind: 'failed', words: `No room was made: ${result.why}` };
-      const boundary = result.messages.find((message) => message.role === 'boundary');
-      if (boundary !== undefined)
-        await tell({ type: 'compacted', boundary, messages: result.messages, postTokens: result.postTokens });
-      return {
-        kind: 'done',
-        words: `Made room: ${formatTokens(result.preTokens)} → ${formatTokens(result.postTokens)} tokens. The full history stays in the session.`,
-      };
+      return agent.between('compacting', async (signal) => {
+        const result = await untilAborted(context.compactWith(messages, order, signal), signal);
+        if (result?.ok !== true && signal.aborted)
+          return { kind: 'failed', words: 'Stopped; the conversation is as it was.' };
+        if (result?.ok !== true)
+          return { kind: 'failed', words: `No room was made: ${result?.why ?? 'it was stopped'}` };
+        const boundary = result.messages.find((message) => message.role === 'boundary');
+        if (boundary !== undefined)
+          await tell({ type: 'compacted', boundary, messages: result.messages, postTokens: result.postTokens });
+        return {
+          kind: 'done',
+          words: `Made room: ${formatTokens(result.preTokens)} → ${formatTokens(result.postTokens)} tokens. The full history stays in the session.`,
+        };
+      });
     },
     async replace(messages, trigger) {
       const boundary: BoundaryMessage = { role: 'boundary', id: newId(), trigger, preTokens: context.tokens() };

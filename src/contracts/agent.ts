@@ -53,7 +53,11 @@ export type Agent = {
   clearAllQueues(): readonly QueuedMessage[];
   reset(): void;
   replaceMessages(messages: readonly Message[]): void;
-  /** Adds a message without asking the model (shell lines, notes). */
+  /** Takes back a message nobody answered: it is neither sent nor resumed nor shown again. */
+  withdraw(id: string): Promise<void>;
+  /** Does something to the conversation between two queries: nobody else may meanwhile, and `abort` reaches it. */
+  between<Answer>(busy: AgentStatus, work: (signal: AbortSignal) => Promise<Answer>): Promise<Answer>;
+  /** Adds a message without asking the model (shell lines, notes); behind the query when one is running. */
   append(message: Message): Promise<void>;
   setQueueMode(lane: 'next' | 'after', mode: QueueMode): void;
   waitForIdle(): Promise<void>;

@@ -398,3 +398,57 @@ test('a listener that waits for the agent, or for what it adds itself, holds nob
   expect(wordsOf(made.agent.state().messages)).toContain('from the listener');
   expect(made.listenerFaults).toMatchObject([{ message: expect.stringContaining('must not wait') }]);
 });
+
+test('an abort that comes once the end was told changes nothing, in that run or the next', async () => {
+  const made = scriptedAgent([]);
+  const leave = made.agent.subscribe((event) => {
+    if (event.type === 'agent_end') made.agent.abort();
+  });
+  expect(await made.agent.prompt('go')).toEqual({ reason: 'completed' });
+  await made.agent.waitForIdle();
+  leave();
+  expect(made.events.at(-1)?.type).toBe('agent_end');
+  expect(made.agent.state().status).toBe('idle');
+});
+
+test('what is said beside a running query joins behind it, not between a call and its result', async () => {
+  const made = scriptedAgent([calls('Echo')]);
+  made.agent.subscribe((event) => {
+    if (event.type === 'tool_start') void made.agent.append(userSays('! ls'));
+  });
+  await made.agent.prompt('go');
+  await made.agent.waitForIdle();
+  expect(wordsOf(made.agent.state().messages)).toEqual(['go', 'done', '! ls']);
+  expect(made.events.at(-1)?.type).toBe('agent_end');
+});
+
+test('work between two queries can be aborted, keeps prompts out, and what was typed meanwhile is heard after it', async () => {
+  const made = scriptedAgent([]);
+  const work = made.agent.between(
+    'compacting',
+    (signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve('stopped'))),
+  );
+  expect(made.agent.state().status).toBe('compacting');
+  await expect(made.agent.prompt('now')).rejects.toThrow('running');
+  await expect(made.agent.between('compacting', async () => undefined)).rejects.toThrow('running');
+  await made.agent.pin('never touch vendor');
+  made.agent.followUp('later');
+  await made.agent.append(userSays('! ls'));
+  made.agent.abort();
+  expect(await work).toBe('stopped');
+  await made.seen((event) => event.type === 'agent_end');
+  await made.agent.waitForIdle();
+  expect(wordsOf(made.agent.state().messages)).toEqual(['! ls', 'never touch vendor', 'done', 'later', 'done']);
+  expect(made.agent.state()).toMatchObject({ status: 'idle', queue: [] });
+});
+
+test('words nobody answered can be taken back, and are not sent any more', async () => {
+  const { agent, deps, events } = scriptedAgent([fails('auth')]);
+  await agent.prompt('wrng');
+  const [refused] = agent.state().messages;
+  await agent.withdraw(refused?.id ?? '');
+  await agent.prompt('right');
+  expect(wordsOf(agent.state().messages)).toEqual(['right', 'done']);
+  expect(JSON.stringify(deps.requests()[1]?.messages)).not.toContain('wrng');
+  expect(events.filter(({ type }) => type === 'tombstone')).toMatchObject([{ messageId: refused?.id }]);
+});

@@ -1,7 +1,7 @@
 import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { calls, says, status, toolUse } from '../support/api/reply.ts';
+import { calls, hang, says, status, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, type Script, startApiServer } from '../support/api/server.ts';
 import { type Composed, composed } from '../support/composed.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
@@ -240,6 +240,25 @@ test.each([
   const before = conversation.agent.state().messages;
   expect(await command('compact')).toContain(words);
   expect(conversation.agent.state()).toMatchObject({ messages: before, status: 'idle' });
+});
+
+test('/compact can be stopped, which leaves the conversation as it was and answers what was typed meanwhile', async () => {
+  const { conversation, command, server, events } = await start((request) =>
+    isOrder(request) ? hang() : counted(request, 'word '.repeat(5_000)),
+  );
+  await conversation.agent.prompt('Begin.');
+  await conversation.agent.prompt('Go on.');
+  const before = conversation.agent.state().messages;
+  const compacting = command('compact');
+  while (server.requests().length < 3) await new Promise((resolve) => setImmediate(resolve));
+  conversation.agent.steer('Something else.');
+  conversation.agent.abort();
+  expect(await compacting).toBe('Stopped; the conversation is as it was.');
+  await conversation.agent.waitForIdle();
+  expect(conversation.agent.state().messages.slice(0, before.length)).toEqual(before);
+  expect(conversation.agent.state().messages).toHaveLength(before.length + 2);
+  expect(sent(server, -1)).toContain('Something else.');
+  expect(events.some(({ type }) => type === 'compacted')).toBe(false);
 });
 
 test('a reply that does not fit is answered after a compaction in the same turn, through the real program', async () => {

@@ -16,7 +16,8 @@ export function statusAfter(activity: Activity, event: AgentEvent, nowMs: number
   }
   if (event.type === 'agent_end') return activity;
   const writingTool = event.type === 'block_start' ? event.name : activity.writingTool;
-  const status = activity.status === 'stopping' ? 'stopping' : nextStatus(event, activity.status);
+  const isOver = event.type === 'status' && event.status === 'idle';
+  const status = activity.status === 'stopping' && !isOver ? 'stopping' : nextStatus(event, activity.status);
   if (status === activity.status && writingTool === activity.writingTool) return activity;
   const sinceMs = status === activity.status ? activity.sinceMs : nowMs;
   return { ...activity, status, writingTool, sinceMs, lastByteAtMs: nowMs };

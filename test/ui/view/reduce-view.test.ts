@@ -167,6 +167,12 @@ test('a stop that comes too late leaves the screen at rest', () => {
   expect(told([begins(), late]).activity.status).toBe('stopping');
 });
 
+test('a compaction by hand that was stopped leaves the screen at rest too, with no run to end', () => {
+  const status = (what: 'compacting' | 'stopping' | 'idle'): AgentEvent => ({ type: 'status', status: what });
+  expect(told([status('compacting'), status('stopping')]).activity.status).toBe('stopping');
+  expect(told([status('compacting'), status('stopping'), status('idle')]).activity.status).toBe('idle');
+});
+
 describe('trouble', () => {
   const overloaded = { kind: 'overloaded', status: 529, message: 'Overloaded' } as const;
 
