@@ -16,6 +16,7 @@ import type { EffectHost, ScreenEnd } from './effect-host.ts';
 import { bannerLines, factsOf } from './facts.ts';
 import { hearMessages } from './hear-messages.ts';
 import { createLending } from './lend-terminal.ts';
+import { createPace } from './pace.ts';
 import { isPicturePath, pastePicture } from './paste-image.ts';
 import { resumedItems } from './resumed-items.ts';
 import { runEffect } from './run-effect.ts';
@@ -35,8 +36,6 @@ export type OpenScreen = {
   close(): void;
 };
 
-/** Ten frames a second are smooth enough to read by; each costs more than the few words it adds. */
-const FLUSH_MS = 100;
 const CALM_MS = 1000;
 
 /** Opens the screen: events of the conversation in, keys of the person out. */
@@ -49,11 +48,11 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
     () => change((now) => now),
   );
   let isClosed = false;
-  let flushTimer: ReturnType<typeof setTimeout> | undefined;
   let clock: ReturnType<typeof setTimeout> | undefined;
   let view = openingView(conversation, options);
 
   const heard = hearMessages(conversation.agent);
+  const pace = createPace(flush);
   const host: EffectHost = {
     conversation,
     output,
@@ -72,8 +71,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
 
   /** Prints what is finished and draws what is not, in one go. */
   function flush(): void {
-    clearTimeout(flushTimer);
-    flushTimer = undefined;
+    pace.rest();
     if (isClosed || lending.isLent()) return;
     view = output.put(view);
     words.show(view);
@@ -137,7 +135,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
     }
     words.hear(event, view);
     if (event.type === 'agent_start') void output.loadColors(); // Code is plain until they are there.
-    flushTimer ??= setTimeout(flush, event.type === 'agent_end' ? 0 : FLUSH_MS);
+    pace.hear(event);
   }
 
   /** The person's own words for the status line; they come when they come. */

@@ -1,0 +1,46 @@
+import type { AgentEvent } from '../../contracts/event.ts';
+
+/** When what has happened is drawn. */
+export type Pace = {
+  hear(event: AgentEvent): void;
+  /** It has been drawn, or need not be any more. */
+  rest(): void;
+};
+
+/** Ten frames a second are smooth enough to read by; each costs more than the few words it adds. */
+const FLUSH_MS = 100;
+
+/** Somebody has to answer, or has answered. */
+const ASKING: ReadonlySet<string> = new Set(['permission_request', 'permission_answer', 'question', 'question_answer']);
+/** Somebody waits to see these as well: they pressed a key for it. */
+const AWAITED: ReadonlySet<string> = new Set(['agent_end', 'status', 'queue', 'mode']);
+
+/** Draws what somebody waits for as soon as the events at hand are heard, and everything else ten times a second. */
+export function createPace(draw: () => void): Pace {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function hear(event: AgentEvent): void {
+    if (!isAwaited(event)) {
+      timer ??= setTimeout(draw, FLUSH_MS);
+      return;
+    }
+    clearTimeout(timer);
+    timer = setTimeout(draw, 0);
+  }
+
+  return {
+    hear,
+    rest() {
+      clearTimeout(timer);
+      timer = undefined;
+    },
+  };
+}
+
+function isAwaited(event: AgentEvent): boolean {
+  // What else a sub-agent does is told by its call.
+  if (event.type === 'subagent')
+    return event.event.type === 'subagent' ? isAwaited(event.event) : ASKING.has(event.event.type);
+  if (event.type === 'message_end') return event.message.role === 'user';
+  return ASKING.has(event.type) || AWAITED.has(event.type);
+}
