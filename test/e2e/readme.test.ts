@@ -1,15 +1,17 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { says } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
-import { terminalEnvironment } from '../support/environment.ts';
+import { bareEnvironment, terminalEnvironment } from '../support/environment.ts';
 import { runHere } from '../support/run-here.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
 import { createTempProject } from '../support/temp-project.ts';
 import { openTerminal } from '../support/virtual-terminal.ts';
 
-const README = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+const ROOT = join(import.meta.dirname, '../..');
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
 
 /** The lines of the shell blocks that call ouro, without what is said about them. */
 const lines = [...README.matchAll(/^```sh\n([\s\S]*?)^```$/gm)]
@@ -32,39 +34,67 @@ test.each(lines.filter((line) => line.includes(' -p ')))('%s answers', async (li
   expect([code, stdout]).toEqual([0, expect.stringContaining('Three things.')]);
 });
 
-test('a stranger starts, takes the demo to its edit, leaves, goes on, and asks once, as README says', async () => {
-  expect(lines).toEqual(expect.arrayContaining(['ouro', 'ouro -c', 'ouro -r']));
-  await using project = await createTempProject();
-  const options = { cwd: project.dir, env: terminalEnvironment(project), cols: 100, rows: 40 };
-  const session = await (async () => {
-    await using terminal = openTerminal([LAUNCHER], options);
-    await terminal.waitForText(/d {2}the built-in demo/);
-    // What README shows of the first screen is on it.
-    for (const row of ['There is no API key on this machine', 'k  the API: paste a key', 'n  leave']) {
-      expect([README.includes(row), terminal.screen().join('\n').includes(row)]).toEqual([true, true]);
-    }
-    terminal.press('d');
-    const questions = [
-      /Run the tests of[\s\S]*a letter answers/,
-      /this edit\?[\s\S]*a letter answers/,
-      /Run the tests again[\s\S]*a letter answers/,
-    ];
-    for (const question of questions) {
-      await terminal.waitForText(question);
+/** What `npm pack` makes, laid out as an installation does; the libraries are those of the checkout. */
+function installed(prefix: string): string {
+  const quietly = (file: string, args: readonly string[]) => execFileSync(file, args, { cwd: ROOT, stdio: 'pipe' });
+  const modules = join(prefix, 'lib', 'node_modules');
+  mkdirSync(modules, { recursive: true });
+  // The build that prepack would make has been made before the first test.
+  quietly('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', prefix]);
+  const archive = readdirSync(prefix).find((name) => name.endsWith('.tgz')) ?? '';
+  quietly('tar', ['-xzf', join(prefix, archive), '-C', modules]);
+  renameSync(join(modules, 'package'), join(modules, 'ouro'));
+  symlinkSync(join(ROOT, 'node_modules'), join(modules, 'ouro', 'node_modules'));
+  const command = join(prefix, 'ouro');
+  symlinkSync('lib/node_modules/ouro/bin/ouro', command);
+  return command;
+}
+
+test.concurrent.each(['a checkout', 'the packed tarball'])(
+  'a stranger starts, takes the demo to its edit, leaves, goes on, and asks once, from %s',
+  async (from) => {
+    expect(lines).toEqual(expect.arrayContaining(['ouro', 'ouro -c', 'ouro -r']));
+    await using project = await createTempProject();
+    const ouro = from === 'a checkout' ? LAUNCHER : installed(join(project.home, 'prefix'));
+    const options = { cwd: project.dir, env: terminalEnvironment(project), cols: 100, rows: 40 };
+    const session = await (async () => {
+      await using terminal = openTerminal([ouro], options);
+      await terminal.waitForText(/d {2}the built-in demo/);
+      // What README shows of the first screen is on it.
+      for (const row of ['There is no API key on this machine', 'k  the API: paste a key', 'n  leave']) {
+        expect([README.includes(row), terminal.screen().join('\n').includes(row)]).toEqual([true, true]);
+      }
+      terminal.press('d');
+      const questions = [
+        /Run the tests of[\s\S]*a letter answers/,
+        /this edit\?[\s\S]*a letter answers/,
+        /Run the tests again[\s\S]*a letter answers/,
+      ];
+      for (const question of questions) {
+        await terminal.waitForText(question);
+        terminal.press('y');
+      }
+      await terminal.waitForText(/receipt[\s\S]*a letter answers/);
       terminal.press('y');
+      await terminal.waitForScreen(
+        (rows) => /That was the tour/.test(rows.join('\n')) && !/esc stop/.test(rows.join('\n')),
+      );
+      terminal.press('ctrl+c');
+      await terminal.waitForText(/ctrl-c again to leave/);
+      terminal.press('ctrl+c');
+      await terminal.exited;
+      return /ouro --resume (\S+)/.exec(terminal.logicalLines().join('\n'))?.[1];
+    })();
+    expect(session).toBeDefined();
+    {
+      await using again = openTerminal([ouro, '--model', 'demo', '--resume', session ?? ''], options);
+      await again.waitForText(/receipt|discount/);
     }
-    await terminal.waitForText(/receipt[\s\S]*a letter answers/);
-    terminal.press('y');
-    await terminal.waitForScreen(
-      (rows) => /That was the tour/.test(rows.join('\n')) && !/esc stop/.test(rows.join('\n')),
-    );
-    terminal.press('ctrl+c');
-    await terminal.waitForText(/ctrl-c again to leave/);
-    terminal.press('ctrl+c');
-    await terminal.exited;
-    return /ouro --resume (\S+)/.exec(terminal.logicalLines().join('\n'))?.[1];
-  })();
-  expect(session).toBeDefined();
-  await using again = openTerminal([LAUNCHER, '--model', 'demo', '-r', session ?? ''], options);
-  await again.waitForText(/receipt|discount/);
-});
+    const asked = spawnSync(ouro, ['-p', 'What does this project do?', '--model', 'demo'], {
+      cwd: project.dir,
+      env: bareEnvironment(project),
+      encoding: 'utf8',
+    });
+    expect(asked).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining('demo') });
+  },
+);

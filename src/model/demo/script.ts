@@ -50,7 +50,7 @@ const SCRIPT: Readonly<Record<StepName, (stage: Stage) => Step>> = {
     tool: 'Edit',
     input: { file_path: join(projectDir, FIX.file), old_string: FIX.before, new_string: FIX.after },
     declined: {
-      text: `The file stays as it is. The line I had in mind for \`${FIX.file}\`:\n\n\`\`\`js\n${FIX.after.trim()}\n\`\`\`\n\nSay \`go on\` to see the diff again.`,
+      text: `The file stays as it is. The line I had in mind for \`${FIX.file}\`:\n\n\`\`\`js\n${FIX.after.trim()}\n\`\`\`\n\nThese words are the built-in demo’s. Say \`go on\` to see the diff again.`,
       next: 'end',
     },
   }),
