@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { AgentEvent } from '../contracts/event.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { onlyLooks } from '../permissions/bash/only-looks.ts';
@@ -63,6 +64,8 @@ export type ToolParts = {
   readonly deferred: DeferredTools;
   readonly keepPlan: (plan: string) => void;
   readonly answerSchema: JsonObject | undefined;
+  /** Hears of shells that go to the background, and of their end. */
+  readonly tell: (event: AgentEvent) => void;
 };
 
 /** Every built-in tool, each with the parts it wants. */
@@ -70,7 +73,7 @@ export function makeTools(parts: ToolParts): ToolBox {
   const { environment, live } = parts;
   const { home } = environment;
   const readState = createReadState();
-  const shells = createShells(Date.now);
+  const shells = createShells(Date.now, parts.tell);
   const beforeChange = async (realPath: string) => {
     await parts.permissions.confirmTarget(realPath);
     await parts.beforeChange?.(realPath);

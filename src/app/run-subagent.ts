@@ -137,14 +137,19 @@ export function makeSubagents(parts: SubagentParts): Subagents {
       const id = newAgentId();
       const end = new AbortController();
       background.set(id, { title: order.description, startedAtMs: Date.now(), end });
+      const { callId, description: title } = order;
+      const news = { type: 'background', id, callId, kind: 'agent', title } as const;
+      void parts.tell({ ...news, state: 'started' });
       // Nobody waits for it; its end is told with the next turn.
       void run(order, id, AbortSignal.any([parts.signal(), end.signal]))
         .catch((thrown) => failed(messageOf(thrown)))
         .then((report) => {
           background.delete(id);
-          const end = `Sub-agent ${id} (${order.description}) has ${report.failed ? 'failed' : 'finished'}`;
-          parts.notice(`${end}:\n${report.text}`);
-          void parts.tell({ type: 'notice', level: 'info', topic: 'background', text: `${end}.` });
+          const words = `Sub-agent ${id} (${title}) has ${report.failed ? 'failed' : 'finished'}`;
+          parts.notice(`${words}:\n${report.text}`);
+          void parts.tell({ type: 'notice', level: 'info', topic: 'background', text: `${words}.` });
+          const failed = end.signal.aborted ? 'stopped' : 'failed';
+          void parts.tell({ ...news, state: report.failed ? failed : 'completed', words: `${words}.` });
         });
       return id;
     },

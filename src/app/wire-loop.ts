@@ -116,6 +116,7 @@ export function wireLoop(wiring: LoopWiring) {
     keepPlan: (plan) => live.change({ plan }),
     ...(wiring.checkpoints === undefined ? {} : { beforeChange: wiring.checkpoints.beforeChange }),
     answerSchema: options.jsonSchema,
+    tell: (event) => void wiring.tell(event),
   });
   const watch = (given: readonly Tool[]) => wiring.checkpoints?.watch(given) ?? given;
   const tools = () => offerTools(watch([...box.tools, ...wiring.mcp.tools()]), options, permissions.rules());

@@ -147,6 +147,19 @@ export type AgentEvent =
       readonly name: string;
       readonly detail: JsonObject;
     }
+  /** Work that goes on while no call waits for it. Ends once, in one of the three other states. */
+  | {
+      readonly type: 'background';
+      readonly id: string;
+      readonly callId: string;
+      readonly kind: 'shell' | 'agent';
+      readonly title: string;
+      readonly state: 'started' | 'completed' | 'failed' | 'stopped';
+      /** How it ended, in a sentence. */
+      readonly words?: string;
+      /** Where the whole output is, if it was too much to keep. */
+      readonly outputPath?: string;
+    }
   /** A sub-agent's own event, under the call that started it. */
   | {
       readonly type: 'subagent';

@@ -1,3 +1,4 @@
+import type { AgentEvent } from '../contracts/event.ts';
 import type { RunningShell, ShellExit } from './bash/run-shell.ts';
 
 /** A shell in the background, as lists and tools see it. */
@@ -18,7 +19,7 @@ export type Shells = {
     shell: RunningShell,
   ): { readonly moved: Promise<string>; readonly done: () => void };
   /** Goes on without anybody waiting; answers with its id. */
-  background(command: string, shell: RunningShell): string;
+  background(callId: string, command: string, shell: RunningShell): string;
   /** Sends the newest command in front to the background; false when there is none. */
   moveToBackground(): boolean;
   find(id: string): BackgroundShell | undefined;
@@ -29,7 +30,7 @@ export type Shells = {
   closeAll(): Promise<void>;
 };
 
-export function createShells(now: () => number): Shells {
+export function createShells(now: () => number, tell: (event: AgentEvent) => void): Shells {
   const background = new Map<string, BackgroundShell>();
   const front = new Map<
     string,
@@ -38,18 +39,20 @@ export function createShells(now: () => number): Shells {
   let notices: string[] = [];
   let count = 0;
 
-  function toBackground(command: string, shell: RunningShell): string {
+  function toBackground(callId: string, command: string, shell: RunningShell): string {
     count += 1;
     const id = `shell_${count}`;
+    const news = { type: 'background', id, callId, kind: 'shell', title: firstLine(command) } as const;
+    tell({ ...news, state: 'started' });
     background.set(id, { id, command, startedAtMs: now(), shell, exit: undefined });
     void shell.over.then((exit) => {
       const known = background.get(id);
       if (known === undefined) return;
       background.set(id, { ...known, exit });
-      notices = [
-        ...notices,
-        `Background shell ${id} (${firstLine(command)}) ended ${endOf(exit)}. Read its output with BashOutput.`,
-      ];
+      const words = `Background shell ${id} (${news.title}) ended ${endOf(exit)}.`;
+      notices = [...notices, `${words} Read its output with BashOutput.`];
+      const outputPath = shell.output.path();
+      tell({ ...news, state: stateOf(exit), words, ...(outputPath === undefined ? {} : { outputPath }) });
     });
     return id;
   }
@@ -68,7 +71,7 @@ export function createShells(now: () => number): Shells {
       const [callId, newest] = [...front].at(-1) ?? [];
       if (callId === undefined || newest === undefined) return false;
       front.delete(callId);
-      newest.move(toBackground(newest.command, newest.shell));
+      newest.move(toBackground(callId, newest.command, newest.shell));
       return true;
     },
     find: (id) => background.get(id),
@@ -83,6 +86,13 @@ export function createShells(now: () => number): Shells {
       for (const { shell } of background.values()) shell.output.close();
     },
   };
+}
+
+/** A command that fell to a signal was ended by somebody; everything else ended by itself. */
+function stateOf({ code, problem }: ShellExit): 'completed' | 'failed' | 'stopped' {
+  if (problem !== undefined) return 'failed';
+  if (code === null) return 'stopped';
+  return code === 0 ? 'completed' : 'failed';
 }
 
 /** How a command ended, in words. */

@@ -172,14 +172,29 @@ test('a run that cannot begin ends at once and says why', async () => {
 test('a command in the background is stopped by its id', async () => {
   const at = await host(
     {
-      turns: [calls(toolUse('Bash', { command: 'echo begun; sleep 300', run_in_background: true })), says('it runs')],
+      turns: [
+        calls(
+          toolUse('Bash', { command: 'echo begun; sleep 300', run_in_background: true, description: 'wait for it' }),
+        ),
+        says('it runs'),
+      ],
     },
     '--allowedTools=Bash(echo:*),Bash(sleep:*)',
   );
   at.say('go');
   await at.waitFor(({ type }) => type === 'result');
-  const id = /shell_\d+/.exec(JSON.stringify(at.heard()))?.[0];
+  const { task_id: id, ...started } = await at.waitFor(({ subtype }) => subtype === 'task_started');
+  expect(started).toMatchObject({ description: 'wait for it', task_type: 'local_bash', is_backgrounded: true });
+  const listed = () => at.heard().filter(({ subtype }) => subtype === 'background_tasks_changed');
+  expect(listed()).toMatchObject([{ tasks: [{ task_id: id, task_type: 'local_bash', description: 'wait for it' }] }]);
   expect(await at.ask({ subtype: 'stop_task', task_id: id })).toMatchObject({ subtype: 'success' });
+  expect(await at.waitFor(({ subtype }) => subtype === 'task_notification')).toMatchObject({
+    task_id: id,
+    tool_use_id: started.tool_use_id,
+    status: 'stopped',
+    summary: expect.stringContaining('ended by signal'),
+  });
+  expect(listed()).toMatchObject([{}, { tasks: [] }]);
   expect(await at.end()).toBe(0);
 });
 

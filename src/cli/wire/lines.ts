@@ -42,7 +42,7 @@ export function createLineWriter(options: LineOptions, now: () => Date): LineWri
     const speaker = speakerOf(parentCallId);
     const held = speaker.heldStop;
     speaker.heldStop = undefined;
-    const lines = ownLines(event, speaker, parentCallId ?? null);
+    const lines = [...told, ...ownLines(event, speaker, parentCallId ?? null)];
     if (held === undefined) return lines;
     // Hosts expect a block as a whole just before the provider's word that it has ended.
     return event.type === 'block_end' ? [...lines, held] : [held, ...lines];

@@ -1,8 +1,10 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import { isJsonObject, type JsonObject } from '../../contracts/json.ts';
 
-/** A sub-agent's life as hosts list it: started, what it does now, how it ended. */
+/** Sub-agents, and shells in the background, as hosts list them: started, what they do now, how they ended. */
 export type TaskLines = { linesOf(event: AgentEvent): readonly JsonObject[] };
+
+type Background = Extract<AgentEvent, { type: 'background' }>;
 
 type Work = { tokens: number; calls: number; readonly startedAtMs: number };
 
@@ -10,6 +12,8 @@ export function createTaskLines(now: () => Date): TaskLines {
   /** What each call of the Task tool is about, in the model's words. */
   const titles = new Map<string, string>();
   const works = new Map<string, Work>();
+  /** What goes on while no call waits for it, by id. */
+  const background = new Map<string, JsonObject>();
 
   function usageOf({ tokens, calls }: Work, durationMs: number): JsonObject {
     return { total_tokens: tokens, tool_uses: calls, duration_ms: durationMs };
@@ -25,7 +29,9 @@ export function createTaskLines(now: () => Date): TaskLines {
     switch (inner.type) {
       case 'agent_start': {
         const description = titles.get(event.callId) ?? event.agentType;
-        return [{ ...task, ...kind, subtype: 'task_started', description, task_type: 'local_agent' }];
+        const is_backgrounded = background.has(event.agentId);
+        const started = { subtype: 'task_started', description, task_type: 'local_agent', is_backgrounded };
+        return [{ ...task, ...kind, ...started }];
       }
       case 'turn_end':
         work.tokens += (inner.usage?.inputTokens ?? 0) + (inner.usage?.outputTokens ?? 0);
@@ -50,8 +56,24 @@ export function createTaskLines(now: () => Date): TaskLines {
     }
   }
 
+  function backgroundLines({ id, callId, kind, state, ...event }: Background): readonly JsonObject[] {
+    const description = titles.get(callId) ?? event.title;
+    const type = { task_type: kind === 'agent' ? 'local_agent' : 'local_bash' };
+    const isStart = state === 'started';
+    if (isStart) background.set(id, { task_id: id, ...type, description });
+    else background.delete(id);
+    const changed = { type: 'system', subtype: 'background_tasks_changed', tasks: [...background.values()] };
+    // A sub-agent begins and ends in events of its own.
+    if (kind === 'agent') return [changed];
+    const task = { type: 'system', task_id: id, tool_use_id: callId };
+    if (isStart) return [changed, { ...task, subtype: 'task_started', description, ...type, is_backgrounded: true }];
+    const { words: summary = description, outputPath: output_file = '' } = event;
+    return [{ ...task, subtype: 'task_notification', status: state, summary, output_file }, changed];
+  }
+
   return {
     linesOf(event) {
+      if (event.type === 'background') return backgroundLines(event);
       if (event.type === 'subagent') return subagentLines(event);
       if (event.type === 'block_end' && event.block.type === 'tool_use') {
         const { id, input } = event.block;

@@ -60,7 +60,7 @@ export function createBashTool(parts: BashParts) {
     async call({ command, timeout, run_in_background: background }, context) {
       const shell = start(command, context, parts);
       if (background === true) {
-        const id = parts.shells.background(command, shell);
+        const id = parts.shells.background(context.callId, command, shell);
         return inBackground('Started', id);
       }
       const limitMs = Math.min(timeout ?? parts.timeoutMs, parts.maxTimeoutMs);
@@ -123,6 +123,7 @@ async function waitFor(
   const ticker = setInterval(report, PROGRESS_EVERY_MS);
   let timer: ReturnType<typeof setTimeout> | undefined;
   let onAbort: () => void = () => undefined;
+  let stopping: Promise<void> | undefined;
   const ending = await Promise.race([
     shell.exited.then((exit): Ending => ({ kind: 'exit', exit })),
     moved.then((id): Ending => ({ kind: 'moved', id })),
@@ -130,7 +131,11 @@ async function waitFor(
       timer = setTimeout(() => resolve({ kind: 'timeout' }), limitMs);
     }),
     new Promise<Ending>((resolve) => {
-      onAbort = () => resolve({ kind: 'abort' });
+      onAbort = () => {
+        // Now, not when this function has its turn again: the screen paints in between.
+        stopping = shell.stop();
+        resolve({ kind: 'abort' });
+      };
       if (context.signal.aborted) onAbort();
       else context.signal.addEventListener('abort', onAbort, { once: true });
     }),
@@ -144,7 +149,7 @@ async function waitFor(
       return inBackground('Moved', ending.id);
     case 'abort':
       // The answer does not wait for the dying; whoever closes the session does.
-      void shell.stop().finally(done);
+      void stopping?.finally(done);
       return outcome(command, shell, null, `[stopped by the user after ${elapsed}]`, 'interrupted');
     case 'timeout':
       await shell.stop();
@@ -180,7 +185,7 @@ async function finished(
   if (exit.problem !== undefined) notes.push(`[could not start: ${exit.problem}]`);
   else if (exit.code !== 0) notes.push(`[ended ${endOf(exit)}]`);
   if (shell.leftSomething()) {
-    const id = parts.shells.background(command, shell);
+    const id = parts.shells.background(context.callId, command, shell);
     notes.push(`[something it started still runs; it is listed as ${id} and ends with the session]`);
   }
   notes.push(...(await follow(exit.problem === undefined ? exit.cwd : context.cwd, context.callId, parts)));

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { AgentEvent } from '../../../src/contracts/event.ts';
 import type { JsonObject } from '../../../src/contracts/json.ts';
 import type { Tool, ToolOutcome, ToolProgress } from '../../../src/contracts/tool.ts';
 import { marked, startTimeOf } from '../../../src/lib/process-tree.ts';
@@ -27,7 +28,8 @@ afterEach(async () => {
 });
 
 function workbench() {
-  const shells = createShells(Date.now);
+  const told: AgentEvent[] = [];
+  const shells = createShells(Date.now, (event) => void told.push(event));
   const ledger = new Map<number, ChildFacts>();
   const markers: string[] = [];
   const progress: ToolProgress[] = [];
@@ -75,7 +77,7 @@ function workbench() {
   }
   const bash = (command: string, more: JsonObject = {}, signal?: AbortSignal, callId?: string) =>
     use(tool, { command, ...more }, signal, callId);
-  return { shells, ledger, markers, progress, bash, use, cwd: () => cwd };
+  return { shells, ledger, markers, progress, told, bash, use, cwd: () => cwd };
 }
 
 test.each([
@@ -244,6 +246,10 @@ test('a background shell is read, told of when it ends, and killed', async () =>
   await bench.shells.find('shell_1')?.shell.over;
   expect(bench.shells.takeNotices()).toHaveLength(1);
   expect(bench.shells.takeNotices()).toEqual([]);
+  expect(bench.told).toMatchObject([
+    { type: 'background', id: 'shell_1', title: 'echo first; sleep 300', state: 'started' },
+    { type: 'background', id: 'shell_1', state: 'stopped', words: expect.stringContaining('ended by signal') },
+  ]);
   await expect(bench.use(output, { shell_id: 'shell_9' })).rejects.toThrow('There are: shell_1');
 });
 
@@ -253,6 +259,7 @@ test('a running command moves to the background when the person says so', async 
   expect(bench.shells.moveToBackground()).toBe(true);
   expect((await running).content).toContain('Moved to the background as shell_1');
   expect(bench.shells.moveToBackground()).toBe(false);
+  expect(bench.told).toMatchObject([{ id: 'shell_1', state: 'started' }]);
 });
 
 async function untilOutput(text: string): Promise<void> {
