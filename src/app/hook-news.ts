@@ -7,39 +7,36 @@ import type { Hooks } from '../hooks/create-hooks.ts';
 
 type Gate = QueryDeps['gate'];
 
-/** Hooks that only hear: nobody waits for them, so they get a limit of their own. */
-const HEARING_MS = 30_000;
+/** After a compaction its context is waited for, with a limit. */
+const COMPACTED_MS = 30_000;
 
 /** Fires the events that nobody waits for: notifications, failed turns, compactions. */
 export function hookNews(hooks: Hooks, addContext: (words: string) => void): AgentListener {
-  const fire = (event: Parameters<Hooks['fire']>[0], fields: JsonObject) =>
-    hooks.fire(event, fields, AbortSignal.timeout(HEARING_MS));
-
   return async (event) => {
     switch (event.type) {
       case 'permission_request': {
         const { toolName } = event.request;
         const message = `ouro needs your permission to use ${toolName}.`;
-        void fire('Notification', { notification_type: 'permission_prompt', message, tool_name: toolName });
+        hooks.hear('Notification', { notification_type: 'permission_prompt', message, tool_name: toolName });
         return;
       }
       case 'question':
-        void fire('Notification', { notification_type: 'question', message: 'ouro has a question for you.' });
+        hooks.hear('Notification', { notification_type: 'question', message: 'ouro has a question for you.' });
         return;
       case 'agent_end': {
         const { reason, failure, words } = event.terminal;
         if (reason === 'completed') {
-          void fire('Notification', { notification_type: 'idle_prompt', message: 'ouro waits for you.' });
+          hooks.hear('Notification', { notification_type: 'idle_prompt', message: 'ouro waits for you.' });
         } else if (failure !== undefined) {
-          void fire('StopFailure', { error: failure.kind, message: words ?? failure.message, reason });
+          hooks.hear('StopFailure', { error: failure.kind, message: words ?? failure.message, reason });
         }
         return;
       }
       case 'compacted': {
         // Cleared, or taken back: no room was made, and whoever did it tells of it.
         if (event.postTokens === 0) return;
-        void fire('PostCompact', { trigger: event.boundary.trigger, tokens: event.postTokens });
-        const { context } = await fire('SessionStart', { source: 'compact' });
+        hooks.hear('PostCompact', { trigger: event.boundary.trigger, tokens: event.postTokens });
+        const { context } = await hooks.fire('SessionStart', { source: 'compact' }, AbortSignal.timeout(COMPACTED_MS));
         if (context !== undefined) addContext(context);
         return;
       }

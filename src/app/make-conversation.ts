@@ -18,6 +18,9 @@ import { createShellLines } from './shell-lines.ts';
 import { VERSION } from './version.ts';
 import { wireControl } from './wire-control.ts';
 
+/** What hooks have left when a conversation ends. */
+const HOOKS_AT_END_MS = 1_200;
+
 /** One object for every face. */
 export function makeConversation(base: ConversationBase): Conversation {
   const { agent, live, meter, transcript, choice, loop } = base;
@@ -137,8 +140,13 @@ export function makeConversation(base: ConversationBase): Conversation {
       agent.abort('shutdown');
       loop.stopBackground();
       await agent.waitForIdle();
-      await base.hooks.fire('SessionEnd', { reason }, AbortSignal.timeout(1_500));
-      await Promise.all([loop.shells.closeAll(), base.mcp.hub.close()]);
+      const limit = AbortSignal.timeout(HOOKS_AT_END_MS);
+      await Promise.all([
+        base.hooks.fire('SessionEnd', { reason }, limit),
+        base.hooks.close(limit),
+        loop.shells.closeAll(),
+        base.mcp.hub.close(),
+      ]);
       base.permissions.sandbox.close();
       await base.checkpoints?.close();
       await transcript.close();

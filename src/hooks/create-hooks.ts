@@ -18,15 +18,24 @@ export type HookParts = HookRunners & {
 /** Fires events and keeps what came of each hook for `/hooks`. */
 export type Hooks = {
   fire(event: HookEvent, fields: JsonObject, signal: AbortSignal): Promise<HookVerdict>;
+  /** Fires an event that nobody waits for, until the end. */
+  hear(event: HookEvent, fields: JsonObject): void;
   has(event: HookEvent): boolean;
   /** A sentence about each guard that could not start now; looks only, runs nothing. */
   deadGuards(): Promise<readonly string[]>;
   /** Every configured hook with its last result. */
   list(): readonly { readonly hook: Hook; readonly last: HookResult | undefined }[];
+  /** Waits for hooks that nobody waited for; those that still run when the signal comes are stopped. */
+  close(signal: AbortSignal): Promise<void>;
 };
+
+/** Hooks that only hear get a limit of their own. */
+const HEARING_MS = 30_000;
 
 export function createHooks(parts: HookParts): Hooks {
   const last = new Map<string, HookResult>();
+  const life = new AbortController();
+  const heard = new Set<Promise<unknown>>();
   let runs = 0;
 
   async function run(hook: Hook, input: JsonObject, signal: AbortSignal): Promise<HookResult> {
@@ -41,7 +50,24 @@ export function createHooks(parts: HookParts): Hooks {
     return result;
   }
 
+  async function fire(event: HookEvent, fields: JsonObject, signal: AbortSignal): Promise<HookVerdict> {
+    const fitting = parts.hooks().filter((hook) => hook.event === event && fits(hook, fields, parts));
+    if (fitting.length === 0) return mergeVerdicts([]);
+    const input = { ...parts.common(), hook_event_name: event, ...fields };
+    const results = await Promise.all(fitting.map((hook) => run(hook, input, signal)));
+    const verdict = mergeVerdicts(results);
+    for (const text of verdict.failures) parts.tell({ type: 'notice', level: 'warn', topic: 'hook', text });
+    for (const text of verdict.messages) parts.tell({ type: 'notice', level: 'info', topic: 'hook', text });
+    return verdict;
+  }
+
   return {
+    fire,
+    hear(event, fields) {
+      const done = fire(event, fields, AbortSignal.any([life.signal, AbortSignal.timeout(HEARING_MS)]));
+      heard.add(done);
+      void done.finally(() => heard.delete(done)); // Its failures are told where it is fired.
+    },
     has: (event) => parts.hooks().some((hook) => hook.event === event),
     async deadGuards() {
       const guards = parts.hooks().filter((hook) => hook.command !== undefined && isGuard(hook));
@@ -54,15 +80,11 @@ export function createHooks(parts: HookParts): Hooks {
       return (await Promise.all(told)).flat();
     },
     list: () => parts.hooks().map((hook) => ({ hook, last: last.get(keyOf(hook)) })),
-    async fire(event, fields, signal) {
-      const fitting = parts.hooks().filter((hook) => hook.event === event && fits(hook, fields, parts));
-      if (fitting.length === 0) return mergeVerdicts([]);
-      const input = { ...parts.common(), hook_event_name: event, ...fields };
-      const results = await Promise.all(fitting.map((hook) => run(hook, input, signal)));
-      const verdict = mergeVerdicts(results);
-      for (const text of verdict.failures) parts.tell({ type: 'notice', level: 'warn', topic: 'hook', text });
-      for (const text of verdict.messages) parts.tell({ type: 'notice', level: 'info', topic: 'hook', text });
-      return verdict;
+    async close(signal) {
+      const stop = () => life.abort();
+      if (signal.aborted) stop();
+      else signal.addEventListener('abort', stop, { once: true });
+      await Promise.all(heard);
     },
   };
 }

@@ -3,7 +3,8 @@ import type { CommandEnd } from './run-hook.ts';
 
 /** More than anybody reads; what a hook prints beyond it is dropped. */
 const MAX_OUTPUT_BYTES = 1_000_000;
-const KILL_AFTER_MS = 2_000;
+/** Within the three seconds that the end of the program may take. */
+const KILL_AFTER_MS = 1_000;
 /** How long pipes may stay open behind a hook that has ended. */
 const DRAIN_MS = 200;
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -250,4 +250,17 @@ test('an abort ends a running hook', async () => {
   const firing = hooks.fire('PreToolUse', call, controller.signal);
   controller.abort();
   expect((await firing).failures.length + ((await firing).blocked === undefined ? 0 : 1)).toBe(1);
+});
+
+test('at the end, hooks that nobody waited for are waited for, and stopped when there is no time left', async () => {
+  const hooks = hooksOf(
+    { event: 'StopFailure', command: 'cat > failed.json' },
+    { event: 'Notification', command: 'sleep 600' },
+  );
+  hooks.hear('StopFailure', { error: 'overloaded' });
+  await hooks.close(never);
+  expect(await readFile(join(dir, 'failed.json'), 'utf8')).toContain('"error":"overloaded"');
+  hooks.hear('Notification', {});
+  await hooks.close(AbortSignal.abort());
+  expect(hooks.list().at(-1)?.last).toMatchObject({ outcome: 'failed' });
 });
