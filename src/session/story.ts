@@ -36,7 +36,7 @@ export function storyOf(records: readonly SessionRecord[]): readonly StoryItem[]
     const at = record.timestamp;
     switch (record.type) {
       case 'user':
-        if (TYPED.has(record.message.origin)) {
+        if (TYPED.has(record.message.origin) && !gone.has(record.message.id)) {
           items.push({ kind: 'user', id: record.message.id, at, text: spoken(record.message) });
         }
         break;

@@ -66,12 +66,15 @@ test.concurrent.each([
   expect(all).not.toContain('midnight');
 });
 
-test.concurrent('a refused key says what to check, and the question comes back; a limit that lasts says when to come back', async () => {
+test.concurrent('a refused key says what to check, and the question comes back: changed, it is asked in place of the old; a limit that lasts says when to come back', async () => {
   await using ouro = await ask([status(401), rateLimited(7200)]);
   await ouro.terminal.waitForText(/refused the credentials/);
   await ouro.terminal.waitForText(/^> tell me/m);
+  ouro.terminal.type(' a story');
   ouro.terminal.press('enter');
   await ouro.terminal.waitForText(/try again after \d\d:\d\d/);
+  const asked = ouro.api.requests().map(({ raw }) => raw.match(/"tell me[^"]*"/g));
+  expect(asked).toEqual([['"tell me"'], ['"tell me a story"']]);
 });
 
 test.concurrent('giving way to another model is told', async () => {

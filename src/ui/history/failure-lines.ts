@@ -2,6 +2,7 @@ import type { FailureKind, ModelFailure } from '../../contracts/model.ts';
 import type { Drawing } from '../drawing.ts';
 import { type LogicalLine, plain, proseLine, toned } from '../lines/line.ts';
 import { sanitize } from '../sanitize.ts';
+import type { HistoryItem } from '../view/history-item.ts';
 
 /** A cause in two or three words, with its code. */
 export function causeOf(failure: ModelFailure): string {
@@ -27,23 +28,31 @@ const CAUSES: Readonly<Record<FailureKind, string>> = {
 };
 
 const ADVICE: Readonly<Partial<Record<FailureKind, string>>> = {
-  auth: 'Nothing was sent again. Set ANTHROPIC_API_KEY to a key that is valid, or try --model demo. Your message is kept below.',
-  not_found: 'Choose another model with /model. Your message is kept below.',
-  invalid: 'Nothing was sent again. Your message is kept below.',
-  network: 'Your message is kept below: press enter to try again.',
+  auth: 'Nothing was sent again. Set ANTHROPIC_API_KEY to a key that is valid, or try --model demo.',
+  not_found: 'Choose another model with /model.',
+  invalid: 'Nothing was sent again.',
   too_long: 'Make room with /compact.',
   overloaded: 'Press enter on an earlier message to try again, or choose another model with /model.',
 };
 
+const PLACES = {
+  returned: 'Your message is kept below: press enter to try again.',
+  kept: 'Your message stays in the conversation and goes out with the next one.',
+} as const;
+
 /** An error that nothing could be done about: what happened, then what can be done. */
-export function failureLines(failure: ModelFailure, { glyphs }: Drawing): readonly LogicalLine[] {
+export function failureLines(
+  { failure, words }: Extract<HistoryItem, { kind: 'failure' }>,
+  { glyphs }: Drawing,
+): readonly LogicalLine[] {
   const said = sanitize(failure.message).split('\n', 1)[0] ?? '';
   // Most failures name their code themselves.
   const isWhole = failure.status !== undefined && said.includes(`(${failure.status})`);
   const head = isWhole ? said : `${causeOf(failure)}: ${said}`;
-  const advice = ADVICE[failure.kind];
+  const place = words === undefined ? [] : [PLACES[words]];
+  const advice = [ADVICE[failure.kind] ?? [], place].flat().join(' ');
   return [
     proseLine(toned('error', `${glyphs.failed} ${head.charAt(0).toUpperCase()}${head.slice(1)}`)),
-    ...(advice === undefined ? [] : [{ ...proseLine(plain(advice)), indent: 2 }]),
+    ...(advice === '' ? [] : [{ ...proseLine(plain(advice)), indent: 2 }]),
   ];
 }

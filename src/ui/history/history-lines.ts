@@ -69,7 +69,7 @@ function itemLines(item: Exclude<HistoryItem, { kind: 'markdown' }>, drawing: Dr
           proseLine(toned(noticeToken(item.level), `${at === 0 ? noticeSign(item.level) : '  '}${line}`)),
         );
     case 'failure':
-      return failureLines(item.failure, drawing);
+      return failureLines(item, drawing);
     case 'stopped':
       return [terminalLine(toned('warn', `${glyphs.stopped} `), plain(item.hint))];
     case 'made_room':

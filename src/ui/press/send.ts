@@ -13,7 +13,7 @@ export function sendDraft(view: ViewState, lane: 'next' | 'after', nowMs: number
     const goesOn = view.rest === 'stopped' && !isBusy(view);
     return goesOn ? withEffects({ ...view, rest: 'ended' }, { type: 'continue', words: '' }) : only(view);
   }
-  const isSame = view.rest === 'failed' && !isBusy(view) && words === view.lastPrompt.trim();
+  const hasFailed = view.rest === 'failed' && !isBusy(view);
   const sent = { ...view, overlay: undefined, editor: edit(editor, { type: 'sent', entry: words }, nowMs) };
   const remember: Effect = { type: 'remember', words };
   switch (kind) {
@@ -27,9 +27,12 @@ export function sendDraft(view: ViewState, lane: 'next' | 'after', nowMs: number
       return { view: sent, effects: [remember, { type: 'command', line: `memory ${words.slice(1).trim()}` }] };
     default: {
       // The conversation has it already; twice would be once too often.
+      const isSame = hasFailed && words === view.lastPrompt.trim();
       if (isSame) return withEffects({ ...sent, rest: 'ended' }, { type: 'continue', words });
+      const parts = draftParts(editor.text.trim(), editor.folds);
+      if (hasFailed) return { view: sent, effects: [remember, { type: 'prompt_instead', parts }] };
       const type = !isBusy(view) ? 'prompt' : lane === 'next' ? 'steer' : 'follow_up';
-      return { view: sent, effects: [remember, { type, parts: draftParts(editor.text.trim(), editor.folds) }] };
+      return { view: sent, effects: [remember, { type, parts }] };
     }
   }
 }

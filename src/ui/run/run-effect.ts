@@ -19,6 +19,7 @@ import { readImages } from './read-images.ts';
 
 const MENU_FILES = 8;
 const MOST_RECALLED = 2000;
+const TYPED = ['prompt', 'steer', 'follow_up'];
 
 /** Carries out what a key asked for. Whatever goes wrong is told on the screen. */
 export async function runEffect(effect: Effect, host: EffectHost): Promise<void> {
@@ -37,6 +38,11 @@ async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
     case 'steer':
     case 'follow_up':
       return send(effect.type, await promptOf(effect.parts, conversation), host);
+    case 'prompt_instead': {
+      const words = await promptOf(effect.parts, conversation);
+      await withdrawUnanswered(agent);
+      return send('prompt', words, host);
+    }
     case 'abort':
       return agent.abort('user');
     case 'retry_now':
@@ -117,6 +123,17 @@ async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
 async function goOn(words: string, { agent, expandPrompt }: Conversation): Promise<void> {
   const isOpen = agent.state().messages.at(-1)?.role === 'user';
   await (isOpen || words === '' ? agent.continue() : agent.prompt(await expandPrompt(words)));
+}
+
+/** The last words that were typed, when nothing came of them; what goes with them beside words is not typed again. */
+async function withdrawUnanswered(agent: Conversation['agent']): Promise<void> {
+  if (agent.state().status !== 'idle') return;
+  await agent.waitForIdle();
+  const { messages } = agent.state();
+  const open = messages.slice(messages.findLastIndex(({ role }) => role !== 'user') + 1);
+  const typed = open.findLast((message) => message.role === 'user' && TYPED.includes(message.origin));
+  const isWords = typed?.role === 'user' && typed.blocks.every(({ type }) => type === 'text');
+  if (typed !== undefined && isWords && agent.state().status === 'idle') await agent.withdraw(typed.id);
 }
 
 async function onSession(does: 'open' | 'fork' | 'preview' | 'remove', id: string, host: EffectHost): Promise<void> {

@@ -11,7 +11,8 @@ export type HistoryItem =
   | { readonly kind: 'markdown'; readonly block: MarkdownBlock; readonly place: 'first' | 'later' }
   | { readonly kind: 'tools'; readonly entries: readonly ToolEntry[] }
   | { readonly kind: 'notice'; readonly level: 'info' | 'warn' | 'error'; readonly text: string }
-  | { readonly kind: 'failure'; readonly failure: ModelFailure }
+  /** Words that were refused are back in the composer, or stay where they are because a draft stands there. */
+  | { readonly kind: 'failure'; readonly failure: ModelFailure; readonly words?: 'returned' | 'kept' }
   | { readonly kind: 'stopped'; readonly hint: string }
   | { readonly kind: 'made_room'; readonly fromTokens: number; readonly toTokens: number }
   | { readonly kind: 'shown'; readonly markdown: string }

@@ -1,5 +1,6 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Message } from '../../contracts/message.ts';
+import type { FailureKind } from '../../contracts/model.ts';
 import type { Terminal, TerminalReason } from '../../contracts/terminal.ts';
 import { edit } from '../composer/edit.ts';
 import type { Ask } from './ask.ts';
@@ -168,13 +169,15 @@ function onEnd(view: ViewState, terminal: Terminal, nowMs: number): ViewState {
   }
 }
 
+const RETURNING: ReadonlySet<FailureKind> = new Set<FailureKind>(['auth', 'invalid', 'not_found', 'network']);
+
 /** What was refused outright comes back into an empty composer, to be sent again by hand. */
 function failed(view: ViewState, terminal: Terminal): ViewState {
   const { failure } = terminal;
   if (failure === undefined) return view;
-  const told = printing(view, { kind: 'failure', failure });
-  const returns = ['auth', 'invalid', 'not_found', 'network'].includes(failure.kind) && view.editor.text === '';
-  if (!returns) return told;
+  if (!RETURNING.has(failure.kind)) return printing(view, { kind: 'failure', failure });
+  if (view.editor.text !== '') return printing(view, { kind: 'failure', failure, words: 'kept' });
+  const told = printing(view, { kind: 'failure', failure, words: 'returned' });
   return { ...told, rest: 'failed', editor: edit(told.editor, { type: 'set-text', text: view.lastPrompt }, 0) };
 }
 

@@ -243,7 +243,7 @@ describe('enter', () => {
     screen.tell(begins(), over('api_error', { kind: 'network', message: 'ENOTFOUND' }));
     screen.type('!');
     screen.press('enter');
-    expect(screen.effects.map(({ type }) => type)).toEqual(['continue', 'remember', 'prompt']);
+    expect(screen.effects.map(({ type }) => type)).toEqual(['continue', 'remember', 'prompt_instead']);
   });
 
   test('sends at rest, steers while something runs, and waits for the end with alt', () => {
