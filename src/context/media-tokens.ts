@@ -10,6 +10,8 @@ const BASE64_PER_PAGE = 65_000;
 
 /** What a picture or a document costs, judged by its size in pixels or bytes. */
 export function mediaTokens(block: ImageBlock | DocumentBlock): number {
+  // Nobody has looked at what lies elsewhere.
+  if (block.source.type === 'url') return block.type === 'document' ? 4 * TOKENS_PER_PAGE : MAX_IMAGE_TOKENS;
   const { data } = block.source;
   if (block.type === 'document') return TOKENS_PER_PAGE * Math.max(1, Math.ceil(data.length / BASE64_PER_PAGE));
   const pixels = pngPixels(data);

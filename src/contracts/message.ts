@@ -36,20 +36,21 @@ export type AssistantBlock =
   | ServerBlock
   | OpaqueBlock;
 
-/** A picture by its bytes. */
-export type ImageBlock = {
-  readonly type: 'image';
-  readonly source: { readonly type: 'base64'; readonly media_type: string; readonly data: string };
-};
+type Bytes = { readonly type: 'base64'; readonly media_type: string; readonly data: string };
+/** Fetched by the provider alone: nothing of ours ever contacts this address. */
+type Address = { readonly type: 'url'; readonly url: string };
 
-/** A document (PDF) by its bytes. */
-export type DocumentBlock = {
-  readonly type: 'document';
-  readonly source: { readonly type: 'base64'; readonly media_type: string; readonly data: string };
-};
+/** A picture: its bytes, or where it lies. */
+export type ImageBlock = { readonly type: 'image'; readonly source: Bytes | Address };
 
-/** What a result may hold for the model. */
-export type ResultBlock = TextBlock | ImageBlock | DocumentBlock;
+/** A document (PDF): its bytes, or where it lies. */
+export type DocumentBlock = { readonly type: 'document'; readonly source: Bytes | Address };
+
+/** What a result may hold for the model: whoever makes one has the bytes. */
+export type ResultBlock =
+  | TextBlock
+  | { readonly type: 'image'; readonly source: Bytes }
+  | { readonly type: 'document'; readonly source: Bytes };
 
 /** The answer to one call. */
 export type ToolResultBlock = {

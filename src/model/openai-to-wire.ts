@@ -82,5 +82,6 @@ const NO_DOCUMENTS = '[A document was attached here; this model cannot read docu
 const PLACEHOLDERS = { image: '[The picture follows.]', document: NO_DOCUMENTS } as const;
 
 function wireImage({ source }: ImageBlock): JsonObject {
-  return { type: 'image_url', image_url: { url: `data:${source.media_type};base64,${source.data}` } };
+  const url = source.type === 'url' ? source.url : `data:${source.media_type};base64,${source.data}`;
+  return { type: 'image_url', image_url: { url } };
 }

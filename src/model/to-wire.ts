@@ -142,7 +142,8 @@ function wireText(block: Extract<UserBlock, { type: 'text' }>): JsonObject {
   return citations && citations.length > 0 ? { type: 'text', text, citations } : { type: 'text', text };
 }
 
-function wireMedia({ type, source }: Extract<ResultBlock, { type: 'image' | 'document' }>): JsonObject {
+function wireMedia({ type, source }: Extract<UserBlock, { type: 'image' | 'document' }>): JsonObject {
+  if (source.type === 'url') return { type, source: { type: source.type, url: source.url } };
   return { type, source: { type: source.type, media_type: source.media_type, data: source.data } };
 }
 

@@ -78,6 +78,29 @@ test('no line at all, a message without words, a message without an end of line'
   expect(server.requests()).toHaveLength(1);
 });
 
+test('pictures by address go to the provider as they are, plain documents as words, and what is neither gets a result', async () => {
+  const url = { type: 'url', url: 'https://pictures.example/cat.png' };
+  const plain = { type: 'text', media_type: 'text/plain', data: 'the words of it' };
+  const { code, lines } = await fed(
+    userLine([{ type: 'image', source: { type: 'file', file_id: 'file_1' } }]) +
+      userLine([
+        { type: 'text', text: 'what is it?', cache_control: { type: 'ephemeral' } },
+        { type: 'image', source: url },
+        { type: 'document', title: 'Notes', source: plain },
+      ]),
+    { turns: [says('a cat')] },
+  );
+  expect(code).toBe(0);
+  expect(lines.filter(({ type }) => type === 'result')).toMatchObject([
+    { is_error: true, errors: [expect.stringMatching(/^Line 1 .*content\[0\]/)] },
+    { is_error: false, result: 'a cat' },
+  ]);
+  const [request] = server.requests();
+  expect(request?.violation).toBeUndefined();
+  expect(JSON.stringify(request?.body.messages)).toContain(JSON.stringify({ type: 'image', source: url }));
+  expect(request?.raw).toContain('Notes\\n\\nthe words of it');
+});
+
 test('the exit code tells how the last prompt went when -p asked for it, and nothing otherwise', async () => {
   const refused: Script = { turns: [], after: status(401) };
   expect(await fed(userLine('hi'), refused, '-p')).toMatchObject({ code: 1 });

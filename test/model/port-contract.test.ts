@@ -142,6 +142,7 @@ describe.each([ANTHROPIC, OPENAI])('the $name port', (dialect) => {
           blocks: [
             { type: 'text', text: 'See' },
             { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'PICTURE' } },
+            { type: 'image', source: { type: 'url', url: 'https://ADDRESS/' } },
           ],
         },
         {
@@ -156,7 +157,7 @@ describe.each([ANTHROPIC, OPENAI])('the $name port', (dialect) => {
     };
     await drain(dialect.create(server.url), { request });
     const body = server.seen[0]?.body ?? '';
-    for (const part of ['PICTURE', 'CONTENT', '"c1"', 'Read']) expect(body).toContain(part);
+    for (const part of ['PICTURE', 'https://ADDRESS/', 'CONTENT', '"c1"', 'Read']) expect(body).toContain(part);
     expect(body).not.toContain('HOLOGRAM');
   });
 });

@@ -17,6 +17,8 @@ import { blocksOf, type UserLine } from './line-in.ts';
 export type HostRun = {
   /** Starts a run, or steers the one that is on. Resolves when the words are accepted. */
   hear(line: UserLine): Promise<void>;
+  /** A message that cannot be understood gets its result too, in its turn. */
+  refuse(words: string): Promise<void>;
   isRunning(): boolean;
   /**
    * Stops the run; `whenStopped` is called before the lines that say so, at once when nothing runs. Messages that
@@ -153,6 +155,11 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
         ids.expect(line.uuid);
         run([said.prompt]);
       } else ids.queued(line.uuid, line.priority === 'later' ? agent.followUp(said.prompt) : agent.steer(said.prompt));
+    },
+    async refuse(words) {
+      while (current !== undefined) await current;
+      begin();
+      end({ reason: 'model_error', words }, words);
     },
     isRunning: () => current !== undefined,
     interrupt(waiting, whenStopped) {

@@ -55,6 +55,11 @@ export function createHost(options: RunOptions, port: HostPort): Host {
     return result;
   }
 
+  /** What keeps a conversation from opening is told where it fails. */
+  async function openedQuietly(): Promise<void> {
+    await opened(options).catch(() => undefined);
+  }
+
   function respond(id: string, response: JsonObject): void {
     write({ type: 'control_response', response: { subtype: 'success', request_id: id, response } });
   }
@@ -107,7 +112,7 @@ export function createHost(options: RunOptions, port: HostPort): Host {
     }
   }
 
-  function tellBadLine(number: number, { why, asks }: Extract<ReadLine, { ok: false }>): void {
+  function tellBadLine(number: number, { why, of, asks }: Extract<ReadLine, { ok: false }>): void {
     const error = `Line ${number} ${why}`;
     if (asks !== undefined) {
       refuse(asks, error);
@@ -115,7 +120,13 @@ export function createHost(options: RunOptions, port: HostPort): Host {
     }
     const line = { type: 'system', subtype: 'input_error', line: number, error };
     // Behind what stood before it; only an open conversation can put its name to it.
-    tail = tail.then(() => (run === undefined ? write(line) : run.tell(line)));
+    tail = tail.then(async () => {
+      // Whoever says something waits for a result, also when nobody could understand it.
+      if (of === 'user') await openedQuietly();
+      if (run === undefined) write(line);
+      else run.tell(line);
+      if (of === 'user') await run?.refuse(error);
+    });
   }
 
   function interrupt(id: string, waiting: 'kept' | 'dropped'): void {
@@ -136,7 +147,7 @@ export function createHost(options: RunOptions, port: HostPort): Host {
         continue;
       }
       warn(`Line ${number} of stdin ${line.why}`);
-      if (number === 1) return 1;
+      if (number === 1 && line.of === undefined) return 1;
       tellBadLine(number, line);
     }
     return 0;

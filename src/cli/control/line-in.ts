@@ -5,12 +5,28 @@ import { messageOf } from '../../lib/errors.ts';
 
 const json: z.ZodType<JsonObject> = z.record(z.string(), z.json());
 
-const media = z.object({ type: z.literal('base64'), media_type: z.string(), data: z.string() });
+const media = z.union([
+  z.object({ type: z.literal('base64'), media_type: z.string(), data: z.string() }),
+  z.object({ type: z.literal('url'), url: z.url({ protocol: /^https?$/ }) }),
+]);
+
+/** A document that is nothing but words reads as words. */
+const plainDocument = z
+  .object({
+    type: z.literal('document'),
+    title: z.string().nullish(),
+    source: z.object({ type: z.literal('text'), data: z.string() }),
+  })
+  .transform(({ title, source: { data } }) => ({
+    type: 'text' as const,
+    text: title == null ? data : `${title}\n\n${data}`,
+  }));
 
 const block = z.union([
   z.object({ type: z.literal('text'), text: z.string() }),
   z.object({ type: z.literal('image'), source: media }),
   z.object({ type: z.literal('document'), source: media }),
+  plainDocument,
 ]);
 
 const lineSchema = z.union([
@@ -42,10 +58,10 @@ export type UserLine = Extract<LineIn, { type: 'user' }>;
 export type ControlRequest = Extract<LineIn, { type: 'control_request' }>;
 export type ControlResponse = Extract<LineIn, { type: 'control_response' }>['response'];
 
-/** A line as far as it could be understood; `asks` is the request that waits for an answer even so. */
+/** A line as far as it could be understood: of which type it means to be, and which request waits for an answer. */
 export type ReadLine =
   | { readonly ok: true; readonly line: LineIn | { readonly type: 'other' } }
-  | { readonly ok: false; readonly why: string; readonly asks?: string };
+  | { readonly ok: false; readonly why: string; readonly of?: string; readonly asks?: string };
 
 /** Reads one line, or says what is wrong with it. Kinds we do not know are `other`: hosts may be newer. */
 export function readLine(text: string): ReadLine {
@@ -61,9 +77,22 @@ export function readLine(text: string): ReadLine {
   if (type === undefined) return { ok: false, why: 'is no object with a type' };
   if (!KNOWN.includes(type)) return { ok: true, line: { type: 'other' } };
   const asks = type === 'control_request' ? waiting.safeParse(value).data?.request_id : undefined;
-  return { ok: false, why: `is no valid ${type} line`, ...(asks === undefined ? {} : { asks }) };
+  return {
+    ok: false,
+    why: `is no valid ${type} line${placeOf(value)}`,
+    of: type,
+    ...(asks === undefined ? {} : { asks }),
+  };
 }
 
+/** Which block of a message it is that nobody understands: the one thing hosts get wrong. */
+function placeOf(value: unknown): string {
+  const blocks = content.safeParse(value).data?.message.content ?? [];
+  const at = blocks.findIndex((one) => !block.safeParse(one).success);
+  return at < 0 ? '' : `: message.content[${at}] is no text, image or document that can be read`;
+}
+
+const content = z.object({ message: z.object({ content: z.array(z.unknown()) }) });
 const waiting = z.object({ request_id: z.string() });
 
 const KNOWN = ['user', 'control_request', 'control_response', 'control_cancel_request'];

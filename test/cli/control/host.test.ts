@@ -363,6 +363,9 @@ test('a bad first line ends the program, a later one is told and passed over', a
   expect(later.lines).toMatchObject([
     { subtype: 'input_error', line: 3 },
     { subtype: 'input_error', line: 5 },
+    { subtype: 'init' },
+    { type: 'result', subtype: 'error_during_execution', is_error: true, errors: ['Line 5 is no valid user line'] },
+    { subtype: 'session_state_changed', state: 'idle' },
   ]);
 });
 
