@@ -1,3 +1,5 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { calls, says, text, toolUse } from '../support/api/reply.ts';
 import { openOuro } from '../support/open-ouro.ts';
@@ -50,4 +52,29 @@ test('/stop stops what runs, and a list is chosen from by number', async () => {
   terminal.type('2\r');
   terminal.type('/model haiku\r');
   await terminal.waitForText(/From the next turn on: claude-haiku/);
+});
+
+test('a line that was not sent is there again after a kill, and more than a line by /draft', async () => {
+  await using ouro = await openOuro([says('Heard.')], { args: ['--a11y'], ready: /^You: /m });
+  const folder = () => readdir(join(ouro.project.ouroHome, 'projects')).then(([name = '']) => name);
+  const draft = async () => {
+    const drafts = join(ouro.project.ouroHome, 'projects', await folder(), 'drafts');
+    const names = await readdir(drafts).catch(() => []);
+    const path = join(drafts, names.find((name) => name.endsWith('.json')) ?? '');
+    return { path, text: await readFile(path, 'utf8').catch(() => '') };
+  };
+  ouro.terminal.type('water the pl');
+  await expect.poll(draft).toMatchObject({ text: expect.stringContaining('water the pl') });
+  await ouro.terminal.kill();
+  const second = ouro.again(['--a11y']);
+  await second.waitForText(/Not sent last time, and in the line again:[\s\S]*^You: water the pl/m);
+  await expect.poll(draft).toMatchObject({ text: expect.stringContaining('water the pl') });
+  await second.kill();
+  const { path, text: stored } = await draft();
+  await writeFile(path, stored.replace('water the pl', 'water the plants\\nand the cat'));
+  const third = ouro.again(['--a11y']);
+  await third.waitForText(/Not sent last time:\s+water the plants\s+and the cat\s+Type \/draft to send it\./);
+  third.type('/draft\r');
+  await third.waitForText(/Answer: Heard\./);
+  expect(ouro.api.requests()[0]?.raw).toContain('water the plants\\nand the cat');
 });

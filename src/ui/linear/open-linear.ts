@@ -18,6 +18,7 @@ import { inAscii } from '../terminal/in-ascii.ts';
 import { reduceView } from '../view/reduce-view.ts';
 import { initialView, isBusy, type ViewState } from '../view/view-state.ts';
 import { answerLine } from './answer-line.ts';
+import { createLinearDraft } from './linear-draft.ts';
 import { createLinearOutput } from './linear-output.ts';
 import { askWords, begunWords, finishedWords } from './linear-words.ts';
 import { overlayWords } from './overlay-words.ts';
@@ -53,6 +54,14 @@ export function openLinear(conversation: Conversation, terminal: ScreenTerminal,
     output: process.stdout,
     terminal: options.lineEditing === 'own',
     prompt: 'You: ',
+  });
+  const drafts = createLinearDraft({
+    conversation,
+    reader,
+    lineEditing: options.lineEditing,
+    now: () => view,
+    say,
+    nowMs: options.now,
   });
   const heard = hearMessages(conversation.agent);
   const host: EffectHost = {
@@ -97,6 +106,7 @@ export function openLinear(conversation: Conversation, terminal: ScreenTerminal,
     }
     if (isBusy(before) && !isBusy(view) && lines.length === 0) reader.prompt(true);
     say(lines);
+    if (view.queue !== before.queue) drafts.save();
   }
 
   function change(update: (now: ViewState) => ViewState): void {
@@ -149,6 +159,13 @@ export function openLinear(conversation: Conversation, terminal: ScreenTerminal,
   }
 
   function onLine(line: string): void {
+    const draft = line === '/draft' ? drafts.take() : undefined;
+    if (draft !== undefined) {
+      view = { ...view, editor: draft };
+      pressed('enter');
+      drafts.save();
+      return;
+    }
     const answered = line === '/stop' ? 'stop' : answerLine(view, line, context());
     if (answered === 'stop') pressed('escape');
     else if (answered === 'again') say(askWords(view, drawing()));
@@ -158,6 +175,7 @@ export function openLinear(conversation: Conversation, terminal: ScreenTerminal,
       pressed('enter');
       if (line.trim() === '') reader.prompt();
     }
+    drafts.save();
   }
 
   const unsubscribe = conversation.agent.subscribe(onEvent);
@@ -166,11 +184,13 @@ export function openLinear(conversation: Conversation, terminal: ScreenTerminal,
   reader.on('close', () => leave({ type: 'leave' }));
   const onKey = (_text: string, key: { readonly name?: string } | undefined) => {
     if (key?.name === 'escape') pressed('escape');
+    drafts.save();
   };
   process.stdin.on('keypress', onKey);
   const warnings = [...conversation.info().warnings, ...(options.keyProblems ?? [])];
   write([options.why, ...bannerLines(conversation.info()).slice(0, 1), ...warnings, ''].join('\r\n'));
   say(['Type a message and press enter. /help lists commands, /stop stops what runs, /exit leaves.']);
+  void drafts.recall().catch(() => undefined); // No draft is no reason not to begin.
   if (options.prompt !== undefined) {
     write(`You: ${options.prompt}\r\n`);
     onLine(options.prompt);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Conversation, Draft } from '../../contracts/conversation.ts';
 import { createEditor, type EditorState } from '../composer/editor-state.ts';
-import type { Fold } from '../composer/folds.ts';
+import { expandFolds, type Fold } from '../composer/folds.ts';
 import { queuedWords } from '../view/slice-queue.ts';
 import { ownDraft, type ViewState } from '../view/view-state.ts';
 
@@ -25,11 +25,11 @@ export function journalled(view: ViewState): Draft {
   const { text, caret, folds, stash } = ownDraft(view);
   const pastes = [...folds.values()].map((one) => ({ ...one }));
   const queue = view.queue.map((item) => ({ lane: item.lane, text: queuedWords(item) }));
-  const aside = stash.at(-1)?.text;
-  return { text, caret, pastes, queue, ...(aside === undefined ? {} : { stash: aside }) };
+  const aside = joined(stash.map((one) => one.text));
+  return { text, caret, pastes, queue, ...(aside === '' ? {} : { stash: aside }) };
 }
 
-/** What was being written when the program last ended, and what was sent before. Keys already typed go before it. */
+/** What was being written when the program last ended, and what was sent before. */
 export async function recallDraft(
   { draft: port, history }: Conversation,
   change: (update: (view: ViewState) => ViewState) => void,
@@ -40,16 +40,32 @@ export async function recallDraft(
   change((view) => {
     const { recall } = view.editor;
     const editor: EditorState = { ...view.editor, recall: { ...recall, entries: entries.toReversed() } };
-    if (draft === undefined || view.editor.text !== '') return { ...view, editor };
-    const queued = draft.queue.map(({ text }) => text);
-    const text = [...queued, draft.text].filter((part) => part !== '').join('\n\n');
-    if (text === '') return { ...view, editor };
+    if (draft === undefined) return { ...view, editor };
     const folds = new Map(draft.pastes.flatMap((paste): [number, Fold][] => entryOf(fold.safeParse(paste))));
+    const text = joined([...draft.queue.map((queued) => queued.text), draft.text]);
+    // Whoever types already goes on typing; what was kept waits aside.
+    const isTyping = view.editor.text !== '';
+    const aside = joined([draft.stash ?? '', isTyping ? expandFolds(text, folds) : '']);
+    if (text === '' && aside === '') return { ...view, editor };
     const caret = text.length - draft.text.length + draft.caret;
-    const restored = createEditor({ draft: { text, caret }, folds, history: editor.recall.entries });
-    const words = `draft${draft.at === undefined ? '' : ` from ${draft.at.slice(11, 16)}`} (ctrl+c clears, undo brings it back)`;
-    return { ...view, editor: restored, hint: { text: words, untilMs: nowMs + HINT_MS } };
+    const restored = isTyping
+      ? editor
+      : createEditor({ draft: { text, caret }, folds, history: editor.recall.entries });
+    const stash = aside === '' ? [] : [{ text: aside, caret: aside.length }];
+    const next = { ...view, editor: { ...restored, stash: [...stash, ...view.editor.stash] } };
+    // Taking it up took it off the disk: the next crash must not lose it either.
+    port.save(journalled(next));
+    const from = draft.at === undefined ? '' : ` from ${draft.at.slice(11, 16)}`;
+    const words =
+      isTyping || text === ''
+        ? `a draft${from} is put aside (ctrl+s on an empty line takes it back)`
+        : `draft${from} (ctrl+c clears, undo brings it back)`;
+    return { ...next, hint: { text: words, untilMs: nowMs + HINT_MS } };
   });
+}
+
+function joined(parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join('\n\n');
 }
 
 function entryOf(parsed: z.ZodSafeParseResult<Fold>): [number, Fold][] {
