@@ -1,3 +1,4 @@
+import type { Summarize } from '../context/compact.ts';
 import type { Agent } from '../contracts/agent.ts';
 import type { ContextUsage, Conversation, RewindOutcome } from '../contracts/conversation.ts';
 import type { AgentEvent } from '../contracts/event.ts';
@@ -63,5 +64,5 @@ export type ConversationParts = ConversationBase & {
   readonly setEffort: Conversation['setEffort'];
   readonly undo: () => Promise<RewindOutcome>;
   readonly redo: () => Promise<RewindOutcome>;
-  readonly askAside: (question: string) => Promise<string | undefined>;
+  readonly askAside: (question: string) => ReturnType<Summarize>;
 };

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createContext } from '../context/create-context.ts';
 import type { Decision } from '../context/decisions.ts';
 import type { LevelRun } from '../context/pipeline.ts';
+import type { AgentEvent } from '../contracts/event.ts';
 import type { Message, Usage } from '../contracts/message.ts';
 import type { ModelInfo, ModelPort, SystemPart, ToolSpec } from '../contracts/model.ts';
 import type { ContextPort } from '../contracts/query.ts';
@@ -14,10 +15,12 @@ import { DEFAULT_MAX_RESULT_CHARS } from '../tools/build-tool.ts';
 import { keptResultPath } from '../tools/cap-result.ts';
 import type { ReadState } from '../tools/read-state.ts';
 import type { Live, LiveState } from './live-state.ts';
-import { makeSummarize } from './summarize.ts';
+import { makeSummarize, type SummarizeParts } from './summarize.ts';
 import { thinkingEffort } from './thinking-effort.ts';
 
 const CHARS_PER_TOKEN = 3.5;
+/** Who asks on the side looks at a screen that says nothing meanwhile. */
+const ASIDE_RETRIES = 2;
 
 export type ContextWiring = {
   readonly live: LiveState;
@@ -35,6 +38,8 @@ export type ContextWiring = {
   readonly plan: () => string | undefined;
   readonly onUsage: (model: string, usage: Usage) => void;
   readonly onLevel: (run: LevelRun) => void;
+  /** A summary that has to be asked for again is told like any other request. */
+  readonly tell: (event: AgentEvent) => void;
   readonly remember: (decision: Decision) => void;
   readonly newId: () => string;
 };
@@ -45,7 +50,13 @@ export function makeContext(wiring: ContextWiring) {
   const placeOf = (callId: string) => keptResultPath(join(wiring.folder, 'results'), callId);
   const store = makeStore(placeOf);
   const model = wiring.model ?? (() => live.now().model);
-  const summarize = makeSummarize({ ...wiring, model, thinking: () => thinkingOf(live.now()) });
+  const asked = { ...wiring, model, thinking: () => thinkingOf(live.now()) };
+  const onTry = (tried: Parameters<NonNullable<SummarizeParts['onTry']>>[0]) => {
+    wiring.tell(tried.type === 'retry' ? tried : { ...tried, model: model() });
+    if (tried.type === 'request_sent') wiring.tell({ type: 'status', status: 'compacting' });
+  };
+  const summarize = makeSummarize({ ...asked, onTry });
+  const answer = makeSummarize({ ...asked, maxRetries: ASIDE_RETRIES });
   const context = createContext({
     model,
     modelInfo: wiring.infoOf,
@@ -84,7 +95,7 @@ export function makeContext(wiring: ContextWiring) {
     /** Asks about the conversation without a trace in it; what was sent before serves from the cache. */
     async aside(messages: readonly Message[], question: string, signal: AbortSignal) {
       const { view } = await context.prepare(messages);
-      return summarize(view, question, signal);
+      return answer(view, question, signal);
     },
   };
 }
@@ -117,6 +128,7 @@ export function contextOfAgent(
     tools: () => agent.tools,
     readState: agent.reads,
     onLevel: () => undefined,
+    tell: () => undefined,
     remember: () => undefined,
   });
 }

@@ -2,6 +2,7 @@ import type { Summarize } from '../context/compact.ts';
 import type { Message, Usage } from '../contracts/message.ts';
 import type {
   CacheBreakpoint,
+  ModelEvent,
   ModelInfo,
   ModelOutcome,
   ModelPort,
@@ -23,7 +24,12 @@ export type SummarizeParts = {
   /** As in the conversation: another measure of thinking would throw its cache away. */
   readonly thinking: () => Pick<QueryConfig, 'effort' | 'thinkingBudgetTokens'>;
   readonly onUsage: (model: string, usage: Usage) => void;
+  /** Told of each new try, so that nobody looks at a screen that seems to stand still. */
+  readonly onTry?: (tried: Tried) => void;
+  readonly maxRetries?: number;
 };
+
+type Tried = Extract<ModelEvent, { type: 'retry' | 'request_sent' }>;
 
 const SUMMARY_TOKENS = 8_000;
 /** Thinking counts as output, and a summary that is cut is none. */
@@ -38,24 +44,28 @@ export function makeSummarize(parts: SummarizeParts): Summarize {
     if (!outcome.ok) return { ok: false, why: outcome.failure.message };
     parts.onUsage(model, outcome.usage);
     if (outcome.stopReason !== 'end_turn' && outcome.stopReason !== 'stop_sequence') {
-      return { ok: false, why: `the summary ended with ${outcome.stopReason}` };
+      return { ok: false, why: `the answer ended with ${outcome.stopReason}` };
     }
     const text = outcome.message.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
-    return text.trim() === '' ? { ok: false, why: 'the summary was empty' } : { ok: true, text };
+    return text.trim() === '' ? { ok: false, why: 'the answer was empty' } : { ok: true, text };
   };
 }
 
 /** What the provider refuses to take back is left out, as it is in the conversation. */
 async function ask(
   request: (stripped: Stripped) => ModelRequest,
-  { port }: SummarizeParts,
+  { port, onTry, maxRetries }: SummarizeParts,
   signal: AbortSignal,
 ): Promise<ModelOutcome> {
   let stripped = NOTHING;
   for (;;) {
-    const stream = port.stream(request(stripped), { restartable: () => true, overloadLimit: 3 }, signal);
+    const tries = { restartable: () => true, overloadLimit: 3, ...(maxRetries === undefined ? {} : { maxRetries }) };
+    const stream = port.stream(request(stripped), tries, signal);
     let step = await stream.next();
-    while (step.done !== true) step = await stream.next();
+    for (; step.done !== true; step = await stream.next()) {
+      const { value } = step;
+      if (value.type === 'retry' || (value.type === 'request_sent' && value.attempt > 1)) onTry?.(value);
+    }
     const outcome = step.value;
     const healed = outcome.ok ? undefined : heal({ failure: outcome.failure }, stripped);
     if (healed === undefined) return outcome;

@@ -159,6 +159,7 @@ export function wireLoop(wiring: LoopWiring) {
     plan: () => live.now().plan,
     onUsage: meter.add,
     onLevel: observer.level,
+    tell: (event) => void wiring.tell(event),
     remember: (decision) => void transcript.append({ type: 'system', subtype: 'context', data: asJson(decision) }),
     newId,
   };

@@ -30,10 +30,11 @@ afterEach(async () => {
 async function start(
   turns: Script['turns'],
   options: Parameters<typeof composed>[2] = {},
+  variables: Parameters<typeof composed>[3] = {},
 ): Promise<Composed & { readonly server: ApiServer }> {
   const server = await startApiServer({ turns });
   opened.push(server);
-  const made = await composed(project, server.url, { model: MODEL, ...options });
+  const made = await composed(project, server.url, { model: MODEL, ...options }, variables);
   opened.push(made);
   return { ...made, server };
 }
@@ -173,6 +174,34 @@ test('/btw answers beside the conversation from what was sent, and leaves no tra
   expect(aside).toContain('It is a cache.');
   expect(JSON.parse(aside).tools).toEqual(JSON.parse(sent(server, 0)).tools);
   expect(JSON.parse(aside).system).toEqual(JSON.parse(sent(server, 0)).system);
+});
+
+test('/btw that gets no answer says why; a summary that is asked for again is told like any request', async () => {
+  const again = { after: 0 };
+  const { conversation, command, events } = await start(
+    (request) => {
+      if (request.raw.includes('on the side')) return status(401);
+      if (!isOrder(request)) return counted(request, 'word '.repeat(5_000));
+      again.after += 1;
+      return again.after === 1 ? status(500) : says('<summary>We talked.</summary>');
+    },
+    {},
+    { OURO_RETRY_BASE_MS: '1' },
+  );
+  expect(await command('btw what does LRU mean?')).toMatch(/^No answer came: .*credentials/);
+  await conversation.agent.prompt('Begin.');
+  await conversation.agent.prompt('Go on.');
+  expect(await command('compact')).toContain('Made room');
+  const tries = events.slice(events.findLastIndex(({ type }) => type === 'agent_end'));
+  expect(tries.map((event) => (event.type === 'status' ? event.status : event.type))).toEqual([
+    'agent_end',
+    'compacting',
+    'retry',
+    'request_sent',
+    'compacting',
+    'compacted',
+    'idle',
+  ]);
 });
 
 test('what changes comes with the latest words and never by rewriting: mode, files, memory, nested memory', async () => {

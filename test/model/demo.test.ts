@@ -47,6 +47,20 @@ const refuse =
   async (call: ToolUseBlock): Promise<Answer> =>
     call.name === tool ? { content: 'The user denied this.', is_error: true } : { content: 'fine' };
 
+test.each([
+  ['Answer in a few sentences. Call no tools.\n\nwhat does LRU mean?', /no line for that/],
+  ['Write that summary now. Call no tools.\n\nPut it between <summary> and </summary>.', /^A demo session/],
+])('an order to call nothing is answered in words, wherever the tour stands: %s', async (order, words) => {
+  const call: ToolUseBlock = { type: 'tool_use', id: 'demo_search_1', name: 'Grep', input: {} };
+  const answered: UserBlock = { type: 'tool_result', tool_use_id: call.id, content: 'fine' };
+  const { outcome } = await ask([
+    says('What is wrong here?'),
+    { role: 'assistant', blocks: [call] },
+    { role: 'user', blocks: [answered, { type: 'text', text: order }] },
+  ]);
+  expect(outcome.ok && outcome.message.blocks).toEqual([{ type: 'text', text: expect.stringMatching(words) }]);
+});
+
 describe('the demo on its sample project', () => {
   let dir = '';
   beforeAll(async () => {

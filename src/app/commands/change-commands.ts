@@ -72,7 +72,7 @@ export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [
     async run(args, { askAside }) {
       if (args.trim() === '') return failed('Ask something: /btw what does LRU mean?');
       const answer = await askAside(args.trim());
-      return answer === undefined ? failed('No answer came.') : show(answer);
+      return answer.ok ? show(answer.text.trim()) : failed(`No answer came: ${answer.why}`);
     },
   },
   {

@@ -8,7 +8,9 @@ import { closing, STEPS, type Stage, type StepName, stepOf } from './script.ts';
 export function nextMove(request: ModelRequest, given: Stage | undefined): readonly AssistantBlock[] {
   const progress = readProgress(request.messages);
   const stage = given ?? earlierStage(request.messages);
-  if (request.tools.length === 0) return [say(SUMMARY)];
+  const order = orderIn(request);
+  if (order !== undefined)
+    return [say(order.includes('<summary>') ? SUMMARY : cannedAnswer(lastPart(order), 'beside'))];
   if (!stage) return [say(cannedAnswer(progress.words, 'no stage'))];
   // An interrupted call is no answer: the person speaks next.
   if (progress.answered && progress.states[progress.answered] !== 'open') {
@@ -18,6 +20,18 @@ export function nextMove(request: ModelRequest, given: Stage | undefined): reado
   if (next && (isGo(progress.words) || (isFresh(progress) && !isQuestion(progress.words))))
     return perform(next, request, stage);
   return [say(cannedAnswer(progress.words, next ? 'waiting' : 'finished'))];
+}
+
+/** What is asked on the side says that nothing may be called, or offers nothing to call. */
+function orderIn({ tools, messages }: ModelRequest): string | undefined {
+  const last = messages.at(-1)?.blocks.at(-1);
+  if (last?.type !== 'text') return undefined;
+  if (tools.length === 0) return '<summary>';
+  return /\bcall no tools\b/i.test(last.text) ? last.text : undefined;
+}
+
+function lastPart(words: string): string {
+  return words.split('\n\n').at(-1) ?? '';
 }
 
 function afterResult(
