@@ -4,6 +4,7 @@ import type { JsonObject } from '../contracts/json.ts';
 import type { PermissionAnswer } from '../contracts/permission.ts';
 import type { QueryDeps } from '../contracts/query.ts';
 import type { Hooks } from '../hooks/create-hooks.ts';
+import type { AskingPort } from './make-gate.ts';
 
 type Gate = QueryDeps['gate'];
 
@@ -46,14 +47,10 @@ export function hookNews(hooks: Hooks, addContext: (words: string) => void): Age
 }
 
 /** A gate at which a hook may answer in the person's place, before they are asked. */
-export function gateWithHooks(hooks: Hooks, port: AgentPort, gateFor: (asking: AgentPort) => Gate): Gate {
+export function gateWithHooks(hooks: Hooks, port: AgentPort, gateFor: (asking: AskingPort) => Gate): Gate {
   return (request, hint, signal) => {
     const { tool, input } = request;
-    const asking: AgentPort = {
-      ...port,
-      askPermission: async (question, asked) =>
-        (await answerOfHook(hooks, tool, input, asked)) ?? port.askPermission(question, asked),
-    };
+    const asking: AskingPort = { ...port, askHook: (_, asked) => answerOfHook(hooks, tool, input, asked) };
     return gateFor(hooks.has('PermissionRequest') ? asking : port)(request, hint, signal);
   };
 }

@@ -4,7 +4,7 @@ import type { QueryDeps } from '../contracts/query.ts';
 import type { CallRequest } from '../contracts/tool.ts';
 import { traceJson } from '../permissions/explain.ts';
 import { diskFs } from '../permissions/fs.ts';
-import { createGate, type GateRecord } from '../permissions/gate.ts';
+import { createGate, type GateParts, type GateRecord } from '../permissions/gate.ts';
 import { previewEdit } from './preview-edit.ts';
 import type { Denial } from './told.ts';
 import { stricterMode } from './tools-of-agent.ts';
@@ -21,17 +21,21 @@ export type GateWiring = {
   readonly newId: () => string;
 };
 
+/** Whom a gate asks: a person, and before that a hook that may answer for them. */
+export type AskingPort = AgentPort & Pick<GateParts, 'askHook'>;
+
 /** What narrows or widens the gate for some calls: a sub-agent's mode, the rules of a command's file. */
 export type GateBounds = { readonly mode?: PermissionMode; readonly allow?: readonly Rule[] };
 
 /** The gate of one query: every decision is told, and so written down, before anything runs. */
-export function makeGate(wiring: GateWiring, port: AgentPort, bounds: GateBounds = {}): QueryDeps['gate'] {
+export function makeGate(wiring: GateWiring, port: AskingPort, bounds: GateBounds = {}): QueryDeps['gate'] {
   return createGate({
     policy(cwd) {
       const policy = wiring.policy(cwd, stricterMode(wiring.mode(), bounds.mode));
       return bounds.allow === undefined ? policy : { ...policy, rules: [...policy.rules, ...bounds.allow] };
     },
     fs: diskFs,
+    ...(port.askHook === undefined ? {} : { askHook: port.askHook }),
     ...(wiring.asks === 'nobody' ? {} : { ask: port.askPermission }),
     preview: (facts, cwd, signal) => previewEdit(facts, { cwd, home: wiring.home }, signal),
     record: recorder(wiring, port),

@@ -12,7 +12,7 @@ import { createCallGuards } from './call-guards.ts';
 import { changePermissions } from './change-permissions.ts';
 import { childVariables } from './child-variables.ts';
 import type { LiveState } from './live-state.ts';
-import { type GateBounds, type GateWiring, hookRefusal, makeGate } from './make-gate.ts';
+import { type AskingPort, type GateBounds, type GateWiring, hookRefusal, makeGate } from './make-gate.ts';
 import { makePolicy, type PolicySource, type PolicySources } from './make-policy.ts';
 import type { Denial } from './told.ts';
 import { type Sandbox, wireSandbox } from './wire-sandbox.ts';
@@ -40,7 +40,7 @@ const KEPT_DECISIONS = 100;
 
 /** Everything the rest of a conversation asks of its permissions. */
 export type Permissions = PolicySource & {
-  gate(port: AgentPort, bounds?: GateBounds): QueryDeps['gate'];
+  gate(port: AskingPort, bounds?: GateBounds): QueryDeps['gate'];
   /** The same hooks, with what they refuse among the denials. */
   watched(port: AgentPort, beforeCall: QueryDeps['beforeCall']): QueryDeps['beforeCall'];
   denials(): readonly Denial[];

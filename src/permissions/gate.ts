@@ -31,6 +31,8 @@ export type GateParts = {
   /** The rules and folders of this moment, as seen from the call's working folder. */
   readonly policy: (cwd: string) => Policy;
   readonly fs: PermissionFs;
+  /** A hook that may answer in the person's place; what it says nothing to is asked as ever. */
+  readonly askHook?: (request: PermissionRequest, signal: AbortSignal) => Promise<PermissionAnswer | undefined>;
   /** Absent when nobody is there: a question is then a denial. */
   readonly ask?: (request: PermissionRequest, signal: AbortSignal) => Promise<PermissionAnswer>;
   /** What the call would change, to be shown with the question. */
@@ -52,13 +54,13 @@ export function createGate(parts: GateParts): Gate {
     const decision = withHints(decide(facts, policy, parts.fs), hint);
     const by = decision.trace.at(-1)?.stage === 'hook' ? 'hook' : 'decision';
     if (decision.verdict === 'allow') return finished(request, request.input, decision, by);
-    if (decision.verdict === 'deny' || parts.ask === undefined) {
-      const settled = settle(decision, 'nobody');
-      return refused(request, settled, by, denialMessage(request.tool, settled, policy.mode), 'go_on');
-    }
+    if (decision.verdict === 'deny' || (parts.ask ?? parts.askHook) === undefined) return unasked();
     const preview = await parts.preview?.(facts, request.cwd, signal);
-    const question = questionOf(request, facts, decision, parts.newId());
-    const answer = await parts.ask(preview === undefined ? question : { ...question, preview }, signal);
+    const asked = questionOf(request, facts, decision, parts.newId());
+    const question = preview === undefined ? asked : { ...asked, preview };
+    const ofHook = hookMay(await parts.askHook?.(question, signal), request, decision, policy);
+    const answer = ofHook ?? (await parts.ask?.(question, signal));
+    if (answer === undefined) return unasked();
     if (signal.aborted) {
       const message = 'The call was interrupted before it was allowed.';
       return refused(request, answered(decision, 'deny', message), 'answer', message, 'interrupt');
@@ -70,7 +72,25 @@ export function createGate(parts: GateParts): Gate {
       return refused(request, told, 'answer', message, answer.interrupt === true ? 'interrupt' : 'go_on');
     }
     return allowedByAnswer(request, decision, answer, policy);
+
+    function unasked(): GateVerdict {
+      const settled = settle(decision, 'nobody');
+      return refused(request, settled, by, denialMessage(request.tool, settled, policy.mode), 'go_on');
+    }
   };
+
+  /** A hook may refuse anything, but its yes is none to a breaker, nor to one that its own input trips. */
+  function hookMay(
+    answer: PermissionAnswer | undefined,
+    request: CallRequest,
+    decision: Decision,
+    policy: Policy,
+  ): PermissionAnswer | undefined {
+    if (answer?.behavior !== 'allow') return answer;
+    const { updatedInput: input } = answer;
+    const again = input === undefined ? decision : decide(factsOf(request.tool, input, request.cwd), policy, parts.fs);
+    return again.trace.some(({ stage }) => stage === 'breaker') ? undefined : answer;
+  }
 
   async function allowedByAnswer(
     request: CallRequest,
