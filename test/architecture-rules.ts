@@ -32,6 +32,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 const CEILING_LINES = 250;
+/** The part that grows without limit in every program of this kind. */
+const ENGINE_CEILING_LINES = 150;
 const ENTRY = 'cli/main.ts';
 /** What the entry may load before it knows what it was asked to do. */
 const ENTRY_PACKAGES = ['commander'];
@@ -84,8 +86,9 @@ function withoutComments(text: string): string {
 function textViolations(path: string, text: string): readonly string[] {
   const code = withoutComments(text);
   const lines = text.trimEnd().split('\n').length;
+  const ceiling = path.startsWith('engine/') ? ENGINE_CEILING_LINES : CEILING_LINES;
   const rules: readonly (readonly [boolean, string])[] = [
-    [lines > CEILING_LINES, `has ${lines} lines, more than ${CEILING_LINES}`],
+    [lines > ceiling, `has ${lines} lines, more than ${ceiling}`],
     [/^\s*export\s+default\b|\bas\s+default\b/m.test(code), 'has a default export'],
     [path !== ENVIRONMENT && readsEnvironment(code), `reads the environment, which only ${ENVIRONMENT} may`],
     [/@ts-(ignore|expect-error|nocheck)|biome-ignore/.test(text), 'silences a tool'],

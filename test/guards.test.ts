@@ -67,6 +67,7 @@ const PLANTED: readonly (readonly [string, Readonly<Record<string, string>>, str
     'cycle: lib/a.ts → lib/b.ts → lib/c.ts → lib/a.ts',
   ],
   ['251 lines', { 'lib/a.ts': 'leaf();\n'.repeat(251) }, 'lib/a.ts: has 251 lines, more than 250'],
+  ['151 lines in the engine', { 'engine/a.ts': 'leaf();\n'.repeat(151) }, 'engine/a.ts: has 151 lines, more than 150'],
   ['a default export', { 'lib/a.ts': 'export default 1;\n' }, 'lib/a.ts: has a default export'],
   [
     'a look at the environment',
@@ -102,7 +103,8 @@ test('what the table allows passes, and words in comments are not imports', () =
     'ui/use-thing.tsx': LEAF,
     'app/compose.ts': "import { env } from './environment.ts';\nimport { query } from '../engine/query.ts';\n",
     'app/environment.ts': 'export const env = () => process.env;\n',
-    'engine/query.ts': LEAF.repeat(250),
+    'engine/query.ts': LEAF.repeat(150),
+    'lib/long.ts': LEAF.repeat(250),
     'contracts/leaf.ts': LEAF,
   };
   expect(violations(sources)).toEqual([]);

@@ -1,7 +1,8 @@
 import type { AgentEvent } from '../contracts/event.ts';
 import type { Message } from '../contracts/message.ts';
-import type { QueryDeps, QueryState } from '../contracts/query.ts';
+import type { QueryDeps } from '../contracts/query.ts';
 import type { Terminal } from '../contracts/terminal.ts';
+import { climb } from './climb.ts';
 import { guarded } from './guarded.ts';
 import type { Phase } from './phase.ts';
 import { advance } from './phases/advance.ts';
@@ -15,8 +16,7 @@ import { recoverOverflow } from './phases/recover-overflow.ts';
 import { recoverTruncation } from './phases/recover-truncation.ts';
 import { streamModel } from './phases/stream-model.ts';
 import { surfaceFailure } from './phases/surface-failure.ts';
-import { initialState, type Verdict } from './state.ts';
-import type { Turn } from './turn.ts';
+import { initialState } from './state.ts';
 
 /** After the reply, in this order: the first phase that gives a verdict wins. */
 const LADDER: readonly Phase[] = [
@@ -45,29 +45,17 @@ export async function* query(
     if (ready.kind === 'stop') return ready.terminal;
 
     const turn = yield* streamModel(ready, deps, signal);
-    const verdict = yield* climb({ ...ready.state, sent: ready.view, stripped: turn.stripped }, turn, deps, signal);
+    const verdict = yield* climb(
+      LADDER,
+      { ...ready.state, sent: ready.view, stripped: turn.stripped },
+      turn,
+      deps,
+      signal,
+    );
     yield* tellFaults();
     if (verdict.kind === 'stop') return verdict.terminal;
 
     yield { type: 'transition', reason: verdict.reason, turn: verdict.state.turnCount };
     state = verdict.state;
   }
-}
-
-async function* climb(
-  state: QueryState,
-  turn: Turn,
-  deps: QueryDeps,
-  signal: AbortSignal,
-): AsyncGenerator<AgentEvent, Verdict> {
-  try {
-    for (const phase of LADDER) {
-      const verdict = yield* phase(state, turn, deps, signal);
-      if (verdict !== undefined) return verdict;
-    }
-  } finally {
-    // The consumer may leave at any yield: no call goes on behind its back.
-    turn.calls.discard();
-  }
-  throw new Error('The ladder has no last rung: advance always gives a verdict.');
 }

@@ -4,6 +4,7 @@ import type { ModelEvent, ModelOutcome } from '../contracts/model.ts';
 import type { QueryDeps } from '../contracts/query.ts';
 import { exhaustive } from '../lib/exhaustive.ts';
 import type { Reply } from './turn.ts';
+import { uniqueIds } from './unique-ids.ts';
 
 /** Turns what a port says into what everybody hears, and keeps the complete blocks. */
 export type ReplyReader = {
@@ -23,27 +24,15 @@ export function createReplyReader(
   const startedAt = deps.now();
   let id = '';
   let shown = false;
-  const buried = new Set<string>();
+  const ids = uniqueIds(earlier, deps.newId);
   let blocks: AssistantBlock[] = [];
   let newCalls: ToolUseBlock[] = [];
   let usage: Usage | undefined;
   let firstTokenMs: number | undefined;
 
-  /** Some local servers number their calls anew in each reply; ids are unique in a conversation. */
-  function withOwnId(block: AssistantBlock): AssistantBlock {
-    if (block.type !== 'tool_use' || !isUsed(block.id, earlier)) return block;
-    return { ...block, id: `toolu_${deps.newId().replaceAll(/[^a-zA-Z0-9_-]/g, '')}` };
-  }
-
-  /** Some servers give every reply the same id, or none. */
-  function idOf(given: string): string {
-    const isUsed = given === '' || buried.has(given) || earlier.some((message) => message.id === given);
-    return isUsed ? deps.newId() : given;
-  }
-
   function* complete(index: number, raw: AssistantBlock): Generator<AgentEvent, void> {
     if (raw.type === 'tool_use' && blocks.some((other) => other.type === 'tool_use' && other.id === raw.id)) return;
-    const block = withOwnId(raw);
+    const block = ids.blockOf(raw);
     blocks.push(block);
     yield { type: 'block_end', messageId: id, index, model, block };
     if (block.type === 'tool_use') newCalls.push(block);
@@ -57,7 +46,7 @@ export function createReplyReader(
           yield { type: 'request_sent', attempt: event.attempt, model };
           return;
         case 'message_start':
-          id = idOf(event.messageId);
+          id = ids.messageId(event.messageId);
           usage = event.usage;
           shown = true;
           yield { type: 'message_start', messageId: id, role: 'assistant', model, usage: event.usage };
@@ -84,7 +73,7 @@ export function createReplyReader(
           return;
         case 'discarded':
           if (shown) yield { type: 'tombstone', messageId: id, why: 'The reply broke off and is asked for again.' };
-          buried.add(id);
+          ids.bury(id);
           shown = false;
           blocks = [];
           newCalls = [];
@@ -144,11 +133,4 @@ export function createReplyReader(
 
 function isCut(block: AssistantBlock): boolean {
   return block.type === 'tool_use' && block.unparsed !== undefined;
-}
-
-function isUsed(callId: string, messages: readonly Message[]): boolean {
-  return messages.some(
-    (message) =>
-      message.role === 'assistant' && message.blocks.some((block) => block.type === 'tool_use' && block.id === callId),
-  );
 }
