@@ -60,6 +60,7 @@ export function makeDeps(parts: DepsParts): (port: AgentPort) => QueryDeps {
           thinkingBudgetTokens: thinkingTokens,
           maxTurns: options.maxTurns,
           maxBudgetUsd: options.maxBudgetUsd,
+          tokenBudget: options.tokenBudget,
           autoCompact: settings.autoCompact ?? true,
           partialMessages: options.partialMessages,
           betas: options.betas ?? [],

@@ -112,7 +112,7 @@ export function makeSubagents(parts: SubagentParts): Subagents {
     const system = [{ name: 'agent', text: kind.prompt }, ...parts.environmentPart()];
     return {
       ...base,
-      config: { ...base.config, maxTurns: kind.maxTurns, chain, skipFirstPoll: true },
+      config: { ...base.config, maxTurns: kind.maxTurns, tokenBudget: undefined, chain, skipFirstPoll: true },
       system: () => system,
       tools: () => tools,
       // Who cannot search for tools is sent all it may use.

@@ -45,6 +45,7 @@ const flagSchema = z.object({
   jsonSchema: z.string().optional(),
   maxTurns: numberFrom(1, 'whole').optional(),
   maxBudgetUsd: numberFrom(0, 'any').optional(),
+  tokenBudget: numberFrom(1, 'whole').optional(),
   a11y: on.optional(),
   debug: on.optional(),
   debugFile: z.string().min(1, 'must not be empty').optional(),

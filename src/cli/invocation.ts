@@ -107,6 +107,7 @@ async function runOptions(flags: FlagValues, face: Invocation['face'], cwd: stri
     ...said('trust', flags.trust === true ? ('this-run' as const) : undefined),
     ...said('maxTurns', flags.maxTurns),
     ...said('maxBudgetUsd', flags.maxBudgetUsd),
+    ...said('tokenBudget', flags.tokenBudget),
     ...said('jsonSchema', flags.jsonSchema === undefined ? undefined : schemaOf(flags.jsonSchema)),
     ...said('settings', flags.settings),
     ...said('settingSources', flags.settingSources),

@@ -24,6 +24,8 @@ export type RunOptions = {
   readonly persistence: 'disk' | 'memory';
   readonly maxTurns?: number;
   readonly maxBudgetUsd?: number;
+  /** A reply that ends early is asked to go on until about this much is written. */
+  readonly tokenBudget?: number;
   readonly jsonSchema?: JsonObject;
   readonly partialMessages: boolean;
   readonly addDirs: readonly string[];

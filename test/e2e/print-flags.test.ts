@@ -147,6 +147,23 @@ test('the budget ends the run', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ subtype: 'error_max_budget_usd', terminal_reason: 'budget_exhausted' });
 });
 
+test('a token budget keeps the model at work until about that much is written', async () => {
+  await server.close();
+  server = await startApiServer({ turns: () => says('some more', { usage: { output_tokens: 600 } }) });
+  const { code, stdout } = await runHere(
+    project,
+    ['-p', 'go', '--token-budget=1800', '--output-format=json'],
+    server.url,
+  );
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ subtype: 'success', terminal_reason: 'completed' });
+  expect(server.requests().map(({ raw }) => raw.match(/\d+ % of the token budget/g)?.at(-1))).toEqual([
+    undefined,
+    '33 % of the token budget',
+    '67 % of the token budget',
+  ]);
+});
+
 test('the fallback takes over when the first model stays away', async () => {
   await server.close();
   server = await startApiServer({
