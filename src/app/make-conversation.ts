@@ -3,6 +3,7 @@ import type { ContextUsage, Conversation, ConversationInfo } from '../contracts/
 import type { Effort } from '../contracts/model.ts';
 import { listModels, resolveModel } from '../model/catalog.ts';
 import { askAside } from './ask-aside.ts';
+import { cleanUp } from './clean-up.ts';
 import type { ConversationBase, ConversationParts } from './conversation-parts.ts';
 import { expandPrompt } from './expand-prompt.ts';
 import { faceOf } from './face.ts';
@@ -150,6 +151,9 @@ export function makeConversation(base: ConversationBase): Conversation {
       base.permissions.sandbox.close();
       await base.checkpoints?.close();
       await transcript.close();
+      const { ouroHome } = base.environment;
+      // What cannot be deleted today can be tomorrow.
+      await cleanUp(base.loaded().merged, ouroHome, Date.now()).catch(() => undefined);
       base.started.close();
     },
   };

@@ -11,7 +11,7 @@ import { type Claim, claimSession } from '../session/claim.ts';
 import { settleDangling } from '../session/dangling.ts';
 import { projectDir, transcriptPath } from '../session/paths.ts';
 import { type Rebuilt, rebuild } from '../session/rebuild.ts';
-import { findSession, forkSession, listSessions, readSession, type SessionSummary } from '../session/store.ts';
+import { findSession, forkSession, isTaken, listSessions, readSession, type SessionSummary } from '../session/store.ts';
 import type { Environment } from './environment.ts';
 import { resumeAt } from './resume-at.ts';
 import { readStoredState, type StoredState } from './stored-state.ts';
@@ -49,18 +49,19 @@ export async function openSession(
       ? await findSession(environment.ouroHome, realCwd, session.wanted)
       : await newest(environment, realCwd);
   if (!found.ok) return { ok: false, problem: found.why };
-  if (session.fork === 'fork' && session.id !== undefined && isTaken(session.id, dirname(found.session.path)))
+  if (session.fork === 'fork' && session.id !== undefined && isThere(session.id, dirname(found.session.path)))
     return { ok: false, problem: takenWords(session.id) };
   return resume(found.session, session, options.persistence, environment, realCwd);
 }
 
-function fresh(id: string, dir: string): SessionOpening {
-  if (isTaken(id, dir)) return { ok: false, problem: takenWords(id) };
+async function fresh(id: string, dir: string): Promise<SessionOpening> {
+  if (await isTaken(transcriptPath(dir, id))) return { ok: false, problem: takenWords(id) };
   const nothing = { messages: [], settled: [], warnings: [], news: [], contextDecisions: [] };
   return { ok: true, id, dir, rebuilt: undefined, claim: undefined, stored: {}, ...nothing };
 }
 
-const isTaken = (id: string, dir: string) => existsSync(transcriptPath(dir, id));
+/** A copy goes where no file is at all. */
+const isThere = (id: string, dir: string) => existsSync(transcriptPath(dir, id));
 const takenWords = (id: string) => `There is a session ${id} already. Go on with it: ouro --resume ${id}`;
 
 async function newest(environment: Environment, realCwd: string) {
@@ -132,7 +133,7 @@ function damageWords({ damaged, salvaged, doubled }: Awaited<ReturnType<typeof r
     ...(salvaged > 0 ? [`${salvaged} repaired`] : []),
     ...(doubled > 0 ? [`${doubled} doubled`] : []),
   ];
-  return hurt.length === 0 ? [] : [`The session file was damaged: ${hurt.join(', ')} lines. Everything else is here.`];
+  return hurt.length === 0 ? [] : [`The session file was damaged. Lines: ${hurt.join(', ')}. Everything else is here.`];
 }
 
 /** Lines of a later ouro are kept as they are; what this one does not know it leaves out. */

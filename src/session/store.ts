@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { copyFile, cp, readdir, rm } from 'node:fs/promises';
+import { copyFile, cp, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errnoOf } from '../lib/errno.ts';
 import { createAppendFile, diskAppendFs } from './append-file.ts';
@@ -101,6 +101,7 @@ export async function deleteSession(session: SessionSummary): Promise<Done> {
   }
   const dir = dirname(session.path);
   await rm(session.path, { force: true });
+  await rm(`${session.path}.damaged`, { force: true });
   await rm(lockPath(session.path), { force: true });
   await rm(sessionFolder(dir, session.id), { recursive: true, force: true });
   await rm(join(dir, 'drafts', `${session.id}.json`), { force: true });
@@ -119,7 +120,25 @@ export async function pruneSessions(
     const done = limits.mode === 'delete' ? await deleteSession(session) : { ok: true };
     if (done.ok) gone.push(session);
   }
+  if (limits.mode === 'delete') for (const dir of await allDirs(ouroHome)) await sweep(dir, oldest);
   return gone;
+}
+
+/** Files that a kill left before anything was said, and drafts that nobody came back for. */
+async function sweep(dir: string, oldestMs: number): Promise<void> {
+  const empty = (await filesOf(dir)).filter((path) => summarizeSession(path) === undefined);
+  const drafts = (await namesIn(join(dir, 'drafts'))).map((name) => join(dir, 'drafts', name));
+  for (const path of [...empty, ...drafts]) {
+    const age = (await stat(path).catch(() => undefined))?.mtimeMs;
+    if (age === undefined || age >= oldestMs || (await claimedBy(path)) !== undefined) continue;
+    await rm(path, { force: true });
+    await rm(lockPath(path), { force: true });
+  }
+}
+
+/** Is something in this file, or somebody about to write to it? What a kill left empty is free. */
+export async function isTaken(path: string): Promise<boolean> {
+  return summarizeSession(path) !== undefined || (await claimedBy(path)) !== undefined;
 }
 
 /** A copy under a new id with everything that was kept for it; the original stays as it is. */

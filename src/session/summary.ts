@@ -34,14 +34,15 @@ export function summarizeSession(path: string, scratch: Buffer = summaryScratch(
   if (peeked === undefined) return undefined;
   const { head, tail, bytes, modifiedMs } = peeked;
   const start = head.toString('utf8');
-  const firstPrompt = firstWords(start);
+  const firstPrompt = firstWords(start) ?? wordsAtEnd(tail);
   if (firstPrompt === undefined) return undefined;
+  const title = lastTitle(tail) ?? lastTitle(head) ?? firstPrompt.slice(0, TITLE_CHARS);
   return {
     id: basename(path, '.jsonl'),
     path,
-    title: lastTitle(tail) ?? lastTitle(head) ?? firstPrompt.slice(0, TITLE_CHARS),
+    title: title === '' ? '(no words)' : title,
     firstPrompt,
-    cwd: field(start, CWD) ?? '',
+    cwd: field(start, CWD) ?? field(tail.toString('utf8'), CWD) ?? '',
     gitBranch: field(start, BRANCH),
     modifiedMs,
     bytes,
@@ -85,6 +86,14 @@ function firstWords(head: string): string | undefined {
     if (words !== undefined) return words.replaceAll(/\s+/g, ' ').trim().slice(0, FIRST_PROMPT_CHARS);
   }
   return undefined;
+}
+
+const SAID = /^\{"v":\d+,"type":"(?:user|assistant|result|reply)"/m;
+
+/** The beginning is damaged, or holds no prompt: a session in which something happened is found nevertheless. */
+function wordsAtEnd(tail: Buffer): string | undefined {
+  const end = tail.toString('utf8');
+  return firstWords(end) ?? (SAID.test(end) ? '' : undefined);
 }
 
 /** The first prompt is longer than what was read of the file. */

@@ -1,8 +1,8 @@
 import type { JsonValue } from '../contracts/json.ts';
 import type { ExplainedSetting, Settings, SettingsLayer, SettingsProblem } from '../contracts/settings.ts';
 
-/** Keys that only the user or managed policy may set: a project must not move our key, our endpoint or its own leash. */
-const NOT_FROM_PROJECT = ['apiKeyHelper', 'baseUrl', 'providers'] as const;
+/** Keys that only the user or managed policy may set: our key, our endpoint, and the sessions of every other folder. */
+const NOT_FROM_PROJECT = ['apiKeyHelper', 'baseUrl', 'providers', 'cleanupPeriodDays'] as const;
 
 /** Variables that steer ouro, shells or the loader: no project sets them, approved or not. */
 const STEERING =

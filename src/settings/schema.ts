@@ -93,7 +93,12 @@ export const settingsSchema = z.strictObject({
   keybindings: z.record(text, text).optional(),
   autoCompact: z.boolean().optional(),
   autoCompactPercent: z.number().min(10).max(95).optional(),
-  cleanupPeriodDays: z.number().int().min(0).optional(),
+  cleanupPeriodDays: z
+    .number()
+    .int()
+    .min(1)
+    .optional()
+    .describe('Sessions older than this are deleted. User and managed settings only; none are when it is not set.'),
   sandbox: z
     .strictObject({
       enabled: z.boolean().optional(),

@@ -43,6 +43,7 @@ const EXAMPLES: readonly Example[] = [
   { page: 'output-styles.md', words: ['Answer like a telegram'] },
   { page: 'mcp.md', words: ['clock (project)', 'approv'] },
   { page: 'plan-mode.md', words: ['Plan mode is on'] },
+  { page: 'worktrees.md', words: ['project-worktrees/parser'] },
 ];
 
 test.each(EXAMPLES)(
@@ -55,6 +56,7 @@ test.each(EXAMPLES)(
       const path = await project.write(name, text);
       if (name.endsWith('.sh')) await chmod(path, 0o755);
     }
+    await project.initGit();
     await runHere(project, ['trust']);
     await using api = await startApiServer({ turns });
     const [line = ''] = blocks.filter(({ name }) => name === 'run').map(({ text }) => text.trim());

@@ -1,5 +1,5 @@
-import { appendFile, chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { appendFile, chmod, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { picture } from '../checkpoints/disk-picture.ts';
 import { calls, says, text, toolUse } from '../support/api/reply.ts';
@@ -142,4 +142,37 @@ test('what a prompt changed is taken back after -p: tools and shell, modes and g
   expect(await picture(project.dir)).toEqual(before);
   expect(await project.git('rev-parse', 'HEAD')).toBe(git);
   expect(await ouro('undo')).toMatchObject({ code: 1, stderr: 'No change of a file is left to undo.\n' });
+});
+
+test("what a kill left empty is in nobody's way, and a session whose beginning is destroyed is still found", async () => {
+  await talk(() => says('The walrus was Paul.'), 'who was the walrus?');
+  const { path, id } = await storedFile(project);
+  const dir = dirname(path);
+  const fileOf = (digit: string) => join(dir, `${digit.repeat(8)}-0000-4000-8000-000000000000.jsonl`);
+  await writeFile(fileOf('1'), '');
+  await writeFile(fileOf('2'), (await readFile(path, 'utf8')).slice(0, 30));
+  await mkdir(join(dir, 'drafts'), { recursive: true });
+  await writeFile(join(dir, 'drafts', 'old.json'), '{}');
+  expect(await ouro('sessions', 'check')).toMatchObject({ code: 0, stdout: expect.not.stringContaining('11111111') });
+  expect(JSON.parse((await ouro('sessions', 'list', '--json')).stdout)).toMatchObject([{ id }]);
+  await talk(() => says('Again.'), 'go on', '--session-id', basename(fileOf('2'), '.jsonl'));
+  expect((await ouro('sessions', 'list')).stdout).toMatch(/22222222.*go on/);
+
+  const bytes = await readFile(path);
+  await writeFile(path, bytes.fill(0, 0, 9_000));
+  expect((await ouro('sessions', 'list')).stdout).toContain(id.slice(0, 8));
+  const resumed = await ouro('-p', 'and now?', '--resume', id);
+  expect(resumed).toMatchObject({ code: 0, stderr: expect.stringContaining('Lines: 1 unreadable.') });
+  expect(await ouro('sessions', 'check', id)).toMatchObject({ code: 1 });
+
+  const old = new Date(Date.now() - 40 * 86_400_000);
+  for (const one of [fileOf('1'), fileOf('2'), join(dir, 'drafts', 'old.json')]) await utimes(one, old, old);
+  await talk(() => says('Fine.'), 'and now?', '--settings', '{"cleanupPeriodDays": 30}');
+  const left = await readdir(dir, { recursive: true });
+  expect(left).not.toContain(basename(fileOf('1')));
+  expect(left).not.toContain(basename(fileOf('2')));
+  expect(left).not.toContain(join('drafts', 'old.json'));
+  expect(left).toContain(basename(path));
+  // Its first request cannot be built anew: what it was made of is destroyed.
+  await rm(path);
 });
