@@ -10,6 +10,7 @@ import type { PressContext } from '../press/press-context.ts';
 import type { EffectHost, ScreenEnd } from '../run/effect-host.ts';
 import { bannerLines, factsOf } from '../run/facts.ts';
 import { hearMessages } from '../run/hear-messages.ts';
+import { createInOrder } from '../run/in-order.ts';
 import type { OpenScreen, ScreenTerminal } from '../run/open-screen.ts';
 import { runEffect } from '../run/run-effect.ts';
 import type { ScreenOptions } from '../run/screen-options.ts';
@@ -71,6 +72,7 @@ export function openLinear(conversation: Conversation, terminal: ScreenTerminal,
     now: () => view,
     messages: () => heard.all(),
     change,
+    inOrder: createInOrder(),
     leave,
     suspend: () => undefined,
     editExternally: () => say(['The editor of your own is not used here.']),

@@ -1,6 +1,7 @@
 import type { Conversation } from '../../contracts/conversation.ts';
 import type { Message } from '../../contracts/message.ts';
 import type { ViewState } from '../view/view-state.ts';
+import type { InOrder } from './in-order.ts';
 import type { ScreenOutput } from './screen-output.ts';
 import type { SessionList } from './session-list.ts';
 
@@ -22,6 +23,7 @@ export type EffectHost = {
   /** Everything that was said, the running turn included. */
   readonly messages: () => readonly Message[];
   readonly change: (update: (view: ViewState) => ViewState) => void;
+  readonly inOrder: InOrder;
   readonly leave: (end: ScreenEnd) => void;
   readonly suspend: () => void;
   readonly editExternally: () => void;

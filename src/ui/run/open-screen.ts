@@ -15,6 +15,7 @@ import { journalled, recallDraft } from './draft-journal.ts';
 import type { EffectHost, ScreenEnd } from './effect-host.ts';
 import { bannerLines, factsOf } from './facts.ts';
 import { hearMessages } from './hear-messages.ts';
+import { createInOrder } from './in-order.ts';
 import { createLending } from './lend-terminal.ts';
 import { createPace } from './pace.ts';
 import { isPicturePath, pastePicture } from './paste-image.ts';
@@ -60,6 +61,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
     now: () => view,
     messages: () => heard.all(),
     change,
+    inOrder: createInOrder(),
     leave,
     suspend: () => lending.suspend(),
     editExternally: () => lending.editExternally(),

@@ -37,9 +37,9 @@ async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
     case 'prompt':
     case 'steer':
     case 'follow_up':
-      return send(effect.type, await promptOf(effect.parts, conversation), host);
+      return send(effect.type, await host.inOrder(promptOf(effect.parts, conversation)), host);
     case 'prompt_instead': {
-      const words = await promptOf(effect.parts, conversation);
+      const words = await host.inOrder(promptOf(effect.parts, conversation));
       await withdrawUnanswered(agent);
       return send('prompt', words, host);
     }
@@ -156,9 +156,9 @@ async function promptOf(parts: readonly DraftPart[], conversation: Conversation)
 /** A query may have begun or ended while the words were read: what is said is never lost. */
 async function send(how: 'prompt' | 'steer' | 'follow_up', words: Prompt, { conversation }: EffectHost): Promise<void> {
   const { agent } = conversation;
+  // A run that has told its end may still be telling it to others.
+  if (agent.state().status === 'idle') await agent.waitForIdle();
   if (agent.state().status === 'idle') {
-    // A run that has told its end may still be telling it to others.
-    await agent.waitForIdle();
     await agent.prompt(words);
     return;
   }

@@ -1,5 +1,6 @@
 import type { Message } from '../../../src/contracts/message.ts';
 import type { EffectHost } from '../../../src/ui/run/effect-host.ts';
+import { createInOrder } from '../../../src/ui/run/in-order.ts';
 import { createSessionList } from '../../../src/ui/run/session-list.ts';
 import type { ViewState } from '../../../src/ui/view/view-state.ts';
 import { type FakeOptions, fakeConversation } from '../../support/fake-conversation.ts';
@@ -49,6 +50,7 @@ export function effectHost(messages: readonly Message[] = [], options: FakeOptio
     now: screen.view,
     messages: () => messages,
     change,
+    inOrder: createInOrder(),
     leave: () => undefined,
     suspend: () => undefined,
     editExternally: () => undefined,
