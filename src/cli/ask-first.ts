@@ -15,15 +15,13 @@ export async function askFirst(
   look: Pick<ScreenOptions, 'depth' | 'background'> | 'lines',
 ): Promise<Beginning | 'left'> {
   if (run.model === 'demo' && run.session.kind === 'new') return demo(await inSample(run), prompt, '');
-  // Without a screen nothing is asked: the folder stays as trusted as it is, and a missing key is told in a sentence.
-  if (look === 'lines') return { run, prompt, typed: '' };
   const question = await firstRunQuestion(run, io.environment);
   if (question === undefined) return { run, prompt, typed: '' };
   const { showFirstRun } = await import('../ui/first-run/show-first-run.ts');
   const screen = showFirstRun(question, {
     out: process.stdout,
     in: process.stdin,
-    ...look,
+    look,
     findLocal: findLocalModels,
     modelsOf: modelsOfServer,
   });

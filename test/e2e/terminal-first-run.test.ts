@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { says } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { terminalEnvironment } from '../support/environment.ts';
+import { startOpenAiServer } from '../support/openai-server.ts';
 import { LAUNCHER, runOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 import { openTerminal } from '../support/virtual-terminal.ts';
@@ -101,6 +102,24 @@ test('a pasted key is kept for its owner alone and used at once; what was typed 
   }
   expect((await stat(join(project.ouroHome, 'keys.json'))).mode & 0o777).toBe(0o600);
   expect(await runOuro(project, ['-p', 'hi'], undefined, { env })).toMatchObject({ code: 0, stdout: 'Again.\n' });
+});
+
+test('where lines are only added the same is asked, and a server is named by its address', async () => {
+  await using api = await startOpenAiServer({ turns: [says('Hello from nearby.')] });
+  await using terminal = open({ TERM: 'dumb' });
+  await pressSuggested(terminal, /another server that speaks/);
+  await terminal.waitForText(/The address of the server/);
+  terminal.type(`${new URL(api.url).port}`);
+  await terminal.waitForText(new RegExp(`^${api.url}$`, 'm'));
+  terminal.press('enter');
+  await pressSuggested(terminal, new RegExp(`${api.url}/v1#qwen3`));
+  await terminal.waitForText(/TERM=dumb/);
+  terminal.type('hi');
+  terminal.press('enter');
+  await terminal.waitForText(/Answer: Hello from nearby\./);
+  expect(terminal.bytes()).not.toContain('\u001b[');
+  expect(terminal.bytes().match(/^Folder/gm)).toHaveLength(1);
+  expect(await readFile(join(project.ouroHome, 'settings.json'), 'utf8')).toContain(`${api.url}/v1#qwen3`);
 });
 
 test('what a folder and ~/.claude bring is asked about before it counts, and a yes is kept', async () => {

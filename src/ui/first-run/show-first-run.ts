@@ -1,15 +1,9 @@
 import type { FirstRunAnswer, FirstRunQuestion, LocalModels } from '../../contracts/first-run.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { truncateEnd } from '../../lib/truncate.ts';
 import type { InputEvent } from '../keys/input-event.ts';
-import { lineText } from '../lines/line.ts';
-import { renderLines } from '../lines/render-lines.ts';
-import { eraseAfterResize } from '../terminal/erase-after-resize.ts';
 import { createKeyboard, type TerminalIn } from '../terminal/keyboard.ts';
 import type { TerminalOut } from '../terminal/stage.ts';
-import { type ColorDepth, resolveTheme } from '../theme.ts';
-import { createPaint } from '../theme-paint.ts';
-import { firstRunLines } from './first-run-lines.ts';
+import { addedStage, redrawnStage, type StageLook } from './first-run-stage.ts';
 import { type FirstRunState, firstRunState, settled } from './first-run-state.ts';
 import { offered, pressFirstRun, typedAhead } from './press-first-run.ts';
 
@@ -17,8 +11,8 @@ import { offered, pressFirstRun, typedAhead } from './press-first-run.ts';
 export type FirstRunParts = {
   readonly out: TerminalOut;
   readonly in: TerminalIn;
-  readonly depth: ColorDepth;
-  readonly background: 'dark' | 'light';
+  /** `lines`: nothing is ever redrawn. */
+  readonly look: StageLook | 'lines';
   /** Asks the usual loopback ports. */
   readonly findLocal: () => Promise<readonly LocalModels[]>;
   /** The models of one server, named as `--model` takes them. */
@@ -37,9 +31,8 @@ const DRAIN_MS = 10;
 /** Asks what has to be settled before the first question, on a few lines that go away again. */
 export function showFirstRun(question: FirstRunQuestion, parts: FirstRunParts): FirstRun {
   const { promise: answered, resolve } = Promise.withResolvers<FirstRunAnswer | 'leave'>();
-  const paint = createPaint(resolveTheme('auto', parts), parts.depth);
+  const stage = parts.look === 'lines' ? addedStage(parts.out) : redrawnStage(parts.out, parts.look);
   let state = firstRunState(question);
-  let shown: readonly string[] = [];
   let isOpen = true;
   let isShown = false;
 
@@ -47,28 +40,12 @@ export function showFirstRun(question: FirstRunQuestion, parts: FirstRunParts): 
     state = next;
     const answer = settled(state);
     if (answer !== undefined) resolve(answer);
-    if (!isOpen || !isShown) return;
-    const { columns, rows } = parts.out;
-    const lines = firstRunLines(state, rows).slice(0, Math.max(1, rows - 1));
-    const cut = lines.map((line) => fitted(lineText(line), columns));
-    const painted = lines.flatMap((line, at) =>
-      cut[at] === lineText(line)
-        ? renderLines([line], { width: columns, paint, zone: 'live', links: 'printed' })
-        : [cut[at] ?? ''],
-    );
-    const before = erased(columns);
-    shown = cut;
-    parts.out.write(`${before}${painted.join('\r\n')}`);
+    if (isOpen && isShown) stage.show(state);
   }
 
-  /** The cursor stands at the end of the last row. */
-  function erased(columns: number): string {
-    if (shown.length === 0) return '';
-    const y = shown.length - 1;
-    return `${eraseAfterResize({ widths: shown, caret: { x: 0, y } }, columns)}${y === 0 ? '' : `\u001b[${y}A`}\r`;
-  }
-
-  function hear(events: readonly InputEvent[]): void {
+  function hear(given: readonly InputEvent[]): void {
+    // A terminal that sends whole lines sends the key with its enter.
+    const events = parts.look === 'lines' && state.page.kind === 'choices' ? given.filter(isNoEnter) : given;
     // Several keys in one go were typed ahead; one alone is an answer.
     const isAhead = !isShown || (state.page.kind === 'choices' && events.length > 1);
     for (const event of events) {
@@ -98,7 +75,6 @@ export function showFirstRun(question: FirstRunQuestion, parts: FirstRunParts): 
 
   const onResize = () => draw(state);
   const keyboard = createKeyboard(parts.in, hear);
-  parts.out.write('\u001b[?2004h');
   keyboard.open();
   parts.out.on('resize', onResize);
   setTimeout(() => {
@@ -117,11 +93,11 @@ export function showFirstRun(question: FirstRunQuestion, parts: FirstRunParts): 
       isOpen = false;
       parts.out.off('resize', onResize);
       keyboard.close();
-      parts.out.write(`${erased(parts.out.columns)}\u001b[?2004l`);
+      stage.close();
     },
   };
 }
 
-function fitted(text: string, columns: number): string {
-  return truncateEnd(text, Math.max(1, columns - 2));
+function isNoEnter(event: InputEvent): boolean {
+  return event.type !== 'key' || event.chord !== 'enter';
 }
