@@ -15,6 +15,11 @@ export type ProcessFacts = {
 
 /** Processes that live, or those started after one of them. What has died but was not waited for does not count. */
 export async function livingProcesses(after?: number): Promise<readonly ProcessFacts[]> {
+  return livingNow(after);
+}
+
+/** The same, and at once where no program has to be asked: nothing else has its turn before the answer. */
+export function livingNow(after?: number): readonly ProcessFacts[] | Promise<readonly ProcessFacts[]> {
   return process.platform === 'linux' ? fromProc(startedAfter(after)) : fromPs();
 }
 

@@ -1,4 +1,4 @@
-import { livingProcesses, type ProcessFacts, startTimeOf } from './process-facts.ts';
+import { livingNow, livingProcesses, type ProcessFacts, startTimeOf } from './process-facts.ts';
 
 /** The environment variable that marks everything a call starts, so that what detaches itself is found too. */
 export const MARKER = 'OURO_CALL';
@@ -7,7 +7,12 @@ export const MARKER = 'OURO_CALL';
 export const RUN_MARKER = 'OURO_RUN';
 
 /** What a call started: its process group, and the mark in the environment of everything in it. */
-export type Tree = { readonly groupId: number; readonly marker: string };
+export type Tree = {
+  readonly groupId: number;
+  readonly marker: string;
+  /** When its first process started, where that is known: the environment of what is older need not be read. */
+  readonly startTime?: string;
+};
 
 /** What a run that is over may have left: the leader is known by its number and the moment it started. */
 export type Leftover = { readonly pgid: number; readonly startTime: string; readonly marker: string };
@@ -21,7 +26,10 @@ const LOOK_EVERY_MS = 5;
  * Resolves when nothing of it is left, or when what is left does not even heed KILL.
  */
 export function endTree(tree: Tree, isUrgent: () => boolean = () => false): Promise<void> {
-  return endAll((one) => belongs(one, tree) || one.carries(`${MARKER}=${tree.marker}`), isUrgent);
+  const mark = `${MARKER}=${tree.marker}`;
+  const began = Number(tree.startTime || undefined);
+  const isOlder = (one: ProcessFacts) => Number(one.startTime) < began;
+  return endAll((one) => belongs(one, tree) || (!isOlder(one) && one.carries(mark)), isUrgent);
 }
 
 /** Ends everything a run that is over has started; whoever asks and its ancestors are never among it. */
@@ -45,8 +53,11 @@ async function endAll(matches: Matches, isUrgent: () => boolean, spared?: Readon
   const found = new Map<number, string>();
   const told = new Set<number>();
   let killAt = performance.now() + KILL_AFTER_MS;
-  const look = () => lookAgain(matches, found, spared);
-  for (let members = await look(); members.length > 0; members = await look()) {
+  for (;;) {
+    const looked = livingNow();
+    // Not awaited needlessly: between a look and its signals others would have their turn.
+    const members = livingMembers(looked instanceof Promise ? await looked : looked, matches, found, spared);
+    if (members.length === 0) return;
     const now = performance.now();
     if (isUrgent()) killAt = Math.min(killAt, now);
     if (now > killAt + GIVE_UP_AFTER_MS) return;
@@ -61,13 +72,14 @@ async function endAll(matches: Matches, isUrgent: () => boolean, spared?: Readon
 }
 
 /** Members that live: new ones, and those found before whose parents have died since. */
-async function lookAgain(
+function livingMembers(
+  living: readonly ProcessFacts[],
   matches: Matches,
   found: Map<number, string>,
   spared?: ReadonlySet<number>,
-): Promise<readonly ProcessFacts[]> {
-  const living = (await livingProcesses()).filter(({ pid }) => spared?.has(pid) !== true);
-  const members = membersOf(living, (one) => found.get(one.pid) === one.startTime || matches(one));
+): readonly ProcessFacts[] {
+  const near = living.filter(({ pid }) => spared?.has(pid) !== true);
+  const members = membersOf(near, (one) => found.get(one.pid) === one.startTime || matches(one));
   for (const { pid, startTime } of members) found.set(pid, startTime);
   return members;
 }

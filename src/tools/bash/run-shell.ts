@@ -75,10 +75,11 @@ export function startShell(start: ShellStart): RunningShell {
   let left = false;
   let stops = 0;
   let ending: Promise<void> | undefined;
+  const startTime = groupId === undefined ? '' : (startTimeOf(groupId) ?? '');
   if (groupId !== undefined) {
     start.ledger.started({
       pgid: groupId,
-      startTime: startTimeOf(groupId) ?? '',
+      startTime,
       marker: start.marker,
       command: start.command,
     });
@@ -99,7 +100,7 @@ export function startShell(start: ShellStart): RunningShell {
       resolve();
     });
   });
-  const tree = { groupId: groupId ?? 0, marker: start.marker };
+  const tree = { groupId: groupId ?? 0, marker: start.marker, startTime };
   const livesOn = async () => open || (await leftOf(tree)).length > 0;
 
   const exited = new Promise<ShellExit>((resolve) => {
