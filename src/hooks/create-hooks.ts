@@ -42,7 +42,8 @@ export function createHooks(parts: HookParts): Hooks {
     const name = nameOf(hook);
     runs += 1;
     const id = { hook_id: `hook_${runs}` };
-    parts.tell({ type: 'hook', phase: 'started', event: hook.event, name, detail: id });
+    const begins = hook.statusMessage === undefined ? id : { ...id, status_message: hook.statusMessage };
+    parts.tell({ type: 'hook', phase: 'started', event: hook.event, name, detail: begins });
     const result = await runHook(hook, input, parts, signal);
     last.set(keyOf(hook), result);
     const detail = { ...id, outcome: result.outcome, words: result.words, duration_ms: result.durationMs };

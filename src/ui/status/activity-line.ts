@@ -7,6 +7,7 @@ import type { Activity, ViewState } from '../view/view-state.ts';
 
 const QUIET_MS = 15_000;
 const CONNECTING_SHOWN_AFTER_MS = 300;
+const HOOK_SHOWN_AFTER_MS = 300;
 const RETRY_SILENT_MS = 2000;
 const CHARS_PER_TOKEN = 4;
 
@@ -28,6 +29,10 @@ export function activityLines(view: ViewState, drawing: Drawing): readonly Logic
   }
   if (view.recovery !== undefined) {
     return [line(drawing, `${sanitize(view.recovery.cause)}  ${seconds(nowMs - view.recovery.sinceMs)}`, '')];
+  }
+  const { hook } = activity;
+  if (hook !== undefined && activity.status !== 'stopping' && nowMs - hook.sinceMs >= HOOK_SHOWN_AFTER_MS) {
+    return [line(drawing, `${sanitize(hook.words).replaceAll('\n', ' ')}  ${seconds(nowMs - hook.sinceMs)}`, '')];
   }
   const words = doing(activity, drawing);
   if (words === undefined) return [];

@@ -15,12 +15,28 @@ export function statusAfter(activity: Activity, event: AgentEvent, nowMs: number
     return { ...activity, outputChars, counted, lastByteAtMs: nowMs };
   }
   if (event.type === 'agent_end') return activity;
+  if (event.type === 'hook') return { ...activity, hook: hookAfter(activity, event, nowMs) };
   const writingTool = event.type === 'block_start' ? event.name : activity.writingTool;
   const isOver = event.type === 'status' && event.status === 'idle';
   const status = activity.status === 'stopping' && !isOver ? 'stopping' : nextStatus(event, activity.status);
   if (status === activity.status && writingTool === activity.writingTool) return activity;
   const sinceMs = status === activity.status ? activity.sinceMs : nowMs;
   return { ...activity, status, writingTool, sinceMs, lastByteAtMs: nowMs };
+}
+
+/** Nobody waits for these. */
+const ONLY_HEARING = ['Notification', 'StopFailure', 'PostCompact', 'SessionEnd'];
+
+function hookAfter(
+  { hook, status }: Activity,
+  event: Extract<AgentEvent, { type: 'hook' }>,
+  nowMs: number,
+): Activity['hook'] {
+  const id = String(event.detail.hook_id);
+  if (event.phase !== 'started') return hook?.id === id ? undefined : hook;
+  if (status === 'idle' || ONLY_HEARING.includes(event.event)) return hook;
+  const { status_message: said } = event.detail;
+  return { id, words: typeof said === 'string' ? said : `${event.event} hook`, sinceMs: nowMs };
 }
 
 function nextStatus(event: AgentEvent, status: AgentStatus): AgentStatus {

@@ -35,6 +35,8 @@ export type Activity = {
   /** The same as it is shown: counted anew once a second, or every frame would redraw it. */
   readonly counted: { readonly chars: number; readonly atMs: number };
   readonly writingTool: string | undefined;
+  /** A hook that everything waits for. */
+  readonly hook: { readonly id: string; readonly words: string; readonly sinceMs: number } | undefined;
 };
 
 export type Retry = {
@@ -107,6 +109,7 @@ export const IDLE_ACTIVITY: Activity = {
   outputChars: 0,
   counted: { chars: 0, atMs: 0 },
   writingTool: undefined,
+  hook: undefined,
 };
 
 /** A screen before anything has happened. */

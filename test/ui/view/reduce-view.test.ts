@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
+import type { JsonObject } from '../../../src/contracts/json.ts';
+import type { Drawing } from '../../../src/ui/drawing.ts';
+import { ASCII_GLYPHS } from '../../../src/ui/glyphs.ts';
+import { lineText } from '../../../src/ui/lines/line.ts';
+import { activityLines } from '../../../src/ui/status/activity-line.ts';
 import type { HistoryItem } from '../../../src/ui/view/history-item.ts';
 import { reduceView } from '../../../src/ui/view/reduce-view.ts';
 import { initialView, type ViewState } from '../../../src/ui/view/view-state.ts';
@@ -254,4 +259,34 @@ describe('a sub-agent in the background', () => {
     const view = told([begins(), permission('c1', 'Bash', { command: 'touch a' }), over('aborted_tools')], START, 1000);
     expect([view.asks.length, view.attention.stage]).toEqual([0, 'none']);
   });
+});
+
+test('a hook that is waited for is named, in its own words if it has some, until it answers', () => {
+  const hook = (phase: 'started' | 'response', event: string, detail: JsonObject): AgentEvent => ({
+    type: 'hook',
+    phase,
+    event,
+    name: 'x',
+    detail: { hook_id: event, ...detail },
+  });
+  const line = (events: readonly AgentEvent[]) => {
+    const drawing: Drawing = {
+      width: 80,
+      rows: 24,
+      glyphs: ASCII_GLYPHS,
+      nowMs: 2_500,
+      spinner: '',
+      cwd: '/project',
+      links: 'printed',
+      marks: 'hidden',
+      highlight: undefined,
+    };
+    return activityLines(told([begins(), ...events]), drawing)
+      .map(lineText)
+      .join('');
+  };
+  expect(line([hook('started', 'Stop', { status_message: 'Tests\nrun' })])).toContain('Tests run  2s');
+  expect(line([hook('started', 'Stop', {})])).toContain('Stop hook  2s');
+  expect(line([hook('started', 'Notification', {})])).not.toContain('hook');
+  expect(line([hook('started', 'Stop', {}), hook('response', 'Stop', {})])).not.toContain('hook');
 });
