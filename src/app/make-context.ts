@@ -94,8 +94,8 @@ export function makeContext(wiring: ContextWiring) {
     ...context,
     /** Asks about the conversation without a trace in it; what was sent before serves from the cache. */
     async aside(messages: readonly Message[], question: string, signal: AbortSignal) {
-      const { view } = await context.prepare(messages);
-      return answer(view, question, signal);
+      const { view, tokens } = await context.prepare(messages);
+      return answer(view, { instructions: question, sentTokens: tokens }, signal);
     },
   };
 }

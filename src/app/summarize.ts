@@ -1,4 +1,4 @@
-import type { Summarize } from '../context/compact.ts';
+import type { Summarize, SummaryOrder } from '../context/compact.ts';
 import type { Message, Usage } from '../contracts/message.ts';
 import type {
   CacheBreakpoint,
@@ -34,13 +34,16 @@ type Tried = Extract<ModelEvent, { type: 'retry' | 'request_sent' }>;
 const SUMMARY_TOKENS = 8_000;
 /** Thinking counts as output, and a summary that is cut is none. */
 const THINKING_TOKENS = 24_000;
+const LEAST_TOKENS = 2_000;
+/** Tokens are counted a little differently everywhere. */
+const SPARE_TOKENS = 3_000;
 const NOTHING: Stripped = { thinking: false, images: false };
 
 /** The summary is written by the model in use over the same bytes it has already seen, so that its cache serves. */
 export function makeSummarize(parts: SummarizeParts): Summarize {
-  return async (messages, instructions, signal) => {
+  return async (messages, order, signal) => {
     const model = parts.model();
-    const outcome = await ask(requestOf(model, messages, instructions, parts), parts, signal);
+    const outcome = await ask(requestOf(model, messages, order, parts), parts, signal);
     if (!outcome.ok) return { ok: false, why: outcome.failure.message };
     parts.onUsage(model, outcome.usage);
     if (outcome.stopReason !== 'end_turn' && outcome.stopReason !== 'stop_sequence') {
@@ -76,7 +79,7 @@ async function ask(
 function requestOf(
   model: string,
   messages: readonly Message[],
-  instructions: string,
+  { instructions, sentTokens }: SummaryOrder,
   parts: SummarizeParts,
 ): (stripped: Stripped) => ModelRequest {
   const order: Message = {
@@ -87,7 +90,10 @@ function requestOf(
   };
   const thinking = parts.thinking();
   const wanted = thinking.effort === 'off' ? SUMMARY_TOKENS : SUMMARY_TOKENS + THINKING_TOKENS;
-  const maxOutputTokensOverride = Math.min(wanted, parts.infoOf(model).maxOutputTokens);
+  const { maxOutputTokens, contextWindow } = parts.infoOf(model);
+  // Some providers refuse what might not fit, so a full window leaves the answer what it has left.
+  const left = Math.max(LEAST_TOKENS, contextWindow - sentTokens - SPARE_TOKENS);
+  const maxOutputTokensOverride = Math.min(wanted, maxOutputTokens, left);
   return (stripped) => {
     const request = buildRequest(
       [...messages, order],

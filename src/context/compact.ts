@@ -5,17 +5,20 @@ import type { Decision } from './decisions.ts';
 import { type Kept, splitKept } from './kept.ts';
 import { type ShrinkParts, type Shrunk, shrinkResults } from './shrink.ts';
 import { type Carried, mechanicalSummary, readSummary, summaryInstructions, summaryMessage } from './summary.ts';
-import { sum } from './tokens.ts';
+import { sum, textTokens } from './tokens.ts';
 
 export type CompactOrder = {
   readonly trigger: BoundaryMessage['trigger'];
   readonly focus?: string;
 };
 
+/** What is asked, and what is sent with it in tokens, for the answer has to fit beside it. */
+export type SummaryOrder = { readonly instructions: string; readonly sentTokens: number };
+
 /** Asks a model for the summary. A reply that was cut, refused or failed is `ok: false` with the reason. */
 export type Summarize = (
   messages: readonly Message[],
-  instructions: string,
+  order: SummaryOrder,
   signal: AbortSignal,
 ) => Promise<{ readonly ok: true; readonly text: string } | { readonly ok: false; readonly why: string }>;
 
@@ -62,7 +65,9 @@ export async function compactView(
   const fits = order.trigger !== 'reactive' && preTokens + ORDER_TOKENS < blockAt;
   const asked = fits ? whole : newestThatFit(shrunk.messages, 0.7 * Math.min(blockAt, room), parts);
   const carried = parts.carried();
-  const answer = await parts.summarize(asked, summaryInstructions(whole, carried, order.focus), signal);
+  const instructions = summaryInstructions(whole, carried, order.focus);
+  const sentTokens = (fits ? preTokens : count(asked, parts)) + textTokens(instructions);
+  const answer = await parts.summarize(asked, { instructions, sentTokens }, signal);
   const summary = answer.ok ? readSummary(answer.text) : answer;
   if (signal.aborted) return { ok: false, why: 'it was stopped' };
   if (!summary.ok && order.trigger !== 'reactive') return summary;

@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../contracts/event.ts';
-import type { AssistantMessage, StopReason, ToolUseBlock } from '../contracts/message.ts';
+import type { AssistantMessage, StopReason, ToolUseBlock, Usage } from '../contracts/message.ts';
 import type { ModelFailure } from '../contracts/model.ts';
 import type { QueryState } from '../contracts/query.ts';
 import type { ToolRun } from './tool-run.ts';
@@ -26,6 +26,11 @@ export type Turn = {
 /** The calls of a reply that could be read; what was cut off is not among them. */
 export function callsOf(reply: AssistantMessage | undefined): readonly ToolUseBlock[] {
   return (reply?.blocks ?? []).filter((block) => block.type === 'tool_use');
+}
+
+/** Everything that was read for a reply, from the cache or not. */
+export function inputOf(usage: Usage): number {
+  return usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
 }
 
 /** Does the reply say anything a person could read? */

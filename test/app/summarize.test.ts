@@ -11,6 +11,7 @@ const thought = (model: string): Message => ({
   blocks: [thinking, { type: 'text', text: 'so' }],
 });
 const NEVER = new AbortController().signal;
+const ORDER = { instructions: 'Sum up.', sentTokens: 1_000 };
 
 function summarizer(replies: readonly ScriptedReply[]) {
   const { model, requests } = scripted(replies);
@@ -29,7 +30,7 @@ function summarizer(replies: readonly ScriptedReply[]) {
 test('the order for a summary thinks as the conversation does, and takes along no thoughts of other models', async () => {
   const { summarize, requests } = summarizer([says('<summary>x</summary>')]);
   const history = [userSays('one'), thought('model-b'), userSays('two'), thought('model-a'), userSays('three')];
-  expect(await summarize(history, 'Sum up.', NEVER)).toMatchObject({ ok: true });
+  expect(await summarize(history, ORDER, NEVER)).toMatchObject({ ok: true });
   expect(requests()[0]).toMatchObject({ effort: 'high', thinkingBudgetTokens: 5_000, maxOutputTokens: 32_000 });
   expect(requests()[0]?.messages.map((message) => message.blocks.length)).toEqual([1, 1, 1, 2, 2]);
 });
@@ -38,8 +39,15 @@ test('thoughts that are refused are left out of the order, once', async () => {
   const refused = fails('invalid', { refusedPart: 'signature' });
   const history = [userSays('one'), thought('model-a'), userSays('two')];
   const once = summarizer([refused, says('<summary>x</summary>')]);
-  expect(await once.summarize(history, 'Sum up.', NEVER)).toMatchObject({ ok: true });
+  expect(await once.summarize(history, ORDER, NEVER)).toMatchObject({ ok: true });
   expect(JSON.stringify(once.requests()[1]?.messages)).not.toContain('thinking');
   const always = summarizer([refused, refused, says('never asked')]);
-  expect(await always.summarize(history, 'Sum up.', NEVER)).toEqual({ ok: false, why: 'scripted invalid' });
+  expect(await always.summarize(history, ORDER, NEVER)).toEqual({ ok: false, why: 'scripted invalid' });
+});
+
+test('in a window that is nearly full the summary gets what is left of it, and never nothing', async () => {
+  const { summarize, requests } = summarizer([says('<summary>x</summary>'), says('<summary>x</summary>')]);
+  await summarize([userSays('one')], { ...ORDER, sentTokens: 175_000 }, NEVER);
+  await summarize([userSays('one')], { ...ORDER, sentTokens: 199_999 }, NEVER);
+  expect(requests().map((request) => request.maxOutputTokens)).toEqual([22_000, 2_000]);
 });

@@ -45,7 +45,7 @@ export function bench(over: Partial<ContextParts> = {}): Bench {
       return `/results/${callId}.txt`;
     },
     storedAt: (callId) => (stored.has(callId) ? `/results/${callId}.txt` : undefined),
-    summarize: async (messages, instructions) => {
+    summarize: async (messages, { instructions }) => {
       asked.push({ messages, instructions });
       return { ok: true, text: '<summary>We worked on it.</summary>' };
     },

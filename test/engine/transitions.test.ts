@@ -156,6 +156,30 @@ test('a model already at its highest cap is asked to go on at once', async () =>
   expect((await run(deps)).reasons).toEqual(['max_output_tokens_recovery']);
 });
 
+test.each([
+  ['raised to what the window has left', 150_000, [8_000, 49_000]],
+  ['left as it is in a window that is nearly full', 195_000, [8_000, 8_000]],
+])('a cap is %s', async (_what, inputTokens, caps) => {
+  const usage = { inputTokens, outputTokens: 8_000, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  const deps = scripted([{ ...cutOff(), usage }, says('rest')]);
+  expect((await run(deps)).result.reason).toBe('completed');
+  expect(deps.requests().map((request) => request.maxOutputTokens)).toEqual(caps);
+});
+
+test.each([
+  ['raised', [cutOff(), fails('output_limit'), says('fine')], {}, [8_000, 64_000, 8_000]],
+  ['usual', [fails('output_limit'), says('fine')], {}, [8_000, 4_096]],
+  ['least', [fails('output_limit')], { defaultOutputTokens: 4_000 }, [4_000]],
+])(
+  'a provider that refuses the %s cap is asked for less, as long as there is less',
+  async (_which, replies, info, caps) => {
+    const deps = scripted(replies, { modelInfo: (id) => ({ ...INFO, id, ...info }) });
+    const { result } = await run(deps);
+    expect(deps.requests().map((request) => request.maxOutputTokens)).toEqual(caps);
+    expect(result.reason).toBe(caps.length > 1 ? 'completed' : 'max_output_tokens');
+  },
+);
+
 test('a call whose input was cut is never run', async () => {
   const cut = {
     blocks: [{ type: 'tool_use' as const, id: 'x', name: 'Echo', input: '{"a', unparsed: '{"a' }],

@@ -21,6 +21,7 @@ export type ScriptedReply = {
   /** Waits after the blocks: until the promise resolves, or until aborted. */
   readonly hold?: Promise<void>;
   readonly throws?: string;
+  readonly usage?: Usage;
 };
 
 const USAGE: Usage = { inputTokens: 10, outputTokens: 20, cacheReadTokens: 0, cacheWriteTokens: 0 };
@@ -167,7 +168,8 @@ async function* play(reply: ScriptedReply, id: string, signal: AbortSignal): Asy
   yield { type: 'request_sent', attempt: 1 };
   if (reply.throws !== undefined) throw new Error(reply.throws);
   const speaks = reply.blocks.length > 0 || reply.stop !== undefined;
-  if (speaks) yield { type: 'message_start', messageId: id, model: 'echoed', usage: USAGE };
+  const { usage = USAGE } = reply;
+  if (speaks) yield { type: 'message_start', messageId: id, model: 'echoed', usage };
   for (const [index, block] of reply.blocks.entries()) {
     if (signal.aborted) return aborted;
     yield { type: 'block_start', index, kind: block.type };
@@ -183,7 +185,7 @@ async function* play(reply: ScriptedReply, id: string, signal: AbortSignal): Asy
   if (signal.aborted) return aborted;
   if (reply.failure !== undefined) return { ok: false, failure: reply.failure };
   const stopReason = reply.stop ?? 'end_turn';
-  return { ok: true, message: { role: 'assistant', id, model: '', blocks: reply.blocks }, stopReason, usage: USAGE };
+  return { ok: true, message: { role: 'assistant', id, model: '', blocks: reply.blocks }, stopReason, usage };
 }
 
 /** A tool that answers with its input, or does what the test says. */

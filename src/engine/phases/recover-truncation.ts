@@ -2,10 +2,10 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import type { QueryDeps, QueryState } from '../../contracts/query.ts';
 import { announce, bury } from '../announce.ts';
 import type { Verdict } from '../state.ts';
-import { escalateOutput, resumeOutput } from '../transitions/truncation.ts';
+import { escalateOutput, lowerOutput, resumeOutput } from '../transitions/truncation.ts';
 import type { Turn } from '../turn.ts';
 
-/** The reply was cut by the output limit: first a higher cap, then going on where it stopped. */
+/** The reply was cut by the output limit: first a higher cap, then going on where it stopped. A cap the provider refuses is lowered. */
 export async function* recoverTruncation(
   state: QueryState,
   turn: Turn,
@@ -15,6 +15,11 @@ export async function* recoverTruncation(
   if (escalated !== undefined) {
     yield* bury(turn, 'It was cut off and is asked for again with a higher limit.');
     return escalated;
+  }
+  const lowered = lowerOutput(state, turn, deps.modelInfo(turn.model));
+  if (lowered !== undefined) {
+    yield* bury(turn, 'It is asked for again with a lower limit.');
+    return lowered;
   }
   return yield* announce(state, turn, resumeOutput(state, turn, deps));
 }

@@ -1,5 +1,4 @@
 import type { AgentEvent } from '../../contracts/event.ts';
-import type { Usage } from '../../contracts/message.ts';
 import type { ModelRequest } from '../../contracts/model.ts';
 import type { QueryDeps, QueryState } from '../../contracts/query.ts';
 import { type Channel, createChannel } from '../../lib/channel.ts';
@@ -10,7 +9,7 @@ import { createReplyReader, type ReplyReader } from '../reply-reader.ts';
 import { buildRequest } from '../request.ts';
 import { createToolRun, type ToolRun } from '../tool-run.ts';
 import { heal } from '../transitions/heal.ts';
-import type { Turn } from '../turn.ts';
+import { inputOf, type Turn } from '../turn.ts';
 import type { Ready } from './prepare-context.ts';
 
 /** Asks the model and shows the reply as it comes; a call starts as soon as its block is complete and on disk. */
@@ -108,8 +107,4 @@ async function* remaining(calls: ToolRun, channel: Channel<Arrival>): AsyncGener
     if (arrival.from === 'settled') return;
     if (arrival.from === 'calls') yield arrival.event;
   }
-}
-
-function inputOf(usage: Usage): number {
-  return usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
 }
