@@ -107,7 +107,18 @@ export function createAgent(parts: AgentParts): Agent {
       skipWait = undefined;
     });
     idleAfter(finished);
-    return finished;
+    return finished.then((terminal) => {
+      // Who spoke between the loop's last look and its end is heard; after a stop it is for them to say.
+      if (terminal.reason === 'completed' && controller === undefined) hearWaiting();
+      return terminal;
+    });
+  }
+
+  function hearWaiting(): void {
+    const waiting = queues.has('next') ? queues.take('next') : queues.take('after');
+    const fresh = waiting.map((item) => item.message);
+    // It tells its own end, and never fails.
+    if (waiting.length > 0) void run(fresh, waiting);
   }
 
   function idleAfter(work: Promise<unknown>): void {
@@ -129,10 +140,7 @@ export function createAgent(parts: AgentParts): Agent {
       const told = tell({ type: 'status', status: 'idle' });
       controller = undefined;
       await told;
-      const waiting = queues.has('next') ? queues.take('next') : queues.take('after');
-      const fresh = waiting.map((item) => item.message);
-      // It tells its own end, and never fails.
-      if (waiting.length > 0) void run(fresh, waiting);
+      hearWaiting();
     }
   }
 

@@ -129,6 +129,20 @@ test('steering that slips in after the last look starts the loop once more', asy
   expect(wordsOf(made.agent.state().messages)).toEqual(['go', 'done', 'one more thing', 'done']);
 });
 
+test('what is said while a run tells its end is heard by a run of its own', async () => {
+  const made = scriptedAgent([{ ...says('one'), hold: Promise.resolve() }, says('two')]);
+  made.agent.subscribe((event) => {
+    if (queueOf([event])[0] === 'hurry completed') made.agent.steer('late');
+  });
+  const running = made.agent.prompt('go');
+  made.agent.steer('hurry');
+  await running;
+  await made.seen((event) => queueOf([event])[0] === 'late completed');
+  await made.agent.waitForIdle();
+  expect(made.agent.state().queue).toEqual([]);
+  expect(wordsOf(made.agent.state().messages).slice(-2)).toEqual(['late', 'two']);
+});
+
 test('continue runs as it is when the last word is the user’s', async () => {
   const { agent, deps } = scriptedAgent([], {}, { messages: [userSays('left off here')] });
   expect(await agent.continue()).toEqual({ reason: 'completed' });
