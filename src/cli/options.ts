@@ -90,7 +90,12 @@ export const FLAGS: readonly Flag[] = [
   { group: 'Output', flags: '--json-schema <schema>', words: 'an answer that fits this JSON schema' },
   { group: 'Output', flags: '--max-turns <n>', words: 'stop after this many turns' },
   { group: 'Output', flags: '--max-budget-usd <dollars>', words: 'stop when this much is spent' },
-  { group: 'Output', flags: '--token-budget <tokens>', words: 'keep working until about this much is written' },
+  {
+    group: 'Output',
+    flags: '--token-budget <tokens>',
+    words: 'keep working until about this much is written',
+    quiet: 'quiet',
+  },
   {
     group: 'Output',
     flags: '--a11y',

@@ -121,7 +121,7 @@ test('messages queue while it works, Up takes the last one back, and keys typed 
   await terminal.waitForText(WORKING);
   await send(ouro, 'first wish');
   await send(ouro, 'second wish');
-  await terminal.waitForText(/first wish[\s\S]*second wish/);
+  await terminal.waitForText(/first wish[\s\S]*second wish[\s\S]*^> *$/m);
   terminal.press('up');
   await terminal.waitForText(/^> second wish/m);
   terminal.press('ctrl+u');
