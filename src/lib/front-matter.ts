@@ -14,22 +14,81 @@ export async function readFrontMatter(source: string): Promise<FrontMatter> {
   if (end === null)
     return { facts: {}, body: text, problem: { line: 1, text: 'the head opened with --- is never closed' } };
   const body = text.slice(end.index + end[0].length);
+  return { ...(await readHead(text.slice(4, end.index + 1))), body };
+}
+
+/** The facts of a head: YAML, or lines of `key: value` that YAML does not understand. */
+export async function readHead(head: string): Promise<Pick<FrontMatter, 'facts' | 'problem'>> {
+  const read = await readYaml(head);
+  if (read.problem === undefined) return read;
+  const facts = plainFacts(head);
+  return facts === undefined ? read : { facts };
+}
+
+async function readYaml(head: string): Promise<Pick<FrontMatter, 'facts' | 'problem'>> {
   const { parseDocument } = await import('yaml');
-  const document = parseDocument(text.slice(4, end.index + 1), { prettyErrors: true });
+  const document = parseDocument(head, { prettyErrors: true });
   const [broken] = document.errors;
   if (broken !== undefined) {
     const line = (broken.linePos?.[0].line ?? 1) + 1;
-    return {
-      facts: {},
-      body,
-      problem: { line, text: broken.message.split('\n')[0]?.replace(/ at line.*$/, '') ?? 'the head is not YAML' },
-    };
+    const words = broken.message.split('\n')[0]?.replace(/ at line.*$/, '') ?? 'the head is not YAML';
+    return { facts: {}, problem: { line, text: words } };
   }
-  const value: unknown = document.toJS();
-  if (value === null || value === undefined) return { facts: {}, body };
+  const value = contentsOf(document);
+  if (value === null || value === undefined) return { facts: {} };
   if (typeof value !== 'object' || Array.isArray(value))
-    return { facts: {}, body, problem: { line: 2, text: 'the head must be a list of "key: value" lines' } };
-  return { facts: { ...value }, body };
+    return { facts: {}, problem: { line: 2, text: 'the head must be a list of "key: value" lines' } };
+  return { facts: { ...value } };
+}
+
+/** A star is a name to YAML, and one that was given to nothing is only noticed here. */
+function contentsOf(document: { toJS(): unknown }): unknown {
+  try {
+    return document.toJS();
+  } catch {
+    return 'not usable';
+  }
+}
+
+const FACT = /^([A-Za-z][\w-]*):(?:[ \t]+(.*))?$/;
+const CLOSED_BY: Readonly<Record<string, string>> = { '"': '"', "'": "'", '[': ']' };
+
+/**
+ * The head as most people mean it: after its name a fact is what stands on the line, colons, stars and all.
+ * Nothing when that is not how it is written.
+ */
+function plainFacts(head: string): Readonly<Record<string, unknown>> | undefined {
+  const facts: Record<string, string | string[]> = {};
+  let last = '';
+  for (const raw of head.split('\n')) {
+    if (raw.trim() === '' || raw.startsWith('#')) continue;
+    const [, key, rest = ''] = FACT.exec(raw) ?? [];
+    const before = facts[last];
+    const [, item] = /^[ \t]*-[ \t]+(.+)$/.exec(raw) ?? [];
+    if (key !== undefined) {
+      const value = plainValue(rest.trim());
+      if (value === undefined) return undefined;
+      facts[key] = value;
+      last = key;
+    } else if (before === undefined) return undefined;
+    else if (item !== undefined && (before === '' || Array.isArray(before))) {
+      facts[last] = [...before, plainValue(item.trim()) ?? item].flat();
+    } else if (/^[ \t]/.test(raw) && typeof before === 'string') facts[last] = `${before} ${raw.trim()}`.trim();
+    else return undefined;
+  }
+  return facts;
+}
+
+/** What is opened must be closed; everything else is text. */
+function plainValue(text: string): string | string[] | undefined {
+  if (/^[|>][+-]?$/.test(text)) return '';
+  if (text.startsWith('{')) return text.includes('}') ? text : undefined;
+  const closing = CLOSED_BY[text[0] ?? ''];
+  if (closing === undefined) return text;
+  if (text.length < 2 || !text.endsWith(closing)) return undefined;
+  const inner = text.slice(1, -1);
+  if (closing === '"' || closing === "'") return inner.includes(closing) ? text : inner;
+  return closing === ']' && !/[[\]]/.test(inner) ? inner.split(',').map((part) => part.trim()) : text;
 }
 
 /** A fact as text; a list becomes one text with commas. */

@@ -1,3 +1,5 @@
+import { readHead } from '../lib/front-matter.ts';
+
 /** A memory file taken apart. */
 export type ParsedMemory = {
   /** What the model reads: front matter and HTML comments are gone. */
@@ -109,17 +111,15 @@ function splitFrontMatter(source: string): { readonly head: string | undefined; 
 }
 
 async function readPaths(head: string): Promise<Pick<ParsedMemory, 'paths' | 'problem'>> {
-  const { parse } = await import('yaml');
-  try {
-    const read: unknown = parse(head);
-    if (typeof read !== 'object' || read === null || !('paths' in read)) return { paths: undefined };
-    const paths = globs(read.paths);
-    if (paths === undefined)
-      return { paths: undefined, problem: '`paths` is neither a glob nor a list of globs; the rule is always used' };
-    return { paths };
-  } catch {
+  const { facts, problem } = await readHead(head);
+  if (problem !== undefined) {
     return { paths: undefined, problem: 'has front matter that is not YAML; the rule is always used' };
   }
+  if (facts.paths === undefined) return { paths: undefined };
+  const paths = globs(facts.paths);
+  if (paths === undefined)
+    return { paths: undefined, problem: '`paths` is neither a glob nor a list of globs; the rule is always used' };
+  return { paths };
 }
 
 function globs(value: unknown): readonly string[] | undefined {

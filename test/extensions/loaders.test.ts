@@ -65,6 +65,35 @@ test('a malformed head is told with its line, and the rest still loads', async (
   expect(problems.map(({ line }) => line)).toEqual([expect.any(Number), 1]);
 });
 
+test('heads that are no YAML are read as they are meant', async () => {
+  const told = 'Use this when: tests fail. <example>user: "foo" assistant: "bar: baz"</example>';
+  await project.write(
+    '.claude/x/tester.md',
+    `---\nname: tester\ndescription: ${told}\ntools: *\nmodel: sonnet\n---\nTest.`,
+  );
+  await project.write(
+    '.claude/x/lost.md',
+    '---\nname: lost\ndescription: *unknown\n  and more\ntools:\n  - Read\n  - Bash(a: *)\n---\n',
+  );
+  const agents = await loadAgents(folders(), undefined);
+  expect(agents.problems).toEqual([]);
+  expect(agents.items.slice(0, 2)).toMatchObject([
+    { name: 'lost', description: '*unknown and more', tools: ['Read', 'Bash(a: *)'] },
+    { name: 'tester', description: told, model: 'sonnet' },
+  ]);
+  expect(agents.items[1]?.tools).toBeUndefined();
+  await project.write(
+    '.claude/x/fix.md',
+    '---\nargument-hint: [issue] [priority]\nallowed-tools: [Read, Bash(git: x)]\n---\nFix',
+  );
+  const { items, problems } = await loadCommands([{ folder: join(project.dir, '.claude/x'), source: 'project' }]);
+  expect(problems).toEqual([]);
+  expect(items.find(({ name }) => name === 'fix')).toMatchObject({
+    argumentHint: '[issue] [priority]',
+    allowedTools: ['Read', 'Bash(git: x)'],
+  });
+});
+
 test.each([
   ['Fix $ARGUMENTS now', 'a b', 'Fix a b now'],
   ['$1 then $2 and $3', 'one "two words"', 'one then two words and'],

@@ -219,7 +219,7 @@ test('a pinned line is added to its file, and what is there stays as it is', asy
 test('after a compaction what was told beside the prompt is told again: nested files, rules, and edits', async () => {
   await put({
     'project/CLAUDE.md': 'before',
-    'project/.claude/rules/sh.md': '---\npaths: "**/*.sh"\n---\nUse spaces.',
+    'project/.claude/rules/sh.md': '---\npaths: **/*.sh\n---\nUse spaces.',
     'project/pkg/CLAUDE.md': 'pkg',
   });
   const own = memory();
