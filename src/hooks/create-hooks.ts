@@ -78,7 +78,12 @@ export function createHooks(parts: HookParts): Hooks {
         const then = hook.onFailure === 'continue' ? 'It guards nothing' : 'What it guards is refused';
         return [`${nameOf(hook)} cannot start: ${missing} is not there. ${then} until that is mended.`];
       });
-      return (await Promise.all(told)).flat();
+      const odd = parts.hooks().flatMap((hook) => {
+        if (expressionOf(hook.matcher ?? '') !== undefined) return [];
+        const then = isGuard(hook) ? 'it is asked at every step' : 'it never runs';
+        return [`${nameOf(hook)} has the matcher "${hook.matcher}", which is no regular expression, so ${then}.`];
+      });
+      return [...(await Promise.all(told)).flat(), ...odd];
     },
     list: () => parts.hooks().map((hook) => ({ hook, last: last.get(keyOf(hook)) })),
     async close(signal) {
@@ -98,7 +103,7 @@ function keyOf(hook: Hook): string {
 /** Matchers are case-sensitive: a plain name is exact, anything else is a regular expression. */
 function fits(hook: Hook, fields: JsonObject, parts: HookParts): boolean {
   const subject = subjectOf(hook.event, fields);
-  if (!matches(hook.matcher, subject)) return false;
+  if (!matches(hook, subject)) return false;
   if (hook.if === undefined) return true;
   const input = fields.tool_input;
   return isJsonObject(input) && parts.fitsRule(hook.if, subject, input);
@@ -116,12 +121,18 @@ function subjectOf(event: HookEvent, fields: JsonObject): string {
   return String(fields[keys[event] ?? 'tool_name'] ?? '');
 }
 
-function matches(matcher: string | undefined, subject: string): boolean {
+function matches(hook: Hook, subject: string): boolean {
+  const { matcher } = hook;
   if (matcher === undefined || matcher === '' || matcher === '*') return true;
   if (/^[A-Za-z0-9_-]+$/.test(matcher)) return matcher === subject;
+  // A guard whose matcher nobody can read guards everything.
+  return expressionOf(matcher)?.test(subject) ?? isGuard(hook);
+}
+
+function expressionOf(matcher: string): RegExp | undefined {
   try {
-    return new RegExp(`^(?:${matcher})$`).test(subject);
+    return new RegExp(matcher === '*' ? '' : `^(?:${matcher})$`);
   } catch {
-    return false;
+    return undefined;
   }
 }

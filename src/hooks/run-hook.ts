@@ -40,8 +40,8 @@ export async function runHook(
   const ended = (outcome: HookResult['outcome'], words: string, output: HookOutput = {}): HookResult => ({
     hook,
     outcome,
-    words,
-    output,
+    words: bounded(words),
+    output: boundedOutput(output),
     durationMs: runners.now() - startedAt,
   });
   const timeoutMs = hook.timeout === undefined ? runners.defaultTimeoutMs : hook.timeout * 1000;
@@ -59,6 +59,25 @@ export async function runHook(
   } catch (thrown) {
     return failure(hook, ended, messageOf(thrown), 'never started');
   }
+}
+
+/** More than any guard has to say; what a hook dumps beyond it must not fill the conversation. */
+const MAX_WORDS = 20_000;
+const HEAD = 15_000;
+
+function bounded(text: string): string {
+  if (text.length <= MAX_WORDS) return text;
+  const left = text.length - MAX_WORDS;
+  return `${text.slice(0, HEAD)}\n[${left} characters of the hook are left out here]\n${text.slice(HEAD + left)}`;
+}
+
+function boundedOutput({ additionalContext, reason, permissionDecisionReason, ...output }: HookOutput): HookOutput {
+  return {
+    ...output,
+    ...(additionalContext === undefined ? {} : { additionalContext: bounded(additionalContext) }),
+    ...(reason === undefined ? {} : { reason: bounded(reason) }),
+    ...(permissionDecisionReason === undefined ? {} : { permissionDecisionReason: bounded(permissionDecisionReason) }),
+  };
 }
 
 type Ended = (outcome: HookResult['outcome'], words: string, output?: HookOutput) => HookResult;

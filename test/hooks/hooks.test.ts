@@ -158,9 +158,13 @@ test('a hook that hangs is stopped at its timeout and told', async () => {
   expect(verdict.failures[0]).toContain('did not answer within 0.1 s');
 });
 
-test('a hook that prints ten megabytes is bounded', async () => {
-  const verdict = await firing({ command: 'head -c 10000000 /dev/zero | tr "\\0" x >&2; exit 2' });
-  expect(verdict.blocked?.length).toBeLessThanOrEqual(1_000_000);
+test('a hook that prints ten megabytes is bounded, and says so', async () => {
+  const flood = 'head -c 10000000 /dev/zero | tr "\\0" x';
+  const verdict = await firing({ command: `${flood} >&2; exit 2` });
+  expect(verdict.blocked?.length).toBeLessThanOrEqual(20_100);
+  const context = (await firing({ event: 'UserPromptSubmit', command: `echo first; ${flood}` })).context ?? '';
+  expect(context.length).toBeLessThanOrEqual(20_100);
+  expect(context).toMatch(/^first\nx+\n\[\d+ characters of the hook are left out here\]\nx+$/);
 });
 
 test('a hook hears the common fields and its own on stdin', async () => {
@@ -218,9 +222,18 @@ test.each([
   ['Ba', false],
   ['*', true],
   ['', true],
-  ['(', false],
+  ['(', true],
 ])('the matcher "%s" fits Bash: %s', async (matcher, expected) => {
   expect((await firing({ matcher, command: 'exit 2' })).blocked !== undefined).toBe(expected);
+});
+
+test('a matcher that is no regular expression is told, and a guard that has one guards everything', async () => {
+  const hooks = hooksOf({ matcher: '(', command: 'true' }, { event: 'PostToolUse', matcher: '[', command: 'exit 2' });
+  expect(await hooks.deadGuards()).toEqual([
+    expect.stringContaining('the matcher "(", which is no regular expression, so it is asked at every step.'),
+    expect.stringContaining('so it never runs.'),
+  ]);
+  expect((await hooks.fire('PostToolUse', call, never)).blocked).toBeUndefined();
 });
 
 test('an if rule narrows a hook to the calls it fits', async () => {
