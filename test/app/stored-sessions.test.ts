@@ -5,9 +5,10 @@ import { createConversation } from '../../src/app/compose.ts';
 import { readEnvironment } from '../../src/app/environment.ts';
 import { sessionPicker } from '../../src/app/session-picker.ts';
 import type { Conversation } from '../../src/contracts/conversation.ts';
+import type { AgentEvent } from '../../src/contracts/event.ts';
 import type { RunOptions } from '../../src/contracts/run-options.ts';
 import { picture } from '../checkpoints/disk-picture.ts';
-import { calls, says, toolUse } from '../support/api/reply.ts';
+import { calls, hang, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, type Script, startApiServer } from '../support/api/server.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { replayAll, storedFile, storedFiles } from '../support/stored-sessions.ts';
@@ -122,6 +123,35 @@ test('a line the person runs themselves is taken back by itself', async () => {
   expect(await conversation.runCommand('undo')).toMatchObject({ kind: 'show' });
   expect(await project.read('new.txt')).toBe('one');
   expect(await project.read('a.txt')).toBe('alpha\n');
+});
+
+test('a stop reaches a line the person runs themselves, at rest and beside a query; at rest prompts wait for it', async () => {
+  const conversation = await open({ turns: [says('one'), says('two'), hang()] });
+  const { agent } = conversation;
+  const seen: AgentEvent[] = [];
+  agent.subscribe((event) => void seen.push(event));
+  const started = async () => expect.poll(() => seen.some(({ type }) => type === 'tool_update'), PATIENCE).toBe(true);
+  await agent.prompt('begin');
+  seen.length = 0;
+  const first = conversation.runShell('echo begun; sleep 60');
+  await started();
+  expect(agent.state().status).toBe('running_tools');
+  agent.followUp('and then?');
+  agent.abort();
+  await first;
+  await expect.poll(() => agent.state().messages.length, PATIENCE).toBe(5);
+  await agent.waitForIdle();
+  expect(agent.state().messages.map((message) => message.role === 'user' && message.origin)).toEqual([
+    ...['prompt', false],
+    ...['shell', 'follow_up', false],
+  ]);
+  const running = agent.prompt('go on');
+  seen.length = 0;
+  const beside = conversation.runShell('echo begun; sleep 60');
+  await started();
+  agent.abort();
+  await Promise.all([running, beside]);
+  expect(seen.flatMap((event) => (event.type === 'tool_end' ? [event.status] : []))).toEqual(['interrupted']);
 });
 
 test('a session gets its name from the small model, and a person’s name stays', async () => {

@@ -6,7 +6,7 @@ const COUNT_MS = 1000;
 /** What the program is doing after an event, and since when. */
 export function statusAfter(activity: Activity, event: AgentEvent, nowMs: number): Activity {
   if (event.type === 'agent_start') {
-    return { ...IDLE_ACTIVITY, status: 'preparing', sinceMs: nowMs, turnStartedAtMs: nowMs, lastByteAtMs: nowMs };
+    return { ...begun(nowMs), status: 'preparing' };
   }
   if (event.type === 'message_update') {
     const outputChars = activity.outputChars + event.delta.length;
@@ -20,8 +20,15 @@ export function statusAfter(activity: Activity, event: AgentEvent, nowMs: number
   const isOver = event.type === 'status' && event.status === 'idle';
   const status = activity.status === 'stopping' && !isOver ? 'stopping' : nextStatus(event, activity.status);
   if (status === activity.status && writingTool === activity.writingTool) return activity;
+  if (status === 'idle') return IDLE_ACTIVITY;
+  // What is done between two runs has a beginning of its own.
+  if (activity.status === 'idle') return { ...begun(nowMs), status, writingTool };
   const sinceMs = status === activity.status ? activity.sinceMs : nowMs;
   return { ...activity, status, writingTool, sinceMs, lastByteAtMs: nowMs };
+}
+
+function begun(nowMs: number): Activity {
+  return { ...IDLE_ACTIVITY, sinceMs: nowMs, turnStartedAtMs: nowMs, lastByteAtMs: nowMs };
 }
 
 /** Nobody waits for these. */
@@ -51,7 +58,8 @@ function nextStatus(event: AgentEvent, status: AgentStatus): AgentStatus {
     case 'block_start':
       return event.kind === 'thinking' ? 'thinking' : 'writing';
     case 'tool_start':
-      return 'running_tools';
+      // What a person runs themselves belongs to no reply.
+      return event.messageId === '' ? status : 'running_tools';
     // A sub-agent in the background asks while nothing else goes on, and nothing else begins with the answer.
     case 'permission_request':
     case 'question':

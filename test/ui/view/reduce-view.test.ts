@@ -172,6 +172,13 @@ test('a stop that comes too late leaves the screen at rest', () => {
   expect(told([begins(), late]).activity.status).toBe('stopping');
 });
 
+test('what is done between two runs has a beginning of its own, and a line of the person’s own is no run at all', () => {
+  const busy: AgentEvent = { type: 'status', status: 'running_tools' };
+  expect(told([begins(), over(), busy], START, 500).activity).toMatchObject({ turnStartedAtMs: 500, sinceMs: 500 });
+  const own: AgentEvent = { type: 'tool_start', callId: 'c', tool: 'Bash', title: 'ls', input: {}, messageId: '' };
+  expect(told([own]).activity.status).toBe('idle');
+});
+
 test('a compaction by hand that was stopped leaves the screen at rest too, with no run to end', () => {
   const status = (what: 'compacting' | 'stopping' | 'idle'): AgentEvent => ({ type: 'status', status: what });
   expect(told([status('compacting'), status('stopping')]).activity.status).toBe('stopping');
