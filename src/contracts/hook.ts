@@ -1,21 +1,25 @@
 import type { JsonObject } from './json.ts';
 import type { HookConfig, SettingsSource } from './settings.ts';
 
-export type HookEvent =
-  | 'PreToolUse'
-  | 'PostToolUse'
-  | 'PostToolUseFailure'
-  | 'PermissionRequest'
-  | 'UserPromptSubmit'
-  | 'Stop'
-  | 'StopFailure'
-  | 'SubagentStart'
-  | 'SubagentStop'
-  | 'SessionStart'
-  | 'SessionEnd'
-  | 'PreCompact'
-  | 'PostCompact'
-  | 'Notification';
+/** Every moment a hook can be told of. */
+export const HOOK_EVENTS = [
+  'PreToolUse',
+  'PostToolUse',
+  'PostToolUseFailure',
+  'PermissionRequest',
+  'UserPromptSubmit',
+  'Stop',
+  'StopFailure',
+  'SubagentStart',
+  'SubagentStop',
+  'SessionStart',
+  'SessionEnd',
+  'PreCompact',
+  'PostCompact',
+  'Notification',
+] as const;
+
+export type HookEvent = (typeof HOOK_EVENTS)[number];
 
 /** A hook ready to run: where it comes from decides whether it may allow. */
 export type Hook = HookConfig & {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { HOOK_EVENTS } from '../contracts/hook.ts';
 
 const text = z.string();
 const texts = z.array(text);
@@ -30,23 +31,6 @@ const hook = z
   });
 
 const hookGroup = z.strictObject({ matcher: text.optional(), hooks: z.array(hook) });
-
-const HOOK_EVENTS = [
-  'PreToolUse',
-  'PostToolUse',
-  'PostToolUseFailure',
-  'PermissionRequest',
-  'UserPromptSubmit',
-  'Stop',
-  'StopFailure',
-  'SubagentStart',
-  'SubagentStop',
-  'SessionStart',
-  'SessionEnd',
-  'PreCompact',
-  'PostCompact',
-  'Notification',
-] as const;
 
 /** One MCP server, however it is reached. */
 const mcpServerSchema = z

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AgentEvent } from '../../src/contracts/event.ts';
-import type { Hook, HookEvent } from '../../src/contracts/hook.ts';
+import { HOOK_EVENTS, type Hook } from '../../src/contracts/hook.ts';
 import { createHooks } from '../../src/hooks/create-hooks.ts';
 import { missingScript } from '../../src/hooks/missing-script.ts';
 import { runHookCommand } from '../../src/hooks/run-command.ts';
@@ -32,23 +32,6 @@ function hooksOf(...hooks: readonly Partial<Hook>[]) {
   });
   return { ...made, told };
 }
-
-const ALL_EVENTS: readonly HookEvent[] = [
-  'PreToolUse',
-  'PostToolUse',
-  'PostToolUseFailure',
-  'PermissionRequest',
-  'UserPromptSubmit',
-  'Stop',
-  'StopFailure',
-  'SubagentStart',
-  'SubagentStop',
-  'SessionStart',
-  'SessionEnd',
-  'PreCompact',
-  'PostCompact',
-  'Notification',
-];
 
 const call = { tool_name: 'Bash', tool_input: { command: 'git push' }, tool_use_id: 'a' };
 const never = new AbortController().signal;
@@ -83,7 +66,7 @@ const ENDS = [
   ['echo plain', { context: 'plain of a prompt' }],
 ] as const;
 
-test.each(ALL_EVENTS)('%s: every way a hook can end has its verdict', async (event) => {
+test.each(HOOK_EVENTS)('%s: every way a hook can end has its verdict', async (event) => {
   for (const [command, expected] of ENDS) {
     const verdict = await firing({ event, command });
     const isPlain = 'context' in expected && expected.context === 'plain of a prompt';

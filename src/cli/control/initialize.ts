@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Conversation } from '../../contracts/conversation.ts';
-import type { Hook, HookEvent } from '../../contracts/hook.ts';
+import { HOOK_EVENTS, type Hook } from '../../contracts/hook.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { RunOptions } from '../../contracts/run-options.ts';
 import { schemaProblem } from '../answer-form.ts';
@@ -10,23 +10,6 @@ import type { Outbox } from './outbox.ts';
 import { agentRow, commandRow, modelRow } from './rows.ts';
 
 const json: z.ZodType<JsonObject> = z.record(z.string(), z.json());
-
-const HOOK_EVENTS = [
-  'PreToolUse',
-  'PostToolUse',
-  'PostToolUseFailure',
-  'PermissionRequest',
-  'UserPromptSubmit',
-  'Stop',
-  'StopFailure',
-  'SubagentStart',
-  'SubagentStop',
-  'SessionStart',
-  'SessionEnd',
-  'PreCompact',
-  'PostCompact',
-  'Notification',
-] as const satisfies readonly HookEvent[];
 
 const matcher = z.object({
   matcher: z.string().nullish(),
