@@ -1,7 +1,7 @@
 import type { ModelPort } from '../contracts/model.ts';
-import { requestBytes } from '../model/to-wire.ts';
+import { requestPieces } from '../model/to-wire.ts';
 import { createPromptKeeper } from '../session/prompt-keeper.ts';
-import { createDigestWriter, digestOf } from '../session/request-digest.ts';
+import { createDigester, createDigestWriter } from '../session/request-digest.ts';
 import type { Transcript } from '../session/transcript.ts';
 
 /** The same port; what a request is made of is on record before its first byte leaves. */
@@ -10,12 +10,13 @@ export function recordRequests(
   knownTexts: Iterable<string>,
 ): (port: ModelPort) => ModelPort {
   const keep = createPromptKeeper(knownTexts);
+  const digest = createDigester();
   const write = createDigestWriter();
   if (transcript.path === undefined) return (port) => port;
   return (port) => ({
     ...port,
     async *stream(request, options, signal) {
-      const records = [...keep(request), write(digestOf(requestBytes(request)))];
+      const records = [...keep(request), write(digest(requestPieces(request)))];
       await Promise.all(records.map((record) => transcript.append(record)));
       return yield* port.stream(request, options, signal);
     },

@@ -43,6 +43,18 @@ export type ModelRequest = {
   };
 };
 
+/** A request as text, cut where it repeats the one before it: `before`, the messages with commas, `after`. */
+export type RequestPieces = {
+  /** Model, limits, effort and what else is short. */
+  readonly rest: JsonObject;
+  readonly system: string;
+  readonly tools: string;
+  readonly before: string;
+  readonly messages: readonly RequestMessage[];
+  readonly textOf: (message: RequestMessage) => string;
+  readonly after: string;
+};
+
 /** Why a reply could not be had. `retryAfterMs` is the provider's wish. */
 export type ModelFailure = {
   readonly kind: FailureKind;

@@ -1,6 +1,14 @@
 import type { JsonObject } from '../contracts/json.ts';
 import type { AssistantBlock, ResultBlock, UserBlock } from '../contracts/message.ts';
-import type { CacheBreakpoint, Effort, ModelInfo, ModelRequest, RequestMessage } from '../contracts/model.ts';
+import type {
+  CacheBreakpoint,
+  Effort,
+  ModelInfo,
+  ModelRequest,
+  RequestMessage,
+  RequestPieces,
+} from '../contracts/model.ts';
+import { asJson } from '../lib/as-json.ts';
 import { exhaustive } from '../lib/exhaustive.ts';
 import { objectOf } from './wire-json.ts';
 
@@ -28,21 +36,27 @@ export function toWire(request: ModelRequest, info: ModelInfo): JsonObject {
 
 /** The request as text, free of any provider: equal text means the model is asked the same. */
 export function requestBytes(request: ModelRequest): string {
-  const { model, maxOutputTokens, system, tools, messages, breakpoints, effort } = request;
-  const { thinkingBudgetTokens, forcedTool, betas, webSearch } = request;
-  return JSON.stringify({
-    model,
-    maxOutputTokens,
-    effort,
-    thinkingBudgetTokens,
-    forcedTool,
-    betas,
-    webSearch,
-    system: system.map(({ text }) => text),
-    tools: tools.map(({ name, description, input_schema }) => ({ name, description, input_schema })),
-    messages: messages.map((message) => wireMessage(message, undefined)),
-    breakpoints,
-  });
+  const { before, messages, textOf, after } = requestPieces(request);
+  return `${before}${messages.map(textOf).join(',')}${after}`;
+}
+
+/** The same text in pieces: who remembers a message need not write it out again. */
+export function requestPieces(request: ModelRequest): RequestPieces {
+  const { model, maxOutputTokens, messages, effort, thinkingBudgetTokens, forcedTool, betas, webSearch } = request;
+  const limits = { model, maxOutputTokens, effort, thinkingBudgetTokens, forcedTool, betas, webSearch };
+  const system = JSON.stringify(request.system.map(({ text }) => text));
+  const tools = JSON.stringify(
+    request.tools.map(({ name, description, input_schema }) => ({ name, description, input_schema })),
+  );
+  return {
+    rest: asJson({ ...limits, breakpoints: request.breakpoints }),
+    system,
+    tools,
+    before: `${JSON.stringify(limits).slice(0, -1)},"system":${system},"tools":${tools},"messages":[`,
+    messages,
+    textOf: (message) => JSON.stringify(wireMessage(message, undefined)),
+    after: `],"breakpoints":${JSON.stringify(request.breakpoints)}}`,
+  };
 }
 
 function wireSystem(request: ModelRequest, breakpoints: readonly CacheBreakpoint[]): readonly JsonObject[] {

@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
+import type { RequestMessage, RequestPieces } from '../contracts/model.ts';
 import type { RecordBody } from '../contracts/session.ts';
 
 /** One request in hashes: enough to tell whether another is the same, and where it begins to differ. */
@@ -30,14 +31,60 @@ export function digestOf(bytes: string): RequestDigest {
 const HASH_CHARS = 24;
 
 function hash(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, HASH_CHARS);
+  return short(createHash('sha256').update(text));
+}
+
+function short(made: Hash): string {
+  return made.digest('hex').slice(0, HASH_CHARS);
+}
+
+/** The same of one request after the other: what one repeats of the one before it is not gone through again. */
+export function createDigester(): (pieces: RequestPieces) => RequestDigest {
+  let known: readonly Digested[] = [];
+  /** The text up to the last message but one: the last one still grows. */
+  let stem: { readonly before: string; readonly count: number; readonly hash: Hash } | undefined;
+  return ({ rest, system, tools, before, messages, textOf, after }) => {
+    const same = commonLength(known, messages, ({ message }, other) => isSame(message, other));
+    if (stem === undefined || stem.before !== before || stem.count > same) {
+      stem = { before, count: 0, hash: createHash('sha256').update(before) };
+    }
+    const { count } = stem;
+    const whole = stem.hash.copy();
+    const digested = known.slice(0, count);
+    for (const [index, message] of messages.entries()) {
+      if (index < count) continue;
+      if (index === messages.length - 1) stem = { before, count: index, hash: whole.copy() };
+      const text = textOf(message);
+      whole.update(index === 0 ? text : `,${text}`);
+      digested.push({ message, hash: hash(text) });
+    }
+    known = digested;
+    return {
+      whole: short(whole.update(after)),
+      rest,
+      system: hash(system),
+      tools: hash(tools),
+      messages: digested.map((one) => one.hash),
+    };
+  };
+}
+
+type Digested = { readonly message: RequestMessage; readonly hash: string };
+
+function isSame(one: RequestMessage, other: RequestMessage): boolean {
+  const { blocks } = other;
+  return (
+    one.role === other.role &&
+    one.blocks.length === blocks.length &&
+    one.blocks.every((block, index) => block === blocks[index])
+  );
 }
 
 /** Turns digests into records that hold only what is new since the last one. */
 export function createDigestWriter(): (digest: RequestDigest) => RecordBody {
   let last: readonly string[] = [];
   return ({ messages, ...digest }) => {
-    const same = commonLength(last, messages);
+    const same = commonLength(last, messages, (one, other) => one === other);
     last = messages;
     return { type: 'system', subtype: 'request', data: { ...digest, same, messages: messages.slice(same) } };
   };
@@ -64,7 +111,14 @@ export function createDigestReader(): (data: JsonObject) => RequestDigest | unde
   };
 }
 
-function commonLength(a: readonly string[], b: readonly string[]): number {
-  const at = a.findIndex((one, index) => one !== b[index]);
+function commonLength<One, Other>(
+  a: readonly One[],
+  b: readonly Other[],
+  isEqual: (one: One, other: Other) => boolean,
+): number {
+  const at = a.findIndex((one, index) => {
+    const other = b[index];
+    return other === undefined || !isEqual(one, other);
+  });
   return at === -1 ? a.length : at;
 }
