@@ -69,8 +69,9 @@ const PARAGRAPHS = Array.from(
     `Paragraph ${at + 1} tells of thing number ${at + 1}, at some length, so that it wraps in a narrow window.`,
 );
 
-test('a question is typed, sent and answered; two Ctrl-C leave', async () => {
-  await using ouro = await openOuro([says('The answer is **42**.')]);
+test('a question is typed, sent and answered, the first code in colours; two Ctrl-C leave', async () => {
+  const code = '```ts\nconst answer = 42;\n```';
+  await using ouro = await openOuro([says(`The answer is **42**.\n\n${code}`)]);
   ouro.terminal.type('what is the answer?');
   await ouro.terminal.waitForText(/> what is the answer\?/);
   ouro.terminal.press('enter');
@@ -81,6 +82,8 @@ test('a question is typed, sent and answered; two Ctrl-C leave', async () => {
   ouro.terminal.press('ctrl+c');
   expect(await ouro.terminal.exited).toEqual({ code: 0, signal: null });
   expect(ouro.terminal.logicalLines().filter((line) => line.includes('The answer is 42'))).toHaveLength(1);
+  // The program loads the colours only when it first has code to print, and prints none without them.
+  expect(ouro.terminal.bytes()).toContain('\x1b[38;2;122;162;247mconst');
 });
 
 test('every paragraph is in the history exactly once, also when the window changes while they come', async () => {

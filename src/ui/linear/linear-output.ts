@@ -16,6 +16,7 @@ export function createLinearOutput(write: (text: string) => void, drawing: () =>
     setBackground: nothing,
     tryTheme: nothing,
     loadColors: async () => undefined,
+    hasColors: () => true,
     layOut: (page, shown) => pageRows(page, shown, drawing(), paint),
     height: () => drawing().rows,
     write,

@@ -9,6 +9,7 @@ import { backgroundOf } from '../terminal/background.ts';
 import { createKeyboard, type TerminalIn } from '../terminal/keyboard.ts';
 import { ASK_BACKGROUND, MODES_OFF, MODES_ON } from '../terminal/modes.ts';
 import type { TerminalOut } from '../terminal/stage.ts';
+import { holdsCode } from '../view/holds-code.ts';
 import { reduceView } from '../view/reduce-view.ts';
 import { initialView, isBusy, printing, type ViewState } from '../view/view-state.ts';
 import { journalled, recallDraft } from './draft-journal.ts';
@@ -50,6 +51,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
   );
   let isClosed = false;
   let clock: ReturnType<typeof setTimeout> | undefined;
+  let isLoadingColors = false;
   let view = openingView(conversation, options);
 
   const heard = hearMessages(conversation.agent);
@@ -71,10 +73,19 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
     },
   };
 
-  /** Prints what is finished and draws what is not, in one go. */
+  /** Prints what is finished and draws what is not, in one go. The first code waits for its colours. */
   function flush(): void {
     pace.rest();
     if (isClosed || lending.isLent()) return;
+    if (!output.hasColors() && holdsCode(view)) {
+      if (!isLoadingColors) void output.loadColors().then(flush, flush);
+      isLoadingColors = true;
+      return;
+    }
+    draw();
+  }
+
+  function draw(): void {
     view = output.put(view);
     words.show(view);
     wind();
@@ -136,7 +147,6 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
       askScript();
     }
     words.hear(event, view);
-    if (event.type === 'agent_start') void output.loadColors(); // Code is plain until they are there.
     pace.hear(event);
   }
 
@@ -166,7 +176,8 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
     left,
     close() {
       if (isClosed) return;
-      flush();
+      pace.rest();
+      if (!lending.isLent()) draw();
       isClosed = true;
       clearTimeout(clock);
       unsubscribe();

@@ -1,26 +1,27 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PermissionRequest } from '../../contracts/permission.ts';
+import { textHoldsCode } from '../view/holds-code.ts';
 import { inputDiff } from '../view/input-diff.ts';
 import { printing } from '../view/view-state.ts';
 import { openViewer, type ViewerPage } from '../viewer/viewer-state.ts';
 import type { EffectHost } from './effect-host.ts';
 
 /** Everything that was said, on a screen of its own. */
-export function openTranscript(host: EffectHost): void {
-  open('Transcript', { kind: 'transcript', messages: host.messages() }, host);
+export function openTranscript(host: EffectHost): Promise<void> {
+  return open('Transcript', { kind: 'transcript', messages: host.messages() }, host);
 }
 
 /** The whole change an edit asks for. */
-export function openDiff({ id, facts, preview }: PermissionRequest, host: EffectHost): void {
+export function openDiff({ id, facts, preview }: PermissionRequest, host: EffectHost): Promise<void> {
   const hunks = preview?.kind === 'diff' ? preview.hunks : inputDiff(facts.input);
-  open(facts.writes?.[0] ?? 'Change', { kind: 'diff', hunks, requestId: id }, host);
+  return open(facts.writes?.[0] ?? 'Change', { kind: 'diff', hunks, requestId: id }, host);
 }
 
 /** How a session ended; the list is there again when the page is closed. */
 export async function openPreview(id: string, host: EffectHost): Promise<void> {
   const markdown = await host.conversation.storedSessions?.preview(id);
-  open('Session', { kind: 'text', markdown: markdown ?? 'This session is gone.' }, host);
+  await open('Session', { kind: 'text', markdown: markdown ?? 'This session is gone.' }, host);
 }
 
 /** Leaves a page as a file beside the work, under a name that is free. */
@@ -31,11 +32,23 @@ export async function writePage(text: string, { conversation, change, now }: Eff
   change((view) => printing(view, { kind: 'notice', level: 'info', text: `The transcript is in ${path}.` }));
 }
 
-function open(title: string, page: ViewerPage, { output, change }: EffectHost): void {
+async function open(title: string, page: ViewerPage, { output, change }: EffectHost): Promise<void> {
+  if (!output.hasColors() && pageHoldsCode(page)) await output.loadColors().catch(() => undefined); // Plain will do.
   const rows = output.layOut(page, { thinking: 'hidden', bodies: 'folded' });
   const viewer = openViewer(title, page, rows, output.height());
   change((view) => {
     const back = view.overlay?.kind === 'sessions' ? { back: view.overlay } : {};
     return { ...view, overlay: { kind: 'viewer', viewer, ...back } };
   });
+}
+
+function pageHoldsCode(page: ViewerPage): boolean {
+  if (page.kind === 'diff') return false;
+  if (page.kind === 'text') return textHoldsCode(page.markdown);
+  return page.messages.some(
+    ({ role, ...message }) =>
+      role === 'assistant' &&
+      'blocks' in message &&
+      message.blocks.some((block) => block.type === 'text' && textHoldsCode(block.text)),
+  );
 }

@@ -26,7 +26,10 @@ export type ScreenOutput = {
   setBackground(background: 'dark' | 'light'): void;
   /** Draws with a theme for the time being; without a name, with the chosen one. */
   tryTheme(name: string | undefined): void;
+  /** Loads what colours code, if it is not there. */
   loadColors(): Promise<void>;
+  /** Whether code can be drawn in colour; also where that was tried and failed. */
+  hasColors(): boolean;
   /** The rows of a page at the present width. */
   layOut(page: ViewerPage, shown: Shown): readonly ViewerRow[];
   height(): number;
@@ -59,6 +62,7 @@ export function createScreenOutput(
   let chosen: string = options.theme;
   let paint = painter(chosen);
   let highlight: Highlight | undefined;
+  let colors: 'none' | 'tried' = 'none';
   let isOnPage = false;
   let pageWidth = 0;
 
@@ -132,8 +136,13 @@ export function createScreenOutput(
       paint = painter(name ?? chosen);
     },
     async loadColors() {
-      highlight ??= await (await import('../markdown/highlight.ts')).loadHighlight();
+      try {
+        highlight ??= await (await import('../markdown/highlight.ts')).loadHighlight();
+      } finally {
+        colors = 'tried';
+      }
     },
+    hasColors: () => colors === 'tried',
     layOut,
     height: () => terminal.rows,
     write: (text) => void terminal.write(text),

@@ -37,6 +37,7 @@ export function effectHost(messages: readonly Message[] = [], options: FakeOptio
       tryTheme: () => undefined,
       setBackground: () => undefined,
       loadColors: screen.loadColors,
+      hasColors: () => true,
       layOut: screen.viewer.layOut,
       height: () => 24,
       write: (text) => {
