@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../contracts/event.ts';
-import type { Hook, HookEvent } from '../contracts/hook.ts';
+import { HOOK_EVENTS, type Hook, type HookEvent } from '../contracts/hook.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { LoadedSettings, SettingsLayer } from '../contracts/settings.ts';
 import { createHooks, type Hooks } from '../hooks/create-hooks.ts';
@@ -49,11 +49,25 @@ export function makeHooks(wiring: HookWiring): Hooks {
         redirect: 'error',
         signal: limits,
       });
-      return { status: answer.status, text: await answer.text() };
+      return { status: answer.status, text: await firstOf(answer) };
     },
     defaultTimeoutMs: wiring.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     now: Date.now,
   });
+}
+
+const MAX_ANSWER_BYTES = 1_000_000;
+
+/** The beginning of an answer: one that never ends must not fill the memory. */
+async function firstOf({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > MAX_ANSWER_BYTES) break;
+  }
+  return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString('utf8');
 }
 
 function configured({ layers }: LoadedSettings): readonly Hook[] {
@@ -85,22 +99,7 @@ function hooksOf(
   );
 }
 
-const EVENTS: ReadonlySet<string> = new Set<HookEvent>([
-  'PreToolUse',
-  'PostToolUse',
-  'PostToolUseFailure',
-  'PermissionRequest',
-  'UserPromptSubmit',
-  'Stop',
-  'StopFailure',
-  'SubagentStart',
-  'SubagentStop',
-  'SessionStart',
-  'SessionEnd',
-  'PreCompact',
-  'PostCompact',
-  'Notification',
-]);
+const EVENTS: ReadonlySet<string> = new Set(HOOK_EVENTS);
 
 function isHookEvent(event: string): event is HookEvent {
   return EVENTS.has(event);

@@ -1,3 +1,5 @@
+import { createServer, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { calls, says, status, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
@@ -92,6 +94,57 @@ test('a Stop hook that always objects is heard a bounded number of times', async
   expect(api.requests()[1]?.raw).toContain('You have not finished.');
   expect(heard.slice(0, 2).map((one) => one.stop_hook_active)).toEqual([false, true]);
 });
+
+test('hooks at an address are asked over HTTP; an answer without an end is left, and a guard that does not answer blocks', async () => {
+  const heard: unknown[] = [];
+  await using hooksServer = await listening(async (path, body, response) => {
+    heard.push(body.hook_event_name);
+    if (path === '/words')
+      return void response.end('{"hookSpecificOutput": {"additionalContext": "The tide is low."}}');
+    const flood = Buffer.alloc(65_536, 'x');
+    const pour = () => {
+      while (!response.destroyed && response.write(flood));
+    };
+    response.on('drain', pour);
+    pour();
+  });
+  await using project = await createTempProject();
+  await using api = await startApiServer({
+    turns: [
+      calls(toolUse('Bash', { command: 'echo one' }, 'toolu_1'), toolUse('Glob', { pattern: '*' }, 'toolu_2')),
+      says('Fine.'),
+    ],
+  });
+  const at = (url: string, matcher = '') => [{ matcher, hooks: [{ type: 'http', url }] }];
+  const hooks = {
+    UserPromptSubmit: at(`${hooksServer.url}/words`),
+    PostToolUse: at(`${hooksServer.url}/flood`),
+    PreToolUse: at('http://127.0.0.1:9/gone', 'Glob'),
+  };
+  const flags = ['-p', 'go', '--allowedTools', 'Bash', '--settings', JSON.stringify({ hooks })];
+  expect(await runHere(project, flags, api.url)).toMatchObject({ code: 0, stdout: 'Fine.\n' });
+  expect(heard).toEqual(['UserPromptSubmit', 'PostToolUse']);
+  expect(api.requests()[0]?.raw).toContain('The tide is low.');
+  expect(api.requests()[1]?.raw).toContain('It guards this step, so the step is not taken.');
+});
+
+/** A web server for hooks, on a port of its own. */
+async function listening(
+  answer: (path: string, body: Record<string, unknown>, response: ServerResponse) => Promise<void>,
+) {
+  const server = createServer(async (request, response) => {
+    await answer(request.url ?? '', JSON.parse(await text(request)), response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return {
+    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
 
 test('a guard whose script was removed is told at the start and blocks its step', async () => {
   await using project = await createTempProject();
