@@ -25,7 +25,7 @@ export function createObserver(tell: (event: AgentEvent) => void): Observer {
       rows = addToTimeline(rows, event, costUsd);
       if (event.type === 'turn_end' && event.usage !== undefined) watch.answered(event.usage);
       if (event.type === 'compacted') watch.expect('The conversation was compacted.');
-      if (event.type === 'tombstone') watch.expect('A reply was taken back.');
+      if (event.type === 'tombstone') watch.expect('Something said was taken back.');
       if (event.type === 'recovery_end' && event.outcome === 'recovered') {
         if (event.recovery === 'fallback_retry') watch.expect('Another model took over.');
         if (event.recovery === 'healed') watch.expect('What the provider refused is left out.');

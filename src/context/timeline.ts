@@ -1,5 +1,6 @@
 import type { AgentEvent } from '../contracts/event.ts';
 import type { Usage } from '../contracts/message.ts';
+import type { ModelFailure } from '../contracts/model.ts';
 import type { ContinueReason } from '../contracts/terminal.ts';
 import { formatDuration, formatMoney, formatTokens } from '../lib/format.ts';
 
@@ -29,8 +30,11 @@ export function addToTimeline(
   costOf: (model: string, usage: Usage) => number | undefined,
 ): readonly TimelineRow[] {
   switch (event.type) {
-    case 'turn_start':
-      return [...rows.slice(1 - MAX_ROWS), { turn: event.turn, model: event.model, retries: 0, calls: 0, notes: [] }];
+    case 'turn_start': {
+      // Each query counts its turns from one; here they are those of the conversation.
+      const turn = (rows.at(-1)?.turn ?? 0) + 1;
+      return [...rows.slice(1 - MAX_ROWS), { turn, model: event.model, retries: 0, calls: 0, notes: [] }];
+    }
     case 'turn_end': {
       const costUsd = event.usage === undefined ? undefined : costOf(event.model, event.usage);
       return changeLast(rows, () => ({
@@ -38,7 +42,7 @@ export function addToTimeline(
         ...(event.usage === undefined ? {} : { usage: event.usage }),
         ...(costUsd === undefined ? {} : { costUsd }),
         ...(event.firstTokenMs === undefined ? {} : { firstTokenMs: event.firstTokenMs }),
-        ...(event.failure === undefined ? {} : { failure: event.failure.message }),
+        ...(event.failure === undefined ? {} : { failure: inWords(event.failure) }),
       }));
     }
     case 'retry':
@@ -89,6 +93,11 @@ export function renderTimeline(rows: readonly TimelineRow[], shown = 30): string
   });
   const head = '| turn | then | in | out | cached | cost | time | calls | retries | notes |';
   return [head, '|---|---|---|---|---|---|---|---|---|---|', ...lines].join('\n');
+}
+
+/** A table has no room for the whole message, which was told when it happened. */
+function inWords({ kind, status }: ModelFailure): string {
+  return `${kind.replaceAll('_', ' ')}${status === undefined ? '' : ` (${status})`}`;
 }
 
 function changeLast(

@@ -67,13 +67,13 @@ test('the timeline tells of each turn how it went and why there was another', ()
     { type: 'retry', attempt: 1, limit: 10, delayMs: 500, failure: { kind: 'overloaded', message: 'busy' } },
     { type: 'turn_end', turn: 1, model: 'model-a', usage, durationMs: 1_500, firstTokenMs: 300 },
     { type: 'transition', reason: 'next_turn', turn: 1 },
-    { type: 'turn_start', turn: 2, model: 'model-a' },
+    { type: 'turn_start', turn: 1, model: 'model-a' },
     {
       type: 'turn_end',
       turn: 2,
       model: 'model-a',
       durationMs: 100,
-      failure: { kind: 'too_long', message: 'too long' },
+      failure: { kind: 'too_long', message: 'a long sentence about it', status: 400 },
     },
     {
       type: 'compacted',
@@ -90,7 +90,7 @@ test('the timeline tells of each turn how it went and why there was another', ()
       '| turn | then | in | out | cached | cost | time | calls | retries | notes |',
       '|---|---|---|---|---|---|---|---|---|---|',
       '| 1 | next_turn | 1k | 50 | 90% | $0.02 | 2s | 0 | 1 |  |',
-      '| 2 | end | – | – | – | – | 0.1s | 0 | 0 | too long; compacted: 170k → 20k tokens; cache lost |',
+      '| 2 | end | – | – | – | – | 0.1s | 0 | 0 | too long (400); compacted: 170k → 20k tokens; cache lost |',
     ].join('\n'),
   );
 });
