@@ -55,6 +55,8 @@ if (process.argv.includes('--binary')) {
     await Bun.build({
       ...common,
       bytecode: true,
+      // What is not asked for is not even read.
+      splitting: true,
       compile: {
         outfile: join(dist, executable),
         autoloadDotenv: false,
