@@ -1,5 +1,5 @@
 import { homedir, userInfo } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
 /** Everything the surroundings say, read once. Nothing below the app layer looks at `process.env`. */
 export type Environment = {
@@ -71,7 +71,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
   const authToken = secret(env.ANTHROPIC_AUTH_TOKEN);
   return {
     home,
-    ouroHome: given(env.OURO_HOME) ?? join(home, '.ouro'),
+    ouroHome: resolve(given(env.OURO_HOME) ?? join(home, '.ouro')),
     credentials: {
       ...(apiKey === undefined ? {} : { apiKey }),
       ...(authToken === undefined ? {} : { authToken }),

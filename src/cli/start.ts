@@ -1,4 +1,5 @@
 import { readEnvironment, startDirectory } from '../app/environment.ts';
+import { errnoOf } from '../lib/errno.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Invocation } from './invocation.ts';
 import { type Io, processIo } from './io.ts';
@@ -30,6 +31,9 @@ function here(): string | undefined {
   }
 }
 
+/** What is for people to mend, not a fault of the program. */
+const REFUSALS = ['EACCES', 'EPERM', 'ENOENT', 'ENOTDIR', 'EISDIR', 'ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'ELOOP'];
+
 /** Anything that is thrown up to here becomes a sentence on stderr. */
 export async function runToCode(args: readonly string[], io: Io, shutdown: Shutdown): Promise<number> {
   try {
@@ -39,7 +43,11 @@ export async function runToCode(args: readonly string[], io: Io, shutdown: Shutd
       io.stderr.write(`${thrown.message}\n`);
       return 2;
     }
-    io.stderr.write(`ouro ran into a fault of its own: ${messageOf(thrown)}\n`);
+    const isRefused = REFUSALS.includes(errnoOf(thrown) ?? '');
+    const words = !isRefused
+      ? `ouro ran into a fault of its own: ${messageOf(thrown)}`
+      : `The system refused: ${messageOf(thrown)}. Look at this path, its permissions and the room on its disk.`;
+    io.stderr.write(`${words}\n`);
     return 1;
   }
 }

@@ -75,6 +75,11 @@ test('broken files are told, and settings of ours that cannot be read are not wr
   expect(broken.stdout).toContain('Nothing was copied');
   expect(broken.stderr).toMatch(/\.ouro\/settings\.json is not valid.*Repair it, then import again/);
   expect(await readFile(join(project.ouroHome, 'settings.json'), 'utf8')).toBe('{"model": ');
+  const nowhere = await runHere(project, ['settings', 'import'], undefined, { env: { OURO_HOME: '/dev/null/x' } });
+  expect(nowhere).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^The system refused: ENOTDIR.*its permissions/),
+  });
   const absent = await runHere(project, ['settings', 'import', 'nowhere']);
   expect(absent).toMatchObject({ code: 1, stderr: expect.stringContaining('is not there') });
 });
