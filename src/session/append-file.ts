@@ -96,6 +96,8 @@ export function createAppendFile(path: string, fs: AppendFs, tell: (why: string 
     },
     async close() {
       await flush();
+      // The last chance: what was refused a moment ago may go through now.
+      if (pending.length > 0) await flush();
       await drop();
     },
     waiting: () => pending.length,

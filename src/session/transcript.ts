@@ -41,6 +41,12 @@ export type TranscriptParts = {
   readonly fs?: AppendFs;
 };
 
+/** Nothing happens because of these alone: what comes next waits for its own line, and so for theirs before it. */
+function isDependedOn(event: AgentEvent): boolean {
+  if (event.type === 'message_end') return event.message.role !== 'assistant';
+  return event.type !== 'permission_decision' && event.type !== 'turn_end' && event.type !== 'transition';
+}
+
 /** Nothing is created before the first user message. */
 export function openTranscript(parts: TranscriptParts): Transcript {
   const { dir } = parts;
@@ -91,8 +97,8 @@ export function openTranscript(parts: TranscriptParts): Transcript {
       synced = 'once';
       await main.file.sync();
     }
-    // Nobody waits: what fails is told by the file itself.
-    if (event.type === 'turn_end') void main.file.sync();
+    // While the model thinks the disk has time. Nobody waits: what fails is told by the file itself.
+    if (event.type === 'request_sent') void main.file.sync();
     if (event.type !== 'agent_end') return;
     const again = title.due();
     if (again !== undefined) await append(again);
@@ -114,7 +120,8 @@ export function openTranscript(parts: TranscriptParts): Transcript {
     async record(event) {
       if (main === undefined) return;
       if (event.type === 'subagent') return recordSubagent(event.agentId, event.event);
-      await Promise.all(main.recorder(event).map((body) => append(body)));
+      const written = Promise.all(main.recorder(event).map((body) => append(body)));
+      if (isDependedOn(event)) await written;
       await settle(event);
     },
     sync: async () => main?.file.sync(),

@@ -104,7 +104,7 @@ test('a disk that never works is told once, keeps every line in memory, and stop
 });
 
 test('a disk that works again has everything, and that is said', async () => {
-  const disk = failingDisk('ENOSPC', 4, 20, 0.3);
+  const disk = failingDisk('ENOSPC', 4, 12, 0.3);
   const { told, waiting } = await play(disk);
   expect(waiting).toBe(0);
   expect(told).toEqual([expect.stringContaining('could not be saved'), 'info: The session is being saved again.']);
