@@ -101,6 +101,8 @@ export function createAgent(parts: AgentParts): Agent {
       read: () => messages,
       stripped: () => stripped,
       takeLate,
+      hasLate: () => late.length > 0,
+      hasWaiting: () => queues.has('next') || queues.has('after'),
       signal: own.signal,
     }).finally(() => {
       controller = undefined;

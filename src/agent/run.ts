@@ -17,6 +17,9 @@ type Run = {
   readonly stripped: () => Stripped;
   /** What was said beside the query and joins behind it. */
   readonly takeLate: () => readonly Message[];
+  readonly hasLate: () => boolean;
+  /** Is anything in one of the queues? */
+  readonly hasWaiting: () => boolean;
   readonly signal: AbortSignal;
 };
 
@@ -25,27 +28,33 @@ export async function runQuery(run: Run): Promise<Terminal> {
   const { parts, tell } = run;
   const startedAt = parts.now();
   const delivered = [...run.delivered];
-  let terminal: Terminal = { reason: 'model_error', words: 'The query ended without a reason.' };
   await tell({ type: 'agent_start' });
-  try {
+  let terminal = await caught(run, async () => {
     for (const item of run.delivered) await tell({ type: 'queue', item, state: 'delivered' });
-    terminal = (await admit(run)) ?? (await repeat(run, delivered));
-  } catch (thrown) {
-    terminal = { reason: 'model_error', words: messageOf(thrown) };
-    await tell({
-      type: 'notice',
-      level: 'error',
-      topic: 'model_error',
-      text: `ouro ran into a fault of its own: ${messageOf(thrown)}`,
-    });
-  } finally {
-    for (const item of delivered) await tell({ type: 'queue', item, state: 'completed' });
-    for (let late = run.takeLate(); late.length > 0; late = run.takeLate()) {
-      for (const message of late) await tell({ type: 'message_end', message });
-    }
-    await tell({ type: 'agent_end', terminal, durationMs: parts.now() - startedAt });
+    // What was delivered just now was the first poll.
+    return (await admit(run)) ?? once(run, delivered, { skipFirstPoll: run.delivered.length > 0 });
+  });
+  for (;;) {
+    for (const item of delivered.splice(0)) await tell({ type: 'queue', item, state: 'completed' });
+    for (const message of run.takeLate()) await tell({ type: 'message_end', message });
+    if (run.hasLate()) continue;
+    // From this look to the end nobody can slip in between.
+    if (terminal.reason !== 'completed' || run.signal.aborted || !run.hasWaiting()) break;
+    terminal = await caught(run, () => onceMore(run, delivered));
   }
+  await tell({ type: 'agent_end', terminal, durationMs: parts.now() - startedAt });
   return terminal;
+}
+
+async function caught({ tell }: Run, work: () => Promise<Terminal>): Promise<Terminal> {
+  try {
+    return await work();
+  } catch (thrown) {
+    const words = messageOf(thrown);
+    const text = `ouro ran into a fault of its own: ${words}`;
+    await tell({ type: 'notice', level: 'error', topic: 'model_error', text });
+    return { reason: 'model_error', words };
+  }
 }
 
 /** The prompt hook first, then the messages join: on disk before any request. A refusal ends the run without one. */
@@ -74,14 +83,15 @@ async function heard(parts: AgentParts, message: UserMessage, signal: AbortSigna
 }
 
 /** A message that slipped in after the loop's last look starts it once more. */
-async function repeat(run: Run, delivered: QueuedMessage[]): Promise<Terminal> {
-  // What was delivered just now was the first poll.
-  let skipFirstPoll = run.delivered.length > 0;
-  for (;;) {
-    const terminal = await once(run, delivered, { skipFirstPoll });
-    skipFirstPoll = false;
-    if (terminal.reason !== 'completed' || run.signal.aborted || !run.port.queues.hasSteering()) return terminal;
+async function onceMore(run: Run, delivered: QueuedMessage[]): Promise<Terminal> {
+  const { queues } = run.port;
+  const late = queues.hasSteering() ? [] : queues.takeFollowUps();
+  for (const item of late) {
+    delivered.push(item);
+    await run.tell({ type: 'queue', item, state: 'delivered' });
+    await run.tell({ type: 'message_end', message: item.message });
   }
+  return once(run, delivered, { skipFirstPoll: false });
 }
 
 async function once(

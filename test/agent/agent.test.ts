@@ -143,6 +143,25 @@ test('what is said while a run tells its end is heard by a run of its own', asyn
   expect(wordsOf(made.agent.state().messages).slice(-2)).toEqual(['late', 'two']);
 });
 
+test('a follow-up that slips in after the last look is heard too, and so is what comes as the run is told to be done', async () => {
+  const made = scriptedAgent([]);
+  let said = 0;
+  made.agent.subscribe((event) => {
+    if (said === 0 && event.type === 'message_end' && event.message.role === 'assistant') {
+      said = 1;
+      made.agent.followUp('and then');
+    }
+    if (said === 1 && event.type === 'queue' && event.state === 'completed') {
+      said = 2;
+      made.agent.steer('one more thing');
+    }
+  });
+  expect(await made.agent.prompt('go')).toEqual({ reason: 'completed' });
+  expect(wordsOf(made.agent.state().messages)).toEqual(['go', 'done', 'and then', 'done', 'one more thing', 'done']);
+  expect(made.events.filter(({ type }) => type === 'agent_end')).toHaveLength(1);
+  expect(made.agent.state().queue).toEqual([]);
+});
+
 test('continue runs as it is when the last word is the user’s', async () => {
   const { agent, deps } = scriptedAgent([], {}, { messages: [userSays('left off here')] });
   expect(await agent.continue()).toEqual({ reason: 'completed' });
