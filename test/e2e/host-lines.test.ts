@@ -311,9 +311,13 @@ test('a signal ends a host’s process with its own code, and a reader that goes
   const left = startJsonHost(project, [], server.url);
   left.say('go');
   await server.waitForRequest(2);
-  // Only a pipe that is closed already refuses the answer.
   await once(left.running.child.stdout.destroy(), 'close');
-  left.send({ type: 'control_request', request_id: 'x', request: { subtype: 'list_models' } });
+  // Only a pipe that is closed already refuses an answer, and the system may take its time to close it.
+  const asking = setInterval(
+    () => left.send({ type: 'control_request', request_id: 'x', request: { subtype: 'list_models' } }),
+    20,
+  );
   expect((await left.running.ended).code).toBe(0);
+  clearInterval(asking);
   open();
 });
