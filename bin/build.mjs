@@ -1,6 +1,7 @@
 // build.mjs [--binary]: makes dist/, with one executable too when asked; run by the pinned Bun.
-import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
@@ -49,31 +50,34 @@ const bundled = finished(await Bun.build({ ...common, outdir: dist, splitting: t
 const bytes = bundled.outputs.reduce((sum, { size }) => sum + size, 0);
 process.stdout.write(`dist/: ${bundled.outputs.length} files, ${(bytes / 1e6).toFixed(1)} MB\n`);
 
-if (process.argv.includes('--binary')) {
-  // It holds the runtime and bytecode, which the runtime offers for executables only: twice as fast a start.
-  finished(
-    await Bun.build({
-      ...common,
-      bytecode: true,
-      // What is not asked for is not even read.
-      splitting: true,
-      compile: {
-        outfile: join(dist, executable),
-        autoloadDotenv: false,
-        autoloadBunfig: false,
-        autoloadTsconfig: false,
-        autoloadPackageJson: false,
-      },
-    }),
-  );
+writeFileSync(stamp, '');
+utimesSync(stamp, beganAt, beganAt);
+if (process.argv.includes('--binary')) await buildExecutable();
+
+/** It holds the runtime and bytecode, which the runtime offers for executables only: twice as fast a start. */
+async function buildExecutable() {
+  // Under a name of its own until it is whole and has shown that it runs here.
+  const unproven = join(dist, `unproven-${process.pid}${extname(executable)}`);
+  try {
+    const autoload = {
+      autoloadDotenv: false,
+      autoloadBunfig: false,
+      autoloadTsconfig: false,
+      autoloadPackageJson: false,
+    };
+    const compile = { outfile: unproven, ...autoload };
+    // With splitting, what is not asked for is not even read.
+    finished(await Bun.build({ ...common, bytecode: true, splitting: true, compile }));
+    const { status, stderr } = spawnSync(unproven, ['--version'], { encoding: 'utf8' });
+    if (status !== 0) throw new Error(`The executable does not run here. ${stderr}`);
+    renameSync(unproven, join(dist, executable));
+  } finally {
+    rmSync(unproven, { force: true });
+  }
   process.stdout.write(`dist/${executable}: one file that needs no other\n`);
 }
 
-writeFileSync(stamp, '');
-utimesSync(stamp, beganAt, beganAt);
-
 function finished(built) {
   if (built.success) return built;
-  for (const message of built.logs) process.stderr.write(`${message}\n`);
-  process.exit(1);
+  throw new Error(built.logs.join('\n'));
 }

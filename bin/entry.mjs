@@ -23,10 +23,10 @@ function isAnythingNewer(root, sinceMs) {
   return files.some((file) => statSync(join(root, file)).mtimeMs > sinceMs);
 }
 
-/** Makes the build that starts faster. Without it the sources run, so a failure is only told. */
+/** Makes the build that starts faster. It can do without, so a failure is only told. */
 export function build(root, bun, flags) {
   const { status, stderr } = spawnSync(bun, [...flags, join(root, 'bin', 'build.mjs'), '--binary'], {
     encoding: 'utf8',
   });
-  if (status !== 0) process.stderr.write(`ouro: the build failed, so the sources are run as they are. ${stderr}\n`);
+  if (status !== 0) process.stderr.write(`ouro: the build failed, so it will start more slowly. ${stderr}\n`);
 }
