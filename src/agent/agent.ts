@@ -141,8 +141,9 @@ export function createAgent(parts: AgentParts): Agent {
       for (const message of takeLate()) await tell({ type: 'message_end', message });
       const told = tell({ type: 'status', status: 'idle' });
       controller = undefined;
-      await told;
+      // At once: nobody else may begin in between.
       hearWaiting();
+      await told;
     }
   }
 
