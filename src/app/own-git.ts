@@ -9,12 +9,13 @@ export async function ownGit(
   args: readonly string[],
   cwd: string,
   variables: Readonly<Record<string, string>>,
+  timeoutMs = TIMEOUT_MS,
 ): Promise<string> {
   const kept = Object.entries(variables).filter(([name]) => !name.startsWith('GIT_'));
   return runFile('git', hardenGit(args), {
     cwd,
     env: { ...Object.fromEntries(kept), ...hardenedGitEnvironment(), LC_ALL: 'C' },
-    timeout: TIMEOUT_MS,
+    timeout: timeoutMs,
     maxBuffer: MAX_BYTES,
   });
 }

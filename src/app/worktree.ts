@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { access, mkdir, realpath } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { messageOf } from '../lib/errors.ts';
+import { claimedBy } from '../session/claim.ts';
+import { listSessions } from '../session/store.ts';
 import type { Environment } from './environment.ts';
 import { folderTrust } from './folder-trust.ts';
 import { ownGit } from './own-git.ts';
@@ -30,34 +32,79 @@ export async function enterWorktree(folder: string, wanted: string, environment:
   const branch = `ouro/${name}`;
   // Beside the repository: inside it, it would be among its files, and our own folder is closed to edits.
   const path = join(dirname(root), `${basename(root)}-worktrees`, name);
-  const git = (at: string, ...args: readonly string[]) => ownGit(args, at, environment.variables);
-  const isThere = await access(path).then(
-    () => true,
-    () => false,
-  );
-  try {
-    if (!isThere) {
+  const git = (at: string, ...args: readonly string[]) => ownGit(args, at, environment.variables, GIT_MS);
+  if (!(await isThere(join(root, '.git')))) throw new Error(`git made no worktree: ${root} is not a git repository.`);
+  if (await isThere(path)) await refuseForeign(path, root, git);
+  else {
+    try {
       await mkdir(dirname(path), { recursive: true });
-      await git(root, 'worktree', 'add', '--quiet', '-b', branch, path);
+      // A folder that was deleted by hand is still on git's list.
+      await git(root, 'worktree', 'prune');
+      const known = (await git(root, 'branch', '--list', branch)).trim() !== '';
+      await git(root, 'worktree', 'add', '--quiet', ...(known ? [path, branch] : ['-b', branch, path]));
+    } catch (thrown) {
+      throw new Error(`git made no worktree: ${gitWords(thrown)}`);
     }
-  } catch (thrown) {
-    throw new Error(
-      `git made no worktree: ${messageOf(thrown).split('\n').slice(1).join(' ').trim() || messageOf(thrown)}`,
-    );
   }
   const base = (await git(root, 'rev-parse', 'HEAD')).trim();
   return {
-    cwd: join(path, relative(root, here)),
+    cwd: await nearestThere(join(path, relative(root, here)), path),
     trust: 'this-run',
     words: `Working in ${path} on branch ${branch}.`,
     async leave() {
-      const [changes, head] = await Promise.all([git(path, 'status', '--porcelain'), git(path, 'rev-parse', 'HEAD')]);
-      if (changes.trim() !== '' || head.trim() !== base) {
+      const [changes, commits] = await Promise.all([
+        git(path, 'status', '--porcelain'),
+        git(path, 'rev-list', '--count', `${base}..HEAD`),
+      ]);
+      if (changes.trim() !== '' || commits.trim() !== '0') {
         return `The work is in ${path} on branch ${branch}. Go on with "ouro -w ${name} -c".`;
       }
+      if (await isUsedByOthers(path, environment.ouroHome)) return `Another ouro works in ${path}, so it stays.`;
       await git(root, 'worktree', 'remove', path);
       await git(root, 'branch', '-D', branch);
       return 'Nothing was changed, so the worktree is gone again.';
     },
   };
+}
+
+/** A big repository takes its time to be written out, and half of one helps nobody. */
+const GIT_MS = 300_000;
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Only a worktree of this very repository is trusted as the repository is. */
+async function refuseForeign(
+  path: string,
+  root: string,
+  git: (at: string, ...args: readonly string[]) => Promise<string>,
+): Promise<void> {
+  const commonDir = async (at: string) => {
+    const answer = await git(at, 'rev-parse', '--git-common-dir').catch(() => '');
+    return answer === '' ? undefined : realpath(resolve(at, answer.trim())).catch(() => undefined);
+  };
+  const top = (await git(path, 'rev-parse', '--show-toplevel').catch(() => '')).trim();
+  const [own, theirs] = [await commonDir(root), await commonDir(path)];
+  if (own === theirs && own !== undefined && top === (await realpath(path))) return;
+  throw new Error(`${path} is there already and is no worktree of this repository. Choose another name.`);
+}
+
+/** A folder that is not in the last commit is not in the worktree either. */
+async function nearestThere(wanted: string, top: string): Promise<string> {
+  if (wanted === top || (await isThere(wanted))) return wanted;
+  return nearestThere(dirname(wanted), top);
+}
+
+async function isUsedByOthers(path: string, ouroHome: string): Promise<boolean> {
+  const holders = await Promise.all((await listSessions(ouroHome, path)).map((session) => claimedBy(session.path)));
+  return holders.some((holder) => holder !== undefined && holder.pid !== process.pid);
+}
+
+function gitWords(thrown: unknown): string {
+  const words = messageOf(thrown).split('\n').slice(1).join(' ').trim() || messageOf(thrown);
+  return words.includes("'HEAD'") ? 'the repository has no commit yet. Make a first one.' : words;
 }

@@ -16,7 +16,7 @@ export type Shutdown = {
   begin(reason: AbortReason): void;
   /** Resolves when the end has begun. */
   readonly begun: Promise<AbortReason>;
-  /** Closes what is open and stops listening. */
+  /** Closes what is open and stops listening; asked again, it answers when that is done. */
   finish(): Promise<void>;
 };
 
@@ -30,6 +30,7 @@ export function createShutdown(side: ProcessSide): Shutdown {
   const { promise: begun, resolve } = Promise.withResolvers<AbortReason>();
   let reason: AbortReason | undefined;
   const guarded = new Set<Conversation>();
+  let finished: Promise<void> | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function begin(next: AbortReason): void {
@@ -57,13 +58,18 @@ export function createShutdown(side: ProcessSide): Shutdown {
       guarded.delete(conversation);
       await conversation.close('resume');
     },
-    async finish() {
-      timer ??= setTimeout(() => side.exit(codeOf(reason)), GRACE_MS);
-      await Promise.all([...guarded].map((conversation) => conversation.close(reason ?? 'done')));
-      clearTimeout(timer);
-      stopListening();
+    finish() {
+      finished ??= close();
+      return finished;
     },
   };
+
+  async function close(): Promise<void> {
+    timer ??= setTimeout(() => side.exit(codeOf(reason)), GRACE_MS);
+    await Promise.all([...guarded].map((conversation) => conversation.close(reason ?? 'done')));
+    clearTimeout(timer);
+    stopListening();
+  }
 }
 
 /** A reader that has gone is no failure of ours. */

@@ -68,7 +68,12 @@ async function run(args: readonly string[], io: Io, shutdown: Shutdown): Promise
   const { worktree } = invocation;
   if (worktree === undefined) return runFace(invocation, io, shutdown);
   const { inWorktree } = await import('./in-worktree.ts');
-  return inWorktree(invocation, worktree, io, (moved) => runFace(moved, io, shutdown));
+  return inWorktree(invocation, worktree, io, async (moved) => {
+    const code = await runFace(moved, io, shutdown);
+    // Nothing of the conversation may still work in a folder that is taken away.
+    await shutdown.finish();
+    return code;
+  });
 }
 
 async function runFace(invocation: Invocation, io: Io, shutdown: Shutdown): Promise<number> {

@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
@@ -23,6 +25,31 @@ test('-w works on a branch of its own, keeps what was made there and clears away
   const idle = await runHere(project, ['-p', 'look', '-w'], api.url);
   expect(idle.stderr).toContain('Nothing was changed, so the worktree is gone again.');
   expect((await project.git('worktree', 'list')).trim().split('\n')).toHaveLength(2);
+});
+
+test('a worktree is made again from its branch, never in the place of something else, and works from a new folder', async () => {
+  await using project = await createTempProject({ 'notes.txt': 'one\n' });
+  await project.initGit();
+  await runHere(project, ['trust']);
+  await using api = await startApiServer({ turns: () => says('Done.') });
+  const beside = (name: string) => join(dirname(project.dir), 'project-worktrees', name);
+  const run = (name: string, cwd = project.dir) => runHere(project, ['-p', 'look', '-w', name], api.url, { cwd });
+  await project.git('worktree', 'add', '-q', beside('kept'), '-b', 'ouro/kept');
+  await rm(beside('kept'), { recursive: true });
+  expect(await run('kept')).toMatchObject({ code: 0, stderr: expect.stringContaining('on branch ouro/kept') });
+
+  await project.write('../project-worktrees/other/mine.txt', 'mine');
+  const foreign = await run('other');
+  expect(foreign).toMatchObject({ code: 1, stderr: expect.stringContaining('no worktree of this repository') });
+
+  await project.write('fresh/notes.txt', 'new');
+  await runHere(project, ['trust'], undefined, { cwd: join(project.dir, 'fresh') });
+  expect(await run('idea', join(project.dir, 'fresh'))).toMatchObject({ code: 0, stdout: 'Done.\n' });
+  // The hook at the end still has its folder.
+  const hooks = { SessionEnd: [{ hooks: [{ type: 'command', command: `pwd > ${project.dir}/end.txt` }] }] };
+  await runHere(project, ['-p', 'look', '-w', 'idea', '--settings', JSON.stringify({ hooks })], api.url);
+  expect(await project.read('end.txt')).toBe(`${beside('idea')}\n`);
+  expect((await project.git('worktree', 'list')).trim().split('\n')).toHaveLength(1);
 });
 
 test('a name that is none, and a folder without a repository, are told', async () => {
