@@ -9,6 +9,7 @@ import { createMemory } from '../prompt/memory-files.ts';
 import { createSystemPrompt, renderSystem } from '../prompt/system-prompt.ts';
 import type { Earlier } from './earlier.ts';
 import type { Environment } from './environment.ts';
+import { headBranch } from './head-branch.ts';
 import type { LiveState } from './live-state.ts';
 import type { Extensions } from './load-extensions.ts';
 import { repositoryRoot } from './repository-root.ts';
@@ -34,9 +35,14 @@ export function makePrompt(wiring: PromptWiring) {
   const { options, environment, cwd, live, extensions } = wiring;
   let touched: string[] = [];
   let compared = false;
+  const root = repositoryRoot(cwd);
+  let branch: string | undefined;
+  const lookAtBranch = async () => {
+    branch = wiring.trusted() ? await headBranch(root) : undefined;
+  };
   const memory = createMemory({
     cwd: () => live.now().cwd,
-    root: repositoryRoot(cwd),
+    root,
     home: environment.home,
     managedFile: '/etc/ouro/CLAUDE.md',
     userFiles: [join(environment.ouroHome, 'CLAUDE.md'), join(environment.ouroHome, 'AGENTS.md')],
@@ -116,6 +122,7 @@ export function makePrompt(wiring: PromptWiring) {
       memory,
       todos: () => live.now().todos,
       date: today,
+      branch: () => branch,
       mode: () => live.now().mode,
       catalog: () => ({ ...listed(), tools: wiring.tools(), mcpInstructions: wiring.mcpInstructions() }),
       backgroundNews: () => {
@@ -131,12 +138,15 @@ export function makePrompt(wiring: PromptWiring) {
     system,
     memory,
     async ready() {
-      await Promise.all([system.ready(), compareMemory()]);
+      await Promise.all([system.ready(), compareMemory(), lookAtBranch()]);
       attachments.begin();
     },
     /** What a resume must not tell again. */
     told: () => ({ told: attachments.told(), memoryTold }),
-    collect: attachments.collect,
+    async collect() {
+      await lookAtBranch();
+      return attachments.collect();
+    },
     /** A compaction took what was told with it. */
     retell(): void {
       attachments.retell();

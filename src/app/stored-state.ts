@@ -6,6 +6,7 @@ const listed = z.array(z.object({ name: z.string(), description: z.string() }));
 
 const told = z.object({
   date: z.string(),
+  branch: z.string().optional(),
   mode: z.enum(['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions']),
   catalog: z.object({
     skills: listed,

@@ -1,6 +1,7 @@
 import type { Todo } from '../contracts/display.ts';
 import type { PermissionMode } from '../contracts/permission.ts';
 import { type Catalog, catalogChanges } from './catalog-changes.ts';
+import { plain } from './environment.ts';
 import { type MemoryFile, renderMemoryFile } from './memory-text.ts';
 import { modeWords } from './mode-words.ts';
 import { reminder } from './reminder.ts';
@@ -27,6 +28,8 @@ export type AttachmentParts = {
   };
   readonly todos: () => readonly Todo[];
   readonly date: () => string;
+  /** Absent where there is no repository. */
+  readonly branch?: () => string | undefined;
   readonly mode: () => PermissionMode;
   readonly catalog: () => Catalog;
   /** News of background shells and sub-agents, each handed over once. */
@@ -36,6 +39,7 @@ export type AttachmentParts = {
 /** What the model has been told already: kept with the session, so that a resume does not repeat it. */
 export type Told = {
   readonly date: string;
+  readonly branch?: string | undefined;
   readonly mode: PermissionMode;
   readonly catalog: Catalog;
 };
@@ -58,7 +62,11 @@ export function createAttachments(
   forget(): void;
   told(): Told | undefined;
 } {
-  const now = (): Told => ({ date: parts.date(), mode: parts.mode(), catalog: parts.catalog() });
+  const now = (): Told => {
+    const branch = parts.branch?.();
+    const standing = { date: parts.date(), mode: parts.mode(), catalog: parts.catalog() };
+    return branch === undefined ? standing : { ...standing, branch };
+  };
   const filesTold = new Map<string, string>();
   let told = before;
   // The mode is never part of the prompt, so a resumed conversation that was compacted hears of it again.
@@ -107,6 +115,7 @@ export function createAttachments(
     told = current;
     return [
       ...(current.date === previous.date ? [] : [`The date is now ${current.date}.`]),
+      ...branchNews(previous.branch, current.branch),
       ...(current.mode === previous.mode ? [] : [modeWords(current.mode)]),
       ...catalogChanges(previous.catalog, current.catalog),
     ];
@@ -137,6 +146,11 @@ export function createAttachments(
     },
     told: () => told,
   };
+}
+
+/** Somebody else switched it: files may read differently now. */
+function branchNews(before: string | undefined, now: string | undefined): readonly string[] {
+  return now === undefined || before === undefined || now === before ? [] : [`The git branch is now ${plain(now)}.`];
 }
 
 /** A conversation begins in the ordinary mode; any other one has to be told. */

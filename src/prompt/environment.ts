@@ -50,7 +50,7 @@ function gitLines({ branch, changes, commits }: GitSnapshot): readonly string[] 
 }
 
 /** Names and subjects were written by anybody: one line each, no control characters, not too long. */
-function plain(text: string): string {
+export function plain(text: string): string {
   const line = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').toWellFormed();
   return line.length > MAX_LINE_CHARS ? `${line.slice(0, MAX_LINE_CHARS).toWellFormed()}…` : line;
 }

@@ -204,7 +204,7 @@ test('/btw that gets no answer says why; a summary that is asked for again is to
   ]);
 });
 
-test('what changes comes with the latest words and never by rewriting: mode, files, memory, nested memory', async () => {
+test('what changes comes with the latest words and never by rewriting: mode, files, memory, nested memory, branch', async () => {
   const turns = [
     calls(toolUse('Read', { file_path: join(project.dir, 'pkg/a.ts') })),
     says('read'),
@@ -219,9 +219,11 @@ test('what changes comes with the latest words and never by rewriting: mode, fil
   await project.write('pkg/a.ts', 'changed');
   await project.write('CLAUDE.md', 'Use spaces everywhere.');
   for (const file of ['pkg/a.ts', 'CLAUDE.md']) await utimes(join(project.dir, file), 1, 1);
+  await project.write('.git/HEAD', 'ref: refs/heads/fix/lexer\n');
   await conversation.agent.prompt('Look again.');
   const last = JSON.parse(sent(server, -1)).messages.at(-1);
   expect(JSON.stringify(last)).toContain('a.ts was changed outside');
+  expect(JSON.stringify(last)).toContain('The git branch is now fix/lexer.');
   expect(JSON.stringify(last)).toContain('Use spaces everywhere.');
   expect(JSON.stringify(JSON.parse(sent(server, 2)).messages.at(-1)).toLowerCase()).toContain('plan');
   expect(await command('cache')).toContain('each beginning with the bytes of the one before');
@@ -318,6 +320,7 @@ test('a resume goes on with the bytes it had, in another mode and after midnight
     { session: { kind: 'continue', fork: 'same' } },
   );
   again.conversation.setMode('plan');
+  await project.write('.git/HEAD', 'ref: refs/heads/other\n');
   await project.write('CLAUDE.md', 'Written by somebody else.');
   await again.conversation.agent.prompt('Three.');
   const before = JSON.parse(sent(first.server, -1));
@@ -327,6 +330,7 @@ test('a resume goes on with the bytes it had, in another mode and after midnight
   expect(bare(after.tools)).toBe(bare(before.tools));
   expect(bare(after.messages.slice(0, before.messages.length))).toBe(bare(before.messages));
   expect(JSON.stringify(after.messages.at(-1))).toContain('Written by somebody else.');
+  expect(JSON.stringify(after.messages.at(-1))).toContain('The git branch is now other.');
   expect(await again.command('compact')).toContain('Made room');
   await again.conversation.agent.prompt('Four.');
   expect(sent(again.server, -1)).toContain('"Never rename the API."');

@@ -35,6 +35,20 @@ test('a file changed on disk is told once for each of its states', async () => {
   expect(await collect()).toEqual([told('a.ts was deleted outside this conversation after you read it.')]);
 });
 
+test('a branch that somebody switched is told once; one that is gone or was never known is not', async () => {
+  let branch: string | undefined = 'main';
+  const { begin, collect, told: toldSoFar } = createAttachments({ ...quiet, branch: () => branch });
+  begin();
+  expect(await collect()).toEqual([]);
+  branch = 'fix/lexer\u0007';
+  expect(await collect()).toEqual([told('The git branch is now fix/lexer .')]);
+  expect(await collect()).toEqual([]);
+  const resumed = createAttachments({ ...quiet, branch: () => 'main' }, toldSoFar());
+  expect(await resumed.collect()).toEqual([told('The git branch is now main.')]);
+  const silent = createAttachments({ ...quiet, branch: () => undefined }, toldSoFar());
+  expect(await silent.collect()).toEqual([]);
+});
+
 test('midnight, another mode and a new catalog are each told once', async () => {
   const state = { date: '2026-11-21', mode: 'default' as const satisfies 'default' | 'plan', catalog: CATALOG };
   let now: { date: string; mode: 'default' | 'plan'; catalog: Catalog } = state;
