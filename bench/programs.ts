@@ -1,5 +1,7 @@
+import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { type ApiServer, type Script, startApiServer } from '../test/support/api/server.ts';
 import { bareEnvironment, terminalEnvironment } from '../test/support/environment.ts';
 import { LAUNCHER } from '../test/support/run-ouro.ts';
@@ -9,7 +11,6 @@ import { openTerminal, type VirtualTerminal } from '../test/support/virtual-term
 export type Used = {
   readonly wallMs: number;
   readonly cpuMs: number;
-  readonly peakMb: number;
   readonly stdout: string;
 };
 
@@ -30,9 +31,28 @@ export async function timed(command: readonly string[], project: TempProject, ap
   return {
     wallMs,
     cpuMs: Number(usage?.cpuTime.total ?? 0) / 1000,
-    peakMb: (usage?.maxRSS ?? 0) / 2 ** 20,
     stdout,
   };
+}
+
+/**
+ * The most memory a command held, looked at every millisecond: what the system counts for a child includes the
+ * memory of whoever started it.
+ */
+export async function peakMemoryMb(
+  [file = '', ...args]: readonly string[],
+  project: TempProject,
+  apiUrl?: string,
+): Promise<number> {
+  const child = spawn(file, args, { cwd: project.dir, env: bareEnvironment(project, apiUrl), stdio: 'ignore' });
+  const { pid } = child;
+  let peak = 0;
+  while (pid !== undefined && child.exitCode === null && child.signalCode === null) {
+    const { peak: now } = await memoryMb(pid).catch(() => ({ peak: 0 }));
+    peak = Math.max(peak, now);
+    await setTimeout(1);
+  }
+  return peak;
 }
 
 /** A project, an API and whatever else a measure needs, gone afterwards. */
