@@ -9,6 +9,7 @@ import type { ConversationParts } from './conversation-parts.ts';
 import { keepSetting } from './keep-setting.ts';
 import { textOf } from './read-settings.ts';
 import { createStatusLine } from './status-line-script.ts';
+import { createThemeFiles } from './theme-files.ts';
 
 type FaceWiring = {
   readonly ouroHome: string;
@@ -46,7 +47,9 @@ export function faceOf({ environment, loaded, live, meter, choice, agent, branch
 const keybindings = z.record(z.string(), z.string());
 
 /** What a face may know and keep: how a person wants it to look, and to be used. */
-function makeFace(wiring: FaceWiring): Required<Pick<Conversation, 'faceSettings' | 'keepSetting' | 'statusLine'>> {
+function makeFace(
+  wiring: FaceWiring,
+): Required<Pick<Conversation, 'faceSettings' | 'keepSetting' | 'themes' | 'statusLine'>> {
   return {
     async faceSettings() {
       const settings = wiring.settings();
@@ -58,6 +61,7 @@ function makeFace(wiring: FaceWiring): Required<Pick<Conversation, 'faceSettings
       return { ...settings, keybindings: { ...fromFile, ...settings.keybindings } };
     },
     keepSetting: (key, value) => keepSetting(wiring.ouroHome, key, value),
+    themes: createThemeFiles(join(wiring.ouroHome, 'themes')),
     statusLine: createStatusLine(wiring),
   };
 }

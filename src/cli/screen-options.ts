@@ -4,7 +4,6 @@ import { keymapOf } from '../ui/keymap.ts';
 import { ownKeys } from '../ui/keys/own-keys.ts';
 import type { ScreenOptions } from '../ui/run/screen-options.ts';
 import { notifyBy } from '../ui/terminal/announcer.ts';
-import { THEME_NAMES } from '../ui/theme.ts';
 import type { Beginning } from './ask-first.ts';
 
 /** What a screen begins with. */
@@ -21,7 +20,7 @@ export function screenOptions(
   const { keys, problems } = ownKeys(settings.keybindings ?? {});
   return {
     ...screenLook(environment),
-    theme: THEME_NAMES.find((name) => name === settings.theme) ?? 'auto',
+    theme: settings.theme ?? 'auto',
     glyphs: settings.ascii !== true && /utf-?8/i.test(term.locale) ? 'unicode' : 'ascii',
     motion: isCi || settings.reducedMotion === true ? 'reduced' : 'full',
     prose: settings.wrap ?? 'words',

@@ -1,7 +1,7 @@
 import type { Agent, Prompt } from './agent.ts';
 import type { CommandInfo, CommandOutcome } from './command.ts';
 import type { Todo } from './display.ts';
-import type { FaceSettings, KeptChoice } from './face-settings.ts';
+import type { FaceSettings, KeptChoice, ThemesPort } from './face-settings.ts';
 import type { ControlPort } from './host.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { Usage } from './message.ts';
@@ -57,6 +57,7 @@ export type Conversation = {
   faceSettings?(): Promise<FaceSettings>;
   /** Writes a choice made on the screen into the person's own settings. */
   keepSetting?(key: KeptChoice, value: string): Promise<void>;
+  readonly themes?: ThemesPort;
   /** What the person's own script says in place of the status line; `undefined` without one. */
   statusLine?(): Promise<string | undefined>;
   draft: DraftPort;

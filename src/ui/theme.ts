@@ -1,18 +1,21 @@
 /** The colours of the screen, by meaning. Nothing is drawn in a colour that is not one of these. */
-export type ThemeToken =
-  | 'text'
-  | 'dim'
-  | 'accent'
-  | 'user'
-  | 'ok'
-  | 'warn'
-  | 'error'
-  | 'add'
-  | 'del'
-  | 'addBg'
-  | 'delBg'
-  | 'code'
-  | 'select';
+export const THEME_TOKENS = [
+  'text',
+  'dim',
+  'accent',
+  'user',
+  'ok',
+  'warn',
+  'error',
+  'add',
+  'del',
+  'addBg',
+  'delBg',
+  'code',
+  'select',
+] as const;
+
+export type ThemeToken = (typeof THEME_TOKENS)[number];
 
 export type AnsiColor = 'red' | 'green' | 'yellow' | 'blue' | 'magenta' | 'cyan';
 
@@ -25,6 +28,12 @@ export type Look = {
 };
 
 export type Theme = { readonly name: ThemeName; readonly looks: Readonly<Record<ThemeToken, Look>> };
+
+/** What a person has changed of a theme. */
+export type OwnTheme = {
+  readonly base: ThemeName | 'auto';
+  readonly looks: Readonly<Partial<Record<ThemeToken, Look>>>;
+};
 
 export const THEME_NAMES = ['dark', 'light', 'dark-cvd', 'light-cvd', 'ansi', 'no-color'] as const;
 
@@ -136,4 +145,11 @@ export function resolveTheme(wanted: ThemeName | 'auto', { depth, background }: 
   if (name === 'no-color' || (depth !== '16' && name !== 'ansi')) return { name, looks: LOOKS[name] };
   // Cyan is unreadable on white, and blue on black.
   return { name: 'ansi', looks: background === 'light' ? { ...ANSI, accent: { color: 'blue' } } : ANSI };
+}
+
+/** A theme of one's own over the one it begins with; where there are few colours, only that one. */
+export function resolveOwnTheme({ base, looks }: OwnTheme, surroundings: ThemeSurroundings): Theme {
+  const theme = resolveTheme(base, surroundings);
+  const isColorful = surroundings.depth === '256' || surroundings.depth === 'truecolor';
+  return isColorful ? { ...theme, looks: { ...theme.looks, ...looks } } : theme;
 }

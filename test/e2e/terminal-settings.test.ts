@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { calls, later, says, text, toolUse } from '../support/api/reply.ts';
@@ -87,4 +87,24 @@ test.each([
   if ('NO_COLOR' in env) expect(painted).not.toMatch(/\x1b\[[\d;]*(?:3[0-8]|4[0-8]|9[0-7])(?:;[\d;]*)?m/);
   if ('LANG' in env) expect(painted.replaceAll(/\x1b\][^\x07]*\x07/g, '')).toMatch(/^[\x00-\x7f]*$/);
   expect(painted).not.toMatch(/\x1b\[[23]J/);
+});
+
+test('a theme of one’s own is drawn with, and drawn anew when its file is saved; a fault in it is told', async () => {
+  await using ouro = await openOuro([]);
+  const { terminal, project } = ouro;
+  const folder = join(project.ouroHome, 'themes');
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'mine.json'), '{ "base": "light", "accent": "#010203" }');
+  terminal.type('/theme');
+  await terminal.waitForText(/^> \/theme/m);
+  terminal.press('enter');
+  await terminal.waitForText(/mine +yours/);
+  terminal.type('mine');
+  await terminal.waitForText(/1 of \d+/);
+  terminal.press('enter');
+  await terminal.waitForScreen(() => terminal.bytes().includes('38;2;1;2;3m'));
+  await writeFile(join(folder, 'mine.json'), '{ "accent": "#040506" }');
+  await terminal.waitForScreen(() => terminal.bytes().includes('38;2;4;5;6m'));
+  await writeFile(join(folder, 'mine.json'), '{ "acent": "#040506" }');
+  await terminal.waitForText(/mine\.json is no theme: there is no\s+"acent"/);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { resolveTheme, type THEME_NAMES, type ThemeToken } from '../../src/ui/theme.ts';
+import { readOwnTheme } from '../../src/ui/own-theme.ts';
+import { resolveOwnTheme, resolveTheme, type THEME_NAMES, type ThemeToken } from '../../src/ui/theme.ts';
 import { channelsOf, createPaint } from '../../src/ui/theme-paint.ts';
 
 const FOREGROUNDS: readonly ThemeToken[] = ['dim', 'accent', 'user', 'ok', 'warn', 'error', 'add', 'del', 'code'];
@@ -102,6 +103,29 @@ describe('themes', () => {
     });
     expect(resolveTheme('auto', { depth: '256', background: 'light' }).name).toBe('light');
     expect(resolveTheme('no-color', { depth: 'truecolor', background: 'dark' }).name).toBe('no-color');
+  });
+});
+
+describe('a theme of one’s own', () => {
+  const read = (value: unknown) => readOwnTheme({ name: 'mine', path: '/t/mine.json', text: JSON.stringify(value) });
+
+  test('changes the tokens it names; the rest is what it begins with', () => {
+    const mine = read({ base: 'light', accent: '#ff8800', user: { color: 'cyan', bold: true } });
+    if (!mine.ok) throw new Error(mine.why);
+    const theme = resolveOwnTheme(mine.theme, { depth: 'truecolor', background: 'dark' });
+    expect(theme.looks.accent).toEqual({ color: '#ff8800' });
+    expect(theme.looks.user).toEqual({ color: 'cyan', bold: true });
+    expect(theme.looks.ok).toEqual(resolveTheme('light', { depth: 'truecolor', background: 'dark' }).looks.ok);
+    expect(resolveOwnTheme(mine.theme, { depth: 'none', background: 'dark' }).name).toBe('no-color');
+  });
+
+  test('says in a sentence what is wrong with it', () => {
+    const why = (value: unknown) => JSON.stringify(read(value));
+    expect(why({ acent: '#ff8800' })).toContain('there is no \\"acent\\". There are: text, dim, accent');
+    expect(why({ accent: '\u001b[31m' })).toContain('accent is a colour like');
+    expect(why({ base: 'pink' })).toContain('base is one of auto, dark, light');
+    expect(why(['dark'])).toContain('is no theme');
+    expect(JSON.stringify(readOwnTheme({ name: 'x', path: '/t/x.json', text: '{' }))).toContain('/t/x.json is no JSON');
   });
 });
 

@@ -13,6 +13,7 @@ export function createLinearOutput(write: (text: string) => void, drawing: () =>
     drawing,
     repaint: nothing,
     setTheme: nothing,
+    setOwnThemes: nothing,
     setBackground: nothing,
     tryTheme: nothing,
     loadColors: async () => undefined,

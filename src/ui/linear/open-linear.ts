@@ -12,6 +12,7 @@ import { bannerLines, factsOf } from '../run/facts.ts';
 import { hearMessages } from '../run/hear-messages.ts';
 import { createInOrder } from '../run/in-order.ts';
 import type { OpenScreen, ScreenTerminal } from '../run/open-screen.ts';
+import { createOwnThemes } from '../run/own-themes.ts';
 import { runEffect } from '../run/run-effect.ts';
 import type { ScreenOptions } from '../run/screen-options.ts';
 import { createSessionList } from '../run/session-list.ts';
@@ -65,10 +66,12 @@ export function openLinear(conversation: Conversation, terminal: ScreenTerminal,
     nowMs: options.now,
   });
   const heard = hearMessages(conversation.agent);
+  const output = createLinearOutput(write, drawing);
   const host: EffectHost = {
     conversation,
-    output: createLinearOutput(write, drawing),
+    output,
     sessions: createSessionList({ conversation, change }),
+    themes: createOwnThemes({ conversation, output, change, repaint: () => undefined }),
     now: () => view,
     messages: () => heard.all(),
     change,

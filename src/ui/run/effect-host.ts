@@ -2,6 +2,7 @@ import type { Conversation } from '../../contracts/conversation.ts';
 import type { Message } from '../../contracts/message.ts';
 import type { ViewState } from '../view/view-state.ts';
 import type { InOrder } from './in-order.ts';
+import type { OwnThemes } from './own-themes.ts';
 import type { ScreenOutput } from './screen-output.ts';
 import type { SessionList } from './session-list.ts';
 
@@ -19,6 +20,7 @@ export type EffectHost = {
   readonly conversation: Conversation;
   readonly output: ScreenOutput;
   readonly sessions: SessionList;
+  readonly themes: OwnThemes;
   readonly now: () => ViewState;
   /** Everything that was said, the running turn included. */
   readonly messages: () => readonly Message[];

@@ -9,6 +9,7 @@ import { backgroundOf } from '../terminal/background.ts';
 import { createKeyboard, type TerminalIn } from '../terminal/keyboard.ts';
 import { ASK_BACKGROUND, MODES_OFF, MODES_ON } from '../terminal/modes.ts';
 import type { TerminalOut } from '../terminal/stage.ts';
+import { THEME_NAMES } from '../theme.ts';
 import { holdsCode } from '../view/holds-code.ts';
 import { reduceView } from '../view/reduce-view.ts';
 import { initialView, isBusy, printing, type ViewState } from '../view/view-state.ts';
@@ -18,6 +19,7 @@ import { bannerLines, factsOf } from './facts.ts';
 import { hearMessages } from './hear-messages.ts';
 import { createInOrder } from './in-order.ts';
 import { createLending } from './lend-terminal.ts';
+import { createOwnThemes } from './own-themes.ts';
 import { createPace } from './pace.ts';
 import { isPicturePath, pastePicture } from './paste-image.ts';
 import { resumedItems } from './resumed-items.ts';
@@ -56,10 +58,16 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
 
   const heard = hearMessages(conversation.agent);
   const pace = createPace(flush);
+  const repaint = () => {
+    output.repaint();
+    flush();
+  };
+  const themes = createOwnThemes({ conversation, output, change, repaint });
   const host: EffectHost = {
     conversation,
     output,
     sessions: createSessionList({ conversation, change }),
+    themes,
     now: () => view,
     messages: () => heard.all(),
     change,
@@ -67,10 +75,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
     leave,
     suspend: () => lending.suspend(),
     editExternally: () => lending.editExternally(),
-    repaint() {
-      output.repaint();
-      flush();
-    },
+    repaint,
   };
 
   /** Prints what is finished and draws what is not, in one go. The first code waits for its colours. */
@@ -162,10 +167,12 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
   const keyboard = createKeyboard(terminal.in, hear);
   const { editor } = options;
   const lending = createLending({ output, keyboard, now: () => view, change, editor });
-  terminal.out.write(options.theme === 'auto' && options.depth !== 'none' ? MODES_ON + ASK_BACKGROUND : MODES_ON);
+  const isAsked = options.depth !== 'none' && !THEME_NAMES.some((name) => name === options.theme);
+  terminal.out.write(isAsked ? MODES_ON + ASK_BACKGROUND : MODES_ON);
   keyboard.open();
   askScript();
   flush();
+  void themes.use(options.theme).catch(() => undefined); // The terminal's own colours will do.
   void recallDraft(conversation, change, options.now()).catch(() => undefined); // No draft is no reason not to begin.
   if (options.opens === 'sessions') void host.sessions.open('folder');
   if (options.prompt !== undefined) {
@@ -181,6 +188,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
       isClosed = true;
       clearTimeout(clock);
       unsubscribe();
+      themes.close();
       keyboard.close();
       output.close();
       terminal.out.write(MODES_OFF);

@@ -27,7 +27,7 @@ function open(purpose: PickerPurpose, choices: readonly Choice[], host: EffectHo
   });
 }
 
-async function choicesOf(purpose: PickerPurpose, { conversation }: EffectHost): Promise<readonly Choice[]> {
+async function choicesOf(purpose: PickerPurpose, { conversation, themes }: EffectHost): Promise<readonly Choice[]> {
   switch (purpose) {
     case 'model':
       return conversation.models().map(({ id, label, contextWindow, price }) => ({
@@ -36,7 +36,10 @@ async function choicesOf(purpose: PickerPurpose, { conversation }: EffectHost): 
         detail: `${label}, ${formatTokens(contextWindow)}${price === undefined ? '' : `, $${price.input}/$${price.output} per million`}`,
       }));
     case 'theme':
-      return ['auto', ...THEME_NAMES].map((name) => ({ id: name, label: name, detail: '' }));
+      return [
+        ...['auto', ...THEME_NAMES].map((name) => ({ id: name, label: name, detail: '' })),
+        ...(await themes.load()).map((name) => ({ id: name, label: name, detail: 'yours' })),
+      ];
     case 'rewind':
       return (await conversation.checkpoints()).toReversed().map(({ id, prompt, at, files }) => ({
         id,
@@ -61,7 +64,7 @@ export async function pick(purpose: PickerPurpose, id: string, host: EffectHost)
       return set.ok ? say(`Model is ${set.model} from the next turn on.`) : say(set.why, 'warn');
     }
     case 'theme':
-      host.output.setTheme(id);
+      await host.themes.use(id);
       await conversation.keepSetting?.('theme', id);
       return host.repaint();
     case 'rewind': {

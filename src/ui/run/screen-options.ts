@@ -1,12 +1,13 @@
 import type { Keymap } from '../keymap.ts';
 import type { NotifyBy } from '../terminal/announcer.ts';
-import type { ColorDepth, ThemeName } from '../theme.ts';
+import type { ColorDepth } from '../theme.ts';
 
 /** Everything a screen is told about its surroundings and the person's wishes, as plain values. */
 export type ScreenOptions = {
   readonly depth: ColorDepth;
   readonly background: 'dark' | 'light';
-  readonly theme: ThemeName | 'auto';
+  /** One of ours, `auto`, or one of the person's own. */
+  readonly theme: string;
   readonly glyphs: 'unicode' | 'ascii';
   readonly motion: 'full' | 'reduced';
   readonly prose: 'words' | 'terminal';

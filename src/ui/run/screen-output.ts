@@ -4,7 +4,7 @@ import type { Highlight } from '../markdown/highlight.ts';
 import { drawScreen } from '../screen/draw-screen.ts';
 import { inAscii } from '../terminal/in-ascii.ts';
 import { createStage, type TerminalOut } from '../terminal/stage.ts';
-import { resolveTheme, THEME_NAMES } from '../theme.ts';
+import { type OwnTheme, resolveOwnTheme, resolveTheme, THEME_NAMES } from '../theme.ts';
 import { createPaint } from '../theme-paint.ts';
 import type { ViewState } from '../view/view-state.ts';
 import { createAlternateScreen } from '../viewer/alternate-screen.ts';
@@ -22,6 +22,8 @@ export type ScreenOutput = {
   drawing(): Drawing;
   repaint(): void;
   setTheme(name: string): void;
+  /** The themes a person has written. */
+  setOwnThemes(themes: ReadonlyMap<string, OwnTheme>): void;
   /** The terminal has said, or changed, how bright its background is. */
   setBackground(background: 'dark' | 'light'): void;
   /** Draws with a theme for the time being; without a name, with the chosen one. */
@@ -55,9 +57,12 @@ export function createScreenOutput(
   const printer = createPrinter(options.prose, options.title);
   const glyphs = options.glyphs === 'ascii' ? ASCII_GLYPHS : UNICODE_GLYPHS;
   let { background } = options;
+  let ownThemes: ReadonlyMap<string, OwnTheme> = new Map();
   const painter = (name: string) => {
+    const own = ownThemes.get(name);
+    const around = { depth: options.depth, background };
     const wanted = THEME_NAMES.find((one) => one === name) ?? 'auto';
-    return createPaint(resolveTheme(wanted, { depth: options.depth, background }), options.depth);
+    return createPaint(own === undefined ? resolveTheme(wanted, around) : resolveOwnTheme(own, around), options.depth);
   };
   let chosen: string = options.theme;
   let paint = painter(chosen);
@@ -127,6 +132,10 @@ export function createScreenOutput(
     setTheme(name) {
       chosen = name;
       paint = painter(name);
+    },
+    setOwnThemes(themes) {
+      ownThemes = themes;
+      paint = painter(chosen);
     },
     setBackground(next) {
       background = next;
