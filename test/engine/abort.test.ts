@@ -142,9 +142,12 @@ test('ESC at a permission question interrupts without running the call', async (
   expect(ran).toBe(false);
 });
 
-test('ESC during compaction drops its result and leaves the messages as they were', async () => {
+test.each([
+  ['of a request that did not fit', tooLong()],
+  ['of a reply that ran into the end of the window', says('and then', 'model_context_window_exceeded')],
+])('ESC during the compaction %s drops its result and leaves the messages as they were', async (_of, reply) => {
   const context = { ...roomyContext, compact: () => new Promise<never>(() => undefined) };
-  const deps = scripted([tooLong()], { context });
+  const deps = scripted([reply], { context });
   const { result, history } = await abortedAt(
     deps,
     (event) => event.type === 'status' && event.status === 'compacting',
@@ -225,7 +228,7 @@ test('ESC during auto-compaction drops its result, and nothing is sent', async (
     compact: () => new Promise(() => undefined),
   };
   const deps = scripted([says('never')], { context });
-  const { result, history, events } = await abortedAt(
+  const { result, history } = await abortedAt(
     deps,
     (event) => event.type === 'status' && event.status === 'compacting',
   );

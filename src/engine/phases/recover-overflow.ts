@@ -29,6 +29,7 @@ export async function* recoverOverflow(
   const result = await untilAborted(deps.context.compact(state.messages, 'reactive', signal), signal);
   if (result === undefined) {
     yield { type: 'recovery_end', recovery: 'reactive_compact_retry', outcome: 'released', detail: 'stopped' };
+    yield* bury(turn, 'It did not fit, and was not asked for again.');
     return stop(state, { reason: 'aborted_streaming' });
   }
   if (!result.ok) {
