@@ -25,10 +25,10 @@ export type Difference = {
   readonly now: string;
 };
 
-type Stripped = QueryState['stripped'];
+export type Stripped = QueryState['stripped'];
 
 /** What the API refused once may have been left out; nothing else makes a request differ from its conversation. */
-const STRIPPED: readonly Stripped[] = [
+export const STRIPPED: readonly Stripped[] = [
   { thinking: false, images: false },
   { thinking: true, images: false },
   { thinking: false, images: true },
@@ -52,6 +52,9 @@ export type Walked = {
   readonly record: SessionRecord;
   readonly recorded: RequestDigest | undefined;
   readonly builds: readonly string[];
+  /** The conversation as it stood then, and what its requests begin with. */
+  readonly messages: readonly Message[];
+  readonly prompt: Kept['prompt'];
 };
 
 export function* walkRequests(records: readonly SessionRecord[]): Generator<Walked, void> {
@@ -69,7 +72,8 @@ export function* walkRequests(records: readonly SessionRecord[]): Generator<Walk
     const view = visible(rebuilding.messages()).flatMap((message) => decisions.viewOf(message) ?? []);
     const build = (stripped: Stripped) =>
       requestBytes(rebuilt(view, recorded?.rest ?? {}, rebuilding.kept(), stripped));
-    yield { record, recorded, builds: STRIPPED.slice(0, healed ? undefined : 1).map(build) };
+    const builds = STRIPPED.slice(0, healed ? undefined : 1).map(build);
+    yield { record, recorded, builds, messages: [...rebuilding.messages()], prompt: rebuilding.kept().prompt };
   }
 }
 
@@ -79,7 +83,8 @@ export function sameBuild(recorded: RequestDigest, builds: readonly string[]): n
   return at === -1 ? undefined : at;
 }
 
-function visible(messages: readonly Message[]): readonly Message[] {
+/** What stands behind the last summary. */
+export function visible(messages: readonly Message[]): readonly Message[] {
   return messages.slice(
     Math.max(
       0,
@@ -96,16 +101,22 @@ function rebuilt(
   stripped: Stripped,
 ): ModelRequest {
   const head = prompt === undefined ? { system: [], tools: [] } : readPrompt(prompt);
-  const model = String(rest.model);
-  const betas = Array.isArray(rest.betas) ? rest.betas.map(String) : [];
-  const thinking = typeof rest.thinkingBudgetTokens === 'number' ? rest.thinkingBudgetTokens : undefined;
   const deps = queryDeps({
     model: createReplayPort([]),
-    config: { chain: [{ model }], effort: effortOf(rest.effort), thinkingBudgetTokens: thinking, betas },
+    config: { ...requestConfig(rest), chain: [{ model: String(rest.model) }] },
     toolSpecs: () => head.tools,
   });
   const state = { modelIndex: 0, maxOutputTokensOverride: Number(rest.maxOutputTokens), stripped };
   return buildRequest(view, state, { ...deps, system: () => head.system });
+}
+
+/** The settings a request was made with. */
+export function requestConfig(rest: JsonObject) {
+  return {
+    effort: effortOf(rest.effort),
+    thinkingBudgetTokens: typeof rest.thinkingBudgetTokens === 'number' ? rest.thinkingBudgetTokens : undefined,
+    betas: Array.isArray(rest.betas) ? rest.betas.map(String) : [],
+  };
 }
 
 const EFFORTS: readonly Effort[] = ['off', 'low', 'medium', 'high', 'max'];
@@ -120,7 +131,8 @@ function unreadable(request: number): Difference {
 
 const SHOWN_CHARS = 400;
 
-function firstDifference(request: number, recorded: RequestDigest, bytes: string): Difference {
+/** Where a request begins to be another one. */
+export function firstDifference(request: number, recorded: RequestDigest, bytes: string): Difference {
   const now = digestOf(bytes);
   const parts: { readonly [name: string]: unknown } = JSON.parse(bytes);
   const show = (value: unknown) => (JSON.stringify(value) ?? 'nothing').slice(0, SHOWN_CHARS);

@@ -16,7 +16,7 @@ import {
 import { storyOf } from '../session/story.ts';
 import type { Environment } from './environment.ts';
 import { makeCapsule } from './make-capsule.ts';
-import { type Replay, replaySession } from './replay-session.ts';
+import { type Rerun, rerunSession } from './rerun-session.ts';
 
 export { EXPORT_FORMATS, type ExportFormat } from '../session/export-session.ts';
 export type { SessionSummary } from '../session/store.ts';
@@ -36,7 +36,7 @@ export type SessionArchive = {
   exported(session: SessionSummary, format: ExportFormat): Promise<string>;
   capsule(session: SessionSummary): Promise<string>;
   /** Of a session, or of the file of a capsule. */
-  replay(path: string): Promise<Replay>;
+  replay(path: string): Promise<Rerun>;
   prune(days: number, mode: 'delete' | 'preview'): Promise<readonly SessionSummary[]>;
 };
 
@@ -74,7 +74,7 @@ export function openArchive({ ouroHome, home }: Pick<Environment, 'ouroHome' | '
       const { records } = await readTranscript(session.path);
       return makeCapsule(records, { home, user: userName() });
     },
-    replay: async (path) => replaySession((await readTranscript(path)).records),
+    replay: async (path) => rerunSession((await readTranscript(path)).records),
     prune: (days, mode) => pruneSessions(ouroHome, { days, nowMs: Date.now(), mode }),
   };
 }

@@ -83,6 +83,8 @@ test('a damaged session is counted, told, repaired beside its old file, and goes
   expect(await readFile(`${path}.damaged`, 'utf8')).toContain('\0');
 });
 
+const SAME = '2 requests, every byte the same; the loop went the same way in 1 run.\n';
+
 test('a replay builds the same bytes; a capsule of it does too, without secrets; a changed record is found', async () => {
   await project.write('.env', `API_KEY=${SECRET}\n`);
   await talk(
@@ -90,12 +92,12 @@ test('a replay builds the same bytes; a capsule of it does too, without secrets;
     `mail me@example.com that my key is ${SECRET}`,
   );
   const { id, path } = await storedFile(project);
-  expect(await ouro('replay', id)).toMatchObject({ code: 0, stdout: '2 requests, every byte the same.\n' });
+  expect(await ouro('replay', id)).toMatchObject({ code: 0, stdout: SAME });
   await ouro('sessions', 'capsule', id, '--output', 'bug.capsule');
   const capsule = await project.read('bug.capsule');
   expect(capsule).toContain('[secret]');
   for (const hidden of [SECRET, 'me@example.com', project.home]) expect(capsule).not.toContain(hidden);
-  expect(await ouro('replay', 'bug.capsule')).toMatchObject({ code: 0, stdout: '2 requests, every byte the same.\n' });
+  expect(await ouro('replay', 'bug.capsule')).toMatchObject({ code: 0, stdout: SAME });
   const whole = await readFile(path, 'utf8');
   const lines = whole.split('\n');
   const changed = lines.map((line) => (line.includes('"type":"result"') ? line.replace('API_KEY', 'OTHER') : line));
@@ -107,6 +109,16 @@ test('a replay builds the same bytes; a capsule of it does too, without secrets;
   expect(await ouro('replay', 'bug2.capsule')).toMatchObject({
     code: 1,
     stdout: expect.stringMatching(/Request 2 .*message 3/),
+  });
+  await writeFile(path, whole.replace('"reason":"next_turn"', '"reason":"follow_up"'));
+  expect(await ouro('replay', id)).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/Request 1 differs.*the way the loop goes on[\s\S]*next_turn instead of follow_up/),
+  });
+  await writeFile(path, whole.replace('"reason":"completed"', '"reason":"refusal"'));
+  expect(await ouro('replay', id, '--json')).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('"completed instead of refusal"'),
   });
   await writeFile(path, whole);
 });

@@ -228,7 +228,7 @@ test('ESC during auto-compaction drops its result, and nothing is sent', async (
     compact: () => new Promise(() => undefined),
   };
   const deps = scripted([says('never')], { context });
-  const { result, history } = await abortedAt(
+  const { result, history, events } = await abortedAt(
     deps,
     (event) => event.type === 'status' && event.status === 'compacting',
   );

@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { replaySession } from '../../src/app/replay-session.ts';
+import { rerunSession } from '../../src/app/rerun-session.ts';
 import type { SessionRecord } from '../../src/contracts/session.ts';
 import { readRecords } from '../../src/session/read-records.ts';
 import type { TempProject } from './temp-project.ts';
@@ -42,7 +42,8 @@ export async function cutAfter({ path, records }: StoredFile, count: number): Pr
 
 /** Replays every session of a project; what differs is what comes back. */
 export async function replayAll(project: Pick<TempProject, 'ouroHome'>) {
-  const replays = (await storedFiles(project)).map(({ id, records }) => ({ id, ...replaySession(records) }));
+  const files = await storedFiles(project);
+  const replays = await Promise.all(files.map(async ({ id, records }) => ({ id, ...(await rerunSession(records)) })));
   return {
     requests: replays.reduce((all, { requests }) => all + requests, 0),
     different: replays.filter(({ difference }) => difference !== undefined),

@@ -5,7 +5,7 @@ import { sanitize } from '../../lib/sanitize.ts';
 import type { CommandRequest } from '../command-request.ts';
 import { UsageError } from '../usage-error.ts';
 
-/** `ouro replay <session|file>`: are its requests today what they were? Exit code 1 when one is not. */
+/** `ouro replay <session|file>`: does the loop ask today what it asked then? Exit code 1 when it does not. */
 export async function run({ words, flags, io }: CommandRequest): Promise<number> {
   const [wanted] = words;
   if (wanted === undefined) throw new UsageError('Usage: ouro replay <session, or the file of a capsule>');
@@ -20,10 +20,14 @@ export async function run({ words, flags, io }: CommandRequest): Promise<number>
     path = found.session.path;
   }
   const replay = await archive.replay(path);
-  const { requests, difference } = replay;
+  const { requests, difference, runs, driven, notDriven } = replay;
   if (flags.json === true) io.stdout.write(`${JSON.stringify(replay, null, 2)}\n`);
   else if (difference === undefined) {
-    io.stdout.write(`${formatCount(requests, 'request')}, every byte the same.\n`);
+    const rebuilt =
+      driven === runs ? '' : ` of ${runs}; the others were only rebuilt: ${[...new Set(notDriven)].join(', ')}`;
+    io.stdout.write(
+      `${formatCount(requests, 'request')}, every byte the same; the loop went the same way in ${formatCount(driven, 'run')}${rebuilt}.\n`,
+    );
   } else {
     const { request, where, now } = difference;
     io.stdout.write(`Request ${request} differs from its record in ${where}.\nNow it is: ${sanitize(now, 'prompt')}\n`);
