@@ -10,6 +10,7 @@ import { messageOf } from '../lib/errors.ts';
 import { writePrivately } from '../lib/private-file.ts';
 import { sanitize } from '../lib/sanitize.ts';
 import { readLayer } from '../settings/read-layer.ts';
+import { SECRETS } from './environment.ts';
 import { keepSetting } from './keep-setting.ts';
 import { keepTakeOverAnswer } from './take-over-offer.ts';
 
@@ -90,20 +91,31 @@ async function userServers(from: string): Promise<ReturnType<typeof readLayer>> 
   return readLayer(mcpServers === undefined ? '' : JSON.stringify({ mcpServers }), file, 'user');
 }
 
-/** Names of models that mean something here; and no mode that asks nothing comes along unnoticed. */
-function harmless({ $schema: _, model, permissions, ...rest }: Settings): { settings: Settings; left: string[] } {
+/** Names of models that mean something here, no keys, and no mode that asks nothing. */
+function harmless({ $schema: _, model, permissions, env = {}, ...rest }: Settings): {
+  settings: Settings;
+  left: string[];
+} {
   const left: string[] = [];
+  const { ANTHROPIC_BASE_URL: address, ANTHROPIC_MODEL: named, ...others } = env;
   let settings: Settings = rest;
-  if (model !== undefined) {
-    if (/^(?:opus|sonnet|haiku|claude-[\w.-]+)$/.test(model)) settings = { ...settings, model };
-    else left.push(`model: "${model}" is no model ouro knows`);
+  const wanted = model ?? named;
+  if (wanted !== undefined) {
+    if (/^(?:opus|sonnet|haiku|claude-[\w.-]+)$/.test(wanted)) settings = { ...settings, model: wanted };
+    else left.push(`model: "${wanted}" is no model ouro knows`);
   }
+  // What steers the other program by variables steers this one by settings.
+  if (address !== undefined && URL.canParse(address)) settings = { ...settings, baseUrl: address };
+  const keys = Object.keys(others).filter((name) => SECRETS.includes(name));
+  for (const name of keys) left.push(`env.${name}: a key. Set it in your shell, or paste it at the first start`);
+  const kept = Object.entries(others).filter(([name]) => !keys.includes(name));
+  if (kept.length > 0) settings = { ...settings, env: Object.fromEntries(kept) };
   if (permissions !== undefined) {
     const { defaultMode, ...rules } = permissions;
     const bypasses = defaultMode === 'bypassPermissions';
     if (bypasses) left.push('permissions.defaultMode: set bypassPermissions yourself if you want it here, too');
-    const kept = defaultMode === undefined || bypasses ? rules : permissions;
-    if (Object.keys(kept).length > 0) settings = { ...settings, permissions: kept };
+    const tight = bypasses ? rules : permissions;
+    if (Object.keys(tight).length > 0) settings = { ...settings, permissions: tight };
   }
   return { settings, left };
 }

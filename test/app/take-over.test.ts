@@ -10,6 +10,7 @@ const SETTINGS = {
   model: 'opusplan',
   includeCoAuthoredBy: false,
   theme: 'light',
+  env: { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9/gate', ANTHROPIC_AUTH_TOKEN: 'secret-token', TEAM: 'core' },
   permissions: { allow: ['Bash(ls:*)'], defaultMode: 'bypassPermissions' },
   hooks: { Stop: [{ hooks: [{ type: 'prompt', prompt: 'x' }] }] },
 };
@@ -36,19 +37,21 @@ test('what ~/.claude holds is copied by a word, faults and risks left out, and n
   const from = join(project.home, '.claude');
   expect(end).toMatchObject({
     code: 0,
-    stdout: `Copied from ${from}: settings (hooks, mcpServers, permissions), CLAUDE.md, commands (git), skills (dig).\n`,
+    stdout: `Copied from ${from}: settings (hooks, mcpServers, baseUrl, env, permissions), CLAUDE.md, commands (git), skills (dig).\n`,
   });
   for (const words of [
     `${from}/settings.json:4 has an unknown key "includeCoAuthoredBy"`,
     '"hooks.Stop.0.hooks.0.type": Invalid',
     'model: "opusplan" is no model ouro knows',
     'set bypassPermissions yourself',
+    'env.ANTHROPIC_AUTH_TOKEN: a key.',
     'theme: you have one already',
     'skills/gone could not be copied',
     'agents/critic.md: you have one already',
   ]) {
     expect(end.stderr).toContain(words);
   }
+  expect(`${end.stdout}${end.stderr}`).not.toMatch(/secret/);
   const own = (name: string) => readFile(join(project.ouroHome, name), 'utf8');
   const written = await own('settings.json');
   expect(written).toContain('// mine');
@@ -56,6 +59,8 @@ test('what ~/.claude holds is copied by a word, faults and risks left out, and n
     theme: 'dark',
     hooks: { Stop: [{ hooks: [] }] },
     mcpServers: { notes: SERVER },
+    baseUrl: 'http://127.0.0.1:9/gate',
+    env: { TEAM: 'core' },
     permissions: { allow: ['Bash(ls:*)'] },
   });
   expect(await own('commands/git/tidy.md')).toBe('Tidy up.\n');
