@@ -32,6 +32,7 @@ import { problemLines } from './problem-lines.ts';
 import { repositoryRoot } from './repository-root.ts';
 import { type StartedRun, startRun } from './start-run.ts';
 import { storedKey } from './stored-key.ts';
+import { unheldBudget } from './unheld-budget.ts';
 import { createUsageMeter } from './usage-meter.ts';
 import { wireLoop } from './wire-loop.ts';
 import { wireMcp } from './wire-mcp.ts';
@@ -207,6 +208,7 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
     ...(debugLog === undefined ? [] : [debugLog.words]),
     ...environment.problems,
     ...kept.warnings,
+    ...unheldBudget(options, choice.infoOf(live.now().model)),
     ...permissions.warnings(),
     ...mcp.problems,
     ...(await hooks.deadGuards()),

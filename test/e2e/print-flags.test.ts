@@ -147,6 +147,13 @@ test('the budget ends the run', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ subtype: 'error_max_budget_usd', terminal_reason: 'budget_exhausted' });
 });
 
+test('a budget that cannot be held to, because the price is not known, is said to be none', async () => {
+  const args = ['-p', 'go', '--max-budget-usd=1', '--model'];
+  const unpriced = await runHere(project, [...args, 'claude-of-tomorrow'], server.url);
+  expect(unpriced.stderr).toContain('The price of claude-of-tomorrow is not known here');
+  expect((await runHere(project, [...args, 'claude-haiku-4-5'], server.url)).stderr).toBe('');
+});
+
 test('a token budget keeps the model at work until about that much is written', async () => {
   await server.close();
   server = await startApiServer({ turns: () => says('some more', { usage: { output_tokens: 600 } }) });
