@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { applyEdits, modify, type ParseError, parse } from 'jsonc-parser';
+import { z } from 'zod';
 import { ifThere } from '../lib/errno.ts';
 import { writePrivately } from '../lib/private-file.ts';
 import { PROJECT_FILE } from '../mcp/config.ts';
@@ -24,6 +25,9 @@ export type McpScope = (typeof MCP_SCOPES)[number];
 /** Done, or a sentence that says why not. */
 export type Managed = { readonly ok: boolean; readonly words: string };
 
+/** Files that a folder brings. */
+const FOLDER_SCOPES = ['project', 'local'] as const;
+const holding = z.object({ mcpServers: z.record(z.string(), z.unknown()).catch({}) }).catch({ mcpServers: {} });
 const FORMAT = { formattingOptions: { insertSpaces: true, tabSize: 2, eol: '\n' } };
 
 /** What `ouro mcp` does for one folder. */
@@ -42,7 +46,17 @@ export function manageMcp(environment: Environment, cwd: string) {
     const loaded = await readSettings({ cwd }, environment, trusted, () => true);
     const options = { mcpConfig: [], mcpSources: 'all' } as const;
     const config = await readMcp({ options, environment, cwd, trusted, loaded });
-    return { servers: config.servers, problems: config.problems.map(({ file, text }) => `${file}: ${text}`) };
+    const problems = config.problems.map(({ file, text }) => `${file}: ${text}`);
+    const hidden = trusted ? [] : (await Promise.all(FOLDER_SCOPES.map(namesIn))).flat();
+    const words = `Not looked at, because this folder is not trusted: ${hidden.join(', ')}. Run "ouro trust" here first.`;
+    return { servers: config.servers, problems: hidden.length === 0 ? problems : [...problems, words] };
+  }
+
+  /** The servers that stand in one file, whether they count or not. */
+  async function namesIn(scope: McpScope): Promise<readonly string[]> {
+    const text = (await ifThere(readFile(fileOf(scope), 'utf8'))) ?? '';
+    const { mcpServers } = holding.parse(parse(text, [], { allowTrailingComma: true }) ?? {});
+    return Object.keys(mcpServers);
   }
 
   async function named(name: string): Promise<ConfiguredServer | undefined> {
@@ -68,6 +82,7 @@ export function manageMcp(environment: Environment, cwd: string) {
     async add(name: string, entry: object, scope: McpScope): Promise<Managed> {
       const read = readEntry(entry);
       if (!read.ok) return { ok: false, words: `That is no server: ${read.problem}.` };
+      const replaces = (await namesIn(scope)).includes(name);
       const edited = await edit(scope, name, entry);
       if (!edited.ok) return edited;
       // Whoever adds it has approved it.
@@ -75,12 +90,21 @@ export function manageMcp(environment: Environment, cwd: string) {
         const approval = { hash: launchHash(read.launch), verdict: 'approved' } as const;
         await openApprovals(environment.ouroHome, cwd).keep(name, approval);
       }
-      return { ok: true, words: `Added ${name} (${launchWords(read.launch)}) to ${edited.words}.` };
+      const what = `${name} (${launchWords(read.launch)})`;
+      return {
+        ok: true,
+        words: replaces ? `Replaced ${what} in ${edited.words}.` : `Added ${what} to ${edited.words}.`,
+      };
     },
 
     async remove(name: string): Promise<Managed> {
-      const server = await named(name);
-      const scope = MCP_SCOPES.find((one) => one === server?.scope);
+      const holds = await Promise.all(
+        MCP_SCOPES.map(async (one) => ((await namesIn(one)).includes(name) ? [one] : [])),
+      );
+      const found = holds.flat();
+      // Of several the one that counts.
+      const counts = found.length > 1 ? (await named(name))?.scope : undefined;
+      const scope = found.find((one) => one === counts) ?? found[0];
       if (scope === undefined) return { ok: false, words: `No MCP server ${name} is configured here.` };
       const edited = await edit(scope, name, undefined);
       return edited.ok ? { ok: true, words: `Removed ${name} from ${edited.words}.` } : edited;

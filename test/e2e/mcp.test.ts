@@ -48,6 +48,12 @@ test('a server of the project starts after trust and approval, not before', asyn
     return { stderr, names: api.requests().at(-1)?.raw.includes('mcp__every__echo') };
   };
   expect((await toolsOffered()).names).toBe(false);
+  expect((await ouro(project, 'mcp', 'list')).text).toContain('this folder is not trusted: every.');
+  expect((await ouro(project, 'mcp', 'add', 'tmp', '--scope', 'project', '--', 'true')).text).toContain('Added tmp');
+  expect((await ouro(project, 'mcp', 'add', 'tmp', '--scope', 'project', '--', 'false')).text).toContain(
+    'Replaced tmp',
+  );
+  expect((await ouro(project, 'mcp', 'remove', 'tmp')).text).toContain('Removed tmp from');
   await ouro(project, 'trust');
   const waiting = await toolsOffered();
   expect([waiting.names, waiting.stderr]).toEqual([false, expect.stringContaining('before you approve them: every')]);
