@@ -1,10 +1,12 @@
 import { constants, open } from 'node:fs/promises';
-import type { ControlPort } from '../contracts/host.ts';
+import type { Attempt, ControlPort } from '../contracts/host.ts';
 import { messageOf } from '../lib/errors.ts';
 import { decide } from '../permissions/decide.ts';
 import { factsOf } from '../permissions/facts.ts';
 import { diskFs } from '../permissions/fs.ts';
 import { resolvePath } from '../permissions/paths.ts';
+import { readFileBytes } from '../tools/file-bytes.ts';
+import type { ReadState } from '../tools/read-state.ts';
 import type { Permissions } from './wire-permissions.ts';
 
 type Around = { readonly permissions: Pick<Permissions, 'policy'>; readonly cwd: string };
@@ -25,6 +27,27 @@ export async function readForHost(path: string, maxBytes: number, around: Around
   const { real } = resolvePath(diskFs, { cwd: around.cwd, home: around.permissions.policy(around.cwd).home }, path);
   try {
     return await readStart(real, maxBytes);
+  } catch (thrown) {
+    return { ok: false, why: `${path} could not be read: ${messageOf(thrown)}` };
+  }
+}
+
+/** Takes a host's word that the model has seen a file, as long as the file is still the one that was seen. */
+export async function markAsRead(
+  path: string,
+  mtimeMs: number,
+  around: Around & { readonly readState: Pick<ReadState, 'recordRead'> },
+): Promise<Attempt> {
+  const { verdict, reasons } = judged(path, around);
+  if (verdict !== 'allow') return { ok: false, why: `${path} may not be read: ${reasons.join(' ')}` };
+  const { real } = resolvePath(diskFs, { cwd: around.cwd, home: around.permissions.policy(around.cwd).home }, path);
+  try {
+    const facts = await readFileBytes(real, new AbortController().signal);
+    // Hosts count in whole milliseconds.
+    if (Math.floor(facts.mtimeMs) !== Math.floor(mtimeMs))
+      return { ok: false, why: `${path} has changed since then: it has to be read again.` };
+    around.readState.recordRead(facts, 'told by the host');
+    return { ok: true };
   } catch (thrown) {
     return { ok: false, why: `${path} could not be read: ${messageOf(thrown)}` };
   }

@@ -3,7 +3,7 @@ import { asJson } from '../lib/as-json.ts';
 import { changeNow } from './change-now.ts';
 import { controlMcp } from './control-mcp.ts';
 import type { ConversationParts } from './conversation-parts.ts';
-import { readForHost } from './read-for-host.ts';
+import { markAsRead, readForHost } from './read-for-host.ts';
 
 /** What hosts may ask of a conversation beyond what a screen needs. */
 export function wireControl(parts: ConversationParts): Partial<ControlPort> {
@@ -42,6 +42,8 @@ export function wireControl(parts: ConversationParts): Partial<ControlPort> {
       return previewRewind(parts.checkpoints, messageId);
     },
     readFile: (path, maxBytes) => readForHost(path, maxBytes, { permissions, cwd: live.now().cwd }),
+    markAsRead: (path, mtimeMs) =>
+      markAsRead(path, mtimeMs, { permissions, cwd: live.now().cwd, readState: loop.readState }),
     reloadSkills: parts.files.readExtensions,
     agents: () =>
       extensions().agents.map(({ name, description, model }) => ({

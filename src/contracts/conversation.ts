@@ -6,7 +6,7 @@ import type { ControlPort } from './host.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { Usage } from './message.ts';
 import type { Effort, ModelInfo } from './model.ts';
-import type { PermissionMode } from './permission.ts';
+import type { PermissionMode, ToolFacts } from './permission.ts';
 
 /** Everything a face (screen, print mode, editor, host) may ask of one running conversation. */
 export type Conversation = {
@@ -38,6 +38,8 @@ export type Conversation = {
     words: string,
     images?: readonly { readonly mediaType: string; readonly data: string }[],
   ): Promise<Prompt>;
+  /** The file as a proposed edit would leave it, so that a person can change it first. */
+  proposal?(facts: ToolFacts): Promise<EditProposal | undefined>;
   /** Where the tokens of the window go. */
   contextUsage(): Promise<ContextUsage>;
   checkpoints(): Promise<readonly CheckpointInfo[]>;
@@ -49,8 +51,8 @@ export type Conversation = {
   readonly storedSessions?: StoredSessionsPort;
   /** Background shells and sub-agents that are still at work. */
   background(): readonly { readonly id: string; readonly title: string; readonly elapsedMs: number }[];
-  /** Moves the running shell call to the background (Ctrl+B); false when nothing could be moved. */
-  moveToBackground(): boolean;
+  /** Moves this running shell call to the background, or else the newest (Ctrl+B); false when nothing could be moved. */
+  moveToBackground(callId?: string): boolean;
   /** What hosts ask for; a member that is absent is answered with "unsupported". */
   readonly control?: Partial<ControlPort>;
   /** How the person wants a face to look and to be used. */
@@ -64,6 +66,13 @@ export type Conversation = {
   history: HistoryPort;
   /** Ends everything in order: abort, kill groups, flush. At most three seconds. */
   close(reason: string): Promise<void>;
+};
+
+export type EditProposal = {
+  readonly path: string;
+  readonly text: string;
+  /** The input that leaves the file like this; `undefined` where nothing would be left of the edit. */
+  inputFor(saved: string): JsonObject | undefined;
 };
 
 export type ConversationInfo = {

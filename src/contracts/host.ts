@@ -99,6 +99,8 @@ export type ControlPort = {
     | { readonly ok: true; readonly path: string; readonly bytes: Uint8Array; readonly truncated: boolean }
     | { readonly ok: false; readonly why: string }
   >;
+  /** The model has seen this file as it was at that time, though no Read of it stands in the conversation. */
+  markAsRead(path: string, mtimeMs: number): Promise<Attempt>;
   /** One line per sub-agent that can be called: for the answer to `initialize`. */
   agents(): readonly { readonly name: string; readonly description: string; readonly model?: string }[];
   outputStyles(): readonly string[];

@@ -20,8 +20,8 @@ export type Shells = {
   ): { readonly moved: Promise<string>; readonly done: () => void };
   /** Goes on without anybody waiting; answers with its id. */
   background(callId: string, command: string, shell: RunningShell): string;
-  /** Sends the newest command in front to the background; false when there is none. */
-  moveToBackground(): boolean;
+  /** Sends the command of this call to the background, or else the newest one in front; false when there is none. */
+  moveToBackground(callId?: string): boolean;
   find(id: string): BackgroundShell | undefined;
   list(): readonly BackgroundShell[];
   /** What ended since this was last asked, in sentences for the model. */
@@ -67,11 +67,11 @@ export function createShells(now: () => number, tell: (event: AgentEvent) => voi
       return { moved, done: () => void front.delete(callId) };
     },
     background: toBackground,
-    moveToBackground() {
-      const [callId, newest] = [...front].at(-1) ?? [];
-      if (callId === undefined || newest === undefined) return false;
+    moveToBackground(wanted) {
+      const [callId, found] = [...front].findLast(([id]) => wanted === undefined || id === wanted) ?? [];
+      if (callId === undefined || found === undefined) return false;
       front.delete(callId);
-      newest.move(toBackground(callId, newest.command, newest.shell));
+      found.move(toBackground(callId, found.command, found.shell));
       return true;
     },
     find: (id) => background.get(id),

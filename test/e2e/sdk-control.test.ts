@@ -1,4 +1,4 @@
-import { access, readFile } from 'node:fs/promises';
+import { access, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type PermissionUpdate, query, type SDKMessage } from '@anthropic-ai/claude-agent-sdk';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -302,16 +302,25 @@ test('files go back to what they were before a message of the host', async () =>
   }
 });
 
-test('what hosts look up: context, files, agents, settings', async () => {
-  await host.api(says('one'));
+test('what hosts look up: context, files, agents, settings; what they have shown may be edited', async () => {
+  const edit = toolUse('Edit', { file_path: 'a.txt', old_string: 'alpha', new_string: 'beta' });
+  await host.api(says('one'), calls(edit), says('edited'));
+  const file = join(host.root, 'a.txt');
   const person = conversation();
   const running = query({
     prompt: person.prompts,
-    options: host.options({ agents: { pirate: { description: 'says arr', prompt: 'arr' } } }),
+    options: host.options({
+      permissionMode: 'acceptEdits',
+      agents: { pirate: { description: 'says arr', prompt: 'arr' } },
+    }),
   });
   person.say('first');
   for await (const message of running) {
     if (message.type !== 'result') continue;
+    if (message.num_turns === 2) {
+      person.end();
+      continue;
+    }
     expect((await running.supportedAgents()).map(({ name }) => name)).toContain('pirate');
     expect(await running.getContextUsage()).toMatchObject({
       totalTokens: expect.any(Number),
@@ -319,8 +328,14 @@ test('what hosts look up: context, files, agents, settings', async () => {
     });
     expect(await running.readFile('a.txt')).toMatchObject({ contents: 'alpha\n' });
     await expect(running.stopTask('none')).rejects.toThrow(/no task/);
-    person.end();
+    expect(await running.backgroundTasks('toolu_none')).toBe(false);
+    expect((await running.reloadOutputStyles()).available_output_styles).toContain('default');
+    expect((await running.reinitialize()).models.length).toBeGreaterThan(0);
+    await expect(running.seedReadState('a.txt', 1)).rejects.toThrow(/has changed since/);
+    await running.seedReadState('a.txt', (await stat(file)).mtimeMs);
+    person.say('edit what I have shown you');
   }
+  expect(await readFile(file, 'utf8')).toBe('beta\n');
 });
 
 test('an aborted query takes its process and its request along', async () => {

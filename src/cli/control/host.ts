@@ -38,6 +38,7 @@ export function createHost(options: RunOptions, port: HostPort): Host {
   let opening: Promise<Opened> | undefined;
   let run: HostRun | undefined;
   let failed = false;
+  let initialized = false;
   const { promise: brokenDown, resolve: breakDown } = Promise.withResolvers<void>();
   /** Requests and user lines take effect in the order they came; answers to our own questions never wait. */
   let tail: Promise<void> = Promise.resolve();
@@ -72,7 +73,12 @@ export function createHost(options: RunOptions, port: HostPort): Host {
     const { subtype } = request;
     try {
       if (subtype === 'initialize') {
-        if (opening !== undefined) throw new Error('The conversation is open already: initialize comes first.');
+        if (opening !== undefined) {
+          // Said twice, by a host that has lost its place: what was agreed on holds.
+          if (!initialized) throw new Error('The conversation is open already: initialize comes first.');
+          return respond(id, initializeAnswer((await opened(options)).conversation, port.pid));
+        }
+        initialized = true;
         const { conversation } = await opened(withInitialize(options, request, outbox, servers));
         if (typeof request.title === 'string' && request.title.trim() !== '') await conversation.rename(request.title);
         return respond(id, initializeAnswer(conversation, port.pid));

@@ -256,6 +256,7 @@ test('a background shell is read, told of when it ends, and killed', async () =>
 test('a running command moves to the background when the person says so', async () => {
   const running = bench.bash('echo up; sleep 300');
   await untilOutput('up');
+  expect(bench.shells.moveToBackground('call-of-another')).toBe(false);
   expect(bench.shells.moveToBackground()).toBe(true);
   expect((await running).content).toContain('Moved to the background as shell_1');
   expect(bench.shells.moveToBackground()).toBe(false);

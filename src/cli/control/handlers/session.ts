@@ -26,7 +26,19 @@ export const sessionHandlers: Readonly<Record<string, Handler>> = {
   stop_task: handler(z.object({ task_id: z.string() }), async ({ task_id: id }, context) =>
     settled(await member(context, 'stopTask')(id)),
   ),
-  background_tasks: handler(nothing, (_, { conversation }) => ({ backgrounded: conversation.moveToBackground() })),
+  background_tasks: handler(
+    z.object({ tool_use_id: z.string().optional() }),
+    ({ tool_use_id: id }, { conversation }) => ({
+      backgrounded: conversation.moveToBackground(id),
+    }),
+  ),
+  seed_read_state: handler(z.object({ path: z.string(), mtime: z.number() }), async ({ path, mtime }, context) =>
+    settled(await member(context, 'markAsRead')(path, mtime)),
+  ),
+  reload_output_styles: handler(nothing, async (_, context) => {
+    await member(context, 'reloadSkills')();
+    return { available_output_styles: member(context, 'outputStyles')() };
+  }),
   file_suggestions: handler(z.object({ query: z.string() }), async ({ query }, { conversation }) => ({
     suggestions: (await conversation.findFiles(query, 20)).map((path) => ({ path })),
   })),
