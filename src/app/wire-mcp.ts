@@ -13,6 +13,7 @@ import { createListMcpResourcesTool } from '../tools/list-mcp-resources/list-mcp
 import { createReadMcpResourceTool } from '../tools/read-mcp-resource/read-mcp-resource.ts';
 import type { Environment } from './environment.ts';
 import { createFreshness } from './fresh-files.ts';
+import { knobsOf } from './knobs.ts';
 import { openApprovals } from './mcp-approvals.ts';
 import { type McpReading, readMcp } from './read-mcp.ts';
 import { VERSION } from './version.ts';
@@ -59,7 +60,7 @@ export async function wireMcp(wiring: McpWiring): Promise<WiredMcp> {
   const config = await readMcp(wiring);
   const read = () => readMcp({ ...wiring, loaded: wiring.settings() });
   const hostServers: readonly HostMcpServer[] = options.host?.mcpServers ?? [];
-  const { mcpTimeoutMs, mcpCallTimeoutMs } = environment.knobs;
+  const { mcpTimeoutMs, mcpCallTimeoutMs } = knobsOf(environment, wiring.loaded.merged);
   const hub = createMcpHub({
     servers: config.servers,
     hosted: hostServers,
