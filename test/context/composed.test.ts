@@ -334,4 +334,13 @@ test('a resume goes on with the bytes it had, in another mode and after midnight
   expect(await again.command('compact')).toContain('Made room');
   await again.conversation.agent.prompt('Four.');
   expect(sent(again.server, -1)).toContain('"Never rename the API."');
+  await again.close();
+  const third = await start([says('five')], { session: { kind: 'continue', fork: 'same' } });
+  expect(third.conversation.agent.state().messages).not.toHaveLength(0);
+  expect(await third.command('compact undo')).toContain('as it was');
+  expect(await third.command('compact undo')).toContain('no compaction to undo');
+  await third.conversation.agent.prompt('Five.');
+  const whole = JSON.parse(sent(third.server, -1)).messages;
+  expect(bare(whole.slice(0, before.messages.length))).toBe(bare(before.messages));
+  expect(JSON.stringify(whole)).toMatch(/Three\..*Four\..*Five\./);
 });

@@ -1,5 +1,6 @@
 import { INIT_PROMPT } from '../../prompt/init-prompt.ts';
 import { previewWords } from '../manual-compact.ts';
+import { beforeCompaction } from '../undo-compaction.ts';
 import { type BuiltinCommand, done, failed, plain, show } from './builtin-command.ts';
 
 const EFFORTS = ['off', 'low', 'medium', 'high', 'max'] as const;
@@ -10,14 +11,14 @@ export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [
     name: 'compact',
     description: 'make room now; the full history stays in the session',
     argumentHint: '[what to keep | preview | undo]',
-    async run(args, { agent, loop, compact }) {
+    async run(args, { agent, loop, compact, transcript }) {
       const words = args.trim();
       const messages = agent.state().messages;
       if (words === 'preview') return show(previewWords(await loop.context.preview(messages)));
       if (agent.state().status !== 'idle') return failed('A reply is being written. Stop it first, or wait.');
       if (words === 'undo') {
-        const before = loop.context.undo(messages);
-        if (before === undefined) return failed('There is no compaction to undo in this run.');
+        const before = loop.context.undo(messages) ?? (await beforeCompaction(transcript.path, messages));
+        if (before === undefined) return failed('There is no compaction to undo.');
         await compact.replace(before, 'manual');
         return done('The conversation is as it was before the compaction.');
       }
