@@ -1,4 +1,4 @@
-import { type ShellPart, spelled } from './bash/narrow.ts';
+import { type ShellPart, spelled } from './bash/shell-part.ts';
 import type { Argument } from './bash/words.ts';
 import { type DecisionContext, resolveIn } from './context.ts';
 import type { Need } from './finding.ts';

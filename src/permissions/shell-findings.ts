@@ -4,9 +4,11 @@ import { commandPattern } from './bash/command-rule.ts';
 import { isCovered } from './bash/covered.ts';
 import { readNarrowly } from './bash/narrow.ts';
 import { opaqueTexts } from './bash/opaque.ts';
+import type { ShellPart } from './bash/shell-part.ts';
 import { readWidely, type WideReading } from './bash/wide.ts';
 import { type DecisionContext, findRule, resolveIn } from './context.ts';
 import { type Findings, type Need, ruleSays } from './finding.ts';
+import { expandGlob } from './folder-scan.ts';
 import { pathNeed } from './path-findings.ts';
 import { partNeeds, redirectNeeds } from './shell-needs.ts';
 import { shellObjections } from './shell-objections.ts';
@@ -17,11 +19,18 @@ const MAX_EXPLAINED = 2_000;
 /** Reads a command line both ways: widely for what speaks against it, narrowly for what it needs. */
 export function shellFindings(context: DecisionContext, command: string): Findings {
   const script = parse(command);
-  const narrow = readNarrowly(command, script, context.policy.cwd, (cwd, target) => {
-    const path = resolveIn(context, cwd, target);
-    return path.problem === undefined ? path.real : undefined;
+  const narrow = readNarrowly(command, script, context.policy.cwd, {
+    change(cwd, target) {
+      const path = resolveIn(context, cwd, target);
+      return path.problem === undefined ? path.real : undefined;
+    },
+    namesOf(cwd, pattern) {
+      const names = expandGlob(context.fs, cwd, pattern);
+      return names === 'cut' ? undefined : names;
+    },
   });
-  const wide = readAllWidely(command, script);
+  const unrolled = narrow.parts.filter((part) => part.unrolled === 'yes');
+  const wide = readAllWidely(command, script, unrolled);
   const characters = characterProblems(command);
   const unanalysed = [
     ...characters,
@@ -66,8 +75,8 @@ export function shellFindings(context: DecisionContext, command: string): Findin
 }
 
 /** Lines that go on are read both as they stand and joined, as bash joins them before it looks at the words. */
-function readAllWidely(command: string, script: ParsedScript): WideReading {
-  const wide = readWidely(script);
+function readAllWidely(command: string, script: ParsedScript, unrolled: readonly ShellPart[]): WideReading {
+  const wide = readWidely(script, unrolled);
   const joined = command.replaceAll('\\\n', '');
   if (joined === command) return wide;
   const other = readWidely(parse(joined));

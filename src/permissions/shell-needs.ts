@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import { allowMatches } from './bash/command-rule.ts';
 import { gitPreflight } from './bash/git-config.ts';
-import { type ShellPart, spelled } from './bash/narrow.ts';
 import { readOnlyReading } from './bash/read-only.ts';
 import type { ReadOnlyReading } from './bash/reading.ts';
+import { type ShellPart, spelled } from './bash/shell-part.ts';
 import type { Argument } from './bash/words.ts';
 import { safelyPeeled } from './bash/wrappers.ts';
 import { type DecisionContext, findRule, isInWorkspace, resolveIn } from './context.ts';

@@ -6,11 +6,12 @@ import { ALLOWED_LINES } from './corpus/allowed-lines.ts';
 import { ASKING as ASKING_PROGRAMS } from './corpus/asking.ts';
 import { ASKING_PLACES } from './corpus/asking-places.ts';
 import { ASKING_TRICKS } from './corpus/asking-tricks.ts';
+import { ALLOWED_LOOPS, ASKING_LOOPS } from './corpus/loops.ts';
 import { UNCLEAR } from './corpus/unclear.ts';
 import { decideBash, makeFixture } from './fixture.ts';
 
-const ALLOWED = [...ALLOWED_PROGRAMS, ...ALLOWED_LINES, ...ALLOWED_DAILY];
-const ASKING = [...ASKING_PROGRAMS, ...ASKING_PLACES, ...ASKING_TRICKS];
+const ALLOWED = [...ALLOWED_PROGRAMS, ...ALLOWED_LINES, ...ALLOWED_DAILY, ...ALLOWED_LOOPS];
+const ASKING = [...ASKING_PROGRAMS, ...ASKING_PLACES, ...ASKING_TRICKS, ...ASKING_LOOPS];
 const fixture = makeFixture();
 
 function not(verdict: string, commands: readonly string[]): readonly string[] {

@@ -11,6 +11,7 @@ import { readNarrowly } from '../../src/permissions/bash/narrow.ts';
 import { runs } from '../support/runs.ts';
 import { ALLOWED } from './corpus/allowed.ts';
 import { ALLOWED_LINES } from './corpus/allowed-lines.ts';
+import { ALLOWED_LOOPS } from './corpus/loops.ts';
 import { makeFixture } from './fixture.ts';
 
 const BASH = ['--noprofile', '--norc'];
@@ -19,7 +20,7 @@ const ENV = { PATH: '/usr/bin:/bin', HOME: '/nowhere', LC_ALL: 'C.UTF-8' };
 /** The strict reading of a line; `undefined` when something in it is not understood. */
 function read(command: string) {
   const script = parse(command);
-  const narrow = readNarrowly(command, script, '/', (_, target) => target);
+  const narrow = readNarrowly(command, script, '/', { change: (_, target) => target, namesOf: () => undefined });
   return narrow.problems.length > 0 || !isCovered(command, script) ? undefined : narrow;
 }
 
@@ -99,7 +100,7 @@ test('whatever the strict reading understands, bash accepts', () => {
     .filter((command) => characterProblems(command).length === 0 && read(command) !== undefined);
   expect(understood.length).toBeGreaterThan(50);
   const script = understood.map((command, at) => `bash -n <<< ${quoted(command)} 2>/dev/null || echo ${at}`).join('\n');
-  const { stdout } = spawnSync('/bin/bash', [...BASH, '-c', script], { encoding: 'utf8', env: ENV });
+  const { stdout } = spawnSync('/bin/bash', BASH, { input: script, encoding: 'utf8', env: ENV });
   const refused = stdout.split('\n').flatMap((line) => (line === '' ? [] : [understood[Number(line)]]));
   expect(refused).toEqual([]);
 });
@@ -146,7 +147,7 @@ test('words are read exactly as bash passes them', () => {
     });
   expect(samples.length).toBeGreaterThan(200);
   const script = samples.map(({ command }) => `${command}\nprintf '\\1\\0'`).join('\n');
-  const { stdout } = spawnSync('/bin/bash', [...BASH, '-c', script], { encoding: 'utf8', env: ENV });
+  const { stdout } = spawnSync('/bin/bash', BASH, { input: script, encoding: 'utf8', env: ENV });
   const heard = stdout.split('\u0001\0').slice(0, -1);
   // Without a word printf prints one empty string.
   const wrong = samples.filter(({ words }, at) => (words.length === 0 ? '\0' : `${words.join('\0')}\0`) !== heard[at]);
@@ -154,12 +155,40 @@ test('words are read exactly as bash passes them', () => {
   expect(heard).toHaveLength(samples.length);
 });
 
+test('a loop is read as bash goes through it', () => {
+  const letters = fc.constantFrom(...['a', 'b', ' ', ' ', "'", '"', '\\', '$', '~', '-', '.', '/', '=', ':', 'é']);
+  const braced = `\${f}`;
+  const inside = fc.oneof(
+    letters,
+    fc.constantFrom('*', '$f', '"$f"', `"${braced}"`, braced, '$g', "'$f'", '$f', '"$f"'),
+  );
+  const loop = fc.tuple(
+    fc.array(letters, { minLength: 1, maxLength: 8 }),
+    fc.array(inside, { minLength: 1, maxLength: 6 }),
+  );
+  const samples = fc
+    .sample(loop, { ...runs(1_500), seed: 5 })
+    .map(([list, word]) => `for f in ${list.join('')}; do printf '%s\\0' ${word.join('')}; done`)
+    .flatMap((command) => {
+      const parts = read(command)?.parts;
+      const argv = parts?.map((part) => part.argv) ?? [[]];
+      const plain = argv.flat().every(({ kind, home }) => kind === 'literal' && home === 'none');
+      const printed = argv.map((words) => (words.length === 2 ? [''] : words.slice(2).map(({ text }) => text)));
+      return parts !== undefined && plain ? [{ command, words: printed.flat() }] : [];
+    });
+  expect(samples.length).toBeGreaterThan(200);
+  const script = samples.map(({ command }) => `${command}\nprintf '\\1\\0'`).join('\n');
+  const { stdout } = spawnSync('/bin/bash', BASH, { input: script, encoding: 'utf8', env: ENV });
+  const heard = stdout.split('\u0001\0').slice(0, -1);
+  expect(samples.filter(({ words }, at) => words.map((word) => `${word}\0`).join('') !== heard[at])).toEqual([]);
+});
+
 test('what runs unasked changes nothing', () => {
   const { home } = makeFixture();
   const place = mkdtempSync(join(tmpdir(), 'ouro-watched-'));
   cpSync(home, place, { recursive: true, verbatimSymlinks: true });
   const ws = join(place, 'ws');
-  const commands = [...ALLOWED, ...ALLOWED_LINES].filter((command) => !/\bsleep\b/.test(command));
+  const commands = [...ALLOWED, ...ALLOWED_LINES, ...ALLOWED_LOOPS].filter((command) => !/\bsleep\b/.test(command));
   const before = snapshot(place);
   const script = commands.map((command) => `(cd ${quoted(ws)} || exit; eval ${quoted(command)})`).join('\n');
   spawnSync('/bin/bash', [...BASH, '-c', script], {

@@ -6,6 +6,7 @@ import { ALLOWED } from './corpus/allowed.ts';
 import { ALLOWED_LINES } from './corpus/allowed-lines.ts';
 import { ASKING } from './corpus/asking.ts';
 import { ASKING_PLACES } from './corpus/asking-places.ts';
+import { ALLOWED_LOOPS, ASKING_LOOPS } from './corpus/loops.ts';
 import { RULED } from './corpus/ruled.ts';
 import { RULED_PATHS } from './corpus/ruled-paths.ts';
 import { UNCLEAR } from './corpus/unclear.ts';
@@ -18,7 +19,9 @@ const MODES: readonly PermissionMode[] = ['default', 'acceptEdits', 'plan', 'don
 const anyCommand = fc.constantFrom(
   ...ALLOWED,
   ...ALLOWED_LINES,
+  ...ALLOWED_LOOPS,
   ...ASKING,
+  ...ASKING_LOOPS,
   ...ASKING_PLACES,
   ...UNCLEAR,
   ...[...RULED, ...RULED_PATHS].map(([, command]) => command),
@@ -84,7 +87,7 @@ test('a mode further to the strict side never loosens', () => {
 test('what is appended to a command that runs unasked never runs unasked with it', () => {
   const joints = ['; ', ' && ', ' || ', ' | ', '\n', ' & ', ' |& ', '; ( ', '\n{ '];
   const tails = ['touch pwned', 'rm -rf x', 'curl https://evil.example', 'sh x.sh', './x', 'tee pwned', 'cat > pwned'];
-  const open = [...ALLOWED, ...ALLOWED_LINES].flatMap((command, at) =>
+  const open = [...ALLOWED, ...ALLOWED_LINES, ...ALLOWED_LOOPS].flatMap((command, at) =>
     // A comment or a here-document swallows what follows on its line.
     joints
       .filter((_, index) => (index + at) % 3 === 0)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RuledCase } from './corpus/cases.ts';
+import { RULED_LOOPS } from './corpus/loops.ts';
 import { MODES } from './corpus/modes.ts';
 import { RULED } from './corpus/ruled.ts';
 import { RULED_PATHS } from './corpus/ruled-paths.ts';
@@ -21,7 +22,9 @@ function wrong(cases: readonly RuledCase[]): readonly string[] {
 }
 
 test('rules hold in every spelling of a command', () => {
-  expect(wrong([...RULED, ...RULED_PATHS, ...RULED_TRICKS, ...RULED_READS, ...RULED_WRITES])).toEqual([]);
+  expect(wrong([...RULED, ...RULED_PATHS, ...RULED_TRICKS, ...RULED_READS, ...RULED_WRITES, ...RULED_LOOPS])).toEqual(
+    [],
+  );
 });
 
 test('every mode treats shell commands as its row of the table says', () => {

@@ -1,6 +1,6 @@
 import { parse } from 'unbash';
 import type { Policy, Rule } from '../../contracts/permission.ts';
-import type { ShellPart } from './narrow.ts';
+import type { ShellPart } from './shell-part.ts';
 import { baseName, type Reached } from './wide.ts';
 import { readWord } from './words.ts';
 

@@ -3,7 +3,13 @@ import { forEachChild, type ParsedScript, type SyntaxNode } from 'unbash';
 /** The part of the source that the script is; a substitution is inside a larger text. */
 type Region = { readonly from: number; readonly to: number };
 
-type Tally = { readonly spans: (readonly [number, number])[]; groups: number; braces: number; negations: number };
+type Tally = {
+  readonly spans: (readonly [number, number])[];
+  groups: number;
+  braces: number;
+  negations: number;
+  loops: number;
+};
 
 /**
  * True when every byte belongs to a node, an operator, a keyword or a comment, and every bracket to a group: the
@@ -14,7 +20,7 @@ export function isCovered(
   script: ParsedScript,
   region: Region = { from: 0, to: source.length },
 ): boolean {
-  const tally: Tally = { spans: [], groups: 0, braces: 0, negations: 0 };
+  const tally: Tally = { spans: [], groups: 0, braces: 0, negations: 0, loops: 0 };
   collect(script, tally);
   tally.spans.sort((left, right) => left[0] - right[0]);
   let rest = '';
@@ -36,12 +42,18 @@ export function isCovered(
     .replace(/[\s;&|(){}!]+/g, ' ')
     .trim()
     .split(' ');
-  return balanced && words.every((word) => /^(?:if|then|elif|else|fi|time|-p|--)?$/.test(word));
+  const loops = words.filter((word) => word === 'for').length;
+  const isLoop = ['do', 'done'].every((keyword) => words.filter((word) => word === keyword).length === loops);
+  return (
+    balanced &&
+    isLoop &&
+    loops === tally.loops &&
+    words.every((word) => /^(?:if|then|elif|else|fi|for|in|do|done|time|-p|--)?$/.test(word))
+  );
 }
 
 const LEAVES = new Set(['Word', 'Assignment', 'HereString', 'Redirect']);
 const OPAQUE = new Set([
-  'For',
   'While',
   'Case',
   'Select',
@@ -64,6 +76,7 @@ function collect(node: SyntaxNode, tally: Tally): void {
   }
   if (node.type === 'Subshell') tally.groups += 1;
   if (node.type === 'BraceGroup') tally.braces += 1;
+  if (node.type === 'For') tally.loops += 1;
   if (node.type === 'Negation') tally.negations += 1;
   forEachChild(node, (child) => collect(child, tally));
 }

@@ -3,28 +3,16 @@ import type {
   CommandExpansionPart,
   CommandNode,
   CompoundList,
+  For,
   ParsedScript,
   PipelineNode,
   Statement,
 } from 'unbash';
 import { isCovered } from './covered.ts';
-import { assignmentProblems, readRedirect, type ShellRedirect } from './redirects.ts';
-import { type Argument, readWord, SHOWN_EXPANSIONS, substitutionsIn } from './words.ts';
-
-/** One simple command, as bash will certainly run it, and the folders it may run in. */
-export type ShellPart = {
-  readonly text: string;
-  readonly argv: readonly Argument[];
-  readonly assignments: readonly string[];
-  readonly redirects: readonly ShellRedirect[];
-  readonly cwds: readonly string[];
-};
-
-/** The strict reading: what is not listed here becomes a problem, and a problem is never run unasked. */
-export type NarrowReading = { readonly parts: readonly ShellPart[]; readonly problems: readonly string[] };
-
-/** Answers where `cd` leads, or `undefined` when nobody knows. */
-export type ChangeFolder = (cwd: string, target: string) => string | undefined;
+import { bind, roundsOf } from './loop-rounds.ts';
+import { assignmentProblems, readRedirect } from './redirects.ts';
+import { type NarrowReading, type Places, type ShellPart, spelled } from './shell-part.ts';
+import { type Argument, type Bindings, readWord, SHOWN_EXPANSIONS, substitutionsIn } from './words.ts';
 
 const STATEFUL = new Set(
   'alias unalias hash enable trap set shopt export declare typeset local readonly unset read let eval source . exec builtin mapfile readarray pushd popd getopts bind complete compopt shift return break continue exit logout suspend fc history umask ulimit coproc wait jobs fg bg disown caller dirs command'.split(
@@ -33,14 +21,16 @@ const STATEFUL = new Set(
 );
 const MAX_FOLDERS = 8;
 const MAX_DEPTH = 12;
+const MAX_PARTS = 400;
 
 type Where = { readonly ok: readonly string[]; readonly failed: readonly string[] };
 
-export function readNarrowly(source: string, script: ParsedScript, cwd: string, change: ChangeFolder): NarrowReading {
+export function readNarrowly(source: string, script: ParsedScript, cwd: string, places: Places): NarrowReading {
   const parts: ShellPart[] = [];
   const problems = new Set<string>();
   let text = source;
   let depth = 0;
+  let bound: Bindings = new Map();
 
   function readScript(inner: ParsedScript, cwds: readonly string[]): Where {
     for (const error of inner.errors ?? []) problems.add(`bash syntax that could not be parsed: ${error.message}.`);
@@ -121,10 +111,38 @@ export function readNarrowly(source: string, script: ParsedScript, cwd: string, 
         ends = union(ends, union(last.ok, last.failed));
         return { ok: ends, failed: ends };
       }
+      case 'For':
+        return readLoop(node, cwds);
       default:
         problems.add(`It uses a construct (${describe(node.type)}) that is not analysed.`);
         return { ok: cwds, failed: cwds };
     }
+  }
+
+  /** A loop over words that are known is its rounds, one after the other. */
+  function readLoop(loop: For, cwds: readonly string[]): Where {
+    // What a pattern matches before anything has run is what it matches when the loop begins.
+    const isFirst = parts.length === 0 && bound.size === 0;
+    const namesOf = (pattern: string) => {
+      const names = isFirst ? cwds.map((each) => places.namesOf(each, pattern)) : [undefined];
+      return names.some((each) => each === undefined) ? undefined : names.flatMap((each) => each ?? []);
+    };
+    const rounds = roundsOf(loop, bound, namesOf);
+    if (!rounds.ok) problems.add(rounds.why);
+    const outer = bound;
+    let from = cwds;
+    for (const value of rounds.ok ? rounds.values : []) {
+      if (parts.length > MAX_PARTS) problems.add('Its loop goes round too often.');
+      if (parts.length > MAX_PARTS) break;
+      bound = bind(outer, rounds.ok ? rounds.name : '', value);
+      const ran = readList(loop.body.commands, from);
+      const ends = union(ran.ok, ran.failed);
+      if (value.kind === 'glob' && ends.some((folder) => !from.includes(folder)))
+        problems.add('It changes folders round after round.');
+      from = ends;
+    }
+    bound = outer;
+    return { ok: from, failed: from };
   }
 
   function readSimple(command: Command, cwds: readonly string[]): Where {
@@ -142,7 +160,8 @@ export function readNarrowly(source: string, script: ParsedScript, cwd: string, 
         problems.add(`${word.name}= is an assignment.`);
         continue;
       }
-      const argument = argv[0]?.text === 'echo' ? readWord(word, SHOWN_EXPANSIONS) : readWord(word);
+      const argument =
+        argv[0]?.text === 'echo' ? readWord(word, SHOWN_EXPANSIONS, bound) : readWord(word, undefined, bound);
       argv.push(argument);
       if (argument.problem !== undefined) problems.add(argument.problem);
       for (const inner of substitutionsIn(word)) readSubstitution(inner, cwds);
@@ -151,15 +170,16 @@ export function readNarrowly(source: string, script: ParsedScript, cwd: string, 
     if (name !== undefined && name.kind !== 'literal') problems.add('The name of the command is not a plain word.');
     if (name !== undefined && STATEFUL.has(name.text)) problems.add(`${name.text} changes what later commands mean.`);
     const assignments = command.prefix.filter((entry) => entry.type === 'Assignment');
-    const redirects = command.redirects.map((redirect) => readRedirect(redirect, text));
+    const redirects = command.redirects.map((redirect) => readRedirect(redirect, text, bound));
     for (const problem of [...assignments.flatMap(assignmentProblems), ...redirects.flatMap((each) => each.problems)])
       problems.add(problem);
     parts.push({
-      text: text.slice(command.pos, command.end),
+      text: bound.size === 0 ? text.slice(command.pos, command.end) : argv.map((word) => word.text).join(' '),
       argv,
       assignments: assignments.map((each) => each.text),
       redirects: redirects.flatMap((each) => each.redirects),
       cwds,
+      unrolled: bound.size === 0 ? 'no' : 'yes',
     });
     return name?.text === 'cd' ? changeFolder(argv, cwds) : { ok: cwds, failed: cwds };
   }
@@ -186,7 +206,7 @@ export function readNarrowly(source: string, script: ParsedScript, cwd: string, 
     const [target] = operands;
     const unclear =
       operands.length > 1 || target?.kind === 'glob' || target?.text.startsWith('-') === true || target?.text === '';
-    const moved = unclear ? [] : cwds.map((cwd) => change(cwd, target === undefined ? '~' : spelled(target)));
+    const moved = unclear ? [] : cwds.map((cwd) => places.change(cwd, target === undefined ? '~' : spelled(target)));
     const known = moved.filter((folder) => folder !== undefined);
     if (unclear || known.length < moved.length) problems.add('Where cd leads is not known.');
     return { ok: known.length === 0 ? cwds : union(known, []), failed: cwds };
@@ -201,11 +221,6 @@ export function readNarrowly(source: string, script: ParsedScript, cwd: string, 
   readScript(script, [cwd]);
   if (parts.length === 0) problems.add('There is no command in it.');
   return { parts, problems: [...problems] };
-}
-
-/** The path a word stands for: a quoted tilde is a file name, an unquoted one the home folder. */
-export function spelled(word: Argument): string {
-  return word.home === 'none' && word.text.startsWith('~') ? `./${word.text}` : word.text;
 }
 
 function describe(type: string): string {

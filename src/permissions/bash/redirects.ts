@@ -1,5 +1,5 @@
 import type { Assignment, Redirection } from 'unbash';
-import { type Argument, isPlainHereDoc, readWord } from './words.ts';
+import { type Argument, type Bindings, isPlainHereDoc, readWord } from './words.ts';
 
 export type ShellRedirect = { readonly use: 'read' | 'write' | 'both'; readonly target: Argument };
 
@@ -8,7 +8,7 @@ export type RedirectReading = { readonly redirects: readonly ShellRedirect[]; re
 
 const HARMLESS_NAMES = /^(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|NO_COLOR|FORCE_COLOR|CI|TERM|COLUMNS|LINES|NODE_ENV)$/;
 
-export function readRedirect(redirect: Redirection, source: string): RedirectReading {
+export function readRedirect(redirect: Redirection, source: string, bound: Bindings): RedirectReading {
   const problems =
     redirect.descriptor?.type === 'FileDescriptorVariable' ? ['It stores a file descriptor in a variable.'] : [];
   const odd = (problem: string): RedirectReading => ({ redirects: [], problems: [...problems, problem] });
@@ -16,7 +16,7 @@ export function readRedirect(redirect: Redirection, source: string): RedirectRea
     return isPlainHereDoc(redirect) ? { redirects: [], problems } : odd('Its here-document is expanded by bash.');
   }
   if (redirect.target === undefined) return odd('A redirection has no target.');
-  const target = readWord(redirect.target);
+  const target = readWord(redirect.target, undefined, bound);
   // A number right before the next operator belongs to that operator.
   const isTaken = /^\d+$/.test(target.text) && /[<>]/.test(source.charAt(redirect.target.end));
   if (redirect.type === 'HereString') {

@@ -172,7 +172,7 @@ const TEST_BINARY = new Set('= == != -eq -ne -lt -le -gt -ge -nt -ot -ef'.split(
 
 /** Looks at files and words. `-v` and friends evaluate subscripts, so they are not here. */
 function testReading(args: readonly Argument[]): ReadOnlyReading {
-  const unclear = args.find((word) => word.kind !== 'literal' && !/^\$[?#$]$/.test(word.text));
+  const unclear = args.find((word) => word.kind !== 'literal' && word.count !== 'one' && !/^\$[?#$]$/.test(word.text));
   if (unclear !== undefined) return refused(`${unclear.text} is not a plain word.`);
   const words = args.map((word) => word.text).filter((word, index) => !(index === 0 && word === '!'));
   const good =

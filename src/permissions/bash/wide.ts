@@ -1,4 +1,5 @@
 import { type Assignment, forEachChild, type ParsedScript, parse, type Redirect, type SyntaxNode } from 'unbash';
+import type { ShellPart } from './shell-part.ts';
 import { readWord } from './words.ts';
 import { wrappedStarts } from './wrappers.ts';
 
@@ -55,7 +56,7 @@ const TEXT_RUNNERS = new Set([
   '.',
 ]);
 
-export function readWidely(script: ParsedScript): WideReading {
+export function readWidely(script: ParsedScript, unrolled: readonly ShellPart[] = []): WideReading {
   const commands: Reached[] = [];
   const reads: string[] = [];
   const writes: string[] = [];
@@ -147,6 +148,19 @@ export function readWidely(script: ParsedScript): WideReading {
     }
   }
 
+  for (const { argv, redirects } of unrolled) {
+    const words = argv.map((word) => word.text);
+    reach(
+      words,
+      argv.map((word) => word.kind !== 'literal'),
+      '',
+      0,
+    );
+    for (const { use, target } of redirects) {
+      if (use !== 'write') reads.push(target.text);
+      if (use !== 'read') writes.push(target.text);
+    }
+  }
   drain();
   // A here-document is data, unless something on the line may run it.
   if (commands.some(({ argv }) => SHELLS.test(baseName(argv[0] ?? '')) || TEXT_RUNNERS.has(baseName(argv[0] ?? '')))) {

@@ -10,6 +10,8 @@ export type Argument = {
   readonly problem?: string;
   /** `~/` at the start without quotes. */
   readonly home: 'home' | 'none';
+  /** A glob that stands for just one of the names it matches. */
+  readonly count?: 'one';
 };
 
 const HARMLESS_EXPANSIONS: readonly string[] = ['$?', '$#', '$$'];
@@ -26,9 +28,27 @@ export const SHOWN_EXPANSIONS: readonly string[] = [
   ...TELLING.flatMap((name) => [`$${name}`, `\${${name}}`]),
 ];
 
+/** What the variable of a loop stands for in this round: a text, or some name that a pattern matches. */
+export type Bound = {
+  readonly text: string;
+  readonly kind: 'literal' | 'glob';
+  readonly prefix: string;
+  /** Without quotes it is still one word, or may become several. */
+  readonly bare: 'plain' | 'splits';
+};
+
+/** By what stands in a line for it: `$f`, `${f}`. */
+export type Bindings = ReadonlyMap<string, Bound>;
+
+const NOTHING_BOUND: Bindings = new Map();
+
 /** Reads the parts of a word, never its printed value: `$(id)` prints as itself. */
-export function readWord(word: Word, harmless = HARMLESS_EXPANSIONS): Argument {
+export function readWord(word: Word, harmless = HARMLESS_EXPANSIONS, bound = NOTHING_BOUND): Argument {
   const parts = word.parts ?? [];
+  const whole = boundWord(parts, bound);
+  if (whole?.kind === 'glob')
+    return { text: whole.text, kind: 'glob', prefix: whole.prefix, home: 'none', count: 'one' };
+  const known: Known = { harmless, bound, quoted: 'no' };
   const home = word.text === '~' || word.text.startsWith('~/') ? 'home' : 'none';
   if (home === 'none' && word.text.startsWith('~')) return unknown(word, 'It names the home of another user.');
   if (parts.length === 0) {
@@ -41,9 +61,9 @@ export function readWord(word: Word, harmless = HARMLESS_EXPANSIONS): Argument {
   let prefix: string | undefined;
   let kind: Argument['kind'] = 'literal';
   for (const part of parts) {
-    const read = readPart(part, harmless);
+    const read = readPart(part, known);
     if (read.problem !== undefined)
-      return { ...unknown(word, read.problem), text: parts.map((each) => readPart(each, harmless).text).join('') };
+      return { ...unknown(word, read.problem), text: parts.map((each) => readPart(each, known).text).join('') };
     if (read.kind !== 'literal') {
       prefix ??= text;
       const spread = part.type === 'CommandExpansion';
@@ -70,9 +90,21 @@ export function isPlainHereDoc(doc: HereDoc): boolean {
   return doc.closing !== undefined && (doc.delimiter?.quoted === true || !/[$`\\]/.test(doc.body.text));
 }
 
+/** A word that is nothing but the variable of a loop, quoted or harmless without. */
+function boundWord(parts: readonly WordPart[], bound: Bindings): Bound | undefined {
+  const [only, more] = parts;
+  if (only === undefined || more !== undefined) return undefined;
+  if (only.type === 'DoubleQuoted') return only.parts.length === 1 ? bound.get(only.parts[0]?.text ?? '') : undefined;
+  const found = bound.get(only.text);
+  return found?.bare === 'plain' ? found : undefined;
+}
+
+/** What may stand in a word besides plain text. */
+type Known = { readonly harmless: readonly string[]; readonly bound: Bindings; readonly quoted: 'yes' | 'no' };
+
 type ReadPart = { readonly text: string; readonly kind: 'literal' | 'glob' | 'data'; readonly problem?: string };
 
-function readPart(part: WordPart, harmless: readonly string[]): ReadPart {
+function readPart(part: WordPart, known: Known): ReadPart {
   switch (part.type) {
     case 'Literal':
       // The parser forgives an expansion that is never closed; bash does not.
@@ -86,7 +118,7 @@ function readPart(part: WordPart, harmless: readonly string[]): ReadPart {
         ? { text: part.text, kind: 'glob' }
         : { text: part.text, kind: 'glob', problem: `What ${part.text} stands for is not known.` };
     case 'DoubleQuoted': {
-      const inner = part.parts.map((each) => readPart(each, harmless));
+      const inner = part.parts.map((each) => readPart(each, { ...known, quoted: 'yes' }));
       const problem = inner.find((each) => each.problem !== undefined)?.problem;
       const text = inner.map((each) => each.text).join('');
       const kind = inner.some((each) => each.kind === 'data') ? 'data' : 'literal';
@@ -94,9 +126,7 @@ function readPart(part: WordPart, harmless: readonly string[]): ReadPart {
     }
     case 'SimpleExpansion':
     case 'ParameterExpansion':
-      return harmless.includes(part.text)
-        ? { text: part.text, kind: 'data' }
-        : { text: part.text, kind: 'literal', problem: `What ${part.text} stands for is not known.` };
+      return readExpansion(part.text, known);
     case 'CommandExpansion':
       return { text: part.text, kind: 'data' };
     case 'AnsiCQuoted':
@@ -104,6 +134,16 @@ function readPart(part: WordPart, harmless: readonly string[]): ReadPart {
     default:
       return { text: part.text, kind: 'literal', problem: `${part.text} is an expansion whose result is not known.` };
   }
+}
+
+function readExpansion(text: string, { harmless, bound, quoted }: Known): ReadPart {
+  if (harmless.includes(text)) return { text, kind: 'data' };
+  const value = bound.get(text);
+  const isOneWord = value !== undefined && (quoted === 'yes' || value.bare === 'plain');
+  if (isOneWord && value.kind === 'literal') return { text: value.text, kind: 'literal' };
+  // Any name may be shown; as a part of another name it is not known.
+  if (isOneWord && harmless === SHOWN_EXPANSIONS) return { text, kind: 'data' };
+  return { text, kind: 'literal', problem: `What ${text} stands for is not known.` };
 }
 
 function unknown(word: Word, problem: string): Argument {

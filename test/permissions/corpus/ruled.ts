@@ -110,7 +110,7 @@ export const RULED: readonly RuledCase[] = [
     'rm x "',
     'npx rm x',
   ]),
-  ...asked(RM, ['$x y', 'r? x', '{rm,x}', '$(echo rm) x', 'echo $X', 'for f in a; do ls; done']),
+  ...asked(RM, ['$x y', 'r? x', '{rm,x}', '$(echo rm) x', 'echo $X', 'while true; do ls; done']),
   ...allowed(RM, [
     'ls',
     'npm test',

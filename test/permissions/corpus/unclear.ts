@@ -57,8 +57,6 @@ export const UNCLEAR: readonly string[] = [
   'enable -f x y',
   'hash -p x ls',
   'umask 0; ls',
-  'for f in a b; do cat $f; done',
-  'for f in *; do echo; done',
   'while true; do ls; done',
   'until false; do ls; done',
   'case a in a) ls;; esac',

@@ -1,0 +1,29 @@
+import type { ShellRedirect } from './redirects.ts';
+import type { Argument } from './words.ts';
+
+/** One simple command, as bash will certainly run it, and the folders it may run in. */
+export type ShellPart = {
+  readonly text: string;
+  readonly argv: readonly Argument[];
+  readonly assignments: readonly string[];
+  readonly redirects: readonly ShellRedirect[];
+  readonly cwds: readonly string[];
+  /** One round of a loop: its words are not those that stand in the line. */
+  readonly unrolled: 'yes' | 'no';
+};
+
+/** The strict reading: what is not listed here becomes a problem, and a problem is never run unasked. */
+export type NarrowReading = { readonly parts: readonly ShellPart[]; readonly problems: readonly string[] };
+
+/** What a reading has to know of the disk. */
+export type Places = {
+  /** Where `cd` leads, or `undefined` when nobody knows. */
+  readonly change: (cwd: string, target: string) => string | undefined;
+  /** What a pattern matches now, or `undefined` when nobody knows. */
+  readonly namesOf: (cwd: string, pattern: string) => readonly string[] | undefined;
+};
+
+/** The path a word stands for: a quoted tilde is a file name, an unquoted one the home folder. */
+export function spelled(word: Argument): string {
+  return word.home === 'none' && word.text.startsWith('~') ? `./${word.text}` : word.text;
+}
