@@ -12,6 +12,7 @@ import {
 import { untilAborted } from '../lib/abort.ts';
 import { messageOf } from '../lib/errors.ts';
 import { type CallEnd, denied, failed, interrupted } from './call-end.ts';
+import { tellingChange } from './changed-input.ts';
 import { afterFailed, consult, gateFailed, hookFailed } from './outsiders.ts';
 
 /** How long an aborted tool may take to hand over what it has. */
@@ -45,7 +46,7 @@ export async function runCall(
 
   const allowed = verdict.input === request.input ? changed : tool.prepare(verdict.input);
   if (!allowed.ok) return failed(allowed.problem);
-  return finish(block, tool, allowed.call, before, deps, emit, signal);
+  return finish(block, tool, allowed.call, tellingChange(before, request.input, verdict.input), deps, emit, signal);
 }
 
 async function finish(

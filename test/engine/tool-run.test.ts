@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AgentEvent } from '../../src/contracts/event.ts';
+import { isJsonObject, type JsonObject } from '../../src/contracts/json.ts';
 import { ToolFailure } from '../../src/contracts/tool.ts';
 import { query } from '../../src/engine/query.ts';
 import { drain } from '../support/drain.ts';
@@ -129,6 +130,19 @@ test('a hook that denies keeps the call from running, one that changes the input
     beforeCall: async () => ({ input: { n: 2 }, context: 'mind the gap' }),
   });
   expect(changed.blocks).toMatchObject([{ content: 'echo {"n":2}' }, { type: 'text', text: 'mind the gap' }]);
+});
+
+test('the model is told when the person changed what was asked for, and not when they left it as it was', async () => {
+  const answered = (input: JsonObject) =>
+    results(calls('Echo'), { gate: async () => ({ behavior: 'allow' as const, input }) });
+  expect((await answered({ n: 3 })).blocks).toMatchObject([
+    { content: 'echo {"n":3}' },
+    { type: 'text', text: expect.stringMatching(/changed this call.*\{"n":3\}/s) },
+  ]);
+  const [asked] = (await results(calls('Echo'), {})).events.flatMap((event) =>
+    event.type === 'tool_start' && isJsonObject(event.input) ? [event.input] : [],
+  );
+  expect((await answered({ ...asked })).blocks).toHaveLength(1);
 });
 
 test.each([

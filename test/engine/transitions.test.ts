@@ -24,8 +24,8 @@ import {
 
 const PROMPT = [userSays('do it')];
 
-async function run(deps: ScriptedDeps) {
-  const { events, result } = await drain(query(PROMPT, deps, new AbortController().signal));
+async function run(deps: ScriptedDeps, messages = PROMPT) {
+  const { events, result } = await drain(query(messages, deps, new AbortController().signal));
   return { events, result, reasons: reasonsOf(events), history: historyOf(PROMPT, events) };
 }
 
@@ -320,7 +320,10 @@ test('a full context with nothing left to try blocks before the request', async 
     config: { autoCompact: false },
     context: { ...roomyContext, prepare: full.prepare },
   });
-  expect((await run(deps)).result.reason).toBe('blocking_limit');
+  const { result } = await run(deps);
+  expect(result).toMatchObject({ reason: 'blocking_limit', words: expect.stringContaining('/compact') });
+  const { result: alone } = await run(deps, [userSays('word '.repeat(5_000))]);
+  expect(alone).toMatchObject({ reason: 'blocking_limit', words: expect.stringContaining('Put it into a file') });
   expect(deps.calls()).toBe(0);
 });
 

@@ -7,6 +7,8 @@ import { modelOf } from '../model-of.ts';
 import { append } from '../state.ts';
 import { afterCompaction, compactionFailed, MAX_FAILED_COMPACTIONS } from '../transitions/auto-compact.ts';
 
+const CHARS_PER_TOKEN = 3.5;
+
 /** Ready to ask: the state, and the view of it that is sent. */
 export type Ready =
   | { readonly kind: 'ready'; readonly state: QueryState; readonly view: readonly Message[] }
@@ -40,7 +42,7 @@ export async function* prepareContext(
     ({ view, tokens } = again);
   }
   const mayStillShrink = deps.config.autoCompact && !state.ledger.compacted;
-  if (tokens >= blockAt && !mayStillShrink) return stopFull(tokens, blockAt);
+  if (tokens >= blockAt && !mayStillShrink) return stopFull(state.messages, tokens, blockAt);
   return { kind: 'ready', state, view };
 }
 
@@ -94,7 +96,18 @@ function stopBudget(limitUsd: number): Ready {
   return { kind: 'stop', terminal: { reason: 'budget_exhausted', words } };
 }
 
-function stopFull(tokens: number, blockAt: number): Ready {
-  const words = `The conversation (about ${tokens} tokens) no longer fits the model (${blockAt}). Use /compact, or /clear to start fresh.`;
+function stopFull(messages: readonly Message[], tokens: number, blockAt: number): Ready {
+  const alone = typedTokens(messages.at(-1));
+  const words =
+    alone > blockAt
+      ? `Your last message alone takes about ${alone} tokens, and the model has room for ${blockAt}. Put it into a file and say which: ouro reads the parts it needs.`
+      : `The conversation (about ${tokens} tokens) no longer fits the model (${blockAt}). Use /compact, or /clear to start fresh.`;
   return { kind: 'stop', terminal: { reason: 'blocking_limit', words } };
+}
+
+/** A guess that is good enough to tell a message that is too long from a conversation that is. */
+function typedTokens(message: Message | undefined): number {
+  if (message?.role !== 'user' || message.origin === 'results') return 0;
+  const chars = message.blocks.reduce((sum, block) => sum + (block.type === 'text' ? block.text.length : 0), 0);
+  return Math.round(chars / CHARS_PER_TOKEN);
 }
