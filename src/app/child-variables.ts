@@ -21,6 +21,14 @@ export function childVariables(environment: Environment, settings: Settings): Re
   return without(keyNames(settings), { ...environment.variables, ...settings.env });
 }
 
+/** What the settings add to it, without keys. */
+export function settingsVariables(environment: Environment, settings: Settings): Readonly<Record<string, string>> {
+  const added = Object.keys(settings.env ?? {});
+  return Object.fromEntries(
+    Object.entries(childVariables(environment, settings)).filter(([name]) => added.includes(name)),
+  );
+}
+
 function keyNames({ providers = {} }: Settings): ReadonlySet<string> {
   const named = Object.values(providers).flatMap((provider) => {
     const read = keyed.safeParse(provider);

@@ -1,7 +1,7 @@
 import type { RunOptions } from '../contracts/run-options.ts';
 import type { LoadedSettings } from '../contracts/settings.ts';
 import { type McpConfig, readMcpConfig } from '../mcp/config.ts';
-import { keysAside } from './child-variables.ts';
+import { childVariables } from './child-variables.ts';
 import type { Environment } from './environment.ts';
 import { openApprovals } from './mcp-approvals.ts';
 import { textOf } from './read-settings.ts';
@@ -29,7 +29,7 @@ export async function readMcp({ options, environment, cwd, trusted, loaded }: Mc
     enabled: layers
       .filter(({ source }) => source === 'managed' || source === 'flag' || source === 'user')
       .flatMap(({ settings }) => settings.enabledMcpjsonServers ?? []),
-    variables: keysAside(environment, merged).variables,
+    variables: childVariables(environment, merged),
     readText: textOf,
   });
 }

@@ -11,6 +11,7 @@ import { createMcpHub, type McpHub } from '../mcp/hub.ts';
 import type { McpChange, ServerLedger } from '../mcp/mcp-parts.ts';
 import { createListMcpResourcesTool } from '../tools/list-mcp-resources/list-mcp-resources.ts';
 import { createReadMcpResourceTool } from '../tools/read-mcp-resource/read-mcp-resource.ts';
+import { settingsVariables } from './child-variables.ts';
 import type { Environment } from './environment.ts';
 import { createFreshness } from './fresh-files.ts';
 import { knobsOf } from './knobs.ts';
@@ -67,6 +68,7 @@ export async function wireMcp(wiring: McpWiring): Promise<WiredMcp> {
     cwd,
     roots: wiring.roots,
     variables: environment.variables,
+    added: settingsVariables(environment, wiring.loaded.merged),
     ouroHome: environment.ouroHome,
     version: VERSION,
     ...(mcpTimeoutMs === undefined ? {} : { startTimeoutMs: mcpTimeoutMs }),

@@ -34,6 +34,8 @@ export type McpParts = {
   readonly roots: () => readonly string[];
   /** The environment, without our secrets. Of it a server gets only what programs need to run. */
   readonly variables: Readonly<Record<string, string>>;
+  /** What the settings add for every server. */
+  readonly added?: Readonly<Record<string, string>>;
   /** Tokens are kept below it. */
   readonly ouroHome: string;
   readonly version: string;

@@ -5,7 +5,7 @@ import type { McpParts } from './mcp-parts.ts';
 import { serverEnvironment } from './server-environment.ts';
 import { type OpenTransport, stdioTransport } from './stdio-transport.ts';
 
-export type TransportParts = Pick<McpParts, 'cwd' | 'variables' | 'ledger' | 'newMarker'>;
+export type TransportParts = Pick<McpParts, 'cwd' | 'variables' | 'added' | 'ledger' | 'newMarker'>;
 
 /** The way to a server. The HTTP transports are loaded when the first server needs one. */
 export async function openTransport(
@@ -21,7 +21,7 @@ export async function openTransport(
       return stdioTransport({
         launch,
         cwd: parts.cwd,
-        env: serverEnvironment(parts.variables, launch.env),
+        env: serverEnvironment(parts.variables, { ...parts.added, ...launch.env }),
         marker: parts.newMarker(),
         ledger: parts.ledger,
       });

@@ -106,15 +106,18 @@ test('servers that never come up cost a script their time limit and nothing else
   const run = (servers: readonly object[], env: Readonly<Record<string, string>> = {}) =>
     runOuro(project, ['-p', 'go', '--mcp-config', named(servers)], api.url, { env: { ...NODE.env, ...env } });
   // The limit is for those that say nothing; how fast this machine starts the others does not matter.
-  const settings = ['--settings', '{"timeouts": {"mcpMs": 300}}'];
+  const settings = ['--settings', '{"timeouts": {"mcpMs": 300}, "env": {"TEAM": "core"}}'];
+  const writing = { command: 'sh', args: ['-c', `echo "$TEAM \${TEAM}" > team.txt`] };
   const [limited, bySettings, half] = await Promise.all([
     run([...dead, mute, ...dead, mute], { OURO_MCP_TIMEOUT_MS: '300' }),
-    runHere(project, ['-p', 'go', '--mcp-config', named([mute]), ...settings], api.url, NODE),
+    runHere(project, ['-p', 'go', '--mcp-config', named([mute, writing]), ...settings], api.url, NODE),
     run([SERVER, SERVER, ...dead, ...dead]),
   ]);
   expect([limited.code, bySettings.code, half.code]).toEqual([0, 0, 0]);
   const offered = api.requests().map(({ raw }) => (raw.match(/mcp__s\d+__echo/g) ?? []).length);
   expect(offered.toSorted()).toEqual([0, 0, 2]);
+  // Variables of the settings are there for servers, and where a configuration names them.
+  expect(await project.read('team.txt')).toBe('core core\n');
   await expectNoneLeft(project.marker);
 });
 
