@@ -2,9 +2,11 @@ import { expect, test } from 'vitest';
 import type { QueryDeps } from '../../src/contracts/query.ts';
 import { query } from '../../src/engine/query.ts';
 import { drain } from '../support/drain.ts';
+import { unbalanced } from '../support/event-balance.ts';
 import {
   calls,
   cutOff,
+  echoTool,
   empty,
   fails,
   historyOf,
@@ -348,6 +350,25 @@ test('a refused signature is healed once by leaving all thinking out', async () 
   expect(reasons).toEqual([]);
   expect(events).toContainEqual({ type: 'recovery_end', recovery: 'healed', outcome: 'recovered', detail: 'thinking' });
   expect(deps.calls()).toBe(2);
+});
+
+test('what is refused in the middle of a reply takes the calls it began with it', async () => {
+  const failure = { kind: 'invalid' as const, message: 'no pictures', refusedPart: 'image' as const };
+  let stopped = false;
+  const slow = echoTool({
+    call: (_input, { signal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          stopped = true;
+          reject(new Error('stopped'));
+        });
+      }),
+  });
+  const deps = scripted([{ ...calls('Echo'), failure }, says('ok')], { tools: () => [slow] });
+  const { result, events } = await run(deps);
+  expect(result.reason).toBe('completed');
+  expect(stopped).toBe(true);
+  expect(unbalanced(events)).toEqual([]);
 });
 
 test('a port that throws ends the query as a model error', async () => {

@@ -31,6 +31,8 @@ export async function* streamModel(
       return turn;
     }
     stripped = healed.stripped;
+    turn.calls.discard();
+    yield* turn.callEvents();
     yield* bury(turn, 'It is asked for again without what was refused.');
     yield { type: 'recovery_start', recovery: 'healed', cause: turn.failure?.message ?? '' };
     yield { type: 'notice', level: 'warn', topic: 'healed', text: healed.words };
