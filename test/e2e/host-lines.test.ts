@@ -101,6 +101,27 @@ test('pictures by address go to the provider as they are, plain documents as wor
   expect(request?.raw).toContain('Notes\\n\\nthe words of it');
 });
 
+test('a message may join without a question, and one that nobody typed is taken word for word', async () => {
+  const line = (content: string, more: object) =>
+    `${JSON.stringify({ type: 'user', message: { role: 'user', content }, ...more })}\n`;
+  const { code, lines } = await fed(
+    line('the tide is low', { shouldQuery: false, uuid: '7f1c2d9e-0000-4000-8000-000000000001' }) +
+      line('/help @a.txt', { client_composed: true }),
+    { turns: [says('so it is')] },
+    '--replay-user-messages',
+  );
+  expect(code).toBe(0);
+  expect(lines.filter(({ type }) => type === 'result')).toMatchObject([{ result: 'so it is' }]);
+  expect(lines.filter(({ isReplay }) => isReplay === true)).toMatchObject([
+    { uuid: '7f1c2d9e-0000-4000-8000-000000000001' },
+    {},
+  ]);
+  expect(server.requests()).toHaveLength(1);
+  expect(server.requests()[0]?.violation).toBeUndefined();
+  expect(server.requests()[0]?.raw).toMatch(/the tide is low.*\/help @a\.txt/);
+  expect(server.requests()[0]?.raw).not.toContain('alpha');
+});
+
 test('the exit code tells how the last prompt went when -p asked for it, and nothing otherwise', async () => {
   const refused: Script = { turns: [], after: status(401) };
   expect(await fed(userLine('hi'), refused, '-p')).toMatchObject({ code: 1 });
@@ -124,7 +145,8 @@ test('requests that nobody can answer get an error, never silence', async () => 
     subtype: 'success',
     response: { output_style: 'default', available_output_styles: expect.arrayContaining(['explanatory']) },
   });
-  expect(await at.ask({ subtype: 'initialize' })).toMatchObject({
+  expect(await at.ask({ subtype: 'initialize' })).toMatchObject({ response: { output_style: 'default' } });
+  expect(await at.ask({ subtype: 'initialize', appendSystemPrompt: 'Be kind.' })).toMatchObject({
     subtype: 'error',
     error: expect.stringMatching(/comes first/),
   });
@@ -217,7 +239,7 @@ test('a command in the background is stopped by its id', async () => {
     status: 'stopped',
     summary: expect.stringContaining('ended by signal'),
   });
-  expect(listed()).toMatchObject([{}, { tasks: [] }]);
+  await at.waitFor(({ subtype, tasks }) => subtype === 'background_tasks_changed' && JSON.stringify(tasks) === '[]');
   expect(await at.end()).toBe(0);
 });
 

@@ -6,7 +6,7 @@ import type { UserBlock } from '../../contracts/message.ts';
 import type { Terminal } from '../../contracts/terminal.ts';
 import { heldToForm } from '../answer-form.ts';
 import type { OutputChoice } from '../invocation.ts';
-import { understandBlocks } from '../understand.ts';
+import { type Understood, understandBlocks } from '../understand.ts';
 import { initLine } from '../wire/init.ts';
 import { createLineWriter } from '../wire/lines.ts';
 import { createRunRecord, type RunRecord } from '../wire/result.ts';
@@ -132,17 +132,30 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
     say(lastResult);
   }
 
+  async function understood(line: UserLine, blocks: readonly UserBlock[]): Promise<Understood> {
+    return line.client_composed === true
+      ? { kind: 'prompt', prompt: blocks }
+      : await understandBlocks(conversation, blocks);
+  }
+
   return {
     async hear(line) {
       const blocks = blocksOf(line);
       const [first] = blocks;
+      if (line.shouldQuery === false) {
+        const at = new Date(port.now()).toISOString();
+        const message = { role: 'user', id: port.newId(), origin: 'steer', blocks, at } as const;
+        ids.queued(line.uuid, { id: message.id, lane: 'next', message });
+        if (blocks.some(saysSomething)) await agent.append(message);
+        return;
+      }
       // A command acts on the conversation as it stands, so it waits for the run to end.
       while (current !== undefined && (!accepts || (first?.type === 'text' && first.text.startsWith('/')))) {
         await current;
       }
       // Servers that are on their way belong to what the first line tells.
       await conversation.ready?.();
-      const said = blocks.some(saysSomething) ? await understandBlocks(conversation, blocks) : NOTHING_SAID;
+      const said = blocks.some(saysSomething) ? await understood(line, blocks) : NOTHING_SAID;
       if (said.kind === 'answer') {
         begin();
         end(

@@ -38,7 +38,7 @@ export function createHost(options: RunOptions, port: HostPort): Host {
   let opening: Promise<Opened> | undefined;
   let run: HostRun | undefined;
   let failed = false;
-  let initialized = false;
+  let agreed: string | undefined;
   const { promise: brokenDown, resolve: breakDown } = Promise.withResolvers<void>();
   /** Requests and user lines take effect in the order they came; answers to our own questions never wait. */
   let tail: Promise<void> = Promise.resolve();
@@ -74,12 +74,14 @@ export function createHost(options: RunOptions, port: HostPort): Host {
     try {
       if (subtype === 'initialize') {
         if (opening !== undefined) {
-          // Said twice, by a host that has lost its place: what was agreed on holds.
-          if (!initialized) throw new Error('The conversation is open already: initialize comes first.');
+          // Said twice by a host that has lost its place. Anything new would be agreed to and not be done.
+          if (agreed !== JSON.stringify(request))
+            throw new Error('The conversation is open already: initialize comes first.');
           return respond(id, initializeAnswer((await opened(options)).conversation, port.pid));
         }
-        initialized = true;
-        const { conversation } = await opened(withInitialize(options, request, outbox, servers));
+        const wanted = withInitialize(options, request, outbox, servers);
+        agreed = JSON.stringify(request);
+        const { conversation } = await opened(wanted);
         if (typeof request.title === 'string' && request.title.trim() !== '') await conversation.rename(request.title);
         return respond(id, initializeAnswer(conversation, port.pid));
       }

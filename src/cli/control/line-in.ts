@@ -35,6 +35,10 @@ const lineSchema = z.union([
     message: z.object({ role: z.literal('user'), content: z.union([z.string(), z.array(block)]) }),
     priority: z.enum(['now', 'next', 'later']).optional(),
     uuid: z.string().optional(),
+    /** False: it joins the conversation, and nobody is asked. */
+    shouldQuery: z.boolean().optional(),
+    /** Nobody typed it: no command and no mention of a file is looked for. */
+    client_composed: z.boolean().optional(),
   }),
   z.object({
     type: z.literal('control_request'),
