@@ -355,16 +355,18 @@ test('a refused signature is healed once by leaving all thinking out', async () 
 test('what is refused in the middle of a reply takes the calls it began with it', async () => {
   const failure = { kind: 'invalid' as const, message: 'no pictures', refusedPart: 'image' as const };
   let stopped = false;
+  const { promise: hold, resolve: began } = Promise.withResolvers<void>();
   const slow = echoTool({
     call: (_input, { signal }) =>
       new Promise((_resolve, reject) => {
+        began();
         signal.addEventListener('abort', () => {
           stopped = true;
           reject(new Error('stopped'));
         });
       }),
   });
-  const deps = scripted([{ ...calls('Echo'), failure }, says('ok')], { tools: () => [slow] });
+  const deps = scripted([{ ...calls('Echo'), failure, hold }, says('ok')], { tools: () => [slow] });
   const { result, events } = await run(deps);
   expect(result.reason).toBe('completed');
   expect(stopped).toBe(true);
