@@ -10,6 +10,7 @@ import { faceOf } from './face.ts';
 import { createFindFiles } from './find-files.ts';
 import { isMode, MODES } from './first-mode.ts';
 import { createManualCompact } from './manual-compact.ts';
+import { proposeEdit } from './propose-edit.ts';
 import { mayReadUnasked } from './read-for-host.ts';
 import { warnOfRecache } from './recache.ts';
 import { makeRewind } from './rewind.ts';
@@ -116,6 +117,7 @@ export function makeConversation(base: ConversationBase): Conversation {
         readResource: base.mcp.mentioned,
         mayRead: (path) => mayReadUnasked(path, { permissions: base.permissions, cwd: live.now().cwd }),
       }),
+    proposal: (facts) => proposeEdit(facts, { cwd: live.now().cwd, home: base.environment.home }),
     contextUsage,
     sessions: () => stored.list('folder'),
     storedSessions: stored,

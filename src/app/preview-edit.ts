@@ -30,20 +30,32 @@ const inputs = z.union([
 
 type Wanted = Extract<z.output<typeof inputs>, { edits: unknown }>['edits'];
 
+/** Where an edit would happen. */
+export type EditPlace = { readonly cwd: string; readonly home: string };
+
+type Outcome = { readonly path: string; readonly before: string | undefined; readonly after: string };
+
 /** What an edit would change, worked out on the file as it is now; `undefined` where that cannot be said. */
 export async function previewEdit(
   facts: ToolFacts,
-  place: { readonly cwd: string; readonly home: string },
+  place: EditPlace,
   signal: AbortSignal,
 ): Promise<Display | undefined> {
+  const outcome = await outcomeOf(facts, place, signal);
+  return outcome && (await showChange(outcome.path, outcome.before, outcome.after)).display;
+}
+
+/** A file before and after an edit; `before` is absent where there is no file yet. */
+export async function outcomeOf(facts: ToolFacts, place: EditPlace, signal: AbortSignal): Promise<Outcome | undefined> {
   const read = facts.kind === 'edit' ? inputs.safeParse(facts.input) : undefined;
   if (read?.success !== true) return undefined;
   try {
     const path = absolutePath(read.data.file_path, place);
-    const before = (await exists(path)) ? decodeText((await readFileBytes(path, signal)).bytes)?.text : '';
+    const isThere = await exists(path);
+    const before = isThere ? decodeText((await readFileBytes(path, signal)).bytes)?.text : '';
     if (before === undefined || before.length > MAX_CHARS) return undefined;
     const after = 'content' in read.data ? read.data.content : edited(before, read.data.edits, path);
-    return (await showChange(path, (await exists(path)) ? before : undefined, after)).display;
+    return { path, before: isThere ? before : undefined, after };
   } catch {
     // The tool itself will say what is wrong with it; the question shows the input as it is.
     return undefined;

@@ -160,7 +160,8 @@ test('Esc Esc offers the earlier messages, and the chosen one comes back to be e
 
 test('under a shell: an editor of one’s own, Ctrl-Z and fg, and a terminal as it was after the end', async () => {
   const ouroCommand = `EDITOR='printf edited >>' '${LAUNCHER}' --settings '{"title":true}'`;
-  await using ouro = await openOuro([says('Hello.')], {
+  const write = calls(toolUse('Write', { file_path: 'made.txt', content: 'proposed, ' }));
+  await using ouro = await openOuro([write, says('Hello.')], {
     command: ['/bin/bash', '--norc', '-i'],
     env: { PS1: 'shell$ ' },
     ready: /shell\$/,
@@ -180,6 +181,16 @@ test('under a shell: an editor of one’s own, Ctrl-Z and fg, and a terminal as 
   terminal.type(' again');
   await terminal.waitForText(/^> draft edited again/m);
   expect(modes(terminal.bytes())).toContain('?1004');
+  // What is saved of a proposed edit is what is applied, and the model is told.
+  terminal.press('enter');
+  await terminal.waitForText(/a letter answers/);
+  terminal.type('e');
+  await terminal.waitForText(/Hello\./);
+  expect(await readFile(join(ouro.project.dir, 'made.txt'), 'utf8')).toBe('proposed, edited');
+  expect(sent(ouro, 1)).toMatch(/changed this call before allowing it.*proposed, edited/);
+  await terminal.waitForText(AT_REST);
+  terminal.type('a draft');
+  await terminal.waitForText(/^> a draft/m);
   terminal.press('ctrl+c', 'ctrl+c');
   await terminal.waitForText(/ctrl-c again/);
   terminal.press('ctrl+c');

@@ -14,7 +14,7 @@ export function firstRunLines(state: FirstRunState, rows: number): readonly Logi
   ];
   const foot = note === '' ? [] : [terminalLine(toned('warn', note))];
   if (page.kind !== 'choices') return [...head, ...pageLines(state), ...foot];
-  const source = [...offerLines(state), ...sourceLines(state)];
+  const source = [...bypassLines(state), ...offerLines(state), ...sourceLines(state)];
   const room = rows - head.length - source.length - foot.length - 6;
   return [...head, ...trustLines(state, Math.max(1, room)), ...source, choice('n', 'leave'), ...foot];
 }
@@ -64,6 +64,18 @@ function offerLines({ question: { offer }, takeOver }: FirstRunState): readonly 
     ),
     choice('c', `copy them to ${sanitizeVisibly(offer.to)}; what is there already stays`),
     choice('x', 'go on without them, and do not ask again (ouro settings import does it later)'),
+  ];
+}
+
+function bypassLines({ question, bypass }: FirstRunState): readonly LogicalLine[] {
+  if (question.bypass === 'settled' || bypass !== undefined) return [];
+  return [
+    terminalLine(
+      toned('warn', 'This run may skip all questions: '),
+      plain('commands and edits of the model then happen at once, with everything you can reach.'),
+    ),
+    choice('b', 'yes, on my own account (not asked again on this machine)'),
+    choice('a', 'no, ask me as usual'),
   ];
 }
 

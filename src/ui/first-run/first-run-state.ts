@@ -13,6 +13,7 @@ export type FirstRunState = {
   readonly trust: FirstRunAnswer['trust'] | undefined;
   readonly model: FirstRunAnswer['model'] | undefined;
   readonly takeOver: FirstRunAnswer['takeOver'] | undefined;
+  readonly bypass: FirstRunAnswer['bypass'] | undefined;
   readonly page: FirstRunPage;
   readonly details: 'hidden' | 'shown';
   /** Why the last key had no effect. */
@@ -27,6 +28,7 @@ export function firstRunState(question: FirstRunQuestion): FirstRunState {
     trust: question.trust === undefined ? 'no' : undefined,
     model: question.key === 'found' ? { kind: 'as_found' } : undefined,
     takeOver: question.offer === undefined ? 'open' : undefined,
+    bypass: question.bypass === 'settled' ? 'open' : undefined,
     page: { kind: 'choices' },
     details: 'hidden',
     note: '',
@@ -35,11 +37,12 @@ export function firstRunState(question: FirstRunQuestion): FirstRunState {
 }
 
 /** Everything was answered; `undefined` as long as something is open. */
-export function settled({ trust, model, takeOver, typed }: FirstRunState): FirstRunAnswer | undefined {
+export function settled({ trust, model, takeOver, bypass, typed }: FirstRunState): FirstRunAnswer | undefined {
   // The demo plays in a folder of its own: all else can wait.
-  if (model?.kind === 'demo') return { trust: trust ?? 'no', model, takeOver: takeOver ?? 'open', typed };
-  if (trust === undefined || model === undefined || takeOver === undefined) return undefined;
-  return { trust, model, takeOver, typed };
+  if (model?.kind === 'demo')
+    return { trust: trust ?? 'no', model, takeOver: takeOver ?? 'open', bypass: bypass ?? 'open', typed };
+  if (trust === undefined || model === undefined || takeOver === undefined || bypass === undefined) return undefined;
+  return { trust, model, takeOver, bypass, typed };
 }
 
 /** Every model that answers on this machine. */

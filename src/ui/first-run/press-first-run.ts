@@ -56,6 +56,10 @@ function choose(state: FirstRunState, { chord }: KeyInput): FirstRunPressed {
       return now(state.takeOver === undefined ? { ...state, takeOver: 'yes', note: '' } : state);
     case 'x':
       return now(state.takeOver === undefined ? { ...state, takeOver: 'no', note: '' } : state);
+    case 'b':
+      return now(state.bypass === undefined ? { ...state, bypass: 'yes', note: '' } : state);
+    case 'a':
+      return now(state.bypass === undefined ? { ...state, bypass: 'no', note: '' } : state);
     default:
       return state.model === undefined ? chooseSource(state, chord) : now(state);
   }

@@ -79,6 +79,10 @@ export function openLinear(conversation: Conversation, terminal: ScreenTerminal,
     leave,
     suspend: () => undefined,
     editExternally: () => say(['The editor of your own is not used here.']),
+    async editFile() {
+      say(['The editor of your own is not used here.']);
+      return undefined;
+    },
     repaint: () => reader.prompt(true),
   };
 

@@ -16,7 +16,7 @@ export type Effect =
   | { readonly type: 'answer_permission'; readonly id: string; readonly answer: PermissionAnswer }
   | { readonly type: 'answer_question'; readonly id: string; readonly answer: UserAnswer | undefined }
   | { readonly type: 'copy' | 'write_page'; readonly text: string }
-  | { readonly type: 'view_diff'; readonly request: PermissionRequest }
+  | { readonly type: 'view_diff' | 'edit_proposal'; readonly request: PermissionRequest }
   | { readonly type: 'unqueue'; readonly id: string }
   | { readonly type: 'command'; readonly line: string }
   | { readonly type: 'shell'; readonly command: string }

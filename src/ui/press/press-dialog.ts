@@ -84,7 +84,10 @@ function act(view: ViewState, ask: Ask, attention: Armed, does: DialogAct, how: 
       return only({ ...view, attention: { ...attention, form: { ...attention.form, details } } });
     }
     case 'view':
-      return ask.kind === 'permission' ? withEffects(view, { type: 'view_diff', request: ask.request }) : only(view);
+    case 'edit_proposal': {
+      const type = does.type === 'view' ? 'view_diff' : 'edit_proposal';
+      return ask.kind === 'permission' ? withEffects(view, { type, request: ask.request }) : only(view);
+    }
     default:
       return answerQuestions(view, ask, attention, does.type === 'choose' ? { ...does, how } : { type: does.type });
   }

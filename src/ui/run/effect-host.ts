@@ -29,5 +29,7 @@ export type EffectHost = {
   readonly leave: (end: ScreenEnd) => void;
   readonly suspend: () => void;
   readonly editExternally: () => void;
+  /** A file in the person's editor; `undefined` when that failed, which has been told. */
+  readonly editFile: (text: string, name: string) => Promise<string | undefined>;
   readonly repaint: () => void;
 };

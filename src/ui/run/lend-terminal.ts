@@ -21,6 +21,8 @@ export type Lending = {
   isLent(): boolean;
   suspend(): void;
   editExternally(): void;
+  /** What was saved; `undefined` when the editor failed, which is told. */
+  editFile(text: string, name: string): Promise<string | undefined>;
 };
 
 export function createLending({ output, keyboard, now, change, editor = 'vi' }: LendingParts): Lending {
@@ -52,8 +54,16 @@ export function createLending({ output, keyboard, now, change, editor = 'vi' }: 
     editExternally: () =>
       void lend(async () => {
         const before = now().editor;
-        const text = await editText(expandFolds(before.text, before.folds), editor, 'message.md');
+        const saved = await editText(expandFolds(before.text, before.folds), editor, 'message.md');
+        const text = saved.replace(/\r?\n$/, '');
         change((view) => ({ ...view, editor: edit(view.editor, { type: 'set-text', text }, 0) }));
       }),
+    async editFile(text, name) {
+      let saved: string | undefined;
+      await lend(async () => {
+        saved = await editText(text, editor, name);
+      });
+      return saved;
+    },
   };
 }

@@ -75,6 +75,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
     leave,
     suspend: () => lending.suspend(),
     editExternally: () => lending.editExternally(),
+    editFile: (text, name) => lending.editFile(text, name),
     repaint,
   };
 

@@ -10,6 +10,7 @@ import { filesFound } from '../press/press-composer.ts';
 import type { HistoryItem } from '../view/history-item.ts';
 import { printing } from '../view/view-state.ts';
 import { copyText } from './copy-text.ts';
+import { editProposal } from './edit-proposal.ts';
 import type { EffectHost } from './effect-host.ts';
 import { openView } from './open-view.ts';
 import { openDiff, openPreview, openTranscript, writePage } from './pages.ts';
@@ -103,6 +104,8 @@ async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
       return pasteImage(host);
     case 'transcript':
       return openTranscript(host);
+    case 'edit_proposal':
+      return editProposal(effect.request, host);
     case 'view_diff':
       return openDiff(effect.request, host);
     case 'copy':

@@ -31,7 +31,7 @@ export async function editText(text: string, editor: string, name: string): Prom
     const code = await promise;
     if (code !== 0)
       throw new Error(`The editor (${editor}) ended with ${code ?? 'a signal'}; the text stays as it was.`);
-    return (await readFile(file, 'utf8')).replace(/\r?\n$/, '');
+    return await readFile(file, 'utf8');
   } finally {
     await rm(dir, { recursive: true, force: true });
   }

@@ -8,7 +8,7 @@ export type DialogAct =
   | { readonly type: 'answer_question'; readonly answer: UserAnswer | undefined }
   /** Lends the composer to the dialog. */
   | { readonly type: 'write'; readonly what: AskForm['writing']; readonly start: string }
-  | { readonly type: 'details' | 'view' | 'back' }
+  | { readonly type: 'details' | 'view' | 'back' | 'edit_proposal' }
   | { readonly type: 'choose'; readonly choice: number }
   | { readonly type: 'skip' };
 
@@ -32,14 +32,16 @@ function permissionOptions(request: PermissionRequest): readonly DialogOption[] 
     ...editOptions(request),
     shared('n', 'no', { type: 'answer_permission', answer: { behavior: 'deny' } }),
     shared('t', 'no, and tell it why', { type: 'write', what: 'reason', start: '' }),
-    ...(request.facts.kind === 'edit' ? [shared('v', 'whole diff', { type: 'view' })] : []),
+    ...(request.facts.kind === 'edit'
+      ? [shared('v', 'whole diff', { type: 'view' }), shared('e', 'edit first', { type: 'edit_proposal' })]
+      : []),
     shared('d', 'details', { type: 'details' }),
   ];
 }
 
 /** What would end the asking, with the exact rules it would leave behind. */
 function alwaysOptions({ facts, suggestions }: PermissionRequest): readonly DialogOption[] {
-  if (facts.kind === 'edit') return [shared('a', 'all edits in this session', allow({ mode: 'acceptEdits' }))];
+  if (facts.kind === 'edit') return [shared('a', 'all edits this session', allow({ mode: 'acceptEdits' }))];
   const rules = suggestions.map(({ rule }) => rule);
   const server = facts.kind === 'mcp' ? /^mcp__.+?(?=__)/.exec(facts.tool)?.[0] : undefined;
   const [first] = suggestions;

@@ -21,6 +21,7 @@ const BARE: FirstRunQuestion = {
   parent: undefined,
   key: 'missing',
   offer: undefined,
+  bypass: 'settled',
 };
 const WITH_TRUST: FirstRunQuestion = { ...BARE, trust: FOLDER, parent: '/home/me' };
 const WITH_OFFER: FirstRunQuestion = {

@@ -85,6 +85,15 @@ describe('a question hears', () => {
     expect(screen.screen().join('\n')).toContain('npm run build:*)  (the rm part still asks)');
   });
 
+  test('an e as the wish to change an edit first', () => {
+    const screen = stage();
+    const asked = permission('c1', 'Edit', { kind: 'edit', input: { file_path: 'a' } });
+    screen.tell(begins(), starts('c1', 'Edit', 'Edit a'), asked);
+    screen.wait(600);
+    screen.press('e');
+    expect(screen.effects).toMatchObject([{ type: 'edit_proposal', request: { id: 'ask-c1' } }]);
+  });
+
   test('a letter once a draft was emptied again and left alone', () => {
     const screen = askedFor(500);
     screen.type('q');

@@ -57,6 +57,7 @@ export function effectHost(messages: readonly Message[] = [], options: FakeOptio
     leave: () => undefined,
     suspend: () => undefined,
     editExternally: () => undefined,
+    editFile: async () => undefined,
     repaint: () => undefined,
     view: screen.view,
     written: () => written,
