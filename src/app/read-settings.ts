@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { RunOptions } from '../contracts/run-options.ts';
 import type { LoadedSettings, SettingsLayer } from '../contracts/settings.ts';
+import { readRegular } from '../lib/read-regular.ts';
 import { loadSettings } from '../settings/load.ts';
 import type { Environment } from './environment.ts';
 import { ownGit } from './own-git.ts';
@@ -10,7 +11,7 @@ const MANAGED_DIR = '/etc/ouro';
 
 /** All settings that count here, from the real disk. */
 export function readSettings(
-  options: Pick<RunOptions, 'cwd' | 'settings' | 'settingSources'>,
+  options: Pick<RunOptions, 'cwd' | 'settings' | 'settingSources' | 'policy'>,
   environment: Environment,
   trusted: boolean,
   approves?: (layer: SettingsLayer) => boolean,
@@ -23,21 +24,16 @@ export function readSettings(
     ...(approves === undefined ? {} : { approves }),
     ...(options.settingSources === undefined ? {} : { sources: options.settingSources }),
     ...(options.settings === undefined ? {} : { flag: options.settings }),
+    ...(options.policy === undefined ? {} : { policy: options.policy }),
     readText: textOf,
     listDir: async (path) => readdir(path).catch(() => []),
     isTracked: (path) => isTracked(path, trusted, environment),
   });
 }
 
-/** The text of a file; `undefined` when there is none. */
-export async function textOf(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && (thrown.code === 'ENOENT' || thrown.code === 'ENOTDIR'))
-      return undefined;
-    throw thrown;
-  }
+/** The text of a file, or of what a shell hands over in place of one (`<(…)`); `undefined` when there is none. */
+export function textOf(path: string): Promise<string | undefined> {
+  return path.startsWith('/dev/fd/') || path.startsWith('/proc/self/fd/') ? readFile(path, 'utf8') : readRegular(path);
 }
 
 /** Asks git without letting the repository run anything; before trust, git is not asked at all. */

@@ -52,6 +52,7 @@ const flagSchema = z.object({
   worktree: z.union([z.string(), z.literal(true)]).optional(),
   addDir: z.array(z.string()).default([]),
   settings: z.string().optional(),
+  managedSettings: z.string().optional(),
   settingSources: commas.optional(),
   mcpConfig: z.array(z.string()).default([]),
   strictMcpConfig: on.optional(),

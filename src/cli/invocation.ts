@@ -110,6 +110,7 @@ async function runOptions(flags: FlagValues, face: Invocation['face'], cwd: stri
     ...said('tokenBudget', flags.tokenBudget),
     ...said('jsonSchema', flags.jsonSchema === undefined ? undefined : schemaOf(flags.jsonSchema)),
     ...said('settings', flags.settings),
+    ...said('policy', flags.managedSettings === undefined ? undefined : policyOf(flags.managedSettings)),
     ...said('settingSources', flags.settingSources),
     ...said('agents', flags.agents === undefined ? undefined : jsonObjectOf('--agents', flags.agents)),
     ...said('agent', flags.agent),
@@ -129,6 +130,11 @@ function schemaOf(text: string): JsonObject {
   const problem = schemaProblem(schema);
   if (problem !== undefined) throw new UsageError(`Option --json-schema: ${problem}.`);
   return schema;
+}
+
+/** A policy that cannot be read is none, so nothing begins. */
+function policyOf(text: string): string {
+  return JSON.stringify(jsonObjectOf('--managed-settings', text));
 }
 
 /** Thinking that was asked for needs an effort; the API's own default is high. */

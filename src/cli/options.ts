@@ -109,6 +109,12 @@ export const FLAGS: readonly Flag[] = [
   { group: 'Project', flags: '--settings <file-or-json>', words: 'settings for this run' },
   {
     group: 'Project',
+    flags: '--managed-settings <json>',
+    words: 'policy of the program that starts ouro: it only tightens',
+    quiet: 'quiet',
+  },
+  {
+    group: 'Project',
     flags: '--setting-sources <names>',
     words: 'which settings count: user,project,local',
     quiet: 'quiet',

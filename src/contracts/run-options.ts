@@ -30,6 +30,8 @@ export type RunOptions = {
   readonly partialMessages: boolean;
   readonly addDirs: readonly string[];
   readonly settings?: string;
+  /** Policy of whoever starts us, as JSON. It may only tighten. */
+  readonly policy?: string;
   readonly settingSources?: readonly string[];
   readonly mcpConfig: readonly string[];
   readonly mcpSources: 'all' | 'flags-only';

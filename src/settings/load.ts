@@ -21,6 +21,8 @@ export type SettingsPlaces = {
   readonly approves?: (layer: SettingsLayer) => boolean;
   /** Which of user, project and local count; all when not said. */
   readonly sources?: readonly string[];
+  /** `--managed-settings`: JSON of whoever starts us, which may only tighten. */
+  readonly policy?: string;
   /** `--settings`: a file's path, or JSON. */
   readonly flag?: string;
   /** The text of a file; `undefined` when there is none. Anything else that goes wrong is thrown. */
@@ -35,6 +37,7 @@ export async function loadSettings(places: SettingsPlaces): Promise<LoadedSettin
   const { cwd, ouroHome } = places;
   const read = await Promise.all([
     ...(await managed(places)),
+    ...(places.policy === undefined ? [] : [fromPolicy(places.policy)]),
     ...(places.flag === undefined ? [] : [fromFlag(places.flag, places)]),
     ...(counts(places, 'local') ? [local(join(cwd, '.claude/settings.local.json'), places)] : []),
     ...(counts(places, 'project') ? [fromFile(join(cwd, '.claude/settings.json'), 'project', places)] : []),
@@ -76,6 +79,29 @@ async function fromFile(file: string, source: SettingsSource, places: SettingsPl
     const layer: SettingsLayer = { source, file, settings: {}, lineOf: () => undefined };
     return { layer, problems: [{ file, source, line: undefined, text: `could not be read: ${why}` }] };
   }
+}
+
+/** What forbids, asks or fences in counts; everything else would widen what somebody else has narrowed. */
+async function fromPolicy(text: string): Promise<ReadLayer> {
+  const { layer, problems } = readLayer(text, '--managed-settings', 'managed');
+  const {
+    permissions: { deny, ask, disableBypassPermissionsMode, ...looser } = {},
+    sandbox,
+    ...others
+  } = layer.settings;
+  const settings: Settings = {
+    permissions: {
+      ...(deny === undefined ? {} : { deny }),
+      ...(ask === undefined ? {} : { ask }),
+      ...(disableBypassPermissionsMode === undefined ? {} : { disableBypassPermissionsMode }),
+    },
+    ...(sandbox?.enabled === true ? { sandbox: { enabled: true } } : {}),
+  };
+  const dropped = [...Object.keys(looser).map((key) => `permissions.${key}`), ...Object.keys(others)];
+  if (dropped.length === 0) return { layer: { ...layer, settings }, problems };
+  const words = `may only tighten, so ${dropped.join(', ')} do not count.`;
+  const problem = { file: '--managed-settings', source: 'managed', line: undefined, text: words } as const;
+  return { layer: { ...layer, settings }, problems: [...problems, problem] };
 }
 
 async function fromFlag(flag: string, places: SettingsPlaces): Promise<ReadLayer | undefined> {

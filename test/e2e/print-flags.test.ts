@@ -86,6 +86,36 @@ test('settings of the command line count, and chosen sources leave the others ou
   expect((await requestOf('--setting-sources=')).model).not.toBe('claude-opus-4-5');
 });
 
+test('a policy of whoever starts ouro tightens, and does nothing else', async () => {
+  await project.write('a.txt', 'alpha\n');
+  const policy = { model: 'claude-haiku-4-5', permissions: { deny: ['Read(a.txt)'], allow: ['Bash'] } };
+  await using api = await startApiServer({
+    turns: [
+      calls(
+        toolUse('Read', { file_path: 'a.txt' }, 'toolu_denied'),
+        toolUse('Bash', { command: 'touch made' }, 'toolu_not_allowed'),
+      ),
+      says('done'),
+    ],
+  });
+  const args = [
+    '-p',
+    'go',
+    '--output-format=json',
+    '--allowedTools=Read',
+    '--managed-settings',
+    JSON.stringify(policy),
+  ];
+  const { stdout, stderr } = await runHere(project, args, api.url);
+  expect(JSON.parse(stdout).permission_denials).toMatchObject([
+    { tool_use_id: 'toolu_denied' },
+    { tool_use_id: 'toolu_not_allowed' },
+  ]);
+  expect(stderr).toMatch(/--managed-settings.*may only tighten.*permissions\.allow, model/);
+  expect(api.requests()[0]?.body.model).not.toBe('claude-haiku-4-5');
+  expect(await runHere(project, ['-p', 'go', '--managed-settings', '{deny'], api.url)).toMatchObject({ code: 2 });
+});
+
 test('a folder is trusted for one run, and others are worked in beside it', async () => {
   await project.write('.claude/settings.json', JSON.stringify({ model: 'claude-haiku-4-5' }));
   expect((await requestOf()).model).not.toBe('claude-haiku-4-5');
