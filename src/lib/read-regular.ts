@@ -1,0 +1,24 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { ifThere } from './errno.ts';
+import { formatBytes } from './format.ts';
+
+const NON_BLOCKING_READ = constants.O_RDONLY | constants.O_NONBLOCK;
+const MOST_BYTES = 8_000_000;
+
+/**
+ * The text of a file; `undefined` when there is none. A pipe or a device in the place of a file, and a file nobody
+ * could have meant, throw a sentence instead of being waited for.
+ */
+export async function readRegular(path: string, mostBytes = MOST_BYTES): Promise<string | undefined> {
+  const file = await ifThere(open(path, NON_BLOCKING_READ));
+  if (file === undefined) return undefined;
+  try {
+    const facts = await file.stat();
+    if (!facts.isFile()) throw new Error('it is not a regular file');
+    if (facts.size > mostBytes) throw new Error(`it is larger than ${formatBytes(mostBytes)}`);
+    return await file.readFile('utf8');
+  } finally {
+    await file.close();
+  }
+}
