@@ -1,13 +1,16 @@
 import { existsSync } from 'node:fs';
-import { realpath } from 'node:fs/promises';
+import { readFile, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { FirstRunAnswer, FirstRunQuestion, LocalModels } from '../contracts/first-run.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
+import { ifThere } from '../lib/errno.ts';
+import { writePrivately } from '../lib/private-file.ts';
 import { NO_KEY } from '../model/choose-port.ts';
 import { discoverLocalServers, modelsAt } from '../model/discovery.ts';
 import { chooseModel } from './choose-model.ts';
 import { inSample } from './demo-place.ts';
 import type { Environment } from './environment.ts';
+import { firstMode } from './first-mode.ts';
 import { trustQuestion } from './folder-trust.ts';
 import { keepSetting } from './keep-setting.ts';
 import { readSettings } from './read-settings.ts';
@@ -26,13 +29,14 @@ export async function firstRunQuestion(
     findKey(run, environment),
   ]);
   // A folder that brings nothing, and one too wide to be trusted, is not asked about.
+  const bypass = await bypassQuestion(run, environment);
   const brings = asked !== undefined && (asked.question.effects.length > 0 || existsSync(join(folder, '.git')));
   const trust = brings && asked.question.refusal === undefined ? asked.question : undefined;
   const offer = run.session.kind === 'new' ? takeOverOffer(environment) : undefined;
-  if (trust === undefined && key === 'found' && offer === undefined) return undefined;
+  if (trust === undefined && key === 'found' && offer === undefined && bypass === 'settled') return undefined;
   const above = dirname(folder);
   const parent = trust?.state === 'new' && asked?.store.refusal(above) === undefined ? above : undefined;
-  return { version: VERSION, folder, trust, parent, key, offer };
+  return { version: VERSION, folder, trust, parent, key, offer, bypass };
 }
 
 /** Is there a way to a model? What a stored session uses is found when it is opened. */
@@ -44,14 +48,33 @@ async function findKey(run: RunOptions, environment: Environment): Promise<First
   return choice.ok || choice.problem !== NO_KEY ? 'found' : 'missing';
 }
 
+/** A run that may skip all questions is agreed to once; who may not skip them is told so later. */
+async function bypassQuestion(run: RunOptions, environment: Environment): Promise<FirstRunQuestion['bypass']> {
+  const isFlagged = run.skipPermissions !== undefined || run.permissionMode === 'bypassPermissions';
+  const own = isFlagged ? '' : await ifThere(readFile(join(environment.ouroHome, 'settings.json'), 'utf8'));
+  if (!isFlagged && own?.includes('bypassPermissions') !== true) return 'settled';
+  if (existsSync(bypassFile(environment))) return 'settled';
+  const { merged } = await readSettings(run, environment, false);
+  const first = firstMode(run, merged, environment);
+  return first.ok && first.mayBypass === 'may bypass' ? 'unconfirmed' : 'settled';
+}
+
+function bypassFile({ ouroHome }: Environment): string {
+  return join(ouroHome, 'bypass-agreed.json');
+}
+
 /** Keeps what was answered, and says how to begin now. */
 export async function settleFirstRun(
-  { trust, model }: FirstRunAnswer,
-  run: RunOptions,
+  question: FirstRunQuestion,
+  { trust, model, bypass }: FirstRunAnswer,
+  given: RunOptions,
   environment: Environment,
 ): Promise<RunOptions> {
   const { ouroHome } = environment;
-  const folder = await realpath(run.cwd);
+  const { folder } = question;
+  const run = question.bypass === 'settled' || bypass === 'yes' ? given : askingAsUsual(given);
+  if (question.bypass === 'unconfirmed' && bypass === 'yes')
+    await writePrivately(bypassFile(environment), `${JSON.stringify({ v: 1, at: new Date().toISOString() })}\n`);
   if (trust !== 'no') await keepTrust(folder, trust, environment);
   switch (model.kind) {
     case 'demo':
@@ -65,6 +88,10 @@ export async function settleFirstRun(
     default:
       return run;
   }
+}
+
+function askingAsUsual({ skipPermissions: _, ...run }: RunOptions): RunOptions {
+  return { ...run, permissionMode: 'default' };
 }
 
 async function keepTrust(folder: string, trust: 'folder' | 'below', environment: Environment): Promise<void> {

@@ -37,7 +37,7 @@ export async function askFirst(
     for (const line of await settleOffer(answer.takeOver, from, io.environment.ouroHome))
       io.stderr.write(`${line}\r\n`);
   }
-  const settled = await settleFirstRun(answer, run, io.environment);
+  const settled = await settleFirstRun(question, answer, run, io.environment);
   if (answer.model.kind === 'demo') return demo(settled, prompt, answer.typed);
   return { run: settled, prompt, typed: answer.typed };
 }

@@ -10,6 +10,8 @@ export type FirstRunQuestion = {
   readonly key: 'found' | 'missing';
   /** What another assistant keeps for this user, as long as nobody was asked about it. */
   readonly offer: TakeOverOffer | undefined;
+  /** Nothing would be asked in this run, and nobody has agreed to that on this machine yet. */
+  readonly bypass: 'unconfirmed' | 'settled';
 };
 
 /** Settings of the user's that may be copied: by a yes, and not read without. */
@@ -30,6 +32,8 @@ export type FirstRunAnswer = {
   readonly model: FirstModel;
   /** Are the settings to be copied? `open`: it was not said, and is asked again. */
   readonly takeOver: 'yes' | 'no' | 'open';
+  /** May calls run without questions? `open`: it was not said, so not now. */
+  readonly bypass: 'yes' | 'no' | 'open';
   /** What was typed before anybody could have meant to answer. */
   readonly typed: string;
 };

@@ -70,10 +70,7 @@ function offerLines({ question: { offer }, takeOver }: FirstRunState): readonly 
 function bypassLines({ question, bypass }: FirstRunState): readonly LogicalLine[] {
   if (question.bypass === 'settled' || bypass !== undefined) return [];
   return [
-    terminalLine(
-      toned('warn', 'This run may skip all questions: '),
-      plain('commands and edits of the model then happen at once, with everything you can reach.'),
-    ),
+    terminalLine(toned('warn', 'This run may skip all questions: '), plain('what the model proposes happens at once.')),
     choice('b', 'yes, on my own account (not asked again on this machine)'),
     choice('a', 'no, ask me as usual'),
   ];

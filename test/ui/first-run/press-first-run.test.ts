@@ -30,6 +30,8 @@ const WITH_OFFER: FirstRunQuestion = {
   offer: { from: '/home/me/.claude', to: '/home/me/.ouro', holds: ['settings', 'commands'] },
 };
 
+const WITH_BYPASS: FirstRunQuestion = { ...BARE, key: 'found', bypass: 'unconfirmed' };
+
 /** The screen after these keys; text in several characters is pasted. */
 function played(question: FirstRunQuestion, keys: readonly string[], change: Partial<FirstRunState> = {}) {
   let state: FirstRunState = { ...firstRunState(question), ...change };
@@ -100,6 +102,9 @@ describe('the first screen', () => {
       {},
       { takeOver: 'open' },
     ],
+    ['no more questions, agreed to', WITH_BYPASS, ['b'], {}, { bypass: 'yes' }],
+    ['questions as usual', WITH_BYPASS, ['a'], {}, { bypass: 'no' }],
+    ['questions as usual in the demo', { ...WITH_BYPASS, key: 'missing' as const }, ['d'], {}, { bypass: 'open' }],
     ['going on without trust', { ...WITH_TRUST, key: 'found' as const }, ['r'], {}, { trust: 'no' }],
   ])('leads to %s', (_what, question, keys, change, answer) => {
     expect(played(question, keys, change)).toMatchObject(answer);
