@@ -53,7 +53,7 @@ const agent = createAgent({
       model,
       tools: [dice],
       system: 'You roll dice.',
-      config: { chain: [{ model: 'tiny' }] },
+      config: { chain: ['tiny'] },
       queues: port.queues,
       transformRequest: (request) => ({ ...request, maxOutputTokens: 100 }),
       beforeCall: async ({ title }) => ({ context: `About to: ${title}` }),

@@ -121,6 +121,10 @@ export type StreamOptions = {
   readonly overloadLimit: number;
   readonly maxRetries?: number;
   readonly timeoutMs?: number;
+  /** No wait before another try is longer; who is told to wait longer gives up at once. */
+  readonly maxRetryDelayMs?: number;
+  /** Asked before each request, in place of the key the port was made with. */
+  readonly getApiKey?: () => Promise<string>;
   /** Hand on the provider's own events as `raw`. */
   readonly partial?: boolean;
   /** Told how to end a countdown early. */

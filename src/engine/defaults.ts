@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Message } from '../contracts/message.ts';
-import type { ModelInfo, ModelPort } from '../contracts/model.ts';
+import type { ModelInfo, ModelLink, ModelPort } from '../contracts/model.ts';
 import type { ContextPort, QueryConfig, QueryDeps } from '../contracts/query.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { toRequestMessages } from './request.ts';
@@ -8,7 +8,10 @@ import { toRequestMessages } from './request.ts';
 /** What nobody can guess: who answers, under which name. Everything else has a default. */
 export type QueryDepsInput = Partial<Omit<QueryDeps, 'config' | 'model' | 'tools' | 'system'>> & {
   readonly model: ModelPort;
-  readonly config: Partial<QueryConfig> & Pick<QueryConfig, 'chain'>;
+  readonly config: Partial<Omit<QueryConfig, 'chain'>> & {
+    /** The model, then its fallbacks: a name, or a name with its own patience. */
+    readonly chain: readonly (string | ModelLink)[];
+  };
   readonly tools?: readonly Tool[];
   readonly system?: string;
 };
@@ -31,8 +34,9 @@ const DEFAULT_CONFIG: Omit<QueryConfig, 'chain'> = {
 /** Dependencies in which every missing part does the simplest safe thing: calls that are not read-only are refused. */
 export function queryDeps(given: QueryDepsInput): QueryDeps {
   const { config, model, tools = [], system = '', ...rest } = given;
+  const chain = config.chain.map((link) => (typeof link === 'string' ? { model: link } : link));
   return {
-    config: { ...DEFAULT_CONFIG, ...config },
+    config: { ...DEFAULT_CONFIG, ...config, chain },
     model,
     modelInfo: cautiousModel,
     system: () => (system === '' ? [] : [{ name: 'base', text: system }]),

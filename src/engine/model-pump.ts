@@ -26,6 +26,7 @@ export function pump(
   signal: AbortSignal,
 ): void {
   const link = linkOf(state, deps);
+  const { maxRetryDelayMs, getApiKey } = deps.config;
   // A complete call may wait in the channel for a slow consumer: it counts as begun, or it would run twice.
   let onItsWay = false;
   const options = {
@@ -34,6 +35,8 @@ export function pump(
     partial: deps.config.partialMessages,
     ...(link.maxRetries === undefined ? {} : { maxRetries: link.maxRetries }),
     ...(link.timeoutMs === undefined ? {} : { timeoutMs: link.timeoutMs }),
+    ...(maxRetryDelayMs === undefined ? {} : { maxRetryDelayMs }),
+    ...(getApiKey === undefined ? {} : { getApiKey }),
     ...(deps.onWait === undefined ? {} : { onWait: deps.onWait }),
   };
   const run = async () => {

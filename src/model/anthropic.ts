@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Anthropic } from '@anthropic-ai/sdk/client';
 import type { JsonObject } from '../contracts/json.ts';
-import type { ModelFailure, ModelInfo, ModelPort, ModelRequest } from '../contracts/model.ts';
+import type { ModelFailure, ModelInfo, ModelPort, ModelRequest, StreamOptions } from '../contracts/model.ts';
+import { askedKey } from './asked-key.ts';
 import { type Attempt, type Patience, patienceOf, startAttempt } from './attempt.ts';
 import { modelInfo } from './catalog.ts';
 import { createAccumulator } from './from-wire.ts';
@@ -39,18 +40,24 @@ export function createAnthropicPort(settings: AnthropicSettings): ModelPort {
     return loading;
   }
 
-  async function post(path: string, body: JsonObject, request: ModelRequest, signal: AbortSignal) {
+  async function post(path: string, body: JsonObject, request: ModelRequest, signal: AbortSignal, key?: string) {
     const betas = [...new Set([...(settings.betas ?? []), ...(request.betas ?? [])])];
     const headers = {
       ...(betas.length > 0 && { 'anthropic-beta': betas.join(',') }),
-      ...(await keyHeader(settings.credentials)),
+      ...(key === undefined ? await keyHeader(settings.credentials) : { 'x-api-key': key, authorization: null }),
     };
     return (await client()).post(path, { body, headers, signal, stream: body.stream === true }).asResponse();
   }
 
-  async function open(request: ModelRequest, attempt: Attempt): Promise<Response | ModelFailure> {
+  async function open(
+    request: ModelRequest,
+    { getApiKey }: Pick<StreamOptions, 'getApiKey'>,
+    attempt: Attempt,
+  ): Promise<Response | ModelFailure> {
+    const key = await askedKey(getApiKey);
+    if (typeof key === 'object') return key;
     try {
-      return await post('/v1/messages', toWire(request, infoOf(request.model)), request, attempt.signal);
+      return await post('/v1/messages', toWire(request, infoOf(request.model)), request, attempt.signal, key);
     } catch (thrown) {
       return attempt.endedBy() ?? failureOfThrown(thrown, addressOf(baseUrl));
     }
@@ -65,12 +72,12 @@ export function createAnthropicPort(settings: AnthropicSettings): ModelPort {
       if (signal.aborted) return { ok: false, failure: ABORTED };
       const attempt = startAttempt(patienceOf(patience, { totalTimeoutMs: options.timeoutMs }), signal);
       try {
-        const opening = open(request, attempt);
+        const opening = open(request, options, attempt);
         yield { type: 'request_sent', attempt: 1 };
         let response = await opening;
         if (settings.onRefusedKey && isRefusedKey(response)) {
           settings.onRefusedKey();
-          response = await open(request, attempt);
+          response = await open(request, options, attempt);
         }
         if (!(response instanceof Response)) return { ok: false, failure: response };
         const reply = createAccumulator(request.model, () => `msg_${randomUUID()}`);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { ModelFailure, ModelPort, ModelRequest } from '../contracts/model.ts';
+import type { ModelFailure, ModelPort, ModelRequest, StreamOptions } from '../contracts/model.ts';
+import { askedKey } from './asked-key.ts';
 import { type Attempt, type Patience, patienceOf, startAttempt } from './attempt.ts';
 import { classifyResponse } from './failures.ts';
 import { createAccumulator } from './from-wire.ts';
@@ -30,14 +31,21 @@ export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
   const send = settings.fetch ?? fetch;
   const limitField = addressOf(url) === 'https://api.openai.com' ? 'max_completion_tokens' : 'max_tokens';
 
-  async function open(request: ModelRequest, attempt: Attempt): Promise<Response | ModelFailure> {
+  async function open(
+    request: ModelRequest,
+    { getApiKey }: Pick<StreamOptions, 'getApiKey'>,
+    attempt: Attempt,
+  ): Promise<Response | ModelFailure> {
+    const asked = await askedKey(getApiKey);
+    if (typeof asked === 'object') return asked;
+    const key = asked ?? settings.apiKey;
     try {
       const response = await send(url, {
         method: 'POST',
         headers: {
           'content-type': 'application/json',
           accept: 'text/event-stream',
-          ...(settings.apiKey && { authorization: `Bearer ${settings.apiKey}` }),
+          ...(key && { authorization: `Bearer ${key}` }),
         },
         body: JSON.stringify(toChatCompletion(request, limitField)),
         signal: attempt.signal,
@@ -61,7 +69,7 @@ export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
       if (signal.aborted) return { ok: false, failure: ABORTED };
       const attempt = startAttempt(patienceOf(patience, { totalTimeoutMs: options.timeoutMs }), signal);
       try {
-        const opening = open(request, attempt);
+        const opening = open(request, options, attempt);
         yield { type: 'request_sent', attempt: 1 };
         const response = await opening;
         if (!(response instanceof Response)) return { ok: false, failure: response };

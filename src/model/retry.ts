@@ -32,11 +32,11 @@ export function withRetry(port: ModelPort, policy: RetryPolicy = {}): ModelPort 
     if (!isRetryable(failure) || !options.restartable()) return outcome;
     if (facts.overloads >= options.overloadLimit) return outcome;
     const wish = failure.retryAfterMs;
-    if (wish !== undefined && wish > LONGEST_WAIT_MS) {
+    if (wish !== undefined && wish > (options.maxRetryDelayMs ?? LONGEST_WAIT_MS)) {
       return { ...outcome, failure: { ...failure, message: comeBackLater(failure, wish, clock.now()) } };
     }
     if (facts.retries >= limit) return { ...outcome, failure: gaveUp(failure, facts.retries) };
-    const backoff = Math.min(capMs, baseMs * 2 ** facts.retries);
+    const backoff = Math.min(options.maxRetryDelayMs ?? capMs, baseMs * 2 ** facts.retries);
     return { delayMs: wish ?? Math.round(backoff * (1 - random() / 4)) };
   }
 

@@ -54,6 +54,18 @@ describe.each([ANTHROPIC, OPENAI])('the $name port in the loop', (dialect) => {
     expect(server.seen[1]?.body).toContain('it ran');
   });
 
+  test('the key of a run is asked before each request; without it nothing is sent', async () => {
+    await using server = await startFaultServer(stream([...call, ...dialect.done('calls')]), stream(goodbye));
+    const keys = ['first', 'second'];
+    const getApiKey = async () => keys.shift() ?? Promise.reject(new Error('the safe is shut'));
+    expect((await run(dialect.create(server.url), { config: { getApiKey } })).result.reason).toBe('completed');
+    const sent = server.seen.map(({ headers }) => headers['x-api-key'] ?? headers.authorization);
+    expect(sent).toEqual([expect.stringMatching(/first$/), expect.stringMatching(/second$/)]);
+    const { result } = await run(dialect.create(server.url), { config: { getApiKey } });
+    expect(result).toMatchObject({ reason: 'api_error', words: expect.stringContaining('the safe is shut') });
+    expect(server.seen).toHaveLength(2);
+  });
+
   test('a model that stays overloaded gives way to the fallback', async () => {
     const busy = status(529, dialect.errorBody('overloaded_error', 'busy'));
     await using server = await startFaultServer(busy, busy, busy, stream(goodbye));

@@ -106,6 +106,14 @@ describe('withRetry', () => {
     });
   });
 
+  test('a run may wait less long: no wait is longer, and who is told to wait longer gives up at once', async () => {
+    const patience = { maxRetryDelayMs: 1_000 };
+    const { waits } = await run([failed(), failed(), failed(), failed(), { outcome: reply('') }], patience);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(1_000);
+    const told = await run([failed({ kind: 'rate_limited', retryAfterMs: 2_000 })], patience);
+    expect(told.calls).toBe(1);
+  });
+
   test('once a call has started nothing is thrown away: the failure comes back with its finished blocks', async () => {
     const partial = { role: 'assistant', id: 'm', model: 'x', blocks: [{ type: 'text', text: 'done' }] } as const;
     const outcome = { ok: false, failure: { kind: 'cut', message: 'Cut.' }, partial } as const;
