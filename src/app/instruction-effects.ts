@@ -48,10 +48,19 @@ async function folderEffect(folder: string, name: string): Promise<readonly Trus
 
 async function serverEffects(file: string): Promise<readonly TrustEffect[]> {
   const text = await textOf(file).catch(() => undefined);
-  const found = servers.parse(parse(text ?? '{}', [], { allowTrailingComma: true }));
+  const found = servers.parse(parsed(text ?? '{}'));
   return Object.entries(found.mcpServers).map(([name, { command = '', args = [], url }]) => ({
     kind: 'server',
     text: `${name}: ${url ?? [command, ...args].join(' ')} (asks once more before it starts)`,
     file,
   }));
+}
+
+/** Brackets without end are more than the parser can go down: such a file names nothing. */
+function parsed(text: string): unknown {
+  try {
+    return parse(text, [], { allowTrailingComma: true });
+  } catch {
+    return {};
+  }
 }

@@ -17,8 +17,13 @@ export async function readFrontMatter(source: string): Promise<FrontMatter> {
   return { ...(await readHead(text.slice(4, end.index + 1))), body };
 }
 
+/** What takes a parser seconds is no head. */
+const MOST_HEAD = 20_000;
+
 /** The facts of a head: YAML, or lines of `key: value` that YAML does not understand. */
 export async function readHead(head: string): Promise<Pick<FrontMatter, 'facts' | 'problem'>> {
+  if (head.length > MOST_HEAD)
+    return { facts: {}, problem: { line: 1, text: 'the head is longer than anybody writes' } };
   const read = await readYaml(head);
   if (read.problem === undefined) return read;
   const facts = plainFacts(head);

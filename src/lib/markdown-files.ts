@@ -1,5 +1,6 @@
-import { access, readFile } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
+import { readRegular } from './read-regular.ts';
 
 /** A Markdown file below a folder; `name` is its path without the ending, folders joined by a colon. */
 export type MarkdownFile = { readonly path: string; readonly name: string; readonly text: string };
@@ -15,9 +16,9 @@ export async function markdownFiles(folder: string): Promise<readonly MarkdownFi
   const paths = (await pathsBelow(folder)).toSorted().slice(0, MAX_FILES);
   const files = await Promise.all(
     paths.map(async (path) => {
-      const text = await readFile(path, 'utf8').catch(() => undefined);
+      const text = await readRegular(path, MAX_BYTES).catch(() => undefined);
       const name = relative(folder, path).replace(/\.md$/, '').split(sep).join(':');
-      return text === undefined || text.length > MAX_BYTES ? [] : [{ path, name, text }];
+      return text === undefined ? [] : [{ path, name, text }];
     }),
   );
   return files.flat();

@@ -1,4 +1,5 @@
 import { isAbsolute, join, resolve } from 'node:path';
+import { type ParseError, parse } from 'jsonc-parser';
 import type { SettingsLayer } from '../contracts/settings.ts';
 import { messageOf } from '../lib/errors.ts';
 import { type ConfiguredServer, launchHash, launchWords, type ServerScope } from './configured-server.ts';
@@ -97,7 +98,7 @@ async function readFile(
 
 function readJson(text: string, scope: ServerScope, file: string, problems: Found[]): Entries | undefined {
   try {
-    const whole: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
+    const whole = parsed(text.replace(/^\uFEFF/, ''));
     const servers = typeof whole === 'object' && whole !== null && 'mcpServers' in whole ? whole.mcpServers : undefined;
     if (typeof servers === 'object' && servers !== null && !Array.isArray(servers)) return { scope, file, servers };
     problems.push({ file, text: 'has no object "mcpServers" with the servers by name.' });
@@ -105,6 +106,18 @@ function readJson(text: string, scope: ServerScope, file: string, problems: Foun
     problems.push({ file, text: `is not JSON: ${messageOf(thrown)}. No server of it is used.` });
   }
   return undefined;
+}
+
+/** JSON, with comments where somebody wrote them; what is neither throws as JSON does. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (thrown) {
+    const errors: ParseError[] = [];
+    const value: unknown = parse(text, errors, { allowTrailingComma: true });
+    if (errors.length > 0) throw thrown;
+    return value;
+  }
 }
 
 function readServer(

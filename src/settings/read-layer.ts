@@ -9,6 +9,18 @@ type Path = readonly (string | number)[];
 
 /** Reads a settings text. A bad value loses its key, never the file; of a file that is not JSON only what it forbids is left. */
 export function readLayer(text: string, file: string, source: SettingsSource): ReadLayer {
+  try {
+    return read(text, file, source);
+  } catch (thrown) {
+    if (!(thrown instanceof RangeError)) throw thrown;
+    // Brackets in brackets, deeper than the parser can go.
+    const layer: SettingsLayer = { source, file, settings: {}, lineOf: () => undefined };
+    const words = 'is not valid: it is nested too deeply. Nothing in it is used.';
+    return { layer, problems: [{ file, source, line: undefined, text: words }] };
+  }
+}
+
+function read(text: string, file: string, source: SettingsSource): ReadLayer {
   const errors: ParseError[] = [];
   const tree = parseTree(text.replace(/^\uFEFF/, ''), errors, { allowTrailingComma: true });
   const lineOf = (path: Path) => {

@@ -1,7 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExtensionProblem, ExtensionSource, Loaded, Skill } from '../contracts/extension.ts';
 import { listFact, readFrontMatter, textFact } from '../lib/front-matter.ts';
+import { readRegular } from '../lib/read-regular.ts';
 
 /** Skills of all folders (`<folder>/<name>/SKILL.md`), the strongest first. */
 export async function loadSkills(
@@ -12,7 +13,7 @@ export async function loadSkills(
   for (const { folder, source } of folders) {
     for (const name of await foldersIn(folder)) {
       const path = join(folder, name, 'SKILL.md');
-      const text = await readFile(path, 'utf8').catch(() => undefined);
+      const text = await readRegular(path).catch(() => undefined);
       if (text === undefined) continue;
       const { facts, body, problem } = await readFrontMatter(text);
       if (problem !== undefined)
