@@ -1,7 +1,9 @@
-import type { Drawing } from '../drawing.ts';
-import { type LogicalLine, type Span, terminalLine, toned } from '../lines/line.ts';
+import { type Drawing, shortTitle } from '../drawing.ts';
+import { type LogicalLine, plain, type Span, terminalLine, toned } from '../lines/line.ts';
+import { sanitize } from '../sanitize.ts';
 import type { LiveSource } from '../screen/fit-rows.ts';
 import { type Ask, type AskForm, type Attention, DEAF_MS } from '../view/ask.ts';
+import { isAnsweredTogether, listedAsks, listOptions } from '../view/ask-list.ts';
 import { dialogOptions } from '../view/dialog-options.ts';
 import type { ViewState } from '../view/view-state.ts';
 import { optionLines } from './option-lines.ts';
@@ -9,6 +11,8 @@ import { permissionBody, permissionTitle } from './permission-body.ts';
 import { questionBody, questionTitle } from './question-body.ts';
 
 type Armed = Extract<Attention, { stage: 'armed' }>;
+
+const FOCUSED = { token: 'warn', bold: true, inverse: true } as const;
 
 const LENT: Readonly<Record<AskForm['writing'], string>> = {
   nothing: '',
@@ -30,6 +34,8 @@ export function dialogSources(view: ViewState, drawing: Drawing): readonly LiveS
     return [fixed('dialog_title', [terminalLine(), terminalLine(...words)])];
   }
   const { attention } = view;
+  const listed = listedAsks(view.asks, attention.form.listed);
+  if (listed.length > 0) return listSources(listed, attention, view, drawing);
   const isPermission = ask.kind === 'permission';
   const body = isPermission ? permissionBody(ask.request, attention, drawing) : questionBody(ask, attention);
   const hint = isPermission && ask.request.facts.kind === 'edit' ? ' (v)' : '';
@@ -42,6 +48,36 @@ export function dialogSources(view: ViewState, drawing: Drawing): readonly LiveS
   ];
 }
 
+/** All that wait, as far as they were there when the list was opened. */
+function listSources(
+  listed: readonly Ask[],
+  attention: Armed,
+  view: ViewState,
+  drawing: Drawing,
+): readonly LiveSource[] {
+  const { glyphs } = drawing;
+  const title: Span = { text: `${glyphs.wait} ${listed.length} wait for you`, style: FOCUSED };
+  const others = view.asks.length - listed.length;
+  const lines = listed.map((ask) => {
+    const words = shortTitle(sanitize(titleOf(ask)), drawing.cwd).replaceAll('\n', ' ');
+    return terminalLine(plain(`  ${words}`), toned('dim', isAnsweredTogether(ask) ? '' : '   asks on its own'));
+  });
+  return [
+    fixed('dialog_title', [
+      terminalLine(),
+      terminalLine(title, toned('dim', others > 0 ? `   and ${others} more` : '')),
+    ]),
+    fixed('dialog', [...lines, ...optionLines(listOptions(listed), attention.selected, drawing)]),
+    fixed('dialog_note', [terminalLine(toned('dim', `${glyphs.mark}${note(attention, view, drawing)}`))]),
+  ];
+}
+
+function titleOf(ask: Ask): string {
+  if (ask.kind === 'question') return questionTitle(ask.question);
+  const { toolName, title } = ask.request;
+  return title.startsWith(toolName) ? title : `${toolName} ${title}`;
+}
+
 function fixed(kind: LiveSource['kind'], lines: readonly LogicalLine[]): LiveSource {
   // The empty row before a title goes before anything else does.
   return { kind, lines, keepHead: 0, keepTail: kind === 'dialog_title' ? lines.length - 1 : lines.length };
@@ -51,9 +87,12 @@ function titleLine(ask: Ask, waiting: number, { focus }: Armed, drawing: Drawing
   const words = ask.kind === 'permission' ? permissionTitle(ask.request, drawing) : questionTitle(ask.question);
   const title: Span = {
     text: `${drawing.glyphs.wait} ${words}`,
-    style: focus === 'dialog' ? { token: 'warn', bold: true, inverse: true } : { token: 'warn', bold: true },
+    style: focus === 'dialog' ? FOCUSED : { token: 'warn', bold: true },
   };
-  return terminalLine(title, toned('dim', waiting > 1 ? `   1 of ${waiting} waiting` : ''));
+  return terminalLine(
+    title,
+    toned('dim', waiting > 1 ? `   1 of ${waiting} waiting${focus === 'dialog' ? ', ctrl+y lists them' : ''}` : ''),
+  );
 }
 
 /** Who hears the keys right now. */

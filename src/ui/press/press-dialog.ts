@@ -2,6 +2,7 @@ import { createEditor } from '../composer/editor-state.ts';
 import { expandFolds } from '../composer/folds.ts';
 import type { InputEvent } from '../keys/input-event.ts';
 import { type Ask, type Attention, DEAF_MS, EMPTY_FORM } from '../view/ask.ts';
+import { listedAsks, listOptions } from '../view/ask-list.ts';
 import { type DialogAct, dialogOptions } from '../view/dialog-options.ts';
 import { ownDraft, type ViewState } from '../view/view-state.ts';
 import { only, type Pressed, withEffects } from './effects.ts';
@@ -9,6 +10,9 @@ import type { PressContext } from './press-context.ts';
 import { answerQuestions, writtenAnswer } from './press-question.ts';
 
 type Armed = Extract<Attention, { stage: 'armed' }>;
+/** Rows that a list leaves to its title, its keys and the draft. */
+const LIST_ROOM = 8;
+
 type KeyInput = Extract<InputEvent, { type: 'key' }>;
 
 /** What a key means to the dialog; undefined when it is none of its business. */
@@ -21,7 +25,10 @@ export function pressDialog(
   const ask = view.asks[0];
   const { attention } = view;
   if (ask === undefined || attention.stage === 'none') return undefined;
-  if (input.chord === 'ctrl+y') return only(focused(view, attention, context.nowMs));
+  if (input.chord === 'ctrl+y') {
+    const isAgain = attention.stage === 'armed' && attention.focus === 'dialog' && attention.form.writing === 'nothing';
+    return only(isAgain ? toggledList(view, attention, context) : focused(view, attention, context.nowMs));
+  }
   if (attention.stage === 'pending') return undefined;
   if (attention.form.writing !== 'nothing') return pressWriting(view, ask, attention, input);
   // A draft that was emptied again, and left alone, is no draft any more.
@@ -35,7 +42,8 @@ export function pressDialog(
 }
 
 function pressFocused(view: ViewState, ask: Ask, attention: Armed, { chord }: KeyInput): Pressed | undefined {
-  const options = dialogOptions(ask, attention.form);
+  const listed = listedAsks(view.asks, attention.form.listed);
+  const options = listed.length > 0 ? listOptions(listed) : dialogOptions(ask, attention.form);
   switch (chord) {
     case 'escape':
     case 'ctrl+c':
@@ -73,6 +81,16 @@ function act(view: ViewState, ask: Ask, attention: Armed, does: DialogAct, how: 
       return withEffects(view, { type: 'answer_permission', id: ask.id, answer: does.answer });
     case 'answer_question':
       return withEffects(view, { type: 'answer_question', id: ask.id, answer: does.answer });
+    case 'answer_several':
+      return withEffects(
+        view,
+        ...does.ids.map((id) => ({ type: 'answer_permission' as const, id, answer: { behavior: 'allow' as const } })),
+      );
+    case 'list':
+      return only({
+        ...view,
+        attention: { ...attention, selected: undefined, form: { ...attention.form, listed: [] } },
+      });
     case 'write': {
       const form = { ...attention.form, writing: does.what, kept: view.editor };
       const { width } = view.editor;
@@ -109,6 +127,15 @@ function refuseAndStop(view: ViewState, ask: Ask): Pressed {
     return withEffects(view, { type: 'answer_permission', id: ask.id, answer }, { type: 'abort' });
   }
   return withEffects(view, { type: 'answer_question', id: ask.id, answer: undefined }, { type: 'abort' });
+}
+
+/** Ctrl+Y once more: all that wait, to be answered together; keys that were typed for the dialog are not heard. */
+function toggledList(view: ViewState, attention: Armed, { nowMs, viewer }: PressContext): ViewState {
+  const isShown = attention.form.listed.length > 0 || view.asks.length < 2;
+  // Only what is in sight is answered.
+  const seen = view.asks.slice(0, Math.max(1, viewer.height - LIST_ROOM));
+  const form = { ...attention.form, listed: isShown ? [] : seen.map(({ id }) => id) };
+  return { ...view, attention: { ...attention, armedAtMs: nowMs, selected: undefined, form } };
 }
 
 /** Ctrl+Y gives the dialog the keys, whatever stands in the draft. */

@@ -40,6 +40,8 @@ export type AskForm = {
   readonly question: number;
   readonly answers: readonly string[];
   readonly marked: readonly number[];
+  /** The asks that are listed to be answered together; none while there is no list. */
+  readonly listed: readonly string[];
   /** The draft as it was before the dialog borrowed the composer. */
   readonly kept: EditorState | undefined;
 };
@@ -50,5 +52,6 @@ export const EMPTY_FORM: AskForm = {
   question: 0,
   answers: [],
   marked: [],
+  listed: [],
   kept: undefined,
 };

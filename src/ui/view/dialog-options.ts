@@ -8,7 +8,8 @@ export type DialogAct =
   | { readonly type: 'answer_question'; readonly answer: UserAnswer | undefined }
   /** Lends the composer to the dialog. */
   | { readonly type: 'write'; readonly what: AskForm['writing']; readonly start: string }
-  | { readonly type: 'details' | 'view' | 'back' | 'edit_proposal' }
+  | { readonly type: 'details' | 'view' | 'back' | 'edit_proposal' | 'list' }
+  | { readonly type: 'answer_several'; readonly ids: readonly string[] }
   | { readonly type: 'choose'; readonly choice: number }
   | { readonly type: 'skip' };
 

@@ -85,6 +85,32 @@ describe('a question hears', () => {
     expect(screen.screen().join('\n')).toContain('npm run build:*)  (the rm part still asks)');
   });
 
+  test('one answer for all that read or edit, out of the list behind ctrl+y; what is not on it keeps asking', () => {
+    const screen = stage();
+    const wants = (id: string, kind: 'read' | 'edit' | 'shell', more = {}) =>
+      screen.tell(starts(id, 'Tool', id), permission(id, 'Tool', { kind }, { title: id, ...more }));
+    screen.tell(begins());
+    wants('c1', 'edit');
+    wants('c2', 'shell');
+    wants('c3', 'read');
+    wants('c4', 'edit', { danger: 'breaker' });
+    screen.wait(600);
+    screen.press('A');
+    expect(answer(screen)).toEqual([]);
+    screen.press('ctrl+u');
+    screen.wait(600);
+    screen.press('ctrl+y', 'ctrl+y', 'A');
+    // A key in the first moment was meant for something else.
+    expect(answer(screen)).toEqual([]);
+    screen.press('ctrl+u', 'ctrl+y');
+    wants('c5', 'edit');
+    screen.wait(600);
+    screen.press('A');
+    expect(answer(screen)).toEqual(
+      ['ask-c1', 'ask-c3'].map((id) => ({ type: 'answer_permission', id, answer: { behavior: 'allow' } })),
+    );
+  });
+
   test('an e as the wish to change an edit first', () => {
     const screen = stage();
     const asked = permission('c1', 'Edit', { kind: 'edit', input: { file_path: 'a' } });

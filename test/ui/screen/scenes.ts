@@ -335,6 +335,20 @@ export const SCENES: readonly Scene[] = [
     },
   },
   {
+    name: 'ask-several',
+    play(screen) {
+      working(screen, 'tidy up', 'Three changes.');
+      const ask = (id: string, tool: string, facts: Parameters<typeof permission>[2], title: string) =>
+        screen.tell(starts(id, tool, title), permission(id, tool, facts, { title }));
+      ask('c1', 'Edit', { kind: 'edit', writes: ['/home/me/proj/src/app.ts'] }, 'Edit /home/me/proj/src/app.ts');
+      ask('c2', 'Bash', { kind: 'shell', command: 'rm -rf build' }, 'rm -rf build');
+      ask('c3', 'Read', { kind: 'read' }, 'Read /home/me/notes.txt');
+      screen.wait(600);
+      screen.press('ctrl+y');
+      screen.wait(600);
+    },
+  },
+  {
     name: 'ask-long-edit',
     play(screen) {
       working(screen, 'write the values', 'I write them.');
