@@ -59,7 +59,7 @@ export type ToolParts = {
   readonly permissions: Pick<Permissions, 'confirmTarget' | 'shellVariables' | 'sandbox'>;
   readonly beforeChange?: (realPath: string) => Promise<void>;
   readonly skills: SkillParts;
-  readonly task: TaskParts & Pick<Subagents, 'moved'>;
+  readonly task: TaskParts & Pick<Subagents, 'moved' | 'stop'>;
   readonly asks: Pick<SideAsks, 'aboutPage' | 'searchWeb'>;
   readonly deferred: DeferredTools;
   readonly keepPlan: (plan: string) => void;
@@ -124,7 +124,7 @@ export function makeTools(parts: ToolParts): ToolBox {
       }),
       createGlobTool(search),
       createGrepTool(search),
-      createKillShellTool(shells),
+      createKillShellTool(shells, parts.task.stop),
       ...(parts.skills.names().length > 0 ? [createSkillTool(parts.skills)] : []),
       ...(parts.answerSchema === undefined ? [] : [createStructuredOutputTool(parts.answerSchema)]),
       createTaskTool(parts.task),

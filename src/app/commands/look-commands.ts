@@ -1,8 +1,10 @@
 import { formatDuration, formatMoney, formatTokens } from '../../lib/format.ts';
 import { explain } from '../../settings/merge.ts';
 import { renderContextUsage } from '../context-usage.ts';
+import type { ConversationParts } from '../conversation-parts.ts';
+import { earlierCost } from '../earlier-cost.ts';
 import { pinWords } from '../pin-words.ts';
-import { type BuiltinCommand, plain, show } from './builtin-command.ts';
+import { type BuiltinCommand, done, failed, plain, show } from './builtin-command.ts';
 
 /** Commands that only show something. */
 export const LOOK_COMMANDS: readonly BuiltinCommand[] = [
@@ -14,20 +16,22 @@ export const LOOK_COMMANDS: readonly BuiltinCommand[] = [
   {
     name: 'cost',
     description: 'tokens and money of this session',
-    async run(_args, { meter }) {
+    async run(_args, { meter, transcript }) {
+      const earlier = await earlierCost(transcript, meter.since);
       const report = meter.report();
       const rows = report.models.map(({ model, usage, costUsd }) => {
         const money = costUsd === undefined ? 'price unknown' : formatMoney(costUsd);
         return `| ${model} | ${formatTokens(usage.inputTokens)} | ${formatTokens(usage.cacheWriteTokens)} | ${formatTokens(usage.cacheReadTokens)} | ${formatTokens(usage.outputTokens)} | ${money} |`;
       });
-      if (rows.length === 0) return show('Nothing has been asked yet.');
+      if (rows.length === 0) return show(earlier ?? 'Nothing has been asked yet.');
       const total = `${formatMoney(report.costUsd)}${report.isComplete ? '' : ' and what has no known price'}`;
       const table = [
         '| model | input | cache write | cache read | output | cost |',
         '|---|---|---|---|---|---|',
         ...rows,
       ].join('\n');
-      return show(`${table}\n\nTogether ${total}; ${formatDuration(report.apiMs)} of waiting for models.`);
+      const words = [`Together ${total}; ${formatDuration(report.apiMs)} of waiting for models.`, earlier ?? []].flat();
+      return show([table, ...words].join('\n\n'));
     },
   },
   {
@@ -131,8 +135,12 @@ export const LOOK_COMMANDS: readonly BuiltinCommand[] = [
   },
   {
     name: 'ps',
-    description: 'what runs in the background',
-    async run(_args, { loop }) {
+    argumentHint: '[stop <id>]',
+    description: 'what runs in the background; stop ends one of it',
+    async run(args, { loop }) {
+      const [verb, id = '', more] = args.trim().split(/\s+/);
+      if (verb === 'stop' && more === undefined) return stopOne(loop, id);
+      if (verb !== '') return failed('/ps lists what runs in the background, /ps stop <id> ends one of it.');
       const shells = loop.shells
         .list()
         .map(
@@ -147,3 +155,11 @@ export const LOOK_COMMANDS: readonly BuiltinCommand[] = [
     },
   },
 ];
+
+async function stopOne({ shells, subagents }: ConversationParts['loop'], id: string) {
+  const shell = shells.find(id);
+  if (shell?.exit !== undefined && !shell.shell.leftSomething()) return done(`${id} had already ended.`);
+  if (shell === undefined && !subagents.stop(id)) return failed(`There is no ${id || 'such thing'} in the background.`);
+  await shell?.shell.stop();
+  return done(`Ended ${id}.`);
+}

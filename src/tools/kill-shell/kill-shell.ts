@@ -4,17 +4,18 @@ import { unknownShell } from '../bash-output/bash-output.ts';
 import { buildTool } from '../build-tool.ts';
 import { firstLine, type Shells } from '../shells.ts';
 
-/** Ends a background shell and everything it started. */
-export function createKillShellTool(shells: Shells) {
+/** Ends a background shell and everything it started, or a sub-agent in the background. */
+export function createKillShellTool(shells: Shells, stopAgent: (id: string) => boolean) {
   return buildTool({
     name: 'KillShell',
     aliases: ['KillBash'],
-    prompt: 'Ends a background shell and everything it started.',
+    prompt: 'Ends a background shell and everything it started, or a sub-agent in the background by its id.',
     input: z.object({ shell_id: z.string() }),
     isDestructive: () => false,
     title: ({ shell_id }) => `End ${shell_id}`,
     async call({ shell_id }) {
       const found = shells.find(shell_id);
+      if (found === undefined && stopAgent(shell_id)) return { content: `Ended ${shell_id}.` };
       if (found === undefined) throw new ToolFailure(unknownShell(shell_id, shells));
       if (found.exit !== undefined && !found.shell.leftSomething())
         return { content: `${shell_id} had already ended.` };

@@ -237,12 +237,14 @@ test('progress shows the last lines while it runs', async () => {
 
 test('a background shell is read, told of when it ends, and killed', async () => {
   const output = createBashOutputTool(bench.shells);
-  const kill = createKillShellTool(bench.shells);
+  const kill = createKillShellTool(bench.shells, (id) => id === 'agent_1');
   const started = await bench.bash('echo first; sleep 300', { run_in_background: true });
   expect(started.content).toContain('shell_1');
   await untilRead(output, 'first');
   expect((await bench.use(output, { shell_id: 'shell_1' })).content).toContain('nothing new');
   expect((await bench.use(kill, { shell_id: 'shell_1' })).content).toContain('Ended shell_1');
+  expect((await bench.use(kill, { shell_id: 'agent_1' })).content).toBe('Ended agent_1.');
+  await expect(bench.use(kill, { shell_id: 'agent_2' })).rejects.toThrow('There are: shell_1');
   await bench.shells.find('shell_1')?.shell.over;
   expect(bench.shells.takeNotices()).toHaveLength(1);
   expect(bench.shells.takeNotices()).toEqual([]);
