@@ -176,7 +176,7 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
       kept.record,
       meter.hear,
       loop.listen,
-      hookNews(hooks, loop.addNews),
+      hookNews(hooks, loop.addNews, options.face),
       ...(debugLog === undefined ? [] : [debugLog.hear]),
     ],
     attach: (attached) => {

@@ -3,6 +3,7 @@ import type { AgentListener } from '../contracts/agent.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { PermissionAnswer } from '../contracts/permission.ts';
 import type { QueryDeps } from '../contracts/query.ts';
+import type { RunOptions } from '../contracts/run-options.ts';
 import type { Hooks } from '../hooks/create-hooks.ts';
 import type { AskingPort } from './make-gate.ts';
 
@@ -12,7 +13,7 @@ type Gate = QueryDeps['gate'];
 const COMPACTED_MS = 30_000;
 
 /** Fires the events that nobody waits for: notifications, failed turns, compactions. */
-export function hookNews(hooks: Hooks, addContext: (words: string) => void): AgentListener {
+export function hookNews(hooks: Hooks, addContext: (words: string) => void, face: RunOptions['face']): AgentListener {
   return async (event) => {
     switch (event.type) {
       case 'permission_request': {
@@ -26,7 +27,8 @@ export function hookNews(hooks: Hooks, addContext: (words: string) => void): Age
         return;
       case 'agent_end': {
         const { reason, failure, words } = event.terminal;
-        if (reason === 'completed') {
+        // A script that has its answer leaves: nobody is waited for.
+        if (reason === 'completed' && face !== 'print') {
           hooks.hear('Notification', { notification_type: 'idle_prompt', message: 'ouro waits for you.' });
         } else if (failure !== undefined) {
           hooks.hear('StopFailure', { error: failure.kind, message: words ?? failure.message, reason });

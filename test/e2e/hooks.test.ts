@@ -83,7 +83,11 @@ test('questions, compactions, sub-agents, notifications and failures reach their
 test('a Stop hook that always objects is heard a bounded number of times', async () => {
   await using project = await createTempProject();
   await using api = await startApiServer({ turns: () => says('Done.') });
-  const hooks = { Stop: hook(`${HEARING}; echo 'You have not finished.' >&2; exit 2`) };
+  const hooks = {
+    Stop: hook(`${HEARING}; echo 'You have not finished.' >&2; exit 2`),
+    // Nobody waits behind a script that has its answer.
+    Notification: hook(HEARING),
+  };
   const { code, stdout } = await runHere(project, ['-p', 'go', '--settings', JSON.stringify({ hooks })], api.url);
   expect([code, stdout]).toEqual([0, 'Done.\n']);
   const heard = (await project.read('heard.jsonl'))
@@ -93,6 +97,7 @@ test('a Stop hook that always objects is heard a bounded number of times', async
   expect(api.requests().length).toBeLessThan(12);
   expect(api.requests()[1]?.raw).toContain('You have not finished.');
   expect(heard.slice(0, 2).map((one) => one.stop_hook_active)).toEqual([false, true]);
+  expect(heard.filter((one) => one.hook_event_name === 'Notification')).toEqual([]);
 });
 
 test('hooks at an address are asked over HTTP; an answer without an end is left, and a guard that does not answer blocks', async () => {
