@@ -13,6 +13,8 @@ export type UsageMeter = {
   report(): UsageReport;
   /** The size of the last request of the main conversation, as the API counted it. */
   contextTokens(): number;
+  /** When it began to count. */
+  readonly since: string;
 };
 
 const NOTHING: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
@@ -30,6 +32,7 @@ export function createUsageMeter(): UsageMeter {
   }
 
   return {
+    since: new Date().toISOString(),
     hear(event) {
       count(event);
       if (event.type === 'turn_end' && event.usage !== undefined) contextTokens = sizeOf(event.usage);

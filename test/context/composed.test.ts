@@ -337,6 +337,7 @@ test('a resume goes on with the bytes it had, in another mode and after midnight
   await again.close();
   const third = await start([says('five')], { session: { kind: 'continue', fork: 'same' } });
   expect(third.conversation.agent.state().messages).not.toHaveLength(0);
+  expect(await third.command('cost')).toMatch(/^Earlier in this session: 4 replies, .* tokens read .*, \$\d/);
   expect(await third.command('compact undo')).toContain('as it was');
   expect(await third.command('compact undo')).toContain('no compaction to undo');
   await third.conversation.agent.prompt('Five.');
