@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { z } from 'zod';
-import type { JsonObject, JsonValue } from '../contracts/json.ts';
+import type { JsonObject } from '../contracts/json.ts';
 import type { RequestMessage, RequestPieces } from '../contracts/model.ts';
 import type { RecordBody } from '../contracts/session.ts';
 
@@ -14,7 +14,8 @@ export type RequestDigest = {
   readonly messages: readonly string[];
 };
 
-const requestSchema = z.looseObject({ system: z.json(), tools: z.json(), messages: z.array(z.json()) });
+/** What is hashed is not looked into: it was JSON a moment ago, of whatever depth. */
+const requestSchema = z.looseObject({ system: z.unknown(), tools: z.unknown(), messages: z.array(z.unknown()) });
 
 /** Of a request as text. */
 export function digestOf(bytes: string): RequestDigest {
@@ -24,7 +25,7 @@ export function digestOf(bytes: string): RequestDigest {
     rest: z.record(z.string(), z.json()).parse(rest),
     system: hash(JSON.stringify(system)),
     tools: hash(JSON.stringify(tools)),
-    messages: messages.map((message: JsonValue) => hash(JSON.stringify(message))),
+    messages: messages.map((message) => hash(JSON.stringify(message))),
   };
 }
 

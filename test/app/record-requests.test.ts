@@ -33,3 +33,9 @@ test('the hashes of a request are the same whether it is gone through whole or c
   ];
   for (const each of sent) expect(digest(requestPieces(each))).toEqual(digestOf(requestBytes(each)));
 });
+
+test('what a model wrote is hashed however deep it is nested', () => {
+  const deep = `${'['.repeat(15_000)}${']'.repeat(15_000)}`;
+  const bytes = `{"model":"m","system":[],"tools":[],"messages":[{"role":"assistant","content":${deep}}]}`;
+  expect(digestOf(bytes).messages).toHaveLength(1);
+});

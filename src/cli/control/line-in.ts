@@ -75,18 +75,30 @@ export function readLine(text: string): ReadLine {
   } catch (thrown) {
     return { ok: false, why: `is not JSON: ${messageOf(thrown)}` };
   }
+  try {
+    return understood(value);
+  } catch {
+    // Thousands of brackets in one another are more than anybody can look through.
+    return failed(value, typeOf(value) ?? '', 'is nested too deeply');
+  }
+}
+
+function understood(value: unknown): ReadLine {
   const read = lineSchema.safeParse(value);
   if (read.success) return { ok: true, line: read.data };
-  const type = z.object({ type: z.string() }).safeParse(value).data?.type;
+  const type = typeOf(value);
   if (type === undefined) return { ok: false, why: 'is no object with a type' };
   if (!KNOWN.includes(type)) return { ok: true, line: { type: 'other' } };
+  return failed(value, type, `is no valid ${type} line${placeOf(value)}`);
+}
+
+function typeOf(value: unknown): string | undefined {
+  return z.object({ type: z.string() }).safeParse(value).data?.type;
+}
+
+function failed(value: unknown, type: string, why: string): ReadLine {
   const asks = type === 'control_request' ? waiting.safeParse(value).data?.request_id : undefined;
-  return {
-    ok: false,
-    why: `is no valid ${type} line${placeOf(value)}`,
-    of: type,
-    ...(asks === undefined ? {} : { asks }),
-  };
+  return { ok: false, why, of: type, ...(asks === undefined ? {} : { asks }) };
 }
 
 /** Which block of a message it is that nobody understands: the one thing hosts get wrong. */

@@ -369,6 +369,19 @@ test('a bad first line ends the program, a later one is told and passed over', a
   ]);
 });
 
+test('a line nested too deeply is told like any other that cannot be read', async () => {
+  const bench = hostBench(fakeConversation());
+  const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+  bench.send(`{"type":"control_request","request_id":"deep","request":{"subtype":"dance","how":${deep}}}\n`);
+  bench.send({ type: 'control_request', request_id: 'flat', request: { subtype: 'dance' } });
+  bench.end();
+  expect(await bench.code).toBe(0);
+  expect(bench.lines).toMatchObject([
+    { response: { subtype: 'error', request_id: 'deep', error: 'Line 1 is nested too deeply' } },
+    { response: { subtype: 'error', request_id: 'flat', error: 'unsupported: dance' } },
+  ]);
+});
+
 test('stdin that ends answers every open question with no', async () => {
   const bench = hostBench(fakeConversation({ replies: [calls('Echo'), says('without')], gate: 'asks' }));
   const asked = bench.nextQuestion();
