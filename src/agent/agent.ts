@@ -23,6 +23,8 @@ export function createAgent(parts: AgentParts): Agent {
   let skipWait: (() => void) | undefined;
   /** Said while a query ran: it joins behind it, for nothing may come between calls and their results. */
   let late: readonly Message[] = [];
+  /** Something is done between two queries: nobody hears steering. */
+  let isBetween = false;
   for (const listener of parts.listeners) broadcast.subscribe(listener);
 
   /** Applies an event to our own copy first, so that a listener that asks sees what it was told. */
@@ -134,11 +136,15 @@ export function createAgent(parts: AgentParts): Agent {
   async function between<Answer>(busy: AgentStatus, work: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
     const own = new AbortController();
     controller = own;
+    isBetween = true;
     try {
       await tell({ type: 'status', status: busy });
       return await work(own.signal);
     } finally {
-      for (const message of takeLate()) await tell({ type: 'message_end', message });
+      for (let more = takeLate(); more.length > 0; more = takeLate()) {
+        for (const message of more) await tell({ type: 'message_end', message });
+      }
+      isBetween = false;
       const told = tell({ type: 'status', status: 'idle' });
       controller = undefined;
       // At once: nobody else may begin in between.
@@ -180,7 +186,8 @@ export function createAgent(parts: AgentParts): Agent {
     async pin(words) {
       const message = { ...messageOf(words, 'steer'), pinned: true };
       // A message must not come between calls and their results, so a running query takes it like steering.
-      if (isRunning()) enqueue('next', message);
+      if (isBetween) late = [...late, message];
+      else if (isRunning()) enqueue('next', message);
       else await joins(message);
     },
     async withdraw(id) {
