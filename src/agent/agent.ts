@@ -1,10 +1,11 @@
 import type { AbortReason, Agent, Prompt } from '../contracts/agent.ts';
 import type { AgentEvent, AgentStatus, QueuedMessage } from '../contracts/event.ts';
-import type { Message, UserMessage, UserOrigin } from '../contracts/message.ts';
+import type { Message, UserMessage } from '../contracts/message.ts';
 import type { QueuePort, Stripped } from '../contracts/query.ts';
 import type { Terminal } from '../contracts/terminal.ts';
 import { createBroadcast } from './broadcast.ts';
 import type { AgentParts, AgentPort } from './parts.ts';
+import { messageOf, promptsIn } from './prompts.ts';
 import { createQuestions } from './questions.ts';
 import { createQueues } from './queues.ts';
 import { runQuery } from './run.ts';
@@ -35,11 +36,6 @@ export function createAgent(parts: AgentParts): Agent {
     status = statusAfter(status, event);
     stripped = strippedAfter(stripped, event);
     return broadcast.tell(event);
-  }
-
-  function messageOf(words: Prompt, origin: UserOrigin): UserMessage {
-    const blocks = typeof words === 'string' ? [{ type: 'text' as const, text: words }] : words;
-    return { role: 'user', id: parts.newId(), origin, blocks, at: new Date(parts.now()).toISOString() };
   }
 
   function enqueue(lane: QueuedMessage['lane'], message: UserMessage): QueuedMessage {
@@ -165,9 +161,8 @@ export function createAgent(parts: AgentParts): Agent {
     }),
     subscribe: broadcast.subscribe,
     async prompt(words) {
-      const list = isList(words) ? words : [words];
       return run(
-        list.map((one) => messageOf(one, 'prompt')),
+        promptsIn(words).map((one) => messageOf(one, 'prompt', parts)),
         [],
       );
     },
@@ -181,10 +176,10 @@ export function createAgent(parts: AgentParts): Agent {
         waiting,
       );
     },
-    steer: (words) => enqueue('next', messageOf(words, 'steer')),
-    followUp: (words) => enqueue('after', messageOf(words, 'follow_up')),
+    steer: (words) => enqueue('next', messageOf(words, 'steer', parts)),
+    followUp: (words) => enqueue('after', messageOf(words, 'follow_up', parts)),
     async pin(words) {
-      const message = { ...messageOf(words, 'steer'), pinned: true };
+      const message = { ...messageOf(words, 'steer', parts), pinned: true };
       // A message must not come between calls and their results, so a running query takes it like steering.
       if (isBetween) late = [...late, message];
       else if (isRunning()) enqueue('next', message);
@@ -240,8 +235,4 @@ export function createAgent(parts: AgentParts): Agent {
       await broadcast.drained();
     },
   };
-}
-
-function isList(words: Prompt | readonly Prompt[]): words is readonly Prompt[] {
-  return typeof words !== 'string' && words.every((part) => typeof part === 'string' || Array.isArray(part));
 }
