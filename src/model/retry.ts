@@ -37,7 +37,8 @@ export function withRetry(port: ModelPort, policy: RetryPolicy = {}): ModelPort 
     }
     if (facts.retries >= limit) return { ...outcome, failure: gaveUp(failure, facts.retries) };
     const backoff = Math.min(options.maxRetryDelayMs ?? capMs, baseMs * 2 ** facts.retries);
-    return { delayMs: wish ?? Math.round(backoff * (1 - random() / 4)) };
+    // Never sooner than was asked for; who always asks for nothing is not asked ten times in a row at once.
+    return { delayMs: Math.max(wish ?? 0, Math.round(backoff * (1 - random() / 4))) };
   }
 
   return {

@@ -94,6 +94,8 @@ describe('withRetry', () => {
   );
 
   test('the wish of the provider is honoured up to a minute', async () => {
+    const soon = failed({ kind: 'rate_limited', retryAfterMs: 0 });
+    expect((await run([soon, soon, soon, { outcome: reply('') }])).waits).toEqual([500, 1000, 2000]);
     const { waits } = await run([failed({ kind: 'rate_limited', retryAfterMs: 60_000 }), { outcome: reply('') }]);
     expect(waits).toEqual([60_000]);
   });
