@@ -19,6 +19,9 @@ export type LiveFilesParts = {
   readonly tell: (event: AgentEvent) => Promise<void>;
 };
 
+/** How a settings file is told of that could not be used as a whole. */
+const BROKEN = /^(?:is not valid|could not be read)/;
+
 /** Settings and extensions as they stand in their files: read again once a file changed, asked at every prompt. */
 export async function openLiveFiles({ given, environment, cwd, trust, tell }: LiveFilesParts) {
   const { ouroHome } = environment;
@@ -36,6 +39,10 @@ export async function openLiveFiles({ given, environment, cwd, trust, tell }: Li
   ]);
   let [loaded, extensions] = await Promise.all([readLayers(), readFiles()]);
 
+  const wasWhole = (file: string) =>
+    loaded.layers.some((layer) => layer.file === file) &&
+    !loaded.problems.some((problem) => problem.file === file && BROKEN.test(problem.text));
+
   async function readExtensions(): Promise<void> {
     extensions = await readFiles();
   }
@@ -48,10 +55,13 @@ export async function openLiveFiles({ given, environment, cwd, trust, tell }: Li
       const [newSettings, newExtensions] = await Promise.all([settingsFiles.changed(), folders.changed()]);
       if (newExtensions) await readExtensions();
       if (!newSettings) return;
-      loaded = await readLayers();
-      const problems = problemLines(loaded, { problems: [] });
-      const text = problems.join('\n');
-      if (text !== '') await tell({ type: 'notice', level: 'warn', topic: 'settings', text });
+      const next = await readLayers();
+      const lines = [...problemLines(next, { problems: [] })];
+      // Half a file, as an editor or a merge may leave it, must not switch guards off.
+      const isHalf = next.problems.some(({ file, text }) => BROKEN.test(text) && wasWhole(file));
+      if (isHalf) lines.push('What counted before goes on counting until that is mended.');
+      else loaded = next;
+      if (lines.length > 0) await tell({ type: 'notice', level: 'warn', topic: 'settings', text: lines.join('\n') });
     },
   };
 }

@@ -168,6 +168,12 @@ test('what changes during a session counts from the next prompt on', async () =>
   say('two');
   const { raw } = await api.waitForRequest(2);
   for (const words of ['How to spin wool', 'The wind turns.', 'mcp__more__echo']) expect(raw).toContain(words);
+  await running.waitForOutput(/("type":"result"[\s\S]*){2}/);
+  // Half a file, as a merge may leave it, switches no hook off.
+  await project.write('../home/.ouro/settings.json', '<<<<<<< HEAD\n{"model": "opus"');
+  say('three');
+  expect((await api.waitForRequest(3)).raw.match(/The wind turns\./g)).toHaveLength(2);
+  await running.waitForOutput(/What counted before goes on counting until that is mended\./);
 });
 
 const DEEP = '['.repeat(60_000);
