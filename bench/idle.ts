@@ -14,6 +14,7 @@ export const idle: Measure = {
       await using terminal = await openOuro(project, api.url);
       const echo = median(await echoTimes(terminal));
       terminal.press('ctrl+u');
+      await terminal.waitForText(/^>\s*$/m);
       const [cpuBefore, bytesBefore] = [await cpuSeconds(terminal.pid), terminal.bytes().length];
       await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
       const idleCpu = (await cpuSeconds(terminal.pid)) - cpuBefore;

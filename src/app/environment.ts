@@ -20,6 +20,7 @@ export type Environment = {
     readonly name: string;
     readonly noColor: boolean;
     readonly forceColor: string | undefined;
+    readonly forceHyperlink: string | undefined;
     readonly colorTerm: string;
     readonly colorFgBg: string | undefined;
     readonly program: string | undefined;
@@ -105,6 +106,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
       name: env.TERM ?? '',
       noColor: given(env.NO_COLOR) !== undefined,
       forceColor: given(env.FORCE_COLOR),
+      forceHyperlink: given(env.FORCE_HYPERLINK),
       colorTerm: env.COLORTERM ?? '',
       colorFgBg: given(env.COLORFGBG),
       program: given(env.TERM_PROGRAM),

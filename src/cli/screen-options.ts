@@ -6,6 +6,15 @@ import type { ScreenOptions } from '../ui/run/screen-options.ts';
 import { notifyBy } from '../ui/terminal/announcer.ts';
 import type { Beginning } from './ask-first.ts';
 
+/** Terminals whose words can be links, by the name they give themselves. */
+const LINKING: readonly string[] = ['iTerm.app', 'WezTerm', 'ghostty', 'vscode', 'Hyper', 'Tabby'];
+const FORCED: Readonly<Record<string, ScreenOptions['depth']>> = {
+  '0': 'none',
+  '1': '16',
+  '2': '256',
+  '3': 'truecolor',
+};
+
 /** What a screen begins with. */
 export type Opening = Pick<Beginning, 'prompt' | 'typed'> & { readonly opens?: 'sessions' };
 
@@ -24,7 +33,7 @@ export function screenOptions(
     glyphs: settings.ascii !== true && /utf-?8/i.test(term.locale) ? 'unicode' : 'ascii',
     motion: isCi || settings.reducedMotion === true ? 'reduced' : 'full',
     prose: settings.wrap ?? 'words',
-    links: 'printed',
+    links: linksOf(term),
     banner: settings.banner === false ? 'off' : 'shown',
     title: isDumb || settings.title === false ? 'off' : 'set',
     notify: settings.notify === 'off' || settings.notify === 'bell' ? settings.notify : notifyBy(term),
@@ -48,7 +57,17 @@ export function screenLook({ term }: Environment): Pick<ScreenOptions, 'depth' |
   };
 }
 
-function depthOf({ colorTerm, name }: Environment['term']): ScreenOptions['depth'] {
+/** Addresses behind words: where they are known to work, and no multiplexer stands between. */
+function linksOf({ forceHyperlink, program, name, tmux }: Environment['term']): ScreenOptions['links'] {
+  if (forceHyperlink !== undefined) return forceHyperlink === '0' ? 'printed' : 'clickable';
+  const isKnown = LINKING.includes(program ?? '') || name === 'xterm-kitty' || name === 'xterm-ghostty';
+  return isKnown && !tmux ? 'clickable' : 'printed';
+}
+
+/** `FORCE_COLOR` says how many colours there are: 0, or 1 to 3 for 16, 256 and all. */
+function depthOf({ colorTerm, name, forceColor }: Environment['term']): ScreenOptions['depth'] {
+  const forced = FORCED[forceColor ?? ''];
+  if (forced !== undefined) return forced;
   if (/truecolor|24bit/.test(colorTerm)) return 'truecolor';
   return name.includes('256') ? '256' : '16';
 }

@@ -2,6 +2,7 @@ import { appendFile, mkdir, open, readFile, rename, writeFile } from 'node:fs/pr
 import { dirname } from 'node:path';
 import type { HistoryPort } from '../contracts/conversation.ts';
 import { isJsonObject, type JsonObject } from '../contracts/json.ts';
+import { withoutSecrets } from '../lib/secrets.ts';
 
 /** How much of the file is looked at, and at which size its older half goes. */
 const READ_BYTES = 2_000_000;
@@ -34,7 +35,7 @@ export function createPromptHistory({ path, cwd, sessionId, now }: HistoryParts)
     },
     async add(words) {
       if (words.trim() === '' || words.length > MAX_CHARS) return;
-      const entry = { words, cwd, session: sessionId, at: new Date(now()).toISOString() };
+      const entry = { words: withoutSecrets(words), cwd, session: sessionId, at: new Date(now()).toISOString() };
       own = [...own, entry];
       await keep(path, `${JSON.stringify(entry)}\n`).catch(() => undefined);
     },

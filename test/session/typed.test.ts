@@ -80,6 +80,13 @@ test('prompts of all sessions are found again, newest first, each once', async (
   expect(await later.recent('all', 2)).toEqual(['three', 'elsewhere']);
 });
 
+test('what looks like a key is not written down', async () => {
+  const own = history('/a', 's1');
+  await own.add('use sk-ant-api03-abcdefghijklmnopqrstuvwxyz for it');
+  expect(await readFile(join(dir, 'history.jsonl'), 'utf8')).not.toContain('abcdefghij');
+  expect(await own.recent('folder', 5)).toEqual(['use [secret] for it']);
+});
+
 test('a history that cannot be written still serves what was typed here', async () => {
   const path = '/proc/nowhere/history.jsonl';
   const own = createPromptHistory({ path, cwd: '/a', sessionId: 's', now: () => NOW });

@@ -15,24 +15,25 @@ export function sendDraft(view: ViewState, lane: 'next' | 'after', nowMs: number
   }
   const hasFailed = view.rest === 'failed' && !isBusy(view);
   const sent = { ...view, overlay: undefined, editor: edit(editor, { type: 'sent', entry: words }, nowMs) };
-  const remember: Effect = { type: 'remember', words };
+  // As in a shell: what begins with a blank is not kept.
+  const remember: readonly Effect[] = editor.text.startsWith(' ') ? [] : [{ type: 'remember', words }];
   switch (kind) {
     case 'command':
-      return { view: sent, effects: [remember, { type: 'command', line: words.slice(1) }] };
+      return { view: sent, effects: [...remember, { type: 'command', line: words.slice(1) }] };
     case 'shell': {
       const command = words.slice(1).trim();
-      return command === '' ? only(view) : { view: sent, effects: [remember, { type: 'shell', command }] };
+      return command === '' ? only(view) : { view: sent, effects: [...remember, { type: 'shell', command }] };
     }
     case 'memory':
-      return { view: sent, effects: [remember, { type: 'command', line: `memory ${words.slice(1).trim()}` }] };
+      return { view: sent, effects: [...remember, { type: 'command', line: `memory ${words.slice(1).trim()}` }] };
     default: {
       // The conversation has it already; twice would be once too often.
       const isSame = hasFailed && words === view.lastPrompt.trim();
       if (isSame) return withEffects({ ...sent, rest: 'ended' }, { type: 'continue', words });
       const parts = draftParts(editor.text.trim(), editor.folds);
-      if (hasFailed) return { view: sent, effects: [remember, { type: 'prompt_instead', parts }] };
+      if (hasFailed) return { view: sent, effects: [...remember, { type: 'prompt_instead', parts }] };
       const type = !isBusy(view) ? 'prompt' : lane === 'next' ? 'steer' : 'follow_up';
-      return { view: sent, effects: [remember, { type, parts }] };
+      return { view: sent, effects: [...remember, { type, parts }] };
     }
   }
 }

@@ -30,6 +30,16 @@ function askedFor(quietMs: number, command = 'npm run build'): StageScreen {
 
 const answer = (screen: StageScreen) => screen.effects.filter(({ type }) => type.startsWith('answer'));
 
+test('a message is kept for later, unless it begins with a blank', () => {
+  const screen = stage();
+  screen.type(' between us');
+  screen.press('enter');
+  expect(screen.effects.map(({ type }) => type)).not.toContain('remember');
+  screen.type('for all');
+  screen.press('enter');
+  expect(screen.effects).toContainEqual({ type: 'remember', words: 'for all' });
+});
+
 describe('a question hears', () => {
   test('a letter when the keys were quiet', () => {
     const screen = askedFor(500);

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { readEnvironment } from '../../src/app/environment.ts';
+import { screenOptions } from '../../src/cli/screen-options.ts';
+
+const options = (env: Readonly<Record<string, string>>) =>
+  screenOptions(readEnvironment({ HOME: '/home/me', TERM: 'xterm-256color', ...env }), {
+    prompt: undefined,
+    typed: '',
+  });
+
+test('colours: NO_COLOR before FORCE_COLOR before what the terminal says', () => {
+  expect(options({}).depth).toBe('256');
+  expect(options({ COLORTERM: 'truecolor' }).depth).toBe('truecolor');
+  expect(options({ COLORTERM: 'truecolor', FORCE_COLOR: '1' }).depth).toBe('16');
+  expect(options({ FORCE_COLOR: '3', NO_COLOR: '1' }).depth).toBe('none');
+});
+
+test('words are links only in terminals known to show them, and not through tmux, unless somebody says so', () => {
+  expect(options({}).links).toBe('printed');
+  expect(options({ TERM_PROGRAM: 'WezTerm' }).links).toBe('clickable');
+  expect(options({ TERM_PROGRAM: 'WezTerm', TMUX: '/tmp/x' }).links).toBe('printed');
+  expect(options({ TMUX: '/tmp/x', FORCE_HYPERLINK: '1' }).links).toBe('clickable');
+  expect(options({ TERM_PROGRAM: 'vscode', FORCE_HYPERLINK: '0' }).links).toBe('printed');
+});
