@@ -1,4 +1,4 @@
-import type { AbortReason, Agent, Prompt } from '../contracts/agent.ts';
+import type { AbortReason, Agent } from '../contracts/agent.ts';
 import type { AgentEvent, AgentStatus, QueuedMessage } from '../contracts/event.ts';
 import type { Message, UserMessage } from '../contracts/message.ts';
 import type { QueuePort, Stripped } from '../contracts/query.ts';
