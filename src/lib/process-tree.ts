@@ -84,9 +84,12 @@ function livingMembers(
   return members;
 }
 
-/** What of a call's tree still lives, its first process apart. */
-export async function leftOf({ groupId, marker }: Tree): Promise<readonly number[]> {
-  const later = await livingProcesses(groupId);
+/** In so short a time the numbers of processes have not gone round once. */
+const JUST_NOW_MS = 250;
+
+/** What of a call's tree still lives, its first process apart. Only what has just begun is known by higher numbers. */
+export async function leftOf({ groupId, marker }: Tree, ageMs: number): Promise<readonly number[]> {
+  const later = await livingProcesses(ageMs < JUST_NOW_MS ? groupId : undefined);
   return later
     .filter((one) => one.pid !== groupId && (belongs(one, { groupId }) || one.carries(`${MARKER}=${marker}`)))
     .map(({ pid }) => pid);

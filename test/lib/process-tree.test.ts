@@ -56,5 +56,6 @@ test('one that ignores TERM and forks on is killed', async () => {
 
 test('what is left of a tree does not count its first process', async () => {
   const { groupId, marker } = await start('sleep 300 & sleep 300 & echo up; wait');
-  expect(await leftOf({ groupId, marker })).toHaveLength(2);
+  expect(await leftOf({ groupId, marker }, 0)).toHaveLength(2);
+  expect(await leftOf({ groupId, marker }, 60_000)).toHaveLength(2);
 });

@@ -101,7 +101,8 @@ export function startShell(start: ShellStart): RunningShell {
     });
   });
   const tree = { groupId: groupId ?? 0, marker: start.marker, startTime };
-  const livesOn = async () => open || (await leftOf(tree)).length > 0;
+  const startedAt = performance.now();
+  const livesOn = async () => open || (await leftOf(tree, performance.now() - startedAt)).length > 0;
 
   const exited = new Promise<ShellExit>((resolve) => {
     child.on('error', (problem) => resolve({ code: null, signal: null, cwd: undefined, problem: problem.message }));
