@@ -5,7 +5,16 @@ import { numberOf, objectOf, objectsOf, parseJson, textOf } from './wire-json.ts
 
 type Open =
   | { readonly kind: 'text' | 'thinking'; readonly index: number }
-  | { readonly kind: 'call'; readonly index: number; readonly slot: number; readonly id: string };
+  | {
+      readonly kind: 'call';
+      readonly index: number;
+      readonly slot: number;
+      readonly id: string;
+      readonly json: string;
+    };
+
+/** A call that came while another was still being written. */
+type Waiting = { readonly slot: number; readonly id: string; readonly name: string; readonly json: string };
 
 /** Reads chat completion chunks as the Messages API events they mean. */
 export function createChunkReader(newId: () => string): WireReader {
@@ -13,6 +22,7 @@ export function createChunkReader(newId: () => string): WireReader {
   const splitter = createThinkSplitter();
   let next = 0;
   let open: Open | undefined;
+  let waiting: readonly Waiting[] = [];
   let stopReason: string | undefined;
   let usage: JsonObject | undefined;
 
@@ -22,11 +32,24 @@ export function createChunkReader(newId: () => string): WireReader {
     return [{ type: 'message_start', message: { id: textOf(chunk.id) || newId(), role: 'assistant', content: [] } }];
   }
 
+  /** Ends what is open; calls that waited behind it come with all they have. */
   function close(): readonly JsonObject[] {
+    const events = closeOne();
+    while (waiting.length > 0) events.push(...openNext(), ...closeOne());
+    return events;
+  }
+
+  function closeOne(): JsonObject[] {
     if (!open) return [];
     const { index } = open;
     open = undefined;
     return [{ type: 'content_block_stop', index }];
+  }
+
+  function openNext(): readonly JsonObject[] {
+    const [first, ...rest] = waiting;
+    waiting = rest;
+    return first === undefined ? [] : begin(first);
   }
 
   function words(kind: 'text' | 'thinking', text: string | undefined): readonly JsonObject[] {
@@ -42,22 +65,41 @@ export function createChunkReader(newId: () => string): WireReader {
     return [...opening, { type: 'content_block_delta', index: open.index, delta }];
   }
 
-  /** A call goes on while its slot and id stay; some servers number all of them 0. */
+  /** A call goes on while its slot and id stay; some servers number all of them 0, others write several in turns. */
   function call(raw: JsonObject): readonly JsonObject[] {
     const slot = numberOf(raw.index) ?? 0;
     const fn = objectOf(raw.function);
     const id = textOf(raw.id);
-    const opening: JsonObject[] = [];
-    if (open?.kind !== 'call' || open.slot !== slot || (id && id !== open.id)) {
-      opening.push(...close());
-      open = { kind: 'call', index: next++, slot, id: id || `call_${newId()}` };
-      const block = { type: 'tool_use', id: open.id, name: textOf(fn?.name) ?? '', input: {} };
-      opening.push({ type: 'content_block_start', index: open.index, content_block: block });
-    }
     const json = textOf(fn?.arguments) ?? (objectOf(fn?.arguments) ? JSON.stringify(fn?.arguments) : '');
-    if (json === '') return opening;
+    const isIt = (one: { readonly slot: number; readonly id: string }) => one.slot === slot && (!id || id === one.id);
+    if (open?.kind === 'call' && isIt(open)) return [...write(open, json), ...goOn()];
+    const at = waiting.findIndex(isIt);
+    if (at === -1) waiting = [...waiting, { slot, id: id || `call_${newId()}`, name: textOf(fn?.name) ?? '', json }];
+    else waiting = waiting.map((one, place) => (place === at ? { ...one, json: one.json + json } : one));
+    return goOn();
+  }
+
+  /** The next call begins as soon as the one before it is whole. */
+  function goOn(): readonly JsonObject[] {
+    const events: JsonObject[] = [];
+    while (waiting.length > 0 && (open?.kind !== 'call' || objectOf(parseJson(open.json)))) {
+      events.push(...closeOne(), ...openNext());
+    }
+    return events;
+  }
+
+  function begin({ slot, id, name, json }: Waiting): readonly JsonObject[] {
+    const call: Open = { kind: 'call', index: next++, slot, id, json: '' };
+    open = call;
+    const block = { type: 'tool_use', id, name, input: {} };
+    return [{ type: 'content_block_start', index: call.index, content_block: block }, ...write(call, json)];
+  }
+
+  function write(call: Extract<Open, { kind: 'call' }>, json: string): readonly JsonObject[] {
+    if (json === '') return [];
+    open = { ...call, json: call.json + json };
     const delta = { type: 'input_json_delta', partial_json: json };
-    return [...opening, { type: 'content_block_delta', index: open.index, delta }];
+    return [{ type: 'content_block_delta', index: call.index, delta }];
   }
 
   function readChunk(chunk: JsonObject): readonly JsonObject[] {
@@ -90,7 +132,11 @@ export function createChunkReader(newId: () => string): WireReader {
 
   return {
     read({ name, data }) {
-      if (data.trim() === '[DONE]') return finish();
+      if (data.trim() === '[DONE]') {
+        // Some servers say only this of the end.
+        if (started) stopReason ??= 'end_turn';
+        return finish();
+      }
       const chunk = objectOf(parseJson(data));
       if (name === 'error') return [{ type: 'error', error: chunk?.error ?? chunk ?? data }];
       return chunk ? readChunk(chunk) : [];

@@ -182,3 +182,44 @@ describe('a reply of the Messages API', () => {
     expect(await drain(ANTHROPIC.create(server.url))).toMatchObject({ outcome: { ok: true, message: { blocks: [] } } });
   });
 });
+
+describe('a reply of chat completions', () => {
+  const chunk = (delta: object) => `data: ${JSON.stringify({ id: 'r1', choices: [{ delta }] })}\n\n`;
+  const part = (index: number, more: object, args: string) =>
+    chunk({ tool_calls: [{ index, ...more, function: { ...more, arguments: args } }] });
+  const head = (name: string) => ({ id: name.toLowerCase(), name });
+
+  test('may write several calls in turns, and each comes whole', async () => {
+    await using server = await startFaultServer(
+      stream([
+        part(0, head('Read'), ''),
+        part(1, head('Grep'), '{"b":'),
+        part(2, head('Glob'), ''),
+        part(0, {}, '{"a":'),
+        part(1, {}, '2}'),
+        part(0, {}, '1}'),
+        part(2, {}, '{}'),
+        part(3, head('Bash'), '{"c":'),
+        ...OPENAI.done('calls'),
+      ]),
+    );
+    const { outcome } = await drain(OPENAI.create(server.url));
+    expect(outcome).toMatchObject({
+      message: {
+        blocks: [
+          { type: 'tool_use', id: 'read', name: 'Read', input: { a: 1 } },
+          { type: 'tool_use', id: 'grep', name: 'Grep', input: { b: 2 } },
+          { type: 'tool_use', id: 'glob', name: 'Glob', input: {} },
+          { type: 'tool_use', id: 'bash', name: 'Bash', unparsed: '{"c":' },
+        ],
+      },
+    });
+  });
+
+  test('may say only that it is done', async () => {
+    await using server = await startFaultServer(stream([chunk({ content: 'Yes.' }), 'data: [DONE]\n\n']));
+    expect(await drain(OPENAI.create(server.url))).toMatchObject({
+      outcome: { ok: true, stopReason: 'end_turn', message: { blocks: [{ type: 'text', text: 'Yes.' }] } },
+    });
+  });
+});
