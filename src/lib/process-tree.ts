@@ -26,10 +26,12 @@ const LOOK_EVERY_MS = 5;
  * Resolves when nothing of it is left, or when what is left does not even heed KILL.
  */
 export function endTree(tree: Tree, isUrgent: () => boolean = () => false): Promise<void> {
-  const mark = `${MARKER}=${tree.marker}`;
-  const began = Number(tree.startTime || undefined);
-  const isOlder = (one: ProcessFacts) => Number(one.startTime) < began;
-  return endAll((one) => belongs(one, tree) || (!isOlder(one) && one.carries(mark)), isUrgent);
+  return endAll((one) => belongs(one, tree) || carriesMark(one, tree), isUrgent);
+}
+
+function carriesMark(one: ProcessFacts, { marker, startTime }: Tree): boolean {
+  const isOlder = Number(one.startTime) < Number(startTime || undefined);
+  return !isOlder && one.carries(`${MARKER}=${marker}`);
 }
 
 /** Ends everything a run that is over has started; whoever asks and its ancestors are never among it. */
@@ -88,10 +90,11 @@ function livingMembers(
 const JUST_NOW_MS = 250;
 
 /** What of a call's tree still lives, its first process apart. Only what has just begun is known by higher numbers. */
-export async function leftOf({ groupId, marker }: Tree, ageMs: number): Promise<readonly number[]> {
+export async function leftOf(tree: Tree, ageMs: number): Promise<readonly number[]> {
+  const { groupId } = tree;
   const later = await livingProcesses(ageMs < JUST_NOW_MS ? groupId : undefined);
   return later
-    .filter((one) => one.pid !== groupId && (belongs(one, { groupId }) || one.carries(`${MARKER}=${marker}`)))
+    .filter((one) => one.pid !== groupId && (belongs(one, tree) || carriesMark(one, tree)))
     .map(({ pid }) => pid);
 }
 
