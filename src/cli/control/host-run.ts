@@ -20,6 +20,8 @@ export type HostRun = {
   /** A message that cannot be understood gets its result too, in its turn. */
   refuse(words: string): Promise<void>;
   isRunning(): boolean;
+  /** Stops what a command does between two runs. */
+  stopCommand(): void;
   /**
    * Stops the run; `whenStopped` is called before the lines that say so, at once when nothing runs. Messages that
    * wait are heard next, unless they are to be dropped too.
@@ -175,6 +177,7 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
       end({ reason: 'model_error', words }, words);
     },
     isRunning: () => current !== undefined,
+    stopCommand: () => agent.abort('user'),
     interrupt(waiting, whenStopped) {
       if (current === undefined) {
         whenStopped({ still_queued: [] });

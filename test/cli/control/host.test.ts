@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Conversation } from '../../../src/contracts/conversation.ts';
 import type { JsonObject } from '../../../src/contracts/json.ts';
 import { fakeConversation } from '../../support/fake-conversation.ts';
 import { calls, fails, says } from '../../support/scripted.ts';
@@ -225,6 +226,32 @@ test('an interrupt withdraws the open question, answers, says so, and ends in a 
   const next = bench.nextResult();
   bench.say('and now?');
   expect(await next).toMatchObject({ subtype: 'success' });
+});
+
+test('an interrupt reaches a command that works between two runs', async () => {
+  const started = Promise.withResolvers<void>();
+  const conversation: Conversation = fakeConversation({
+    replies: [says('hi')],
+    more: {
+      commands: () => [{ name: 'compact', description: '', source: 'builtin' }],
+      async runCommand() {
+        await conversation.agent.between('compacting', (signal) => {
+          started.resolve();
+          return new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+        });
+        return { kind: 'failed', words: 'Stopped.' };
+      },
+    },
+  });
+  const bench = hostBench(conversation);
+  const first = bench.nextResult();
+  bench.say('hello');
+  await first;
+  const second = bench.nextResult();
+  bench.say('/compact');
+  await started.promise;
+  expect(await bench.ask({ subtype: 'interrupt' }, 'stop')).toEqual(success('stop', { still_queued: [] }));
+  expect(await second).toMatchObject({ is_error: true });
 });
 
 test('an interrupt while nothing runs is answered at once', async () => {
