@@ -1,3 +1,4 @@
+import type { DiffHunk } from '../../contracts/display.ts';
 import type { JsonObject, JsonValue } from '../../contracts/json.ts';
 import type { PermissionRequest } from '../../contracts/permission.ts';
 import type { Drawing } from '../drawing.ts';
@@ -11,6 +12,7 @@ import { inputDiff } from '../view/input-diff.ts';
 type Armed = Extract<Attention, { stage: 'armed' }>;
 
 const LONG_VALUE = 200;
+const FEW_ROWS = 16;
 
 /** What is being asked, in a line. */
 export function permissionTitle({ facts, toolName, agentId }: PermissionRequest, { cwd }: Drawing): string {
@@ -49,13 +51,23 @@ function subject(request: PermissionRequest, drawing: Drawing): readonly Logical
       return [...commandLines(facts.command ?? request.title), ...said];
     case 'edit': {
       const hunks = request.preview?.kind === 'diff' ? request.preview.hunks : inputDiff(facts.input);
-      return hunks.length === 0 ? inputLines(facts.input) : diffLines({ hunks }, drawing.width);
+      // Where rows are few, what changes must be among them.
+      const shown = drawing.rows < FEW_ROWS ? hunks.map(withoutHead) : hunks;
+      return hunks.length === 0 ? inputLines(facts.input) : diffLines({ hunks: shown }, drawing.width);
     }
     case 'fetch':
       return [indented(plain(sanitizeVisibly(facts.url ?? request.title))), ...said];
     default:
       return [indented(plain(shortTitle(sanitize(request.title), drawing.cwd))), ...said, ...inputLines(facts.input)];
   }
+}
+
+/** A hunk that begins with what it changes. */
+function withoutHead(hunk: DiffHunk): DiffHunk {
+  const same = hunk.lines.findIndex(({ kind }) => kind !== 'same');
+  if (same <= 0) return hunk;
+  const { oldStart, newStart, lines } = hunk;
+  return { ...hunk, oldStart: oldStart + same, newStart: newStart + same, lines: lines.slice(same) };
 }
 
 function commandLines(command: string): readonly LogicalLine[] {

@@ -2,6 +2,7 @@ import type { LogicalLine } from '../lines/line.ts';
 
 /** What gives way first when there is not enough room; the last gives way never. */
 export type BlockKind =
+  | 'keys'
   | 'tool'
   | 'ended_tool'
   | 'todos'
@@ -32,6 +33,7 @@ export type LiveSource = Omit<LiveBlock, 'rows' | 'cutNote'> & {
 };
 
 const SACRIFICE: readonly BlockKind[] = [
+  'keys',
   'tool',
   'ended_tool',
   'todos',

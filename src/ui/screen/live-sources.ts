@@ -38,6 +38,7 @@ export function liveSources(view: ViewState, drawing: Drawing, carry: HistoryCar
     ...dialogSources(view, drawing),
     source('activity', activity.length > 0 && isGap ? [terminalLine(), ...activity] : activity),
     source('queue', queueLines(view, drawing)),
+    { kind: 'keys', lines: queueKeys(view, drawing), keepHead: 0, keepTail: 0 },
   ];
 }
 
@@ -77,8 +78,7 @@ function pieceSource(
 
 /** What waits to be heard: where it will go in, and how to get it back. */
 function queueLines({ queue }: ViewState, { glyphs, width }: Drawing): readonly LogicalLine[] {
-  if (queue.length === 0) return [];
-  const lines = queue.map((item) => {
+  return queue.map((item) => {
     const lane = item.lane === 'next' ? 'next ' : 'after';
     const when = item.lane === 'next' ? 'goes in after the running tool' : 'goes in when it has finished';
     const words = sanitize(queuedWords(item)).replaceAll('\n', ' ');
@@ -86,6 +86,10 @@ function queueLines({ queue }: ViewState, { glyphs, width }: Drawing): readonly 
     const note = textWidth(words) <= room ? [toned('dim', `   ${when}`)] : [];
     return terminalLine(toned('accent', `${glyphs.queue} ${lane}  `), plain(words), ...note);
   });
+}
+
+function queueKeys({ queue }: ViewState, { glyphs }: Drawing): readonly LogicalLine[] {
+  if (queue.length === 0) return [];
   const keys = ['up edits the last', 'alt+up all', 'ctrl+x ctrl+d drops it'].join(glyphs.separator);
-  return [...lines, terminalLine(toned('dim', `  ${keys}`))];
+  return [terminalLine(toned('dim', `  ${keys}`))];
 }
