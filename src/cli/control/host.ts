@@ -142,7 +142,10 @@ export function createHost(options: RunOptions, port: HostPort): Host {
       if (run === undefined) respond(id, { still_queued: [] });
       else run.interrupt(waiting, (receipt) => respond(id, receipt));
     };
-    if (run?.isRunning() === true) return stop();
+    if (run?.isRunning() === true) {
+      stop();
+      return;
+    }
     // A command may be making room between two runs, and what is behind it waits for its end.
     run?.stopCommand();
     // A run that is only about to start is stopped once it has.
