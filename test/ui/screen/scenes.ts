@@ -490,6 +490,13 @@ export const SCENES: readonly Scene[] = [
     },
   },
   {
+    name: 'queue-behind-a-question',
+    play(screen) {
+      shell(screen, 'npm run build', { description: 'Build the project' });
+      screen.tell(queued('q1', 'next', 'fix the lexer first'));
+    },
+  },
+  {
     name: 'making-room',
     play(screen) {
       const cause = 'making room: 187k → about 40k';
