@@ -141,15 +141,16 @@ export function makeSubagents(parts: SubagentParts): Subagents {
       const news = { type: 'background', id, callId, kind: 'agent', title } as const;
       void parts.tell({ ...news, state: 'started' });
       // Nobody waits for it; its end is told with the next turn.
-      void run(order, id, AbortSignal.any([parts.signal(), end.signal]))
+      const signal = AbortSignal.any([parts.signal(), end.signal]);
+      void run(order, id, signal)
         .catch((thrown) => failed(messageOf(thrown)))
         .then((report) => {
           background.delete(id);
-          const words = `Sub-agent ${id} (${title}) has ${report.failed ? 'failed' : 'finished'}`;
+          const state = !report.failed ? 'completed' : signal.aborted ? 'stopped' : 'failed';
+          const words = `Sub-agent ${id} (${title}) ${ENDS[state]}`;
           parts.notice(`${words}:\n${report.text}`);
           void parts.tell({ type: 'notice', level: 'info', topic: 'background', text: `${words}.` });
-          const failed = end.signal.aborted ? 'stopped' : 'failed';
-          void parts.tell({ ...news, state: report.failed ? failed : 'completed', words: `${words}.` });
+          void parts.tell({ ...news, state, words: `${words}.` });
         });
       return id;
     },
@@ -166,6 +167,8 @@ export function makeSubagents(parts: SubagentParts): Subagents {
     return `agent_${parts.newId().slice(0, 8)}`;
   }
 }
+
+const ENDS = { completed: 'has finished', failed: 'has failed', stopped: 'was stopped' } as const;
 
 function failed(text: string): AgentReport {
   return { text, calls: 0, tokens: 0, failed: true };

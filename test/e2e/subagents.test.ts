@@ -189,7 +189,11 @@ test('one in the background is told of when it has finished, and its words are k
   await using running = startOuro(project, ['-p', 'go', ...ALL], server.url);
   await running.waitForOutput(/task_notification/);
   done.open();
-  expect((await running.ended).code).toBe(0);
+  const { code, stdout } = await running.ended;
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/"task_started","description":"Ann","task_type":"local_agent","is_backgrounded":true/);
+  const lists = stdout.split('\n').filter((line) => line.includes('background_tasks_changed'));
+  expect(lists.map((line) => JSON.parse(line).tasks)).toMatchObject([[{ description: 'Ann' }], []]);
   expect(server.requests().at(-1)?.raw).toMatch(/Sub-agent agent_\w+ \(Ann\) has finished:\\nAnn looked\./);
   const files = await readdir(project.ouroHome, { recursive: true });
   const sidechain = files.find((name) => /subagents\/.*agent_\w+.*\.jsonl$/.test(name)) ?? '';
