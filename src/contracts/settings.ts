@@ -35,6 +35,8 @@ export type SandboxSettings = {
   readonly network?: boolean;
   readonly allowWrite?: readonly string[];
   readonly denyRead?: readonly string[];
+  /** What hosts ask for, and what holds anyway. */
+  readonly failIfUnavailable?: true;
 };
 
 /** Waits that may be changed, in milliseconds; each is an environment variable too. */

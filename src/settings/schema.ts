@@ -89,6 +89,7 @@ export const settingsSchema = z.strictObject({
       network: z.boolean().optional(),
       allowWrite: texts.optional(),
       denyRead: texts.optional(),
+      failIfUnavailable: z.literal(true).optional().describe('Always so: without a sandbox no command runs.'),
     })
     .optional(),
   apiKeyHelper: text.optional().describe('A command that prints the API key. User and managed settings only.'),

@@ -83,6 +83,8 @@ test('settings of the command line count, and chosen sources leave the others ou
   await project.write('../home/.ouro/settings.json', '{"model": "claude-opus-4-5"}');
   expect((await requestOf('--settings={"model": "claude-haiku-4-5"}')).model).toBe('claude-haiku-4-5');
   expect((await requestOf()).model).toBe('claude-opus-4-5');
+  const sandboxed = await requestOf('--settings={"sandbox":{"enabled":true,"failIfUnavailable":true}}');
+  expect(sandboxed.stderr).toBe('');
   expect((await requestOf('--setting-sources=')).model).not.toBe('claude-opus-4-5');
 });
 
