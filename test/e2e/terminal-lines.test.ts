@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { calls, says, text, toolUse } from '../support/api/reply.ts';
+import { calls, says, status, text, toolUse } from '../support/api/reply.ts';
 import { openOuro } from '../support/open-ouro.ts';
 
 const TURNS = [
@@ -37,8 +37,9 @@ test.each([
   },
 );
 
-test('/stop stops what runs, and a list is chosen from by number', async () => {
-  await using ouro = await openOuro([says('word '.repeat(4000), { chunk: 10, delayMs: 5 })], {
+test('/stop stops what runs, a list is chosen from by number, and enter alone sends refused words again', async () => {
+  const long = says('word '.repeat(4000), { chunk: 10, delayMs: 5 });
+  await using ouro = await openOuro([long, status(401), says('Heard at last.')], {
     args: ['--a11y'],
     ready: /^You: /m,
   });
@@ -52,6 +53,16 @@ test('/stop stops what runs, and a list is chosen from by number', async () => {
   terminal.type('2\r');
   terminal.type('/model haiku\r');
   await terminal.waitForText(/From the next turn on: claude-haiku/);
+  terminal.type('and this?\r');
+  await terminal.waitForText(/press enter to try\s+again/);
+  terminal.type('\r');
+  await terminal.waitForText(/Heard at last\./);
+  expect(
+    ouro.api
+      .requests()
+      .at(-1)
+      ?.raw.match(/and this\?/g),
+  ).toHaveLength(1);
 });
 
 test('a line that was not sent is there again after a kill, and more than a line by /draft', async () => {

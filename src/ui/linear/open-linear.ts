@@ -180,7 +180,9 @@ export function openLinear(conversation: Conversation, terminal: ScreenTerminal,
     else if (answered === 'again') say(askWords(view, drawing()));
     else if (answered !== 'message') follow(view, answered);
     else {
-      view = { ...view, editor: edit(view.editor, { type: 'set-text', text: line }, options.now()) };
+      // Words that were refused wait in the composer: enter alone sends them again.
+      const triesAgain = line.trim() === '' && view.rest === 'failed';
+      if (!triesAgain) view = { ...view, editor: edit(view.editor, { type: 'set-text', text: line }, options.now()) };
       pressed('enter');
       if (line.trim() === '') reader.prompt();
     }
