@@ -23,6 +23,7 @@ export type Command =
   | 'history_search'
   | 'right'
   | 'end'
+  | 'look_at_paste'
   | 'model_menu'
   | 'drop_queued'
   | 'edit_all_queued';
@@ -52,6 +53,7 @@ export const ACTIONS = {
   'paste-image': act('Say', 'paste_image', 'the picture in the clipboard'),
   stash: act('Say', { type: 'stash' }, 'put the draft aside; on an empty draft: take it back'),
   'expand-paste': act('Say', { type: 'expand' }, 'turn a folded paste into text'),
+  'look-at-paste': act('Say', 'look_at_paste', 'read a folded paste'),
   up: act('Move', 'up', 'a row up; from the first row: an earlier message'),
   down: act('Move', 'down', 'a row down; from the last row: a later message'),
   left: act('Move', { type: 'move', to: 'left' }, 'a character to the left'),

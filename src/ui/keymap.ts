@@ -16,6 +16,7 @@ export const DEFAULT_KEYS: Readonly<Record<string, ActionName>> = {
   'alt+v': 'paste-image',
   'ctrl+s': 'stash',
   'ctrl+x ctrl+x': 'expand-paste',
+  'ctrl+x p': 'look-at-paste',
   up: 'up',
   down: 'down',
   left: 'left',

@@ -15,7 +15,7 @@ export type Effect =
   | { readonly type: 'continue'; readonly words: string }
   | { readonly type: 'answer_permission'; readonly id: string; readonly answer: PermissionAnswer }
   | { readonly type: 'answer_question'; readonly id: string; readonly answer: UserAnswer | undefined }
-  | { readonly type: 'copy' | 'write_page'; readonly text: string }
+  | { readonly type: 'copy' | 'write_page' | 'view_paste'; readonly text: string }
   | { readonly type: 'view_diff' | 'edit_proposal'; readonly request: PermissionRequest }
   | { readonly type: 'unqueue'; readonly id: string }
   | { readonly type: 'command'; readonly line: string }

@@ -2,6 +2,7 @@ import { exhaustive } from '../../lib/exhaustive.ts';
 import type { Command } from '../actions.ts';
 import { edit } from '../composer/edit.ts';
 import type { SearchScope } from '../composer/editor-state.ts';
+import { foldAtCaret } from '../composer/paste.ts';
 import { suggestion } from '../composer/recall.ts';
 import { isBusy, type ViewState } from '../view/view-state.ts';
 import { only, type Pressed, withEffects } from './effects.ts';
@@ -66,6 +67,10 @@ export function runCommand(view: ViewState, command: Command, context: PressCont
       return view.pieces.some((piece) => piece.kind === 'tool' && piece.entry.tool === 'Bash')
         ? withEffects(view, { type: 'background' })
         : editDraft(view, { type: 'move', to: 'left' }, context);
+    case 'look_at_paste': {
+      const fold = foldAtCaret(editor)?.fold;
+      return fold?.kind === 'paste' ? withEffects(view, { type: 'view_paste', text: fold.text }) : only(view);
+    }
     case 'model_menu':
       return withEffects(view, { type: 'open_picker', purpose: 'model' });
     case 'drop_queued':

@@ -40,7 +40,9 @@ export function leaveKey(view: ViewState, nowMs: number): Pressed {
 
 /** Takes queued messages back into the draft, before what stands there. */
 export function pullQueued(view: ViewState, which: 'last' | 'all'): Pressed {
-  const taken = which === 'all' ? view.queue : view.queue.slice(-1);
+  // Words that are pinned are no draft: they wait for the next request.
+  const drafts = view.queue.filter(({ message }) => message.pinned !== true);
+  const taken = which === 'all' ? drafts : drafts.slice(-1);
   if (taken.length === 0) return only(view);
   const effects: readonly Effect[] = taken.map(({ id }) => ({ type: 'unqueue', id }));
   return { view: { ...view, editor: withWords(view, taken.map(queuedWords)) }, effects };

@@ -24,6 +24,13 @@ export async function openPreview(id: string, host: EffectHost): Promise<void> {
   await open('Session', { kind: 'text', markdown: markdown ?? 'This session is gone.' }, host);
 }
 
+/** What was pasted, as it will be sent. */
+export function openPaste(text: string, host: EffectHost): Promise<void> {
+  let fence = '```';
+  for (const [, ticks = ''] of text.matchAll(/^ *(`{3,})/gm)) if (ticks.length >= fence.length) fence = `${ticks}\``;
+  return open('Paste', { kind: 'text', markdown: `${fence}\n${text}\n${fence}` }, host);
+}
+
 /** Leaves a page as a file beside the work, under a name that is free. */
 export async function writePage(text: string, { conversation, change, now }: EffectHost): Promise<void> {
   const { cwd, sessionId } = conversation.info();

@@ -13,7 +13,7 @@ import { copyText } from './copy-text.ts';
 import { editProposal } from './edit-proposal.ts';
 import type { EffectHost } from './effect-host.ts';
 import { openView } from './open-view.ts';
-import { openDiff, openPreview, openTranscript, writePage } from './pages.ts';
+import { openDiff, openPaste, openPreview, openTranscript, writePage } from './pages.ts';
 import { pasteImage } from './paste-image.ts';
 import { openPicker, pick } from './pickers.ts';
 import { readImages } from './read-images.ts';
@@ -111,6 +111,8 @@ async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
     case 'copy':
       await copyText(effect.text, host.output.write);
       return;
+    case 'view_paste':
+      return openPaste(effect.text, host);
     case 'write_page':
       return writePage(effect.text, host);
     case 'background':

@@ -30,6 +30,16 @@ function askedFor(quietMs: number, command = 'npm run build'): StageScreen {
 
 const answer = (screen: StageScreen) => screen.effects.filter(({ type }) => type.startsWith('answer'));
 
+test('a folded paste can be read where the caret is', () => {
+  const screen = stage();
+  const pasted = 'a line\n'.repeat(20);
+  screen.paste(pasted);
+  screen.press('ctrl+x');
+  screen.type('p');
+  expect(screen.effects).toEqual([{ type: 'view_paste', text: pasted }]);
+  expect(screen.view().editor.text).toHaveLength(2);
+});
+
 test('a message is kept for later, unless it begins with a blank', () => {
   const screen = stage();
   screen.type(' between us');
@@ -238,6 +248,21 @@ test('questions in several parts are answered one by one, and gone back in', () 
 });
 
 describe('ESC', () => {
+  test('leaves pinned words where they wait', () => {
+    const screen = stage();
+    const waiting = queued('q1', 'next', 'never touch vendor');
+    const pin = waiting.type === 'queue' ? waiting.item : undefined;
+    if (pin === undefined) throw new Error('Nothing waits.');
+    screen.tell(begins(), {
+      type: 'queue',
+      state: 'queued',
+      item: { ...pin, message: { ...pin.message, pinned: true } },
+    });
+    screen.press('escape');
+    expect(screen.effects.map(({ type }) => type)).toEqual(['abort']);
+    expect(screen.view().editor.text).toBe('');
+  });
+
   test('stops a run in one press, and what waited comes back before the draft', () => {
     const screen = stage();
     screen.tell(begins(), asked('go'), queued('q1', 'next', 'first'), queued('q2', 'after', 'second'));
