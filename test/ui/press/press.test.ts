@@ -258,7 +258,7 @@ describe('ESC', () => {
       state: 'queued',
       item: { ...pin, message: { ...pin.message, pinned: true } },
     });
-    screen.press('escape');
+    screen.press('esc');
     expect(screen.effects.map(({ type }) => type)).toEqual(['abort']);
     expect(screen.view().editor.text).toBe('');
   });
