@@ -250,16 +250,9 @@ test('questions in several parts are answered one by one, and gone back in', () 
 describe('ESC', () => {
   test('leaves pinned words where they wait', () => {
     const screen = stage();
-    const waiting = queued('q1', 'next', 'never touch vendor');
-    const pin = waiting.type === 'queue' ? waiting.item : undefined;
-    if (pin === undefined) throw new Error('Nothing waits.');
-    screen.tell(begins(), {
-      type: 'queue',
-      state: 'queued',
-      item: { ...pin, message: { ...pin.message, pinned: true } },
-    });
+    screen.tell(begins(), queued('q1', 'next', 'never touch vendor', { pinned: true }));
     screen.press('esc');
-    expect(screen.effects.map(({ type }) => type)).toEqual(['abort']);
+    expect(screen.effects).toEqual([{ type: 'abort' }]);
     expect(screen.view().editor.text).toBe('');
   });
 

@@ -1,6 +1,7 @@
 import type { Display } from '../../../src/contracts/display.ts';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 import type { JsonObject } from '../../../src/contracts/json.ts';
+import type { UserMessage } from '../../../src/contracts/message.ts';
 import type { ModelFailure } from '../../../src/contracts/model.ts';
 import type { PermissionRequest } from '../../../src/contracts/permission.ts';
 import type { TerminalReason } from '../../../src/contracts/terminal.ts';
@@ -83,10 +84,15 @@ export const over = (reason: TerminalReason = 'completed', failure?: ModelFailur
   durationMs: 0,
 });
 
-export const queued = (id: string, lane: 'next' | 'after', text: string): AgentEvent => ({
+export const queued = (
+  id: string,
+  lane: 'next' | 'after',
+  text: string,
+  more: Partial<UserMessage> = {},
+): AgentEvent => ({
   type: 'queue',
   state: 'queued',
-  item: { id, lane, message: { role: 'user', id, origin: 'steer', blocks: [{ type: 'text', text }] } },
+  item: { id, lane, message: { role: 'user', id, origin: 'steer', blocks: [{ type: 'text', text }], ...more } },
 });
 
 export const fails = (attempt: number, delayMs: number, failure: ModelFailure): AgentEvent => ({
