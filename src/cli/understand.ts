@@ -8,13 +8,13 @@ export type Understood =
   | { readonly kind: 'prompt'; readonly prompt: Prompt }
   | { readonly kind: 'answer'; readonly words: string; readonly outcome: 'done' | 'failed' };
 
-/** Runs a slash command that exists; everything else is a prompt, with its `@files` read. */
+/** Runs a slash command; a word behind a slash with nothing else is meant as one. Everything else is a prompt. */
 export async function understand(conversation: Conversation, words: string): Promise<Understood> {
   const name = words.match(/^\/([^\s/]+)(?:\s|$)/)?.[1];
   // A server's prompts are known once it has answered.
   if (name?.startsWith('mcp__') === true) await conversation.ready?.();
   const known = conversation.commands().some((one) => one.name === name || one.aliases?.includes(name ?? '') === true);
-  if (!known) return { kind: 'prompt', prompt: await conversation.expandPrompt(words) };
+  if (!known && words.trim() !== `/${name}`) return { kind: 'prompt', prompt: await conversation.expandPrompt(words) };
   const outcome = await conversation.runCommand(words.slice(1));
   switch (outcome.kind) {
     case 'prompt':

@@ -266,6 +266,17 @@ test('a slash command answers without the model', async () => {
   expect(await printed(conversation, {}, { prompt: '/cost now' })).toMatchObject({ code: 0, stdout: 'ran cost now\n' });
 });
 
+test('a word behind a slash alone is meant as a command; with more behind it, it may be a path', async () => {
+  const alone = await printed(fakeConversation(), {}, { prompt: '/reveiw\n' });
+  expect(alone).toEqual({ code: 1, stdout: '', warnings: ['no commands here'] });
+  const path = await printed(
+    fakeConversation({ replies: [says('half full')] }),
+    {},
+    { prompt: '/tmp: how full is it?' },
+  );
+  expect(path).toMatchObject({ code: 0, stdout: 'half full\n' });
+});
+
 test('warnings of the start go to stderr', async () => {
   const conversation = fakeConversation({ replies: [says('x')], info: { warnings: ['a dead rule'] } });
   expect(await printed(conversation)).toEqual({ code: 0, stdout: 'x\n', warnings: ['a dead rule'] });
