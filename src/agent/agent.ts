@@ -1,9 +1,10 @@
 import type { AbortReason, Agent } from '../contracts/agent.ts';
 import type { AgentEvent, AgentStatus, QueuedMessage } from '../contracts/event.ts';
 import type { Message, UserMessage } from '../contracts/message.ts';
-import type { QueuePort, Stripped } from '../contracts/query.ts';
+import type { Stripped } from '../contracts/query.ts';
 import type { Terminal } from '../contracts/terminal.ts';
 import { createBroadcast } from './broadcast.ts';
+import { createHeardQueues } from './heard-queues.ts';
 import type { AgentParts, AgentPort } from './parts.ts';
 import { messageOf, promptsIn } from './prompts.ts';
 import { createQuestions } from './questions.ts';
@@ -44,16 +45,10 @@ export function createAgent(parts: AgentParts): Agent {
     return item;
   }
 
-  const queuePort: QueuePort = {
-    takeSteering: () => queues.take('next'),
-    takeFollowUps: () => queues.take('after'),
-    hasSteering: () => queues.has('next'),
-  };
-
   const port: AgentPort = {
     askPermission: questions.askPermission,
     ask: questions.ask,
-    queues: queuePort,
+    queues: createHeardQueues(queues, parts, tell),
     tell,
     onWait: (skip) => {
       skipWait = skip;

@@ -5,6 +5,7 @@ import type { Terminal } from '../contracts/terminal.ts';
 import { query } from '../engine/query.ts';
 import { untilAborted } from '../lib/abort.ts';
 import { messageOf } from '../lib/errors.ts';
+import { hearPrompt } from './hear-prompt.ts';
 import type { AgentParts, AgentPort } from './parts.ts';
 
 type Run = {
@@ -60,32 +61,24 @@ async function caught({ tell }: Run, work: () => Promise<Terminal>): Promise<Ter
 /** The prompt hook first, then the messages join: on disk before any request. A refusal ends the run without one. */
 async function admit({ fresh, parts, tell, signal }: Run): Promise<Terminal | undefined> {
   for (const message of fresh) {
-    const verdict = await untilAborted(heard(parts, message, signal), signal);
+    const verdict = await untilAborted(hearPrompt(parts, message, signal), signal);
     if (verdict?.kind === 'block') {
       await tell({ type: 'notice', level: 'warn', topic: 'prompt_hook', text: verdict.words });
       return { reason: 'hook_stopped', words: verdict.words };
     }
-    const context = verdict?.context;
-    const blocks =
-      context === undefined ? message.blocks : [...message.blocks, { type: 'text' as const, text: context }];
-    await tell({ type: 'message_end', message: { ...message, blocks } });
+    await tell({ type: 'message_end', message: verdict?.message ?? message });
   }
   return undefined;
-}
-
-async function heard(parts: AgentParts, message: UserMessage, signal: AbortSignal) {
-  const words = message.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
-  try {
-    return await parts.onPrompt?.(words, signal);
-  } catch (thrown) {
-    return { kind: 'block' as const, words: `A hook that hears prompts broke: ${messageOf(thrown)}` };
-  }
 }
 
 /** A message that slipped in after the loop's last look starts it once more. */
 async function onceMore(run: Run, delivered: QueuedMessage[]): Promise<Terminal> {
   const { queues } = run.port;
-  const late = queues.hasSteering() ? [] : queues.takeFollowUps();
+  await queues.settle?.(run.signal);
+  const hasSteering = queues.hasSteering();
+  const late = hasSteering ? [] : queues.takeFollowUps();
+  // All that waited was refused.
+  if (!hasSteering && late.length === 0) return { reason: 'completed' };
   for (const item of late) {
     delivered.push(item);
     await run.tell({ type: 'queue', item, state: 'delivered' });

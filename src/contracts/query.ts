@@ -140,6 +140,8 @@ export type ContextPort = {
 
 /** The queues as the loop sees them; each take says which lines were delivered. */
 export type QueuePort = {
+  /** Lets those who hear every prompt hear what waits; what they refuse waits no longer. */
+  readonly settle?: (signal: AbortSignal) => Promise<void>;
   takeSteering(): readonly QueuedMessage[];
   takeFollowUps(): readonly QueuedMessage[];
   hasSteering(): boolean;

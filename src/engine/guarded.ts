@@ -84,7 +84,9 @@ export function guarded(deps: QueryDeps): Guarded {
       silent,
     ),
   };
+  const { settle } = queues;
   const safeQueues: QueuePort = {
+    ...(settle && { settle: later('The queue', settle, silent) }),
     takeSteering: safe('The queue', () => queues.takeSteering(), nothing),
     takeFollowUps: safe('The queue', () => queues.takeFollowUps(), nothing),
     hasSteering: safe(

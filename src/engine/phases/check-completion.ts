@@ -11,12 +11,14 @@ export async function* checkCompletion(
   state: QueryState,
   turn: Turn,
   deps: QueryDeps,
+  signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, Verdict | undefined> {
   if (callsOf(turn.reply).length > 0) return undefined;
   const reply = replyOf(turn);
   const written = turn.reply?.usage?.outputTokens ?? 0;
   const more = continueBudget(state, reply, written, deps.config.tokenBudget, deps);
   if (more !== undefined) return yield* announce(state, turn, more);
+  await deps.queues.settle?.(signal);
   const queued = deps.queues.takeFollowUps();
   for (const item of queued) yield { type: 'queue', item, state: 'delivered' };
   const next = followUp(

@@ -21,6 +21,7 @@ export async function* consultStopHooks(
   const goesOn = resumePause(state, turn, deps) ?? nudgeEmpty(state, turn, deps);
   if (goesOn !== undefined) return yield* announce(state, turn, goesOn);
   const reply = replyOf(turn);
+  await deps.queues.settle?.(signal);
   if (deps.queues.hasSteering()) return yield* announce(state, turn, hearSteering(state, reply));
 
   const facts = { messages: [...state.messages, ...reply], stopHookActive: state.stopHookActive };

@@ -28,7 +28,7 @@ export async function* prepareContext(
   }
   // These two repeat the failed request byte for byte, so nothing may move in between.
   if (repeatsRequest(before)) return { kind: 'ready', state: before, view: before.sent };
-  const steered = yield* drainSteering(before, deps);
+  const steered = yield* drainSteering(before, deps, signal);
   const prepared = await untilAborted(deps.context.prepare(steered.messages), signal);
   if (prepared === undefined) return STOPPED;
 
@@ -46,8 +46,13 @@ export async function* prepareContext(
   return { kind: 'ready', state, view };
 }
 
-async function* drainSteering(state: QueryState, deps: QueryDeps): AsyncGenerator<AgentEvent, QueryState> {
+async function* drainSteering(
+  state: QueryState,
+  deps: QueryDeps,
+  signal: AbortSignal,
+): AsyncGenerator<AgentEvent, QueryState> {
   if (state.transition === undefined && deps.config.skipFirstPoll) return state;
+  await deps.queues.settle?.(signal);
   let next = state;
   for (const item of deps.queues.takeSteering()) {
     yield { type: 'queue', item, state: 'delivered' };
