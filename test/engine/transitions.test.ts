@@ -136,6 +136,17 @@ test('media that is too large is stripped once, then compacted, then surfaced as
   expect(deps.calls()).toBe(3);
 });
 
+test.each([
+  ...(['overloaded', 'rate_limited', 'not_found', 'invalid', 'server', 'stalled', 'cut', 'refused'] as const).map(
+    (kind) => [kind, ['fallback_retry']] as const,
+  ),
+  // Another model would have the same key, and the same lack of a network.
+  ...(['auth', 'network'] as const).map((kind) => [kind, []] as const),
+])('when the first model fails with %s, the next of the chain is asked: %j', async (kind, wanted) => {
+  const chain = [{ model: 'model-a' }, { model: 'model-b' }];
+  expect((await run(scripted([fails(kind), says('from b')], { config: { chain } }))).reasons).toEqual(wanted);
+});
+
 test('a cut reply is dropped and asked for again with the full cap, then continued at most three times', async () => {
   const deps = scripted([], { after: cutOff('piece') });
   const { result, reasons, history } = await run(deps);

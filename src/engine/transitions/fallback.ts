@@ -12,6 +12,8 @@ export function fallBack(state: QueryState, turn: Turn, deps: Pick<QueryDeps, 'c
     case 'not_found':
     case 'invalid':
     case 'server':
+    case 'stalled':
+    case 'cut':
     case 'refused': {
       const spent = spend(state, { fellBack: state.ledger.fellBack + 1 });
       return retry('fallback_retry', {
