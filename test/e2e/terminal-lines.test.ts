@@ -4,6 +4,9 @@ import { expect, test } from 'vitest';
 import { calls, says, status, text, toolUse } from '../support/api/reply.ts';
 import { openOuro } from '../support/open-ouro.ts';
 
+/** A busy machine takes its time. */
+const PATIENCE = { timeout: 10_000 };
+
 const TURNS = [
   calls(text('I **make** it.'), toolUse('Bash', { command: 'echo made > made.txt; echo out' })),
   says('Made.\n\n- one\n- two'),
@@ -75,11 +78,11 @@ test('a line that was not sent is there again after a kill, and more than a line
     return { path, text: await readFile(path, 'utf8').catch(() => '') };
   };
   ouro.terminal.type('water the pl');
-  await expect.poll(draft).toMatchObject({ text: expect.stringContaining('water the pl') });
+  await expect.poll(draft, PATIENCE).toMatchObject({ text: expect.stringContaining('water the pl') });
   await ouro.terminal.kill();
   const second = ouro.again(['--a11y']);
   await second.waitForText(/Not sent last time, and in the line again:[\s\S]*^You: water the pl/m);
-  await expect.poll(draft).toMatchObject({ text: expect.stringContaining('water the pl') });
+  await expect.poll(draft, PATIENCE).toMatchObject({ text: expect.stringContaining('water the pl') });
   await second.kill();
   const { path, text: stored } = await draft();
   await writeFile(path, stored.replace('water the pl', 'water the plants\\nand the cat'));
