@@ -87,6 +87,7 @@ export function wireCheckpoints(wiring: CheckpointWiring): WiredCheckpoints | un
     return made;
   }
 
+  let lastPrompt: string | undefined;
   return {
     ...checkpoints,
     async hear(event) {
@@ -94,9 +95,17 @@ export function wireCheckpoints(wiring: CheckpointWiring): WiredCheckpoints | un
       if (event.type === 'tool_start' && isTyped(event.callId)) {
         return checkpoints.prompt(event.callId, `! ${event.title}`);
       }
+      if (event.type === 'tombstone') {
+        // Words that were taken back are no place to go back to; replies never were one.
+        if (event.messageId !== lastPrompt) return;
+        const newest = (await checkpoints.list()).at(-1);
+        if (newest?.messageId === event.messageId) await checkpoints.leave(newest.id);
+        return;
+      }
       if (event.type !== 'message_end' || event.message.role !== 'user') return;
       const { id, origin, blocks } = event.message;
       if (origin !== 'prompt' && origin !== 'follow_up' && origin !== 'steer') return;
+      lastPrompt = id;
       await checkpoints.prompt(
         id,
         blocks.flatMap((block) => (block.type === 'text' && !isReminder(block.text) ? [block.text] : [])).join('\n'),

@@ -8,7 +8,7 @@ import type { Conversation } from '../../src/contracts/conversation.ts';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import type { RunOptions } from '../../src/contracts/run-options.ts';
 import { picture } from '../checkpoints/disk-picture.ts';
-import { calls, hang, says, toolUse } from '../support/api/reply.ts';
+import { calls, hang, says, status, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, type Script, startApiServer } from '../support/api/server.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { replayAll, storedFile, storedFiles } from '../support/stored-sessions.ts';
@@ -123,6 +123,19 @@ test('a line the person runs themselves is taken back by itself', async () => {
   expect(await conversation.runCommand('undo')).toMatchObject({ kind: 'show' });
   expect(await project.read('new.txt')).toBe('one');
   expect(await project.read('a.txt')).toBe('alpha\n');
+});
+
+test('words that were taken back are no place to go back to, and a resume does not know them', async () => {
+  const conversation = await open({ turns: [says('one'), status(401), says('two')] });
+  const { agent } = conversation;
+  for (const words of ['first', 'wrng']) await agent.prompt(words);
+  await agent.withdraw(agent.state().messages.at(-1)?.id ?? '');
+  await agent.prompt('right');
+  expect((await conversation.checkpoints()).map(({ prompt }) => prompt)).toEqual(['first', 'right']);
+  const { messages } = agent.state();
+  await conversation.close('test');
+  const again = await open({ turns: [] }, { session: { kind: 'continue', fork: 'same' } });
+  expect(again.agent.state().messages.map(({ id }) => id)).toEqual(messages.map(({ id }) => id));
 });
 
 test('a stop reaches a line the person runs themselves, at rest and beside a query; at rest prompts wait for it', async () => {
