@@ -9,23 +9,26 @@ export type Pace = {
 
 /** Ten frames a second are smooth enough to read by; each costs more than the few words it adds. */
 const FLUSH_MS = 100;
+/** A stop is seen at once; mostly the end is there before, and one frame tells both. */
+const STATUS_MS = 20;
 
 /** Somebody has to answer, or has answered. */
 const ASKING: ReadonlySet<string> = new Set(['permission_request', 'permission_answer', 'question', 'question_answer']);
 /** Somebody waits to see these as well: they pressed a key for it. */
-const AWAITED: ReadonlySet<string> = new Set(['agent_end', 'status', 'queue', 'mode']);
+const AWAITED: ReadonlySet<string> = new Set(['agent_end', 'queue', 'mode']);
 
 /** Draws what somebody waits for as soon as the events at hand are heard, and everything else ten times a second. */
 export function createPace(draw: () => void): Pace {
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function hear(event: AgentEvent): void {
-    if (!isAwaited(event)) {
+    const isStatus = event.type === 'status';
+    if (!isStatus && !isAwaited(event)) {
       timer ??= setTimeout(draw, FLUSH_MS);
       return;
     }
     clearTimeout(timer);
-    timer = setTimeout(draw, 0);
+    timer = setTimeout(draw, isStatus ? STATUS_MS : 0);
   }
 
   return {

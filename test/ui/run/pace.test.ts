@@ -34,4 +34,14 @@ test('words are drawn ten times a second; an end and a question at once, also of
   expect(drawn).toBe(3);
   vi.advanceTimersByTime(1000);
   expect(drawn).toBe(3);
+
+  // A stop that is over at once is one frame.
+  pace.hear({ type: 'status', status: 'stopping' });
+  vi.advanceTimersByTime(10);
+  pace.hear(over('aborted_streaming'));
+  vi.advanceTimersByTime(1);
+  expect(drawn).toBe(4);
+  pace.hear({ type: 'status', status: 'stopping' });
+  vi.advanceTimersByTime(20);
+  expect(drawn).toBe(5);
 });
