@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { z } from 'zod';
-import type { CallContext, ToolOutcome } from '../../contracts/tool.ts';
+import { type CallContext, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { formatDuration } from '../../lib/format.ts';
 import { buildTool } from '../build-tool.ts';
 import { endOf, firstLine, type Shells } from '../shells.ts';
@@ -58,6 +58,7 @@ export function createBashTool(parts: BashParts) {
       background !== true && (parts.onlyLooks?.(command) ?? false),
     title: ({ command }) => firstLine(command),
     async call({ command, timeout, run_in_background: background }, context) {
+      if (command.includes('\0')) throw new ToolFailure('A command cannot hold a NUL byte. Write it as \\0 in printf.');
       const shell = start(command, context, parts);
       if (background === true) {
         const id = parts.shells.background(context.callId, command, shell);

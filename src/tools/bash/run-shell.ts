@@ -51,12 +51,10 @@ const LOOK_EVERY_MS = 1_000;
 
 /**
  * Standard error joins standard output, in order; the directory the command ends in is told on a channel of its own.
- * The command is evaluated exactly as it was analysed; `shift` takes it out of its own arguments first.
+ * The command is evaluated exactly as it was analysed; `shift` takes it out of its own arguments first. All on one
+ * line, so that bash counts the lines of the command from one.
  */
-const WRAPPER = `exec 2>&1
-trap 'pwd -P >&3 2>/dev/null || echo gone >&3' EXIT
-eval "shift
-$1"`;
+const WRAPPER = `exec 2>&1; trap '{ pwd -P >&3 || echo gone >&3; } 2>/dev/null' EXIT; eval "shift; $1"`;
 
 /** Starts a command in its own process group with nothing on stdin. */
 export function startShell(start: ShellStart): RunningShell {

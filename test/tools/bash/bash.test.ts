@@ -226,6 +226,12 @@ test('a large output is kept whole in a file, and the model gets head, tail and 
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
+test('bash counts the lines of a command from one, and what carries our news leaves no trace when it is closed', async () => {
+  expect((await bench.bash('set -u\necho "$NOPE"')).content).toContain('line 2: NOPE');
+  expect(await bench.bash('exec 3>&-; echo closed')).toMatchObject({ content: 'closed' });
+  await expect(bench.bash('echo \0')).rejects.toThrow('NUL');
+});
+
 test('progress shows the last lines while it runs', async () => {
   const controller = new AbortController();
   const running = bench.bash('echo one; echo two; sleep 60', {}, controller.signal);
