@@ -2,6 +2,7 @@ import type { AbortReason, Agent } from '../contracts/agent.ts';
 import type { AgentEvent, AgentStatus, QueuedMessage } from '../contracts/event.ts';
 import type { Message, UserMessage } from '../contracts/message.ts';
 import type { Stripped } from '../contracts/query.ts';
+import { statusAfter } from '../contracts/status-after.ts';
 import type { Terminal } from '../contracts/terminal.ts';
 import { createBroadcast } from './broadcast.ts';
 import { createHeardQueues } from './heard-queues.ts';
@@ -10,7 +11,7 @@ import { messageOf, promptsIn } from './prompts.ts';
 import { createQuestions } from './questions.ts';
 import { createQueues } from './queues.ts';
 import { runQuery } from './run.ts';
-import { statusAfter, strippedAfter } from './status.ts';
+import { strippedAfter } from './stripped-after.ts';
 
 /** The control panel: commands go in, events come out, one query runs at a time. */
 export function createAgent(parts: AgentParts): Agent {

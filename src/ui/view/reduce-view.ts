@@ -4,7 +4,7 @@ import type { FailureKind } from '../../contracts/model.ts';
 import type { Terminal, TerminalReason } from '../../contracts/terminal.ts';
 import { edit } from '../composer/edit.ts';
 import type { Ask } from './ask.ts';
-import { statusAfter } from './slice-activity.ts';
+import { activityAfter } from './slice-activity.ts';
 import { dropMessage, endAllText, endBlock, growText } from './slice-answer.ts';
 import { askOf, closeAsk, openAsk } from './slice-asks.ts';
 import { changeQueue } from './slice-queue.ts';
@@ -24,7 +24,7 @@ const ENDINGS: ReadonlySet<string> = new Set<TerminalReason>([
 
 /** The screen after something happened. Pure: the same events always make the same screen. */
 export function reduceView(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
-  const next = onEvent({ ...view, activity: statusAfter(view.activity, event, nowMs) }, event, nowMs);
+  const next = onEvent({ ...view, activity: activityAfter(view.activity, event, nowMs) }, event, nowMs);
   return waitingFirst(next, nowMs);
 }
 

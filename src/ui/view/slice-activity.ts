@@ -1,10 +1,11 @@
-import type { AgentEvent, AgentStatus } from '../../contracts/event.ts';
+import type { AgentEvent } from '../../contracts/event.ts';
+import { statusAfter } from '../../contracts/status-after.ts';
 import { type Activity, IDLE_ACTIVITY } from './view-state.ts';
 
 const COUNT_MS = 1000;
 
 /** What the program is doing after an event, and since when. */
-export function statusAfter(activity: Activity, event: AgentEvent, nowMs: number): Activity {
+export function activityAfter(activity: Activity, event: AgentEvent, nowMs: number): Activity {
   if (event.type === 'agent_start') {
     return { ...begun(nowMs), status: 'preparing' };
   }
@@ -17,8 +18,7 @@ export function statusAfter(activity: Activity, event: AgentEvent, nowMs: number
   if (event.type === 'agent_end') return activity;
   if (event.type === 'hook') return { ...activity, hook: hookAfter(activity, event, nowMs) };
   const writingTool = event.type === 'block_start' ? event.name : activity.writingTool;
-  const isOver = event.type === 'status' && event.status === 'idle';
-  const status = activity.status === 'stopping' && !isOver ? 'stopping' : nextStatus(event, activity.status);
+  const status = statusAfter(activity.status, event);
   if (status === activity.status && writingTool === activity.writingTool) return activity;
   if (status === 'idle') return IDLE_ACTIVITY;
   // What is done between two runs has a beginning of its own.
@@ -44,30 +44,4 @@ function hookAfter(
   if (status === 'idle' || ONLY_HEARING.includes(event.event)) return hook;
   const { status_message: said } = event.detail;
   return { id, words: typeof said === 'string' ? said : `${event.event} hook`, sinceMs: nowMs };
-}
-
-function nextStatus(event: AgentEvent, status: AgentStatus): AgentStatus {
-  switch (event.type) {
-    case 'status':
-      // A stop that was asked for as the run ended is told behind its end.
-      return event.status === 'stopping' && status === 'idle' ? 'idle' : event.status;
-    case 'turn_start':
-    case 'request_sent':
-    case 'retry':
-      return 'requesting';
-    case 'block_start':
-      return event.kind === 'thinking' ? 'thinking' : 'writing';
-    case 'tool_start':
-      // What a person runs themselves belongs to no reply.
-      return event.messageId === '' ? status : 'running_tools';
-    // A sub-agent in the background asks while nothing else goes on, and nothing else begins with the answer.
-    case 'permission_request':
-    case 'question':
-      return status === 'idle' ? 'idle' : 'waiting_for_answer';
-    case 'permission_answer':
-    case 'question_answer':
-      return status === 'idle' ? 'idle' : 'running_tools';
-    default:
-      return status;
-  }
 }

@@ -1,14 +1,4 @@
-import type { AgentEvent, AgentStatus } from '../contracts/event.ts';
-import type { Stripped } from '../contracts/query.ts';
-
-/** A part the API refused once is left out for the rest of the conversation. */
-export function strippedAfter(stripped: Stripped, event: AgentEvent): Stripped {
-  if (event.type !== 'recovery_end' || event.recovery !== 'healed') return stripped;
-  return {
-    thinking: stripped.thinking || event.detail === 'thinking',
-    images: stripped.images || event.detail === 'images',
-  };
-}
+import type { AgentEvent, AgentStatus } from './event.ts';
 
 /** What the agent is doing after an event, in a word. */
 export function statusAfter(status: AgentStatus, event: AgentEvent): AgentStatus {
@@ -18,7 +8,8 @@ export function statusAfter(status: AgentStatus, event: AgentEvent): AgentStatus
   if (status === 'stopping') return 'stopping';
   switch (event.type) {
     case 'status':
-      return event.status;
+      // A stop that was asked for as the run ended is told behind its end.
+      return event.status === 'stopping' && status === 'idle' ? 'idle' : event.status;
     case 'turn_start':
     case 'request_sent':
     case 'retry':
