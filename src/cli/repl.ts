@@ -46,7 +46,7 @@ export async function runRepl(invocation: Invocation, io: Io, shutdown: Shutdown
     process.off('exit', restore);
     if (typeof end === 'string') return end === 'shutdown' ? 0 : signalCode(end);
     if (end.type === 'leave') {
-      sayGoodbye(conversation, io);
+      sayGoodbye(conversation, end.kept, io);
       return 0;
     }
     process.stdout.write('\n');
@@ -57,7 +57,9 @@ export async function runRepl(invocation: Invocation, io: Io, shutdown: Shutdown
   }
 }
 
-/** How to go on with what was said here, where anything was. */
-function sayGoodbye({ agent }: Conversation, { stderr }: Io): void {
+/** How to go on with what was said here, and what of it was not sent. */
+function sayGoodbye({ agent, info }: Conversation, kept: string | undefined, { stderr }: Io): void {
   if (agent.state().messages.length > 0) stderr.write(`Resume: ouro --resume ${agent.sessionId}\n`);
+  if (kept !== undefined && info().transcriptPath !== undefined)
+    stderr.write(`Not sent and kept for the next start here: ${kept}.\n`);
 }

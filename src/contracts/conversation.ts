@@ -172,7 +172,12 @@ export type DraftPort = {
   load(): Promise<Draft | undefined>;
   save(draft: Draft): void;
   clear(): Promise<void>;
+  /** The newest of what other sessions of this folder left unsent and nobody took up, after `load`. It stays where it is. */
+  leftover?(): Promise<LeftoverDraft | undefined>;
 };
+
+/** A draft that is offered; once it has been sent it can go. */
+export type LeftoverDraft = { readonly draft: Draft; drop(): Promise<void> };
 
 export type Draft = {
   readonly text: string;

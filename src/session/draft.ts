@@ -63,19 +63,28 @@ export function createDraftStore({ dir, sessionId, opening, now }: DraftParts): 
     await rename(`${path}.tmp`, path);
   }
 
+  async function newest(names: readonly string[], isOurs: (one: Left) => boolean): Promise<Left | undefined> {
+    const left = await Promise.all(names.filter((name) => name.endsWith('.json')).map((name) => read(folder, name)));
+    return left
+      .filter((one) => one !== undefined)
+      .filter(isOurs)
+      .toSorted((a, b) => b.at - a.at)[0];
+  }
+
   return {
     async load() {
       const names = opening === 'new' ? await readdir(folder).catch(() => []) : [`${sessionId}.json`];
-      const left = await Promise.all(names.filter((name) => name.endsWith('.json')).map((name) => read(folder, name)));
-      const [newest] = left
-        .filter((one) => one !== undefined)
-        // A resumed session is ours alone; what others left must be theirs no more.
-        .filter(({ at, kept }) => opening === 'resumed' || (!isAlive(kept) && now() - at < FRESH_MS))
-        .toSorted((a, b) => b.at - a.at);
-      if (newest === undefined) return undefined;
-      await rm(newest.path, { force: true });
-      const { stash, ...draft } = newest.kept.draft;
-      return stash === undefined ? draft : { ...draft, stash };
+      // A resumed session is ours alone; what others left must be theirs no more.
+      const isOurs = ({ at, kept }: Left) => opening === 'resumed' || (!isAlive(kept) && now() - at < FRESH_MS);
+      const found = await newest(names, isOurs);
+      if (found === undefined) return undefined;
+      await rm(found.path, { force: true });
+      return draftOf(found);
+    },
+    async leftover() {
+      if (opening === 'resumed') return undefined;
+      const found = await newest(await readdir(folder).catch(() => []), ({ kept }) => !isAlive(kept));
+      return found === undefined ? undefined : { draft: draftOf(found), drop: () => rm(found.path, { force: true }) };
     },
     save(draft) {
       const { at: _, ...plain } = draft;
@@ -91,7 +100,14 @@ export function createDraftStore({ dir, sessionId, opening, now }: DraftParts): 
   };
 }
 
-async function read(folder: string, name: string) {
+type Left = { readonly path: string; readonly kept: Stored; readonly at: number };
+
+function draftOf({ kept: { draft } }: Left): Draft {
+  const { stash, ...plain } = draft;
+  return stash === undefined ? plain : { ...plain, stash };
+}
+
+async function read(folder: string, name: string): Promise<Left | undefined> {
   const path = join(folder, name);
   const text = await readFile(path, 'utf8').catch(() => undefined);
   const kept = text === undefined ? undefined : parsed(text);

@@ -167,6 +167,11 @@ test('what was being written is there again after the program was killed', async
   await terminal.exited;
   await using again = await openAgain(ouro);
   await again.waitForText(/^> three hours of thoughts[\s\S]*draft from/m);
+  again.press('ctrl+s');
+  again.press('ctrl+d');
+  await again.waitForText(/again/);
+  again.press('ctrl+d');
+  await again.waitForText(/^Not sent and kept for the next start here: 1 draft\.$/m);
 });
 
 test('another session is gone on in from the list, with its last words in sight', async () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -13,5 +13,30 @@ test('a draft is kept also when nothing was there to be kept at first', async ()
   await expect.poll(() => readFile(join(dir, 'drafts', 's1.json'), 'utf8').catch(() => '')).toContain('words');
   store.save(draft(''));
   await expect.poll(() => readdir(join(dir, 'drafts'))).toEqual([]);
+  await rm(dir, { recursive: true });
+});
+
+test('of what dead sessions left, a new one takes the newest and offers the next; a living one keeps its own', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'ouro-draft-'));
+  await mkdir(join(dir, 'drafts'));
+  const leave = (name: string, pid: number, at: number) => {
+    const draft = { text: name, caret: 0, pastes: [], queue: [], at: new Date(at).toISOString() };
+    return writeFile(join(dir, 'drafts', `${name}.json`), JSON.stringify({ pid, startTime: '', draft }));
+  };
+  const dead = 2 ** 22 + 7;
+  await leave('newest', dead, 3000);
+  await leave('older', dead, 2000);
+  await leave('oldest', dead, 1000);
+  await leave('at work', process.pid, 4000);
+  const store = createDraftStore({ dir, sessionId: 's1', opening: 'new', now: () => 5000 });
+  expect((await store.load())?.text).toBe('newest');
+  const left = await store.leftover?.();
+  expect(left?.draft.text).toBe('older');
+  expect(await readdir(join(dir, 'drafts'))).toContain('older.json');
+  await left?.drop();
+  expect((await store.leftover?.())?.draft.text).toBe('oldest');
+  expect(
+    await createDraftStore({ dir, sessionId: 's2', opening: 'resumed', now: () => 5000 }).leftover?.(),
+  ).toBeUndefined();
   await rm(dir, { recursive: true });
 });

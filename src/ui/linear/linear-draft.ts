@@ -2,7 +2,7 @@ import type { Interface } from 'node:readline';
 import type { Conversation } from '../../contracts/conversation.ts';
 import { createEditor, type EditorState } from '../composer/editor-state.ts';
 import { expandFolds } from '../composer/folds.ts';
-import { journalled, recallDraft } from '../run/draft-journal.ts';
+import { journalled, keptWords, recallDraft } from '../run/draft-journal.ts';
 import type { ViewState } from '../view/view-state.ts';
 
 /** What the drafts of a face of lines need of it. */
@@ -54,6 +54,8 @@ export function createLinearDraft({ conversation, reader, lineEditing, now, say,
   return {
     save,
     recall,
+    /** What is left unsent when its person leaves, counted. */
+    left: () => keptWords({ ...now(), editor: kept ?? createEditor() }),
     /** The draft that was asked for by `/draft`; it is nobody's any more. */
     take(): EditorState | undefined {
       const taken = kept;

@@ -76,7 +76,7 @@ export function openLinear(conversation: Conversation, terminal: ScreenTerminal,
     messages: () => heard.all(),
     change,
     inOrder: createInOrder(),
-    leave,
+    leave: goAway,
     suspend: () => undefined,
     editExternally: () => say(['The editor of your own is not used here.']),
     async editFile() {
@@ -85,6 +85,11 @@ export function openLinear(conversation: Conversation, terminal: ScreenTerminal,
     },
     repaint: () => reader.prompt(true),
   };
+
+  function goAway(end: ScreenEnd): void {
+    const kept = end.type === 'leave' ? drafts.left() : undefined;
+    leave(kept === undefined ? end : { type: 'leave', kept });
+  }
 
   /** Lines go below what is being typed, which is shown again. */
   function say(lines: readonly string[]): void {
@@ -192,7 +197,7 @@ export function openLinear(conversation: Conversation, terminal: ScreenTerminal,
   const unsubscribe = conversation.agent.subscribe(onEvent);
   reader.on('line', onLine);
   reader.on('SIGINT', () => pressed('ctrl+c'));
-  reader.on('close', () => leave({ type: 'leave' }));
+  reader.on('close', () => goAway({ type: 'leave' }));
   const onKey = (_text: string, key: { readonly name?: string } | undefined) => {
     if (key?.name === 'escape') pressed('escape');
     drafts.save();

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Conversation, Draft } from '../../contracts/conversation.ts';
+import { formatCount } from '../../lib/format.ts';
 import { createEditor, type EditorState } from '../composer/editor-state.ts';
 import { expandFolds, type Fold } from '../composer/folds.ts';
 import { queuedWords } from '../view/slice-queue.ts';
@@ -18,7 +19,7 @@ const fold = z.discriminatedUnion('kind', [
 ]);
 
 const HISTORY_ENTRIES = 500;
-const HINT_MS = 10_000;
+export const HINT_MS = 10_000;
 
 /** Everything that was written and not sent, as it goes to disk. */
 export function journalled(view: ViewState): Draft {
@@ -41,7 +42,7 @@ export async function recallDraft(
     const { recall } = view.editor;
     const editor: EditorState = { ...view.editor, recall: { ...recall, entries: entries.toReversed() } };
     if (draft === undefined) return { ...view, editor };
-    const folds = new Map(draft.pastes.flatMap((paste): [number, Fold][] => entryOf(fold.safeParse(paste))));
+    const folds = foldsOf(draft);
     const text = joined([...draft.queue.map((queued) => queued.text), draft.text]);
     // Whoever types already goes on typing; what was kept waits aside.
     const isTyping = view.editor.text !== '';
@@ -62,6 +63,27 @@ export async function recallDraft(
         : `draft${from} (ctrl+c clears, undo brings it back)`;
     return { ...next, hint: { text: words, untilMs: nowMs + HINT_MS } };
   });
+}
+
+/** All of a draft as plain words: what waited, what was being written, what was put aside. */
+export function wordsOf(draft: Draft): string {
+  const text = joined([draft.stash ?? '', ...draft.queue.map((queued) => queued.text), draft.text]);
+  return expandFolds(text, foldsOf(draft));
+}
+
+/** How much of it there is, for somebody who leaves; `undefined` where nothing is. */
+export function keptWords(view: ViewState): string | undefined {
+  const { text, queue, stash } = journalled(view);
+  const drafts = (text.trim() === '' ? 0 : 1) + (stash === undefined ? 0 : ownDraft(view).stash.length);
+  const parts = [
+    ...(queue.length === 0 ? [] : [formatCount(queue.length, 'queued message')]),
+    ...(drafts === 0 ? [] : [formatCount(drafts, 'draft')]),
+  ];
+  return parts.length === 0 ? undefined : parts.join(' and ');
+}
+
+function foldsOf(draft: Draft): ReadonlyMap<number, Fold> {
+  return new Map(draft.pastes.flatMap((paste): [number, Fold][] => entryOf(fold.safeParse(paste))));
 }
 
 function joined(parts: readonly string[]): string {

@@ -8,7 +8,11 @@ import type { SessionList } from './session-list.ts';
 
 /** Why a screen ended: its person left, or goes on in another session. */
 export type ScreenEnd =
-  | { readonly type: 'leave' }
+  | {
+      readonly type: 'leave';
+      /** What was written and not sent, counted. */
+      readonly kept?: string;
+    }
   | {
       readonly type: 'resume';
       readonly sessionId: string;

@@ -13,11 +13,12 @@ import { THEME_NAMES } from '../theme.ts';
 import { holdsCode } from '../view/holds-code.ts';
 import { reduceView } from '../view/reduce-view.ts';
 import { initialView, isBusy, printing, type ViewState } from '../view/view-state.ts';
-import { journalled, recallDraft } from './draft-journal.ts';
+import { journalled, keptWords, recallDraft } from './draft-journal.ts';
 import type { EffectHost, ScreenEnd } from './effect-host.ts';
 import { bannerLines, factsOf } from './facts.ts';
 import { hearMessages } from './hear-messages.ts';
 import { createInOrder } from './in-order.ts';
+import { createLeftover } from './leftover-draft.ts';
 import { createLending } from './lend-terminal.ts';
 import { createOwnThemes } from './own-themes.ts';
 import { createPace } from './pace.ts';
@@ -72,7 +73,10 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
     messages: () => heard.all(),
     change,
     inOrder: createInOrder(),
-    leave,
+    leave(end) {
+      const kept = end.type === 'leave' ? keptWords(view) : undefined;
+      leave(kept === undefined ? end : { type: 'leave', kept });
+    },
     suspend: () => lending.suspend(),
     editExternally: () => lending.editExternally(),
     editFile: (text, name) => lending.editFile(text, name),
@@ -138,6 +142,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
         continue;
       }
       const pressed = press(view, event, context());
+      leftover.heard(view, pressed.effects);
       view = pressed.view;
       for (const effect of pressed.effects) void runEffect(effect, host); // It tells its own failures.
     }
@@ -163,6 +168,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
     });
   }
 
+  const leftover = createLeftover({ conversation, change, now: options.now });
   const words = createTerminalWords(output.write, options);
   const unsubscribe = conversation.agent.subscribe(onEvent);
   const keyboard = createKeyboard(terminal.in, hear);
@@ -174,7 +180,9 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
   askScript();
   flush();
   void themes.use(options.theme).catch(() => undefined); // The terminal's own colours will do.
-  void recallDraft(conversation, change, options.now()).catch(() => undefined); // No draft is no reason not to begin.
+  void recallDraft(conversation, change, options.now())
+    .then(leftover.offer)
+    .catch(() => undefined); // No draft is no reason not to begin.
   if (options.opens === 'sessions') void host.sessions.open('folder');
   if (options.prompt !== undefined) {
     void runEffect({ type: 'prompt', parts: [{ kind: 'text', text: options.prompt }] }, host);
