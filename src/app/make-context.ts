@@ -8,6 +8,7 @@ import type { AgentEvent } from '../contracts/event.ts';
 import type { Message, Usage } from '../contracts/message.ts';
 import type { ModelInfo, ModelPort, SystemPart, ToolSpec } from '../contracts/model.ts';
 import type { ContextPort } from '../contracts/query.ts';
+import type { RunOptions } from '../contracts/run-options.ts';
 import type { Settings } from '../contracts/settings.ts';
 import type { Tool } from '../contracts/tool.ts';
 import type { Hooks } from '../hooks/create-hooks.ts';
@@ -15,6 +16,7 @@ import { DEFAULT_MAX_RESULT_CHARS } from '../tools/build-tool.ts';
 import { keptResultPath } from '../tools/cap-result.ts';
 import type { ReadState } from '../tools/read-state.ts';
 import type { Live, LiveState } from './live-state.ts';
+import { modelChain } from './model-chain.ts';
 import { makeSummarize, type SummarizeParts } from './summarize.ts';
 import { thinkingEffort } from './thinking-effort.ts';
 
@@ -24,7 +26,8 @@ const ASIDE_RETRIES = 2;
 
 export type ContextWiring = {
   readonly live: LiveState;
-  readonly settings: () => Pick<Settings, 'autoCompactPercent'>;
+  readonly options: Pick<RunOptions, 'fallbackModels'>;
+  readonly settings: () => Pick<Settings, 'autoCompactPercent' | 'fallbackModels'>;
   /** Another model than that of the conversation. */
   readonly model?: () => string;
   readonly infoOf: (model: string) => ModelInfo;
@@ -50,12 +53,23 @@ export function makeContext(wiring: ContextWiring) {
   const placeOf = (callId: string) => keptResultPath(join(wiring.folder, 'results'), callId);
   const store = makeStore(placeOf);
   const model = wiring.model ?? (() => live.now().model);
-  const asked = { ...wiring, model, thinking: () => thinkingOf(live.now()) };
-  const onTry = (tried: Parameters<NonNullable<SummarizeParts['onTry']>>[0]) => {
-    wiring.tell(tried.type === 'retry' ? tried : { ...tried, model: model() });
+  const asked = {
+    ...wiring,
+    chain: () => modelChain(model(), wiring.options, wiring.settings()),
+    thinking: () => thinkingOf(live.now()),
+  };
+  const onTry: SummarizeParts['onTry'] = (tried, by) => {
+    wiring.tell(tried.type === 'retry' ? tried : { ...tried, model: by });
     if (tried.type === 'request_sent') wiring.tell({ type: 'status', status: 'compacting' });
   };
-  const summarize = makeSummarize({ ...asked, onTry });
+  const onSwitch = (to: string, cause: string) =>
+    wiring.tell({
+      type: 'notice',
+      level: 'warn',
+      topic: 'fallback',
+      text: `Switched to ${to} for the summary: ${cause}`,
+    });
+  const summarize = makeSummarize({ ...asked, onTry, onSwitch });
   const answer = makeSummarize({ ...asked, maxRetries: ASIDE_RETRIES });
   const context = createContext({
     model,

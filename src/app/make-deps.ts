@@ -6,6 +6,7 @@ import type { Settings } from '../contracts/settings.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { queryDeps } from '../engine/defaults.ts';
 import type { LiveState } from './live-state.ts';
+import { modelChain } from './model-chain.ts';
 import { thinkingEffort } from './thinking-effort.ts';
 
 /** The parts of a conversation that the loop touches. */
@@ -15,7 +16,6 @@ export type DepsParts = {
   readonly live: LiveState;
   readonly model: ModelPort;
   readonly infoOf: (model: string) => ModelInfo;
-  readonly resolveModel: (name: string) => string;
   readonly system: () => readonly SystemPart[];
   readonly tools: () => readonly Tool[];
   readonly context?: ContextPort;
@@ -45,7 +45,6 @@ export function makeDeps(parts: DepsParts): (port: AgentPort) => QueryDeps {
   return (port) => {
     const { options, live } = parts;
     const settings = parts.settings();
-    const fallbacks = options.fallbackModels ?? settings.fallbackModels ?? [];
     const { model, effort, thinkingTokens } = live.now();
     const system = parts.system();
     return {
@@ -53,9 +52,7 @@ export function makeDeps(parts: DepsParts): (port: AgentPort) => QueryDeps {
         model: parts.model,
         modelInfo: parts.infoOf,
         config: {
-          chain: [model, ...fallbacks.map(parts.resolveModel).filter((name) => name !== model)].map((name) => ({
-            model: name,
-          })),
+          chain: modelChain(model, options, settings).map((name) => ({ model: name })),
           effort: thinkingEffort(effort, thinkingTokens),
           thinkingBudgetTokens: thinkingTokens,
           maxTurns: options.maxTurns,

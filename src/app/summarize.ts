@@ -12,11 +12,14 @@ import type {
   ToolSpec,
 } from '../contracts/model.ts';
 import type { QueryConfig, Stripped } from '../contracts/query.ts';
+import { OVERLOADS_BEFORE_FALLBACK } from '../engine/model-pump.ts';
 import { buildRequest, toRequestMessages } from '../engine/request.ts';
+import { mayAnotherAnswer } from '../engine/transitions/fallback.ts';
 import { heal } from '../engine/transitions/heal.ts';
 
 export type SummarizeParts = {
-  readonly model: () => string;
+  /** The model in use, and those that go on when it cannot be had. */
+  readonly chain: () => readonly [string, ...string[]];
   readonly infoOf: (model: string) => ModelInfo;
   readonly port: ModelPort;
   readonly system: () => readonly SystemPart[];
@@ -25,7 +28,8 @@ export type SummarizeParts = {
   readonly thinking: () => Pick<QueryConfig, 'effort' | 'thinkingBudgetTokens'>;
   readonly onUsage: (model: string, usage: Usage) => void;
   /** Told of each new try, so that nobody looks at a screen that seems to stand still. */
-  readonly onTry?: (tried: Tried) => void;
+  readonly onTry?: (tried: Tried, model: string) => void;
+  readonly onSwitch?: (to: string, cause: string) => void;
   readonly maxRetries?: number;
 };
 
@@ -42,8 +46,7 @@ const NOTHING: Stripped = { thinking: false, images: false };
 /** The summary is written by the model in use over the same bytes it has already seen, so that its cache serves. */
 export function makeSummarize(parts: SummarizeParts): Summarize {
   return async (messages, order, signal) => {
-    const model = parts.model();
-    const outcome = await ask(requestOf(model, messages, order, parts), parts, signal);
+    const { model, outcome } = await askChain(chainFor(order, parts), messages, order, parts, signal);
     if (!outcome.ok) return { ok: false, why: outcome.failure.message };
     parts.onUsage(model, outcome.usage);
     if (outcome.stopReason !== 'end_turn' && outcome.stopReason !== 'stop_sequence') {
@@ -54,20 +57,48 @@ export function makeSummarize(parts: SummarizeParts): Summarize {
   };
 }
 
+type Links = readonly [string, ...string[]];
+
+/** What has been passed over in this query is not asked again. */
+function chainFor({ model }: SummaryOrder, parts: SummarizeParts): Links {
+  const [first, ...others] = parts.chain();
+  if (model === undefined || model === first) return [first, ...others];
+  return [model, ...others.slice(others.indexOf(model) + 1)];
+}
+
+/** A model that stays away is followed by the next of the chain, as it is for replies. */
+async function askChain(
+  [model, next, ...others]: Links,
+  messages: readonly Message[],
+  order: SummaryOrder,
+  parts: SummarizeParts,
+  signal: AbortSignal,
+): Promise<{ readonly model: string; readonly outcome: ModelOutcome }> {
+  const overloadLimit = next === undefined ? Number.POSITIVE_INFINITY : OVERLOADS_BEFORE_FALLBACK;
+  const outcome = await ask(requestOf(model, messages, order, parts), overloadLimit, parts, signal);
+  if (outcome.ok || next === undefined || signal.aborted || !mayAnotherAnswer(outcome.failure)) {
+    return { model, outcome };
+  }
+  parts.onSwitch?.(next, outcome.failure.message);
+  return askChain([next, ...others], messages, order, parts, signal);
+}
+
 /** What the provider refuses to take back is left out, as it is in the conversation. */
 async function ask(
   request: (stripped: Stripped) => ModelRequest,
+  overloadLimit: number,
   { port, onTry, maxRetries }: SummarizeParts,
   signal: AbortSignal,
 ): Promise<ModelOutcome> {
   let stripped = NOTHING;
   for (;;) {
-    const tries = { restartable: () => true, overloadLimit: 3, ...(maxRetries === undefined ? {} : { maxRetries }) };
-    const stream = port.stream(request(stripped), tries, signal);
+    const tries = { restartable: () => true, overloadLimit, ...(maxRetries === undefined ? {} : { maxRetries }) };
+    const asked = request(stripped);
+    const stream = port.stream(asked, tries, signal);
     let step = await stream.next();
     for (; step.done !== true; step = await stream.next()) {
       const { value } = step;
-      if (value.type === 'retry' || (value.type === 'request_sent' && value.attempt > 1)) onTry?.(value);
+      if (value.type === 'retry' || (value.type === 'request_sent' && value.attempt > 1)) onTry?.(value, asked.model);
     }
     const outcome = step.value;
     const healed = outcome.ok ? undefined : heal({ failure: outcome.failure }, stripped);

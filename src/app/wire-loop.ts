@@ -147,6 +147,7 @@ export function wireLoop(wiring: LoopWiring) {
   const observer = createObserver((event) => void wiring.tell(event));
   const contextWiring: ContextWiring = {
     live,
+    options,
     settings: wiring.settings,
     infoOf: choice.infoOf,
     port: choice.port,
@@ -186,7 +187,6 @@ export function wireLoop(wiring: LoopWiring) {
       live,
       model: stop === 'Stop' ? wiring.recorded : choice.port,
       infoOf: choice.infoOf,
-      resolveModel,
       system: prompt.system.parts,
       tools: offered,
       context,

@@ -10,10 +10,17 @@ import { sum, textTokens } from './tokens.ts';
 export type CompactOrder = {
   readonly trigger: BoundaryMessage['trigger'];
   readonly focus?: string;
+  /** Another than the one chosen, where a fallback has taken over. */
+  readonly model?: string;
 };
 
 /** What is asked, and what is sent with it in tokens, for the answer has to fit beside it. */
-export type SummaryOrder = { readonly instructions: string; readonly sentTokens: number };
+export type SummaryOrder = {
+  readonly instructions: string;
+  readonly sentTokens: number;
+  /** The one that answers now, where it is not the one chosen. */
+  readonly model?: string;
+};
 
 /** Asks a model for the summary. A reply that was cut, refused or failed is `ok: false` with the reason. */
 export type Summarize = (
@@ -67,7 +74,9 @@ export async function compactView(
   const carried = parts.carried();
   const instructions = summaryInstructions(whole, carried, order.focus);
   const sentTokens = (fits ? preTokens : count(asked, parts)) + textTokens(instructions);
-  const answer = await parts.summarize(asked, { instructions, sentTokens }, signal);
+  const { model } = order;
+  const ask = { instructions, sentTokens, ...(model === undefined ? {} : { model }) };
+  const answer = await parts.summarize(asked, ask, signal);
   const summary = answer.ok ? readSummary(answer.text) : answer;
   if (signal.aborted) return { ok: false, why: 'it was stopped' };
   if (!summary.ok && order.trigger !== 'reactive') return summary;

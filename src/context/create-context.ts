@@ -109,13 +109,13 @@ export function createContext(parts: ContextParts): Context {
 
   const compactWith: Context['compactWith'] = async (messages, order, signal) => {
     const prepared = await pipeline.prepare(messages);
-    const room = limits(parts.model());
+    const room = limits(order.model ?? parts.model());
     const blocked = breaker.objection(order.trigger, messages) ?? hopeless(gauge.overhead(), room.compactAt);
     if (blocked !== undefined) return { ok: false, why: blocked };
     const allowed = await parts.beforeCompact?.(order, signal);
     if (allowed?.ok === false) return allowed;
     const focus = [order.focus, allowed?.focus].filter((words) => words !== undefined);
-    const full = { trigger: order.trigger, ...(focus.length === 0 ? {} : { focus: focus.join('\n') }) };
+    const full = { ...order, ...(focus.length === 0 ? {} : { focus: focus.join('\n') }) };
     const result = await compactView(
       prepared.view,
       prepared.tokens,
@@ -143,7 +143,8 @@ export function createContext(parts: ContextParts): Context {
   return {
     prepare: pipeline.prepare,
     drain: pipeline.drain,
-    compact: (messages, trigger, signal) => compactWith(messages, { trigger }, signal),
+    compact: (messages, trigger, signal, model) =>
+      compactWith(messages, { trigger, ...(model === undefined ? {} : { model }) }, signal),
     compactWith,
     limits,
     observe: (sent, inputTokens) => gauge.observe(sum(sent.map(estimate.messageTokens)), inputTokens),

@@ -129,6 +129,8 @@ export type ContextPort = {
     messages: readonly Message[],
     trigger: 'auto' | 'reactive' | 'manual',
     signal: AbortSignal,
+    /** The one that answers now: a fallback may have taken over. */
+    model?: string,
   ): Promise<CompactionResult>;
   /** Commits staged collapses, so that the next `prepare` applies them. False when none are staged. */
   drain(messages: readonly Message[]): Promise<boolean>;

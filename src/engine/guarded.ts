@@ -65,7 +65,7 @@ export function guarded(deps: QueryDeps): Guarded {
     ),
     compact: later(
       'Compaction',
-      (messages, trigger, signal) => context.compact(messages, trigger, signal),
+      (messages, trigger, signal, model) => context.compact(messages, trigger, signal, model),
       (why): CompactionResult => ({ ok: false, why }),
     ),
     drain: later(

@@ -7,7 +7,7 @@ import { hasFallback, linkOf } from './model-of.ts';
 import type { ToolRun } from './tool-run.ts';
 
 /** Overloads in a row before a fallback model takes over. */
-const OVERLOADS_BEFORE_FALLBACK = 3;
+export const OVERLOADS_BEFORE_FALLBACK = 3;
 
 /** What comes in while a reply streams, from whichever side. */
 export type Arrival =

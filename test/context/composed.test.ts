@@ -273,6 +273,22 @@ test.each([
   expect(conversation.agent.state()).toMatchObject({ messages: before, status: 'idle' });
 });
 
+test('when the model in use cannot be had, the next of the chain writes the summary', async () => {
+  const { conversation, command, server, events } = await start(
+    (request) => {
+      if (!isOrder(request)) return counted(request, 'word '.repeat(9_000));
+      return request.raw.includes(MODEL) ? status(404) : counted(request, '<summary>We talked.</summary>');
+    },
+    { fallbackModels: ['haiku'] },
+  );
+  await conversation.agent.prompt('Begin.');
+  await conversation.agent.prompt('Go on.');
+  expect(await command('compact')).toContain('Made room');
+  expect(server.requests().filter(isOrder)).toHaveLength(2);
+  const told = expect.stringMatching(/^Switched to claude-haiku-\S+ for the summary: /);
+  expect(events).toContainEqual(expect.objectContaining({ topic: 'fallback', text: told }));
+});
+
 test('/compact can be stopped, which leaves the conversation as it was and answers what was typed meanwhile', async () => {
   const { conversation, command, server, events } = await start((request) =>
     isOrder(request) ? hang() : counted(request, 'word '.repeat(5_000)),

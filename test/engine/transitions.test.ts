@@ -114,6 +114,22 @@ test('a context that is too long is compacted once and asked again', async () =>
   expect(history.map((message) => message.role)).toEqual(['boundary', 'user', 'assistant']);
 });
 
+test('room is made by the model that answers now, not by the one that was passed over', async () => {
+  const asked: (string | undefined)[] = [];
+  const deps = scripted([overloaded(), tooLong(), says('fits')], {
+    config: { chain: [{ model: 'model-a' }, { model: 'model-b' }] },
+    context: {
+      ...roomyContext,
+      compact: (messages, trigger, signal, model) => {
+        asked.push(model);
+        return roomyContext.compact(messages, trigger, signal);
+      },
+    },
+  });
+  expect((await run(deps)).result).toEqual({ reason: 'completed' });
+  expect(asked).toEqual(['model-b']);
+});
+
 test('a context that stays full after compaction is surfaced, not retried for ever', async () => {
   const deps = scripted([], { after: tooLong() });
   const { result } = await run(deps);

@@ -69,7 +69,7 @@ async function* compact(
 ): AsyncGenerator<AgentEvent, QueryState> {
   yield { type: 'status', status: 'compacting' };
   yield { type: 'recovery_start', recovery: 'auto_compact', cause: 'The context is nearly full.' };
-  const result = await untilAborted(deps.context.compact(state.messages, 'auto', signal), signal);
+  const result = await untilAborted(deps.context.compact(state.messages, 'auto', signal, modelOf(state, deps)), signal);
   if (result === undefined) {
     yield { type: 'recovery_end', recovery: 'auto_compact', outcome: 'released', detail: 'stopped' };
     return state;

@@ -2,6 +2,7 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import type { QueryDeps, QueryState } from '../../contracts/query.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import { bury } from '../announce.ts';
+import { modelOf } from '../model-of.ts';
 import { stop, type Verdict } from '../state.ts';
 import { afterDrain, afterReactiveCompaction, mayCompact, mayDrain } from '../transitions/overflow.ts';
 import type { Turn } from '../turn.ts';
@@ -26,7 +27,8 @@ export async function* recoverOverflow(
   if (!mayCompact(state, turn)) return undefined;
   yield { type: 'recovery_start', recovery: 'reactive_compact_retry', cause: causeOf(turn) };
   yield { type: 'status', status: 'compacting' };
-  const result = await untilAborted(deps.context.compact(state.messages, 'reactive', signal), signal);
+  const compacting = deps.context.compact(state.messages, 'reactive', signal, modelOf(state, deps));
+  const result = await untilAborted(compacting, signal);
   if (result === undefined) {
     yield { type: 'recovery_end', recovery: 'reactive_compact_retry', outcome: 'released', detail: 'stopped' };
     yield* bury(turn, 'It did not fit, and was not asked for again.');
