@@ -6,7 +6,10 @@ type Scope = {
   readonly excluded: readonly string[];
 };
 
-type FileQuery = Scope;
+type FileQuery = Scope & {
+  /** Also what a .gitignore and its like leave out. */
+  readonly ignored?: 'listed';
+};
 
 export type TextQuery = Scope & {
   readonly pattern: string;

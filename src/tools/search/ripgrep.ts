@@ -13,10 +13,11 @@ const COMMON = ['--no-config', '--color=never', '--no-require-git'];
 export function createRipgrepLocator(name: string, program: string, env: ChildEnvironment): Locator {
   return {
     name,
-    async listFiles({ root, excluded }, take, signal) {
+    async listFiles({ root, excluded, ignored }, take, signal) {
       const globs = exclusionGlobs(root, excluded);
       if (globs === 'all') return;
-      const args = [...COMMON, '--files', '--hidden', ...negative(['.git', ...globs])];
+      const all = ignored === 'listed' ? ['--no-ignore'] : [];
+      const args = [...COMMON, ...all, '--files', '--hidden', ...negative(['.git', ...globs])];
       await run(program, args, { cwd: root, env, take, signal });
     },
     async search(query, take, signal) {

@@ -8,6 +8,8 @@ export type WalkRules = {
   /** Only files it matches, but those even when ignored or hidden: ripgrep's `--glob`. */
   readonly only?: string;
   readonly never: readonly string[];
+  /** Also what the ignore files leave out. */
+  readonly ignored?: 'listed';
 };
 
 type IgnoreFile = { readonly directory: string; readonly rules: Ignore };
@@ -40,7 +42,8 @@ export async function* walk(root: string, rules: WalkRules, signal: AbortSignal)
       if (isInverted && isMatch) continue;
       const isWanted = !isInverted && isMatch;
       const isDropped =
-        (rules.hidden === 'skip' && entry.name.startsWith('.')) || isIgnored(full, entry.isDirectory(), ignores);
+        (rules.hidden === 'skip' && entry.name.startsWith('.')) ||
+        (rules.ignored === undefined && isIgnored(full, entry.isDirectory(), ignores));
       if (isDropped && !isWanted) continue;
       if (entry.isDirectory()) yield* visit(full, ignores);
       else if (entry.isFile() && (isWanted || isInverted || glob === undefined)) yield inside;

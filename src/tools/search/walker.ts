@@ -13,10 +13,14 @@ import { walk } from './walk.ts';
 export function createWalkerLocator(): Locator {
   return {
     name: 'walker',
-    async listFiles({ root, excluded }, take, signal) {
+    async listFiles({ root, excluded, ignored }, take, signal) {
       const never = exclusionGlobs(root, excluded);
       if (never === 'all') return;
-      for await (const file of walk(root, { hidden: 'include', never }, signal)) {
+      for await (const file of walk(
+        root,
+        { hidden: 'include', never, ...(ignored === undefined ? {} : { ignored }) },
+        signal,
+      )) {
         if (take(`${file}\n`) === 'enough') return;
       }
     },
