@@ -9,10 +9,12 @@ import { expandPrompt } from './expand-prompt.ts';
 import { faceOf } from './face.ts';
 import { createFindFiles } from './find-files.ts';
 import { isMode, MODES } from './first-mode.ts';
+import { headBranch } from './head-branch.ts';
 import { createManualCompact } from './manual-compact.ts';
 import { proposeEdit } from './propose-edit.ts';
 import { mayReadUnasked } from './read-for-host.ts';
 import { warnOfRecache } from './recache.ts';
+import { repositoryRoot } from './repository-root.ts';
 import { makeRewind } from './rewind.ts';
 import { listCommands, runCommand } from './run-command.ts';
 import { sessionPicker } from './session-picker.ts';
@@ -68,7 +70,8 @@ export function makeConversation(base: ConversationBase): Conversation {
       loop.observer.expect(why);
     },
   });
-  const stored = sessionPicker(base.environment, base.cwd, agent.sessionId);
+  const branch = async () => (base.trusted ? headBranch(repositoryRoot(base.cwd)) : undefined);
+  const stored = sessionPicker(base.environment, base.cwd, agent.sessionId, branch);
   const parts: ConversationParts = {
     ...base,
     contextUsage,

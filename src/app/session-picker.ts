@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import type { SessionChoiceInfo, StoredSessionsPort } from '../contracts/conversation.ts';
+import type { SessionChoiceInfo, SessionScope, StoredSessionsPort } from '../contracts/conversation.ts';
 import { formatAge, formatBytes } from '../lib/format.ts';
 import { readRecords } from '../session/read-records.ts';
 import { type StoryItem, storyOf } from '../session/story.ts';
@@ -10,23 +10,34 @@ const PREVIEW_BYTES = 65_536;
 const PREVIEW_ITEMS = 6;
 const LINE_CHARS = 400;
 
-/** Stored sessions as a picker wants them. `own` is the one that is open. */
+/** Stored sessions as a picker wants them. `own` is the one that is open, `branch` what is checked out just now. */
 export function sessionPicker(
   environment: Pick<Environment, 'ouroHome' | 'home'>,
   cwd: string,
   own: string,
+  branch: () => Promise<string | undefined>,
 ): StoredSessionsPort {
   const archive = openArchive(environment, cwd);
   const find = async (id: string) => {
     const found = await archive.find(id);
     return found.ok ? found.session : undefined;
   };
+  /** Archives know folders; which branch a session began on is written in it. */
+  const chosen = async (scope: SessionScope) => {
+    const wanted = scope === 'branch' ? await branch() : undefined;
+    const fits = ({ id, gitBranch }: SessionSummary) => id !== own && (scope !== 'branch' || gitBranch === wanted);
+    return { folders: scope === 'all' ? ('all' as const) : ('folder' as const), fits };
+  };
   return {
-    list: async (scope) => (await archive.list(scope)).filter(({ id }) => id !== own).map(choiceOf),
+    async list(scope) {
+      const { folders, fits } = await chosen(scope);
+      return (await archive.list(folders)).filter(fits).map(choiceOf);
+    },
     async *search(words, scope, signal) {
       let last = '';
-      for await (const { session, role, excerpt } of archive.search(words, scope, signal)) {
-        if (session.id === own || session.id === last) continue;
+      const { folders, fits } = await chosen(scope);
+      for await (const { session, role, excerpt } of archive.search(words, folders, signal)) {
+        if (!fits(session) || session.id === last) continue;
         last = session.id;
         yield { ...choiceOf(session), detail: `${role === 'user' ? 'you' : 'ouro'}: ${excerpt}` };
       }

@@ -154,12 +154,15 @@ export type RewindOutcome =
 /** One line of a list of sessions; the id is what `--resume` takes. */
 export type SessionChoiceInfo = { readonly id: string; readonly label: string; readonly detail: string };
 
+/** Which sessions a list shows: those of this folder, those of its present branch only, or all. */
+export type SessionScope = 'folder' | 'branch' | 'all';
+
 /** Stored sessions for a picker. */
 export type StoredSessionsPort = {
   /** Newest first, the one that is open left out. */
-  list(scope: 'folder' | 'all'): Promise<readonly SessionChoiceInfo[]>;
+  list(scope: SessionScope): Promise<readonly SessionChoiceInfo[]>;
   /** Sessions in which these words were said, the newest first; each as soon as it is found, with the place in `detail`. */
-  search(words: string, scope: 'folder' | 'all', signal: AbortSignal): AsyncGenerator<SessionChoiceInfo, void>;
+  search(words: string, scope: SessionScope, signal: AbortSignal): AsyncGenerator<SessionChoiceInfo, void>;
   /** The end of what was said, as Markdown. */
   preview(id: string): Promise<string | undefined>;
   /** Answers with why not, if it could not be done. */

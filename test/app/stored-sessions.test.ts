@@ -175,14 +175,21 @@ test('a session gets its name from the small model, and a person’s name stays'
   await conversation.agent.prompt('sure?');
   expect(conversation.info().title).toBe('mine');
   await conversation.close('test');
-  const picker = sessionPicker(readEnvironment(bareEnvironment(project)), project.dir, 'another');
+  const picker = sessionPicker(
+    readEnvironment(bareEnvironment(project)),
+    project.dir,
+    'another',
+    async () => undefined,
+  );
   expect(await picker.list('folder')).toMatchObject([
     { label: 'mine', detail: expect.stringContaining('what is it?') },
   ]);
 });
 
 test('a picker lists, finds, previews, renames and removes the other sessions', async () => {
+  await project.initGit();
   for (const words of ['about whales', 'about walruses']) {
+    await project.git('checkout', '-q', '-B', words.replace(' ', '/'));
     const one = await open({ turns: () => says(`I know much ${words}.`) });
     await one.agent.prompt(words);
     await one.close('test');
@@ -191,7 +198,10 @@ test('a picker lists, finds, previews, renames and removes the other sessions', 
   const picker = conversation.storedSessions;
   const list = (await picker?.list('folder')) ?? [];
   expect(list.map(({ label }) => label).toSorted()).toEqual(['about walruses', 'about whales']);
+  expect((await picker?.list('branch'))?.map(({ label }) => label)).toEqual(['about walruses']);
   const found = [];
+  for await (const one of picker?.search('MUCH about', 'branch', new AbortController().signal) ?? []) found.push(one);
+  expect(found.splice(0)).toMatchObject([{ label: 'about walruses' }]);
   for await (const one of picker?.search('MUCH about walrus', 'all', new AbortController().signal) ?? [])
     found.push(one);
   expect(found).toMatchObject([{ label: 'about walruses', detail: 'ouro: I know much about walruses.' }]);

@@ -27,7 +27,7 @@ export function overlayLines(view: ViewState, drawing: Drawing, rows: number): r
       return [head, ...choiceLines(choices, overlay, drawing, rows - 1 - sample.length), ...sample];
     }
     case 'sessions':
-      return sessionLines(overlay, drawing, rows);
+      return sessionLines(overlay, view.facts.branch, drawing, rows);
     case 'help':
       return helpLines(view, drawing, rows);
     default:

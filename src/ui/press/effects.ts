@@ -1,3 +1,4 @@
+import type { SessionScope } from '../../contracts/conversation.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { UserAnswer } from '../../contracts/tool.ts';
 import type { SearchScope } from '../composer/editor-state.ts';
@@ -23,8 +24,8 @@ export type Effect =
   | { readonly type: 'find_files'; readonly query: string }
   | { readonly type: 'mode'; readonly mode: string }
   | { readonly type: 'picked'; readonly purpose: PickerPurpose; readonly id: string }
-  | { readonly type: 'list_sessions'; readonly scope: 'folder' | 'all' }
-  | { readonly type: 'search_sessions'; readonly words: string; readonly scope: 'folder' | 'all' }
+  | { readonly type: 'list_sessions'; readonly scope: SessionScope }
+  | { readonly type: 'search_sessions'; readonly words: string; readonly scope: SessionScope }
   | { readonly type: 'session'; readonly does: 'open' | 'fork' | 'preview' | 'remove'; readonly id: string }
   | { readonly type: 'rename_session'; readonly id: string; readonly title: string }
   /** Shows how a theme looks; without a name, the chosen one comes back. */

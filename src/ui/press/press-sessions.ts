@@ -29,7 +29,7 @@ export function pressSessions(view: ViewState, list: SessionList, input: KeyInpu
       return only(shown(view, { ...list, selected: Math.min(last, list.selected + 1) }));
     }
     case 'tab': {
-      const scope = list.scope === 'folder' ? 'all' : 'folder';
+      const scope = nextScope(list.scope, view.facts.branch);
       return withEffects(shown(view, { ...list, scope, selected: 0 }), { type: 'list_sessions', scope });
     }
     case 'backspace':
@@ -39,6 +39,12 @@ export function pressSessions(view: ViewState, list: SessionList, input: KeyInpu
     default:
       return chosen === undefined ? typed(view, list, input) : pressChosen(view, list, chosen, input);
   }
+}
+
+/** This folder, everywhere, and where there is a branch, what began on it. */
+function nextScope(scope: SessionList['scope'], branch: string | undefined): SessionList['scope'] {
+  if (scope === 'folder') return 'all';
+  return scope === 'all' && branch !== undefined ? 'branch' : 'folder';
 }
 
 /** What can be done with the session under the cursor. */

@@ -1,4 +1,5 @@
 import type { CommandInfo } from '../../contracts/command.ts';
+import type { SessionScope } from '../../contracts/conversation.ts';
 import type { CompletionTarget } from '../composer/draft-kind.ts';
 import type { Viewer } from '../viewer/viewer-state.ts';
 
@@ -16,7 +17,7 @@ export type PickerPurpose = 'model' | 'theme' | 'rewind' | 'restore';
 /** The sessions that can be gone on in: titles at once, what was said in them as it is found. */
 export type SessionList = {
   readonly kind: 'sessions';
-  readonly scope: 'folder' | 'all';
+  readonly scope: SessionScope;
   readonly choices: readonly Choice[];
   readonly found: readonly Choice[];
   readonly query: string;

@@ -365,6 +365,22 @@ describe('menus', () => {
     expect(screen.view().editor.text).toBe('/compact ');
   });
 
+  test('of sessions go on with tab: this folder, everywhere, this branch where there is one', async () => {
+    const screen = stage();
+    const list = { kind: 'sessions', scope: 'folder', choices: [], found: [], query: '', selected: 0 } as const;
+    const overlay = { ...list, doing: { type: 'choosing' } } as const;
+    screen.change((view) => ({ ...view, overlay }));
+    screen.press('tab', 'tab');
+    await screen.settled();
+    expect(screen.screen().join('\n')).toMatch(/this branch .* tab: folder, everywhere, branch/);
+    screen.press('tab');
+    const scopes = () => screen.effects.splice(0).flatMap((one) => (one.type === 'list_sessions' ? [one.scope] : []));
+    expect(scopes()).toEqual(['all', 'branch', 'folder']);
+    screen.change((view) => ({ ...view, overlay, facts: { ...view.facts, branch: undefined } }));
+    screen.press('tab', 'tab');
+    expect(scopes()).toEqual(['all', 'folder']);
+  });
+
   test('of files follow the word at the caret, and names with spaces are quoted', () => {
     const screen = stage();
     screen.type('see @pa');
