@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { release } from 'node:os';
 import { join } from 'node:path';
+import type { AgentEvent } from '../contracts/event.ts';
 import type { SystemPart } from '../contracts/model.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
 import { createAttachments } from '../prompt/attachments.ts';
@@ -9,6 +10,8 @@ import { createMemory } from '../prompt/memory-files.ts';
 import { createSystemPrompt, renderSystem } from '../prompt/system-prompt.ts';
 import type { Earlier } from './earlier.ts';
 import type { Environment } from './environment.ts';
+import { createGitNews } from './git-news.ts';
+import { gitSnapshot } from './git-snapshot.ts';
 import { headBranch } from './head-branch.ts';
 import type { LiveState } from './live-state.ts';
 import type { Extensions } from './load-extensions.ts';
@@ -40,6 +43,11 @@ export function makePrompt(wiring: PromptWiring) {
   const lookAtBranch = async () => {
     branch = wiring.trusted() ? await headBranch(root) : undefined;
   };
+  const gitNews = createGitNews({
+    first: wiring.git,
+    look: () => gitSnapshot(cwd, environment.variables),
+    now: Date.now,
+  });
   const memory = createMemory({
     cwd: () => live.now().cwd,
     root,
@@ -126,7 +134,7 @@ export function makePrompt(wiring: PromptWiring) {
       mode: () => live.now().mode,
       catalog: () => ({ ...listed(), tools: wiring.tools(), mcpInstructions: wiring.mcpInstructions() }),
       backgroundNews: () => {
-        const news = [...memoryNews, ...wiring.backgroundNews()];
+        const news = [...memoryNews, ...gitNews.take(), ...wiring.backgroundNews()];
         memoryNews = [];
         return news;
       },
@@ -163,6 +171,12 @@ export function makePrompt(wiring: PromptWiring) {
     },
     /** Where the conversation is and what holds there, for its sub-agents. */
     place: () => [...moved, ...system.parts().filter(isDynamic)],
+    listen({ type }: AgentEvent): void {
+      // Printing answers one prompt and leaves: there is no later one to tell it with.
+      if (options.face === 'print') return;
+      if (type === 'agent_start') gitNews.begin();
+      if (type === 'agent_end') gitNews.rest();
+    },
     /** A call has read or changed this path. */
     touch: (path: string) => void touched.push(path),
   };

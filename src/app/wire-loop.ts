@@ -231,6 +231,7 @@ export function wireLoop(wiring: LoopWiring) {
     /** What events mean for the parts: touched paths, background work that ends with the agent. */
     listen(event: AgentEvent): void {
       observer.hear(event);
+      prompt.listen(event);
       if (event.type === 'compacted') prompt.retell();
       if (event.type !== 'tool_start' || !isJsonObject(event.input)) return;
       const path = event.input.file_path ?? event.input.notebook_path;

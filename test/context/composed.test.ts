@@ -229,6 +229,19 @@ test('what changes comes with the latest words and never by rewriting: mode, fil
   expect(await command('cache')).toContain('each beginning with the bytes of the one before');
 });
 
+test('what others do to the repository is told with a later request, and no prompt waits for it', async () => {
+  const { conversation, server } = await start(() => says('fine'));
+  await conversation.agent.prompt('Begin.');
+  // What happens the moment the model rests may pass for its own work, so others go on committing.
+  for (let round = 0; round < 50 && !sent(server, -1).includes('New commit'); round += 1) {
+    await project.git('commit', '-q', '--allow-empty', '-m', 'Theirs');
+    await conversation.agent.prompt(`Again ${round}.`);
+  }
+  expect(sent(server, -1)).toMatch(
+    /The repository was changed outside this conversation:\\n {2}New commit: \w+ Theirs/,
+  );
+});
+
 test('after a compaction the mode, and edits of memory files, are told again', async () => {
   const { conversation, command, server } = await start((request) =>
     counted(request, isOrder(request) ? '<summary>We talked.</summary>' : 'word '.repeat(10_000)),
