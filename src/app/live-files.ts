@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
+import { neverLooser } from '../settings/never-looser.ts';
 import type { Environment } from './environment.ts';
 import type { FolderTrust } from './folder-trust.ts';
 import { createFreshness } from './fresh-files.ts';
@@ -31,7 +32,8 @@ export async function openLiveFiles({ given, environment, cwd, trust, tell }: Li
   const own = join(cwd, '.claude');
   const settingsFiles = createFreshness([
     join(ouroHome, 'settings.json'),
-    ...(trusted ? SETTINGS.map((name) => join(own, name)) : []),
+    // What a folder forbids counts in any case.
+    ...SETTINGS.map((name) => join(own, name)),
   ]);
   const folders = createFreshness([
     ...FOLDERS.map((name) => join(ouroHome, name)),
@@ -60,7 +62,7 @@ export async function openLiveFiles({ given, environment, cwd, trust, tell }: Li
       // Half a file, as an editor or a merge may leave it, must not switch guards off.
       const isHalf = next.problems.some(({ file, text }) => BROKEN.test(text) && wasWhole(file));
       if (isHalf) lines.push('What counted before goes on counting until that is mended.');
-      else loaded = next;
+      else loaded = trusted ? next : neverLooser(loaded, next);
       if (lines.length > 0) await tell({ type: 'notice', level: 'warn', topic: 'settings', text: lines.join('\n') });
     },
   };
