@@ -24,6 +24,9 @@ export type Environment = {
     readonly colorTerm: string;
     readonly colorFgBg: string | undefined;
     readonly program: string | undefined;
+    readonly programVersion: string | undefined;
+    /** Windows Terminal or ConEmu. */
+    readonly isWindows: boolean;
     readonly tmux: boolean;
     readonly locale: string;
     readonly accessible: boolean;
@@ -110,6 +113,8 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
       colorTerm: env.COLORTERM ?? '',
       colorFgBg: given(env.COLORFGBG),
       program: given(env.TERM_PROGRAM),
+      programVersion: given(env.TERM_PROGRAM_VERSION),
+      isWindows: given(env.WT_SESSION) !== undefined || env.ConEmuANSI === 'ON',
       tmux: given(env.TMUX) !== undefined,
       locale: env.LC_ALL ?? env.LC_CTYPE ?? env.LANG ?? '',
       accessible: given(env.ACCESSIBLE) !== undefined || given(env.OURO_A11Y) !== undefined,

@@ -4,6 +4,7 @@ import { keymapOf } from '../ui/keymap.ts';
 import { ownKeys } from '../ui/keys/own-keys.ts';
 import type { ScreenOptions } from '../ui/run/screen-options.ts';
 import { notifyBy } from '../ui/terminal/announcer.ts';
+import { showsProgress } from '../ui/terminal/progress.ts';
 import type { Beginning } from './ask-first.ts';
 
 /** Terminals whose words can be links, by the name they give themselves. */
@@ -36,7 +37,10 @@ export function screenOptions(
     links: linksOf(term),
     banner: settings.banner === false ? 'off' : 'shown',
     title: isDumb || settings.title === false ? 'off' : 'set',
-    notify: settings.notify === 'off' || settings.notify === 'bell' ? settings.notify : notifyBy(term),
+    notify:
+      settings.notify === 'off' || settings.notify === 'bell' ? settings.notify : term.tmux ? 'tmux' : notifyBy(term),
+    progress: (settings.progress ?? showsProgress(term)) ? 'told' : 'off',
+    ...(term.tmux ? { tmux: async () => (await import('../ui/terminal/tmux.ts')).askTmux() } : {}),
     dialogDelayMs: settings.dialogDelayMs ?? 400,
     vim: settings.editorMode === 'vim' ? 'on' : 'off',
     keymap: keymapOf(keys),

@@ -8,6 +8,8 @@ export type FaceSettings = Pick<
   | 'keybindings'
   | 'notify'
   | 'title'
+  | 'progress'
+  | 'ambiguous'
   | 'banner'
   | 'reducedMotion'
   | 'ascii'

@@ -88,6 +88,10 @@ export type Settings = {
   readonly notify?: 'auto' | 'bell' | 'off';
   readonly title?: boolean;
   readonly banner?: boolean;
+  /** Progress in the terminal's tab or in the task bar; where a terminal is known to show it, unless said otherwise. */
+  readonly progress?: boolean;
+  /** How wide the terminal draws signs that are wide in East Asian fonts only. */
+  readonly ambiguous?: 'narrow' | 'wide' | 'auto';
   readonly reducedMotion?: boolean;
   readonly ascii?: boolean;
   readonly accessible?: boolean;

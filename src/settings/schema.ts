@@ -100,6 +100,8 @@ export const settingsSchema = z.strictObject({
   notify: z.enum(['auto', 'bell', 'off']).optional(),
   title: z.boolean().optional(),
   banner: z.boolean().optional(),
+  progress: z.boolean().optional(),
+  ambiguous: z.enum(['narrow', 'wide', 'auto']).optional(),
   reducedMotion: z.boolean().optional(),
   ascii: z.boolean().optional(),
   accessible: z.boolean().optional(),

@@ -22,3 +22,19 @@ test('words are links only in terminals known to show them, and not through tmux
   expect(options({ TMUX: '/tmp/x', FORCE_HYPERLINK: '1' }).links).toBe('clickable');
   expect(options({ TERM_PROGRAM: 'vscode', FORCE_HYPERLINK: '0' }).links).toBe('printed');
 });
+
+test('progress is told only where it is known to be shown, and notifications as the terminal knows them', () => {
+  const of = (env: Readonly<Record<string, string>>) => options(env).progress;
+  expect([of({}), of({ WT_SESSION: 'x' }), of({ ConEmuANSI: 'ON' })]).toEqual(['off', 'told', 'told']);
+  const ghostty = { TERM_PROGRAM: 'ghostty', TERM_PROGRAM_VERSION: '1.2.0' };
+  expect([of(ghostty), of({ ...ghostty, TERM_PROGRAM_VERSION: '1.1.3' })]).toEqual(['told', 'off']);
+  expect([of({ ...ghostty, TMUX: '/tmp/x' }), of({ TERM_PROGRAM: 'iTerm.app' })]).toEqual(['off', 'off']);
+  const by = (env: Readonly<Record<string, string>>) => options(env).notify;
+  expect([by({}), by(ghostty), by({ TERM: 'xterm-kitty' }), by({ TERM: 'foot' })]).toEqual([
+    'bell',
+    'osc777',
+    'osc99',
+    'osc777',
+  ]);
+  expect(by({ ...ghostty, TMUX: '/tmp/x' })).toBe('tmux');
+});

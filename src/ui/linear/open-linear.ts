@@ -69,6 +69,7 @@ export function openLinear(conversation: Conversation, terminal: ScreenTerminal,
   const output = createLinearOutput(write, drawing);
   const host: EffectHost = {
     conversation,
+    tmux: options.tmux,
     output,
     sessions: createSessionList({ conversation, change }),
     themes: createOwnThemes({ conversation, output, change, repaint: () => undefined }),

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { formatCount } from '../../lib/format.ts';
+import { throughTmux } from '../terminal/tmux.ts';
 import { printing } from '../view/view-state.ts';
 import type { EffectHost } from './effect-host.ts';
 
@@ -16,17 +17,23 @@ const WRITERS: readonly (readonly [string, ...string[]])[] = [
 ];
 
 /** Copies by the terminal, which may stand elsewhere, and by a program of this machine; answers with where it went. */
-export async function copyText(text: string, write: (sequence: string) => void): Promise<string> {
-  write(copySequence(text));
+export async function copyText(text: string, { output, tmux }: Pick<EffectHost, 'output' | 'tmux'>): Promise<string> {
+  const between = await tmux?.();
+  const sequence = copySequence(text);
+  output.write(between?.passthrough === 'on' ? throughTmux(sequence) : sequence);
   const cut = Buffer.byteLength(text) > MOST_BYTES ? ', cut to what it takes' : '';
   for (const [program, ...args] of WRITERS) {
     if (await fed(program, args, text)) return `with ${program}, and offered to the terminal${cut}`;
   }
-  return `by the terminal${cut}, if it allows that`;
+  if (between?.passthrough === 'off' && between.clipboard === 'off') {
+    return 'nowhere: tmux lets no program copy. In tmux, "set -g set-clipboard on" changes that';
+  }
+  const way = between === undefined ? 'by the terminal' : 'through tmux by the terminal';
+  return `${way}${cut}, if it allows that`;
 }
 
 /** Copies an answer (`2`: the one before the last), or the last block of code (`code`). */
-export async function copyAnswer(argument: string, { messages, output, change }: EffectHost): Promise<void> {
+export async function copyAnswer(argument: string, { messages, output, tmux, change }: EffectHost): Promise<void> {
   const answers = messages().flatMap((message) => {
     const texts =
       message.role === 'assistant'
@@ -40,7 +47,7 @@ export async function copyAnswer(argument: string, { messages, output, change }:
     const text = isCode ? 'No answer has code in it yet.' : 'There is no such answer yet.';
     return change((view) => printing(view, { kind: 'notice', level: 'info', text }));
   }
-  const where = await copyText(wanted, output.write);
+  const where = await copyText(wanted, { output, tmux });
   const text = `Copied ${formatCount(wanted.length, 'character')} ${where}.`;
   change((view) => printing(view, { kind: 'notice', level: 'info', text }));
 }

@@ -1,5 +1,6 @@
 import type { Conversation } from '../../contracts/conversation.ts';
 import type { Message } from '../../contracts/message.ts';
+import type { AskTmux } from '../terminal/tmux.ts';
 import type { ViewState } from '../view/view-state.ts';
 import type { InOrder } from './in-order.ts';
 import type { OwnThemes } from './own-themes.ts';
@@ -22,6 +23,8 @@ export type ScreenEnd =
 /** What effects may do to the screen. */
 export type EffectHost = {
   readonly conversation: Conversation;
+  /** What stands between this and the terminal; absent where nothing does. */
+  readonly tmux?: AskTmux | undefined;
   readonly output: ScreenOutput;
   readonly sessions: SessionList;
   readonly themes: OwnThemes;

@@ -66,6 +66,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
   const themes = createOwnThemes({ conversation, output, change, repaint });
   const host: EffectHost = {
     conversation,
+    tmux: options.tmux,
     output,
     sessions: createSessionList({ conversation, change }),
     themes,
@@ -198,6 +199,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
       clearTimeout(clock);
       unsubscribe();
       themes.close();
+      words.close();
       keyboard.close();
       output.close();
       terminal.out.write(MODES_OFF);

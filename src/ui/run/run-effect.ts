@@ -109,7 +109,7 @@ async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
     case 'view_diff':
       return openDiff(effect.request, host);
     case 'copy':
-      await copyText(effect.text, host.output.write);
+      await copyText(effect.text, host);
       return;
     case 'view_paste':
       return openPaste(effect.text, host);

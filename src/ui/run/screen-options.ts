@@ -1,5 +1,6 @@
 import type { Keymap } from '../keymap.ts';
 import type { NotifyBy } from '../terminal/announcer.ts';
+import type { AskTmux } from '../terminal/tmux.ts';
 import type { ColorDepth } from '../theme.ts';
 
 /** Everything a screen is told about its surroundings and the person's wishes, as plain values. */
@@ -15,6 +16,10 @@ export type ScreenOptions = {
   readonly banner: 'shown' | 'off';
   readonly title: 'set' | 'off';
   readonly notify: NotifyBy;
+  /** Whether the terminal is told how the work goes. */
+  readonly progress: 'told' | 'off';
+  /** What stands between this and the terminal; absent where nothing does. */
+  readonly tmux?: AskTmux;
   /** So long the keys must be quiet before a dialog hears them. */
   readonly dialogDelayMs: number;
   /** What was given on the command line, sent at once. */

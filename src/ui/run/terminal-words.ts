@@ -1,32 +1,57 @@
 import type { AgentEvent } from '../../contracts/event.ts';
-import { notifySequence, titleSequence } from '../terminal/announcer.ts';
+import { type NotifyBy, notifyBy, notifySequence, titleSequence } from '../terminal/announcer.ts';
+import { type Progress, progressSequence } from '../terminal/progress.ts';
+import { throughTmux } from '../terminal/tmux.ts';
 import { isBusy, type ViewState } from '../view/view-state.ts';
 import type { ScreenOptions } from './screen-options.ts';
 
-/** What the terminal itself is told besides what is drawn: its title, the cursor's shape, that somebody is needed. */
+/** What the terminal itself is told besides what is drawn: its title, the cursor's shape, how the work goes, a call. */
 export type TerminalWords = {
   show(view: ViewState): void;
   hear(event: AgentEvent, view: ViewState): void;
+  close(): void;
 };
 
 /** Who waits so long has looked away. */
 const LONG_MS = 10_000;
+/** Terminals forget work that they hear nothing of. */
+const BEAT_MS = 5000;
 const BAR = '\u001b[6 q';
 const BLOCK = '\u001b[2 q';
 
 export function createTerminalWords(
   write: (text: string) => void,
-  options: Pick<ScreenOptions, 'title' | 'notify' | 'glyphs' | 'now'>,
+  options: Pick<ScreenOptions, 'title' | 'notify' | 'progress' | 'tmux' | 'glyphs' | 'now'>,
 ): TerminalWords {
   let title = '';
   let shape = BAR;
   let startedAtMs = options.now();
+  let progress: Progress = 'none';
+  let beat: ReturnType<typeof setInterval> | undefined;
+  /** Inside tmux a sequence goes to the terminal outside, where tmux lets it. */
+  const pass = (sequence: string) => write(options.tmux === undefined ? sequence : throughTmux(sequence));
 
   function notify(words: string, view: ViewState): void {
     const isLong = options.now() - startedAtMs >= LONG_MS;
     if (view.keys.window !== 'away' || !isLong) return;
+    if (options.notify === 'tmux') return void notifyOutside(words).catch(() => undefined); // A call that fails is none.
     const sequence = notifySequence(options.notify, words);
     if (sequence !== '') write(sequence);
+  }
+
+  async function notifyOutside(words: string): Promise<void> {
+    const { passthrough = 'off', outside } = (await options.tmux?.()) ?? {};
+    const by: NotifyBy = passthrough === 'on' && outside !== undefined ? notifyBy(outside) : 'bell';
+    // A bell is for tmux itself, which marks the window.
+    write(by === 'bell' ? notifySequence(by, words) : throughTmux(notifySequence(by, words)));
+  }
+
+  function tellProgress(next: Progress): void {
+    if (options.progress === 'off' || next === progress) return;
+    clearInterval(beat);
+    if (next === 'busy') beat = setInterval(() => pass(progressSequence('busy')), BEAT_MS).unref();
+    pass(progressSequence(next));
+    progress = next;
   }
 
   return {
@@ -34,6 +59,7 @@ export function createTerminalWords(
       const nextShape = view.vim === undefined || view.vim.mode === 'insert' ? BAR : BLOCK;
       if (nextShape !== shape) write(nextShape);
       shape = nextShape;
+      tellProgress(isBusy(view) ? 'busy' : view.rest === 'failed' ? 'failed' : 'none');
       if (options.title === 'off') return;
       const next = titleOf(view, options.glyphs);
       if (next !== title) write(titleSequence(next));
@@ -53,6 +79,7 @@ export function createTerminalWords(
           return;
       }
     },
+    close: () => tellProgress('none'),
   };
 }
 

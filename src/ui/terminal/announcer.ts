@@ -1,7 +1,7 @@
 import { sanitize } from '../../lib/sanitize.ts';
 
-/** How this terminal is told that somebody is needed. */
-export type NotifyBy = 'osc9' | 'osc99' | 'osc777' | 'bell' | 'off';
+/** How this terminal is told that somebody is needed; `tmux`: as the terminal it is shown in would be. */
+export type NotifyBy = 'osc9' | 'osc99' | 'osc777' | 'tmux' | 'bell' | 'off';
 
 const TITLE_LENGTH = 60;
 
@@ -20,6 +20,7 @@ export function notifySequence(by: NotifyBy, words: string): string {
       return `\u001b]99;;${text}\u001b\\`;
     case 'osc777':
       return `\u001b]777;notify;ouro;${text.replaceAll(';', ',')}\u0007`;
+    case 'tmux':
     case 'bell':
       return '\u0007';
     default:
@@ -27,18 +28,16 @@ export function notifySequence(by: NotifyBy, words: string): string {
   }
 }
 
-/** The way a terminal is known to show notifications, by its name. */
+const BY_NAME: readonly (readonly [RegExp, NotifyBy])[] = [
+  [/kitty/, 'osc99'],
+  [/^iterm/, 'osc9'],
+  [/ghostty|^wezterm|^foot|^rxvt-unicode/, 'osc777'],
+];
+
+/** The way a terminal is known to show notifications, by its name and by what it calls itself. */
 export function notifyBy(term: { readonly name: string; readonly program: string | undefined }): NotifyBy {
-  if (term.name.includes('kitty')) return 'osc99';
-  switch (term.program) {
-    case 'iTerm.app':
-      return 'osc9';
-    case 'ghostty':
-    case 'WezTerm':
-      return 'osc777';
-    default:
-      return 'bell';
-  }
+  const names = [term.name, term.program ?? ''].map((name) => name.toLowerCase());
+  return BY_NAME.find(([pattern]) => names.some((name) => pattern.test(name)))?.[1] ?? 'bell';
 }
 
 function clean(words: string): string {

@@ -149,6 +149,7 @@ const OPTIONS: ScreenOptions = {
   banner: 'shown',
   title: 'off',
   notify: 'off',
+  progress: 'off',
   dialogDelayMs: 400,
   prompt: undefined,
   editor: undefined,

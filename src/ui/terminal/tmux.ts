@@ -1,0 +1,35 @@
+import { runFile } from '../../lib/run-file.ts';
+
+/** What tmux says of itself and of the terminal it is shown in. */
+export type Tmux = {
+  /** Sequences wrapped for it reach the terminal outside. */
+  readonly passthrough: 'on' | 'off';
+  /** What programs put into the clipboard is taken. */
+  readonly clipboard: 'on' | 'off';
+  /** The terminal outside, by the name in its TERM and by what it calls itself. */
+  readonly outside: { readonly name: string; readonly program: string };
+};
+
+export type AskTmux = () => Promise<Tmux>;
+
+const QUESTION = ['allow-passthrough', 'set-clipboard', 'client_termname', 'client_termtype'];
+/** Versions of tmux answer with a number or with a word. */
+const NO: readonly string[] = ['', '0', 'off'];
+const TIMEOUT_MS = 1000;
+
+/** Asks the tmux this terminal is in; one that does not answer lets nothing through. */
+export async function askTmux(program = 'tmux'): Promise<Tmux> {
+  const format = QUESTION.map((name) => `#{${name}}`).join('\n');
+  const answer = await runFile(program, ['display-message', '-p', format], { timeout: TIMEOUT_MS }).catch(() => '');
+  const [passthrough = '', clipboard, name = '', kind = ''] = answer.split('\n');
+  return {
+    passthrough: NO.includes(passthrough) ? 'off' : 'on',
+    clipboard: clipboard === 'on' ? 'on' : 'off',
+    outside: { name, program: kind },
+  };
+}
+
+/** A sequence that tmux hands on as it is. */
+export function throughTmux(sequence: string): string {
+  return `\u001bPtmux;${sequence.replaceAll('\u001b', '\u001b\u001b')}\u001b\\`;
+}
