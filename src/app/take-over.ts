@@ -7,15 +7,12 @@ import type { Settings } from '../contracts/settings.ts';
 import { asJson } from '../lib/as-json.ts';
 import { ifThere } from '../lib/errno.ts';
 import { messageOf } from '../lib/errors.ts';
-import { writePrivately } from '../lib/private-file.ts';
 import { sanitize } from '../lib/sanitize.ts';
 import { readLayer } from '../settings/read-layer.ts';
 import { SECRETS } from './environment.ts';
 import { keepSetting } from './keep-setting.ts';
+import { type TakenOver, takeOverMemory } from './take-over-memory.ts';
 import { keepTakeOverAnswer } from './take-over-offer.ts';
-
-/** What became of it, in sentences. */
-type TakenOver = { readonly taken: readonly string[]; readonly left: readonly string[] };
 
 const FOLDERS = ['commands', 'skills', 'agents', 'output-styles'];
 const COPY = {
@@ -41,7 +38,7 @@ async function takeOver(from: string, ouroHome: string): Promise<TakenOver> {
   await mkdir(ouroHome, { recursive: true, mode: 0o700 });
   const parts = [
     await guarded('settings.json', () => settings(from, ouroHome)),
-    await guarded('CLAUDE.md', () => memory(from, ouroHome)),
+    await guarded('CLAUDE.md', () => takeOverMemory(from, ouroHome)),
     ...(await Promise.all(FOLDERS.map((name) => guarded(name, () => folder(name, from, ouroHome))))),
   ];
   return { taken: parts.flatMap(({ taken }) => taken), left: parts.flatMap(({ left }) => left) };
@@ -118,15 +115,6 @@ function harmless({ $schema: _, model, permissions, env = {}, ...rest }: Setting
     if (Object.keys(tight).length > 0) settings = { ...settings, permissions: tight };
   }
   return { settings, left };
-}
-
-async function memory(from: string, ouroHome: string): Promise<TakenOver> {
-  const text = await ifThere(readFile(join(from, 'CLAUDE.md'), 'utf8'));
-  if (text === undefined) return NOTHING;
-  const own = join(ouroHome, 'CLAUDE.md');
-  if ((await ifThere(readFile(own))) !== undefined) return { taken: [], left: ['CLAUDE.md: you have one already'] };
-  await writePrivately(own, text);
-  return { taken: ['CLAUDE.md'], left: [] };
 }
 
 async function folder(name: string, from: string, ouroHome: string): Promise<TakenOver> {

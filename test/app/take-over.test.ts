@@ -1,4 +1,4 @@
-import { mkdir, readFile, symlink } from 'node:fs/promises';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { takeOverOffer } from '../../src/app/take-over-offer.ts';
@@ -68,6 +68,35 @@ test('what ~/.claude holds is copied by a word, faults and risks left out, and n
   await expect(own('skills/dig/.git/config')).rejects.toThrow();
   expect(await own('agents/critic.md')).toBe('mine\n');
   expect(takeOverOffer(project)).toBeUndefined();
+});
+
+test('what CLAUDE.md imports comes along, and what it imports from elsewhere is still found', async () => {
+  await using project = await createTempProject({
+    '../home/.claude/CLAUDE.md':
+      'See @docs/style.md, @../notes.md. and `@code.md`.\n@settings.json @gone.md @mine.md\n',
+    '../home/.claude/docs/style.md': 'Tabs. @./more.md @../CLAUDE.md\n',
+    '../home/.claude/docs/more.md': 'Many.\n',
+    '../home/.claude/code.md': 'no\n',
+    '../home/.claude/mine.md': 'theirs\n',
+    '../home/.claude/settings.json': '{"permissions":{"defaultMode":"bypassPermissions"}}',
+    '../home/notes.md': 'Notes.\n',
+  });
+  const ouroHome = join(project.home, 'deep/down');
+  await mkdir(ouroHome, { recursive: true });
+  await writeFile(join(ouroHome, 'mine.md'), 'mine\n');
+  const end = await runHere(project, ['settings', 'import'], undefined, { env: { OURO_HOME: ouroHome } });
+  expect(end.stdout).toContain('CLAUDE.md, docs/style.md, docs/more.md');
+  expect(end.stderr).toContain('mine.md: you have one already');
+  const own = (name: string) => readFile(join(ouroHome, name), 'utf8');
+  const from = (name: string) => join(project.home, name);
+  expect(await own('CLAUDE.md')).toBe(
+    `See @docs/style.md, @${from('notes.md')}. and \`@code.md\`.\n@${from('.claude/settings.json')} @gone.md @mine.md\n`,
+  );
+  expect([await own('docs/style.md'), await own('docs/more.md')]).toEqual([
+    'Tabs. @./more.md @../CLAUDE.md\n',
+    'Many.\n',
+  ]);
+  expect(await readdir(ouroHome)).not.toContain('code.md');
 });
 
 test('broken files are told, and settings of ours that cannot be read are not written to', async () => {
