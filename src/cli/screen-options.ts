@@ -16,6 +16,10 @@ const FORCED: Readonly<Record<string, ScreenOptions['depth']>> = {
   '3': 'truecolor',
 };
 
+const UTF_8 = /utf-?8/i;
+/** Where fonts may draw signs two columns wide that elsewhere take one. */
+const EAST_ASIAN = /^(?:zh|ja|ko)/;
+
 /** What a screen begins with. */
 export type Opening = Pick<Beginning, 'prompt' | 'typed'> & { readonly opens?: 'sessions' };
 
@@ -31,7 +35,8 @@ export function screenOptions(
   return {
     ...screenLook(environment),
     theme: settings.theme ?? 'auto',
-    glyphs: settings.ascii !== true && /utf-?8/i.test(term.locale) ? 'unicode' : 'ascii',
+    glyphs: settings.ascii !== true && settings.ambiguous !== 'wide' && UTF_8.test(term.locale) ? 'unicode' : 'ascii',
+    signWidth: (settings.ambiguous ?? 'auto') === 'auto' && EAST_ASIAN.test(term.locale) ? 'asked' : 'known',
     motion: isCi || settings.reducedMotion === true ? 'reduced' : 'full',
     prose: settings.wrap ?? 'words',
     links: linksOf(term),

@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../src/app/environment.ts';
 import { screenOptions } from '../../src/cli/screen-options.ts';
+import type { FaceSettings } from '../../src/contracts/face-settings.ts';
 
-const options = (env: Readonly<Record<string, string>>) =>
-  screenOptions(readEnvironment({ HOME: '/home/me', TERM: 'xterm-256color', ...env }), {
-    prompt: undefined,
-    typed: '',
-  });
+const options = (env: Readonly<Record<string, string>>, settings: FaceSettings = {}) =>
+  screenOptions(
+    readEnvironment({ HOME: '/home/me', TERM: 'xterm-256color', ...env }),
+    { prompt: undefined, typed: '' },
+    settings,
+  );
 
 test('colours: NO_COLOR before FORCE_COLOR before what the terminal says', () => {
   expect(options({}).depth).toBe('256');
@@ -37,4 +39,15 @@ test('progress is told only where it is known to be shown, and notifications as 
     'osc777',
   ]);
   expect(by({ ...ghostty, TMUX: '/tmp/x' })).toBe('tmux');
+});
+
+test('signs are ASCII where they are said to be wide, and the terminal is asked where they may be', () => {
+  const of = (LANG: string, settings: FaceSettings = {}) => {
+    const { glyphs, signWidth } = options({ LANG }, settings);
+    return [glyphs, signWidth];
+  };
+  expect(of('en_US.UTF-8')).toEqual(['unicode', 'known']);
+  expect(of('ja_JP.UTF-8')).toEqual(['unicode', 'asked']);
+  expect(of('ja_JP.UTF-8', { ambiguous: 'narrow' })).toEqual(['unicode', 'known']);
+  expect(of('ja_JP.UTF-8', { ambiguous: 'wide' })).toEqual(['ascii', 'known']);
 });

@@ -8,6 +8,7 @@ import { openOuro } from '../support/open-ouro.ts';
 test('vim mode, keys of one’s own, a script for the status line, and a theme that follows the terminal', async () => {
   await using ouro = await openOuro([says('Done.')], {
     background: 'light',
+    env: { LANG: 'ja_JP.UTF-8', LC_ALL: 'ja_JP.UTF-8' },
     settings: {
       editorMode: 'vim',
       keybindings: { 'ctrl+k': 'send', 'ctrl+x t': 'transcript', 'ctrl+q': 'sned' },
@@ -19,6 +20,11 @@ test('vim mode, keys of one’s own, a script for the status line, and a theme t
   await terminal.waitForText(/^ask · my own line/m);
   // The terminal has said that it is light: the colours of the light theme are drawn.
   await terminal.waitForScreen(() => terminal.bytes().includes('38;2;36;86;201m'));
+
+  // As a terminal answers whose signs are two columns wide: from now on they are ASCII.
+  expect(terminal.bytes()).toContain('●\x1b[6n');
+  terminal.send('\x1b[5;23R');
+  await terminal.waitForText(/^ask - my own line/m);
 
   terminal.type('one two three');
   await terminal.waitForText(/^> one two three/m);

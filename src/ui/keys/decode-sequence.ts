@@ -34,12 +34,17 @@ const NAMED_CODES: Readonly<Record<number, string>> = {
   57414: 'enter',
 };
 
+const MOST_MODIFIERS = 16;
+
 /** A CSI sequence (without its `ESC [`); undefined when it means nothing to us. */
 export function decodeCsi(body: string): InputEvent | undefined {
   if (body === 'I' || body === 'O') return { type: 'focus', window: body === 'I' ? 'in' : 'out' };
   if (body === 'Z') return key('tab', 2);
   const scheme = /^\?997;([12])n$/.exec(body);
   if (scheme) return { type: 'scheme', scheme: scheme[1] === '1' ? 'dark' : 'light' };
+  // `1;5R` is a key; no key has so many modifiers as the columns that are asked for.
+  const position = /^\d+;(\d+)R$/.exec(body);
+  if (position && Number(position[1]) > MOST_MODIFIERS) return { type: 'position', column: Number(position[1]) };
   const letter = /^(?:1;(\d+)(?::(\d))?)?([A-FHPQRS])$/.exec(body);
   if (letter) return letter[2] === '3' ? undefined : key(LETTER_KEYS[letter[3] ?? ''] ?? '', Number(letter[1] ?? 1));
   const kitty = /^(\d+)(?::\d*)*(?:;(\d*)(?::(\d))?)?(?:;[\d:]*)?u$/.exec(body);

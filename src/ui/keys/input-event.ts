@@ -6,7 +6,9 @@ export type InputEvent =
   | { readonly type: 'focus'; readonly window: 'in' | 'out' }
   /** The terminal's background, asked for at the start. */
   | { readonly type: 'background'; readonly red: number; readonly green: number; readonly blue: number }
-  | { readonly type: 'scheme'; readonly scheme: 'dark' | 'light' };
+  | { readonly type: 'scheme'; readonly scheme: 'dark' | 'light' }
+  /** Where the cursor was when that was asked. */
+  | { readonly type: 'position'; readonly column: number };
 
 /** What is left over when a sequence is cut by the end of a read. */
 export type Undecoded = { readonly rest: string; readonly paste: string | undefined };

@@ -15,6 +15,7 @@ export function createLinearOutput(write: (text: string) => void, drawing: () =>
     setTheme: nothing,
     setOwnThemes: nothing,
     setBackground: nothing,
+    toAscii: nothing,
     tryTheme: nothing,
     loadColors: async () => undefined,
     hasColors: () => true,

@@ -7,7 +7,7 @@ import { nextChange, passTime, press } from '../press/press.ts';
 import type { PressContext } from '../press/press-context.ts';
 import { backgroundOf } from '../terminal/background.ts';
 import { createKeyboard, type TerminalIn } from '../terminal/keyboard.ts';
-import { ASK_BACKGROUND, MODES_OFF, MODES_ON } from '../terminal/modes.ts';
+import { ASK_BACKGROUND, ASK_SIGN_WIDTH, MODES_OFF, MODES_ON, WIDE_COLUMN } from '../terminal/modes.ts';
 import type { TerminalOut } from '../terminal/stage.ts';
 import { THEME_NAMES } from '../theme.ts';
 import { holdsCode } from '../view/holds-code.ts';
@@ -138,6 +138,13 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
         output.setBackground(backgroundOf(event));
         continue;
       }
+      if (event.type === 'position') {
+        if (event.column === WIDE_COLUMN) {
+          output.toAscii();
+          output.repaint();
+        }
+        continue;
+      }
       if (event.type === 'paste' && isPicturePath(event.text)) {
         void pastePicture(event.text, host); // A path that leads to no picture is pasted as text.
         continue;
@@ -177,6 +184,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
   const lending = createLending({ output, keyboard, now: () => view, change, editor });
   const isAsked = options.depth !== 'none' && !THEME_NAMES.some((name) => name === options.theme);
   terminal.out.write(isAsked ? MODES_ON + ASK_BACKGROUND : MODES_ON);
+  if (options.signWidth === 'asked' && terminal.out.columns > WIDE_COLUMN) terminal.out.write(ASK_SIGN_WIDTH);
   keyboard.open();
   askScript();
   flush();

@@ -10,6 +10,8 @@ export type ScreenOptions = {
   /** One of ours, `auto`, or one of the person's own. */
   readonly theme: string;
   readonly glyphs: 'unicode' | 'ascii';
+  /** `asked`: whether the terminal draws our signs wide, as some East Asian fonts have it. */
+  readonly signWidth: 'known' | 'asked';
   readonly motion: 'full' | 'reduced';
   readonly prose: 'words' | 'terminal';
   readonly links: 'clickable' | 'printed';

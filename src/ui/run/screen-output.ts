@@ -26,6 +26,8 @@ export type ScreenOutput = {
   setOwnThemes(themes: ReadonlyMap<string, OwnTheme>): void;
   /** The terminal has said, or changed, how bright its background is. */
   setBackground(background: 'dark' | 'light'): void;
+  /** The terminal draws our signs wider than they are counted: from now on they are ASCII. */
+  toAscii(): void;
   /** Draws with a theme for the time being; without a name, with the chosen one. */
   tryTheme(name: string | undefined): void;
   /** Loads what colours code, if it is not there. */
@@ -51,11 +53,11 @@ export function createScreenOutput(
   cwd: () => string,
   onResized: () => void,
 ): ScreenOutput {
-  const terminal = options.glyphs === 'ascii' ? inAscii(out) : out;
+  let glyphs = options.glyphs === 'ascii' ? ASCII_GLYPHS : UNICODE_GLYPHS;
+  const terminal = inAscii(out, () => glyphs === ASCII_GLYPHS);
   const stage = createStage(terminal, onResized);
   const alternate = createAlternateScreen((text) => terminal.write(text));
   const printer = createPrinter(options.prose, options.title);
-  const glyphs = options.glyphs === 'ascii' ? ASCII_GLYPHS : UNICODE_GLYPHS;
   let { background } = options;
   let ownThemes: ReadonlyMap<string, OwnTheme> = new Map();
   const painter = (name: string) => {
@@ -140,6 +142,9 @@ export function createScreenOutput(
     setBackground(next) {
       background = next;
       paint = painter(chosen);
+    },
+    toAscii() {
+      glyphs = ASCII_GLYPHS;
     },
     tryTheme(name) {
       paint = painter(name ?? chosen);

@@ -3,8 +3,8 @@ import type { TerminalOut } from './stage.ts';
 /** Signs of ours that slip into words, and what stands for each where only ASCII is shown; widths stay as they are. */
 const SIGNS: Readonly<Record<string, string>> = { '·': '-', '…': '.', '│': '|', '─': '-', '→': '>', '●': '*' };
 
-/** A terminal that is only ever sent our own signs in ASCII. What others have written goes through as it is. */
-export function inAscii(terminal: TerminalOut): TerminalOut {
+/** A terminal that is only ever sent our own signs in ASCII, while that is so. What others have written goes through. */
+export function inAscii(terminal: TerminalOut, isOn: () => boolean = () => true): TerminalOut {
   return {
     get columns() {
       return terminal.columns;
@@ -12,7 +12,7 @@ export function inAscii(terminal: TerminalOut): TerminalOut {
     get rows() {
       return terminal.rows;
     },
-    write: (text) => terminal.write(text.replaceAll(/[·…│─→●]/g, (sign) => SIGNS[sign] ?? sign)),
+    write: (text) => terminal.write(isOn() ? text.replaceAll(/[·…│─→●]/g, (sign) => SIGNS[sign] ?? sign) : text),
     on: (event, listener) => terminal.on(event, listener),
     off: (event, listener) => terminal.off(event, listener),
   };

@@ -14,6 +14,13 @@ export const MODES_ON = MODES.map(([on]) => on).join('');
 /** How bright the background is; terminals that know no answer say nothing. */
 export const ASK_BACKGROUND = '\u001b]11;?\u0007';
 
+/** Where the test sign is drawn: so far to the right that the answer is no key. */
+const SIGN_COLUMN = 21;
+/** An answer in this column says that the sign took two. */
+export const WIDE_COLUMN = SIGN_COLUMN + 2;
+/** Draws a sign that is two columns wide in some East Asian fonts, asks where the cursor is, and takes it away again. */
+export const ASK_SIGN_WIDTH = `\u001b[${SIGN_COLUMN}G●\u001b[6n\r\u001b[K`;
+
 /** All of it undone, the cursor shown, no synchronized update left open. */
 export const MODES_OFF = `\u001b[?2026l${MODES.toReversed()
   .map(([, off]) => off)

@@ -37,6 +37,7 @@ export function effectHost(messages: readonly Message[] = [], options: FakeOptio
       setOwnThemes: () => undefined,
       tryTheme: () => undefined,
       setBackground: () => undefined,
+      toAscii: () => undefined,
       loadColors: screen.loadColors,
       hasColors: () => true,
       layOut: screen.viewer.layOut,

@@ -143,6 +143,7 @@ const OPTIONS: ScreenOptions = {
   background: 'dark',
   theme: 'auto',
   glyphs: 'unicode',
+  signWidth: 'known',
   motion: 'full',
   prose: 'words',
   links: 'printed',
