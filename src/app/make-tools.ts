@@ -95,6 +95,7 @@ export function makeTools(parts: ToolParts): ToolBox {
     variables: parts.variables,
     extraEnv: parts.permissions.shellVariables,
     sandbox: parts.permissions.sandbox.wrap,
+    leftSandbox: parts.permissions.sandbox.sweep,
     ledger: parts.ledger,
     workspaceRoots: parts.workspaceRoots,
     setCwd: (cwd, callId) => {

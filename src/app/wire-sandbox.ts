@@ -1,9 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, realpathSync, rmdirSync, statSync } from 'node:fs';
-import { isAbsolute, join, resolve } from 'node:path';
+import { accessSync, constants, lstatSync, mkdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import type { SandboxSettings } from '../contracts/settings.ts';
 import { ToolFailure } from '../contracts/tool.ts';
-import { foldersToMake, type PathKind, type SandboxPlan, sandboxArguments } from '../permissions/sandbox/recipe.ts';
+import {
+  foldersToMake,
+  type PathKind,
+  type SandboxPlan,
+  sandboxArguments,
+  strayFiles,
+} from '../permissions/sandbox/recipe.ts';
 import type { Environment } from './environment.ts';
 
 const PROBE_MS = 1_000;
@@ -18,7 +24,7 @@ export type SandboxWiring = {
 
 export type SandboxState =
   | { readonly is: 'off' }
-  | { readonly is: 'on'; readonly plan: SandboxPlan }
+  | { readonly is: 'on'; readonly plan: SandboxPlan; readonly program: string }
   | { readonly is: 'unavailable'; readonly why: string };
 
 /** Shell commands in a box: asked for by settings or by `/sandbox on`, and never silently left out. */
@@ -28,6 +34,8 @@ export type Sandbox = {
   state(): SandboxState;
   /** For this session, whatever the settings say. */
   switchTo(wanted: 'on' | 'off'): void;
+  /** After a command: takes away what would send git out of the guarded folder. */
+  sweep(): void;
   /** Takes back the empty folders that were made to be guarded. */
   close(): void;
 };
@@ -35,34 +43,42 @@ export type Sandbox = {
 export function wireSandbox(wiring: SandboxWiring): Sandbox {
   const { environment, cwd } = wiring;
   const made = new Set<string>();
+  const stray = new Set<string>();
   let wanted: 'on' | 'off' | 'settings' = 'settings';
-  let probed: { readonly why: string | undefined } | undefined;
+  /** Where each place really was before the first command: one that leads elsewhere since is not opened. */
+  const known = new Map<string, string>();
+  let probed: Probed | undefined;
 
   function state(): SandboxState {
     const settings = wiring.settings() ?? {};
     const isOn = wanted === 'settings' ? settings.enabled === true : wanted === 'on';
     if (!isOn) return { is: 'off' };
     const plan = planOf(settings);
-    probed ??= { why: probe(plan, environment) };
-    return probed.why === undefined ? { is: 'on', plan } : { is: 'unavailable', why: probed.why };
+    probed ??= probe(plan, environment);
+    return probed.ok ? { is: 'on', plan, program: probed.program } : { is: 'unavailable', why: probed.why };
   }
 
   function planOf({ network, allowWrite = [], denyRead = [] }: SandboxSettings): SandboxPlan {
     const place = (path: string) =>
-      real(
-        isAbsolute(path) ? path : path.startsWith('~/') ? join(environment.home, path.slice(2)) : resolve(cwd, path),
-      );
+      isAbsolute(path) ? path : path.startsWith('~/') ? join(environment.home, path.slice(2)) : resolve(cwd, path);
     return {
-      roots: wiring.roots().map(real),
-      allowWrite: allowWrite.map(place),
+      roots: wiring.roots().flatMap(unmoved),
+      allowWrite: allowWrite.map(place).flatMap(unmoved),
       denyRead: denyRead.map(place),
-      home: real(environment.home),
-      ouroHome: real(environment.ouroHome),
+      home: follow(environment.home),
+      ouroHome: follow(environment.ouroHome),
       sessionFolder: wiring.sessionFolder,
       network: network === true ? 'open' : 'none',
       user: process.getuid?.() === 0 ? 'root' : 'plain',
       kindOf,
+      follow,
     };
+  }
+
+  function unmoved(path: string): readonly string[] {
+    const real = known.get(path) ?? placeOf(path);
+    known.set(path, real);
+    return placeOf(real) === real ? [real] : [];
   }
 
   return {
@@ -82,8 +98,13 @@ export function wireSandbox(wiring: SandboxWiring): Sandbox {
         mkdirSync(folder, { mode: 0o700 });
         made.add(folder);
       }
-      const before = ['bwrap', ...sandboxArguments(now.plan)];
+      for (const path of strayFiles(now.plan)) stray.add(path);
+      const before = [now.program, ...sandboxArguments(now.plan)];
       return (argv) => [...before, ...argv];
+    },
+    sweep() {
+      for (const path of stray) rmSync(path, { recursive: true, force: true });
+      stray.clear();
     },
     close() {
       for (const folder of made) removeIfEmpty(folder);
@@ -92,34 +113,60 @@ export function wireSandbox(wiring: SandboxWiring): Sandbox {
   };
 }
 
+type Probed = { readonly ok: true; readonly program: string } | { readonly ok: false; readonly why: string };
+
 /** Starts nothing in a box like the one that is wanted, once. Says what is wrong with it. */
-function probe(plan: SandboxPlan, { variables }: Environment): string | undefined {
-  if (process.platform !== 'linux') return `there is no bubblewrap on ${process.platform}`;
-  const { error, status, stderr } = spawnSync('bwrap', [...sandboxArguments(plan), '/bin/true'], {
+function probe(plan: SandboxPlan, { variables, path }: Environment): Probed {
+  if (process.platform !== 'linux') return { ok: false, why: `there is no bubblewrap on ${process.platform}` };
+  const program = path.flatMap((folder) => programIn(folder, plan.roots)).at(0);
+  if (program === undefined) return { ok: false, why: 'bwrap is not installed' };
+  const { error, status, stderr } = spawnSync(program, [...sandboxArguments(plan), '/bin/true'], {
     cwd: '/',
     env: { ...variables },
     timeout: PROBE_MS,
     encoding: 'utf8',
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  if (error !== undefined) return 'code' in error && error.code === 'ENOENT' ? 'bwrap is not installed' : error.message;
-  if (status === 0) return undefined;
-  return stderr.trim().split('\n')[0] || `bwrap ended with ${status}`;
+  if (error !== undefined) return { ok: false, why: error.message };
+  if (status === 0) return { ok: true, program };
+  return { ok: false, why: stderr.trim().split('\n')[0] || `bwrap ended with ${status}` };
+}
+
+/** Never one of the workspace: what a command may write must not be what holds the next one. */
+function programIn(folder: string, roots: readonly string[]): readonly string[] {
+  const spelled = join(follow(folder), 'bwrap');
+  const program = follow(spelled);
+  const isTheirs = [spelled, program].some((path) => roots.some((root) => path.startsWith(root + sep)));
+  if (isTheirs || !isAbsolute(folder)) return [];
+  try {
+    accessSync(program, constants.X_OK);
+    return [program];
+  } catch {
+    return [];
+  }
 }
 
 function kindOf(path: string): PathKind {
-  const entry = statSync(path, { throwIfNoEntry: false });
+  const entry = lstatSync(path, { throwIfNoEntry: false });
   if (entry === undefined) return 'missing';
+  if (entry.isSymbolicLink()) return 'link';
   return entry.isDirectory() ? 'directory' : 'file';
 }
 
 /** Where it really is; what is not there stays as it is spelled. */
-function real(path: string): string {
+function follow(path: string): string {
   try {
     return realpathSync(path);
   } catch {
     return path;
   }
+}
+
+/** The same, also for what is still to be made: its folder is followed. */
+function placeOf(path: string): string {
+  const real = follow(path);
+  if (real !== path || dirname(path) === path) return real;
+  return join(placeOf(dirname(path)), basename(path));
 }
 
 function removeIfEmpty(folder: string): void {

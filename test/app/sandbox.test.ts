@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../src/app/environment.ts';
 import { wireSandbox } from '../../src/app/wire-sandbox.ts';
@@ -62,6 +62,24 @@ test('a folder that was made to be guarded goes when nothing came into it', asyn
   expect(existsSync(join(project.dir, '.claude'))).toBe(false);
 });
 
+test('a git folder that a command linked elsewhere opens nothing, and no bwrap of the workspace holds the next', async () => {
+  await using project = await createTempProject();
+  await symlink(project.home, join(project.dir, '.git'));
+  await mkdir(join(project.dir, 'bin'));
+  await symlink('/bin/true', join(project.dir, 'bin/bwrap'));
+  const sandbox = await sandboxWith(project, '', { enabled: true });
+  const words = sandbox.wrap()?.([]) ?? [];
+  expect(words.filter((_, at) => words[at - 1] === '--bind')).toEqual([realpathSync(project.dir)]);
+  const planted = wireSandbox({
+    environment: readEnvironment({ HOME: project.home, PATH: `${project.dir}/bin:bin` }),
+    cwd: project.dir,
+    roots: () => [project.dir],
+    sessionFolder: join(project.ouroHome, 's'),
+    settings: () => ({ enabled: true }),
+  });
+  expect(planted.state()).toEqual({ is: 'unavailable', why: 'bwrap is not installed' });
+});
+
 const TRIES = `
 touch in-workspace && echo wrote-workspace
 touch "$HOME/outside"
@@ -74,6 +92,8 @@ mv .git g2 && echo moved-git
 touch .git/index && echo wrote-index
 mkdir -p .claude && touch .claude/settings.json && echo planted-settings
 mv .claude c2 && echo moved-settings
+touch .git/modules/lib/hooks/x && echo planted-module-hook
+echo ../elsewhere > .git/commondir
 ln -s "$HOME" home-link && touch home-link/through-link
 (echo > /dev/tcp/127.0.0.1/9) && echo connected
 mount -o remount,rw / && echo remounted
@@ -82,7 +102,12 @@ mount -o remount,rw / && echo remounted
 
 /** Where bubblewrap works the box is tried out; elsewhere the same call must refuse. */
 test('what runs inside writes only in the workspace, reads no key and reaches nobody', async () => {
-  await using project = await createTempProject({ secret: 'x', '.git/config': '[core]\n', '.git/hooks/a': '' });
+  await using project = await createTempProject({
+    secret: 'x',
+    '.git/config': '[core]\n',
+    '.git/hooks/a': '',
+    '.git/modules/lib/hooks/a': '',
+  });
   await mkdir(join(project.home, '.ssh'));
   await writeFile(join(project.home, '.ssh/id'), 'key');
   await symlink('/usr/bin', join(project.home, 'bin'));
@@ -92,14 +117,23 @@ test('what runs inside writes only in the workspace, reads no key and reaches no
     cwd: project.dir,
     roots: () => [project.dir],
     sessionFolder: join(project.ouroHome, 's'),
-    settings: () => ({ enabled: true, denyRead: ['secret'] }),
+    settings: () => ({ enabled: true, denyRead: ['secret'], allowWrite: ['later'] }),
   });
   if (sandbox.state().is === 'unavailable') {
     expect(() => sandbox.wrap()).toThrow('Nothing was run');
     return;
   }
-  const [file = '', ...args] = sandbox.wrap()?.(['/bin/bash', '--noprofile', '--norc', '-c', TRIES]) ?? [];
-  const { stdout } = spawnSync(file, args, { cwd: project.dir, env: { ...environment.variables }, encoding: 'utf8' });
+  const run = (command: string) => {
+    const [file = '', ...args] = sandbox.wrap()?.(['/bin/bash', '--noprofile', '--norc', '-c', command]) ?? [];
+    return spawnSync(file, args, { cwd: project.dir, env: { ...environment.variables }, encoding: 'utf8' }).stdout;
+  };
+  const stdout = run(TRIES);
+  sandbox.sweep();
+  expect(existsSync(join(project.dir, '.git/commondir'))).toBe(false);
+  // A link that one command leaves behind opens nothing to the next.
+  const up = relative(project.dir, project.home);
+  run(`ln -s ${up} later; ln -s ${up} .mcp.json`);
+  expect(run('touch later/through-later .mcp.json/x && echo wrote-home; echo ran')).toBe('ran\n');
   sandbox.close();
   expect(stdout.split('\n').filter((line) => line !== '')).toEqual(['wrote-workspace', 'wrote-index', 'alone']);
   const left = [join(project.home, 'outside'), join(project.home, 'through-link'), join(project.dir, '.claude')];

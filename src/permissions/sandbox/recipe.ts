@@ -1,5 +1,5 @@
-/** What of a path matters for a mount; links are followed before. */
-export type PathKind = 'directory' | 'file' | 'missing';
+/** What of a path matters for a mount. A link is never mounted: what was made in the box would say where it leads. */
+export type PathKind = 'directory' | 'file' | 'link' | 'missing';
 
 export type SandboxPlan = {
   /** Real folders that may be written: the workspace and those beside it. */
@@ -14,6 +14,8 @@ export type SandboxPlan = {
   readonly network: 'none' | 'open';
   readonly user: 'root' | 'plain';
   readonly kindOf: (path: string) => PathKind;
+  /** Where a path really is; itself when it leads nowhere. */
+  readonly follow: (path: string) => string;
 };
 
 const CREDENTIALS = [
@@ -34,14 +36,17 @@ const CREDENTIALS = [
 ];
 /** What of a repository decides which programs run: read, never written, and never moved out of the way. */
 const GUARDED = ['.mcp.json', '.envrc', '.npmrc', '.vscode', '.idea', '.husky', '.gitmodules', 'bunfig.toml'];
+/** The same inside of a git folder: other repositories keep their own of it in there. */
+const GUARDED_OF_GIT = ['hooks', 'config', 'config.worktree', 'commondir', 'modules', 'worktrees'];
 
 /** The words in front of a command that keep it in the sandbox. Later mounts lie over earlier ones. */
 export function sandboxArguments(plan: SandboxPlan): readonly string[] {
   const { roots, home, kindOf } = plan;
   const bind = (path: string) => ['--bind', path, path];
-  const hide = (path: string): readonly string[] => {
+  const hide = (spelled: string): readonly string[] => {
+    const path = plan.follow(spelled);
     const kind = kindOf(path);
-    if (kind === 'missing') return [];
+    if (kind === 'missing' || kind === 'link') return [];
     return kind === 'directory' ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path];
   };
   return [
@@ -51,8 +56,8 @@ export function sandboxArguments(plan: SandboxPlan): readonly string[] {
       : ['--unshare-net']),
     ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--die-with-parent', '--new-session'],
     ...capabilities(plan.user),
-    ...[...roots, ...plan.allowWrite].filter((path) => kindOf(path) !== 'missing').flatMap(bind),
-    ...roots.flatMap((root) => guards(root, kindOf)),
+    ...[...roots, ...plan.allowWrite].filter((path) => isMountable(kindOf(path))).flatMap(bind),
+    ...roots.flatMap((root) => guards(root, plan)),
     // Hidden last: nothing that may be written uncovers it.
     ...hide(plan.ouroHome),
     ...(kindOf(plan.sessionFolder) === 'directory' ? ['--ro-bind', plan.sessionFolder, plan.sessionFolder] : []),
@@ -67,15 +72,28 @@ export function foldersToMake({ roots, kindOf }: SandboxPlan): readonly string[]
   return roots.map((root) => `${root}/.claude`).filter((folder) => kindOf(folder) === 'missing');
 }
 
-function guards(root: string, kindOf: SandboxPlan['kindOf']): readonly string[] {
-  const readOnly = (path: string) => (kindOf(path) === 'missing' ? [] : ['--ro-bind', path, path]);
-  const git = `${root}/.git`;
-  const repository =
-    kindOf(git) === 'directory'
-      ? // Bound to itself, so that the folder cannot be moved away and made anew.
-        ['--bind', git, git, ...readOnly(`${git}/hooks`), ...readOnly(`${git}/config`)]
-      : readOnly(git);
+/** What would lead git to settings elsewhere, and cannot be guarded while it is not there. */
+export function strayFiles({ roots, kindOf }: SandboxPlan): readonly string[] {
+  const folders = roots.map((root) => `${root}/.git`).filter((git) => kindOf(git) === 'directory');
+  return folders.map((git) => `${git}/commondir`).filter((path) => kindOf(path) === 'missing');
+}
+
+function guards(root: string, { roots, kindOf, follow }: SandboxPlan): readonly string[] {
+  const readOnly = (spelled: string) => {
+    const path = follow(spelled);
+    return isMountable(kindOf(path)) ? ['--ro-bind', path, path] : [];
+  };
+  const git = follow(`${root}/.git`);
+  const isOurs = kindOf(git) === 'directory' && roots.some((each) => git.startsWith(`${each}/`));
+  const repository = isOurs
+    ? // Bound to itself, so that the folder cannot be moved away and made anew.
+      ['--bind', git, git, ...GUARDED_OF_GIT.flatMap((name) => readOnly(`${git}/${name}`))]
+    : readOnly(git);
   return [...repository, ...readOnly(`${root}/.claude`), ...GUARDED.flatMap((name) => readOnly(`${root}/${name}`))];
+}
+
+function isMountable(kind: PathKind): boolean {
+  return kind === 'directory' || kind === 'file';
 }
 
 /** Root would keep the right to mount anew; only what files need stays. */

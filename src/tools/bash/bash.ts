@@ -26,6 +26,8 @@ export type BashParts = {
   readonly extraEnv?: (callId: string) => Readonly<Record<string, string | undefined>>;
   /** `undefined` without a sandbox; throws a ToolFailure when one is wanted and cannot be had. */
   readonly sandbox?: () => ((argv: readonly string[]) => readonly string[]) | undefined;
+  /** A command that ran in it has ended, with all it started. */
+  readonly leftSandbox?: () => void;
   /** Commands that certainly change nothing may run side by side. */
   readonly onlyLooks?: (command: string) => boolean;
   readonly now: () => number;
@@ -74,7 +76,7 @@ function start(command: string, { callId, cwd }: CallContext, parts: BashParts):
   const wrap = parts.sandbox?.();
   // Ids come from the provider, and another ouro may have a call of the same: the mark is ours alone.
   const marker = `${callId}-${randomUUID()}`;
-  return startShell({
+  const shell = startShell({
     command,
     cwd,
     env: shellEnvironment(parts.variables(), parts.extraEnv?.(callId) ?? {}, marker),
@@ -90,6 +92,8 @@ function start(command: string, { callId, cwd }: CallContext, parts: BashParts):
     },
     ...(wrap === undefined ? {} : { wrap }),
   });
+  if (wrap !== undefined) for (const end of [shell.exited, shell.over]) void end.then(parts.leftSandbox);
+  return shell;
 }
 
 type Ending =

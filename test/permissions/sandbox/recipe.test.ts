@@ -27,6 +27,7 @@ const PLAN: SandboxPlan = {
   network: 'none',
   user: 'plain',
   kindOf: (path) => KINDS[path] ?? 'missing',
+  follow: (path) => path,
 };
 
 /** The mounts in their order, one word each. */
