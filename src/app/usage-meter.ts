@@ -23,16 +23,22 @@ export function createUsageMeter(): UsageMeter {
   let totals: UsageTotals = new Map();
   let apiMs = 0;
   let contextTokens = 0;
+  let lines = { added: 0, removed: 0 };
+  const since = new Date();
 
   function count(event: AgentEvent): void {
     if (event.type === 'subagent') count(event.event);
+    if (event.type === 'tool_end' && event.display?.kind === 'diff') {
+      const { added, removed } = event.display;
+      lines = { added: lines.added + added, removed: lines.removed + removed };
+    }
     if (event.type !== 'turn_end') return;
     apiMs += event.durationMs;
     if (event.usage !== undefined) totals = addUsage(totals, event.model, event.usage);
   }
 
   return {
-    since: new Date().toISOString(),
+    since: since.toISOString(),
     hear(event) {
       count(event);
       if (event.type === 'turn_end' && event.usage !== undefined) contextTokens = sizeOf(event.usage);
@@ -50,7 +56,7 @@ export function createUsageMeter(): UsageMeter {
         return { model, ...total, contextWindow, maxOutputTokens };
       });
       const total = models.reduce((sum, { usage }) => sumUsage(sum, usage), NOTHING);
-      return { models, total, costUsd: usd, isComplete, apiMs };
+      return { models, total, costUsd: usd, isComplete, apiMs, elapsedMs: Date.now() - since.getTime(), lines };
     },
   };
 }

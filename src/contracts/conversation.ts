@@ -121,6 +121,10 @@ export type UsageReport = {
   /** False when a model without a known price took part. */
   readonly isComplete: boolean;
   readonly apiMs: number;
+  /** Since the conversation was opened. */
+  readonly elapsedMs: number;
+  /** What edits brought and took, sub-agents' included. */
+  readonly lines: { readonly added: number; readonly removed: number };
 };
 
 export type ContextUsage = {

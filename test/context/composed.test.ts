@@ -105,6 +105,7 @@ test('which files were changed is right after three compactions, whatever the su
   expect(raw).toContain('Never touch the tests.');
   const orders = server.requests().filter(isOrder);
   expect(orders.every((request) => request.raw.includes('made.ts'))).toBe(true);
+  expect(conversation.usage().lines).toEqual({ added: 1, removed: 0 });
 });
 
 test('/compact shows what it would do, does it, and takes it back', async () => {

@@ -152,4 +152,6 @@ const USAGE: UsageReport = {
   costUsd: 0.25,
   isComplete: true,
   apiMs: 0,
+  elapsedMs: 9,
+  lines: { added: 3, removed: 1 },
 };

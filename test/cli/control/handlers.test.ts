@@ -56,6 +56,16 @@ test.each([
   expect(await asked(request)).toEqual(answer);
 });
 
+test('usage tells time, money and the lines that edits brought and took', async () => {
+  const { response } = await asked({ subtype: 'get_usage' });
+  expect(response.session).toMatchObject({
+    total_cost_usd: 0.25,
+    total_duration_ms: 9,
+    total_lines_added: 3,
+    total_lines_removed: 1,
+  });
+});
+
 test('thinking tokens: a number sets, null resets, nothing leaves them', async () => {
   const said: unknown[] = [];
   const more = { setThinkingTokens: (tokens: number | undefined) => void said.push(tokens) };

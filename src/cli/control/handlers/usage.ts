@@ -19,9 +19,9 @@ export const usageHandlers: Readonly<Record<string, Handler>> = {
       session: {
         total_cost_usd: report.costUsd,
         total_api_duration_ms: report.apiMs,
-        total_duration_ms: report.apiMs,
-        total_lines_added: 0,
-        total_lines_removed: 0,
+        total_duration_ms: report.elapsedMs,
+        total_lines_added: report.lines.added,
+        total_lines_removed: report.lines.removed,
         model_usage: modelUsage(report),
       },
       subscription_type: null,
