@@ -7,8 +7,6 @@ import { helpLines } from './help-lines.ts';
 import { sessionLines } from './session-lines.ts';
 import { themeSample } from './theme-sample.ts';
 
-const SAMPLE_ROWS = 14;
-
 /** What is open below the draft, in at most so many rows. */
 export function overlayLines(view: ViewState, drawing: Drawing, rows: number): readonly LogicalLine[] {
   const { overlay } = view;
@@ -23,7 +21,7 @@ export function overlayLines(view: ViewState, drawing: Drawing, rows: number): r
         plain(`  > ${overlay.query}`),
         toned('dim', `   ${choices.length} of ${overlay.choices.length}   enter chooses, esc closes`),
       );
-      const sample = overlay.purpose === 'theme' && rows > SAMPLE_ROWS ? themeSample(drawing) : [];
+      const sample = overlay.purpose === 'theme' ? themeSample(drawing, rows) : [];
       return [head, ...choiceLines(choices, overlay, drawing, rows - 1 - sample.length), ...sample];
     }
     case 'sessions':

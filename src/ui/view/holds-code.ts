@@ -6,8 +6,10 @@ import type { ViewState } from './view-state.ts';
 const FENCE = /`{3}|~{3}/;
 
 /** Is there code among what is printed or drawn next? Colours for it are loaded when there is. */
-export function holdsCode({ outbox, pieces }: Pick<ViewState, 'outbox' | 'pieces'>): boolean {
+export function holdsCode({ outbox, pieces, overlay }: Pick<ViewState, 'outbox' | 'pieces' | 'overlay'>): boolean {
   return (
+    // The sample of a theme holds some.
+    (overlay?.kind === 'picker' && overlay.purpose === 'theme') ||
     outbox.some(itemHoldsCode) ||
     pieces.some((piece) => {
       if (piece.kind === 'tool') return false;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { nextChange } from '../../../src/ui/press/press.ts';
+import { holdsCode } from '../../../src/ui/view/holds-code.ts';
 import { openStage, type StageScreen } from '../screen/stage-screen.ts';
 import { asked, asks, begins, fails, over, permission, queued, starts } from '../screen/told.ts';
 
@@ -379,6 +380,14 @@ describe('menus', () => {
     screen.change((view) => ({ ...view, overlay, facts: { ...view.facts, branch: undefined } }));
     screen.press('tab', 'tab');
     expect(scopes()).toEqual(['all', 'folder']);
+  });
+
+  test('of themes show code, so its colours are wanted', () => {
+    const screen = stage();
+    expect(holdsCode(screen.view())).toBe(false);
+    const overlay = { kind: 'picker', purpose: 'theme', title: 'Theme', choices: [], query: '', selected: 0 } as const;
+    screen.change((view) => ({ ...view, overlay }));
+    expect(holdsCode(screen.view())).toBe(true);
   });
 
   test('of files follow the word at the caret, and names with spaces are quoted', () => {
