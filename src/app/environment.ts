@@ -122,9 +122,14 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     isCi: given(env.CI) !== undefined,
     isSandbox: env.IS_SANDBOX === '1',
     path: (env.PATH ?? '').split(process.platform === 'win32' ? ';' : ':').filter((entry) => entry !== ''),
-    variables: among(env, (name) => !SECRETS.includes(name)),
+    variables: among(env, (name) => !SECRETS.includes(name) && !isOurPace(name, env)),
     keys: among(env, (name) => SECRETS.includes(name)),
   };
+}
+
+/** What bin/ouro tells our own runtime is nothing for other programs on it. */
+function isOurPace(name: string, env: Readonly<Record<string, string | undefined>>): boolean {
+  return name === 'BUN_GC_TIMER_INTERVAL' && env[name] === '60000';
 }
 
 /** The directory ouro was started in; from here on it travels as a value. */

@@ -31,7 +31,7 @@ test('keys of providers are used for requests, and reach no command, hook, serve
     project,
     server.url,
     { settings: JSON.stringify(settings) },
-    { ...secrets, PLAIN: 'plain' },
+    { ...secrets, PLAIN: 'plain', BUN_GC_TIMER_INTERVAL: '60000' },
   );
   await conversation.agent.prompt('go');
   expect(await conversation.statusLine?.()).toBe('line');
@@ -40,7 +40,7 @@ test('keys of providers are used for requests, and reach no command, hook, serve
   for (const name of ['by-command', 'by-hook', 'by-script', 'by-server']) {
     const seen = await project.read(name);
     expect([name, seen]).toEqual([name, expect.stringContaining('FROM_SETTINGS=seen')]);
-    expect([name, seen]).toEqual([name, expect.not.stringMatching(/sk-(?:mine|open|token|ant)/)]);
+    expect([name, seen]).toEqual([name, expect.not.stringMatching(/sk-(?:mine|open|token|ant)|BUN_GC_TIMER/)]);
   }
   expect((await project.read('by-server')).match(/=<none>/g)).toHaveLength(2);
   expect(await project.read('by-command')).toContain('PLAIN=plain');

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, realpathSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { bareCheckout, repository, started, temporary, writeExecutable } from './checkout.ts';
+import { bareCheckout, nodeFile, repository, started, temporary, writeExecutable } from './checkout.ts';
 
 test('the launcher is found through a chain of absolute and relative links', async () => {
   const { root, env } = bareCheckout();
@@ -25,6 +25,19 @@ test.each(['inside the package', 'hoisted beside it'])('an installed package fin
   symlinkSync(join(realpathSync(repository), 'node_modules', '@oven'), join(runtimes, '@oven'));
   const ended = await started(join(installed, 'bin', 'ouro'), ['--help'], { cwd: modules, env: { PATH: '/nowhere' } });
   expect(ended).toMatchObject({ code: 0, stderr: '', stdout: 'built [ "--help" ]\n' });
+});
+
+test('the runtime lets a machine at rest be, however it is started, unless somebody says otherwise', async () => {
+  const { root, env } = bareCheckout();
+  const pace = async (file: string, args: readonly string[], more: Record<string, string>) => {
+    const { stdout } = await started(file, args, { cwd: root, env: { ...env, ...more } });
+    return JSON.parse(stdout).env.BUN_GC_TIMER_INTERVAL;
+  };
+  const launcher = join(root, 'bin', 'ouro');
+  const bootstrap = [join(root, 'bin', 'bootstrap.mjs'), 'start'];
+  const theirs = { BUN_GC_TIMER_INTERVAL: '5' };
+  expect([await pace(launcher, [], {}), await pace(launcher, [], theirs)]).toEqual(['60000', '5']);
+  expect([await pace(nodeFile(), bootstrap, {}), await pace(nodeFile(), bootstrap, theirs)]).toEqual(['60000', '5']);
 });
 
 test('in a checkout a build is used, its executable first, until something is edited, added or removed', async () => {
