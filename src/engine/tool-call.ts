@@ -46,7 +46,9 @@ export async function runCall(
 
   const allowed = verdict.input === request.input ? changed : tool.prepare(verdict.input);
   if (!allowed.ok) return failed(allowed.problem);
-  return finish(block, tool, allowed.call, tellingChange(before, request.input, verdict.input), deps, emit, signal);
+  // It runs where it was decided, wherever a call beside it went meanwhile.
+  const settled = { ...deps, cwd: () => request.cwd };
+  return finish(block, tool, allowed.call, tellingChange(before, request.input, verdict.input), settled, emit, signal);
 }
 
 async function finish(

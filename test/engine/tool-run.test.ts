@@ -114,6 +114,23 @@ test('an unknown tool is answered with the names of the known ones', async () =>
   expect(blocks).toMatchObject([{ content: 'There is no tool called Nope. The tools are: Echo.', is_error: true }]);
 });
 
+test('a call runs in the folder it was decided for, though a call beside it went elsewhere meanwhile', async () => {
+  let cwd = '/decided';
+  const seen: string[] = [];
+  const tool = echoTool({
+    call: async (_input, context) => {
+      seen.push(context.cwd);
+      return { content: 'ran' };
+    },
+  });
+  const gate: Overrides['gate'] = async (request) => {
+    cwd = '/elsewhere';
+    return { behavior: 'allow', input: request.input };
+  };
+  await results(calls('Echo'), { tools: () => [tool], cwd: () => cwd, gate });
+  expect(seen).toEqual(['/decided']);
+});
+
 test('input that is not an object is answered with an error, and sent back wrapped', async () => {
   const deps = scripted([{ blocks: [{ type: 'tool_use', id: 'a', name: 'Echo', input: ['x'] }], stop: 'tool_use' }]);
   await drain(query(PROMPT, deps, new AbortController().signal));
