@@ -1,8 +1,9 @@
-import { isAbsolute, join, resolve } from 'node:path';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { PermissionMode, Policy, Rule } from '../contracts/permission.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
 import type { LoadedSettings } from '../contracts/settings.ts';
 import { rulesOfSettings, rulesOfTexts } from '../permissions/collect-rules.ts';
+import { childVariables } from './child-variables.ts';
 import type { Environment } from './environment.ts';
 import type { Live } from './live-state.ts';
 
@@ -55,6 +56,11 @@ export function makePolicy(sources: PolicySources): PolicySource {
     return [cwd, ...new Set(folders.map((folder) => placed(folder, cwd, home)))];
   }
 
+  /** As a command finds its programs: an empty entry is the folder it runs in. */
+  function searchPath(): readonly string[] {
+    return (childVariables(environment, sources.loaded().merged).PATH ?? '').split(delimiter);
+  }
+
   return {
     rules,
     roots,
@@ -68,7 +74,7 @@ export function makePolicy(sources: PolicySources): PolicySource {
       canBypass: sources.mayBypass === 'may bypass',
       protectedPaths: [ouroHome],
       sensitivePaths: [join(ouroHome, 'keys.json'), join(ouroHome, 'auth')],
-      searchPath: environment.path,
+      searchPath: searchPath(),
       disk: process.platform === 'darwin' || process.platform === 'win32' ? 'case-insensitive' : 'case-sensitive',
     }),
   };

@@ -109,11 +109,11 @@ function readOnly(context: DecisionContext, part: ShellPart, argv: readonly Argu
     return { ok: false, why: 'The name of the command is not known.' };
   const name = SYSTEM_PROGRAM.exec(first.text)?.[1] ?? first.text;
   if (name.includes('/')) return { ok: false, why: `${name} is a program of its own, given by its path.` };
-  const planted = context.policy.searchPath.find(
-    (folder) =>
-      part.cwds.some((cwd) =>
-        context.roots.some((root) => isInside(resolveIn(context, cwd, folder || '.').real, root)),
-      ) && context.fs.lstat(`${folder || '.'}/${name}`) !== undefined,
+  const planted = context.policy.searchPath.find((folder) =>
+    part.cwds.some((cwd) => {
+      const { real } = resolveIn(context, cwd, folder || '.');
+      return context.roots.some((root) => isInside(real, root)) && context.fs.lstat(`${real}/${name}`) !== undefined;
+    }),
   );
   if (planted !== undefined) return { ok: false, why: `PATH finds ${name} inside the workspace.` };
   return readOnlyReading([{ ...first, text: name }, ...rest]);
