@@ -13,6 +13,9 @@ export function mergeVerdicts(results: readonly HookResult[]): HookVerdict {
     if (decision === undefined) continue;
     // A project may tighten; what it allows counts for nothing.
     if (decision === 'allow' && (hook.source === 'project' || hook.source === 'local')) continue;
+    // Nor does what was said of an input that another hook changed meanwhile.
+    if (decision === 'allow' && results.some((other) => other.hook !== hook && other.output.updatedInput !== undefined))
+      continue;
     if (permission !== undefined && STRICTNESS[decision] <= STRICTNESS[permission.decision]) continue;
     const reason = output.permissionDecisionReason ?? output.reason ?? '';
     permission = { decision, reason, by: nameOf(hook) };
