@@ -4,9 +4,9 @@ import type { ExplainedSetting, Settings, SettingsLayer, SettingsProblem } from 
 /** Keys that only the user or managed policy may set: our key, our endpoint, and the sessions of every other folder. */
 const NOT_FROM_PROJECT = ['apiKeyHelper', 'baseUrl', 'providers', 'cleanupPeriodDays'] as const;
 
-/** Variables that steer ouro, shells or the loader: no project sets them, approved or not. */
+/** Variables that steer ouro, shells, the loader or where settings are looked for: no project sets them, approved or not. */
 const STEERING =
-  /^(?:ANTHROPIC_.*|OURO_.*|BASH_ENV|ENV|BASH_FUNC_.*|PROMPT_COMMAND|SHELLOPTS|BASHOPTS|PS4|IFS|LD_.*|DYLD_.*|(?:NODE|BUN)_OPTIONS|GIT_(?!AUTHOR_|COMMITTER_).*)$/;
+  /^(?:ANTHROPIC_.*|OURO_.*|HOME|XDG_CONFIG_.*|GCONV_PATH|LOCPATH|BUN_.*|BASH_ENV|ENV|BASH_FUNC_.*|PROMPT_COMMAND|SHELLOPTS|BASHOPTS|PS4|IFS|LD_.*|DYLD_.*|NODE_OPTIONS|GIT_(?!AUTHOR_|COMMITTER_).*)$/;
 
 /** What a project says that it has no say in: left out, and told. */
 export function restrained(layer: SettingsLayer): {
