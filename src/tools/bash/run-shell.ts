@@ -33,6 +33,8 @@ export type RunningShell = {
   readonly over: Promise<ShellExit>;
   /** Asks the whole tree to end; a second time it has no choice. Resolves when nothing is left. */
   stop(): Promise<void>;
+  /** It was asked to end and has not. */
+  isStopping(): boolean;
   /** The command has ended, but something it started still lives or holds its output. */
   leftSomething(): boolean;
 };
@@ -52,9 +54,13 @@ const LOOK_EVERY_MS = 1_000;
 /**
  * Standard error joins standard output, in order; the directory the command ends in is told on a channel of its own.
  * The command is evaluated exactly as it was analysed; `shift` takes it out of its own arguments first. All on one
- * line, so that bash counts the lines of the command from one.
+ * line, so that bash counts the lines of the command from one. It is told twice: `exit` passes by what stands behind
+ * the command, and a trap of the command takes the place of ours.
  */
-const WRAPPER = `exec 2>&1; trap '{ pwd -P >&3 || echo gone >&3; } 2>/dev/null' EXIT; eval "shift; $1"`;
+const TELL = 'pwd -P >&3 || echo gone >&3';
+const WRAPPER = `exec 2>&1; trap '{ ${TELL}; } 2>/dev/null' EXIT; eval "shift; $1"; { set -- $?; trap - ERR DEBUG; ${TELL}; [ "$1" = 0 ] || (exit "$1"); } 2>/dev/null`;
+/** Longer than any path; a command that floods the channel must not fill the memory. */
+const MOST_TOLD = 20_000;
 
 /** Starts a command in its own process group with nothing on stdin. */
 export function startShell(start: ShellStart): RunningShell {
@@ -87,7 +93,7 @@ export function startShell(start: ShellStart): RunningShell {
     if (!isReadable(channel)) return resolve();
     channel.setEncoding('utf8').on('close', resolve);
     channel.on('data', (text: string) => {
-      cwdText += text;
+      cwdText = (cwdText + text).slice(-MOST_TOLD);
       if (cwdText.endsWith('\n')) resolve();
     });
   });
@@ -112,7 +118,7 @@ export function startShell(start: ShellStart): RunningShell {
         await after(graceEnds - performance.now());
         left = await livesOn();
       }
-      resolve({ code, signal, cwd: cwdText.trim() === '' ? undefined : cwdText.trim() });
+      resolve({ code, signal, cwd: cwdText.trimEnd().split('\n').at(-1) || undefined });
     });
   });
 
@@ -128,6 +134,7 @@ export function startShell(start: ShellStart): RunningShell {
     output,
     exited,
     over: untilOver(),
+    isStopping: () => ending !== undefined,
     leftSomething: () => left,
     async stop() {
       if (groupId === undefined) return;

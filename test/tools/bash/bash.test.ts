@@ -92,6 +92,8 @@ test.each([
   ["printf 'a\\r\\nb\\rc\\n\\033[31mred\\033[0m \\007bell'", 'a\nc\nred bell', undefined],
   ["printf '\\377\\376ok'", '\ufffd\ufffdok', undefined],
   ['if then', /syntax error/, true],
+  ["trap 'echo bye' EXIT; trap 'echo bad' ERR; false", 'bad\nbye\n[ended with exit code 1]', true],
+  ['set -x; true', '++ true', undefined],
   ['echo \'a  b\' | { read x; echo "$x"; }', 'a  b', undefined],
 ])('%s', async (command, expected, isError) => {
   const outcome = await bench.bash(command);
@@ -110,6 +112,8 @@ test('the directory lasts while it is inside the workspace, and is reset with a 
   expect((await bench.bash('pwd')).content).toBe(join(root, 'sub'));
   await bench.bash('cd ..; exit 4');
   expect(bench.cwd()).toBe(root);
+  await bench.bash("trap 'rm -f x' EXIT; cd sub; yes >&3 & sleep 0.1; kill $!");
+  expect(bench.cwd()).toBe(join(root, 'sub'));
   expect((await bench.bash('cd /')).content).toContain('left the workspace');
   expect((await bench.bash('pwd')).content).toBe(root);
 });
@@ -125,6 +129,22 @@ test('a command over its time is stopped with its whole tree, the one that ignor
   expect(outcome.content).toMatch(/^begun\n\[stopped after .* the limit of/);
   expect(bench.ledger.size).toBe(0);
 }, 15_000);
+
+test('what was stopped and ignores TERM is killed at once when that is asked for; what runs goes on', async () => {
+  const controller = new AbortController();
+  const fifo = join(root, 'go');
+  const other = bench.bash(`mkfifo ${fifo}; cat ${fifo}`);
+  const running = bench.bash("trap '' TERM; echo up; while :; do sleep 60; done", {}, controller.signal);
+  await untilOutput('up');
+  controller.abort();
+  await running;
+  const before = performance.now();
+  bench.shells.killStopping();
+  await expect.poll(() => bench.ledger.size, { interval: 5 }).toBe(1);
+  expect(performance.now() - before).toBeLessThan(1_500);
+  await bench.bash(`until [ -p ${fifo} ]; do :; done; echo survived > ${fifo}`);
+  expect((await other).content).toBe('survived');
+});
 
 test('a child that left the group and closed the pipe dies with the rest', async () => {
   const controller = new AbortController();
