@@ -138,6 +138,7 @@ export function makeConversation(base: ConversationBase): Conversation {
         ...loop.subagents.running(),
       ].map(({ id, title, startedAtMs }) => ({ id, title, elapsedMs: Date.now() - startedAtMs })),
     moveToBackground: loop.shells.moveToBackground,
+    killStopping: loop.shells.killStopping,
     control: wireControl(parts),
     ...faceOf(parts),
     draft: base.kept.draft,

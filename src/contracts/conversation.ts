@@ -53,6 +53,8 @@ export type Conversation = {
   background(): readonly { readonly id: string; readonly title: string; readonly elapsedMs: number }[];
   /** Moves this running shell call to the background, or else the newest (Ctrl+B); false when nothing could be moved. */
   moveToBackground(callId?: string): boolean;
+  /** Commands that were stopped and do not heed it are ended at once. */
+  killStopping?(): void;
   /** What hosts ask for; a member that is absent is answered with "unsupported". */
   readonly control?: Partial<ControlPort>;
   /** How the person wants a face to look and to be used. */

@@ -22,6 +22,8 @@ export type Shells = {
   background(callId: string, command: string, shell: RunningShell): string;
   /** Sends the command of this call to the background, or else the newest one in front; false when there is none. */
   moveToBackground(callId?: string): boolean;
+  /** Whatever was asked to end and has not is ended now. */
+  killStopping(): void;
   find(id: string): BackgroundShell | undefined;
   list(): readonly BackgroundShell[];
   /** What ended since this was last asked, in sentences for the model. */
@@ -73,6 +75,10 @@ export function createShells(now: () => number, tell: (event: AgentEvent) => voi
       front.delete(callId);
       found.move(toBackground(callId, found.command, found.shell));
       return true;
+    },
+    killStopping() {
+      const all = [...front.values(), ...background.values()];
+      for (const { shell } of all) if (shell.isStopping()) void shell.stop();
     },
     find: (id) => background.get(id),
     list: () => [...background.values()],

@@ -5,31 +5,42 @@ import { type Effect, only, type Pressed, withEffects } from './effects.ts';
 
 const EXIT_ARMED_MS = 2000;
 const REWIND_ARMED_MS = 500;
+/** So long something that was stopped may take to end, and a little. */
+const DYING_MS = 4000;
 
 /** ESC when nothing is open: stops what runs; at rest, twice, it offers the earlier messages. */
 export function pressEscape(view: ViewState, nowMs: number): Pressed {
-  if (isBusy(view)) return stop(view);
-  if (view.editor.text !== '') return only(view);
+  const kill = killing(view, nowMs);
+  if (isBusy(view)) return stop(view, nowMs);
+  if (view.editor.text !== '') return withEffects(view, ...kill);
   if (nowMs < view.keys.rewindArmedUntilMs) return withEffects(view, { type: 'open_picker', purpose: 'rewind' });
-  return only({
+  const armed = {
     ...view,
     keys: { ...view.keys, rewindArmedUntilMs: nowMs + REWIND_ARMED_MS },
     hint: { text: 'esc again: edit an earlier message', untilMs: nowMs + EXIT_ARMED_MS },
-  });
+  };
+  return withEffects(armed, ...kill);
 }
 
 /** Ctrl-C: stops, or clears the draft (undo brings it back), or asks once more before it leaves. */
 export function interrupt(view: ViewState, nowMs: number): Pressed {
   if (isBusy(view) && view.activity.status !== 'stopping') {
-    const stopped = stop(view);
+    const stopped = stop(view, nowMs);
     return { ...stopped, view: armed(stopped.view, nowMs, 'quiet') };
   }
   if (view.editor.search !== undefined)
     return only({ ...view, editor: edit(view.editor, { type: 'search-cancel' }, nowMs) });
   if (view.editor.text !== '' && !isBusy(view)) {
-    return only({ ...view, overlay: undefined, editor: edit(view.editor, { type: 'clear' }, nowMs) });
+    const cleared = { ...view, overlay: undefined, editor: edit(view.editor, { type: 'clear' }, nowMs) };
+    return withEffects(cleared, ...killing(view, nowMs));
   }
-  return leaveKey(view, nowMs);
+  const leaving = leaveKey(view, nowMs);
+  return { ...leaving, effects: [...killing(view, nowMs), ...leaving.effects] };
+}
+
+/** Who presses again does not wait for what was stopped. */
+function killing({ keys }: ViewState, nowMs: number): readonly Effect[] {
+  return nowMs < keys.dyingUntilMs ? [{ type: 'kill_stopping' }] : [];
 }
 
 /** The first press arms, the second leaves. */
@@ -49,9 +60,13 @@ export function pullQueued(view: ViewState, which: 'last' | 'all'): Pressed {
 }
 
 /** One press: the run is aborted, and what waited in the queue comes back into the draft, the draft last. */
-function stop(view: ViewState): Pressed {
+function stop(view: ViewState, nowMs: number): Pressed {
   const back = pullQueued(view, 'all');
-  return { view: back.view, effects: [...back.effects, { type: 'abort' }] };
+  const keys = { ...back.view.keys, dyingUntilMs: nowMs + DYING_MS };
+  return {
+    view: { ...back.view, keys },
+    effects: [...back.effects, { type: 'abort' }, ...killing(view, nowMs)],
+  };
 }
 
 function withWords(view: ViewState, words: readonly string[]): ViewState['editor'] {

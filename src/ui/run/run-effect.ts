@@ -46,6 +46,8 @@ async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
     }
     case 'abort':
       return agent.abort('user');
+    case 'kill_stopping':
+      return conversation.killStopping?.();
     case 'retry_now':
       return agent.retryNow();
     case 'continue':

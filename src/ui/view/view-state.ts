@@ -95,6 +95,8 @@ export type KeyFacts = {
   readonly exitArmedUntilMs: number;
   /** A second ESC before this moment opens the list of earlier messages. */
   readonly rewindArmedUntilMs: number;
+  /** What was stopped may still be dying until then. */
+  readonly dyingUntilMs: number;
   /** `returned`: the window has just got the focus, and the next key may have been meant for another. */
   readonly window: 'focused' | 'away' | 'returned';
   /** The first of two keys that mean something together; empty when there is none. */
@@ -132,7 +134,14 @@ export function initialView(facts: StatusFacts, todos: readonly Todo[] = []): Vi
     todosShown: 'row',
     rest: 'ended',
     hint: undefined,
-    keys: { lastKeyAtMs: 0, exitArmedUntilMs: 0, rewindArmedUntilMs: 0, window: 'focused', prefix: '' },
+    keys: {
+      lastKeyAtMs: 0,
+      exitArmedUntilMs: 0,
+      rewindArmedUntilMs: 0,
+      dyingUntilMs: 0,
+      window: 'focused',
+      prefix: '',
+    },
   };
 }
 

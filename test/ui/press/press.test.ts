@@ -266,6 +266,22 @@ describe('ESC', () => {
     expect(screen.view().editor.text).toBe('first\n\nsecond\n\ndraft');
   });
 
+  test('pressed again soon, kills what does not heed the stop; later it does not', () => {
+    const screen = stage();
+    screen.tell(begins(), asked('go'));
+    const pressed = () => {
+      screen.press('esc');
+      return screen.effects.splice(0).map(({ type }) => type);
+    };
+    expect(pressed()).toEqual(['abort']);
+    expect(pressed()).toContain('kill_stopping');
+    screen.tell({ type: 'agent_end', terminal: { reason: 'aborted_tools' }, durationMs: 1 });
+    screen.type('a draft');
+    expect(pressed()).toEqual(['kill_stopping']);
+    screen.wait(4100);
+    expect(pressed()).toEqual([]);
+  });
+
   test('closes a menu before it stops anything', () => {
     const screen = stage();
     screen.tell(begins());
