@@ -92,3 +92,22 @@ test('a line that was not sent is there again after a kill, and more than a line
   await third.waitForText(/Answer: Heard\./);
   expect(ouro.api.requests()[0]?.raw).toContain('water the plants\\nand the cat');
 });
+
+test('an edit is changed in the editor before it is made, or asked about again when the editor fails', async () => {
+  const write = toolUse('Write', { file_path: 'note.txt', content: 'proposed\n' });
+  await using ouro = await openOuro([calls(text('A note.'), write), says('Written.')], {
+    args: ['--a11y'],
+    ready: /^You: /m,
+    env: { VISUAL: 'test -e ready && echo by hand >>' },
+  });
+  const { terminal } = ouro;
+  terminal.type('note it\r');
+  await terminal.waitForText(/(\d): edit first[\s\S]*Type a number/);
+  const number = /(\d): edit first/.exec(terminal.logicalLines().join('\n'))?.[1] ?? '';
+  terminal.type(`${number}\r`);
+  await terminal.waitForText(/ended with 1; the text stays/);
+  await ouro.project.write('ready', '');
+  terminal.type(`${number}\r`);
+  await terminal.waitForText(/Answer: Written\./);
+  expect(await ouro.project.read('note.txt')).toBe('proposed\nby hand\n');
+});

@@ -20,6 +20,7 @@ import { inAscii } from '../terminal/in-ascii.ts';
 import { reduceView } from '../view/reduce-view.ts';
 import { initialView, isBusy, type ViewState } from '../view/view-state.ts';
 import { answerLine } from './answer-line.ts';
+import { createLineLending } from './lend-line.ts';
 import { createLinearDraft } from './linear-draft.ts';
 import { createLinearOutput } from './linear-output.ts';
 import { askWords, begunWords, finishedWords } from './linear-words.ts';
@@ -65,6 +66,8 @@ export function openLinear(conversation: Conversation, terminal: ScreenTerminal,
     say,
     nowMs: options.now,
   });
+  const { lineEditing, editor } = options;
+  const lending = createLineLending({ reader, input: terminal.in, lineEditing, editor, say });
   const heard = hearMessages(conversation.agent);
   const output = createLinearOutput(write, drawing);
   const host: EffectHost = {
@@ -80,10 +83,7 @@ export function openLinear(conversation: Conversation, terminal: ScreenTerminal,
     leave: goAway,
     suspend: () => undefined,
     editExternally: () => say(['The editor of your own is not used here.']),
-    async editFile() {
-      say(['The editor of your own is not used here.']);
-      return undefined;
-    },
+    editFile: (text, name) => lending.editFile(text, name),
     repaint: () => reader.prompt(true),
   };
 
@@ -94,7 +94,7 @@ export function openLinear(conversation: Conversation, terminal: ScreenTerminal,
 
   /** Lines go below what is being typed, which is shown again. */
   function say(lines: readonly string[]): void {
-    if (lines.length === 0 || isClosed) return;
+    if (lines.length === 0 || isClosed || lending.keepsBack(lines)) return;
     write(`${reader.line === '' ? '\r' : '\r\n'}${lines.map((line) => `${line}\r\n`).join('')}`);
     if (!isBusy(view) || view.asks.length > 0 || reader.line !== '') reader.prompt(true);
   }
