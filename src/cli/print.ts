@@ -3,6 +3,7 @@ import type { Conversation } from '../contracts/conversation.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { Terminal } from '../contracts/terminal.ts';
+import { type AgentsBehind, watchAgentsBehind } from './agents-behind.ts';
 import { heldToForm } from './answer-form.ts';
 import { exitCodeOf } from './exit-code.ts';
 import type { OutputChoice } from './invocation.ts';
@@ -23,7 +24,12 @@ export type PrintPort = {
   readonly answerSchema: JsonObject | undefined;
   /** What ended the run from outside, if anything did. */
   readonly abortedBy: () => AbortReason | undefined;
+  /** Resolves when something outside ends the run. */
+  readonly ending: Promise<unknown>;
 };
+
+const AGENTS_ENDED =
+  'All sub-agents in the background have ended; what they report comes with this message. Give your whole answer to what was asked now: only this last reply is read.';
 
 /** One prompt, one answer, one exit code. */
 export async function printOnce(
@@ -52,7 +58,9 @@ export async function printOnce(
     if (!told.has(text)) port.warn(text);
     told.add(text);
   };
+  const behind = watchAgentsBehind();
   const unsubscribe = agent.subscribe((event) => {
+    behind.hear(event);
     record.hear(event);
     if (output.format === 'text') port.live?.hear(event);
     if (output.format !== 'text') for (const line of writer.linesOf(event)) tell(line);
@@ -64,7 +72,7 @@ export async function printOnce(
   for (const line of early.splice(0)) say(line);
   early = undefined;
   for (const warning of conversation.info().warnings) warn(warning);
-  const { terminal, words } = await answer(conversation, said, port.answerSchema);
+  const { terminal, words } = await answer(conversation, said, behind, port);
   unsubscribe();
 
   const result: JsonObject = { ...record.result(terminal, words), uuid: port.newId() };
@@ -88,14 +96,22 @@ export async function printOnce(
 async function answer(
   { agent }: Conversation,
   said: Understood,
-  schema: JsonObject | undefined,
+  behind: AgentsBehind,
+  { answerSchema: schema, abortedBy, ending }: PrintPort,
 ): Promise<{ readonly terminal: Terminal; readonly words?: string }> {
   if (said.kind === 'answer') {
     const { words, outcome } = said;
     return { terminal: outcome === 'done' ? { reason: 'completed' } : { reason: 'model_error', words }, words };
   }
-  const terminal = await agent.prompt(said.prompt);
+  let terminal = await agent.prompt(said.prompt);
   await agent.waitForIdle();
+  // An answer in a form is the end of it.
+  while (terminal.reason === 'completed' && schema === undefined && behind.areOwed()) {
+    await Promise.race([behind.ended(), ending]);
+    if (abortedBy() !== undefined) return { terminal: { reason: 'aborted_tools' } };
+    terminal = await agent.prompt(AGENTS_ENDED);
+    await agent.waitForIdle();
+  }
   return { terminal: heldToForm(terminal, schema) };
 }
 

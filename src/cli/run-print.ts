@@ -37,6 +37,7 @@ export async function runPrint(invocation: Invocation, io: Io, shutdown: Shutdow
     now: Date.now,
     answerSchema: run.jsonSchema,
     abortedBy: shutdown.reason,
+    ending: shutdown.begun,
     ...(output.format === 'text' && io.stdout.isTty ? { live: await liveText(io) } : {}),
   });
   return shutdown.reason() === 'shutdown' ? 0 : code;

@@ -39,6 +39,7 @@ async function printed(
       now: () => 0,
       answerSchema: how.answerSchema,
       abortedBy: () => how.abortedBy,
+      ending: how.abortedBy === undefined ? new Promise(() => undefined) : Promise.resolve(),
     },
   );
   return { code, stdout, warnings };
@@ -49,6 +50,17 @@ const linesOf = (stdout: string) =>
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
+
+test('a signal ends the wait for a sub-agent in the background', async () => {
+  const fake = fakeConversation({ replies: [says('Ann is at it.')] });
+  const subscribe: typeof fake.agent.subscribe = (listener) => {
+    const about = { id: 'agent_1', callId: 'call', title: 'Ann', kind: 'agent', state: 'started' } as const;
+    void listener({ type: 'background', ...about });
+    return fake.agent.subscribe(listener);
+  };
+  const end = await printed({ ...fake, agent: { ...fake.agent, subscribe } }, {}, { abortedBy: 'sigint' });
+  expect(end).toMatchObject({ code: 130, stdout: '' });
+});
 
 test('text is the last reply and a newline, and nothing else', async () => {
   expect(await printed(fakeConversation({ replies: [calls('Echo'), says('forty-two')] }))).toEqual({

@@ -158,6 +158,61 @@ test('what one has read does not count for another: nobody writes over what they
   expect(server.requests().at(-1)?.raw).toContain('was changed on disk since it was read');
 });
 
+test('who prints waits for sub-agents in the background, and the model answers with what they found', async () => {
+  const [ann, bob] = [gate(), gate()];
+  const play = cast({
+    parent: [
+      calls(task('Ann', { run_in_background: true })),
+      says('Ann is looking.'),
+      calls(task('Bob', { run_in_background: true })),
+      says('Bob, too.'),
+      says('Ann found 42, Bob nothing.'),
+    ],
+    Ann: [later(ann.closed, calls(bash('pwd'))), says('It is 42.')],
+    Bob: [later(bob.closed, says('Nothing here.'))],
+  });
+  await using server = await startApiServer({
+    turns: (request) => {
+      const turn = play(request);
+      // Each begins when the parent has said its last words.
+      if (request.raw.includes('toolu_Bob') && turnOf(request) === 3) bob.open();
+      else if (request.raw.includes('toolu_Ann') && turnOf(request) === 1) ann.open();
+      return turn;
+    },
+  });
+  const { code, stdout } = await runHere(project, ['-p', 'go', ...ALL], server.url);
+  expect(code).toBe(0);
+  const told = linesOf(stdout);
+  expect(told.filter(({ type }) => type === 'result')).toEqual([
+    expect.objectContaining({ result: 'Ann found 42, Bob nothing.' }),
+  ]);
+  const asked = server.requests().filter(({ raw }) => raw.includes('toolu_Ann'));
+  expect(asked.find((request) => turnOf(request) === 2)?.raw).toContain('has finished:\\nIt is 42.');
+  expect(asked.at(-1)?.raw).toContain('has finished:\\nNothing here.');
+});
+
+test('a host that has said its last word still gets what sub-agents in the background do', async () => {
+  const said = gate();
+  const play = cast({
+    parent: [calls(task('Ann', { run_in_background: true })), says('Ann is at it.')],
+    Ann: [later(said.closed, calls(bash('pwd'))), calls(bash('echo made > ann')), says('Done.')],
+  });
+  await using server = await startApiServer({
+    turns: (request) => {
+      if (request.raw.includes('toolu_Ann')) said.open();
+      return play(request);
+    },
+  });
+  const stdin = `${JSON.stringify({ type: 'user', message: { role: 'user', content: 'go' } })}\n`;
+  const args = ['--input-format', 'stream-json', ...ALL, '--permission-mode', 'acceptEdits'];
+  const { code, stdout } = await runHere(project, args, server.url, { stdin });
+  expect(code).toBe(0);
+  const told = linesOf(stdout);
+  expect(told.filter(({ type }) => type === 'result')).toHaveLength(1);
+  expect(told.find(({ subtype }) => subtype === 'task_notification')).toMatchObject({ status: 'completed' });
+  expect(await project.read('ann')).toBe('made\n');
+});
+
 test('sub-agents die with their parent, and what they started with them', async () => {
   const play = cast({
     parent: [calls(task('Ann'), task('Bob'))],

@@ -4,6 +4,7 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { UserBlock } from '../../contracts/message.ts';
 import type { Terminal } from '../../contracts/terminal.ts';
+import { watchAgentsBehind } from '../agents-behind.ts';
 import { heldToForm } from '../answer-form.ts';
 import type { OutputChoice } from '../invocation.ts';
 import { type Understood, understandBlocks } from '../understand.ts';
@@ -50,6 +51,7 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
   const { agent } = conversation;
   const writer = createLineWriter(output, () => new Date(port.now()));
   let record: RunRecord = createRunRecord(conversation, port.now);
+  const behind = watchAgentsBehind();
   const ids = createHostIds();
   let current: Promise<void> | undefined;
   let accepts = false;
@@ -69,6 +71,7 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
   };
 
   agent.subscribe((event) => {
+    behind.hear(event);
     if (saysInterrupted(event)) answerInterrupts();
     if (event.type === 'message_start') replyIsFinal = true;
     if (event.type === 'block_end' && event.block.type === 'tool_use') replyIsFinal = false;
@@ -192,6 +195,8 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
     },
     async idle() {
       while (current !== undefined) await current;
+      // What they do is part of what was asked; their end is told in lines of its own.
+      if (!port.isEnding()) await behind.ended();
     },
     ids,
     tell: say,
