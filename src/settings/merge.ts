@@ -1,8 +1,11 @@
 import type { JsonValue } from '../contracts/json.ts';
 import type { ExplainedSetting, Settings, SettingsLayer, SettingsProblem } from '../contracts/settings.ts';
 
-/** Keys that only the user or managed policy may set: our key, our endpoint, and the sessions of every other folder. */
-const NOT_FROM_PROJECT = ['apiKeyHelper', 'baseUrl', 'providers', 'cleanupPeriodDays'] as const;
+/**
+ * Keys that only the user or managed policy may set: our key, our endpoint, the sessions of every other folder, and
+ * how long a question is deaf to what was typed for something else.
+ */
+const NOT_FROM_PROJECT = ['apiKeyHelper', 'baseUrl', 'providers', 'cleanupPeriodDays', 'dialogDelayMs'] as const;
 
 /** Variables that steer ouro, shells, the loader or where settings are looked for: no project sets them, approved or not. */
 const STEERING =
