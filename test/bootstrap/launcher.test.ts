@@ -9,7 +9,9 @@ test('the launcher is found through a chain of absolute and relative links', asy
   mkdirSync(join(links, 'deep'));
   symlinkSync(join(root, 'bin', 'ouro'), join(links, 'deep', 'ouro'));
   symlinkSync('deep/ouro', join(links, 'ouro'));
-  const ended = await started(join(links, 'ouro'), ['x'], { cwd: links, env });
+  writeExecutable(join(links, 'readlink'), '#!/bin/sh\necho planted\n');
+  const hostile = { ...env, PATH: `.:${env.PATH}` };
+  const ended = await started(join(links, 'ouro'), ['x'], { cwd: links, env: hostile });
   expect(JSON.parse(ended.stdout)).toMatchObject({ args: ['x'], cwd: links });
 });
 
@@ -42,8 +44,11 @@ test('the runtime lets a machine at rest be, however it is started, unless someb
 
 test('in a checkout a build is used, its executable first, until something is edited, added or removed', async () => {
   const { root, env } = bareCheckout();
+  const planted = temporary();
+  writeExecutable(join(planted, 'find'), '#!/bin/sh\necho planted\n');
+  const hostile = { ...env, PATH: `.:${env.PATH}`, BUN_BE_BUN: '1' };
   const start = async () => {
-    const { stdout } = await started(join(root, 'bin', 'ouro'), ['x'], { cwd: root, env });
+    const { stdout } = await started(join(root, 'bin', 'ouro'), ['x'], { cwd: planted, env: hostile });
     return /^built/.test(stdout) ? stdout.trim() : 'the sources';
   };
   const stamp = join(root, 'dist', '.stamp');
@@ -56,7 +61,7 @@ test('in a checkout a build is used, its executable first, until something is ed
   const unbuilt = await start();
   build(Date.now() + 1000);
   const fresh = await start();
-  writeExecutable(join(root, 'dist', 'ouro'), '#!/bin/sh\necho built as one file "$@"\n');
+  writeExecutable(join(root, 'dist', 'ouro'), '#!/bin/sh\necho built as one file "$@$BUN_BE_BUN"\n');
   const executable = await start();
   build(Date.now() - 60_000);
   const edited = await start();
