@@ -3,6 +3,7 @@ import { access, mkdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { messageOf } from '../lib/errors.ts';
 import { claimedBy } from '../session/claim.ts';
+import { enterFolder } from '../session/presence.ts';
 import { listSessions } from '../session/store.ts';
 import type { Environment } from './environment.ts';
 import { folderTrust } from './folder-trust.ts';
@@ -34,24 +35,24 @@ export async function enterWorktree(folder: string, wanted: string, environment:
   const path = join(dirname(root), `${basename(root)}-worktrees`, name);
   const git = (at: string, ...args: readonly string[]) => ownGit(args, at, environment.variables, GIT_MS);
   if (!(await isThere(join(root, '.git')))) throw new Error(`git made no worktree: ${root} is not a git repository.`);
-  if (await isThere(path)) await refuseForeign(path, root, git);
-  else {
-    try {
-      await mkdir(dirname(path), { recursive: true });
-      // A folder that was deleted by hand is still on git's list.
-      await git(root, 'worktree', 'prune');
-      const known = (await git(root, 'branch', '--list', branch)).trim() !== '';
-      await git(root, 'worktree', 'add', '--quiet', ...(known ? [path, branch] : ['-b', branch, path]));
-    } catch (thrown) {
-      throw new Error(`git made no worktree: ${gitWords(thrown)}`);
-    }
+  const presence = await enterFolder(environment.ouroHome, path);
+  try {
+    if (await isThere(path)) await refuseForeign(path, root, git);
+    else await make(path, root, branch, git);
+  } catch (thrown) {
+    await presence.leave();
+    throw thrown;
   }
   const base = (await git(root, 'rev-parse', 'HEAD')).trim();
+  const [other] = await presence.others();
+  const company = other === undefined ? '' : ` Another ouro (process ${other}) works there, too.`;
   return {
     cwd: await nearestThere(join(path, relative(root, here)), path),
     trust: 'this-run',
-    words: `Working in ${path} on branch ${branch}.`,
+    words: `Working in ${path} on branch ${branch}.${company}`,
     async leave() {
+      // Gone first: of two that leave at once, the later one clears away.
+      await presence.leave();
       const [changes, commits] = await Promise.all([
         git(path, 'status', '--porcelain'),
         git(path, 'rev-list', '--count', `${base}..HEAD`),
@@ -59,13 +60,16 @@ export async function enterWorktree(folder: string, wanted: string, environment:
       if (changes.trim() !== '' || commits.trim() !== '0') {
         return `The work is in ${path} on branch ${branch}. Go on with "ouro -w ${name} -c".`;
       }
-      if (await isUsedByOthers(path, environment.ouroHome)) return `Another ouro works in ${path}, so it stays.`;
+      const isShared = (await presence.others()).length > 0 || (await hasSessionOfOthers(path, environment.ouroHome));
+      if (isShared) return `Another ouro works in ${path}, so it stays.`;
       await git(root, 'worktree', 'remove', path);
       await git(root, 'branch', '-D', branch);
       return 'Nothing was changed, so the worktree is gone again.';
     },
   };
 }
+
+type Git = (at: string, ...args: readonly string[]) => Promise<string>;
 
 /** A big repository takes its time to be written out, and half of one helps nobody. */
 const GIT_MS = 300_000;
@@ -77,12 +81,20 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
+async function make(path: string, root: string, branch: string, git: Git): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    // A folder that was deleted by hand is still on git's list.
+    await git(root, 'worktree', 'prune');
+    const known = (await git(root, 'branch', '--list', branch)).trim() !== '';
+    await git(root, 'worktree', 'add', '--quiet', ...(known ? [path, branch] : ['-b', branch, path]));
+  } catch (thrown) {
+    throw new Error(`git made no worktree: ${gitWords(thrown)}`);
+  }
+}
+
 /** Only a worktree of this very repository is trusted as the repository is. */
-async function refuseForeign(
-  path: string,
-  root: string,
-  git: (at: string, ...args: readonly string[]) => Promise<string>,
-): Promise<void> {
+async function refuseForeign(path: string, root: string, git: Git): Promise<void> {
   const commonDir = async (at: string) => {
     const answer = await git(at, 'rev-parse', '--git-common-dir').catch(() => '');
     return answer === '' ? undefined : realpath(resolve(at, answer.trim())).catch(() => undefined);
@@ -99,7 +111,8 @@ async function nearestThere(wanted: string, top: string): Promise<string> {
   return nearestThere(dirname(wanted), top);
 }
 
-async function isUsedByOthers(path: string, ouroHome: string): Promise<boolean> {
+/** Whoever came without `-w` is known by its session. */
+async function hasSessionOfOthers(path: string, ouroHome: string): Promise<boolean> {
   const holders = await Promise.all((await listSessions(ouroHome, path)).map((session) => claimedBy(session.path)));
   return holders.some((holder) => holder !== undefined && holder.pid !== process.pid);
 }

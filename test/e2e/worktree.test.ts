@@ -1,8 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { readEnvironment } from '../../src/app/environment.ts';
+import { enterWorktree } from '../../src/app/worktree.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
+import { bareEnvironment } from '../support/environment.ts';
 import { runHere } from '../support/run-here.ts';
 import { runOuro } from '../support/run-ouro.ts';
 import { createTempProject } from '../support/temp-project.ts';
@@ -50,6 +53,19 @@ test('a worktree is made again from its branch, never in the place of something 
   await runHere(project, ['-p', 'look', '-w', 'idea', '--settings', JSON.stringify({ hooks })], api.url);
   expect(await project.read('end.txt')).toBe(`${beside('idea')}\n`);
   expect((await project.git('worktree', 'list')).trim().split('\n')).toHaveLength(1);
+});
+
+test('who is in a worktree is known from its start on: the next one is told, and nobody clears it away', async () => {
+  await using project = await createTempProject({ 'notes.txt': 'one\n' });
+  await project.initGit();
+  await runHere(project, ['trust']);
+  await using api = await startApiServer({ turns: () => says('Done.') });
+  const first = await enterWorktree(project.dir, 'idea', readEnvironment(bareEnvironment(project)));
+  expect(first.words).not.toContain('Another');
+  const second = await runHere(project, ['-p', 'look', '-w', 'idea'], api.url);
+  expect(second.stderr).toContain(`Another ouro (process ${process.pid}) works there, too.`);
+  expect(second.stderr).toMatch(/Another ouro works in \S+idea, so it stays/);
+  expect(await first.leave()).toContain('gone again');
 });
 
 test('a name that is none, and a folder without a repository, are told', async () => {
