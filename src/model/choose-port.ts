@@ -99,7 +99,7 @@ function createRouter(config: PortConfig): ModelPort {
       }
       const port = await portOf(place);
       const stream = port.stream({ ...request, model: place.model }, options, signal);
-      return yield* underName(stream, request.model);
+      return keyless(yield* underName(stream, request.model), keysFor(place, config));
     },
     async countTokens(request, signal) {
       const place = locateModel(request.model, config.providers);
@@ -134,6 +134,21 @@ async function openPort(place: ModelPlace, config: PortConfig): Promise<ModelPor
     default:
       return exhaustive(place);
   }
+}
+
+/** Shorter ones are placeholders, and parts of too many words. */
+const SHORTEST_KEY = 8;
+
+function keysFor(place: ModelPlace, { apiKey, authToken }: PortConfig): readonly string[] {
+  const keys = place.provider === 'openai' ? [place.server.apiKey] : [apiKey, authToken];
+  return keys.filter((key) => typeof key === 'string').filter((key) => key.length >= SHORTEST_KEY);
+}
+
+/** Some gateways repeat the key they refuse, and failures are shown and stored. */
+function keyless(outcome: ModelOutcome, keys: readonly string[]): ModelOutcome {
+  if (outcome.ok) return outcome;
+  const message = keys.reduce((words, key) => words.replaceAll(key, '[secret]'), outcome.failure.message);
+  return { ...outcome, failure: { ...outcome.failure, message } };
 }
 
 /** Replies carry the model as it was chosen, not as its server calls it. */

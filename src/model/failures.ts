@@ -1,4 +1,5 @@
 import type { FailureKind, ModelFailure } from '../contracts/model.ts';
+import { withoutSecrets } from '../lib/secrets.ts';
 import { objectOf, parseJson, textOf } from './wire-json.ts';
 
 /** What a provider answered instead of a reply. */
@@ -18,7 +19,8 @@ export function classifyResponse(response: ErrorResponse): ModelFailure {
   const refusedPart = kind === 'invalid' ? refusedPartOf(message) : undefined;
   return {
     kind,
-    message: describe(kind, response, message),
+    // Some gateways repeat the key they refuse, and failures are shown and stored.
+    message: withoutSecrets(describe(kind, response, message)),
     ...(response.status !== undefined && { status: response.status }),
     ...(requestId && { requestId }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),

@@ -70,6 +70,15 @@ describe('choosePort', () => {
     });
   });
 
+  test('a gateway that repeats the key it refuses has it neither shown nor stored', async () => {
+    const words = 'no key our-own-gateway-key here, nor sk-ant-api03-abcdefghijklmnop';
+    await using server = await startFaultServer(status(400, ANTHROPIC.errorBody('invalid_request_error', words)));
+    const { port } = chosen({ model: 'sonnet', apiKey: 'our-own-gateway-key', baseUrl: server.url, ...QUICK });
+    expect(await drain(port)).toMatchObject({
+      outcome: { failure: { message: 'The API refused the request (400): no key [secret] here, nor [secret].' } },
+    });
+  });
+
   test('a key may come from a function, asked for when the request is made', async () => {
     await using server = await startFaultServer(
       stream([ANTHROPIC.open, ...ANTHROPIC.text(0, 'hi'), ...ANTHROPIC.done('text')]),
