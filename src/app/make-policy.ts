@@ -30,6 +30,9 @@ export type PolicySource = {
   policy(cwd: string, mode?: PermissionMode): Policy;
 };
 
+/** Files of ours that hold keys and logins. */
+const SECRETS = ['keys.json', 'auth', 'mcp-logins.json'];
+
 /** Unites flags, session and settings into one policy, anew at each call so that a changed file counts at once. */
 export function makePolicy(sources: PolicySources): PolicySource {
   const { options, environment, cwd } = sources;
@@ -73,7 +76,7 @@ export function makePolicy(sources: PolicySources): PolicySource {
       trusted: sources.trusted,
       canBypass: sources.mayBypass === 'may bypass',
       protectedPaths: [ouroHome],
-      sensitivePaths: [join(ouroHome, 'keys.json'), join(ouroHome, 'auth')],
+      sensitivePaths: SECRETS.map((name) => join(ouroHome, name)),
       searchPath: searchPath(),
       disk: process.platform === 'darwin' || process.platform === 'win32' ? 'case-insensitive' : 'case-sensitive',
     }),

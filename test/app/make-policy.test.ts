@@ -8,18 +8,21 @@ import { diskFs } from '../../src/permissions/fs.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 /** What is said to a command in the folder `sub`, with this PATH of the user and of the settings. */
-function verdictOf({ dir, home }: TempProject, command: string, path: string, settings: Settings = {}) {
-  const source = makePolicy({
+function verdictOf(project: TempProject, command: string, path: string, settings: Settings = {}) {
+  const cwd = `${project.dir}/sub`;
+  return decide(factsOf('Bash', { command }, cwd), policyOf(project, path, settings).policy(cwd), diskFs).verdict;
+}
+
+function policyOf({ dir, home, ouroHome }: TempProject, path: string, settings: Settings) {
+  return makePolicy({
     options: { addDirs: [] },
-    environment: readEnvironment({ HOME: home, PATH: path }),
+    environment: readEnvironment({ HOME: home, OURO_HOME: ouroHome, PATH: path }),
     cwd: dir,
     trusted: true,
     loaded: () => ({ layers: [], merged: settings, problems: [] }),
     live: () => ({ mode: 'default', grants: [], directories: [] }),
-    mayBypass: 'may not bypass',
+    mayBypass: 'may bypass',
   });
-  const cwd = `${dir}/sub`;
-  return decide(factsOf('Bash', { command }, cwd), source.policy(cwd), diskFs).verdict;
 }
 
 test('a program that PATH finds in the workspace asks, however PATH leads there', async () => {
@@ -30,4 +33,12 @@ test('a program that PATH finds in the workspace asks, however PATH leads there'
   const settings = { env: { PATH: 'bin:/usr/bin' } };
   expect(verdictOf(project, 'cat ls', '/usr/bin:/bin', settings)).toBe('ask');
   expect(verdictOf(project, 'ls', '/usr/bin:/bin', settings)).toBe('allow');
+});
+
+test('keys and logins of ours are not read unasked, whatever is allowed as a whole', async () => {
+  await using project = await createTempProject();
+  const policy = policyOf(project, '/usr/bin', {}).policy(project.dir, 'bypassPermissions');
+  const read = (name: string) =>
+    decide(factsOf('Read', { file_path: `${project.ouroHome}/${name}` }, project.dir), policy, diskFs).verdict;
+  expect(['keys.json', 'mcp-logins.json', 'keybindings.json'].map(read)).toEqual(['ask', 'ask', 'allow']);
 });
