@@ -15,13 +15,13 @@ function verdictOf(project: TempProject, command: string, path: string, settings
 
 function policyOf({ dir, home, ouroHome }: TempProject, path: string, settings: Settings) {
   return makePolicy({
-    options: { addDirs: [] },
+    options: { addDirs: [], allowedTools: ['Read'] },
     environment: readEnvironment({ HOME: home, OURO_HOME: ouroHome, PATH: path }),
     cwd: dir,
     trusted: true,
     loaded: () => ({ layers: [], merged: settings, problems: [] }),
     live: () => ({ mode: 'default', grants: [], directories: [] }),
-    mayBypass: 'may bypass',
+    mayBypass: 'may not bypass',
   });
 }
 
@@ -37,7 +37,7 @@ test('a program that PATH finds in the workspace asks, however PATH leads there'
 
 test('keys and logins of ours are not read unasked, whatever is allowed as a whole', async () => {
   await using project = await createTempProject();
-  const policy = policyOf(project, '/usr/bin', {}).policy(project.dir, 'bypassPermissions');
+  const policy = policyOf(project, '/usr/bin', {}).policy(project.dir);
   const read = (name: string) =>
     decide(factsOf('Read', { file_path: `${project.ouroHome}/${name}` }, project.dir), policy, diskFs).verdict;
   expect(['keys.json', 'mcp-logins.json', 'keybindings.json'].map(read)).toEqual(['ask', 'ask', 'allow']);
