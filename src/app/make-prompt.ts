@@ -5,7 +5,7 @@ import type { AgentEvent } from '../contracts/event.ts';
 import type { SystemPart } from '../contracts/model.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
 import { createAttachments } from '../prompt/attachments.ts';
-import type { GitSnapshot } from '../prompt/environment.ts';
+import { type GitSnapshot, gitLines } from '../prompt/environment.ts';
 import { createMemory } from '../prompt/memory-files.ts';
 import { createSystemPrompt, renderSystem } from '../prompt/system-prompt.ts';
 import type { Earlier } from './earlier.ts';
@@ -102,15 +102,24 @@ export function makePrompt(wiring: PromptWiring) {
   let memoryTold = wiring.earlier?.memoryTold ?? textOf(wiring.earlier?.system ?? [], 'memory');
   let memoryNews: string[] = [];
 
+  /** Days may have passed since the snapshot in the prompt of a resumed session. */
+  async function repositoryNews(sent: readonly SystemPart[] | undefined): Promise<readonly string[]> {
+    const [before, git] = [textOf(sent ?? [], 'environment'), await wiring.git];
+    if (git === undefined || before === '') return [];
+    const words = gitLines(git).join('\n');
+    return before.includes(words) ? [] : [`When this session was resumed, the repository was like this:\n${words}`];
+  }
+
   /** The prompt of a resumed session stays as it was sent; that its instructions read differently now is news. */
   async function compareMemory(): Promise<void> {
     if (wiring.earlier === undefined || compared) return;
     compared = true;
     const text = textOf(await render(), 'memory');
+    memoryNews.push(...(await repositoryNews(wiring.earlier.system)));
     if (text === memoryTold) return;
     memoryTold = text;
     const now = text === '' ? 'There are none any more.' : `This is how they read now:\n\n${text}`;
-    memoryNews = [`The files of instructions have changed since this session began. ${now}`];
+    memoryNews.push(`The files of instructions have changed since this session began. ${now}`);
   }
   const attachments = createAttachments(
     {

@@ -37,7 +37,8 @@ export function renderEnvironment(environment: Environment): string {
   ].join('\n');
 }
 
-function gitLines({ branch, changes, commits }: GitSnapshot): readonly string[] {
+/** The state of a repository, line by line. */
+export function gitLines({ branch, changes, commits }: GitSnapshot): readonly string[] {
   const hidden = changes.length - MAX_CHANGES;
   return [
     `Git branch: ${branch === undefined ? '(none checked out)' : plain(branch)}`,

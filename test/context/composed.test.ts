@@ -345,6 +345,7 @@ test('a resume goes on with the bytes it had, in another mode and after midnight
   await first.conversation.agent.prompt('One.');
   await first.conversation.agent.prompt('Two.');
   await first.close();
+  await project.write('theirs.txt', 'made meanwhile');
   const again = await start(
     (request) => counted(request, isOrder(request) ? '<summary>We talked.</summary>' : 'word '.repeat(3_000)),
     { session: { kind: 'continue', fork: 'same' } },
@@ -361,6 +362,7 @@ test('a resume goes on with the bytes it had, in another mode and after midnight
   expect(bare(after.messages.slice(0, before.messages.length))).toBe(bare(before.messages));
   expect(JSON.stringify(after.messages.at(-1))).toContain('Written by somebody else.');
   expect(JSON.stringify(after.messages.at(-1))).toContain('The git branch is now other.');
+  expect(JSON.stringify(after.messages.at(-1))).toMatch(/the repository was like this:.*theirs\.txt/);
   expect(await again.command('compact')).toContain('Made room');
   await again.conversation.agent.prompt('Four.');
   expect(sent(again.server, -1)).toContain('"Never rename the API."');
