@@ -28,6 +28,7 @@ import { loopHooks } from './loop-hooks.ts';
 import { makeConversation } from './make-conversation.ts';
 import { makeHooks } from './make-hooks.ts';
 import { openSession } from './open-session.ts';
+import { createOpeningHook } from './opening-hook.ts';
 import { problemLines } from './problem-lines.ts';
 import { repositoryRoot } from './repository-root.ts';
 import { type StartedRun, startRun } from './start-run.ts';
@@ -167,7 +168,7 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
   for (const words of session.news) loop.addNews(words);
   const debugLog = openDebugLog(options, environment.ouroHome, session.id, () => new Date());
   const promptHook = loopHooks(hooks, 'Stop').onPrompt;
-  let begun = false;
+  const opening = createOpeningHook(hooks, session.rebuilt === undefined ? 'startup' : 'resume');
   const agent = createAgent({
     sessionId: session.id,
     messages: session.messages,
@@ -186,14 +187,11 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
       await files.refresh();
       await mcp.refresh();
       await Promise.all([loop.ready(), started.ready]);
-      const opening = begun
-        ? undefined
-        : await hooks.fire('SessionStart', { source: session.rebuilt === undefined ? 'startup' : 'resume' }, signal);
-      begun = true;
+      const opened = await opening.context(signal);
       const verdict = await promptHook(words, signal);
       if (verdict.kind === 'block') return verdict;
       const news = await loop.prompt.collect();
-      const context = [opening?.context, verdict.context, ...news].filter((text) => text !== undefined);
+      const context = [opened, verdict.context, ...news].filter((text) => text !== undefined);
       return context.length === 0 ? verdict : { kind: 'go', context: context.join('\n') };
     },
     deps: loop.deps,
@@ -227,6 +225,7 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
     options,
     cwd,
     trusted,
+    opening,
     loaded: files.loaded,
     extensions: files.extensions,
     branch,

@@ -16,6 +16,7 @@ import type { LiveFiles } from './live-files.ts';
 import type { LiveState } from './live-state.ts';
 import type { Extensions } from './load-extensions.ts';
 import type { ManualCompact } from './manual-compact.ts';
+import type { OpeningHook } from './opening-hook.ts';
 import type { StartedRun } from './start-run.ts';
 import type { UsageMeter } from './usage-meter.ts';
 import type { WiredCheckpoints } from './wire-checkpoints.ts';
@@ -32,6 +33,7 @@ export type ConversationBase = {
   readonly choice: Extract<PortChoice, { ok: true }>;
   readonly loop: LoopParts;
   readonly hooks: Hooks;
+  readonly opening: OpeningHook;
   readonly warnings: readonly string[];
   readonly environment: Environment;
   readonly options: RunOptions;

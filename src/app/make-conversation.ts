@@ -92,6 +92,8 @@ export function makeConversation(base: ConversationBase): Conversation {
   return {
     agent,
     ready: base.mcp.ready,
+    // In a folder that is only read, nothing runs before something is said.
+    ...(base.trusted ? { begin: base.opening.begin } : {}),
     info: () => infoOf(parts),
     usage: meter.report,
     setModel,
@@ -151,6 +153,7 @@ export function makeConversation(base: ConversationBase): Conversation {
       await Promise.all([
         base.hooks.fire('SessionEnd', { reason }, limit),
         base.hooks.close(limit),
+        base.opening.close(),
         loop.shells.closeAll(),
         base.mcp.hub.close(),
       ]);

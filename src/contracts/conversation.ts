@@ -11,6 +11,8 @@ import type { PermissionMode, ToolFacts } from './permission.ts';
 /** Everything a face (screen, print mode, editor, host) may ask of one running conversation. */
 export type Conversation = {
   readonly agent: Agent;
+  /** Somebody sits in front of it: what is to begin with a session begins now, not with the first prompt. */
+  begin?(): void;
   /** Resolves when what comes late is there: the servers a first request would miss. */
   ready?(): Promise<void>;
   info(): ConversationInfo;

@@ -126,7 +126,9 @@ test('what a folder and ~/.claude bring is asked about before it counts, and a y
   await using api = await startApiServer({ turns: [] });
   await project.write('../home/.claude/CLAUDE.md', 'Be kind.\n');
   await project.write('CLAUDE.md', 'Be brief.\n');
-  await project.write('.claude/settings.json', '{"permissions":{"allow":["Bash(make:*)"]}}');
+  const hook = { type: 'command', command: 'echo begun >> begun.txt' };
+  const settings = { permissions: { allow: ['Bash(make:*)'] }, hooks: { SessionStart: [{ hooks: [hook] }] } };
+  await project.write('.claude/settings.json', JSON.stringify(settings));
   const env = terminalEnvironment(project, api.url);
   {
     await using terminal = open(env);
@@ -142,8 +144,11 @@ test('what a folder and ~/.claude bring is asked about before it counts, and a y
     await using terminal = open(env);
     await pressSuggested(terminal, /trust this folder/);
     await terminal.waitForText(/^Folder .*\nClaude Code/m);
+    await expect(project.read('begun.txt')).rejects.toThrow('ENOENT');
     await pressSuggested(terminal, /copy them to/);
     await terminal.waitForText(/^Copied from \S+\.claude: CLAUDE\.md\.[\s\S]*^ask /m);
+    // Nothing has been said yet.
+    await expect.poll(() => project.read('begun.txt').catch(() => ''), { timeout: 10_000 }).toBe('begun\n');
   }
   expect(await readFile(join(project.ouroHome, 'CLAUDE.md'), 'utf8')).toBe('Be kind.\n');
   await using terminal = open(env);

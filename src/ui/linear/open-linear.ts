@@ -208,6 +208,7 @@ export function openLinear(conversation: Conversation, terminal: ScreenTerminal,
   write([options.why, ...bannerLines(conversation.info()).slice(0, 1), ...warnings, ''].join('\r\n'));
   say(['Type a message and press enter. /help lists commands, /stop stops what runs, /exit leaves.']);
   void drafts.recall().catch(() => undefined); // No draft is no reason not to begin.
+  if (options.opens !== 'sessions') conversation.begin?.();
   if (options.prompt !== undefined) {
     write(`You: ${options.prompt}\r\n`);
     onLine(options.prompt);

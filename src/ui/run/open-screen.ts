@@ -42,6 +42,8 @@ export type OpenScreen = {
 };
 
 const CALM_MS = 1000;
+/** Until then the first frame is there, and nothing took its time. */
+const PAINTED_MS = 150;
 
 /** Opens the screen: events of the conversation in, keys of the person out. */
 export function openScreen(conversation: Conversation, terminal: ScreenTerminal, options: ScreenOptions): OpenScreen {
@@ -192,6 +194,8 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
   void recallDraft(conversation, change, options.now())
     .then(leftover.offer)
     .catch(() => undefined); // No draft is no reason not to begin.
+  // Whoever chooses a session has not begun this one.
+  const begin = options.opens === 'sessions' ? undefined : setTimeout(() => conversation.begin?.(), PAINTED_MS);
   if (options.opens === 'sessions') void host.sessions.open('folder');
   if (options.prompt !== undefined) {
     void runEffect({ type: 'prompt', parts: [{ kind: 'text', text: options.prompt }] }, host);
@@ -205,6 +209,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
       if (!lending.isLent()) draw();
       isClosed = true;
       clearTimeout(clock);
+      clearTimeout(begin);
       unsubscribe();
       themes.close();
       words.close();

@@ -31,7 +31,11 @@ export function activityLines(view: ViewState, drawing: Drawing): readonly Logic
     return [line(drawing, `${sanitize(view.recovery.cause)}  ${seconds(nowMs - view.recovery.sinceMs)}`, '')];
   }
   const { hook } = activity;
-  if (hook !== undefined && activity.status !== 'stopping' && nowMs - hook.sinceMs >= HOOK_SHOWN_AFTER_MS) {
+  if (
+    hook !== undefined &&
+    !['idle', 'stopping'].includes(activity.status) &&
+    nowMs - hook.sinceMs >= HOOK_SHOWN_AFTER_MS
+  ) {
     return [line(drawing, `${sanitize(hook.words).replaceAll('\n', ' ')}  ${seconds(nowMs - hook.sinceMs)}`, '')];
   }
   const words = doing(activity, drawing);

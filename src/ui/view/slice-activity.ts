@@ -7,7 +7,7 @@ const COUNT_MS = 1000;
 /** What the program is doing after an event, and since when. */
 export function activityAfter(activity: Activity, event: AgentEvent, nowMs: number): Activity {
   if (event.type === 'agent_start') {
-    return { ...begun(nowMs), status: 'preparing' };
+    return { ...begun(nowMs), hook: activity.hook, status: 'preparing' };
   }
   if (event.type === 'message_update') {
     const outputChars = activity.outputChars + event.delta.length;
@@ -22,7 +22,7 @@ export function activityAfter(activity: Activity, event: AgentEvent, nowMs: numb
   if (status === activity.status && writingTool === activity.writingTool) return activity;
   if (status === 'idle') return IDLE_ACTIVITY;
   // What is done between two runs has a beginning of its own.
-  if (activity.status === 'idle') return { ...begun(nowMs), status, writingTool };
+  if (activity.status === 'idle') return { ...begun(nowMs), hook: activity.hook, status, writingTool };
   const sinceMs = status === activity.status ? activity.sinceMs : nowMs;
   return { ...activity, status, writingTool, sinceMs, lastByteAtMs: nowMs };
 }
@@ -41,7 +41,9 @@ function hookAfter(
 ): Activity['hook'] {
   const id = String(event.detail.hook_id);
   if (event.phase !== 'started') return hook?.id === id ? undefined : hook;
-  if (status === 'idle' || ONLY_HEARING.includes(event.event)) return hook;
+  // At rest nobody waits, but the first prompt will wait for those of the start.
+  const isAwaited = status !== 'idle' || event.event === 'SessionStart';
+  if (!isAwaited || ONLY_HEARING.includes(event.event)) return hook;
   const { status_message: said } = event.detail;
   return { id, words: typeof said === 'string' ? said : `${event.event} hook`, sinceMs: nowMs };
 }

@@ -276,7 +276,7 @@ test('a hook that is waited for is named, in its own words if it has some, until
     name: 'x',
     detail: { hook_id: event, ...detail },
   });
-  const line = (events: readonly AgentEvent[]) => {
+  const line = (events: readonly AgentEvent[], first = [begins()]) => {
     const drawing: Drawing = {
       width: 80,
       rows: 24,
@@ -288,7 +288,7 @@ test('a hook that is waited for is named, in its own words if it has some, until
       marks: 'hidden',
       highlight: undefined,
     };
-    return activityLines(told([begins(), ...events]), drawing)
+    return activityLines(told([...first, ...events]), drawing)
       .map(lineText)
       .join('');
   };
@@ -296,4 +296,8 @@ test('a hook that is waited for is named, in its own words if it has some, until
   expect(line([hook('started', 'Stop', {})])).toContain('Stop hook  2s');
   expect(line([hook('started', 'Notification', {})])).not.toContain('hook');
   expect(line([hook('started', 'Stop', {}), hook('response', 'Stop', {})])).not.toContain('hook');
+  // What begins at the start is named once the first prompt waits for it.
+  expect(line([hook('started', 'SessionStart', {})], [])).toBe('');
+  expect(line([hook('started', 'SessionStart', {}), begins()], [])).toContain('SessionStart hook  2s');
+  expect(line([hook('started', 'UserPromptSubmit', {}), begins()], [])).not.toContain('hook');
 });
