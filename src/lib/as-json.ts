@@ -1,6 +1,6 @@
-/** Plain data as JSON sees it: what cannot be written is left out. */
-export function asJson<Data extends object>(data: Data): JsonShape {
-  return JSON.parse(JSON.stringify(data));
+/** Plain data as JSON sees it: what cannot be written is left out, and `change` may say other values. */
+export function asJson<Data extends object>(data: Data, change?: (key: string, value: unknown) => unknown): JsonShape {
+  return JSON.parse(JSON.stringify(data, change));
 }
 
 type JsonShape = { readonly [key: string]: JsonPart | undefined };

@@ -2,7 +2,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { type ParseError, parse } from 'jsonc-parser';
 import type { SettingsLayer } from '../contracts/settings.ts';
 import { messageOf } from '../lib/errors.ts';
-import { type ConfiguredServer, launchHash, launchWords, type ServerScope } from './configured-server.ts';
+import { type ConfiguredServer, launchDetails, launchHash, type ServerScope } from './configured-server.ts';
 import { expandLaunch } from './expand-variables.ts';
 import { readEntry } from './read-entry.ts';
 
@@ -145,7 +145,7 @@ function readServer(
   if (mistake !== undefined) problems.push({ file, text: `the MCP server "${name}" is not started: ${mistake}.` });
   const held =
     mistake === undefined
-      ? heldBack(name, scope, hash, launchWords(read.launch), parts)
+      ? heldBack(name, scope, hash, launchDetails(read.launch), parts)
       : { why: 'mistake' as const, words: mistake };
   return {
     name,

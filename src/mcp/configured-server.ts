@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { HostMcpServer } from '../contracts/host.ts';
+import { withoutSecrets } from '../lib/secrets.ts';
 
 /** Where a server was configured, the strongest first. */
 export type ServerScope = 'managed' | 'flag' | 'local' | 'project' | 'user' | 'host';
@@ -49,4 +50,12 @@ function sorted(record: Readonly<Record<string, string>>): readonly (readonly [s
 export function launchWords(launch: Launch): string {
   if (launch.kind === 'host') return 'inside the host';
   return launch.kind === 'stdio' ? [launch.command, ...launch.args].join(' ') : launch.url;
+}
+
+/** All that an approval is about, as the file says it: what a server is given decides what it does, too. */
+export function launchDetails(launch: Launch): string {
+  if (launch.kind === 'host') return launchWords(launch);
+  const given = Object.entries(launch.kind === 'stdio' ? launch.env : launch.headers);
+  const words = given.map(([name, value]) => `${name}=${withoutSecrets(value)}`).join(', ');
+  return words === '' ? launchWords(launch) : `${launchWords(launch)}, given ${words}`;
 }

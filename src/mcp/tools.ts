@@ -67,5 +67,10 @@ function descriptionOf({ name, description }: ServerTool): string {
 
 function schemaOf({ inputSchema }: ServerTool): JsonObject {
   const kept = Object.entries(inputSchema).filter(([key]) => !NOT_ON_TOP.includes(key));
-  return { ...asJson(Object.fromEntries(kept)), type: 'object' };
+  return { ...asJson(Object.fromEntries(kept), worded), type: 'object' };
+}
+
+/** Words in a schema are words of the server as well; names and values stay what they are. */
+function worded(key: string, value: unknown): unknown {
+  return (key === 'description' || key === 'title') && typeof value === 'string' ? untrustedText(value) : value;
 }

@@ -41,9 +41,17 @@ test('what a project names waits for approval, with its variables filled in', as
       name: 'docs',
       scope: 'project',
       launch: { kind: 'stdio', args: ['--port', '80'], env: { TOKEN: 'secret' } },
-      held: { why: 'approval', words: expect.stringContaining('docs-server') },
+      // As the file says it: what is asked for must show, not what it holds.
+      held: {
+        why: 'approval',
+        words: `comes from the project and waits for approval: docs-server --port ${variable('PORT:-80')}, given TOKEN=${variable('TOKEN')}`,
+      },
     },
-    { name: 'web', launch: { kind: 'http', url: 'https://example.com/mcp' }, held: { why: 'approval' } },
+    {
+      name: 'web',
+      launch: { kind: 'http', url: 'https://example.com/mcp' },
+      held: { why: 'approval', words: expect.stringContaining(', given x-key=k') },
+    },
   ]);
 });
 
