@@ -31,7 +31,7 @@ function wholeSample(drawing: Drawing): readonly LogicalLine[] {
       plain('   what is answered, with '),
       toned('code', 'code'),
     ),
-    ...codeBlockLines({ kind: 'code', language: 'ts', source: CODE, part: 'whole', gap: 'none' }, '', highlight).lines,
+    ...codeLines(CODE, highlight),
     terminalLine(toned('ok', glyphs.done), plain(' done   '), toned('error', `${glyphs.failed} failed: no connection`)),
     ...diffLines({ hunks: [DIFF] }, width),
     terminalLine(...dialog('Allow this edit?', drawing), toned('dim', '   esc says no')),
@@ -41,15 +41,19 @@ function wholeSample(drawing: Drawing): readonly LogicalLine[] {
 /** An error and a dialog, a line of code, and both sides of a diff. */
 function smallSample(drawing: Drawing): readonly LogicalLine[] {
   const [source = ''] = CODE.split('\n');
-  const code = { kind: 'code', language: 'ts', source, part: 'last', gap: 'none' } as const;
   return [
     terminalLine(toned('error', `${drawing.glyphs.failed} failed`), plain('   '), ...dialog('Allow?', drawing)),
-    ...codeBlockLines(code, '', drawing.highlight).lines,
+    ...codeLines(source, drawing.highlight),
     terminalLine({ text: '- limit = 10;', style: { token: 'del', background: 'delBg' } }, plain('  '), {
       text: '+ limit = 100;',
       style: { token: 'add', background: 'addBg' },
     }),
   ];
+}
+
+/** Without the line that names the language: every row is one for a choice. */
+function codeLines(source: string, highlight: Drawing['highlight']): readonly LogicalLine[] {
+  return codeBlockLines({ kind: 'code', language: 'ts', source, part: 'last', gap: 'none' }, '', highlight).lines;
 }
 
 function dialog(question: string, { glyphs }: Drawing): readonly Span[] {
