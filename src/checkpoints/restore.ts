@@ -66,7 +66,7 @@ export function restore(
   // Modes of folders last: one that forbids writing would have forbidden all of the above.
   for (const [path, mode] of opened) if (lstat(path) !== undefined) attempt(path, () => chmodSync(path, mode), []);
   for (const [path, before] of wrong.toSorted(deepestFirst)) {
-    if (before.kind === 'folder') attempt(path, () => chmodSync(path, before.mode), []);
+    if (before.kind === 'folder' && isItself(path)) attempt(path, () => chmodSync(path, before.mode), []);
   }
   return { restored, removed, problems };
 }
@@ -78,6 +78,7 @@ const depth = (path: string) => path.split(sep).length;
 function remove(path: string, opened: Map<string, number>): void {
   const now = lstat(path);
   if (now === undefined) return;
+  refuseLinked(dirname(path));
   makeWritable(dirname(path), opened);
   if (now.isDirectory()) removeEmpty(path);
   else unlinkSync(path);
@@ -91,7 +92,7 @@ function removeEmpty(folder: string): void {
 function bringBack(path: string, before: Kept, store: ContentStore, opened: Map<string, number>): void {
   const parent = dirname(path);
   if (lstat(parent) === undefined) mkdirSync(parent, { recursive: true });
-  if (realpathSync(parent) !== parent) throw new Error(`its folder is a link now, and nothing is written through it.`);
+  refuseLinked(parent);
   makeWritable(parent, opened);
   const now = lstat(path);
   switch (before.kind) {
@@ -111,6 +112,19 @@ function bringBack(path: string, before: Kept, store: ContentStore, opened: Map<
       clear(path, now);
       writeFile(path, bytes, before.mode);
     }
+  }
+}
+
+function refuseLinked(folder: string): void {
+  if (!isItself(folder)) throw new Error('its folder is a link now, and nothing is changed through it.');
+}
+
+/** No link leads here, on the whole way. */
+function isItself(folder: string): boolean {
+  try {
+    return realpathSync(folder) === folder;
+  } catch {
+    return false;
   }
 }
 

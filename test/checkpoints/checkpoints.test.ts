@@ -268,6 +268,21 @@ test('nothing is written through a link that appeared on the way', async () => {
   expect(await picture(outside)).toEqual({});
 });
 
+test('nothing is removed through a link that appeared on the way', async () => {
+  const outside = join(base, 'outside');
+  await mkdir(outside);
+  await writeFile(join(outside, 'a'), 'theirs');
+  await mkdir(join(root, 'd'));
+  const checkpoints = open();
+  await checkpoints.prompt('m1', 'go');
+  await write(checkpoints, 'd/a', 'new');
+  await rm(join(root, 'd'), { recursive: true });
+  await symlink(outside, join(root, 'd'));
+  const done = await checkpoints.restore(await newest(checkpoints));
+  expect(done).toMatchObject({ removed: [], problems: [expect.stringContaining('is a link now')] });
+  expect(await readFile(join(outside, 'a'), 'utf8')).toBe('theirs');
+});
+
 test('a kept content that was damaged is not written back', async () => {
   await writeFile(join(root, 'a'), 'first');
   const checkpoints = open();
