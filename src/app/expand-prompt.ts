@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Prompt } from '../contracts/agent.ts';
 import type { UserBlock } from '../contracts/message.ts';
+import { reminder } from '../prompt/reminder.ts';
 
 const MAX_BYTES = 100_000;
 const MAX_FILES = 20;
@@ -48,15 +49,15 @@ async function attach(mention: string, { cwd, home, mayRead }: ExpandPromptParts
     const names = (await readdir(path, { withFileTypes: true }).catch(() => [])).map(
       (entry) => `${entry.name}${entry.isDirectory() ? '/' : ''}`,
     );
-    return `<reminder>\nThe folder ${name} holds: ${names.slice(0, 200).join(', ')}\n</reminder>`;
+    return reminder(`The folder ${name} holds: ${names.slice(0, 200).join(', ')}`);
   }
   if (!facts.isFile() || facts.size > MAX_BYTES)
-    return `<reminder>\n${name} is too large to come along (${facts.size} bytes). Read the parts you need.\n</reminder>`;
+    return reminder(`${name} is too large to come along (${facts.size} bytes). Read the parts you need.`);
   const text = await readFile(path, 'utf8').catch(() => undefined);
   if (text === undefined || text.includes('\0')) return undefined;
   const lines = text.split('\n');
   const first = from === undefined ? 1 : Number(from);
   const last = to === undefined ? (from === undefined ? lines.length : first) : Number(to);
   const shown = lines.slice(first - 1, last).map((line, at) => `${first + at}\t${line}`);
-  return `<reminder>\nThe user named ${name}. It reads:\n${shown.join('\n')}\n</reminder>`;
+  return reminder(`The user named ${name}. It reads:\n${shown.join('\n')}`);
 }

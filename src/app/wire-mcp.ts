@@ -9,6 +9,7 @@ import { messageOf } from '../lib/errors.ts';
 import { type McpConfig, PROJECT_FILE } from '../mcp/config.ts';
 import { createMcpHub, type McpHub } from '../mcp/hub.ts';
 import type { McpChange, ServerLedger } from '../mcp/mcp-parts.ts';
+import { reminder } from '../prompt/reminder.ts';
 import { createListMcpResourcesTool } from '../tools/list-mcp-resources/list-mcp-resources.ts';
 import { createReadMcpResourceTool } from '../tools/read-mcp-resource/read-mcp-resource.ts';
 import { settingsVariables } from './child-variables.ts';
@@ -104,9 +105,9 @@ export async function wireMcp(wiring: McpWiring): Promise<WiredMcp> {
       try {
         const blocks = await hub.read(server, uri, AbortSignal.timeout(mcpCallTimeoutMs ?? MENTION_MS));
         const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
-        return `<reminder>\nThe user named ${mention}. It reads:\n${text.slice(0, MENTION_CHARS)}\n</reminder>`;
+        return reminder(`The user named ${mention}. It reads:\n${text.slice(0, MENTION_CHARS)}`);
       } catch (thrown) {
-        return `<reminder>\nThe user named ${mention}, but it could not be read: ${messageOf(thrown)}\n</reminder>`;
+        return reminder(`The user named ${mention}, but it could not be read: ${messageOf(thrown)}`);
       }
     },
     async judge(name, verdict) {
