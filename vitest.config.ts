@@ -1,9 +1,10 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
     // Much of a test is waiting for a program it has started: three of them fill two processors.
-    maxWorkers: 3,
+    maxWorkers: Math.min(6, Math.max(3, availableParallelism())),
     projects: [
       {
         test: {

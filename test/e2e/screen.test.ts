@@ -53,11 +53,12 @@ function lastParagraph(rows: readonly string[]): number {
   return Math.max(0, ...[...rows.join('\n').matchAll(/Paragraph (\d+) /g)].map(([, number]) => Number(number)));
 }
 
-/** Resolves once a file somewhere in a folder holds what is looked for. */
+/** Resolves once a file that is whole, somewhere in a folder, holds what is looked for. */
 async function waitForFile(folder: string, holds: RegExp): Promise<void> {
   const isThere = async () => {
     const names = await readdir(folder, { recursive: true }).catch(() => []);
-    const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8').catch(() => '')));
+    const whole = names.filter((name) => !name.endsWith('.tmp'));
+    const texts = await Promise.all(whole.map((name) => readFile(join(folder, name), 'utf8').catch(() => '')));
     return texts.some((text) => holds.test(text));
   };
   await vi.waitFor(async () => expect(await isThere()).toBe(true), { timeout: 5000, interval: 20 });

@@ -44,13 +44,7 @@ export const inTime = () => AbortSignal.timeout(10_000);
 
 /** server-everything behind HTTP, on a free port. */
 export async function startRemote(transport: 'streamableHttp' | 'sse') {
-  const port = await freePort();
-  const child: ChildProcess = spawn('node', [EVERYTHING, transport], {
-    env: { PATH: process.env.PATH ?? '', PORT: String(port) },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  child.stderr?.setEncoding('utf8');
-  for (let said = ''; !/port/i.test(said); ) said += String((await once(child.stderr ?? child, 'data'))[0]);
+  const { child, port } = await listening(transport);
   return {
     url: `http://127.0.0.1:${port}/${transport === 'sse' ? 'sse' : 'mcp'}`,
     async [Symbol.asyncDispose]() {
@@ -68,4 +62,24 @@ async function freePort(): Promise<number> {
   server.close();
   await once(server, 'close');
   return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** It cannot be told to choose a port, so somebody may take the one that was free before it does. */
+async function listening(transport: string): Promise<{ readonly child: ChildProcess; readonly port: number }> {
+  for (;;) {
+    const port = await freePort();
+    const child: ChildProcess = spawn('node', [EVERYTHING, transport], {
+      env: { PATH: process.env.PATH ?? '', PORT: String(port) },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const gone = once(child, 'exit').then(() => ['Failed to start']);
+    child.stderr?.setEncoding('utf8');
+    let said = '';
+    while (!/(?:running|listening) on port|Failed to start|EADDRINUSE/.test(said)) {
+      said += String((await Promise.race([once(child.stderr ?? child, 'data'), gone]))[0]);
+    }
+    if (/ on port /.test(said)) return { child, port };
+    child.kill('SIGKILL');
+    await gone;
+  }
 }
