@@ -55,9 +55,9 @@ const LOOK_EVERY_MS = 1_000;
  * Standard error joins standard output, in order; the directory the command ends in is told on a channel of its own.
  * The command is evaluated exactly as it was analysed; `shift` takes it out of its own arguments first. All on one
  * line, so that bash counts the lines of the command from one. It is told twice: `exit` passes by what stands behind
- * the command, and a trap of the command takes the place of ours.
+ * the command, and a trap of the command takes the place of ours; on a line of its own, whatever was written there.
  */
-const TELL = 'pwd -P >&3 || echo gone >&3';
+const TELL = 'echo >&3; pwd -P >&3 || echo gone >&3';
 const WRAPPER = `exec 2>&1; trap '{ ${TELL}; } 2>/dev/null' EXIT; eval "shift; $1"; { set -- $?; trap - ERR DEBUG; ${TELL}; [ "$1" = 0 ] || (exit "$1"); } 2>/dev/null`;
 /** Longer than any path; a command that floods the channel must not fill the memory. */
 const MOST_TOLD = 20_000;
@@ -94,7 +94,6 @@ export function startShell(start: ShellStart): RunningShell {
     channel.setEncoding('utf8').on('close', resolve);
     channel.on('data', (text: string) => {
       cwdText = (cwdText + text).slice(-MOST_TOLD);
-      if (cwdText.endsWith('\n')) resolve();
     });
   });
   child.stdout?.on('data', (chunk: Buffer) => output.push(chunk));
@@ -118,7 +117,7 @@ export function startShell(start: ShellStart): RunningShell {
         await after(graceEnds - performance.now());
         left = await livesOn();
       }
-      resolve({ code, signal, cwd: cwdText.trimEnd().split('\n').at(-1) || undefined });
+      resolve({ code, signal, cwd: cwdText.split('\n').findLast(isPlace) });
     });
   });
 
@@ -148,6 +147,11 @@ export function startShell(start: ShellStart): RunningShell {
       output.close();
     },
   };
+}
+
+/** The command may have written on the channel, too. */
+function isPlace(line: string): boolean {
+  return line.startsWith('/') || line === 'gone';
 }
 
 async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
