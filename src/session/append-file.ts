@@ -1,6 +1,7 @@
-import { constants, writeSync } from 'node:fs';
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { close, constants, fdatasync, fstatSync, open, readSync, write, writeSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 import { errnoOf } from '../lib/errno.ts';
 import { messageOf } from '../lib/errors.ts';
 
@@ -34,12 +35,17 @@ export function createAppendFile(path: string, fs: AppendFs, tell: (why: string 
   let pending: string[] = [];
   let writing: Promise<void> | undefined;
   let health: 'good' | 'failing' = 'good';
+  let isOver = false;
 
   async function write(): Promise<void> {
     // One turn of the microtask queue later the lines of a burst go out together.
     await Promise.resolve();
     let ended: 'written' | 'failed' = 'written';
-    while (pending.length > 0 && ended === 'written') ended = await writeBatch();
+    while (pending.length > 0 && ended === 'written') {
+      ended = await writeBatch();
+      // What is told after the end is kept too, but nobody would close the file behind it.
+      if (isOver) await drop();
+    }
     writing = undefined;
   }
 
@@ -95,6 +101,7 @@ export function createAppendFile(path: string, fs: AppendFs, tell: (why: string 
       }
     },
     async close() {
+      isOver = true;
       await flush();
       // The last chance: what was refused a moment ago may go through now.
       if (pending.length > 0) await flush();
@@ -104,16 +111,22 @@ export function createAppendFile(path: string, fs: AppendFs, tell: (why: string 
   };
 }
 
-/** The real disk: private folders and files, never through a link that somebody planted. */
+const opened = promisify(open);
+const written = promisify(write);
+
+/**
+ * The real disk: private folders and files, never through a link that somebody planted. The file is held by its number,
+ * because a handle that is forgotten ends the program when it is collected.
+ */
 export const diskAppendFs: AppendFs = {
   async open(path) {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const file = await openPrivate(path);
     return {
-      endsClean: await endsClean(file),
+      endsClean: endsClean(file),
       write: (text) => writeAll(file, Buffer.from(text)),
-      sync: () => file.datasync(),
-      close: () => file.close(),
+      sync: () => promisify(fdatasync)(file),
+      close: () => promisify(close)(file),
     };
   },
 };
@@ -121,26 +134,29 @@ export const diskAppendFs: AppendFs = {
 /** So much goes to the memory of the system in less time than another thread would take to begin. */
 const AT_ONCE_BYTES = 64 * 1024;
 
-async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
-  if (bytes.length > AT_ONCE_BYTES) return file.appendFile(bytes);
-  for (let at = 0; at < bytes.length; ) at += writeSync(file.fd, bytes, at);
+async function writeAll(file: number, bytes: Buffer): Promise<void> {
+  for (let at = 0; at < bytes.length; ) {
+    if (bytes.length <= AT_ONCE_BYTES) at += writeSync(file, bytes, at);
+    else at += (await written(file, bytes, at)).bytesWritten;
+  }
 }
 
 const APPENDING = constants.O_RDWR | constants.O_APPEND | constants.O_NOFOLLOW;
 
 /** What is there is appended to; what is not is made by us and nobody else. */
-async function openPrivate(path: string): Promise<FileHandle> {
+async function openPrivate(path: string): Promise<number> {
   try {
-    return await open(path, APPENDING);
+    return await opened(path, APPENDING, 0o600);
   } catch (thrown) {
     if (errnoOf(thrown) !== 'ENOENT') throw thrown;
-    return open(path, APPENDING | constants.O_CREAT | constants.O_EXCL, 0o600);
+    return opened(path, APPENDING | constants.O_CREAT | constants.O_EXCL, 0o600);
   }
 }
 
-async function endsClean(file: FileHandle): Promise<boolean> {
-  const { size } = await file.stat();
+function endsClean(file: number): boolean {
+  const { size } = fstatSync(file);
   if (size === 0) return true;
-  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, size - 1);
-  return buffer[0] === 0x0a;
+  const last = Buffer.alloc(1);
+  readSync(file, last, 0, 1, size - 1);
+  return last[0] === 0x0a;
 }
