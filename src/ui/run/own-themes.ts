@@ -51,12 +51,13 @@ export function createOwnThemes({ conversation, output, change, repaint }: Parts
       stop = undefined;
       output.setTheme(name);
       if (OURS.includes(name)) return;
+      // Watched before it is read: a change between the two would be missed.
+      stop = conversation.themes?.watch(() => void load().then(repaint, () => undefined)); // It is read again at its next change.
       const names = await load();
       if (!names.includes(name) && told === '') {
         say(`There is no theme "${name}". There are: ${[...OURS, ...names].join(', ')}.`);
       }
       repaint();
-      stop = conversation.themes?.watch(() => void load().then(repaint, () => undefined)); // It is read again at its next change.
     },
     close: () => stop?.(),
   };
