@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readDecisions } from '../context/decision-record.ts';
 import type { Decision } from '../context/decisions.ts';
 import type { AssistantBlock, Message, ToolResultBlock, UserMessage } from '../contracts/message.ts';
-import type { ModelFailure } from '../contracts/model.ts';
+import { FAILURE_KINDS, type ModelFailure } from '../contracts/model.ts';
 import type { SessionRecord } from '../contracts/session.ts';
 import type { KeptPrompt } from '../session/kept-state.ts';
 import type { RequestDigest } from '../session/request-digest.ts';
@@ -37,22 +37,7 @@ export type RecordedRun = {
 const tokens = z.number().default(0);
 const failure = z
   .object({
-    kind: z.enum([
-      'aborted',
-      'stalled',
-      'cut',
-      'overloaded',
-      'rate_limited',
-      'too_long',
-      'media_too_large',
-      'output_limit',
-      'auth',
-      'not_found',
-      'invalid',
-      'refused',
-      'server',
-      'network',
-    ]),
+    kind: z.enum(FAILURE_KINDS),
     message: z.string(),
     refusedPart: z.enum(['signature', 'image']).optional(),
   })

@@ -66,21 +66,25 @@ export type ModelFailure = {
   readonly refusedPart?: 'signature' | 'image';
 };
 
-export type FailureKind =
-  | 'aborted'
-  | 'stalled'
-  | 'cut'
-  | 'overloaded'
-  | 'rate_limited'
-  | 'too_long'
-  | 'media_too_large'
-  | 'output_limit'
-  | 'auth'
-  | 'not_found'
-  | 'invalid'
-  | 'refused'
-  | 'server'
-  | 'network';
+/** Every way in which a model fails to answer. */
+export const FAILURE_KINDS = [
+  'aborted',
+  'stalled',
+  'cut',
+  'overloaded',
+  'rate_limited',
+  'too_long',
+  'media_too_large',
+  'output_limit',
+  'auth',
+  'not_found',
+  'invalid',
+  'refused',
+  'server',
+  'network',
+] as const;
+
+export type FailureKind = (typeof FAILURE_KINDS)[number];
 
 /** What arrives while a reply streams. Blocks are numbered by `index` within the attempt. */
 export type ModelEvent =

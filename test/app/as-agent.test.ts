@@ -2,24 +2,11 @@ import { expect, test } from 'vitest';
 import { asAgent } from '../../src/app/as-agent.ts';
 import type { AgentKind } from '../../src/contracts/extension.ts';
 import type { PermissionMode } from '../../src/contracts/permission.ts';
+import { runOptions } from '../support/run-options.ts';
 
 function modeAs(source: AgentKind['source'], permissionMode: PermissionMode): string | undefined {
   const kind: AgentKind = { name: 'a', description: '', prompt: 'p', source, disallowedTools: [], permissionMode };
-  const role = asAgent(
-    {
-      cwd: '/',
-      face: 'print',
-      agent: 'a',
-      session: { kind: 'new' },
-      persistence: 'memory',
-      partialMessages: false,
-      addDirs: [],
-      mcpConfig: [],
-      mcpSources: 'all',
-      debug: 'off',
-    },
-    [kind],
-  );
+  const role = asAgent(runOptions({ face: 'print', agent: 'a' }), [kind]);
   return role.ok ? role.options.permissionMode : role.problem;
 }
 

@@ -2,20 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { chooseModel } from '../../src/app/choose-model.ts';
 import { readEnvironment } from '../../src/app/environment.ts';
 import { knobsOf } from '../../src/app/knobs.ts';
-import type { RunOptions } from '../../src/contracts/run-options.ts';
 import type { Settings } from '../../src/contracts/settings.ts';
+import { runOptions } from '../support/run-options.ts';
 
-const OPTIONS: RunOptions = {
-  cwd: '/project',
-  face: 'print',
-  session: { kind: 'new' },
-  persistence: 'memory',
-  partialMessages: false,
-  addDirs: [],
-  mcpConfig: [],
-  mcpSources: 'all',
-  debug: 'off',
-};
+const OPTIONS = runOptions({ face: 'print' });
 const KEY = { ANTHROPIC_API_KEY: 'k' };
 
 type Said = {

@@ -5,6 +5,7 @@ import { readEnvironment } from '../../src/app/environment.ts';
 import { firstRunQuestion, settleFirstRun } from '../../src/app/first-run.ts';
 import type { RunOptions } from '../../src/contracts/run-options.ts';
 import { bareEnvironment } from '../support/environment.ts';
+import { runOptions } from '../support/run-options.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 const NOW = { trust: 'no', model: { kind: 'as_found' }, takeOver: 'open', typed: '' } as const;
@@ -12,18 +13,7 @@ const NOW = { trust: 'no', model: { kind: 'as_found' }, takeOver: 'open', typed:
 test('a run without questions is agreed to once, by flag or by setting; a no asks as usual', async () => {
   await using project = await createTempProject();
   const places = readEnvironment({ ...bareEnvironment(project, 'http://127.0.0.1:9'), IS_SANDBOX: '1' });
-  const run = (more: Partial<RunOptions>): RunOptions => ({
-    cwd: project.dir,
-    face: 'screen',
-    session: { kind: 'new' },
-    persistence: 'memory',
-    partialMessages: false,
-    addDirs: [],
-    mcpConfig: [],
-    mcpSources: 'all',
-    debug: 'off',
-    ...more,
-  });
+  const run = (more: Partial<RunOptions>) => runOptions({ cwd: project.dir, face: 'screen', ...more });
   const flagged = run({ skipPermissions: 'now' });
   expect(await firstRunQuestion(run({}), places)).toBeUndefined();
   const question = await firstRunQuestion(flagged, places);

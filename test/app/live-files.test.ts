@@ -5,6 +5,7 @@ import { readEnvironment } from '../../src/app/environment.ts';
 import { folderTrust } from '../../src/app/folder-trust.ts';
 import { openLiveFiles } from '../../src/app/live-files.ts';
 import { bareEnvironment } from '../support/environment.ts';
+import { runOptions } from '../support/run-options.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 const FILE = '.claude/settings.json';
@@ -14,17 +15,7 @@ test('a folder nobody trusts may forbid more while a session runs, and takes bac
   await using project = await createTempProject({ [FILE]: JSON.stringify(first) });
   const environment = readEnvironment(bareEnvironment(project, 'http://127.0.0.1:9'));
   const files = await openLiveFiles({
-    given: {
-      cwd: project.dir,
-      face: 'host',
-      session: { kind: 'new' },
-      persistence: 'memory',
-      partialMessages: false,
-      addDirs: [],
-      mcpConfig: [],
-      mcpSources: 'all',
-      debug: 'off',
-    },
+    given: runOptions({ cwd: project.dir }),
     environment,
     cwd: project.dir,
     trust: await folderTrust(project.dir, environment, undefined),

@@ -11,6 +11,7 @@ import { picture } from '../checkpoints/disk-picture.ts';
 import { calls, hang, says, status, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, type Script, startApiServer } from '../support/api/server.ts';
 import { bareEnvironment } from '../support/environment.ts';
+import { runOptions } from '../support/run-options.ts';
 import { replayAll, storedFile, storedFiles } from '../support/stored-sessions.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -40,20 +41,14 @@ async function open(
   await server?.close();
   server = await startApiServer(script);
   const environment = readEnvironment({ ...bareEnvironment(project, server.url), IS_SANDBOX: '1', ...env });
-  const options: RunOptions = {
+  const asked = {
     cwd: project.dir,
     face: 'screen',
-    session: { kind: 'new' },
     persistence: 'disk',
-    partialMessages: false,
-    addDirs: [],
-    mcpConfig: [],
-    mcpSources: 'all',
-    debug: 'off',
     trust: 'this-run',
     skipPermissions: 'now',
-    ...more,
-  };
+  } as const;
+  const options = runOptions({ ...asked, ...more });
   const composed = await createConversation(options, environment);
   if (!composed.ok) throw new Error(composed.problem);
   opened.push(composed.conversation);

@@ -4,6 +4,7 @@ import type { Conversation } from '../../src/contracts/conversation.ts';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import type { RunOptions } from '../../src/contracts/run-options.ts';
 import { bareEnvironment } from './environment.ts';
+import { runOptions } from './run-options.ts';
 import type { TempProject } from './temp-project.ts';
 
 export type Composed = {
@@ -22,19 +23,7 @@ export async function composed(
   variables: Readonly<Record<string, string>> = {},
 ): Promise<Composed> {
   const made = await createConversation(
-    {
-      cwd: project.dir,
-      face: 'host',
-      session: { kind: 'new' },
-      persistence: 'disk',
-      partialMessages: false,
-      addDirs: [],
-      mcpConfig: [],
-      mcpSources: 'all',
-      debug: 'off',
-      trust: 'this-run',
-      ...options,
-    },
+    runOptions({ cwd: project.dir, persistence: 'disk', trust: 'this-run', ...options }),
     readEnvironment({ ...bareEnvironment(project, apiUrl), ...variables }),
   );
   if (!made.ok) throw new Error(made.problem);

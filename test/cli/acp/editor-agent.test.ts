@@ -4,19 +4,10 @@ import { createEditorAgent } from '../../../src/cli/acp/editor-agent.ts';
 import type { Conversation } from '../../../src/contracts/conversation.ts';
 import type { RunOptions } from '../../../src/contracts/run-options.ts';
 import { type FakeOptions, fakeConversation } from '../../support/fake-conversation.ts';
+import { runOptions } from '../../support/run-options.ts';
 import { calls, echoTool, fails, says } from '../../support/scripted.ts';
 
-const OPTIONS: RunOptions = {
-  cwd: '/elsewhere',
-  face: 'editor',
-  session: { kind: 'new' },
-  persistence: 'memory',
-  partialMessages: false,
-  addDirs: [],
-  mcpConfig: [],
-  mcpSources: 'all',
-  debug: 'off',
-};
+const OPTIONS = runOptions({ cwd: '/elsewhere', face: 'editor' });
 
 /** An editor and our agent, face to face, without a process between them. */
 async function editor(

@@ -7,18 +7,9 @@ import type { Conversation } from '../../../src/contracts/conversation.ts';
 import type { JsonObject, JsonValue } from '../../../src/contracts/json.ts';
 import type { RunOptions } from '../../../src/contracts/run-options.ts';
 import { createChannel } from '../../../src/lib/channel.ts';
+import { runOptions } from '../../support/run-options.ts';
 
-const OPTIONS: RunOptions = {
-  cwd: '/project',
-  face: 'host',
-  session: { kind: 'new' },
-  persistence: 'memory',
-  partialMessages: false,
-  addDirs: [],
-  mcpConfig: [],
-  mcpSources: 'all',
-  debug: 'off',
-};
+const OPTIONS = runOptions();
 
 /** A host at the other end of a conversation, without a process between them. */
 export function hostBench(conversation: Conversation, replay: 'replays' | 'plain' = 'plain') {
