@@ -1,5 +1,6 @@
 import { type SearchScope, SILENT, searchScopes } from './bash/search-scope.ts';
-import { baseName, type Reached, type WideReading } from './bash/wide.ts';
+import type { Reached, WideReading } from './bash/wide.ts';
+import { baseName } from './bash/words.ts';
 import { writtenWords } from './bash/write-words.ts';
 import { type DecisionContext, resolveIn } from './context.ts';
 import { expandGlob } from './folder-scan.ts';

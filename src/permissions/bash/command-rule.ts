@@ -1,8 +1,8 @@
 import { parse } from 'unbash';
 import type { Policy, Rule } from '../../contracts/permission.ts';
 import type { ShellPart } from './shell-part.ts';
-import { baseName, type Reached } from './wide.ts';
-import { readWord } from './words.ts';
+import type { Reached } from './wide.ts';
+import { baseName, readWord } from './words.ts';
 
 /** What `Bash(…)` says: words, and whether more may follow. */
 export type CommandPattern = { readonly words: readonly string[]; readonly open: 'exact' | 'prefix' };

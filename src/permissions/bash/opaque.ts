@@ -1,6 +1,6 @@
 import { type Command, forEachChild, type SyntaxNode } from 'unbash';
-import { baseName, type WideReading } from './wide.ts';
-import { readWord } from './words.ts';
+import type { WideReading } from './wide.ts';
+import { baseName, readWord } from './words.ts';
 
 const SHELL = /^(?:ba|z|k|mk|da|a|fi|c|tc|pw)?sh$/;
 const INTERPRETER =

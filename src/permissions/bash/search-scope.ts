@@ -1,4 +1,5 @@
-import { baseName, type Reached } from './wide.ts';
+import type { Reached } from './wide.ts';
+import { baseName } from './words.ts';
 import { writtenWords } from './write-words.ts';
 
 /** A folder some command goes through to the bottom, and what its options leave of it. */

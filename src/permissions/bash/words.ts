@@ -149,3 +149,8 @@ function readExpansion(text: string, { harmless, bound, quoted }: Known): ReadPa
 function unknown(word: Word, problem: string): Argument {
   return { text: word.value, kind: 'unknown', prefix: '', problem, home: 'none' };
 }
+
+/** A program without the folder it lies in. */
+export function baseName(word: string): string {
+  return word.replace(/^.*\//, '');
+}

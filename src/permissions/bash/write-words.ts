@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { baseName } from './wide.ts';
+import { baseName } from './words.ts';
 
 /** A word that names a file which would be made, changed or removed. */
 export type WrittenWord = { readonly word: string; readonly sure: 'certain' | 'possible' };
