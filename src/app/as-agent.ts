@@ -1,6 +1,6 @@
 import type { AgentKind } from '../contracts/extension.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
-import { nearest } from '../lib/nearest.ts';
+import { nearest } from '../lib/text/nearest.ts';
 import { stricterMode } from './tools-of-agent.ts';
 
 export type AsAgent =

@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Policy } from '../contracts/permission.ts';
 import { ToolFailure } from '../contracts/tool.ts';
-import { ifThere } from '../lib/errno.ts';
+import { ifThere } from '../lib/files/errno.ts';
 import { hardenedGitEnvironment } from '../permissions/bash/harden-git.ts';
 import { factsOf } from '../permissions/facts.ts';
 import { diskFs } from '../permissions/fs.ts';

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Settings } from '../contracts/settings.ts';
-import { ifThere } from '../lib/errno.ts';
-import { writePrivately } from '../lib/private-file.ts';
+import { ifThere } from '../lib/files/errno.ts';
+import { writePrivately } from '../lib/files/private-file.ts';
 import { pruneSessions } from '../session/store.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,5 +1,5 @@
 import type { ContextUsage } from '../contracts/conversation.ts';
-import { formatTokens } from '../lib/format.ts';
+import { formatTokens } from '../lib/text/format.ts';
 
 const COLUMNS = 10;
 const CELLS = COLUMNS * COLUMNS;

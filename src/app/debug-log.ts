@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { RunOptions } from '../contracts/run-options.ts';
 import { messageOf } from '../lib/errors.ts';
-import { withoutSecrets } from '../lib/secrets.ts';
+import { withoutSecrets } from '../lib/text/secrets.ts';
 
 /** What `--debug` writes: one line of JSON per event, with its time. */
 export type DebugLog = {

@@ -1,5 +1,5 @@
 import { access, constants } from 'node:fs/promises';
-import { bundledRipgrep } from '../lib/bundled-ripgrep.ts';
+import { bundledRipgrep } from '../lib/processes/bundled-ripgrep.ts';
 import type { DoctorParts } from './doctor.ts';
 import type { Environment } from './environment.ts';
 import { readSettings } from './read-settings.ts';

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { formatMoney, formatTokens } from '../lib/format.ts';
+import { formatMoney, formatTokens } from '../lib/text/format.ts';
 import { addUsage, sumUsage, totalCost, type UsageTotals } from '../model/pricing.ts';
 import { readTranscript } from '../session/read-records.ts';
 

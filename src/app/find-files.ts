@@ -1,4 +1,4 @@
-import { createRank } from '../lib/fuzzy.ts';
+import { createRank } from '../lib/text/fuzzy.ts';
 import type { Locator } from '../tools/search/locator.ts';
 
 const MAX_PATHS = 100_000;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { parse } from 'jsonc-parser';
 import { z } from 'zod';
 import type { TrustEffect } from '../contracts/trust.ts';
-import { ifThere } from '../lib/errno.ts';
-import { formatBytes } from '../lib/format.ts';
+import { ifThere } from '../lib/files/errno.ts';
+import { formatBytes } from '../lib/text/format.ts';
 import { textOf } from './read-settings.ts';
 
 const server = z.object({

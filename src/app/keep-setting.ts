@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { applyEdits, modify } from 'jsonc-parser';
 import type { JsonValue } from '../contracts/json.ts';
-import { ifThere } from '../lib/errno.ts';
-import { writePrivately } from '../lib/private-file.ts';
+import { ifThere } from '../lib/files/errno.ts';
+import { writePrivately } from '../lib/files/private-file.ts';
 
 /** Writes one of the user's own settings; every other byte of the file stays. `undefined` takes it away. */
 export async function keepSetting(ouroHome: string, key: string, value: JsonValue | undefined): Promise<void> {

@@ -1,4 +1,4 @@
-import { runFile } from '../lib/run-file.ts';
+import { runFile } from '../lib/processes/run-file.ts';
 
 const TIMEOUT_MS = 10_000;
 /** Keys of helpers are short-lived; this one is asked for anew after a while. */

@@ -5,7 +5,7 @@ import type { AgentEvent } from '../contracts/event.ts';
 import type { BoundaryMessage, Message } from '../contracts/message.ts';
 import type { Hooks } from '../hooks/create-hooks.ts';
 import { untilAborted } from '../lib/abort.ts';
-import { formatCount, formatTokens } from '../lib/format.ts';
+import { formatCount, formatTokens } from '../lib/text/format.ts';
 
 /** `/compact preview`: what would stay, and what would become a summary. */
 export function previewWords(preview: CompactPreview): string {

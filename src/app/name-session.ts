@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../contracts/event.ts';
-import { isReminder } from '../lib/is-reminder.ts';
+import { isReminder } from '../lib/text/is-reminder.ts';
 import type { Transcript } from '../session/transcript.ts';
 import type { LiveState } from './live-state.ts';
 import type { AskTitle } from './title-asker.ts';

@@ -1,4 +1,4 @@
-import { runFile } from '../lib/run-file.ts';
+import { runFile } from '../lib/processes/run-file.ts';
 import { hardenedGitEnvironment, hardenGit } from '../permissions/bash/harden-git.ts';
 
 const TIMEOUT_MS = 2_000;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Display } from '../contracts/display.ts';
 import type { ToolFacts } from '../contracts/permission.ts';
-import { decodeText } from '../lib/encoding.ts';
+import { decodeText } from '../lib/files/encoding.ts';
 import { applyEdit } from '../tools/edit/apply-edit.ts';
 import { readFileBytes } from '../tools/file-bytes.ts';
 import { exists } from '../tools/file-change.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { ControlPort } from '../contracts/host.ts';
-import { diffHunks } from '../lib/diff-hunks.ts';
+import { diffHunks } from '../lib/text/diff-hunks.ts';
 import type { WiredCheckpoints } from './wire-checkpoints.ts';
 
 /** What going back to a message would change on disk, in files and lines. */

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { RunOptions } from '../contracts/run-options.ts';
 import type { LoadedSettings, SettingsLayer } from '../contracts/settings.ts';
-import { readRegular } from '../lib/read-regular.ts';
+import { readRegular } from '../lib/files/read-regular.ts';
 import { loadSettings } from '../settings/load.ts';
 import type { Environment } from './environment.ts';
 import { ownGit } from './own-git.ts';

@@ -2,7 +2,7 @@ import { expandCommand } from '../commands/expand-command.ts';
 import type { CommandInfo, CommandOutcome } from '../contracts/command.ts';
 import type { CustomCommand } from '../contracts/extension.ts';
 import { messageOf } from '../lib/errors.ts';
-import { nearest } from '../lib/nearest.ts';
+import { nearest } from '../lib/text/nearest.ts';
 import type { BuiltinCommand } from './commands/builtin-command.ts';
 import { CHANGE_COMMANDS } from './commands/change-commands.ts';
 import { FACE_COMMANDS } from './commands/face-commands.ts';

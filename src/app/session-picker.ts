@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import type { SessionChoiceInfo, SessionScope, StoredSessionsPort } from '../contracts/conversation.ts';
-import { formatAge, formatBytes } from '../lib/format.ts';
+import { formatAge, formatBytes } from '../lib/text/format.ts';
 import { readRecords } from '../session/read-records.ts';
 import { type StoryItem, storyOf } from '../session/story.ts';
 import type { Environment } from './environment.ts';

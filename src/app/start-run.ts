@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { RUN_MARKER } from '../lib/process-tree.ts';
+import { RUN_MARKER } from '../lib/processes/process-tree.ts';
 import type { Claim } from '../session/claim.ts';
 import { openRunLedger, reapDeadRuns } from '../session/run-ledger.ts';
 import type { Transcript } from '../session/transcript.ts';

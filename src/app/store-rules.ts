@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { applyEdits, modify, parse } from 'jsonc-parser';
 import { z } from 'zod';
 import type { RuleBehavior } from '../contracts/permission.ts';
-import { ifThere } from '../lib/errno.ts';
-import { writePrivately } from '../lib/private-file.ts';
+import { ifThere } from '../lib/files/errno.ts';
+import { writePrivately } from '../lib/files/private-file.ts';
 
 /** What becomes of the lists of one settings file. */
 export type ListChange = {

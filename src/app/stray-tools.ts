@@ -1,4 +1,4 @@
-import { nearest } from '../lib/nearest.ts';
+import { nearest } from '../lib/text/nearest.ts';
 import { KNOWN_TOOLS } from '../permissions/facts.ts';
 
 /** A sentence for each name that no tool has. Tools of MCP servers are only known once those are connected. */

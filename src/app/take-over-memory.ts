@@ -1,7 +1,7 @@
 import { mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname, extname, join, relative, resolve } from 'node:path';
-import { ifThere } from '../lib/errno.ts';
-import { writePrivately } from '../lib/private-file.ts';
+import { ifThere } from '../lib/files/errno.ts';
+import { writePrivately } from '../lib/files/private-file.ts';
 import { parseMemory } from '../prompt/memory-parse.ts';
 import { isInside } from '../prompt/memory-read.ts';
 

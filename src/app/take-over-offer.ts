@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TakeOverOffer } from '../contracts/first-run.ts';
-import { writePrivately } from '../lib/private-file.ts';
+import { writePrivately } from '../lib/files/private-file.ts';
 import type { Environment } from './environment.ts';
 
 type Places = Pick<Environment, 'home' | 'ouroHome'>;

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { ApprovedSource } from '../contracts/trust.ts';
-import { writePrivately } from '../lib/private-file.ts';
+import { writePrivately } from '../lib/files/private-file.ts';
 
 const approval = z.object({
   project: z.string().optional(),

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { applyEdits, modify } from 'jsonc-parser';
 import type { Attempt } from '../contracts/host.ts';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
-import { ifThere } from '../lib/errno.ts';
 import { messageOf } from '../lib/errors.ts';
-import { writePrivately } from '../lib/private-file.ts';
+import { ifThere } from '../lib/files/errno.ts';
+import { writePrivately } from '../lib/files/private-file.ts';
 import { readLayer } from '../settings/read-layer.ts';
 
 /** What a host may write into a file: tastes, nothing that decides what may run. */

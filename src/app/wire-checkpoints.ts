@@ -4,7 +4,7 @@ import type { AgentEvent } from '../contracts/event.ts';
 import type { CheckpointEntry } from '../contracts/session.ts';
 import type { CallContext, PreparedCall, Tool, ToolOutcome } from '../contracts/tool.ts';
 import { messageOf } from '../lib/errors.ts';
-import { isReminder } from '../lib/is-reminder.ts';
+import { isReminder } from '../lib/text/is-reminder.ts';
 import { onlyLooks } from '../permissions/bash/only-looks.ts';
 import type { Transcript } from '../session/transcript.ts';
 import type { Environment } from './environment.ts';

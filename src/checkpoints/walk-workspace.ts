@@ -1,6 +1,6 @@
 import { type Dirent, lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { formatBytes } from '../lib/format.ts';
+import { formatBytes } from '../lib/text/format.ts';
 import { type IgnoredFolders, ignoredFolders } from './ignored-folders.ts';
 
 /** One thing in the workspace, by what tells a changed one from an unchanged one. */

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { nearest } from '../lib/nearest.ts';
+import { nearest } from '../lib/text/nearest.ts';
 import { type FlagValues, jsonObjectOf } from './flag-values.ts';
 import { UsageError } from './usage-error.ts';
 

@@ -1,4 +1,4 @@
-import { nearest } from '../lib/nearest.ts';
+import { nearest } from '../lib/text/nearest.ts';
 import type { Io } from './io.ts';
 import { loadCommand } from './load-command.ts';
 import type { Shutdown } from './shutdown.ts';

@@ -1,8 +1,8 @@
 import { fstatSync } from 'node:fs';
 import type { Environment } from '../app/environment.ts';
-import { errnoOf } from '../lib/errno.ts';
 import { messageOf } from '../lib/errors.ts';
-import { sanitize } from '../lib/sanitize.ts';
+import { errnoOf } from '../lib/files/errno.ts';
+import { sanitize } from '../lib/text/sanitize.ts';
 
 /** The process as the command line sees it. Tests bring their own. */
 export type Io = {

@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { nearest } from '../lib/nearest.ts';
+import { nearest } from '../lib/text/nearest.ts';
 import { FLAGS, type Flag, partsOf } from './options.ts';
 import { UsageError } from './usage-error.ts';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { sanitize } from '../lib/sanitize.ts';
+import { sanitize } from '../lib/text/sanitize.ts';
 import type { Invocation } from './invocation.ts';
 import type { Io } from './io.ts';
 import { printOnce } from './print.ts';

@@ -1,6 +1,6 @@
 import { readEnvironment, startDirectory } from '../app/environment.ts';
-import { errnoOf } from '../lib/errno.ts';
 import { messageOf } from '../lib/errors.ts';
+import { errnoOf } from '../lib/files/errno.ts';
 import type { Invocation } from './invocation.ts';
 import { type Io, processIo } from './io.ts';
 import { createShutdown, realProcess, type Shutdown } from './shutdown.ts';

@@ -1,6 +1,6 @@
 import type { CustomCommand, ExtensionProblem, ExtensionSource, Loaded } from '../contracts/extension.ts';
-import { listFact, readFrontMatter, textFact } from '../lib/front-matter.ts';
-import { markdownFiles } from '../lib/markdown-files.ts';
+import { markdownFiles } from '../lib/files/markdown-files.ts';
+import { listFact, readFrontMatter, textFact } from '../lib/text/front-matter.ts';
 
 /** Folders that hold commands, the strongest first. */
 export type CommandFolder = { readonly folder: string; readonly source: ExtensionSource };

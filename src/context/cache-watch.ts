@@ -1,6 +1,6 @@
 import type { Usage } from '../contracts/message.ts';
 import type { ModelPrice, ModelRequest } from '../contracts/model.ts';
-import { formatCount, formatMoney, formatTokens } from '../lib/format.ts';
+import { formatCount, formatMoney, formatTokens } from '../lib/text/format.ts';
 import { firstDifference, type Place } from './request-diff.ts';
 import { sum, textTokens } from './tokens.ts';
 

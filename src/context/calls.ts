@@ -1,6 +1,6 @@
 import { isJsonObject } from '../contracts/json.ts';
 import type { Message, ToolResultBlock, ToolUseBlock } from '../contracts/message.ts';
-import { formatBytes, formatCount } from '../lib/format.ts';
+import { formatBytes, formatCount } from '../lib/text/format.ts';
 
 /** What a call was, in a few words: `Read src/a.ts`, `Bash npm test`. */
 export function describeCall(call: Pick<ToolUseBlock, 'name' | 'input'>): string {

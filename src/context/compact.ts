@@ -1,6 +1,6 @@
 import type { BoundaryMessage, Message } from '../contracts/message.ts';
 import type { CompactionResult } from '../contracts/query.ts';
-import { formatTokens } from '../lib/format.ts';
+import { formatTokens } from '../lib/text/format.ts';
 import type { Decision } from './decisions.ts';
 import { type Kept, splitKept } from './kept.ts';
 import { type ShrinkParts, type Shrunk, shrinkResults } from './shrink.ts';

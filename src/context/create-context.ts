@@ -1,7 +1,7 @@
 import type { Message } from '../contracts/message.ts';
 import type { ModelInfo } from '../contracts/model.ts';
 import type { CompactionResult, ContextPort } from '../contracts/query.ts';
-import { formatTokens } from '../lib/format.ts';
+import { formatTokens } from '../lib/text/format.ts';
 import { fileOf } from './calls.ts';
 import { type CompactOrder, compactView, type Summarize } from './compact.ts';
 import { createDecisions, type Decision, type Decisions } from './decisions.ts';

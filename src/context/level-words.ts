@@ -1,4 +1,4 @@
-import { formatCount, formatTokens } from '../lib/format.ts';
+import { formatCount, formatTokens } from '../lib/text/format.ts';
 import type { LevelRun } from './pipeline.ts';
 
 /** What a level did, for `/timeline`, and as the cause of a cache that had to be written anew. */

@@ -1,5 +1,5 @@
 import type { Message, ToolResultBlock, ToolUseBlock } from '../contracts/message.ts';
-import { formatBytes } from '../lib/format.ts';
+import { formatBytes } from '../lib/text/format.ts';
 import { describeCall, describeSize, resultsIn, textOf } from './calls.ts';
 import type { ResultDecision } from './decisions.ts';
 

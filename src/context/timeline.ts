@@ -2,7 +2,7 @@ import type { AgentEvent } from '../contracts/event.ts';
 import type { Usage } from '../contracts/message.ts';
 import type { ModelFailure } from '../contracts/model.ts';
 import type { ContinueReason } from '../contracts/terminal.ts';
-import { formatDuration, formatMoney, formatTokens } from '../lib/format.ts';
+import { formatDuration, formatMoney, formatTokens } from '../lib/text/format.ts';
 
 /** One turn as `/timeline` shows it. */
 export type TimelineRow = {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../contracts/json.ts';
 import type { BeforeCall } from '../contracts/query.ts';
-import { truncateEnd } from '../lib/truncate.ts';
+import { truncateEnd } from '../lib/text/truncate.ts';
 
 /** So much of an input is told again. */
 const MOST_TOLD = 4000;

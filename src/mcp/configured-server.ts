@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { HostMcpServer } from '../contracts/host.ts';
-import { withoutSecrets } from '../lib/secrets.ts';
+import { withoutSecrets } from '../lib/text/secrets.ts';
 
 /** Where a server was configured, the strongest first. */
 export type ServerScope = 'managed' | 'flag' | 'local' | 'project' | 'user' | 'host';

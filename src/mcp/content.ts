@@ -3,7 +3,7 @@ import type { JsonObject } from '../contracts/json.ts';
 import type { ResultBlock } from '../contracts/message.ts';
 import type { ToolOutcome } from '../contracts/tool.ts';
 import { asJson } from '../lib/as-json.ts';
-import { formatBytes } from '../lib/format.ts';
+import { formatBytes } from '../lib/text/format.ts';
 import { cleanLine, untrustedText } from './clean-text.ts';
 
 type ResourceContents = ReadResourceResult['contents'][number];

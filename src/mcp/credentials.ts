@@ -7,8 +7,8 @@ import {
   OAuthTokensSchema,
 } from '@modelcontextprotocol/sdk/shared/auth.js';
 import { z } from 'zod';
-import { ifThere } from '../lib/errno.ts';
-import { writePrivately } from '../lib/private-file.ts';
+import { ifThere } from '../lib/files/errno.ts';
+import { writePrivately } from '../lib/files/private-file.ts';
 
 /** What a login leaves: who we are to the server, and what it gave us. */
 export type Credentials = {

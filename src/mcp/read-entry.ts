@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nearest } from '../lib/nearest.ts';
+import { nearest } from '../lib/text/nearest.ts';
 import type { Launch } from './configured-server.ts';
 
 const text = z.string();

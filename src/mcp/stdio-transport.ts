@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
-import { errnoOf } from '../lib/errno.ts';
 import { messageOf } from '../lib/errors.ts';
-import { startTimeOf } from '../lib/process-facts.ts';
-import { endTree, MARKER } from '../lib/process-tree.ts';
+import { errnoOf } from '../lib/files/errno.ts';
+import { startTimeOf } from '../lib/processes/process-facts.ts';
+import { endTree, MARKER } from '../lib/processes/process-tree.ts';
 import { cleanText } from './clean-text.ts';
 import type { Launch } from './configured-server.ts';
 import type { ServerLedger } from './mcp-parts.ts';

@@ -1,5 +1,5 @@
 import type { FailureKind, ModelFailure } from '../contracts/model.ts';
-import { withoutSecrets } from '../lib/secrets.ts';
+import { withoutSecrets } from '../lib/text/secrets.ts';
 import { objectOf, parseJson, textOf } from './wire-json.ts';
 
 /** What a provider answered instead of a reply. */

@@ -1,6 +1,6 @@
 import type { ExtensionProblem, ExtensionSource, Loaded, OutputStyle } from '../contracts/extension.ts';
-import { readFrontMatter, textFact } from '../lib/front-matter.ts';
-import { markdownFiles } from '../lib/markdown-files.ts';
+import { markdownFiles } from '../lib/files/markdown-files.ts';
+import { readFrontMatter, textFact } from '../lib/text/front-matter.ts';
 
 const BUILT_IN: readonly OutputStyle[] = [
   { name: 'default', description: 'brief and plain', text: '', source: 'builtin' },

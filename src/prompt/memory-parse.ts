@@ -1,4 +1,4 @@
-import { readHead } from '../lib/front-matter.ts';
+import { readHead } from '../lib/text/front-matter.ts';
 
 /** A memory file taken apart. */
 export type ParsedMemory = {

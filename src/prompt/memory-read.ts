@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { open, realpath } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
-import { errnoOf } from '../lib/errno.ts';
-import { formatBytes } from '../lib/format.ts';
+import { errnoOf } from '../lib/files/errno.ts';
+import { formatBytes } from '../lib/text/format.ts';
 
 /** A memory file's text, or why it is not used. `undefined` when there is no such file. */
 export type MemoryRead =

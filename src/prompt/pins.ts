@@ -1,6 +1,6 @@
 import { appendFile, mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ifThere } from '../lib/errno.ts';
+import { ifThere } from '../lib/files/errno.ts';
 
 /** Where a line typed with `#` may be kept. */
 export type PinTarget = { readonly label: string; readonly path: string };

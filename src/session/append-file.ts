@@ -2,8 +2,8 @@ import { close, constants, fdatasync, fstatSync, open, readSync, write, writeSyn
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { errnoOf } from '../lib/errno.ts';
 import { messageOf } from '../lib/errors.ts';
+import { errnoOf } from '../lib/files/errno.ts';
 
 /** The little of a file system that appending needs; tests put a failing one here. */
 export type AppendFs = {

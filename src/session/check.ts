@@ -1,5 +1,5 @@
 import { copyFile, readFile } from 'node:fs/promises';
-import { writeAtomically } from '../lib/atomic-write.ts';
+import { writeAtomically } from '../lib/files/atomic-write.ts';
 import { claimedBy } from './claim.ts';
 import { readRecords } from './read-records.ts';
 import { rebuild } from './rebuild.ts';

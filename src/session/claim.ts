@@ -1,4 +1,4 @@
-import { type LockHolder, type LockTry, lockHolder, takeLock } from '../lib/file-lock.ts';
+import { type LockHolder, type LockTry, lockHolder, takeLock } from '../lib/files/file-lock.ts';
 
 /** Two writers would tear a session apart: whoever comes second works on a copy of it. */
 export type Claim = { readonly release: () => Promise<void> };

@@ -2,8 +2,8 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Draft, DraftPort } from '../contracts/conversation.ts';
-import { isAlive } from '../lib/file-lock.ts';
-import { startTimeOf } from '../lib/process-facts.ts';
+import { isAlive } from '../lib/files/file-lock.ts';
+import { startTimeOf } from '../lib/processes/process-facts.ts';
 
 const stored = z.object({
   pid: z.number(),

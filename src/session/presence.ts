@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { lockHolder, takeLock } from '../lib/file-lock.ts';
+import { lockHolder, takeLock } from '../lib/files/file-lock.ts';
 
 /** A process that is in a folder, from its start on: long before it has a session there. */
 export type Presence = {

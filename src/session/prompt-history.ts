@@ -2,7 +2,7 @@ import { appendFile, mkdir, open, readFile, rename, writeFile } from 'node:fs/pr
 import { dirname } from 'node:path';
 import type { HistoryPort } from '../contracts/conversation.ts';
 import { isJsonObject, type JsonObject } from '../contracts/json.ts';
-import { withoutSecrets } from '../lib/secrets.ts';
+import { withoutSecrets } from '../lib/text/secrets.ts';
 
 /** How much of the file is looked at, and at which size its older half goes. */
 const READ_BYTES = 2_000_000;

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import type { SessionRecord } from '../contracts/session.ts';
-import { eachLine, lastPlaceOf } from '../lib/jsonl.ts';
+import { eachLine, lastPlaceOf } from '../lib/files/jsonl.ts';
 
 /** What a file held: its records in order, and how many lines could not be read or were saved from damage. */
 export type ReadRecords = {

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../contracts/json.ts';
-import { withoutSecrets } from '../lib/secrets.ts';
+import { withoutSecrets } from '../lib/text/secrets.ts';
 
 /** What nobody who reads a bug report needs to know about its writer. */
 export type Private = { readonly home: string; readonly user: string };

@@ -1,8 +1,8 @@
 import { appendFileSync, mkdirSync, unlinkSync, writeFileSync } from 'node:fs';
 import { readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isAlive } from '../lib/file-lock.ts';
-import { endRun, type Leftover, reapLeftovers, startTimeOf } from '../lib/process-tree.ts';
+import { isAlive } from '../lib/files/file-lock.ts';
+import { endRun, type Leftover, reapLeftovers, startTimeOf } from '../lib/processes/process-tree.ts';
 
 /** What one run of ouro starts, kept where the next start finds it when this one had no time to clean up. */
 export type RunLedger = {

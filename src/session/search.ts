@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import type { SessionRecord } from '../contracts/session.ts';
-import { eachLine } from '../lib/jsonl.ts';
+import { eachLine } from '../lib/files/jsonl.ts';
 import { readRecords } from './read-records.ts';
 import type { SessionSummary } from './summary.ts';
 

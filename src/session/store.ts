@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { copyFile, cp, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errnoOf } from '../lib/errno.ts';
+import { errnoOf } from '../lib/files/errno.ts';
 import { createAppendFile, diskAppendFs } from './append-file.ts';
 import { claimedBy, lockPath } from './claim.ts';
 import { projectDir, sessionFolder, transcriptPath } from './paths.ts';

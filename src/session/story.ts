@@ -1,7 +1,7 @@
 import type { JsonValue } from '../contracts/json.ts';
 import type { ToolResultBlock, UserMessage } from '../contracts/message.ts';
 import type { SessionRecord } from '../contracts/session.ts';
-import { isReminder } from '../lib/is-reminder.ts';
+import { isReminder } from '../lib/text/is-reminder.ts';
 
 /** A session as people read it: everything that was said, in order, compacted or not. */
 export type StoryItem =

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { SessionRecord } from '../contracts/session.ts';
-import { isReminder } from '../lib/is-reminder.ts';
+import { isReminder } from '../lib/text/is-reminder.ts';
 import { readRecords } from './read-records.ts';
 
 /** One stored session, as pickers and lists show it. */

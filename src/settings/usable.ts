@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Settings } from '../contracts/settings.ts';
-import { nearest } from '../lib/nearest.ts';
+import { nearest } from '../lib/text/nearest.ts';
 import { settingsSchema } from './schema.ts';
 
 type Path = readonly (string | number)[];

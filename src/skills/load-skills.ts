@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExtensionProblem, ExtensionSource, Loaded, Skill } from '../contracts/extension.ts';
-import { listFact, readFrontMatter, textFact } from '../lib/front-matter.ts';
-import { readRegular } from '../lib/read-regular.ts';
+import { readRegular } from '../lib/files/read-regular.ts';
+import { listFact, readFrontMatter, textFact } from '../lib/text/front-matter.ts';
 
 /** Skills of all folders (`<folder>/<name>/SKILL.md`), the strongest first. */
 export async function loadSkills(

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { AgentKind, ExtensionProblem, ExtensionSource, Loaded } from '../contracts/extension.ts';
 import type { JsonValue } from '../contracts/json.ts';
-import { type FrontMatter, listFact, readFrontMatter, textFact } from '../lib/front-matter.ts';
-import { markdownFiles } from '../lib/markdown-files.ts';
+import { markdownFiles } from '../lib/files/markdown-files.ts';
+import { type FrontMatter, listFact, readFrontMatter, textFact } from '../lib/text/front-matter.ts';
 import { BUILT_IN_AGENTS } from './built-in-agents.ts';
 
 const MODES = ['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'] as const;

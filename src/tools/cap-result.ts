@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ResultBlock, TextBlock } from '../contracts/message.ts';
 import type { QueryDeps } from '../contracts/query.ts';
 import { messageOf } from '../lib/errors.ts';
-import { formatCount } from '../lib/format.ts';
+import { formatCount } from '../lib/text/format.ts';
 
 const PREVIEW_CHARS = 12_000;
 

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import { ToolFailure } from '../contracts/tool.ts';
-import { errnoOf } from '../lib/errno.ts';
 import { messageOf } from '../lib/errors.ts';
-import { formatBytes } from '../lib/format.ts';
+import { errnoOf } from '../lib/files/errno.ts';
+import { formatBytes } from '../lib/text/format.ts';
 
 /** A file's content and what identifies this state of it. */
 export type FileBytes = {

@@ -1,9 +1,9 @@
 import { access, constants, mkdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ToolFailure } from '../contracts/tool.ts';
-import { type WriteFs, WriteRefused, writeAtomically } from '../lib/atomic-write.ts';
-import { errnoOf, ifThere } from '../lib/errno.ts';
 import { messageOf } from '../lib/errors.ts';
+import { type WriteFs, WriteRefused, writeAtomically } from '../lib/files/atomic-write.ts';
+import { errnoOf, ifThere } from '../lib/files/errno.ts';
 import { type FileBytes, hashOf, readFileBytes } from './file-bytes.ts';
 import type { ReadState } from './read-state.ts';
 

@@ -15,7 +15,7 @@ const MAX_ORIGINAL_CHARS = 512 * 1024;
 /** The difference between a file's old and new text. */
 export async function showChange(file: string, before: string | undefined, after: string): Promise<ShownChange> {
   // Loaded with the first change, not at start.
-  const { diffHunks } = await import('../lib/diff-hunks.ts');
+  const { diffHunks } = await import('../lib/text/diff-hunks.ts');
   const patch = diffHunks(before ?? '', after);
   const hunks = patch.map((hunk): DiffHunk => ({ ...hunk, lines: hunk.lines.map(toLine) }));
   const all = hunks.flatMap((hunk) => hunk.lines);

@@ -1,7 +1,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
-import { ifThere } from '../lib/errno.ts';
+import { ifThere } from '../lib/files/errno.ts';
 import { hashOf } from './file-bytes.ts';
 
 const seenFile = z.object({

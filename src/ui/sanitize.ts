@@ -1,4 +1,4 @@
-import { sanitize as cleaned } from '../lib/sanitize.ts';
+import { sanitize as cleaned } from '../lib/text/sanitize.ts';
 
 const SUSPICIOUS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 const DIRECTIONS = /[\u202a-\u202e\u2066-\u2069]/g;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { MARKER } from '../../src/lib/process-tree.ts';
+import { MARKER } from '../../src/lib/processes/process-tree.ts';
 import { callTool } from '../support/call-tool.ts';
 import { expectNoneLeft, processesMarked } from '../support/processes.ts';
 import { createTempProject } from '../support/temp-project.ts';

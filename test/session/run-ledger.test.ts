@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { MARKER, RUN_MARKER, startTimeOf } from '../../src/lib/process-tree.ts';
+import { MARKER, RUN_MARKER, startTimeOf } from '../../src/lib/processes/process-tree.ts';
 import { openRunLedger, reapDeadRuns } from '../../src/session/run-ledger.ts';
 import { killMarked, processesMarked } from '../support/processes.ts';
 

@@ -1,4 +1,4 @@
-import { formatDuration, formatMoney, formatTokens } from '../../lib/format.ts';
+import { formatDuration, formatMoney, formatTokens } from '../../lib/text/format.ts';
 import { explain } from '../../settings/merge.ts';
 import { renderContextUsage } from '../context-usage.ts';
 import type { ConversationParts } from '../conversation-parts.ts';

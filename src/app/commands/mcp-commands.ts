@@ -1,4 +1,4 @@
-import { formatCount } from '../../lib/format.ts';
+import { formatCount } from '../../lib/text/format.ts';
 import { launchWords } from '../../mcp/configured-server.ts';
 import { readMcp } from '../read-mcp.ts';
 import { type BuiltinCommand, done, failed, plain } from './builtin-command.ts';

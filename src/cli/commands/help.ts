@@ -1,4 +1,4 @@
-import { nearest } from '../../lib/nearest.ts';
+import { nearest } from '../../lib/text/nearest.ts';
 import type { CommandRequest } from '../command-request.ts';
 import { allFlagsText, helpText } from '../help.ts';
 import { UsageError } from '../usage-error.ts';

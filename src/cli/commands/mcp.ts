@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { z } from 'zod';
 import { launchWords, type Managed, MCP_SCOPES, manageMcp } from '../../app/manage-mcp.ts';
-import { sanitize } from '../../lib/sanitize.ts';
+import { sanitize } from '../../lib/text/sanitize.ts';
 import type { CommandRequest } from '../command-request.ts';
 import type { Io } from '../io.ts';
 import { UsageError } from '../usage-error.ts';

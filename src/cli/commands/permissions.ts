@@ -4,7 +4,7 @@ import { explainCall, explainLine, lintPolicy } from '../../app/explain-call.ts'
 import { type ExplainWish, explainPolicy } from '../../app/explain-policy.ts';
 import { isMode, MODES } from '../../app/first-mode.ts';
 import type { Policy } from '../../contracts/permission.ts';
-import { sanitize } from '../../lib/sanitize.ts';
+import { sanitize } from '../../lib/text/sanitize.ts';
 import type { CommandRequest } from '../command-request.ts';
 import { readLines } from '../control/read-lines.ts';
 import type { Io } from '../io.ts';

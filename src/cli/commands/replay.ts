@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { fileAt, openArchive } from '../../app/session-archive.ts';
-import { formatCount } from '../../lib/format.ts';
-import { sanitize } from '../../lib/sanitize.ts';
+import { formatCount } from '../../lib/text/format.ts';
+import { sanitize } from '../../lib/text/sanitize.ts';
 import type { CommandRequest } from '../command-request.ts';
 import { UsageError } from '../usage-error.ts';
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { explainSettings, settingsSchemaText } from '../../app/explain-settings.ts';
 import { settleOffer } from '../../app/take-over.ts';
-import { sanitize } from '../../lib/sanitize.ts';
+import { sanitize } from '../../lib/text/sanitize.ts';
 import type { CommandRequest } from '../command-request.ts';
 import { UsageError } from '../usage-error.ts';
 

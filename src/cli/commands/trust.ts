@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { trustFolder, trustList, trustRevoke, trustShow } from '../../app/trust-commands.ts';
-import { sanitize } from '../../lib/sanitize.ts';
+import { sanitize } from '../../lib/text/sanitize.ts';
 import type { CommandRequest } from '../command-request.ts';
 import { UsageError } from '../usage-error.ts';
 

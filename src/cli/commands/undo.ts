@@ -1,9 +1,9 @@
 import { relative } from 'node:path';
 import { openArchive } from '../../app/session-archive.ts';
 import { openUndo, type UndoDesk, type Undone } from '../../app/undo-changes.ts';
-import { formatCount } from '../../lib/format.ts';
-import { sanitize } from '../../lib/sanitize.ts';
-import { truncateEnd } from '../../lib/truncate.ts';
+import { formatCount } from '../../lib/text/format.ts';
+import { sanitize } from '../../lib/text/sanitize.ts';
+import { truncateEnd } from '../../lib/text/truncate.ts';
 import type { CommandRequest } from '../command-request.ts';
 import type { Io } from '../io.ts';
 

@@ -1,8 +1,8 @@
 import type { SessionArchive, SessionSummary } from '../../app/session-archive.ts';
-import { formatAge, formatBytes } from '../../lib/format.ts';
-import { sanitize } from '../../lib/sanitize.ts';
-import { padWidth } from '../../lib/text-width.ts';
-import { truncateEnd } from '../../lib/truncate.ts';
+import { formatAge, formatBytes } from '../../lib/text/format.ts';
+import { sanitize } from '../../lib/text/sanitize.ts';
+import { padWidth } from '../../lib/text/text-width.ts';
+import { truncateEnd } from '../../lib/text/truncate.ts';
 
 const ID_CHARS = 8;
 const MIN_TITLE = 20;

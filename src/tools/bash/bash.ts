@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { z } from 'zod';
 import { type CallContext, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
-import { formatDuration } from '../../lib/format.ts';
+import { formatDuration } from '../../lib/text/format.ts';
 import { buildTool } from '../build-tool.ts';
 import { endOf, firstLine, type Shells } from '../shells.ts';
 import { BASH_PROMPT } from './prompt.ts';

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { createOutputBuffer, type OutputBuffer, type OutputLimits } from '../../lib/output-buffer.ts';
-import { startTimeOf } from '../../lib/process-facts.ts';
-import { endTree, leftOf } from '../../lib/process-tree.ts';
+import { createOutputBuffer, type OutputBuffer, type OutputLimits } from '../../lib/files/output-buffer.ts';
+import { startTimeOf } from '../../lib/processes/process-facts.ts';
+import { endTree, leftOf } from '../../lib/processes/process-tree.ts';
 
 /** What is kept of a started group, so that the next start can end what a crash left behind. */
 export type ChildFacts = {

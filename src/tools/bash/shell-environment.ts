@@ -1,4 +1,4 @@
-import { MARKER } from '../../lib/process-tree.ts';
+import { MARKER } from '../../lib/processes/process-tree.ts';
 
 /** What changes how bash reads a command, or what tells it to read somebody's file first. */
 const SHELL_TRAPS = [

@@ -1,4 +1,4 @@
-import type { LineEnding } from '../../lib/encoding-lines.ts';
+import type { LineEnding } from '../../lib/files/encoding-lines.ts';
 
 const MAX_CELLS = 1_000_000;
 

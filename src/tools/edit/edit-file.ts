@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../contracts/json.ts';
 import { ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
-import { decodeText, encodeText } from '../../lib/encoding.ts';
-import { formatCount } from '../../lib/format.ts';
+import { decodeText, encodeText } from '../../lib/files/encoding.ts';
+import { formatCount } from '../../lib/text/format.ts';
 import { type ChangeParts, changeFile, exists, readForChange } from '../file-change.ts';
 import { originalForHosts, showChange } from '../file-diff.ts';
 import { applyEdit, type TextEdit } from './apply-edit.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Tool, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
-import { formatCount } from '../../lib/format.ts';
+import { formatCount } from '../../lib/text/format.ts';
 import { buildTool } from '../build-tool.ts';
 import { repairArguments } from '../file-arguments.ts';
 import { compileGlob } from '../search/glob-pattern.ts';

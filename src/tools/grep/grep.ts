@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Tool, ToolOutcome } from '../../contracts/tool.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
-import { formatCount } from '../../lib/format.ts';
+import { formatCount } from '../../lib/text/format.ts';
 import { buildTool } from '../build-tool.ts';
 import { repairArguments } from '../file-arguments.ts';
 import type { SearchParts } from '../glob/glob.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { type Tool, ToolFailure } from '../../contracts/tool.ts';
-import { decodeText, encodeText } from '../../lib/encoding.ts';
+import { decodeText, encodeText } from '../../lib/files/encoding.ts';
 import { buildTool } from '../build-tool.ts';
 import { type ChangeParts, changeFile, readForChange } from '../file-change.ts';
 import { originalForHosts, showChange } from '../file-diff.ts';

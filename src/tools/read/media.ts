@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
-import { formatBytes } from '../../lib/format.ts';
+import { formatBytes } from '../../lib/text/format.ts';
 import type { ImageFacts } from './image-facts.ts';
 import { shrinkImage } from './shrink-image.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Tool, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
-import { decodeText } from '../../lib/encoding.ts';
-import { formatBytes } from '../../lib/format.ts';
+import { decodeText } from '../../lib/files/encoding.ts';
+import { formatBytes } from '../../lib/text/format.ts';
 import { buildTool } from '../build-tool.ts';
 import { repairArguments } from '../file-arguments.ts';
 import { type FileBytes, readFileBytes } from '../file-bytes.ts';

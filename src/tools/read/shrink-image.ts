@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { fileBeside } from '../../lib/beside.ts';
+import { fileBeside } from '../../lib/processes/beside.ts';
 import type { ImageFacts } from './image-facts.ts';
 
 /** A picture again, smaller. */

@@ -1,8 +1,8 @@
 import { ToolFailure } from '../../contracts/tool.ts';
 import { untilAborted } from '../../lib/abort.ts';
-import { bundledRipgrep } from '../../lib/bundled-ripgrep.ts';
-import { errnoOf } from '../../lib/errno.ts';
-import { formatDuration } from '../../lib/format.ts';
+import { errnoOf } from '../../lib/files/errno.ts';
+import { bundledRipgrep } from '../../lib/processes/bundled-ripgrep.ts';
+import { formatDuration } from '../../lib/text/format.ts';
 import type { Locator } from './locator.ts';
 import { type ChildEnvironment, createRipgrepLocator } from './ripgrep.ts';
 

@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ToolFailure } from '../../contracts/tool.ts';
-import { ifThere } from '../../lib/errno.ts';
+import { ifThere } from '../../lib/files/errno.ts';
 import { absolutePath } from '../file-path.ts';
 
 export type SearchRoot = { readonly root: string; readonly file?: string; readonly prefix: string };

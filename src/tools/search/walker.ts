@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ToolFailure } from '../../contracts/tool.ts';
-import { decodeText } from '../../lib/encoding.ts';
+import { decodeText } from '../../lib/files/encoding.ts';
 import { exclusionGlobs, namesHidden } from './exclusions.ts';
 import { typeGlob } from './file-types.ts';
 import { compileGlob } from './glob-pattern.ts';

@@ -1,5 +1,5 @@
 import { ToolFailure } from '../../contracts/tool.ts';
-import { formatBytes } from '../../lib/format.ts';
+import { formatBytes } from '../../lib/text/format.ts';
 
 const NOT_CONTENT = ['script', 'style', 'noscript', 'template', 'iframe', 'object', 'embed', 'form'] as const;
 const TEXT_KIND = /^(?:text\/|application\/(?:[\w.+-]*(?:json|xml|yaml|javascript|toml)|x-sh\b))/;

@@ -5,7 +5,7 @@ import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { formatBytes } from '../../lib/format.ts';
+import { formatBytes } from '../../lib/text/format.ts';
 import type { CheckedAddress } from './page-address.ts';
 
 export type PageResponse =

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { untilAborted } from '../../lib/abort.ts';
-import { formatBytes, formatDuration } from '../../lib/format.ts';
+import { formatBytes, formatDuration } from '../../lib/text/format.ts';
 import { buildTool } from '../build-tool.ts';
 import type { Fetched } from './fetch-page.ts';
 import { type Network, readUrl } from './page-address.ts';

@@ -1,4 +1,4 @@
-import { formatBytes, formatCount } from '../../lib/format.ts';
+import { formatBytes, formatCount } from '../../lib/text/format.ts';
 
 /** Something large or invisible that stands in the draft as a single character. */
 export type Fold =

@@ -1,6 +1,6 @@
-import { isPlainAscii, textWidth } from '../../lib/text-width.ts';
-import { kindOf, rowStarts, type WrapCell } from '../../lib/text-wrap.ts';
-import { truncateEnd } from '../../lib/truncate.ts';
+import { isPlainAscii, textWidth } from '../../lib/text/text-width.ts';
+import { kindOf, rowStarts, type WrapCell } from '../../lib/text/text-wrap.ts';
+import { truncateEnd } from '../../lib/text/truncate.ts';
 import { boundariesIn, boundaryAtOrBefore, lineEnd, lineStart } from './boundaries.ts';
 import type { EditorState } from './editor-state.ts';
 import { foldIdAt, foldLabel } from './folds.ts';

@@ -1,4 +1,4 @@
-import { truncateEnd } from '../../lib/truncate.ts';
+import { truncateEnd } from '../../lib/text/truncate.ts';
 import { lineText } from '../lines/line.ts';
 import { renderLines } from '../lines/render-lines.ts';
 import { eraseAfterResize } from '../terminal/erase-after-resize.ts';

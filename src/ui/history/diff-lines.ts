@@ -1,5 +1,5 @@
 import type { Display } from '../../contracts/display.ts';
-import type { TextRange } from '../../lib/text-wrap.ts';
+import type { TextRange } from '../../lib/text/text-wrap.ts';
 import { changedWords } from '../lines/changed-words.ts';
 import { type LogicalLine, type Span, type Style, terminalLine, toned } from '../lines/line.ts';
 import { sanitize } from '../sanitize.ts';

@@ -1,5 +1,5 @@
 import { exhaustive } from '../../lib/exhaustive.ts';
-import { formatTokens } from '../../lib/format.ts';
+import { formatTokens } from '../../lib/text/format.ts';
 import type { Drawing } from '../drawing.ts';
 import { type LogicalLine, plain, proseLine, terminalLine, toned } from '../lines/line.ts';
 import { renderBlock } from '../markdown/render-block.ts';

@@ -1,6 +1,6 @@
-import { formatBytes, formatCount, formatDuration } from '../../lib/format.ts';
-import { textWidth } from '../../lib/text-width.ts';
-import { truncateEnd } from '../../lib/truncate.ts';
+import { formatBytes, formatCount, formatDuration } from '../../lib/text/format.ts';
+import { textWidth } from '../../lib/text/text-width.ts';
+import { truncateEnd } from '../../lib/text/truncate.ts';
 import type { Drawing } from '../drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../lines/line.ts';
 import type { ToolEntry } from '../view/tool-entry.ts';

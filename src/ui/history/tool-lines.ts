@@ -1,5 +1,5 @@
-import { formatCount, formatDuration } from '../../lib/format.ts';
-import { headTail } from '../../lib/truncate.ts';
+import { formatCount, formatDuration } from '../../lib/text/format.ts';
+import { headTail } from '../../lib/text/truncate.ts';
 import { type Drawing, shortPath, shortTitle } from '../drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../lines/line.ts';
 import { sanitize } from '../sanitize.ts';

@@ -1,4 +1,4 @@
-import { nearest } from '../../lib/nearest.ts';
+import { nearest } from '../../lib/text/nearest.ts';
 import { ACTION_NAMES, type ActionName, actionNamed } from '../actions.ts';
 import { DEFAULT_KEYS } from '../keymap.ts';
 

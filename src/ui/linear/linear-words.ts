@@ -1,4 +1,4 @@
-import { formatDuration } from '../../lib/format.ts';
+import { formatDuration } from '../../lib/text/format.ts';
 import type { Drawing } from '../drawing.ts';
 import { causeOf } from '../history/failure-lines.ts';
 import { type HistoryCarry, historyLines } from '../history/history-lines.ts';

@@ -1,5 +1,5 @@
 import type { DiffLine } from '../../contracts/display.ts';
-import type { TextRange } from '../../lib/text-wrap.ts';
+import type { TextRange } from '../../lib/text/text-wrap.ts';
 
 const WORDS = /[\p{L}\p{N}\p{M}_]+|\s+|[^\p{L}\p{N}\p{M}_\s]/gu;
 

@@ -1,5 +1,5 @@
-import { expandTabs, textWidth } from '../../lib/text-width.ts';
-import { type TextRange, wrapHard, wrapRanges } from '../../lib/text-wrap.ts';
+import { expandTabs, textWidth } from '../../lib/text/text-width.ts';
+import { type TextRange, wrapHard, wrapRanges } from '../../lib/text/text-wrap.ts';
 import type { Paint } from '../theme-paint.ts';
 import type { LogicalLine, Span } from './line.ts';
 import { sliceSpans } from './spans.ts';

@@ -1,4 +1,4 @@
-import { expandTabs } from '../../lib/text-width.ts';
+import { expandTabs } from '../../lib/text/text-width.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../lines/line.ts';
 import type { MarkdownBlock } from './block.ts';
 import type { Highlight } from './highlight.ts';

@@ -1,4 +1,4 @@
-import { formatCount } from '../../lib/format.ts';
+import { formatCount } from '../../lib/text/format.ts';
 import { type LogicalLine, terminalLine, toned } from '../lines/line.ts';
 import type { MarkdownBlock } from './block.ts';
 import { type RenderOptions, renderBlock } from './render-block.ts';

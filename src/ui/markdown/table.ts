@@ -1,6 +1,6 @@
 import type { Tokens } from 'marked';
-import { padWidth, textWidth } from '../../lib/text-width.ts';
-import { wrapRanges } from '../../lib/text-wrap.ts';
+import { padWidth, textWidth } from '../../lib/text/text-width.ts';
+import { wrapRanges } from '../../lib/text/text-wrap.ts';
 import { type LogicalLine, plain, proseLine, type Span, terminalLine, toned } from '../lines/line.ts';
 import { sliceSpans } from '../lines/spans.ts';
 import { type InlineOptions, inlineLines } from './inline.ts';

@@ -1,5 +1,5 @@
-import { padWidth, textWidth } from '../../lib/text-width.ts';
-import { truncateEnd } from '../../lib/truncate.ts';
+import { padWidth, textWidth } from '../../lib/text/text-width.ts';
+import { truncateEnd } from '../../lib/text/truncate.ts';
 import type { Drawing } from '../drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../lines/line.ts';
 import { sanitize } from '../sanitize.ts';

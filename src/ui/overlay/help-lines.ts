@@ -1,4 +1,4 @@
-import { padWidth, textWidth } from '../../lib/text-width.ts';
+import { padWidth, textWidth } from '../../lib/text/text-width.ts';
 import type { Drawing } from '../drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../lines/line.ts';
 import { isBusy, type ViewState } from '../view/view-state.ts';

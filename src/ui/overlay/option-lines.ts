@@ -1,4 +1,4 @@
-import { textWidth } from '../../lib/text-width.ts';
+import { textWidth } from '../../lib/text/text-width.ts';
 import type { Drawing } from '../drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../lines/line.ts';
 import { sanitize } from '../sanitize.ts';

@@ -1,4 +1,4 @@
-import { graphemes } from '../../lib/text-width.ts';
+import { graphemes } from '../../lib/text/text-width.ts';
 import type { InputEvent } from '../keys/input-event.ts';
 import { type Choice, type SessionList, sessionChoices } from '../view/overlay.ts';
 import type { ViewState } from '../view/view-state.ts';

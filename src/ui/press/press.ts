@@ -1,4 +1,4 @@
-import { graphemes } from '../../lib/text-width.ts';
+import { graphemes } from '../../lib/text/text-width.ts';
 import type { Binding } from '../actions.ts';
 import { DEFAULT_KEYMAP } from '../keymap.ts';
 import type { InputEvent } from '../keys/input-event.ts';

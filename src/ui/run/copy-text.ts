@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { formatCount } from '../../lib/format.ts';
+import { formatCount } from '../../lib/text/format.ts';
 import { throughTmux } from '../terminal/tmux.ts';
 import { printing } from '../view/view-state.ts';
 import type { EffectHost } from './effect-host.ts';

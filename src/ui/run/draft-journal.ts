@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Conversation, Draft } from '../../contracts/conversation.ts';
-import { formatCount } from '../../lib/format.ts';
+import { formatCount } from '../../lib/text/format.ts';
 import { createEditor, type EditorState } from '../composer/editor-state.ts';
 import { expandFolds, type Fold } from '../composer/folds.ts';
 import { queuedWords } from '../view/slice-queue.ts';

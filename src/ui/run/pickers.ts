@@ -1,5 +1,5 @@
 import { exhaustive } from '../../lib/exhaustive.ts';
-import { formatCount, formatTokens } from '../../lib/format.ts';
+import { formatCount, formatTokens } from '../../lib/text/format.ts';
 import { edit } from '../composer/edit.ts';
 import { THEME_NAMES } from '../theme.ts';
 import type { Choice, PickerPurpose } from '../view/overlay.ts';

@@ -1,5 +1,5 @@
 import type { Message, ToolResultBlock } from '../../contracts/message.ts';
-import { formatCount } from '../../lib/format.ts';
+import { formatCount } from '../../lib/text/format.ts';
 import { callTitle } from '../history/call-title.ts';
 import type { HistoryItem } from '../view/history-item.ts';
 import type { ToolEntry } from '../view/tool-entry.ts';

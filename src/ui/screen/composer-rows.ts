@@ -1,5 +1,5 @@
-import { textWidth } from '../../lib/text-width.ts';
-import { truncateEnd } from '../../lib/truncate.ts';
+import { textWidth } from '../../lib/text/text-width.ts';
+import { truncateEnd } from '../../lib/text/truncate.ts';
 import { edit } from '../composer/edit.ts';
 import { rowPieces, type VisualRow } from '../composer/layout.ts';
 import { searchMatch, suggestion } from '../composer/recall.ts';

@@ -1,5 +1,5 @@
-import { formatCount } from '../../lib/format.ts';
-import { sliceWidth, textWidth } from '../../lib/text-width.ts';
+import { formatCount } from '../../lib/text/format.ts';
+import { sliceWidth, textWidth } from '../../lib/text/text-width.ts';
 import type { Drawing } from '../drawing.ts';
 import type { HistoryCarry } from '../history/history-lines.ts';
 import { type LogicalLine, terminalLine, toned } from '../lines/line.ts';

@@ -1,4 +1,4 @@
-import { textWidth } from '../../lib/text-width.ts';
+import { textWidth } from '../../lib/text/text-width.ts';
 import type { Drawing } from '../drawing.ts';
 import { type HistoryCarry, needsGap } from '../history/history-lines.ts';
 import { liveToolLines } from '../history/live-tool-lines.ts';

@@ -1,4 +1,4 @@
-import { formatCount, formatDuration } from '../../lib/format.ts';
+import { formatCount, formatDuration } from '../../lib/text/format.ts';
 import type { Drawing } from '../drawing.ts';
 import { causeOf } from '../history/failure-lines.ts';
 import { type LogicalLine, plain, terminalLine, toned } from '../lines/line.ts';

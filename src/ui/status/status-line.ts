@@ -1,4 +1,4 @@
-import { formatMoney, formatUsage } from '../../lib/format.ts';
+import { formatMoney, formatUsage } from '../../lib/text/format.ts';
 import type { Drawing } from '../drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../lines/line.ts';
 import { sanitize } from '../sanitize.ts';

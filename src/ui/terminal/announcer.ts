@@ -1,4 +1,4 @@
-import { sanitize } from '../../lib/sanitize.ts';
+import { sanitize } from '../../lib/text/sanitize.ts';
 
 /** How this terminal is told that somebody is needed; `tmux`: as the terminal it is shown in would be. */
 export type NotifyBy = 'osc9' | 'osc99' | 'osc777' | 'tmux' | 'bell' | 'off';

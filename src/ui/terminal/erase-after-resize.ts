@@ -1,4 +1,4 @@
-import { textWidth } from '../../lib/text-width.ts';
+import { textWidth } from '../../lib/text/text-width.ts';
 
 /** What has to be known of the last frame to find it again. */
 export type FrameShape = {

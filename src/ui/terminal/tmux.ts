@@ -1,4 +1,4 @@
-import { runFile } from '../../lib/run-file.ts';
+import { runFile } from '../../lib/processes/run-file.ts';
 
 /** What tmux says of itself and of the terminal it is shown in. */
 export type Tmux = {

@@ -1,4 +1,4 @@
-import { truncateEnd } from '../../lib/truncate.ts';
+import { truncateEnd } from '../../lib/text/truncate.ts';
 import type { Drawing } from '../drawing.ts';
 import type { Paint } from '../theme-paint.ts';
 import { pageHeight, type Viewer } from './viewer-state.ts';

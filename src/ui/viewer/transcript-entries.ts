@@ -1,5 +1,5 @@
 import type { AssistantBlock, Message, ToolResultBlock, UserMessage } from '../../contracts/message.ts';
-import { formatTokens } from '../../lib/format.ts';
+import { formatTokens } from '../../lib/text/format.ts';
 import { type Drawing, shortTitle } from '../drawing.ts';
 import { callTitle } from '../history/call-title.ts';
 import { markdownLines } from '../history/history-lines.ts';

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 import type { JsonObject } from '../../../src/contracts/json.ts';
 import type { Tool, ToolOutcome, ToolProgress } from '../../../src/contracts/tool.ts';
-import { marked, startTimeOf } from '../../../src/lib/process-tree.ts';
+import { marked, startTimeOf } from '../../../src/lib/processes/process-tree.ts';
 import { createBashTool } from '../../../src/tools/bash/bash.ts';
 import type { ChildFacts } from '../../../src/tools/bash/run-shell.ts';
 import { createBashOutputTool } from '../../../src/tools/bash-output/bash-output.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { graphemes, textWidth } from '../../../src/lib/text-width.ts';
+import { graphemes, textWidth } from '../../../src/lib/text/text-width.ts';
 import { boundariesIn } from '../../../src/ui/composer/boundaries.ts';
 import { type EditorAction, edit } from '../../../src/ui/composer/edit.ts';
 import { createEditor, type EditorState } from '../../../src/ui/composer/editor-state.ts';

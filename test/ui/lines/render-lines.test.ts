@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { textWidth } from '../../../src/lib/text-width.ts';
+import { textWidth } from '../../../src/lib/text/text-width.ts';
 import { type LogicalLine, plain, proseLine, terminalLine, toned } from '../../../src/ui/lines/line.ts';
 import { type LineTarget, renderLines } from '../../../src/ui/lines/render-lines.ts';
 

@@ -1,6 +1,6 @@
 import type { Conversation } from '../../../contracts/conversation.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
-import { formatMoney, formatTokens } from '../../../lib/format.ts';
+import { formatMoney, formatTokens } from '../../../lib/text/format.ts';
 import { modelUsage } from '../../wire/result.ts';
 import { type Handler, handler, nothing } from '../handler.ts';
 

@@ -6,7 +6,7 @@ import {
   formatMoney,
   formatTokens,
   formatUsage,
-} from '../../src/lib/format.ts';
+} from '../../../src/lib/text/format.ts';
 
 test('sizes, durations, tokens and money are short', () => {
   expect([0, 812, 1000, 3277, 102_400, 1_258_291, 5_368_709_120].map(formatBytes)).toEqual([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeText, encodeText } from '../../src/lib/encoding.ts';
+import { decodeText, encodeText } from '../../../src/lib/files/encoding.ts';
 
 const bytesOf = (text: string, encoding: BufferEncoding, mark: readonly number[] = []) =>
   Buffer.concat([Buffer.from(mark), Buffer.from(text, encoding)]);

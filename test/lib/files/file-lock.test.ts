@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { lockHolder, takeLock } from '../../src/lib/file-lock.ts';
+import { lockHolder, takeLock } from '../../../src/lib/files/file-lock.ts';
 
 let folder = '';
 beforeEach(async () => {

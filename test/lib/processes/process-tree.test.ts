@@ -1,7 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, expect, test } from 'vitest';
-import { endTree, isSame, leftOf, MARKER, marked, reapLeftovers, startTimeOf } from '../../src/lib/process-tree.ts';
+import {
+  endTree,
+  isSame,
+  leftOf,
+  MARKER,
+  marked,
+  reapLeftovers,
+  startTimeOf,
+} from '../../../src/lib/processes/process-tree.ts';
 
 const markers: string[] = [];
 afterEach(async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createSanitizer, excerpt, isConcealing, sanitize } from '../../src/lib/sanitize.ts';
+import { createSanitizer, excerpt, isConcealing, sanitize } from '../../../src/lib/text/sanitize.ts';
 
 const OUTPUT: readonly (readonly [string, string, string])[] = [
   ['colours', '\u001b[31mred\u001b[0m', 'red'],

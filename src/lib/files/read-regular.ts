@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { formatBytes } from '../text/format.ts';
 import { ifThere } from './errno.ts';
-import { formatBytes } from './format.ts';
 
 const NON_BLOCKING_READ = constants.O_RDONLY | constants.O_NONBLOCK;
 const MOST_BYTES = 8_000_000;

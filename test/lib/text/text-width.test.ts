@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { expandTabs, graphemes, padWidth, sliceWidth, textWidth } from '../../src/lib/text-width.ts';
-import { wrapHard, wrapRanges, wrapWords } from '../../src/lib/text-wrap.ts';
-import { headTail, truncateEnd, truncateMiddle, truncateStart } from '../../src/lib/truncate.ts';
+import { expandTabs, graphemes, padWidth, sliceWidth, textWidth } from '../../../src/lib/text/text-width.ts';
+import { wrapHard, wrapRanges, wrapWords } from '../../../src/lib/text/text-wrap.ts';
+import { headTail, truncateEnd, truncateMiddle, truncateStart } from '../../../src/lib/text/truncate.ts';
 
 const words = fc
   .array(fc.constantFrom('a', 'word', ' ', '  ', '中文', '。', '👨‍👩‍👧', 'é', 'https://example.com/path', '한국'), {

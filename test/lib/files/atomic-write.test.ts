@@ -2,7 +2,7 @@ import * as fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type WriteFs, type WriteHandle, WriteRefused, writeAtomically } from '../../src/lib/atomic-write.ts';
+import { type WriteFs, type WriteHandle, WriteRefused, writeAtomically } from '../../../src/lib/files/atomic-write.ts';
 
 let root = '';
 beforeAll(async () => {

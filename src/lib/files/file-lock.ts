@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { startTimeOf } from '../processes/process-facts.ts';
 import { errnoOf } from './errno.ts';
-import { startTimeOf } from './process-facts.ts';
 
 /** Who holds a lock: a process by its number and the moment it started. */
 export type LockHolder = { readonly pid: number; readonly startTime: string };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withoutSecrets } from '../../src/lib/secrets.ts';
+import { withoutSecrets } from '../../../src/lib/text/secrets.ts';
 
 test.each([
   ['key sk-ant-api03-0123456789 here', 'key [secret] here'],

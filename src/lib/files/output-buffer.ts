@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { formatBytes } from './format.ts';
+import { formatBytes } from '../text/format.ts';
 
 /** Output of any size in bounded memory: its head, its tail, and the whole of it in a file. */
 export type OutputBuffer = {

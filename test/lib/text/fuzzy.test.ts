@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createRank } from '../../src/lib/fuzzy.ts';
+import { createRank } from '../../../src/lib/text/fuzzy.ts';
 
 const rank = createRank();
 const FILES = [
