@@ -1,5 +1,5 @@
 import type { AgentKind } from '../contracts/extension.ts';
-import type { RunOptions } from '../contracts/run-options.ts';
+import type { RunOptions } from '../contracts/face/run-options.ts';
 import { nearest } from '../lib/text/nearest.ts';
 import { stricterMode } from './tools-of-agent.ts';
 

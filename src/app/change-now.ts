@@ -1,4 +1,4 @@
-import type { Attempt } from '../contracts/host.ts';
+import type { Attempt } from '../contracts/face/host.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { Effort } from '../contracts/model.ts';
 import type { ConversationParts } from './conversation-parts.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { PermissionUpdate, UpdateDestination } from '../contracts/host.ts';
+import type { PermissionUpdate, UpdateDestination } from '../contracts/face/host.ts';
 import type { Rule } from '../contracts/permission.ts';
 import { messageOf } from '../lib/errors.ts';
 import { rulesOfTexts } from '../permissions/collect-rules.ts';

@@ -1,4 +1,4 @@
-import type { ContextUsage } from '../contracts/conversation.ts';
+import type { ContextUsage } from '../contracts/face/conversation.ts';
 import { formatTokens } from '../lib/text/format.ts';
 
 const COLUMNS = 10;

@@ -1,4 +1,4 @@
-import type { ControlPort } from '../contracts/host.ts';
+import type { ControlPort } from '../contracts/face/host.ts';
 import { launchHash } from '../mcp/configured-server.ts';
 import { hosted } from '../mcp/hub.ts';
 import { readEntry } from '../mcp/read-entry.ts';

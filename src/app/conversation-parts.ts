@@ -1,9 +1,9 @@
 import type { Summarize } from '../context/compact.ts';
 import type { Agent } from '../contracts/agent.ts';
-import type { ContextUsage, Conversation, RewindOutcome } from '../contracts/conversation.ts';
 import type { AgentEvent } from '../contracts/event.ts';
+import type { ContextUsage, Conversation, RewindOutcome } from '../contracts/face/conversation.ts';
+import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { JsonObject } from '../contracts/json.ts';
-import type { RunOptions } from '../contracts/run-options.ts';
 import type { LoadedSettings } from '../contracts/settings.ts';
 import type { Hooks } from '../hooks/create-hooks.ts';
 import type { PortChoice } from '../model/choose-port.ts';

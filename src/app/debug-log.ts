@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { AgentEvent } from '../contracts/event.ts';
-import type { RunOptions } from '../contracts/run-options.ts';
+import type { RunOptions } from '../contracts/face/run-options.ts';
 import { messageOf } from '../lib/errors.ts';
 import { withoutSecrets } from '../lib/text/secrets.ts';
 

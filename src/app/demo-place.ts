@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RunOptions } from '../contracts/run-options.ts';
+import type { RunOptions } from '../contracts/face/run-options.ts';
 
 /** The words the tour begins with, when nobody has said anything else. */
 export const DEMO_PROMPT = 'One of the tests fails. Find out why and fix it.';

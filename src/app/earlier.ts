@@ -1,5 +1,5 @@
+import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { SystemPart, ToolSpec } from '../contracts/model.ts';
-import type { RunOptions } from '../contracts/run-options.ts';
 import { readPrompt } from '../session/prompt-keeper.ts';
 import type { OpenedSession } from './open-session.ts';
 import type { StoredState } from './stored-state.ts';

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
+import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { PermissionMode, Policy, Rule, RuleBehavior } from '../contracts/permission.ts';
-import type { RunOptions } from '../contracts/run-options.ts';
 import { rulesOfTexts } from '../permissions/collect-rules.ts';
 import type { Environment } from './environment.ts';
 import { folderTrust } from './folder-trust.ts';

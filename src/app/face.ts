@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { parse } from 'jsonc-parser';
 import { z } from 'zod';
-import type { Conversation } from '../contracts/conversation.ts';
+import type { Conversation } from '../contracts/face/conversation.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { Settings } from '../contracts/settings.ts';
 import { childVariables } from './child-variables.ts';

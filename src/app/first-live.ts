@@ -1,4 +1,4 @@
-import type { RunOptions } from '../contracts/run-options.ts';
+import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { Settings } from '../contracts/settings.ts';
 import type { Live } from './live-state.ts';
 import type { OpenedSession } from './open-session.ts';

@@ -1,5 +1,5 @@
+import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { PermissionMode } from '../contracts/permission.ts';
-import type { RunOptions } from '../contracts/run-options.ts';
 import type { Settings } from '../contracts/settings.ts';
 import type { Environment } from './environment.ts';
 

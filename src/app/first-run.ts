@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { FirstRunAnswer, FirstRunQuestion, LocalModels } from '../contracts/first-run.ts';
-import type { RunOptions } from '../contracts/run-options.ts';
+import type { FirstRunAnswer, FirstRunQuestion, LocalModels } from '../contracts/face/first-run.ts';
+import type { RunOptions } from '../contracts/face/run-options.ts';
 import { ifThere } from '../lib/files/errno.ts';
 import { writePrivately } from '../lib/files/private-file.ts';
 import { NO_KEY } from '../model/choose-port.ts';

@@ -1,9 +1,9 @@
 import type { AgentPort } from '../agent/parts.ts';
 import type { AgentListener } from '../contracts/agent.ts';
+import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { PermissionAnswer } from '../contracts/permission.ts';
 import type { QueryDeps } from '../contracts/query.ts';
-import type { RunOptions } from '../contracts/run-options.ts';
 import type { Hooks } from '../hooks/create-hooks.ts';
 import type { AskingPort } from './make-gate.ts';
 

@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'jsonc-parser';
 import { z } from 'zod';
-import type { TrustEffect } from '../contracts/trust.ts';
+import type { TrustEffect } from '../contracts/face/trust.ts';
 import { ifThere } from '../lib/files/errno.ts';
 import { formatBytes } from '../lib/text/format.ts';
 import { textOf } from './read-settings.ts';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import type { Conversation } from '../contracts/conversation.ts';
 import type { AgentEvent } from '../contracts/event.ts';
+import type { Conversation } from '../contracts/face/conversation.ts';
+import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { ModelPort } from '../contracts/model.ts';
-import type { RunOptions } from '../contracts/run-options.ts';
 import { asJson } from '../lib/as-json.ts';
 import { createDraftStore } from '../session/draft.ts';
 import { liveRecord } from '../session/kept-state.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { AgentEvent } from '../contracts/event.ts';
-import type { RunOptions } from '../contracts/run-options.ts';
+import type { RunOptions } from '../contracts/face/run-options.ts';
 import { neverLooser } from '../settings/never-looser.ts';
 import type { Environment } from './environment.ts';
 import type { FolderTrust } from './folder-trust.ts';

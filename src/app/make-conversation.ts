@@ -1,5 +1,5 @@
 import { usageBreakdown } from '../context/usage-breakdown.ts';
-import type { ContextUsage, Conversation, ConversationInfo } from '../contracts/conversation.ts';
+import type { ContextUsage, Conversation, ConversationInfo } from '../contracts/face/conversation.ts';
 import type { Effort } from '../contracts/model.ts';
 import { listModels, resolveModel } from '../model/catalog.ts';
 import { askAside } from './ask-aside.ts';

@@ -1,7 +1,7 @@
 import type { AgentPort } from '../agent/parts.ts';
+import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { ModelInfo, ModelPort, SystemPart } from '../contracts/model.ts';
 import type { ContextPort, QueryDeps } from '../contracts/query.ts';
-import type { RunOptions } from '../contracts/run-options.ts';
 import type { Settings } from '../contracts/settings.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { queryDeps } from '../engine/defaults.ts';

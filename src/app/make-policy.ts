@@ -1,6 +1,6 @@
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { PermissionMode, Policy, Rule } from '../contracts/permission.ts';
-import type { RunOptions } from '../contracts/run-options.ts';
 import type { LoadedSettings } from '../contracts/settings.ts';
 import { rulesOfSettings, rulesOfTexts } from '../permissions/collect-rules.ts';
 import { childVariables } from './child-variables.ts';

@@ -1,7 +1,7 @@
 import type { CompactPreview, Context } from '../context/create-context.ts';
 import type { Agent } from '../contracts/agent.ts';
-import type { CommandOutcome } from '../contracts/command.ts';
 import type { AgentEvent } from '../contracts/event.ts';
+import type { CommandOutcome } from '../contracts/face/command.ts';
 import type { BoundaryMessage, Message } from '../contracts/message.ts';
 import type { Hooks } from '../hooks/create-hooks.ts';
 import { untilAborted } from '../lib/abort.ts';

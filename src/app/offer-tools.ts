@@ -1,6 +1,6 @@
+import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { ModelInfo } from '../contracts/model.ts';
 import type { Rule } from '../contracts/permission.ts';
-import type { RunOptions } from '../contracts/run-options.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { namesTool } from '../permissions/tool-findings.ts';
 import { createDeferral, type Deferral } from '../tools/deferral.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import type { CommandOutcome } from '../contracts/command.ts';
+import type { CommandOutcome } from '../contracts/face/command.ts';
 import { messageOf } from '../lib/errors.ts';
 import { appendPin, pinTargets } from '../prompt/pins.ts';
 import type { ConversationParts } from './conversation-parts.ts';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { ControlPort } from '../contracts/host.ts';
+import type { ControlPort } from '../contracts/face/host.ts';
 import { diffHunks } from '../lib/text/diff-hunks.ts';
 import type { WiredCheckpoints } from './wire-checkpoints.ts';
 

@@ -1,4 +1,4 @@
-import type { EditProposal } from '../contracts/conversation.ts';
+import type { EditProposal } from '../contracts/face/conversation.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { ToolFacts } from '../contracts/permission.ts';
 import { type EditPlace, outcomeOf } from './preview-edit.ts';

@@ -1,5 +1,5 @@
 import { constants, open } from 'node:fs/promises';
-import type { Attempt, ControlPort } from '../contracts/host.ts';
+import type { Attempt, ControlPort } from '../contracts/face/host.ts';
 import { messageOf } from '../lib/errors.ts';
 import { decide } from '../permissions/decide.ts';
 import { factsOf } from '../permissions/facts.ts';

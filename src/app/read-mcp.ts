@@ -1,4 +1,4 @@
-import type { RunOptions } from '../contracts/run-options.ts';
+import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { LoadedSettings } from '../contracts/settings.ts';
 import { type McpConfig, readMcpConfig } from '../mcp/config.ts';
 import { childVariables } from './child-variables.ts';

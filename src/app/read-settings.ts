@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { RunOptions } from '../contracts/run-options.ts';
+import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { LoadedSettings, SettingsLayer } from '../contracts/settings.ts';
 import { readRegular } from '../lib/files/read-regular.ts';
 import { loadSettings } from '../settings/load.ts';

@@ -1,5 +1,5 @@
 import type { Agent } from '../contracts/agent.ts';
-import type { CheckpointInfo, RewindOutcome } from '../contracts/conversation.ts';
+import type { CheckpointInfo, RewindOutcome } from '../contracts/face/conversation.ts';
 import { cutBefore } from '../session/cut-before.ts';
 import { rebuild } from '../session/rebuild.ts';
 import { readSession } from '../session/store.ts';

@@ -1,6 +1,6 @@
 import { expandCommand } from '../commands/expand-command.ts';
-import type { CommandInfo, CommandOutcome } from '../contracts/command.ts';
 import type { CustomCommand } from '../contracts/extension.ts';
+import type { CommandInfo, CommandOutcome } from '../contracts/face/command.ts';
 import { messageOf } from '../lib/errors.ts';
 import { nearest } from '../lib/text/nearest.ts';
 import type { BuiltinCommand } from './commands/builtin-command.ts';

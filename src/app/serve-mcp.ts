@@ -1,7 +1,7 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import type { Conversation } from '../contracts/conversation.ts';
+import type { Conversation } from '../contracts/face/conversation.ts';
 import { asJson } from '../lib/as-json.ts';
 import { VERSION } from './version.ts';
 

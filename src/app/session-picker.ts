@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import type { SessionChoiceInfo, SessionScope, StoredSessionsPort } from '../contracts/conversation.ts';
+import type { SessionChoiceInfo, SessionScope, StoredSessionsPort } from '../contracts/face/conversation.ts';
 import { formatAge, formatBytes } from '../lib/text/format.ts';
 import { readRecords } from '../session/read-records.ts';
 import { type StoryItem, storyOf } from '../session/story.ts';

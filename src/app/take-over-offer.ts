@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TakeOverOffer } from '../contracts/first-run.ts';
+import type { TakeOverOffer } from '../contracts/face/first-run.ts';
 import { writePrivately } from '../lib/files/private-file.ts';
 import type { Environment } from './environment.ts';
 

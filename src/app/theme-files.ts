@@ -1,7 +1,7 @@
 import { watch } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { ThemesPort } from '../contracts/face-settings.ts';
+import type { ThemesPort } from '../contracts/face/screen-settings.ts';
 import { ifThere } from '../lib/files/errno.ts';
 
 const MOST_FILES = 50;

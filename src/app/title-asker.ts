@@ -1,5 +1,5 @@
+import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { Usage } from '../contracts/message.ts';
-import type { RunOptions } from '../contracts/run-options.ts';
 import type { PortChoice } from '../model/choose-port.ts';
 import { askSmallModel } from '../model/side-calls.ts';
 

@@ -1,4 +1,4 @@
-import type { TrustEffect } from '../contracts/trust.ts';
+import type { TrustEffect } from '../contracts/face/trust.ts';
 import type { Environment } from './environment.ts';
 import { trustQuestion } from './folder-trust.ts';
 import { openTrust } from './trust.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import type { ApprovedSource } from '../contracts/trust.ts';
+import type { ApprovedSource } from '../contracts/face/trust.ts';
 import { writePrivately } from '../lib/files/private-file.ts';
 
 const approval = z.object({

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createCheckpoints } from '../checkpoints/create-checkpoints.ts';
-import type { CheckpointInfo } from '../contracts/conversation.ts';
+import type { CheckpointInfo } from '../contracts/face/conversation.ts';
 import { claimSession } from '../session/claim.ts';
 import { sessionFolder } from '../session/paths.ts';
 import { rebuild } from '../session/rebuild.ts';

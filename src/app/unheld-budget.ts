@@ -1,5 +1,5 @@
+import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { ModelInfo } from '../contracts/model.ts';
-import type { RunOptions } from '../contracts/run-options.ts';
 
 /** A limit in dollars means nothing where no price is known; better said than relied on. */
 export function unheldBudget(

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { applyEdits, modify } from 'jsonc-parser';
-import type { Attempt } from '../contracts/host.ts';
+import type { Attempt } from '../contracts/face/host.ts';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import { messageOf } from '../lib/errors.ts';
 import { ifThere } from '../lib/files/errno.ts';

@@ -1,5 +1,5 @@
-import type { UsageReport } from '../contracts/conversation.ts';
 import type { AgentEvent } from '../contracts/event.ts';
+import type { UsageReport } from '../contracts/face/conversation.ts';
 import type { Usage } from '../contracts/message.ts';
 import { modelInfo } from '../model/catalog.ts';
 import { addUsage, sumUsage, totalCost, type UsageTotals } from '../model/pricing.ts';

@@ -1,4 +1,4 @@
-import type { ControlPort } from '../contracts/host.ts';
+import type { ControlPort } from '../contracts/face/host.ts';
 import { asJson } from '../lib/as-json.ts';
 import { changeNow } from './change-now.ts';
 import { controlMcp } from './control-mcp.ts';

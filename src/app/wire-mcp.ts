@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { AgentEvent } from '../contracts/event.ts';
-import type { HostMcpServer } from '../contracts/host.ts';
-import type { RunOptions } from '../contracts/run-options.ts';
+import type { HostMcpServer } from '../contracts/face/host.ts';
+import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { LoadedSettings } from '../contracts/settings.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { untilAborted } from '../lib/abort.ts';

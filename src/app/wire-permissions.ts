@@ -1,5 +1,5 @@
 import type { AgentPort } from '../agent/parts.ts';
-import type { PermissionUpdate } from '../contracts/host.ts';
+import type { PermissionUpdate } from '../contracts/face/host.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { Decision, PermissionMode } from '../contracts/permission.ts';
 import type { QueryDeps } from '../contracts/query.ts';

@@ -1,5 +1,5 @@
+import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { ModelPort } from '../contracts/model.ts';
-import type { RunOptions } from '../contracts/run-options.ts';
 import { asJson } from '../lib/as-json.ts';
 import type { PortChoice } from '../model/choose-port.ts';
 import { type Earlier, earlierOf, promptFlags } from './earlier.ts';

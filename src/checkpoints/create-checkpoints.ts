@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { CheckpointInfo } from '../contracts/conversation.ts';
+import type { CheckpointInfo } from '../contracts/face/conversation.ts';
 import type { CheckpointEntry, FileBefore } from '../contracts/session.ts';
 import { createContentStore } from './content-store.ts';
 import { createManifests } from './manifests.ts';

@@ -1,6 +1,6 @@
 import { DEMO_PROMPT, inSample } from '../app/demo-place.ts';
 import { findLocalModels, firstRunQuestion, modelsOfServer, settleFirstRun } from '../app/first-run.ts';
-import type { RunOptions } from '../contracts/run-options.ts';
+import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { ScreenOptions } from '../ui/run/screen-options.ts';
 import type { Io } from './io.ts';
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { strayTools } from '../app/stray-tools.ts';
+import type { RunOptions, SessionChoice } from '../contracts/face/run-options.ts';
 import type { JsonObject } from '../contracts/json.ts';
-import type { RunOptions, SessionChoice } from '../contracts/run-options.ts';
 import { messageOf } from '../lib/errors.ts';
 import { schemaProblem } from './answer-form.ts';
 import { checkSources } from './check-sources.ts';

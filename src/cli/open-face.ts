@@ -1,6 +1,6 @@
 import type { Environment } from '../app/environment.ts';
-import type { Conversation } from '../contracts/conversation.ts';
-import type { FaceSettings } from '../contracts/face-settings.ts';
+import type { Conversation } from '../contracts/face/conversation.ts';
+import type { FaceSettings } from '../contracts/face/screen-settings.ts';
 import type { OpenScreen, ScreenTerminal } from '../ui/run/open-screen.ts';
 import type { Invocation } from './invocation.ts';
 import { type Opening, screenOptions } from './screen-options.ts';

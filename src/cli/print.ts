@@ -1,6 +1,6 @@
 import type { AbortReason } from '../contracts/agent.ts';
-import type { Conversation } from '../contracts/conversation.ts';
 import type { AgentEvent } from '../contracts/event.ts';
+import type { Conversation } from '../contracts/face/conversation.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { Terminal } from '../contracts/terminal.ts';
 import { type AgentsBehind, watchAgentsBehind } from './agents-behind.ts';

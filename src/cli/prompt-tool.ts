@@ -1,5 +1,5 @@
-import type { Conversation } from '../contracts/conversation.ts';
 import type { AgentEvent } from '../contracts/event.ts';
+import type { Conversation } from '../contracts/face/conversation.ts';
 import type { PermissionRequest } from '../contracts/permission.ts';
 import { messageOf } from '../lib/errors.ts';
 import { type HostAnswer, readHostAnswer } from './control/permission-answer.ts';

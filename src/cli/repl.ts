@@ -1,6 +1,6 @@
 import { createConversation } from '../app/compose.ts';
-import type { Conversation } from '../contracts/conversation.ts';
-import type { RunOptions } from '../contracts/run-options.ts';
+import type { Conversation } from '../contracts/face/conversation.ts';
+import type { RunOptions } from '../contracts/face/run-options.ts';
 import { askFirst } from './ask-first.ts';
 import { signalCode } from './exit-code.ts';
 import type { Invocation } from './invocation.ts';

@@ -1,5 +1,5 @@
 import type { Environment } from '../app/environment.ts';
-import type { FaceSettings } from '../contracts/face-settings.ts';
+import type { FaceSettings } from '../contracts/face/screen-settings.ts';
 import { keymapOf } from '../ui/keymap.ts';
 import { ownKeys } from '../ui/keys/own-keys.ts';
 import type { ScreenOptions } from '../ui/run/screen-options.ts';

@@ -1,5 +1,5 @@
 import type { AbortReason } from '../contracts/agent.ts';
-import type { Conversation } from '../contracts/conversation.ts';
+import type { Conversation } from '../contracts/face/conversation.ts';
 import { signalCode } from './exit-code.ts';
 
 const GRACE_MS = 3_000;

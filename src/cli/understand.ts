@@ -1,5 +1,5 @@
 import type { Prompt } from '../contracts/agent.ts';
-import type { Conversation } from '../contracts/conversation.ts';
+import type { Conversation } from '../contracts/face/conversation.ts';
 import type { UserBlock } from '../contracts/message.ts';
 import { exhaustive } from '../lib/exhaustive.ts';
 

@@ -1,4 +1,4 @@
-import type { ContextUsage } from '../contracts/conversation.ts';
+import type { ContextUsage } from '../contracts/face/conversation.ts';
 import type { Message } from '../contracts/message.ts';
 import type { SystemPart, ToolSpec } from '../contracts/model.ts';
 import { callsIn, describeCall, resultsIn } from './calls.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { HostMcpServer } from '../contracts/host.ts';
+import type { HostMcpServer } from '../contracts/face/host.ts';
 import { withoutSecrets } from '../lib/text/secrets.ts';
 
 /** Where a server was configured, the strongest first. */

@@ -1,6 +1,6 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
-import type { HostMcpServer } from '../contracts/host.ts';
+import type { HostMcpServer } from '../contracts/face/host.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import { asJson } from '../lib/as-json.ts';
 

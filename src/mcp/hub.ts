@@ -1,5 +1,5 @@
-import type { CommandInfo } from '../contracts/command.ts';
-import type { Attempt, McpServerState } from '../contracts/host.ts';
+import type { CommandInfo } from '../contracts/face/command.ts';
+import type { Attempt, McpServerState } from '../contracts/face/host.ts';
 import type { ResultBlock } from '../contracts/message.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { cleanLine, untrustedText } from './clean-text.ts';

@@ -1,4 +1,4 @@
-import type { HostMcpServer } from '../contracts/host.ts';
+import type { HostMcpServer } from '../contracts/face/host.ts';
 import type { UserAnswer, UserQuestion } from '../contracts/tool.ts';
 import type { ConfiguredServer } from './configured-server.ts';
 

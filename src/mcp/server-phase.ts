@@ -1,4 +1,4 @@
-import type { McpServerState } from '../contracts/host.ts';
+import type { McpServerState } from '../contracts/face/host.ts';
 import { exhaustive } from '../lib/exhaustive.ts';
 import { cleanLine } from './clean-text.ts';
 import type { ConfiguredServer } from './configured-server.ts';

@@ -1,5 +1,5 @@
 import type { GetPromptResult, Prompt } from '@modelcontextprotocol/sdk/types.js';
-import type { CommandInfo } from '../contracts/command.ts';
+import type { CommandInfo } from '../contracts/face/command.ts';
 import type { ResultBlock } from '../contracts/message.ts';
 import { cleanLine } from './clean-text.ts';
 import { blocksOf } from './content.ts';

@@ -1,4 +1,4 @@
-import type { Attempt, McpServerState } from '../contracts/host.ts';
+import type { Attempt, McpServerState } from '../contracts/face/host.ts';
 import { untilAborted } from '../lib/abort.ts';
 import { messageOf } from '../lib/errors.ts';
 import { cleanLine } from './clean-text.ts';

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Draft, DraftPort } from '../contracts/conversation.ts';
+import type { Draft, DraftPort } from '../contracts/face/conversation.ts';
 import { isAlive } from '../lib/files/file-lock.ts';
 import { startTimeOf } from '../lib/processes/process-facts.ts';
 

@@ -1,6 +1,6 @@
 import { appendFile, mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { HistoryPort } from '../contracts/conversation.ts';
+import type { HistoryPort } from '../contracts/face/conversation.ts';
 import { isJsonObject, type JsonObject } from '../contracts/json.ts';
 import { withoutSecrets } from '../lib/text/secrets.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { TrustEffect } from '../contracts/face/trust.ts';
 import type { Settings, SettingsLayer, SettingsProblem } from '../contracts/settings.ts';
-import type { TrustEffect } from '../contracts/trust.ts';
 
 /** Keys of a project's settings that start programs or grant something: each change of theirs is approved anew. */
 const POWERS = [

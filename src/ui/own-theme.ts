@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ThemeFile } from '../contracts/face-settings.ts';
+import type { ThemeFile } from '../contracts/face/screen-settings.ts';
 import { messageOf } from '../lib/errors.ts';
 import { type Look, type OwnTheme, THEME_NAMES, THEME_TOKENS } from './theme.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../src/app/environment.ts';
 import { firstRunQuestion, settleFirstRun } from '../../src/app/first-run.ts';
-import type { RunOptions } from '../../src/contracts/run-options.ts';
+import type { RunOptions } from '../../src/contracts/face/run-options.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { runOptions } from '../support/run-options.ts';
 import { createTempProject } from '../support/temp-project.ts';

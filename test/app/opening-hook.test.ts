@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createOpeningHook } from '../../src/app/opening-hook.ts';
-import type { RunOptions } from '../../src/contracts/run-options.ts';
+import type { RunOptions } from '../../src/contracts/face/run-options.ts';
 import { mergeVerdicts } from '../../src/hooks/merge-verdicts.ts';
 import { says } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';

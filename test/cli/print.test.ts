@@ -4,7 +4,7 @@ import { printOnce } from '../../src/cli/print.ts';
 import { answerForNobody } from '../../src/cli/unattended.ts';
 import { understand } from '../../src/cli/understand.ts';
 import type { AbortReason } from '../../src/contracts/agent.ts';
-import type { Conversation } from '../../src/contracts/conversation.ts';
+import type { Conversation } from '../../src/contracts/face/conversation.ts';
 import type { JsonObject } from '../../src/contracts/json.ts';
 import { fakeConversation } from '../support/fake-conversation.ts';
 import { calls, fails, refusal, says } from '../support/scripted.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../src/app/environment.ts';
 import { screenOptions } from '../../src/cli/screen-options.ts';
-import type { FaceSettings } from '../../src/contracts/face-settings.ts';
+import type { FaceSettings } from '../../src/contracts/face/screen-settings.ts';
 
 const options = (env: Readonly<Record<string, string>>, settings: FaceSettings = {}) =>
   screenOptions(

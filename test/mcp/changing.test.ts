@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { HostMcpServer } from '../../src/contracts/host.ts';
+import type { HostMcpServer } from '../../src/contracts/face/host.ts';
 import type { JsonObject } from '../../src/contracts/json.ts';
 import { callTool } from '../support/call-tool.ts';
 import { startHub } from './servers.ts';

@@ -1,8 +1,8 @@
 import { createConversation } from '../../src/app/compose.ts';
 import { readEnvironment } from '../../src/app/environment.ts';
-import type { Conversation } from '../../src/contracts/conversation.ts';
 import type { AgentEvent } from '../../src/contracts/event.ts';
-import type { RunOptions } from '../../src/contracts/run-options.ts';
+import type { Conversation } from '../../src/contracts/face/conversation.ts';
+import type { RunOptions } from '../../src/contracts/face/run-options.ts';
 import { bareEnvironment } from './environment.ts';
 import { runOptions } from './run-options.ts';
 import type { TempProject } from './temp-project.ts';

@@ -1,4 +1,4 @@
-import type { RunOptions } from '../../src/contracts/run-options.ts';
+import type { RunOptions } from '../../src/contracts/face/run-options.ts';
 
 /** What a run is asked for where a test says nothing else: a new session that is kept in memory. */
 export function runOptions(more: Partial<RunOptions> = {}): RunOptions {

@@ -1,4 +1,4 @@
-import type { CommandOutcome } from '../../contracts/command.ts';
+import type { CommandOutcome } from '../../contracts/face/command.ts';
 import type { ConversationParts } from '../conversation-parts.ts';
 
 /** A slash command of ours. */

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
-import type { RewindOutcome } from '../../contracts/conversation.ts';
+import type { RewindOutcome } from '../../contracts/face/conversation.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { EXPORT_ENDINGS, EXPORT_FORMATS, exportSession } from '../../session/export-session.ts';
 import { readTranscript } from '../../session/read-records.ts';

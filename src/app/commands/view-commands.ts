@@ -1,4 +1,4 @@
-import type { CommandView } from '../../contracts/command.ts';
+import type { CommandView } from '../../contracts/face/command.ts';
 import type { BuiltinCommand } from './builtin-command.ts';
 
 const view = (name: CommandView, description: string): BuiltinCommand => ({

@@ -1,5 +1,5 @@
 import type { SessionConfigOption } from '@agentclientprotocol/sdk';
-import type { Conversation } from '../../contracts/conversation.ts';
+import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { Effort } from '../../contracts/model.ts';
 
 const EFFORTS: readonly { readonly value: Effort; readonly name: string }[] = [

@@ -8,8 +8,8 @@ import {
   RequestError,
   type SessionModeState,
 } from '@agentclientprotocol/sdk';
-import type { Conversation } from '../../contracts/conversation.ts';
-import type { RunOptions } from '../../contracts/run-options.ts';
+import type { Conversation } from '../../contracts/face/conversation.ts';
+import type { RunOptions } from '../../contracts/face/run-options.ts';
 import { configOptionsOf, setConfigOption } from './config-options.ts';
 import { mcpConfigOf } from './content.ts';
 import { createEditorSession, type EditorSession } from './editor-session.ts';

@@ -1,7 +1,7 @@
 import { type AgentContext, type ContentBlock, RequestError, type StopReason } from '@agentclientprotocol/sdk';
 import type { Prompt } from '../../contracts/agent.ts';
-import type { Conversation } from '../../contracts/conversation.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
+import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { UserBlock } from '../../contracts/message.ts';
 import type { Terminal } from '../../contracts/terminal.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';

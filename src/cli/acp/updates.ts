@@ -1,7 +1,7 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
-import type { CommandInfo } from '../../contracts/command.ts';
-import type { Conversation } from '../../contracts/conversation.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
+import type { CommandInfo } from '../../contracts/face/command.ts';
+import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { AssistantBlock, Message, UserBlock } from '../../contracts/message.ts';
 import { kindOf, locationsOf, proposedContent, resultContent } from './tool-content.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Conversation } from '../../contracts/conversation.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
+import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { PermissionRequest } from '../../contracts/permission.ts';
 import type { UserAnswer, UserQuestion } from '../../contracts/tool.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Conversation } from '../../contracts/conversation.ts';
-import type { Attempt, ControlPort } from '../../contracts/host.ts';
+import type { Conversation } from '../../contracts/face/conversation.ts';
+import type { Attempt, ControlPort } from '../../contracts/face/host.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { HostIds } from './host-ids.ts';
 import type { HostServers } from './host-servers.ts';

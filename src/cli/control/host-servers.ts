@@ -1,4 +1,4 @@
-import type { HostMcpServer } from '../../contracts/host.ts';
+import type { HostMcpServer } from '../../contracts/face/host.ts';
 import { isJsonObject, type JsonObject } from '../../contracts/json.ts';
 import type { Outbox } from './outbox.ts';
 

@@ -1,6 +1,6 @@
-import type { Conversation } from '../../contracts/conversation.ts';
+import type { Conversation } from '../../contracts/face/conversation.ts';
+import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { JsonObject } from '../../contracts/json.ts';
-import type { RunOptions } from '../../contracts/run-options.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { Unsupported } from './handler.ts';
 import { HANDLERS } from './handlers/table.ts';

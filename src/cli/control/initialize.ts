@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Conversation } from '../../contracts/conversation.ts';
+import type { Conversation } from '../../contracts/face/conversation.ts';
+import type { RunOptions } from '../../contracts/face/run-options.ts';
 import { HOOK_EVENTS, type Hook } from '../../contracts/hook.ts';
 import type { JsonObject } from '../../contracts/json.ts';
-import type { RunOptions } from '../../contracts/run-options.ts';
 import { schemaProblem } from '../answer-form.ts';
 import { problemOf } from './handler.ts';
 import type { HostServers } from './host-servers.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PermissionUpdate, UpdateDestination } from '../../contracts/host.ts';
+import type { PermissionUpdate, UpdateDestination } from '../../contracts/face/host.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { PermissionAnswer } from '../../contracts/permission.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';

@@ -1,4 +1,4 @@
-import type { CommandInfo } from '../../contracts/command.ts';
+import type { CommandInfo } from '../../contracts/face/command.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { ModelInfo } from '../../contracts/model.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Conversation } from '../../contracts/conversation.ts';
+import type { Conversation } from '../../contracts/face/conversation.ts';
+import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { JsonObject } from '../../contracts/json.ts';
-import type { RunOptions } from '../../contracts/run-options.ts';
 import { signalCode } from '../exit-code.ts';
 import type { Invocation } from '../invocation.ts';
 import type { Io } from '../io.ts';

@@ -1,4 +1,4 @@
-import type { Conversation } from '../../contracts/conversation.ts';
+import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 
 /** The first line of each turn's run: what the host may count on. */

@@ -1,5 +1,5 @@
-import type { Conversation, UsageReport } from '../../contracts/conversation.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
+import type { Conversation, UsageReport } from '../../contracts/face/conversation.ts';
 import type { JsonObject, JsonValue } from '../../contracts/json.ts';
 import type { StopReason, Usage } from '../../contracts/message.ts';
 import type { Terminal } from '../../contracts/terminal.ts';

@@ -1,4 +1,4 @@
-import type { TrustEffect } from '../../contracts/trust.ts';
+import type { TrustEffect } from '../../contracts/face/trust.ts';
 import { type LogicalLine, plain, terminalLine, toned } from '../lines/line.ts';
 import { sanitizeVisibly } from '../sanitize.ts';
 import { type FirstRunState, localModels } from './first-run-state.ts';

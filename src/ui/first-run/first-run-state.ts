@@ -1,4 +1,4 @@
-import type { FirstRunAnswer, FirstRunQuestion, LocalModels } from '../../contracts/first-run.ts';
+import type { FirstRunAnswer, FirstRunQuestion, LocalModels } from '../../contracts/face/first-run.ts';
 
 /** What is open: the choices, a line to write in, or a list of models. */
 export type FirstRunPage =

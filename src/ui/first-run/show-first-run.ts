@@ -1,4 +1,4 @@
-import type { FirstRunAnswer, FirstRunQuestion, LocalModels } from '../../contracts/first-run.ts';
+import type { FirstRunAnswer, FirstRunQuestion, LocalModels } from '../../contracts/face/first-run.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { InputEvent } from '../keys/input-event.ts';
 import { createKeyboard, type TerminalIn } from '../terminal/keyboard.ts';

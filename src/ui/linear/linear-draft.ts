@@ -1,5 +1,5 @@
 import type { Interface } from 'node:readline';
-import type { Conversation } from '../../contracts/conversation.ts';
+import type { Conversation } from '../../contracts/face/conversation.ts';
 import { createEditor, type EditorState } from '../composer/editor-state.ts';
 import { expandFolds } from '../composer/folds.ts';
 import { journalled, keptWords, recallDraft } from '../run/draft-journal.ts';

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
-import type { Conversation } from '../../contracts/conversation.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
+import type { Conversation } from '../../contracts/face/conversation.ts';
 import { edit } from '../composer/edit.ts';
 import { ASCII_GLYPHS } from '../glyphs.ts';
 import { NO_CARRY } from '../history/history-lines.ts';

@@ -1,4 +1,4 @@
-import type { CommandInfo } from '../../contracts/command.ts';
+import type { CommandInfo } from '../../contracts/face/command.ts';
 import type { Keymap } from '../keymap.ts';
 import type { ViewerRoom } from '../viewer/press-viewer.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Conversation, Draft } from '../../contracts/conversation.ts';
+import type { Conversation, Draft } from '../../contracts/face/conversation.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { createEditor, type EditorState } from '../composer/editor-state.ts';
 import { expandFolds, type Fold } from '../composer/folds.ts';

@@ -1,4 +1,4 @@
-import type { Conversation } from '../../contracts/conversation.ts';
+import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { Message } from '../../contracts/message.ts';
 import type { AskTmux } from '../terminal/tmux.ts';
 import type { ViewState } from '../view/view-state.ts';

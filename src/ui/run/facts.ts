@@ -1,4 +1,4 @@
-import type { Conversation, ConversationInfo } from '../../contracts/conversation.ts';
+import type { Conversation, ConversationInfo } from '../../contracts/face/conversation.ts';
 import type { StatusFacts } from '../view/view-state.ts';
 
 /** What the status line shows, as it is right now. */

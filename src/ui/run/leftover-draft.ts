@@ -1,4 +1,4 @@
-import type { Conversation, LeftoverDraft } from '../../contracts/conversation.ts';
+import type { Conversation, LeftoverDraft } from '../../contracts/face/conversation.ts';
 import type { Effect } from '../press/effects.ts';
 import type { ViewState } from '../view/view-state.ts';
 import { HINT_MS, wordsOf } from './draft-journal.ts';

@@ -1,5 +1,5 @@
-import type { Conversation } from '../../contracts/conversation.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
+import type { Conversation } from '../../contracts/face/conversation.ts';
 import { edit } from '../composer/edit.ts';
 import { STARTING_VIM } from '../composer/vim.ts';
 import type { InputEvent } from '../keys/input-event.ts';

@@ -1,4 +1,4 @@
-import type { CommandView } from '../../contracts/command.ts';
+import type { CommandView } from '../../contracts/face/command.ts';
 import { STARTING_VIM } from '../composer/vim.ts';
 import { printing } from '../view/view-state.ts';
 import { copyAnswer } from './copy-text.ts';

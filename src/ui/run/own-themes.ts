@@ -1,4 +1,4 @@
-import type { Conversation } from '../../contracts/conversation.ts';
+import type { Conversation } from '../../contracts/face/conversation.ts';
 import { type OwnTheme, THEME_NAMES } from '../theme.ts';
 import { printing, type ViewState } from '../view/view-state.ts';
 import type { ScreenOutput } from './screen-output.ts';

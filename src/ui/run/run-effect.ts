@@ -1,6 +1,6 @@
 import type { Prompt } from '../../contracts/agent.ts';
-import type { CommandOutcome } from '../../contracts/command.ts';
-import type { Conversation } from '../../contracts/conversation.ts';
+import type { CommandOutcome } from '../../contracts/face/command.ts';
+import type { Conversation } from '../../contracts/face/conversation.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
 import { edit } from '../composer/edit.ts';

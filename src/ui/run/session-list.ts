@@ -1,4 +1,4 @@
-import type { Conversation } from '../../contracts/conversation.ts';
+import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { SessionList as Listed } from '../view/overlay.ts';
 import { printing, type ViewState } from '../view/view-state.ts';
 

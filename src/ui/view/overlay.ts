@@ -1,5 +1,5 @@
-import type { CommandInfo } from '../../contracts/command.ts';
-import type { SessionScope } from '../../contracts/conversation.ts';
+import type { CommandInfo } from '../../contracts/face/command.ts';
+import type { SessionScope } from '../../contracts/face/conversation.ts';
 import type { CompletionTarget } from '../composer/draft-kind.ts';
 import type { Viewer } from '../viewer/viewer-state.ts';
 

@@ -1,8 +1,8 @@
 import { client, type RequestPermissionRequest, type SessionUpdate } from '@agentclientprotocol/sdk';
 import { expect, test } from 'vitest';
 import { createEditorAgent } from '../../../src/cli/acp/editor-agent.ts';
-import type { Conversation } from '../../../src/contracts/conversation.ts';
-import type { RunOptions } from '../../../src/contracts/run-options.ts';
+import type { Conversation } from '../../../src/contracts/face/conversation.ts';
+import type { RunOptions } from '../../../src/contracts/face/run-options.ts';
 import { type FakeOptions, fakeConversation } from '../../support/fake-conversation.ts';
 import { runOptions } from '../../support/run-options.ts';
 import { calls, echoTool, fails, says } from '../../support/scripted.ts';

@@ -3,9 +3,9 @@ import { createHost } from '../../../src/cli/control/host.ts';
 import { createHostRun } from '../../../src/cli/control/host-run.ts';
 import { createOutbox } from '../../../src/cli/control/outbox.ts';
 import { readLines } from '../../../src/cli/control/read-lines.ts';
-import type { Conversation } from '../../../src/contracts/conversation.ts';
+import type { Conversation } from '../../../src/contracts/face/conversation.ts';
+import type { RunOptions } from '../../../src/contracts/face/run-options.ts';
 import type { JsonObject, JsonValue } from '../../../src/contracts/json.ts';
-import type { RunOptions } from '../../../src/contracts/run-options.ts';
 import { createChannel } from '../../../src/lib/channel.ts';
 import { runOptions } from '../../support/run-options.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Conversation } from '../../../src/contracts/conversation.ts';
+import type { Conversation } from '../../../src/contracts/face/conversation.ts';
 import type { JsonObject } from '../../../src/contracts/json.ts';
 import { fakeConversation } from '../../support/fake-conversation.ts';
 import { calls, fails, says } from '../../support/scripted.ts';

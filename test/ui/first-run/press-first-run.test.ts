@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { FirstRunQuestion } from '../../../src/contracts/first-run.ts';
+import type { FirstRunQuestion } from '../../../src/contracts/face/first-run.ts';
 import { firstRunLines } from '../../../src/ui/first-run/first-run-lines.ts';
 import { type FirstRunState, firstRunState, settled } from '../../../src/ui/first-run/first-run-state.ts';
 import { pressFirstRun } from '../../../src/ui/first-run/press-first-run.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Draft } from '../../../src/contracts/conversation.ts';
+import type { Draft } from '../../../src/contracts/face/conversation.ts';
 import { edit } from '../../../src/ui/composer/edit.ts';
 import { createEditor } from '../../../src/ui/composer/editor-state.ts';
 import { journalled, keptWords, recallDraft } from '../../../src/ui/run/draft-journal.ts';

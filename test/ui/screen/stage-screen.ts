@@ -1,5 +1,5 @@
-import type { CommandInfo } from '../../../src/contracts/command.ts';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
+import type { CommandInfo } from '../../../src/contracts/face/command.ts';
 import type { Drawing } from '../../../src/ui/drawing.ts';
 import { decodeInput, decodeLate } from '../../../src/ui/keys/decode-input.ts';
 import { NOTHING_UNDECODED } from '../../../src/ui/keys/input-event.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { McpServerState } from '../../../contracts/host.ts';
+import type { McpServerState } from '../../../contracts/face/host.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
 import { type Handler, type HandlerContext, handler, jsonObject, member, nothing, settled } from '../handler.ts';
 

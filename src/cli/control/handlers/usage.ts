@@ -1,4 +1,4 @@
-import type { Conversation } from '../../../contracts/conversation.ts';
+import type { Conversation } from '../../../contracts/face/conversation.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
 import { formatMoney, formatTokens } from '../../../lib/text/format.ts';
 import { modelUsage } from '../../wire/result.ts';

@@ -1,4 +1,4 @@
-import type { Settings } from './settings.ts';
+import type { Settings } from '../settings.ts';
 
 /** The settings that concern nobody but the face in front of a person. */
 export type FaceSettings = Pick<

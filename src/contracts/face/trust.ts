@@ -1,4 +1,4 @@
-import type { SettingsSource } from './settings.ts';
+import type { SettingsSource } from '../settings.ts';
 
 /** One thing a folder would bring about if it were trusted, as a sentence part. Text is as given; faces clean it. */
 export type TrustEffect = {

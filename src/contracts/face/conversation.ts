@@ -1,12 +1,12 @@
-import type { Agent, Prompt } from './agent.ts';
+import type { Agent, Prompt } from '../agent.ts';
+import type { Todo } from '../display.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
+import type { Usage } from '../message.ts';
+import type { Effort, ModelInfo } from '../model.ts';
+import type { PermissionMode, ToolFacts } from '../permission.ts';
 import type { CommandInfo, CommandOutcome } from './command.ts';
-import type { Todo } from './display.ts';
-import type { FaceSettings, KeptChoice, ThemesPort } from './face-settings.ts';
 import type { ControlPort } from './host.ts';
-import type { JsonObject, JsonValue } from './json.ts';
-import type { Usage } from './message.ts';
-import type { Effort, ModelInfo } from './model.ts';
-import type { PermissionMode, ToolFacts } from './permission.ts';
+import type { FaceSettings, KeptChoice, ThemesPort } from './screen-settings.ts';
 
 /** Everything a face (screen, print mode, editor, host) may ask of one running conversation. */
 export type Conversation = {

@@ -1,4 +1,4 @@
-import type { UserBlock } from './message.ts';
+import type { UserBlock } from '../message.ts';
 
 /** A slash command as menus and hosts see it. */
 export type CommandInfo = {

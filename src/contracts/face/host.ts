@@ -1,8 +1,8 @@
-import type { Hook } from './hook.ts';
-import type { JsonObject, JsonValue } from './json.ts';
-import type { ToolSpec } from './model.ts';
-import type { Rule, RuleBehavior } from './permission.ts';
-import type { McpServerConfig } from './settings.ts';
+import type { Hook } from '../hook.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
+import type { ToolSpec } from '../model.ts';
+import type { Rule, RuleBehavior } from '../permission.ts';
+import type { McpServerConfig } from '../settings.ts';
 
 /** What a host on the other side of the wire lends to a run. */
 export type HostParts = {

@@ -1,6 +1,6 @@
+import type { JsonObject, JsonValue } from '../json.ts';
+import type { Effort } from '../model.ts';
 import type { HostParts } from './host.ts';
-import type { JsonObject, JsonValue } from './json.ts';
-import type { Effort } from './model.ts';
 
 /** What the command line asked for, checked once at the border. Absent means: not said. */
 export type RunOptions = {
