@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { PermissionUpdate, UpdateDestination } from '../contracts/face/host.ts';
+import type { LiveState } from '../contracts/live.ts';
 import type { Rule } from '../contracts/permission.ts';
 import { messageOf } from '../lib/errors.ts';
 import { rulesOfTexts } from '../permissions/collect-rules.ts';
-import type { LiveState } from './live-state.ts';
 import { type ListChange, storeRules } from './store-rules.ts';
 
 export type ChangeWiring = {

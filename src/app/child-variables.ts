@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { type Environment, SECRETS } from '../contracts/environment.ts';
 import type { Settings } from '../contracts/settings.ts';
-import { type Environment, SECRETS } from './environment.ts';
 
 const keyed = z.looseObject({ apiKeyEnv: z.string() });
 

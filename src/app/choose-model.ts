@@ -1,9 +1,9 @@
+import type { Environment } from '../contracts/environment.ts';
 import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { Settings } from '../contracts/settings.ts';
 import { DEFAULT_MODEL } from '../model/catalog.ts';
 import { choosePort, type PortChoice, type PortConfig } from '../model/choose-port.ts';
 import { isSample } from './demo-place.ts';
-import type { Environment } from './environment.ts';
 import { createKeyHelper } from './key-helper.ts';
 import { knobsOf, portKnobs } from './knobs.ts';
 import { readProviders } from './read-providers.ts';

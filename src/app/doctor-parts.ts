@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises';
+import type { Environment } from '../contracts/environment.ts';
 import { bundledRipgrep } from '../lib/processes/bundled-ripgrep.ts';
 import type { DoctorParts } from './doctor.ts';
-import type { Environment } from './environment.ts';
 import { readSettings } from './read-settings.ts';
 
 /** What the doctor looks at on this machine. */

@@ -1,9 +1,8 @@
 import { access, constants } from 'node:fs/promises';
 import { Chalk } from 'chalk';
 import { execa } from 'execa';
+import type { Environment } from '../contracts/environment.ts';
 import { messageOf } from '../lib/errors.ts';
-import type { Environment } from './environment.ts';
-import { VERSION } from './version.ts';
 
 /** One thing ouro needs or uses, and how it stands. */
 export type Finding = { readonly name: string; readonly state: 'ok' | 'warn' | 'bad'; readonly detail: string };
@@ -26,7 +25,7 @@ export type DoctorParts = {
 export async function examine(parts: DoctorParts): Promise<readonly Finding[]> {
   const { environment } = parts;
   return [
-    { name: 'ouro', state: 'ok', detail: VERSION },
+    { name: 'ouro', state: 'ok', detail: environment.version },
     { name: 'runtime', state: 'ok', detail: parts.runtime },
     await program(
       'git',

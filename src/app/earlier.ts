@@ -3,7 +3,6 @@ import type { SystemPart, ToolSpec } from '../contracts/model.ts';
 import { readPrompt } from '../session/prompt-keeper.ts';
 import type { OpenedSession } from './open-session.ts';
 import type { StoredState } from './stored-state.ts';
-import { VERSION } from './version.ts';
 
 /** What an earlier run of a session had sent: the same bytes go out again. */
 export type Earlier = {
@@ -25,11 +24,12 @@ export function promptFlags({ systemPrompt, appendSystemPrompt, agent }: PromptF
 export function earlierOf(
   { rebuilt, stored }: Pick<OpenedSession, 'rebuilt' | 'stored'>,
   options: PromptFlags,
+  version: string,
 ): { readonly earlier: Earlier | undefined; readonly notice: string | undefined } {
   const prompt = rebuilt?.kept.prompt;
   if (prompt === undefined) return { earlier: undefined, notice: undefined };
-  if (prompt.version !== VERSION) {
-    const notice = `This session was begun with ouro ${prompt.version}; its system prompt is written anew by ${VERSION}.`;
+  if (prompt.version !== version) {
+    const notice = `This session was begun with ouro ${prompt.version}; its system prompt is written anew by ${version}.`;
     return { earlier: undefined, notice };
   }
   if ((stored.promptFlags ?? promptFlags({})) !== promptFlags(options))

@@ -1,58 +1,7 @@
 import { homedir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
-
-/** Everything the surroundings say, read once. Nothing below the app layer looks at `process.env`. */
-export type Environment = {
-  readonly home: string;
-  /** Where ouro keeps what is its own: `$OURO_HOME`, or `~/.ouro`. */
-  readonly ouroHome: string;
-  readonly credentials: { readonly apiKey?: string; readonly authToken?: string };
-  readonly baseUrl: string | undefined;
-  /** For models called `openai/…`. */
-  readonly openAi: { readonly baseUrl?: string; readonly apiKey?: string };
-  readonly model: string | undefined;
-  readonly smallModel: string | undefined;
-  readonly editor: string | undefined;
-  readonly knobs: Knobs;
-  /** Variables of ours that say something which cannot be understood, in sentences. */
-  readonly problems: readonly string[];
-  readonly term: {
-    readonly name: string;
-    readonly noColor: boolean;
-    readonly forceColor: string | undefined;
-    readonly forceHyperlink: string | undefined;
-    readonly colorTerm: string;
-    readonly colorFgBg: string | undefined;
-    readonly program: string | undefined;
-    readonly programVersion: string | undefined;
-    /** Windows Terminal or ConEmu. */
-    readonly isWindows: boolean;
-    readonly tmux: boolean;
-    readonly locale: string;
-    readonly accessible: boolean;
-  };
-  readonly isCi: boolean;
-  /** A disposable machine: bypass mode is allowed even as root. */
-  readonly isSandbox: boolean;
-  readonly path: readonly string[];
-  /** What child processes get, before the shell tool scrubs it further. */
-  readonly variables: Readonly<Record<string, string>>;
-  /** Variables that hold keys of ours or of a provider; no child process gets them. */
-  readonly keys: Readonly<Record<string, string>>;
-};
-
-/** Limits in milliseconds and counts, from the environment; settings may say the same. */
-export type Knobs = {
-  readonly streamIdleTimeoutMs: number | undefined;
-  readonly headerTimeoutMs: number | undefined;
-  readonly maxRetries: number | undefined;
-  readonly retryBaseMs: number | undefined;
-  readonly mcpTimeoutMs: number | undefined;
-  readonly mcpCallTimeoutMs: number | undefined;
-  readonly hookTimeoutMs: number | undefined;
-  readonly bashTimeoutMs: number | undefined;
-  readonly bashMaxTimeoutMs: number | undefined;
-};
+import manifest from '../../package.json' with { type: 'json' };
+import { type Environment, SECRETS } from '../contracts/environment.ts';
 
 const KNOBS = [
   'OURO_STREAM_IDLE_TIMEOUT_MS',
@@ -66,14 +15,13 @@ const KNOBS = [
   'OURO_BASH_MAX_TIMEOUT_MS',
 ];
 
-/** Our own secrets; no child of ours ever sees them. */
-export const SECRETS: readonly string[] = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'OPENAI_API_KEY'];
-
+/** Reads the surroundings of this process, once. */
 export function readEnvironment(env: Readonly<Record<string, string | undefined>> = process.env): Environment {
   const home = given(env.HOME) ?? given(env.USERPROFILE) ?? (given(homedir()) || userInfo().homedir);
   const apiKey = secret(env.ANTHROPIC_API_KEY);
   const authToken = secret(env.ANTHROPIC_AUTH_TOKEN);
   return {
+    version: manifest.version,
     home,
     ouroHome: resolve(given(env.OURO_HOME) ?? join(home, '.ouro')),
     credentials: {

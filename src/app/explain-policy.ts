@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises';
+import type { Environment } from '../contracts/environment.ts';
 import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { PermissionMode, Policy, Rule, RuleBehavior } from '../contracts/permission.ts';
 import { rulesOfTexts } from '../permissions/collect-rules.ts';
-import type { Environment } from './environment.ts';
 import { folderTrust } from './folder-trust.ts';
 import { makePolicy } from './make-policy.ts';
 import { readSettings } from './read-settings.ts';

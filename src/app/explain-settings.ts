@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
+import type { Environment } from '../contracts/environment.ts';
 import { explain } from '../settings/merge.ts';
 import { publishedSchema } from '../settings/schema.ts';
-import type { Environment } from './environment.ts';
 import { folderTrust } from './folder-trust.ts';
 import { problemLines } from './problem-lines.ts';
 import { readSettings } from './read-settings.ts';

@@ -1,6 +1,6 @@
 import type { RunOptions } from '../contracts/face/run-options.ts';
+import type { Live } from '../contracts/live.ts';
 import type { Settings } from '../contracts/settings.ts';
-import type { Live } from './live-state.ts';
 import type { OpenedSession } from './open-session.ts';
 
 /** How a run begins: what was asked for now, else how its session was left, else what settings say. */

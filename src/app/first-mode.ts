@@ -1,7 +1,7 @@
+import type { Environment } from '../contracts/environment.ts';
 import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { PermissionMode } from '../contracts/permission.ts';
 import type { Settings } from '../contracts/settings.ts';
-import type { Environment } from './environment.ts';
 
 export const MODES: readonly PermissionMode[] = ['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'];
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Environment } from '../contracts/environment.ts';
 import type { FirstRunAnswer, FirstRunQuestion, LocalModels } from '../contracts/face/first-run.ts';
 import type { RunOptions } from '../contracts/face/run-options.ts';
 import { ifThere } from '../lib/files/errno.ts';
@@ -9,14 +10,12 @@ import { NO_KEY } from '../model/choose-port.ts';
 import { discoverLocalServers, modelsAt } from '../model/discovery.ts';
 import { chooseModel } from './choose-model.ts';
 import { inSample } from './demo-place.ts';
-import type { Environment } from './environment.ts';
 import { firstMode } from './first-mode.ts';
 import { trustQuestion } from './folder-trust.ts';
 import { keepSetting } from './keep-setting.ts';
 import { readSettings } from './read-settings.ts';
 import { storedKey, storeKey } from './stored-key.ts';
 import { takeOverOffer } from './take-over-offer.ts';
-import { VERSION } from './version.ts';
 
 /** What a person has to be asked before the first question; `undefined` when everything is known. */
 export async function firstRunQuestion(
@@ -36,7 +35,7 @@ export async function firstRunQuestion(
   if (trust === undefined && key === 'found' && offer === undefined && bypass === 'settled') return undefined;
   const above = dirname(folder);
   const parent = trust?.state === 'new' && asked?.store.refusal(above) === undefined ? above : undefined;
-  return { version: VERSION, folder, trust, parent, key, offer, bypass };
+  return { version: environment.version, folder, trust, parent, key, offer, bypass };
 }
 
 /** Is there a way to a model? What a stored session uses is found when it is opened. */

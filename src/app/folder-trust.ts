@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { loadCommands } from '../commands/load-commands.ts';
+import type { Environment } from '../contracts/environment.ts';
 import type { CustomCommand } from '../contracts/extension.ts';
 import type { ApprovedSource, TrustEffect, TrustQuestion } from '../contracts/face/trust.ts';
 import type { SettingsLayer } from '../contracts/settings.ts';
 import { effectsOf, powersMark } from '../settings/powers.ts';
 import { readLayer } from '../settings/read-layer.ts';
-import type { Environment } from './environment.ts';
 import { instructionEffects } from './instruction-effects.ts';
 import type { Extensions } from './load-extensions.ts';
 import { textOf } from './read-settings.ts';

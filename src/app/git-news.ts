@@ -1,4 +1,5 @@
-import { type GitSnapshot, plain } from '../prompt/environment.ts';
+import type { GitSnapshot } from '../contracts/git-snapshot.ts';
+import { oneLine } from '../lib/text/one-line.ts';
 
 export type GitNewsParts = {
   /** What the prompt says of the repository. */
@@ -67,7 +68,7 @@ function changes(before: GitSnapshot, after: GitSnapshot): readonly string[] {
   if (lines.length === 0) return [];
   const hidden = lines.length - MAX_LINES;
   const more = hidden > 0 ? [`and ${hidden} more`] : [];
-  const shown = [...lines.slice(0, MAX_LINES).map(plain), ...more].map((line) => `  ${line}`);
+  const shown = [...lines.slice(0, MAX_LINES).map(oneLine), ...more].map((line) => `  ${line}`);
   return [['The repository was changed outside this conversation:', ...shown].join('\n')];
 }
 

@@ -1,6 +1,6 @@
+import type { GitSnapshot } from '../contracts/git-snapshot.ts';
 import { gitPreflight } from '../permissions/bash/git-config.ts';
 import { diskFs } from '../permissions/fs.ts';
-import type { GitSnapshot } from '../prompt/environment.ts';
 import { ownGit } from './own-git.ts';
 
 /** A look at the repository for the prompt and the status line. `undefined` outside of one, or when git is no help. */

@@ -1,21 +1,20 @@
 import { join } from 'node:path';
+import type { Environment } from '../contracts/environment.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { Conversation } from '../contracts/face/conversation.ts';
 import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { JsonObject } from '../contracts/json.ts';
+import type { LiveState } from '../contracts/live.ts';
 import type { ModelPort } from '../contracts/model.ts';
 import { asJson } from '../lib/as-json.ts';
 import { createDraftStore } from '../session/draft.ts';
 import { liveRecord } from '../session/kept-state.ts';
 import { createPromptHistory } from '../session/prompt-history.ts';
 import { openTranscript, type Transcript } from '../session/transcript.ts';
-import type { Environment } from './environment.ts';
-import type { LiveState } from './live-state.ts';
 import { nameSession } from './name-session.ts';
 import type { OpenedSession } from './open-session.ts';
 import { recordRequests } from './record-requests.ts';
 import type { AskTitle } from './title-asker.ts';
-import { VERSION } from './version.ts';
 
 export type SessionWiring = {
   readonly opened: OpenedSession;
@@ -51,7 +50,7 @@ export function keepSession(wiring: SessionWiring): KeptSession {
     cwd,
     sessionId: opened.id,
     gitBranch: wiring.branch,
-    version: VERSION,
+    version: environment.version,
     lastUuid: opened.rebuilt?.lastUuid ?? null,
     persistence: options.persistence,
     title: opened.rebuilt?.titleRecord,

@@ -1,6 +1,6 @@
+import type { Environment, Knobs } from '../contracts/environment.ts';
 import type { Settings } from '../contracts/settings.ts';
 import type { PortConfig } from '../model/choose-port.ts';
-import type { Environment, Knobs } from './environment.ts';
 
 /** Patience, retries and limits of time: the environment wins over the settings; what neither says has its default. */
 export function knobsOf({ knobs }: Environment, { timeouts = {}, maxRetries }: Settings): Knobs {

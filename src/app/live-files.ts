@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import type { Environment } from '../contracts/environment.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { RunOptions } from '../contracts/face/run-options.ts';
 import { neverLooser } from '../settings/never-looser.ts';
-import type { Environment } from './environment.ts';
 import type { FolderTrust } from './folder-trust.ts';
 import { createFreshness } from './fresh-files.ts';
 import { loadExtensions } from './load-extensions.ts';

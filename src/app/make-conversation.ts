@@ -19,7 +19,6 @@ import { makeRewind } from './rewind.ts';
 import { listCommands, runCommand } from './run-command.ts';
 import { sessionPicker } from './session-picker.ts';
 import { createShellLines } from './shell-lines.ts';
-import { VERSION } from './version.ts';
 import { wireControl } from './wire-control.ts';
 
 /** What hooks have left when a conversation ends. */
@@ -173,6 +172,7 @@ function infoOf({
   live,
   choice,
   transcript,
+  environment,
   loop,
   extensions,
   meter,
@@ -197,7 +197,7 @@ function infoOf({
     skills: extensions().skills.map(({ name }) => name),
     outputStyle,
     apiKeySource: choice.keySource,
-    version: VERSION,
+    version: environment.version,
     isDemo: choice.provider === 'demo',
     trusted: parts.trusted,
     contextTokens: meter.contextTokens(),

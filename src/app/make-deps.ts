@@ -1,11 +1,11 @@
 import type { AgentPort } from '../agent/parts.ts';
 import type { RunOptions } from '../contracts/face/run-options.ts';
+import type { LiveState } from '../contracts/live.ts';
 import type { ModelInfo, ModelPort, SystemPart } from '../contracts/model.ts';
 import type { ContextPort, QueryDeps } from '../contracts/query.ts';
 import type { Settings } from '../contracts/settings.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { queryDeps } from '../engine/defaults.ts';
-import type { LiveState } from './live-state.ts';
 import { modelChain } from './model-chain.ts';
 import { thinkingEffort } from './thinking-effort.ts';
 

@@ -1,11 +1,11 @@
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import type { Environment } from '../contracts/environment.ts';
 import type { RunOptions } from '../contracts/face/run-options.ts';
+import type { Live } from '../contracts/live.ts';
 import type { PermissionMode, Policy, Rule } from '../contracts/permission.ts';
 import type { LoadedSettings } from '../contracts/settings.ts';
 import { rulesOfSettings, rulesOfTexts } from '../permissions/collect-rules.ts';
 import { childVariables } from './child-variables.ts';
-import type { Environment } from './environment.ts';
-import type { Live } from './live-state.ts';
 
 /** Everything the rules of a conversation come from. */
 export type PolicySources = {

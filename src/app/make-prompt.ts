@@ -1,19 +1,20 @@
 import { stat } from 'node:fs/promises';
 import { release } from 'node:os';
 import { join } from 'node:path';
+import type { Environment } from '../contracts/environment.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { RunOptions } from '../contracts/face/run-options.ts';
+import type { GitSnapshot } from '../contracts/git-snapshot.ts';
+import type { LiveState } from '../contracts/live.ts';
 import type { SystemPart } from '../contracts/model.ts';
 import { createAttachments } from '../prompt/attachments.ts';
-import { type GitSnapshot, gitLines } from '../prompt/environment.ts';
+import { gitLines } from '../prompt/environment.ts';
 import { createMemory } from '../prompt/memory-files.ts';
 import { createSystemPrompt, renderSystem } from '../prompt/system-prompt.ts';
 import type { Earlier } from './earlier.ts';
-import type { Environment } from './environment.ts';
 import { createGitNews } from './git-news.ts';
 import { gitSnapshot } from './git-snapshot.ts';
 import { headBranch } from './head-branch.ts';
-import type { LiveState } from './live-state.ts';
 import type { Extensions } from './load-extensions.ts';
 import { repositoryRoot } from './repository-root.ts';
 

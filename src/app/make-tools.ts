@@ -1,6 +1,8 @@
 import { join } from 'node:path';
+import type { Environment, Knobs } from '../contracts/environment.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { JsonObject } from '../contracts/json.ts';
+import type { LiveState } from '../contracts/live.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { onlyLooks } from '../permissions/bash/only-looks.ts';
 import { askUserQuestionTool } from '../tools/ask-user-question/ask-user-question.ts';
@@ -27,11 +29,8 @@ import { createToolSearchTool, type DeferredTools } from '../tools/tool-search/t
 import { createWebFetchTool } from '../tools/web-fetch/web-fetch.ts';
 import { createWebSearchTool } from '../tools/web-search/web-search.ts';
 import { createWriteTool } from '../tools/write/write.ts';
-import type { Environment, Knobs } from './environment.ts';
-import type { LiveState } from './live-state.ts';
 import type { Subagents } from './run-subagent.ts';
 import type { SideAsks } from './side-asks.ts';
-import { VERSION } from './version.ts';
 import type { Permissions } from './wire-permissions.ts';
 
 const BASH_TIMEOUT_MS = 120_000;
@@ -131,7 +130,7 @@ export function makeTools(parts: ToolParts): ToolBox {
       createTaskTool(parts.task),
       createTodoWriteTool((todos) => live.change({ todos })),
       createToolSearchTool(parts.deferred),
-      createWebFetchTool({ ask: parts.asks.aboutPage, userAgent: `ouro/${VERSION}`, now: Date.now }),
+      createWebFetchTool({ ask: parts.asks.aboutPage, userAgent: `ouro/${environment.version}`, now: Date.now }),
       createWebSearchTool(parts.asks.searchWeb),
     ],
   };

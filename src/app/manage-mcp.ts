@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { applyEdits, modify, type ParseError, parse } from 'jsonc-parser';
 import { z } from 'zod';
+import type { Environment } from '../contracts/environment.ts';
 import { ifThere } from '../lib/files/errno.ts';
 import { writePrivately } from '../lib/files/private-file.ts';
 import { PROJECT_FILE } from '../mcp/config.ts';
@@ -10,12 +11,10 @@ import { openCredentials } from '../mcp/credentials.ts';
 import { createMcpHub } from '../mcp/hub.ts';
 import { login } from '../mcp/login.ts';
 import { readEntry } from '../mcp/read-entry.ts';
-import type { Environment } from './environment.ts';
 import { openApprovals } from './mcp-approvals.ts';
 import { readMcp } from './read-mcp.ts';
 import { readSettings } from './read-settings.ts';
 import { openTrust } from './trust.ts';
-import { VERSION } from './version.ts';
 
 export { launchWords };
 
@@ -128,7 +127,7 @@ export function manageMcp(environment: Environment, cwd: string) {
         roots: () => [cwd],
         variables: environment.variables,
         ouroHome: environment.ouroHome,
-        version: VERSION,
+        version: environment.version,
         startTimeoutMs: environment.knobs.mcpTimeoutMs ?? 10_000,
         onChange: () => undefined,
         newMarker: () => crypto.randomUUID(),

@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../contracts/event.ts';
+import type { LiveState } from '../contracts/live.ts';
 import { isReminder } from '../lib/text/is-reminder.ts';
 import type { Transcript } from '../session/transcript.ts';
-import type { LiveState } from './live-state.ts';
 import type { AskTitle } from './title-asker.ts';
 
 /** Gives a session its name once its first prompt has been answered, unless somebody has named it. */

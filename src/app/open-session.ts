@@ -4,6 +4,7 @@ import { dirname, relative } from 'node:path';
 import { walkWorkspace } from '../checkpoints/walk-workspace.ts';
 import { readDecisions } from '../context/decision-record.ts';
 import type { Decision } from '../context/decisions.ts';
+import type { Environment } from '../contracts/environment.ts';
 import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { Message } from '../contracts/message.ts';
 import { type RecordBody, SCHEMA_VERSION } from '../contracts/session.ts';
@@ -12,7 +13,6 @@ import { settleDangling } from '../session/dangling.ts';
 import { projectDir, transcriptPath } from '../session/paths.ts';
 import { type Rebuilt, rebuild } from '../session/rebuild.ts';
 import { findSession, forkSession, isTaken, listSessions, readSession, type SessionSummary } from '../session/store.ts';
-import type { Environment } from './environment.ts';
 import { resumeAt } from './resume-at.ts';
 import { readStoredState, type StoredState } from './stored-state.ts';
 

@@ -1,8 +1,8 @@
+import type { Environment } from '../contracts/environment.ts';
 import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { LoadedSettings } from '../contracts/settings.ts';
 import { type McpConfig, readMcpConfig } from '../mcp/config.ts';
 import { childVariables } from './child-variables.ts';
-import type { Environment } from './environment.ts';
 import { openApprovals } from './mcp-approvals.ts';
 import { textOf } from './read-settings.ts';
 

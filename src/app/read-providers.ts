@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import type { Environment } from '../contracts/environment.ts';
 import type { Settings } from '../contracts/settings.ts';
 import type { PortConfig } from '../model/choose-port.ts';
-import type { Environment } from './environment.ts';
 
 type Providers = NonNullable<PortConfig['providers']>;
 

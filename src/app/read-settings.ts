@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { Environment } from '../contracts/environment.ts';
 import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { LoadedSettings, SettingsLayer } from '../contracts/settings.ts';
 import { readRegular } from '../lib/files/read-regular.ts';
 import { loadSettings } from '../settings/load.ts';
-import type { Environment } from './environment.ts';
 import { ownGit } from './own-git.ts';
 
 const MANAGED_DIR = '/etc/ouro';

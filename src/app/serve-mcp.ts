@@ -3,7 +3,6 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { Conversation } from '../contracts/face/conversation.ts';
 import { asJson } from '../lib/as-json.ts';
-import { VERSION } from './version.ts';
 
 /** Tools that need a conversation, or a person, make no sense to another program. */
 const SERVED = [
@@ -20,8 +19,8 @@ const SERVED = [
 ];
 
 /** Offers our tools to another program, which is never asked: what the rules do not allow is refused. Resolves when it leaves. */
-export async function serveMcp({ control }: Conversation): Promise<void> {
-  const server = new Server({ name: 'ouro', version: VERSION }, { capabilities: { tools: {} } });
+export async function serveMcp({ control, info }: Conversation): Promise<void> {
+  const server = new Server({ name: 'ouro', version: info().version }, { capabilities: { tools: {} } });
   server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: (control?.toolSpecs?.() ?? [])
       .filter(({ name }) => SERVED.includes(name))

@@ -1,5 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
+import type { Environment } from '../contracts/environment.ts';
 import { type CheckReport, checkSession, repairSession } from '../session/check.ts';
 import { type ExportFormat, exportSession } from '../session/export-session.ts';
 import { readTranscript } from '../session/read-records.ts';
@@ -14,7 +15,6 @@ import {
   type SessionSummary,
 } from '../session/store.ts';
 import { storyOf } from '../session/story.ts';
-import type { Environment } from './environment.ts';
 import { makeCapsule } from './make-capsule.ts';
 import { type Rerun, rerunSession } from './rerun-session.ts';
 

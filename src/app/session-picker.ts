@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises';
+import type { Environment } from '../contracts/environment.ts';
 import type { SessionChoiceInfo, SessionScope, StoredSessionsPort } from '../contracts/face/conversation.ts';
 import { formatAge, formatBytes } from '../lib/text/format.ts';
 import { readRecords } from '../session/read-records.ts';
 import { type StoryItem, storyOf } from '../session/story.ts';
-import type { Environment } from './environment.ts';
 import { openArchive, type SessionSummary } from './session-archive.ts';
 
 const PREVIEW_BYTES = 65_536;

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { Environment } from '../contracts/environment.ts';
 import { RUN_MARKER } from '../lib/processes/process-tree.ts';
 import type { Claim } from '../session/claim.ts';
 import { openRunLedger, reapDeadRuns } from '../session/run-ledger.ts';
 import type { Transcript } from '../session/transcript.ts';
 import type { BashParts } from '../tools/bash/bash.ts';
-import type { Environment } from './environment.ts';
 
 /** One run of ouro as the next one has to know it. */
 export type StartedRun = {

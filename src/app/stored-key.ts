@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { Environment } from '../contracts/environment.ts';
 import { ifThere } from '../lib/files/errno.ts';
 import { writePrivately } from '../lib/files/private-file.ts';
-import type { Environment } from './environment.ts';
 
 const keys = z.object({ anthropic: z.string().min(1) });
 

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
+import type { Environment } from '../contracts/environment.ts';
 import { listSessions } from '../session/store.ts';
-import type { Environment } from './environment.ts';
 
 /** A stored session, for those who may want to open it. */
 export type StoredSession = {

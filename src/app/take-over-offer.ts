@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Environment } from '../contracts/environment.ts';
 import type { TakeOverOffer } from '../contracts/face/first-run.ts';
 import { writePrivately } from '../lib/files/private-file.ts';
-import type { Environment } from './environment.ts';
 
 type Places = Pick<Environment, 'home' | 'ouroHome'>;
 

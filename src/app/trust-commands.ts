@@ -1,5 +1,5 @@
+import type { Environment } from '../contracts/environment.ts';
 import type { TrustEffect } from '../contracts/face/trust.ts';
-import type { Environment } from './environment.ts';
 import { trustQuestion } from './folder-trust.ts';
 import { openTrust } from './trust.ts';
 

@@ -2,14 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createCheckpoints } from '../checkpoints/create-checkpoints.ts';
+import type { Environment } from '../contracts/environment.ts';
 import type { CheckpointInfo } from '../contracts/face/conversation.ts';
 import { claimSession } from '../session/claim.ts';
 import { sessionFolder } from '../session/paths.ts';
 import { rebuild } from '../session/rebuild.ts';
 import { readSession, type SessionSummary } from '../session/store.ts';
 import { openTranscript } from '../session/transcript.ts';
-import type { Environment } from './environment.ts';
-import { VERSION } from './version.ts';
 
 export type Undone =
   | {
@@ -33,7 +32,7 @@ export type UndoDesk = {
 /** A stored session as far as its files can be brought back. One that is open elsewhere is undone there. */
 export async function openUndo(
   session: SessionSummary,
-  environment: Pick<Environment, 'ouroHome' | 'home'>,
+  environment: Pick<Environment, 'ouroHome' | 'home' | 'version'>,
 ): Promise<{ readonly ok: true; readonly desk: UndoDesk } | { readonly ok: false; readonly why: string }> {
   const tried = await claimSession(session.path);
   if (!tried.ok) return { ok: false, why: 'This session is open in another ouro. Type /undo there.' };
@@ -46,7 +45,7 @@ export async function openUndo(
     cwd: session.cwd,
     sessionId: session.id,
     gitBranch: session.gitBranch,
-    version: VERSION,
+    version: environment.version,
     lastUuid,
     persistence: 'disk',
     claim: tried.claim,

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { type Checkpoints, createCheckpoints } from '../checkpoints/create-checkpoints.ts';
+import type { Environment } from '../contracts/environment.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { CheckpointEntry } from '../contracts/session.ts';
 import type { CallContext, PreparedCall, Tool, ToolOutcome } from '../contracts/tool.ts';
@@ -7,7 +8,6 @@ import { messageOf } from '../lib/errors.ts';
 import { isReminder } from '../lib/text/is-reminder.ts';
 import { onlyLooks } from '../permissions/bash/only-looks.ts';
 import type { Transcript } from '../session/transcript.ts';
-import type { Environment } from './environment.ts';
 
 export type CheckpointWiring = {
   readonly transcript: Transcript;

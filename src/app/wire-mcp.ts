@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Environment } from '../contracts/environment.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { HostMcpServer } from '../contracts/face/host.ts';
 import type { RunOptions } from '../contracts/face/run-options.ts';
@@ -13,12 +14,10 @@ import { reminder } from '../prompt/reminder.ts';
 import { createListMcpResourcesTool } from '../tools/list-mcp-resources/list-mcp-resources.ts';
 import { createReadMcpResourceTool } from '../tools/read-mcp-resource/read-mcp-resource.ts';
 import { settingsVariables } from './child-variables.ts';
-import type { Environment } from './environment.ts';
 import { createFreshness } from './fresh-files.ts';
 import { knobsOf } from './knobs.ts';
 import { openApprovals } from './mcp-approvals.ts';
 import { type McpReading, readMcp } from './read-mcp.ts';
-import { VERSION } from './version.ts';
 
 export type McpWiring = Omit<McpReading, 'options'> & {
   readonly options: RunOptions;
@@ -71,7 +70,7 @@ export async function wireMcp(wiring: McpWiring): Promise<WiredMcp> {
     variables: environment.variables,
     added: settingsVariables(environment, wiring.loaded.merged),
     ouroHome: environment.ouroHome,
-    version: VERSION,
+    version: environment.version,
     ...(mcpTimeoutMs === undefined ? {} : { startTimeoutMs: mcpTimeoutMs }),
     ...(mcpCallTimeoutMs === undefined ? {} : { callTimeoutMs: mcpCallTimeoutMs }),
     onChange: (change) => hear(change, wiring),

@@ -1,6 +1,7 @@
 import type { AgentPort } from '../agent/parts.ts';
 import type { PermissionUpdate } from '../contracts/face/host.ts';
 import type { JsonObject } from '../contracts/json.ts';
+import type { LiveState } from '../contracts/live.ts';
 import type { Decision, PermissionMode } from '../contracts/permission.ts';
 import type { QueryDeps } from '../contracts/query.ts';
 import { excludedFromSearch } from '../permissions/excluded.ts';
@@ -11,7 +12,6 @@ import { lintRules } from '../permissions/lint.ts';
 import { createCallGuards } from './call-guards.ts';
 import { changePermissions } from './change-permissions.ts';
 import { childVariables } from './child-variables.ts';
-import type { LiveState } from './live-state.ts';
 import { type AskingPort, type GateBounds, type GateWiring, hookRefusal, makeGate } from './make-gate.ts';
 import { makePolicy, type PolicySource, type PolicySources } from './make-policy.ts';
 import type { Denial } from './told.ts';

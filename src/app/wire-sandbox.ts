@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, lstatSync, mkdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import type { Environment } from '../contracts/environment.ts';
 import type { SandboxSettings } from '../contracts/settings.ts';
 import { ToolFailure } from '../contracts/tool.ts';
 import {
@@ -10,7 +11,6 @@ import {
   sandboxArguments,
   strayFiles,
 } from '../permissions/sandbox/recipe.ts';
-import type { Environment } from './environment.ts';
 
 const PROBE_MS = 1_000;
 

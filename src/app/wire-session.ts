@@ -28,7 +28,7 @@ export type WiredSession = Omit<KeptSession, 'recorded'> & {
 
 export function wireSession(parts: SessionParts): WiredSession {
   const { opened, options, choice, loop, tell } = parts;
-  const { earlier, notice } = earlierOf(opened, options);
+  const { earlier, notice } = earlierOf(opened, options, parts.environment.version);
   const kept = keepSession({
     ...parts,
     promptFlags: promptFlags(options),

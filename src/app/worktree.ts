@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { access, mkdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import type { Environment } from '../contracts/environment.ts';
 import { messageOf } from '../lib/errors.ts';
 import { claimedBy } from '../session/claim.ts';
 import { enterFolder } from '../session/presence.ts';
 import { listSessions } from '../session/store.ts';
-import type { Environment } from './environment.ts';
 import { folderTrust } from './folder-trust.ts';
 import { ownGit } from './own-git.ts';
 import { repositoryRoot } from './repository-root.ts';

@@ -1,5 +1,5 @@
 import { fstatSync } from 'node:fs';
-import type { Environment } from '../app/environment.ts';
+import type { Environment } from '../contracts/environment.ts';
 import { messageOf } from '../lib/errors.ts';
 import { errnoOf } from '../lib/files/errno.ts';
 import { sanitize } from '../lib/text/sanitize.ts';

@@ -1,4 +1,4 @@
-import type { Environment } from '../app/environment.ts';
+import type { Environment } from '../contracts/environment.ts';
 import type { Conversation } from '../contracts/face/conversation.ts';
 import type { FaceSettings } from '../contracts/face/screen-settings.ts';
 import type { OpenScreen, ScreenTerminal } from '../ui/run/open-screen.ts';

@@ -1,4 +1,4 @@
-import type { Environment } from '../app/environment.ts';
+import type { Environment } from '../contracts/environment.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import { type LineTarget, renderLines } from '../ui/lines/render-lines.ts';
 import type { MarkdownBlock } from '../ui/markdown/block.ts';

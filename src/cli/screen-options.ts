@@ -1,4 +1,4 @@
-import type { Environment } from '../app/environment.ts';
+import type { Environment } from '../contracts/environment.ts';
 import type { FaceSettings } from '../contracts/face/screen-settings.ts';
 import { keymapOf } from '../ui/keymap.ts';
 import { ownKeys } from '../ui/keys/own-keys.ts';

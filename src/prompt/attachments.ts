@@ -1,7 +1,7 @@
 import type { Todo } from '../contracts/display.ts';
 import type { PermissionMode } from '../contracts/permission.ts';
+import { oneLine } from '../lib/text/one-line.ts';
 import { type Catalog, catalogChanges } from './catalog-changes.ts';
-import { plain } from './environment.ts';
 import { type MemoryFile, renderMemoryFile } from './memory-text.ts';
 import { modeWords } from './mode-words.ts';
 import { reminder } from './reminder.ts';
@@ -150,7 +150,7 @@ export function createAttachments(
 
 /** Somebody else switched it: files may read differently now. */
 function branchNews(before: string | undefined, now: string | undefined): readonly string[] {
-  return now === undefined || before === undefined || now === before ? [] : [`The git branch is now ${plain(now)}.`];
+  return now === undefined || before === undefined || now === before ? [] : [`The git branch is now ${oneLine(now)}.`];
 }
 
 /** A conversation begins in the ordinary mode; any other one has to be told. */

@@ -1,6 +1,6 @@
 import type { SystemPart } from '../contracts/model.ts';
 import { BASE_PROMPT } from './base-prompt.ts';
-import { type Environment, renderEnvironment } from './environment.ts';
+import { type PromptEnvironment, renderEnvironment } from './environment.ts';
 import { type Listed, renderList } from './listed.ts';
 import { type MemoryFile, renderMemory } from './memory-text.ts';
 
@@ -14,7 +14,7 @@ export type SystemInput = {
   readonly memory: readonly MemoryFile[];
   readonly skills: readonly Listed[];
   readonly agents: readonly Listed[];
-  readonly environment: Environment;
+  readonly environment: PromptEnvironment;
   readonly mcp: readonly { readonly server: string; readonly instructions: string }[];
 };
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Environment } from '../../src/prompt/environment.ts';
+import type { PromptEnvironment } from '../../src/prompt/environment.ts';
 import { createSystemPrompt, renderSystem, type SystemInput } from '../../src/prompt/system-prompt.ts';
 
-const ENVIRONMENT: Environment = {
+const ENVIRONMENT: PromptEnvironment = {
   cwd: '/home/ada/work',
   additionalDirectories: [],
   platform: 'linux',

@@ -2,7 +2,6 @@ import { stat } from 'node:fs/promises';
 import { ndJsonStream } from '@agentclientprotocol/sdk';
 import { createConversation } from '../../app/compose.ts';
 import { storedSessions } from '../../app/stored-sessions.ts';
-import { VERSION } from '../../app/version.ts';
 import { createEditorAgent } from '../acp/editor-agent.ts';
 import type { CommandRequest } from '../command-request.ts';
 import { signalCode } from '../exit-code.ts';
@@ -14,7 +13,7 @@ export async function run({ flags, io, shutdown }: CommandRequest): Promise<numb
   const { run: options } = await readInvocation(argsOf(flags), { cwd: io.cwd, hasTerminal: false });
   const app = createEditorAgent({
     options: { ...options, face: 'editor' },
-    version: VERSION,
+    version: io.environment.version,
     list: (cwd) => storedSessions(io.environment, cwd),
     async open(wanted) {
       const facts = await stat(wanted.cwd).catch(() => undefined);
