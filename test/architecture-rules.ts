@@ -7,16 +7,16 @@ const CAPABILITIES = [
   'model',
   'tools',
   'permissions',
+  'sandbox',
+  'git',
   'context',
   'prompt',
   'hooks',
   'session',
-  'settings',
-  'commands',
-  'mcp',
-  'subagents',
   'checkpoints',
-  'skills',
+  'settings',
+  'extensions',
+  'mcp',
 ];
 
 /** Each layer and the layers it may import besides itself. A layer that is not here may not exist. */

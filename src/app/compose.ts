@@ -6,39 +6,41 @@ import type { Environment } from '../contracts/environment.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { Conversation } from '../contracts/face/conversation.ts';
 import type { RunOptions } from '../contracts/face/run-options.ts';
-import { asAgent } from './as-agent.ts';
-import { childVariables, keysAside } from './child-variables.ts';
-import { chooseModel } from './choose-model.ts';
-import { openDebugLog } from './debug-log.ts';
-import { besideSample } from './demo-place.ts';
-import { examineHere } from './doctor-parts.ts';
-import { explainNoModel } from './explain-no-model.ts';
-import { firstLive } from './first-live.ts';
-import { firstMode, withStoredMode } from './first-mode.ts';
-import { folderTrust } from './folder-trust.ts';
-import { forkNow } from './fork-session.ts';
-import { gatedCalls } from './gated-calls.ts';
-import { gitSnapshot } from './git-snapshot.ts';
-import { headBranch } from './head-branch.ts';
-import { hookNews } from './hook-news.ts';
-import { knobsOf } from './knobs.ts';
-import { openLiveFiles } from './live-files.ts';
-import { createLiveState } from './live-state.ts';
-import { loopHooks } from './loop-hooks.ts';
+import { asAgent } from '../extensions/as-agent.ts';
+import { headBranch } from '../git/head-branch.ts';
+import { repositoryRoot } from '../git/repository-root.ts';
+import { gitSnapshot } from '../git/snapshot.ts';
+import { makeHooks } from '../hooks/make-hooks.ts';
+import { createOpeningHook } from '../hooks/opening-hook.ts';
+import { chooseModel } from '../model/choose-model.ts';
+import { besideSample } from '../model/demo/place.ts';
+import { explainNoModel } from '../model/explain-no-model.ts';
+import { storedKey } from '../model/keys/stored-key.ts';
+import { unheldBudget } from '../model/unheld-budget.ts';
+import { createUsageMeter } from '../model/usage-meter.ts';
+import { firstMode, withStoredMode } from '../permissions/first-mode.ts';
+import { gitMayLook } from '../permissions/git-may-look.ts';
+import { openDebugLog } from '../session/debug-log.ts';
+import { createLiveState } from '../session/live-state.ts';
+import { forkNow } from '../session/stored/fork-session.ts';
+import { childVariables, keysAside } from '../settings/child-variables.ts';
+import { limitsOf } from '../settings/limits.ts';
+import { gatedCalls } from './loop/gated-calls.ts';
+import { hookNews } from './loop/hook-news.ts';
+import { wireLoop } from './loop/loop.ts';
+import { loopHooks } from './loop/loop-hooks.ts';
+import { strayTools } from './loop/offer-tools.ts';
 import { makeConversation } from './make-conversation.ts';
-import { makeHooks } from './make-hooks.ts';
-import { openSession } from './open-session.ts';
-import { createOpeningHook } from './opening-hook.ts';
-import { problemLines } from './problem-lines.ts';
-import { repositoryRoot } from './repository-root.ts';
-import { type StartedRun, startRun } from './start-run.ts';
-import { storedKey } from './stored-key.ts';
-import { unheldBudget } from './unheld-budget.ts';
-import { createUsageMeter } from './usage-meter.ts';
-import { wireLoop } from './wire-loop.ts';
-import { wireMcp } from './wire-mcp.ts';
-import { wirePermissions } from './wire-permissions.ts';
-import { wireSession } from './wire-session.ts';
+import { wireMcp } from './mcp/servers.ts';
+import { wirePermissions } from './permissions/permissions.ts';
+import { firstLive } from './session/first-live.ts';
+import { openSession } from './session/open-session.ts';
+import { wireSession } from './session/session.ts';
+import { type StartedRun, startRun } from './session/start-run.ts';
+import { folderTrust } from './settings/folder-trust.ts';
+import { openLiveFiles } from './settings/live-files.ts';
+import { problemLines } from './settings/problem-lines.ts';
+import { examineHere } from './start/doctor-parts.ts';
 
 export type Composed =
   | { readonly ok: true; readonly conversation: Conversation }
@@ -64,8 +66,9 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
   if (!session.ok) return session;
   started.owns(session.claim);
   const { trusted } = trust;
-  // Nothing of the folder is read before this point but its name.
-  const git = trusted ? gitSnapshot(cwd, started.environment.variables) : Promise.resolve(undefined);
+  const git = trusted
+    ? gitSnapshot(cwd, started.environment.variables, () => gitMayLook(cwd))
+    : Promise.resolve(undefined);
   const files = await openLiveFiles({ given, environment: started.environment, cwd, trust, tell });
   const [loaded, extensions] = [files.loaded(), files.extensions()];
   const role = asAgent(given, extensions.agents);
@@ -73,7 +76,10 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
   const options = await besideSample(role.options);
   const settings = loaded.merged;
   const environment = keysAside(started.environment, settings);
-  const choice = chooseModel(options, settings, environment, { ...session.stored, ...(await storedKey(environment)) });
+  const choice = chooseModel(options, settings, environment, limitsOf(environment, settings), {
+    ...session.stored,
+    ...(await storedKey(environment)),
+  });
   if (!choice.ok) return explainNoModel(choice.problem);
   const mode = firstMode(withStoredMode(options, session.stored), settings, environment);
   if (!mode.ok) return mode;
@@ -129,15 +135,11 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
   const hooks = makeHooks({
     loaded: files.loaded,
     hostHooks: options.host?.hooks ?? [],
-    common: () => ({
-      session_id: session.id,
-      transcript_path: transcript.path ?? '',
-      cwd: live.now().cwd,
-      permission_mode: live.now().mode,
-    }),
+    session: { id: session.id, path: transcript.path ?? '' },
+    live: live.now,
     cwd,
     variables: () => childVariables(environment, files.loaded().merged),
-    timeoutMs: knobsOf(environment, settings).hookTimeoutMs,
+    timeoutMs: limitsOf(environment, settings).hookTimeoutMs,
     fitsRule: permissions.fitsRule,
     tell: (event) => void tell(event),
   });
@@ -210,6 +212,7 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
     ...permissions.warnings(),
     ...mcp.problems,
     ...(await hooks.deadGuards()),
+    ...strayTools(options, loop.ownTools),
     ...problemLines(loaded, extensions),
   ];
   const conversation = makeConversation({

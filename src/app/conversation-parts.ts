@@ -1,4 +1,4 @@
-import type { Summarize } from '../context/compact.ts';
+import type { Summarize } from '../context/levels/compact.ts';
 import type { Agent } from '../contracts/agent.ts';
 import type { Environment } from '../contracts/environment.ts';
 import type { AgentEvent } from '../contracts/event.ts';
@@ -7,22 +7,22 @@ import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { LiveState } from '../contracts/live.ts';
 import type { LoadedSettings } from '../contracts/settings.ts';
+import type { Extensions } from '../extensions/load-extensions.ts';
 import type { Hooks } from '../hooks/create-hooks.ts';
+import type { OpeningHook } from '../hooks/opening-hook.ts';
 import type { PortChoice } from '../model/choose-port.ts';
-import type { Transcript } from '../session/transcript.ts';
-import type { Forked } from './fork-session.ts';
-import type { GatedOutcome } from './gated-calls.ts';
-import type { KeptSession } from './keep-session.ts';
-import type { LiveFiles } from './live-files.ts';
-import type { Extensions } from './load-extensions.ts';
-import type { ManualCompact } from './manual-compact.ts';
-import type { OpeningHook } from './opening-hook.ts';
-import type { StartedRun } from './start-run.ts';
-import type { UsageMeter } from './usage-meter.ts';
-import type { WiredCheckpoints } from './wire-checkpoints.ts';
-import type { LoopParts } from './wire-loop.ts';
-import type { WiredMcp } from './wire-mcp.ts';
-import type { Permissions } from './wire-permissions.ts';
+import type { UsageMeter } from '../model/usage-meter.ts';
+import type { Transcript } from '../session/records/transcript.ts';
+import type { Forked } from '../session/stored/fork-session.ts';
+import type { GatedOutcome } from './loop/gated-calls.ts';
+import type { LoopParts } from './loop/loop.ts';
+import type { ManualCompact } from './loop/manual-compact.ts';
+import type { WiredMcp } from './mcp/servers.ts';
+import type { Permissions } from './permissions/permissions.ts';
+import type { WiredCheckpoints } from './session/checkpoints.ts';
+import type { KeptSession } from './session/keep-session.ts';
+import type { StartedRun } from './session/start-run.ts';
+import type { LiveFiles } from './settings/live-files.ts';
 
 /** What the composition root hands over. */
 export type ConversationBase = {

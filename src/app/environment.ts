@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
 import { type Environment, SECRETS } from '../contracts/environment.ts';
 
-const KNOBS = [
+const LIMITS = [
   'OURO_STREAM_IDLE_TIMEOUT_MS',
   'OURO_HEADER_TIMEOUT_MS',
   'OURO_MAX_RETRIES',
@@ -36,7 +36,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     model: given(env.ANTHROPIC_MODEL),
     smallModel: given(env.ANTHROPIC_SMALL_FAST_MODEL),
     editor: given(env.VISUAL) ?? given(env.EDITOR),
-    knobs: {
+    limits: {
       streamIdleTimeoutMs: count(env.OURO_STREAM_IDLE_TIMEOUT_MS),
       headerTimeoutMs: count(env.OURO_HEADER_TIMEOUT_MS),
       maxRetries: count(env.OURO_MAX_RETRIES),
@@ -47,7 +47,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
       bashTimeoutMs: count(env.OURO_BASH_TIMEOUT_MS),
       bashMaxTimeoutMs: count(env.OURO_BASH_MAX_TIMEOUT_MS),
     },
-    problems: KNOBS.flatMap((name) => {
+    problems: LIMITS.flatMap((name) => {
       const value = given(env[name]);
       return value === undefined || count(value) !== undefined
         ? []

@@ -1,25 +1,26 @@
-import { usageBreakdown } from '../context/usage-breakdown.ts';
+import { usageBreakdown } from '../context/report/usage-breakdown.ts';
 import type { ContextUsage, Conversation, ConversationInfo } from '../contracts/face/conversation.ts';
 import type { Effort } from '../contracts/model.ts';
+import { isMode, MODES } from '../contracts/permission.ts';
+import { headBranch } from '../git/head-branch.ts';
+import { repositoryRoot } from '../git/repository-root.ts';
 import { listModels, resolveModel } from '../model/catalog.ts';
-import { askAside } from './ask-aside.ts';
-import { cleanUp } from './clean-up.ts';
+import { expandPrompt } from '../prompt/expand-prompt.ts';
+import { cleanUp } from '../session/clean-up.ts';
+import { childVariables } from '../settings/child-variables.ts';
+import { screenSettings } from '../settings/screen-settings.ts';
+import { createShellLines } from '../tools/bash/shell-lines.ts';
+import { createFindFiles } from '../tools/find-files.ts';
+import { proposeEdit } from '../tools/propose-edit.ts';
 import type { ConversationBase, ConversationParts } from './conversation-parts.ts';
-import { expandPrompt } from './expand-prompt.ts';
-import { faceOf } from './face.ts';
-import { createFindFiles } from './find-files.ts';
-import { isMode, MODES } from './first-mode.ts';
-import { headBranch } from './head-branch.ts';
-import { createManualCompact } from './manual-compact.ts';
-import { proposeEdit } from './propose-edit.ts';
-import { mayReadUnasked } from './read-for-host.ts';
-import { warnOfRecache } from './recache.ts';
-import { repositoryRoot } from './repository-root.ts';
-import { makeRewind } from './rewind.ts';
-import { listCommands, runCommand } from './run-command.ts';
-import { sessionPicker } from './session-picker.ts';
-import { createShellLines } from './shell-lines.ts';
-import { wireControl } from './wire-control.ts';
+import { askAside } from './loop/ask-aside.ts';
+import { createManualCompact } from './loop/manual-compact.ts';
+import { warnOfRecache } from './loop/recache.ts';
+import { mayReadUnasked } from './permissions/read-for-host.ts';
+import { makeRewind } from './session/rewind.ts';
+import { sessionPicker } from './session/session-picker.ts';
+import { wireControl } from './slash/host-control.ts';
+import { listCommands, runCommand } from './slash/run-command.ts';
 
 /** What hooks have left when a conversation ends. */
 const HOOKS_AT_END_MS = 1_200;
@@ -141,7 +142,7 @@ export function makeConversation(base: ConversationBase): Conversation {
     moveToBackground: loop.shells.moveToBackground,
     killStopping: loop.shells.killStopping,
     control: wireControl(parts),
-    ...faceOf(parts),
+    ...screenOf(parts),
     draft: base.kept.draft,
     history: base.kept.history,
     async close(reason) {
@@ -205,4 +206,28 @@ function infoOf({
     warnings: parts.warnings,
     permissionDenials: parts.permissions.denials(),
   };
+}
+
+/** What a screen may know and keep. */
+function screenOf({ environment, loaded, live, meter, choice, agent, branch }: ConversationParts) {
+  return screenSettings({
+    ouroHome: environment.ouroHome,
+    settings: () => loaded().merged,
+    variables: () => childVariables(environment, loaded().merged),
+    cwd: () => live.now().cwd,
+    facts: () => {
+      const { model, mode, cwd, title } = live.now();
+      return {
+        session_id: agent.sessionId,
+        cwd,
+        model: { id: model },
+        permission_mode: mode,
+        title: title ?? '',
+        git_branch: branch ?? '',
+        context_tokens: meter.contextTokens(),
+        context_window: choice.infoOf(model).contextWindow,
+        cost_usd: meter.report().costUsd,
+      };
+    },
+  });
 }

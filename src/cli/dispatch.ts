@@ -1,9 +1,9 @@
 import { nearest } from '../lib/text/nearest.ts';
+import { type Subcommand, type SubcommandName, subcommands } from './args/subcommands.ts';
+import { UsageError } from './args/usage-error.ts';
 import type { Io } from './io.ts';
 import { loadCommand } from './load-command.ts';
 import type { Shutdown } from './shutdown.ts';
-import { type Subcommand, type SubcommandName, subcommands } from './subcommands.ts';
-import { UsageError } from './usage-error.ts';
 
 type Found = Subcommand & { readonly name: SubcommandName };
 
@@ -28,7 +28,7 @@ export async function runSubcommand(
   io: Io,
   shutdown: Shutdown,
 ): Promise<number> {
-  const { parse, quietCommand } = await import('./parse-args.ts');
+  const { parse, quietCommand } = await import('./args/parse-args.ts');
   const command = quietCommand(subcommand.name).argument('[words...]');
   const flags = subcommand.flags ?? [];
   for (const flag of flags) {

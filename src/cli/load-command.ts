@@ -1,5 +1,5 @@
-import type { CommandRequest } from './command-request.ts';
-import type { SubcommandName } from './subcommands.ts';
+import type { CommandRequest } from './args/command-request.ts';
+import type { SubcommandName } from './args/subcommands.ts';
 
 type Program = { readonly run: (request: CommandRequest) => Promise<number> };
 

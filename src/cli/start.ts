@@ -1,10 +1,10 @@
 import { readEnvironment, startDirectory } from '../app/environment.ts';
 import { messageOf } from '../lib/errors.ts';
 import { errnoOf } from '../lib/files/errno.ts';
-import type { Invocation } from './invocation.ts';
+import type { Invocation } from './args/invocation.ts';
+import { UsageError } from './args/usage-error.ts';
 import { type Io, processIo } from './io.ts';
 import { createShutdown, realProcess, type Shutdown } from './shutdown.ts';
-import { UsageError } from './usage-error.ts';
 
 /** The whole program: understands the arguments, runs the face they ask for, leaves with its code. */
 export async function start(args: readonly string[]): Promise<void> {
@@ -54,20 +54,20 @@ export async function runToCode(args: readonly string[], io: Io, shutdown: Shutd
 
 async function run(args: readonly string[], io: Io, shutdown: Shutdown): Promise<number> {
   if (asksForHelp(args)) {
-    const { commandText, helpText } = await import('./help.ts');
+    const { commandText, helpText } = await import('./args/help.ts');
     io.stdout.write(commandText(args[0]) ?? helpText());
     return 0;
   }
   const { findSubcommand, runSubcommand } = await import('./dispatch.ts');
   const subcommand = findSubcommand(args);
   if (subcommand !== undefined) return runSubcommand(subcommand, args.slice(1), io, shutdown);
-  const { readInvocation } = await import('./invocation.ts');
+  const { readInvocation } = await import('./args/invocation.ts');
   const hasTerminal = io.stdin.isTty && io.stdout.isTty;
   const invocation = await readInvocation(args, { cwd: io.cwd, hasTerminal });
   for (const warning of invocation.warnings) io.stderr.write(`${warning}\n`);
   const { worktree } = invocation;
   if (worktree === undefined) return runFace(invocation, io, shutdown);
-  const { inWorktree } = await import('./in-worktree.ts');
+  const { inWorktree } = await import('./faces/in-worktree.ts');
   return inWorktree(invocation, worktree, io, async (moved) => {
     const code = await runFace(moved, io, shutdown);
     // Nothing of the conversation may still work in a folder that is taken away.
@@ -79,11 +79,11 @@ async function run(args: readonly string[], io: Io, shutdown: Shutdown): Promise
 async function runFace(invocation: Invocation, io: Io, shutdown: Shutdown): Promise<number> {
   switch (invocation.face) {
     case 'print':
-      return (await import('./run-print.ts')).runPrint(invocation, io, shutdown);
+      return (await import('./faces/run-print.ts')).runPrint(invocation, io, shutdown);
     case 'host':
       return (await import('./control/run-host.ts')).runHost(invocation, io, shutdown);
     default:
-      return (await import('./repl.ts')).runRepl(invocation, io, shutdown);
+      return (await import('./faces/repl.ts')).runRepl(invocation, io, shutdown);
   }
 }
 

@@ -3,16 +3,16 @@ import type { ModelInfo } from '../contracts/model.ts';
 import type { CompactionResult, ContextPort } from '../contracts/query.ts';
 import { formatTokens } from '../lib/text/format.ts';
 import { fileOf } from './calls.ts';
-import { type CompactOrder, compactView, type Summarize } from './compact.ts';
 import { createDecisions, type Decision, type Decisions } from './decisions.ts';
 import { createGauge } from './gauge.ts';
-import { splitKept, wordsOf } from './kept.ts';
-import { createPipeline, type LevelRun } from './pipeline.ts';
-import { refillBreaker } from './refill-breaker.ts';
-import { skillsInUse } from './skills-in-use.ts';
-import type { Carried } from './summary.ts';
+import { type CompactOrder, compactView, type Summarize } from './levels/compact.ts';
+import { splitKept, wordsOf } from './levels/kept.ts';
+import { createPipeline, type LevelRun } from './levels/pipeline.ts';
+import { refillBreaker } from './levels/refill-breaker.ts';
+import { skillsInUse } from './levels/skills-in-use.ts';
+import type { Carried } from './levels/summary.ts';
+import { createView } from './levels/view.ts';
 import { createTokenEstimate, sum } from './tokens.ts';
-import { createView } from './view.ts';
 
 /** What the context needs of the rest of the program; `app` supplies it. */
 export type ContextParts = {

@@ -12,7 +12,7 @@ export type Environment = {
   readonly model: string | undefined;
   readonly smallModel: string | undefined;
   readonly editor: string | undefined;
-  readonly knobs: Knobs;
+  readonly limits: Limits;
   /** Variables of ours that say something which cannot be understood, in sentences. */
   readonly problems: readonly string[];
   readonly term: {
@@ -41,7 +41,7 @@ export type Environment = {
 };
 
 /** Limits in milliseconds and counts, from the environment; settings may say the same. */
-export type Knobs = {
+export type Limits = {
   readonly streamIdleTimeoutMs: number | undefined;
   readonly headerTimeoutMs: number | undefined;
   readonly maxRetries: number | undefined;

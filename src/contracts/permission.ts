@@ -2,7 +2,12 @@ import type { Display } from './display.ts';
 import type { JsonObject } from './json.ts';
 
 /** How much happens without a question. */
-export type PermissionMode = 'default' | 'acceptEdits' | 'plan' | 'dontAsk' | 'bypassPermissions';
+export const MODES = ['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'] as const;
+export type PermissionMode = (typeof MODES)[number];
+
+export function isMode(text: string): text is PermissionMode {
+  return MODES.some((mode) => mode === text);
+}
 
 export type RuleBehavior = 'allow' | 'ask' | 'deny';
 

@@ -3,12 +3,12 @@ import type { Attempt, McpServerState } from '../contracts/face/host.ts';
 import type { ResultBlock } from '../contracts/message.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { cleanLine, untrustedText } from './clean-text.ts';
-import { type ConfiguredServer, launchHash } from './configured-server.ts';
+import { type ConfiguredServer, launchHash } from './config/configured-server.ts';
 import { resourceBlocks } from './content.ts';
-import type { McpParts } from './mcp-parts.ts';
 import { createPrefixes } from './names.ts';
+import type { McpParts } from './server/mcp-parts.ts';
+import { createServerRun, type ServerRun } from './server/server-run.ts';
 import { promptBlocks, readArguments } from './server-prompt.ts';
-import { createServerRun, type ServerRun } from './server-run.ts';
 
 /** Something a server has to read. */
 export type ServerResource = {

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { Anthropic } from '@anthropic-ai/sdk/client';
 import type { JsonObject } from '../contracts/json.ts';
 import type { ModelFailure, ModelInfo, ModelPort, ModelRequest, StreamOptions } from '../contracts/model.ts';
-import { askedKey } from './asked-key.ts';
-import { type Attempt, type Patience, patienceOf, startAttempt } from './attempt.ts';
 import { modelInfo } from './catalog.ts';
-import { createAccumulator } from './from-wire.ts';
-import { readReply, type WireReader } from './read-reply.ts';
-import { ABORTED, failureOfThrown } from './stream-failures.ts';
-import { addressOf } from './stream-response.ts';
-import { toWire } from './to-wire.ts';
-import { numberOf, objectOf, parseJson } from './wire-json.ts';
+import { askedKey } from './keys/asked-key.ts';
+import { type Attempt, type Patience, patienceOf, startAttempt } from './wire/attempt.ts';
+import { createAccumulator } from './wire/from-wire.ts';
+import { readReply, type WireReader } from './wire/read-reply.ts';
+import { ABORTED, failureOfThrown } from './wire/stream-failures.ts';
+import { addressOf } from './wire/stream-response.ts';
+import { toWire } from './wire/to-wire.ts';
+import { numberOf, objectOf, parseJson } from './wire/wire-json.ts';
 
 /** What it takes to talk to the Messages API, or to a gateway that speaks it. */
 export type AnthropicSettings = {

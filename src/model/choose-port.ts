@@ -1,11 +1,11 @@
 import type { ModelEvent, ModelInfo, ModelOutcome, ModelPort } from '../contracts/model.ts';
 import { exhaustive } from '../lib/exhaustive.ts';
-import type { Patience } from './attempt.ts';
 import { modelInfo, SMALL_MODEL } from './catalog.ts';
-import type { DemoSettings } from './demo.ts';
+import type { DemoSettings } from './demo/demo-port.ts';
 import { locateModel, type ModelPlace, type Providers } from './model-name.ts';
 import { type RetryPolicy, withRetry } from './retry.ts';
 import { sleep } from './sleep.ts';
+import type { Patience } from './wire/attempt.ts';
 
 /** Everything the choice depends on, as plain values. */
 export type PortConfig = {
@@ -113,7 +113,7 @@ async function openPort(place: ModelPlace, config: PortConfig): Promise<ModelPor
   const common = { ...(patience && { patience }), ...(send && { fetch: send }) };
   switch (place.provider) {
     case 'demo': {
-      const { createDemoPort } = await import('./demo.ts');
+      const { createDemoPort } = await import('./demo/demo-port.ts');
       return createDemoPort({ sleep, ...config.demo });
     }
     case 'openai': {

@@ -1,4 +1,4 @@
-import { objectOf, objectsOf, parseJson, textOf } from './wire-json.ts';
+import { objectOf, objectsOf, parseJson, textOf } from './wire/wire-json.ts';
 
 /** A model server that answered on this machine, with the models it offers. */
 export type LocalServer = {

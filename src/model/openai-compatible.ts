@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { ModelFailure, ModelPort, ModelRequest, StreamOptions } from '../contracts/model.ts';
-import { askedKey } from './asked-key.ts';
-import { type Attempt, type Patience, patienceOf, startAttempt } from './attempt.ts';
-import { classifyResponse } from './failures.ts';
-import { createAccumulator } from './from-wire.ts';
-import { createChunkReader } from './openai-from-wire.ts';
-import { toChatCompletion } from './openai-to-wire.ts';
-import { readReply } from './read-reply.ts';
-import { ABORTED, failureOfThrown } from './stream-failures.ts';
-import { addressOf, readBody } from './stream-response.ts';
+import { askedKey } from './keys/asked-key.ts';
+import { type Attempt, type Patience, patienceOf, startAttempt } from './wire/attempt.ts';
+import { classifyResponse } from './wire/failures.ts';
+import { createAccumulator } from './wire/from-wire.ts';
+import { createChunkReader } from './wire/openai-from-wire.ts';
+import { toChatCompletion } from './wire/openai-to-wire.ts';
+import { readReply } from './wire/read-reply.ts';
+import { ABORTED, failureOfThrown } from './wire/stream-failures.ts';
+import { addressOf, readBody } from './wire/stream-response.ts';
 
 /** Any server that speaks chat completions. */
 export type OpenAiSettings = {

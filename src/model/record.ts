@@ -1,5 +1,5 @@
 import type { ModelEvent, ModelOutcome, ModelPort } from '../contracts/model.ts';
-import { requestBytes } from './to-wire.ts';
+import { requestBytes } from './wire/to-wire.ts';
 
 /** One request and all that came of it: what a replay needs. */
 export type Exchange = {

@@ -1,7 +1,7 @@
 import type { ModelFailure, ModelPort } from '../contracts/model.ts';
 import type { Exchange } from './record.ts';
-import { ABORTED } from './stream-failures.ts';
-import { requestBytes } from './to-wire.ts';
+import { ABORTED } from './wire/stream-failures.ts';
+import { requestBytes } from './wire/to-wire.ts';
 
 const CONTEXT_CHARS = 60;
 

@@ -1,7 +1,7 @@
 import type { ModelEvent, ModelFailure, ModelOutcome, ModelPort, StreamOptions } from '../contracts/model.ts';
-import { isRetryable } from './failures.ts';
 import { sleep } from './sleep.ts';
-import { ABORTED } from './stream-failures.ts';
+import { isRetryable } from './wire/failures.ts';
+import { ABORTED } from './wire/stream-failures.ts';
 
 /** How often and how patiently a request is repeated. */
 export type RetryPolicy = {

@@ -7,10 +7,10 @@ import type {
   ToolFacts,
   TraceStep,
 } from '../contracts/permission.ts';
-import { contextOf, type DecisionContext, resolveIn } from './context.ts';
-import type { Findings, Need } from './finding.ts';
-import type { PermissionFs } from './fs.ts';
-import { watchesBash } from './shell-findings.ts';
+import { watchesBash } from './bash/shell-findings.ts';
+import { contextOf, type DecisionContext, resolveIn } from './paths/context.ts';
+import type { Findings, Need } from './paths/finding.ts';
+import type { PermissionFs } from './paths/fs.ts';
 import { toolFindings, toolObjections } from './tool-findings.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Decision, PermissionMode } from '../contracts/permission.ts';
-import { ruleSays } from './finding.ts';
+import { ruleSays } from './paths/finding.ts';
 
 /** What the model reads about a denial: why, and what would have to change for it to be allowed. */
 export function denialMessage(tool: string, decision: Decision, mode: PermissionMode): string {

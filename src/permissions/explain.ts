@@ -2,9 +2,9 @@ import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import type { Decision, PermissionMode, Policy, RuleBehavior, TraceStep } from '../contracts/permission.ts';
 import { decide } from './decide.ts';
 import { factsOf } from './facts.ts';
-import { sourceOf } from './finding.ts';
-import type { PermissionFs } from './fs.ts';
-import { parseRule } from './rules.ts';
+import { sourceOf } from './paths/finding.ts';
+import type { PermissionFs } from './paths/fs.ts';
+import { parseRule } from './rules/rules.ts';
 
 /** One question to the rules, as `ouro permissions explain` and each line of `--batch` put it. */
 export type ExplainCase = {

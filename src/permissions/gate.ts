@@ -14,7 +14,7 @@ import { hiddenCharacter } from './bash/check-bytes.ts';
 import { decide, settle } from './decide.ts';
 import { denialMessage } from './denial.ts';
 import { factsOf } from './facts.ts';
-import type { PermissionFs } from './fs.ts';
+import type { PermissionFs } from './paths/fs.ts';
 
 /** One finished decision, for the transcript, the result message and `/permissions`. */
 export type GateRecord = {

@@ -1,11 +1,11 @@
 import type { Rule, TraceStep } from '../contracts/permission.ts';
-import { type DecisionContext, findRule, resolveIn } from './context.ts';
-import { type Findings, type Need, ruleSays } from './finding.ts';
-import { hostMatches, readHost } from './hosts.ts';
-import { pathNeed, pathObjections } from './path-findings.ts';
-import type { PathUse } from './path-rule.ts';
-import { formatRule, READING_TOOLS, WRITING_TOOLS } from './rules.ts';
-import { shellFindings } from './shell-findings.ts';
+import { shellFindings } from './bash/shell-findings.ts';
+import { type DecisionContext, findRule, resolveIn } from './paths/context.ts';
+import { type Findings, type Need, ruleSays } from './paths/finding.ts';
+import { pathNeed, pathObjections } from './paths/path-findings.ts';
+import { hostMatches, readHost } from './rules/hosts.ts';
+import type { PathUse } from './rules/path-rule.ts';
+import { formatRule, READING_TOOLS, WRITING_TOOLS } from './rules/rules.ts';
 
 /** What was found about a call, by the kind of its tool. */
 export function toolFindings(context: DecisionContext): Findings {

@@ -2,7 +2,7 @@ import type { Todo } from '../contracts/display.ts';
 import type { PermissionMode } from '../contracts/permission.ts';
 import { oneLine } from '../lib/text/one-line.ts';
 import { type Catalog, catalogChanges } from './catalog-changes.ts';
-import { type MemoryFile, renderMemoryFile } from './memory-text.ts';
+import { type MemoryFile, renderMemoryFile } from './memory/memory-text.ts';
 import { modeWords } from './mode-words.ts';
 import { reminder } from './reminder.ts';
 

@@ -2,7 +2,7 @@ import type { SystemPart } from '../contracts/model.ts';
 import { BASE_PROMPT } from './base-prompt.ts';
 import { type PromptEnvironment, renderEnvironment } from './environment.ts';
 import { type Listed, renderList } from './listed.ts';
-import { type MemoryFile, renderMemory } from './memory-text.ts';
+import { type MemoryFile, renderMemory } from './memory/memory-text.ts';
 
 /** Everything the system prompt is made of, already read; rendering only puts it in order. */
 export type SystemInput = {

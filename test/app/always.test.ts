@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { AgentPort } from '../../src/agent/parts.ts';
 import { readEnvironment } from '../../src/app/environment.ts';
-import { createLiveState } from '../../src/app/live-state.ts';
-import { readSettings } from '../../src/app/read-settings.ts';
-import { wirePermissions } from '../../src/app/wire-permissions.ts';
+import { wirePermissions } from '../../src/app/permissions/permissions.ts';
+import { readSettings } from '../../src/app/settings/read-settings.ts';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import type { JsonObject } from '../../src/contracts/json.ts';
 import type { Live } from '../../src/contracts/live.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../src/contracts/permission.ts';
 import type { GateVerdict } from '../../src/contracts/tool.ts';
+import { createLiveState } from '../../src/session/live-state.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 type Wanted = { readonly tool: string; readonly input: JsonObject };

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readEnvironment } from '../../src/app/environment.ts';
-import { wireCheckpoints } from '../../src/app/wire-checkpoints.ts';
+import { wireCheckpoints } from '../../src/app/session/checkpoints.ts';
 import type { Tool } from '../../src/contracts/tool.ts';
 import { projectDir } from '../../src/session/paths.ts';
 import { openTest } from '../session/conversation-events.ts';

@@ -4,7 +4,7 @@ import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../src/app/environment.ts';
-import { wireSandbox } from '../../src/app/wire-sandbox.ts';
+import { wireSandbox } from '../../src/app/permissions/sandbox.ts';
 import type { SandboxSettings } from '../../src/contracts/settings.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 

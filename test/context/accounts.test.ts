@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { levelWords } from '../../src/context/level-words.ts';
-import { addToTimeline, noteInTimeline, renderTimeline, type TimelineRow } from '../../src/context/timeline.ts';
+import { levelWords } from '../../src/context/report/level-words.ts';
+import { addToTimeline, noteInTimeline, renderTimeline, type TimelineRow } from '../../src/context/report/timeline.ts';
+import { usageBreakdown } from '../../src/context/report/usage-breakdown.ts';
 import { createTokenEstimate, textTokens } from '../../src/context/tokens.ts';
-import { usageBreakdown } from '../../src/context/usage-breakdown.ts';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import type { Usage } from '../../src/contracts/message.ts';
 import { prompt, reads, words } from './workbench.ts';

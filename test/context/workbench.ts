@@ -1,6 +1,6 @@
 import { type Context, type ContextParts, createContext } from '../../src/context/create-context.ts';
-import type { LevelRun } from '../../src/context/pipeline.ts';
-import type { Carried } from '../../src/context/summary.ts';
+import type { LevelRun } from '../../src/context/levels/pipeline.ts';
+import type { Carried } from '../../src/context/levels/summary.ts';
 import type { Message, UserMessage } from '../../src/contracts/message.ts';
 import type { ModelInfo } from '../../src/contracts/model.ts';
 import { repair, toRequestMessages } from '../../src/engine/request.ts';

@@ -5,9 +5,9 @@ import { queryDeps } from '../../src/engine/defaults.ts';
 import { buildRequest } from '../../src/engine/request.ts';
 import { modelInfo } from '../../src/model/catalog.ts';
 import { createReplayPort } from '../../src/model/replay.ts';
-import { toWire } from '../../src/model/to-wire.ts';
-import { readRecords } from '../../src/session/read-records.ts';
-import { rebuild } from '../../src/session/rebuild.ts';
+import { toWire } from '../../src/model/wire/to-wire.ts';
+import { readRecords } from '../../src/session/records/read-records.ts';
+import { rebuild } from '../../src/session/records/rebuild.ts';
 import { violationOf } from '../support/api/validate-request.ts';
 import { AFTER, crashAfter, requestFaults, wholeRun } from './crash-run.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { strippedAfter } from '../../src/agent/stripped-after.ts';
-import { firstDifference } from '../../src/context/request-diff.ts';
+import { firstDifference } from '../../src/context/report/request-diff.ts';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import type { Message } from '../../src/contracts/message.ts';
 import type { ModelRequest } from '../../src/contracts/model.ts';

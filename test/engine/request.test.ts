@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { AssistantBlock, Message } from '../../src/contracts/message.ts';
 import { buildRequest, repair } from '../../src/engine/request.ts';
 import { initialState } from '../../src/engine/state.ts';
-import { toWire } from '../../src/model/to-wire.ts';
+import { toWire } from '../../src/model/wire/to-wire.ts';
 import { violationOfMessages } from '../support/api/validate-messages.ts';
 import { invariantBreaches } from '../support/invariants.ts';
 import { randomHistory } from '../support/random-history.ts';

@@ -1,11 +1,11 @@
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { expandCommand } from '../../src/commands/expand-command.ts';
-import { loadCommands } from '../../src/commands/load-commands.ts';
-import { loadOutputStyles } from '../../src/prompt/load-output-styles.ts';
-import { loadSkills } from '../../src/skills/load-skills.ts';
-import { loadAgents } from '../../src/subagents/load-agents.ts';
+import { expandCommand } from '../../src/extensions/expand-command.ts';
+import { loadAgents } from '../../src/extensions/load-agents.ts';
+import { loadCommands } from '../../src/extensions/load-commands.ts';
+import { loadOutputStyles } from '../../src/extensions/load-output-styles.ts';
+import { loadSkills } from '../../src/extensions/load-skills.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 let project: TempProject;

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ConfiguredServer, Launch } from '../../src/mcp/configured-server.ts';
-import { launchHash } from '../../src/mcp/configured-server.ts';
+import type { ConfiguredServer, Launch } from '../../src/mcp/config/configured-server.ts';
+import { launchHash } from '../../src/mcp/config/configured-server.ts';
 import { createMcpHub } from '../../src/mcp/hub.ts';
-import type { McpChange, McpParts } from '../../src/mcp/mcp-parts.ts';
+import type { McpChange, McpParts } from '../../src/mcp/server/mcp-parts.ts';
 
 const { resolve } = createRequire(import.meta.url);
 export const EVERYTHING = resolve('@modelcontextprotocol/server-everything/dist/index.js');

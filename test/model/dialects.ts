@@ -1,7 +1,7 @@
 import type { ModelPort } from '../../src/contracts/model.ts';
 import { createAnthropicPort } from '../../src/model/anthropic.ts';
-import type { Patience } from '../../src/model/attempt.ts';
 import { createOpenAiPort } from '../../src/model/openai-compatible.ts';
+import type { Patience } from '../../src/model/wire/attempt.ts';
 
 /** One provider as data: how to make its port, and how its server says each thing. */
 export type Dialect = {

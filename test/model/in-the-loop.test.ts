@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import type { ModelPort } from '../../src/contracts/model.ts';
 import { query } from '../../src/engine/query.ts';
-import { createDemoPort } from '../../src/model/demo.ts';
+import { createDemoPort } from '../../src/model/demo/demo-port.ts';
 import { type Exchange, withRecord } from '../../src/model/record.ts';
 import { createReplayPort } from '../../src/model/replay.ts';
 import { withRetry } from '../../src/model/retry.ts';

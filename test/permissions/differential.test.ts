@@ -7,7 +7,7 @@ import { parse } from 'unbash';
 import { expect, test } from 'vitest';
 import { characterProblems } from '../../src/permissions/bash/check-bytes.ts';
 import { isCovered } from '../../src/permissions/bash/covered.ts';
-import { readNarrowly } from '../../src/permissions/bash/narrow.ts';
+import { readNarrowly } from '../../src/permissions/bash/read/narrow.ts';
 import { runs } from '../support/runs.ts';
 import { ALLOWED } from './corpus/allowed.ts';
 import { ALLOWED_LINES } from './corpus/allowed-lines.ts';

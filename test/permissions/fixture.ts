@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import type { Decision, PermissionMode, Policy, Rule } from '../../src/contracts/permission.ts';
 import { decide } from '../../src/permissions/decide.ts';
 import { factsOf } from '../../src/permissions/facts.ts';
-import { diskFs } from '../../src/permissions/fs.ts';
-import { parseRule } from '../../src/permissions/rules.ts';
+import { diskFs } from '../../src/permissions/paths/fs.ts';
+import { parseRule } from '../../src/permissions/rules/rules.ts';
 
 export type Fixture = { readonly home: string; readonly ws: string; readonly outside: string };
 

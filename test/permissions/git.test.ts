@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, mkdirSync, mkdtempSync, realpathSync, write
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { hardenedGitEnvironment, hardenGit } from '../../src/permissions/bash/harden-git.ts';
+import { hardenedGitEnvironment, hardenGit } from '../../src/git/harden-git.ts';
 import { decideBash, type Fixture } from './fixture.ts';
 
 const ENV = { PATH: '/usr/bin:/bin', LC_ALL: 'C', GIT_CONFIG_NOSYSTEM: '1' };

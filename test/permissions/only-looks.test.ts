@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { onlyLooks } from '../../src/permissions/bash/only-looks.ts';
+import { onlyLooks } from '../../src/permissions/bash/read/only-looks.ts';
 
 test.each(['sleep 0.25', 'ls -la src', 'git status --short', 'grep -rn word . | head -5', 'echo one && echo two'])(
   '%s may run beside others',

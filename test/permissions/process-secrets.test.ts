@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { excludedFromSearch } from '../../src/permissions/excluded.ts';
+import { excludedFromSearch } from '../../src/permissions/paths/excluded.ts';
 import { decideBash, decideTool, makeFixture, policyFor, type Setup } from './fixture.ts';
 
 const fixture = makeFixture();

@@ -3,7 +3,7 @@ import type { Todo } from '../../src/contracts/display.ts';
 import type { PermissionMode } from '../../src/contracts/permission.ts';
 import { type AttachmentParts, createAttachments, type FileChange } from '../../src/prompt/attachments.ts';
 import type { Catalog } from '../../src/prompt/catalog-changes.ts';
-import type { MemoryFile } from '../../src/prompt/memory-text.ts';
+import type { MemoryFile } from '../../src/prompt/memory/memory-text.ts';
 
 const CATALOG: Catalog = { skills: [], agents: [], tools: ['Read'], mcpInstructions: [] };
 const quiet: AttachmentParts = {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import type { AssistantBlock, Message, ToolResultBlock } from '../../src/contracts/message.ts';
-import type { AppendFs } from '../../src/session/append-file.ts';
 import { projectDir } from '../../src/session/paths.ts';
-import { openTranscript, type Transcript, type TranscriptParts } from '../../src/session/transcript.ts';
+import type { AppendFs } from '../../src/session/records/append-file.ts';
+import { openTranscript, type Transcript, type TranscriptParts } from '../../src/session/records/transcript.ts';
 
 /** One exchange of a conversation: what was asked, and the replies with how many calls each made. */
 export type Exchange = { readonly prompt: string; readonly replies: readonly Reply[] };

@@ -2,8 +2,8 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createDraftStore } from '../../src/session/draft.ts';
-import { createPromptHistory } from '../../src/session/prompt-history.ts';
+import { createDraftStore } from '../../src/session/beside/draft.ts';
+import { createPromptHistory } from '../../src/session/beside/prompt-history.ts';
 
 /** A busy machine takes its time. */
 const PATIENCE = { timeout: 10_000 };

@@ -5,7 +5,7 @@ import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { UserBlock } from '../../contracts/message.ts';
 import type { Terminal } from '../../contracts/terminal.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
-import { type Understood, understand } from '../understand.ts';
+import { type Understood, understand } from '../faces/understand.ts';
 import { readEditorPrompt } from './content.ts';
 import { askPermission, askQuestion } from './questions.ts';
 import { commandsUpdate, replayOf, said, updatesOf, usageUpdate } from './updates.ts';

@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { ndJsonStream } from '@agentclientprotocol/sdk';
 import { createConversation } from '../../app/compose.ts';
-import { storedSessions } from '../../app/stored-sessions.ts';
+import { openArchive } from '../../app/replay/session-archive.ts';
 import { createEditorAgent } from '../acp/editor-agent.ts';
-import type { CommandRequest } from '../command-request.ts';
+import type { CommandRequest } from '../args/command-request.ts';
+import { readInvocation } from '../args/invocation.ts';
 import { signalCode } from '../exit-code.ts';
-import { readInvocation } from '../invocation.ts';
 import type { Io } from '../io.ts';
 
 /** `ouro acp`: serves an editor on stdin and stdout until it closes them. */
@@ -14,7 +14,15 @@ export async function run({ flags, io, shutdown }: CommandRequest): Promise<numb
   const app = createEditorAgent({
     options: { ...options, face: 'editor' },
     version: io.environment.version,
-    list: (cwd) => storedSessions(io.environment, cwd),
+    async list(cwd) {
+      const found = await openArchive(io.environment, cwd ?? io.cwd).list(cwd === undefined ? 'all' : 'folder');
+      return found.map(({ id, title, cwd: at, modifiedMs }) => ({
+        id,
+        title,
+        cwd: at,
+        at: new Date(modifiedMs).toISOString(),
+      }));
+    },
     async open(wanted) {
       const facts = await stat(wanted.cwd).catch(() => undefined);
       if (facts?.isDirectory() !== true) return { ok: false, problem: `There is no folder ${wanted.cwd}.` };

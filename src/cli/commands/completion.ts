@@ -1,9 +1,9 @@
-import type { CommandRequest } from '../command-request.ts';
+import type { CommandRequest } from '../args/command-request.ts';
+import { UsageError } from '../args/usage-error.ts';
 import { bashScript } from '../completion/bash.ts';
 import { fishScript } from '../completion/fish.ts';
 import { manPage } from '../completion/man.ts';
 import { zshScript } from '../completion/zsh.ts';
-import { UsageError } from '../usage-error.ts';
 
 const SCRIPTS: Readonly<Record<string, () => string>> = {
   bash: bashScript,

@@ -1,7 +1,7 @@
 import { nearest } from '../../lib/text/nearest.ts';
-import type { CommandRequest } from '../command-request.ts';
-import { allFlagsText, helpText } from '../help.ts';
-import { UsageError } from '../usage-error.ts';
+import type { CommandRequest } from '../args/command-request.ts';
+import { allFlagsText, helpText } from '../args/help.ts';
+import { UsageError } from '../args/usage-error.ts';
 import { helpPages } from './help-pages.ts';
 
 /** `ouro help [topic]`: the short help, every flag, or a page of the documentation. */

@@ -1,10 +1,10 @@
 import { realpath } from 'node:fs/promises';
 import { z } from 'zod';
-import { launchWords, type Managed, MCP_SCOPES, manageMcp } from '../../app/manage-mcp.ts';
+import { launchWords, type Managed, MCP_SCOPES, manageMcp } from '../../app/mcp/manage-mcp.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import type { CommandRequest } from '../command-request.ts';
+import type { CommandRequest } from '../args/command-request.ts';
+import { UsageError } from '../args/usage-error.ts';
 import type { Io } from '../io.ts';
-import { UsageError } from '../usage-error.ts';
 
 const pairs = z.array(z.string()).default([]);
 const flagsSchema = z.object({
@@ -112,9 +112,9 @@ async function logIn({ words, io, manager }: Wish): Promise<number> {
 
 async function serve({ request }: Wish): Promise<number> {
   const [{ serveMcp }, { createConversation }, { readInvocation }] = await Promise.all([
-    import('../../app/serve-mcp.ts'),
+    import('../faces/serve-mcp.ts'),
     import('../../app/compose.ts'),
-    import('../invocation.ts'),
+    import('../args/invocation.ts'),
   ]);
   const { io, shutdown } = request;
   const { run } = await readInvocation(['-p', 'serve', '--no-session-persistence'], {

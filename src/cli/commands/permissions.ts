@@ -1,14 +1,12 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { explainCall, explainLine, lintPolicy } from '../../app/explain-call.ts';
-import { type ExplainWish, explainPolicy } from '../../app/explain-policy.ts';
-import { isMode, MODES } from '../../app/first-mode.ts';
-import type { Policy } from '../../contracts/permission.ts';
+import { type Explainer, type ExplainWish, openExplainer } from '../../app/permissions/explainer.ts';
+import { isMode, MODES } from '../../contracts/permission.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import type { CommandRequest } from '../command-request.ts';
+import type { CommandRequest } from '../args/command-request.ts';
+import { UsageError } from '../args/usage-error.ts';
 import { readLines } from '../control/read-lines.ts';
 import type { Io } from '../io.ts';
-import { UsageError } from '../usage-error.ts';
 
 const list = z.array(z.string()).default([]);
 const flagsSchema = z.object({
@@ -29,11 +27,11 @@ const USAGE = `Usage: ouro permissions explain Tool 'input', ouro permissions ex
 export async function run({ words, flags, io }: CommandRequest): Promise<number> {
   const given = flagsSchema.parse(flags);
   const [what, tool, ...input] = words;
-  const { policy, rules, problems } = await explainPolicy(wishOf(given, io), io.environment);
-  for (const problem of problems) io.stderr.write(`${sanitize(problem, 'line')}\n`);
+  const explainer = await openExplainer(wishOf(given, io), io.environment);
+  for (const problem of explainer.problems) io.stderr.write(`${sanitize(problem, 'line')}\n`);
   switch (what) {
     case 'lint': {
-      const found = lintPolicy(rules);
+      const found = explainer.lint();
       if (given.json)
         io.stdout.write(
           `${JSON.stringify(
@@ -42,13 +40,16 @@ export async function run({ words, flags, io }: CommandRequest): Promise<number>
             2,
           )}\n`,
         );
-      else io.stdout.write(found.length === 0 ? `${rules.length} rules, nothing wrong with them.\n` : linesOf(found));
-      return found.length === 0 && problems.length === 0 ? 0 : 1;
+      else
+        io.stdout.write(
+          found.length === 0 ? `${explainer.rules.length} rules, nothing wrong with them.\n` : linesOf(found),
+        );
+      return found.length === 0 && explainer.problems.length === 0 ? 0 : 1;
     }
     case 'explain': {
-      if (given.batch) return batch(policy, io);
+      if (given.batch) return batch(explainer, io);
       if (tool === undefined) throw new UsageError(USAGE);
-      const answer = explainCall({ tool, text: input.join(' ') }, policy, given.json ? 'json' : 'text');
+      const answer = explainer.call({ tool, text: input.join(' ') }, given.json ? 'json' : 'text');
       if (!answer.ok) throw new UsageError(answer.problem);
       io.stdout.write(`${given.json ? answer.words : sanitize(answer.words, 'prompt')}\n`);
       return 0;
@@ -59,10 +60,10 @@ export async function run({ words, flags, io }: CommandRequest): Promise<number>
 }
 
 /** JSON lines in, JSON lines out, in order. Fails when a line could not be read. */
-async function batch(policy: Policy, io: Io): Promise<number> {
+async function batch(explainer: Explainer, io: Io): Promise<number> {
   let code = 0;
   for await (const { number, text } of readLines(io.stdin.chunks())) {
-    const { line, problem } = explainLine(text, number, policy);
+    const { line, problem } = explainer.line(text, number);
     io.stdout.write(`${JSON.stringify(line)}\n`);
     if (problem === undefined) continue;
     io.stderr.write(`${sanitize(problem, 'line')}\n`);
@@ -83,6 +84,6 @@ function wishOf({ mode, allow, deny, ask, cwd, trust }: Flags, io: Io): ExplainW
   };
 }
 
-function linesOf(found: ReturnType<typeof lintPolicy>): string {
+function linesOf(found: ReturnType<Explainer['lint']>): string {
   return found.map(({ text }) => `${sanitize(text, 'line')}\n`).join('');
 }

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
-import { fileAt, openArchive } from '../../app/session-archive.ts';
+import { fileAt, openArchive } from '../../app/replay/session-archive.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import type { CommandRequest } from '../command-request.ts';
-import { UsageError } from '../usage-error.ts';
+import type { CommandRequest } from '../args/command-request.ts';
+import { UsageError } from '../args/usage-error.ts';
 
 /** `ouro replay <session|file>`: does the loop ask today what it asked then? Exit code 1 when it does not. */
 export async function run({ words, flags, io }: CommandRequest): Promise<number> {

@@ -1,13 +1,18 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { EXPORT_FORMATS, openArchive, type SessionArchive, type SessionSummary } from '../../app/session-archive.ts';
+import {
+  EXPORT_FORMATS,
+  openArchive,
+  type SessionArchive,
+  type SessionSummary,
+} from '../../app/replay/session-archive.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import type { CommandRequest } from '../command-request.ts';
+import type { CommandRequest } from '../args/command-request.ts';
+import { UsageError } from '../args/usage-error.ts';
 import type { Io } from '../io.ts';
-import { checkLine, hitLines, sessionJson, sessionTable } from '../sessions/session-lines.ts';
-import { UsageError } from '../usage-error.ts';
+import { checkLine, hitLines, sessionJson, sessionTable } from './session-lines.ts';
 
 const flagsSchema = z.object({
   all: z.boolean().default(false),

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { explainSettings, settingsSchemaText } from '../../app/explain-settings.ts';
-import { settleOffer } from '../../app/take-over.ts';
+import { explainSettings, settingsSchemaText } from '../../app/settings/explain-settings.ts';
+import { settleOffer } from '../../app/start/take-over.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import type { CommandRequest } from '../command-request.ts';
-import { UsageError } from '../usage-error.ts';
+import type { CommandRequest } from '../args/command-request.ts';
+import { UsageError } from '../args/usage-error.ts';
 
 /** `ouro settings explain [key] | schema | import [dir]`: each value with its layer; the schema; settings of `~/.claude`. */
 export async function run({ words: [what = 'explain', key, ...more], flags, io }: CommandRequest): Promise<number> {

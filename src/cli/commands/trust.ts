@@ -1,9 +1,9 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { trustFolder, trustList, trustRevoke, trustShow } from '../../app/trust-commands.ts';
+import { trustFolder, trustList, trustRevoke, trustShow } from '../../app/settings/trust-commands.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import type { CommandRequest } from '../command-request.ts';
-import { UsageError } from '../usage-error.ts';
+import type { CommandRequest } from '../args/command-request.ts';
+import { UsageError } from '../args/usage-error.ts';
 
 /** `ouro trust`: which folders may bring settings, hooks and servers of their own. */
 export async function run({ words: [folder, ...more], flags, io }: CommandRequest): Promise<number> {

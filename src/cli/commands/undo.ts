@@ -1,10 +1,10 @@
 import { relative } from 'node:path';
-import { openArchive } from '../../app/session-archive.ts';
-import { openUndo, type UndoDesk, type Undone } from '../../app/undo-changes.ts';
+import { openArchive } from '../../app/replay/session-archive.ts';
+import { openUndo, type UndoDesk, type Undone } from '../../app/session/undo-changes.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { truncateEnd } from '../../lib/text/truncate.ts';
-import type { CommandRequest } from '../command-request.ts';
+import type { CommandRequest } from '../args/command-request.ts';
 import type { Io } from '../io.ts';
 
 const ID_CHARS = 8;

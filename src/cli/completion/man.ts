@@ -1,5 +1,5 @@
-import { FLAG_GROUPS, FLAGS } from '../options.ts';
-import { subcommands } from '../subcommands.ts';
+import { FLAG_GROUPS, FLAGS } from '../args/options.ts';
+import { subcommands } from '../args/subcommands.ts';
 
 const EXIT_CODES = [
   ['0', 'The answer is complete, or a hook ended the run.'],

@@ -1,5 +1,5 @@
-import { FLAGS, type Flag, partsOf } from '../options.ts';
-import { subcommands } from '../subcommands.ts';
+import { FLAGS, type Flag, partsOf } from '../args/options.ts';
+import { subcommands } from '../args/subcommands.ts';
 
 /** What may follow a flag. */
 export type FlagValue = 'nothing' | 'file' | 'folder' | 'words' | readonly string[];

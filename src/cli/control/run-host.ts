@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { JsonObject } from '../../contracts/json.ts';
+import type { Invocation } from '../args/invocation.ts';
 import { signalCode } from '../exit-code.ts';
-import type { Invocation } from '../invocation.ts';
+import { answerForNobody } from '../faces/unattended.ts';
 import type { Io } from '../io.ts';
 import type { Shutdown } from '../shutdown.ts';
-import { answerForNobody } from '../unattended.ts';
 import { askHost } from './ask-host.ts';
 import { createHost, type Opened } from './host.ts';
 import { createHostRun } from './host-run.ts';
@@ -40,7 +40,7 @@ export async function runHost(invocation: Invocation, io: Io, shutdown: Shutdown
   async function answerQuestions(conversation: Conversation, by: string | undefined): Promise<void> {
     if (by === 'stdio') askHost(conversation, outbox);
     else if (by === undefined) answerForNobody(conversation.agent);
-    else (await import('../prompt-tool.ts')).answerByTool(conversation, by);
+    else (await import('../faces/prompt-tool.ts')).answerByTool(conversation, by);
   }
 
   const host = createHost(invocation.run, { open, outbox, write, warn, pid: process.pid });

@@ -37,3 +37,6 @@ export type FirstRunAnswer = {
   /** What was typed before anybody could have meant to answer. */
   readonly typed: string;
 };
+
+/** The words the tour begins with, when nobody has said anything else. */
+export const DEMO_PROMPT = 'One of the tests fails. Find out why and fix it.';

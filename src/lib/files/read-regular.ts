@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { formatBytes } from '../text/format.ts';
 import { ifThere } from './errno.ts';
 
@@ -21,4 +21,9 @@ export async function readRegular(path: string, mostBytes = MOST_BYTES): Promise
   } finally {
     await file.close();
   }
+}
+
+/** The text of a file, or of what a shell hands over in place of one (`<(…)`); `undefined` when there is none. */
+export function readGiven(path: string): Promise<string | undefined> {
+  return path.startsWith('/dev/fd/') || path.startsWith('/proc/self/fd/') ? readFile(path, 'utf8') : readRegular(path);
 }

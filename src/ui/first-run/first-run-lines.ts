@@ -1,6 +1,6 @@
 import type { TrustEffect } from '../../contracts/face/trust.ts';
-import { type LogicalLine, plain, terminalLine, toned } from '../lines/line.ts';
-import { sanitizeVisibly } from '../sanitize.ts';
+import { type LogicalLine, plain, terminalLine, toned } from '../text/line.ts';
+import { sanitizeVisibly } from '../theme/sanitize.ts';
 import { type FirstRunState, localModels } from './first-run-state.ts';
 
 const MOST_MODELS = 9;

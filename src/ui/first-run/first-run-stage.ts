@@ -1,10 +1,10 @@
 import { truncateEnd } from '../../lib/text/truncate.ts';
-import { lineText } from '../lines/line.ts';
-import { renderLines } from '../lines/render-lines.ts';
 import { eraseAfterResize } from '../terminal/erase-after-resize.ts';
 import type { TerminalOut } from '../terminal/stage.ts';
-import { type ColorDepth, resolveTheme } from '../theme.ts';
-import { createPaint } from '../theme-paint.ts';
+import { lineText } from '../text/line.ts';
+import { renderLines } from '../text/render-lines.ts';
+import { type ColorDepth, resolveTheme } from '../theme/theme.ts';
+import { createPaint } from '../theme/theme-paint.ts';
 import { firstRunLines } from './first-run-lines.ts';
 import type { FirstRunState } from './first-run-state.ts';
 

@@ -1,8 +1,8 @@
 import type { Display } from '../../contracts/display.ts';
 import type { TextRange } from '../../lib/text/text-wrap.ts';
-import { changedWords } from '../lines/changed-words.ts';
-import { type LogicalLine, type Span, type Style, terminalLine, toned } from '../lines/line.ts';
-import { sanitize } from '../sanitize.ts';
+import { type LogicalLine, type Span, type Style, terminalLine, toned } from '../text/line.ts';
+import { sanitize } from '../theme/sanitize.ts';
+import { changedWords } from './changed-words.ts';
 
 type Diff = Extract<Display, { kind: 'diff' }>;
 type Hunk = Diff['hunks'][number];

@@ -1,7 +1,7 @@
 import type { FailureKind, ModelFailure } from '../../contracts/model.ts';
-import type { Drawing } from '../drawing.ts';
-import { type LogicalLine, plain, proseLine, toned } from '../lines/line.ts';
-import { sanitize } from '../sanitize.ts';
+import { type LogicalLine, plain, proseLine, toned } from '../text/line.ts';
+import type { Drawing } from '../theme/drawing.ts';
+import { sanitize } from '../theme/sanitize.ts';
 import type { HistoryItem } from '../view/history-item.ts';
 
 /** A cause in two or three words, with its code. */

@@ -1,10 +1,10 @@
 import { exhaustive } from '../../lib/exhaustive.ts';
 import { formatTokens } from '../../lib/text/format.ts';
-import type { Drawing } from '../drawing.ts';
-import { type LogicalLine, plain, proseLine, terminalLine, toned } from '../lines/line.ts';
 import { renderBlock } from '../markdown/render-block.ts';
 import { feedMarkdown, finishMarkdown, startMarkdown } from '../markdown/stream.ts';
-import { sanitize } from '../sanitize.ts';
+import { type LogicalLine, plain, proseLine, terminalLine, toned } from '../text/line.ts';
+import type { Drawing } from '../theme/drawing.ts';
+import { sanitize } from '../theme/sanitize.ts';
 import type { HistoryItem } from '../view/history-item.ts';
 import { failureLines } from './failure-lines.ts';
 import { todoColumn } from './todo-lines.ts';

@@ -1,7 +1,7 @@
 import type { Todo } from '../../contracts/display.ts';
-import type { Drawing } from '../drawing.ts';
-import { type LogicalLine, plain, type Span, terminalLine, toned } from '../lines/line.ts';
-import { sanitize } from '../sanitize.ts';
+import { type LogicalLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
+import type { Drawing } from '../theme/drawing.ts';
+import { sanitize } from '../theme/sanitize.ts';
 
 /** The list in one line: how far it is, and every task with its sign. */
 export function todoRow(todos: readonly Todo[], drawing: Drawing): LogicalLine {

@@ -1,8 +1,8 @@
 import { formatCount, formatDuration } from '../../lib/text/format.ts';
 import { headTail } from '../../lib/text/truncate.ts';
-import { type Drawing, shortPath, shortTitle } from '../drawing.ts';
-import { type LogicalLine, plain, type Span, terminalLine, toned } from '../lines/line.ts';
-import { sanitize } from '../sanitize.ts';
+import { type LogicalLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
+import { type Drawing, shortPath, shortTitle } from '../theme/drawing.ts';
+import { sanitize } from '../theme/sanitize.ts';
 import type { ToolEnding, ToolEntry } from '../view/tool-entry.ts';
 import { diffLines } from './diff-lines.ts';
 

@@ -1,6 +1,6 @@
 import { nearest } from '../../lib/text/nearest.ts';
-import { ACTION_NAMES, type ActionName, actionNamed } from '../actions.ts';
-import { DEFAULT_KEYS } from '../keymap.ts';
+import { ACTION_NAMES, type ActionName, actionNamed } from './actions.ts';
+import { DEFAULT_KEYS } from './keymap.ts';
 
 /** The keys as they are to be, and what could not be done. */
 export type OwnKeys = { readonly keys: Readonly<Record<string, ActionName>>; readonly problems: readonly string[] };

@@ -2,7 +2,7 @@ import type { Interface } from 'node:readline';
 import type { Conversation } from '../../contracts/face/conversation.ts';
 import { createEditor, type EditorState } from '../composer/editor-state.ts';
 import { expandFolds } from '../composer/folds.ts';
-import { journalled, keptWords, recallDraft } from '../run/draft-journal.ts';
+import { journalled, keptWords, recallDraft } from '../effects/draft-journal.ts';
 import type { ViewState } from '../view/view-state.ts';
 
 /** What the drafts of a face of lines need of it. */

@@ -1,12 +1,12 @@
 import { formatDuration } from '../../lib/text/format.ts';
-import type { Drawing } from '../drawing.ts';
+import { permissionBody, permissionTitle } from '../components/permission-body.ts';
+import { questionBody, questionTitle } from '../components/question-body.ts';
 import { causeOf } from '../history/failure-lines.ts';
 import { type HistoryCarry, historyLines } from '../history/history-lines.ts';
 import { toolTitle } from '../history/tool-lines.ts';
-import { type LogicalLine, lineText } from '../lines/line.ts';
-import { permissionBody, permissionTitle } from '../overlay/permission-body.ts';
-import { questionBody, questionTitle } from '../overlay/question-body.ts';
-import { sanitize } from '../sanitize.ts';
+import { type LogicalLine, lineText } from '../text/line.ts';
+import type { Drawing } from '../theme/drawing.ts';
+import { sanitize } from '../theme/sanitize.ts';
 import { type Ask, type Attention, callIdOf, EMPTY_FORM } from '../view/ask.ts';
 import { type DialogOption, dialogOptions } from '../view/dialog-options.ts';
 import type { HistoryItem } from '../view/history-item.ts';

@@ -1,7 +1,7 @@
-import type { Drawing } from '../drawing.ts';
-import { lineText } from '../lines/line.ts';
-import { helpLines } from '../overlay/help-lines.ts';
-import { sanitize } from '../sanitize.ts';
+import { helpLines } from '../components/help-lines.ts';
+import { lineText } from '../text/line.ts';
+import type { Drawing } from '../theme/drawing.ts';
+import { sanitize } from '../theme/sanitize.ts';
 import { pickerChoices } from '../view/overlay.ts';
 import type { ViewState } from '../view/view-state.ts';
 

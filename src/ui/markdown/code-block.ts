@@ -1,5 +1,5 @@
 import { expandTabs } from '../../lib/text/text-width.ts';
-import { type LogicalLine, plain, type Span, terminalLine, toned } from '../lines/line.ts';
+import { type LogicalLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
 import type { MarkdownBlock } from './block.ts';
 import type { Highlight } from './highlight.ts';
 

@@ -1,5 +1,5 @@
-import type { Span } from '../lines/line.ts';
-import type { ThemeToken } from '../theme.ts';
+import type { Span } from '../text/line.ts';
+import type { ThemeToken } from '../theme/theme.ts';
 
 /** A line of code in colours. After a `settled` line nothing is open: the next one can be read without it. */
 export type CodeLine = { readonly spans: readonly Span[]; readonly settled: boolean };

@@ -1,5 +1,5 @@
 import type { MarkedToken, Token } from 'marked';
-import { plain, type Span, type Style } from '../lines/line.ts';
+import { plain, type Span, type Style } from '../text/line.ts';
 
 /** How much markup has to be shown because there is nothing else to show it with. */
 export type InlineOptions = {

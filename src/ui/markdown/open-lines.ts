@@ -1,5 +1,5 @@
 import { formatCount } from '../../lib/text/format.ts';
-import { type LogicalLine, terminalLine, toned } from '../lines/line.ts';
+import { type LogicalLine, terminalLine, toned } from '../text/line.ts';
 import type { MarkdownBlock } from './block.ts';
 import { type RenderOptions, renderBlock } from './render-block.ts';
 

@@ -1,5 +1,5 @@
 import { Lexer, type MarkedToken, type Token } from 'marked';
-import { type LogicalLine, plain, proseLine, type Span, terminalLine, toned } from '../lines/line.ts';
+import { type LogicalLine, plain, proseLine, type Span, terminalLine, toned } from '../text/line.ts';
 import type { MarkdownBlock } from './block.ts';
 import { codeBlockLines } from './code-block.ts';
 import { itemContent, quoteContent } from './containers.ts';

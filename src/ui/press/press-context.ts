@@ -1,5 +1,5 @@
 import type { CommandInfo } from '../../contracts/face/command.ts';
-import type { Keymap } from '../keymap.ts';
+import type { Keymap } from '../keys/keymap.ts';
 import type { ViewerRoom } from '../viewer/press-viewer.ts';
 
 /** What keys are judged by besides the screen. */

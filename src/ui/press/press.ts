@@ -1,7 +1,7 @@
 import { graphemes } from '../../lib/text/text-width.ts';
-import type { Binding } from '../actions.ts';
-import { DEFAULT_KEYMAP } from '../keymap.ts';
+import type { Binding } from '../keys/actions.ts';
 import type { InputEvent } from '../keys/input-event.ts';
+import { DEFAULT_KEYMAP } from '../keys/keymap.ts';
 import { DEAF_MS } from '../view/ask.ts';
 import { armIfQuiet } from '../view/slice-asks.ts';
 import type { ViewState } from '../view/view-state.ts';

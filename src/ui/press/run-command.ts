@@ -1,9 +1,9 @@
 import { exhaustive } from '../../lib/exhaustive.ts';
-import type { Command } from '../actions.ts';
 import { edit } from '../composer/edit.ts';
 import type { SearchScope } from '../composer/editor-state.ts';
 import { foldAtCaret } from '../composer/paste.ts';
 import { suggestion } from '../composer/recall.ts';
+import type { Command } from '../keys/actions.ts';
 import { isBusy, type ViewState } from '../view/view-state.ts';
 import { only, type Pressed, withEffects } from './effects.ts';
 import { editDraft } from './press-composer.ts';

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import { render } from 'ink';
 import { createElement } from 'react';
-import type { Frame } from '../screen/draw-screen.ts';
-import { Screen } from '../screen/Screen.tsx';
+import type { Frame } from '../components/draw-screen.ts';
+import { Screen } from '../components/Screen.tsx';
 import { eraseAfterResize, type FrameShape } from './erase-after-resize.ts';
 import { insertAbove } from './insert-above.ts';
 

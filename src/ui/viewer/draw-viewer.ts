@@ -1,6 +1,6 @@
 import { truncateEnd } from '../../lib/text/truncate.ts';
-import type { Drawing } from '../drawing.ts';
-import type { Paint } from '../theme-paint.ts';
+import type { Drawing } from '../theme/drawing.ts';
+import type { Paint } from '../theme/theme-paint.ts';
 import { pageHeight, type Viewer } from './viewer-state.ts';
 
 const KEYS = {

@@ -1,9 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { Drawing } from '../drawing.ts';
 import { diffLines } from '../history/diff-lines.ts';
 import { markdownLines } from '../history/history-lines.ts';
-import { renderLines } from '../lines/render-lines.ts';
-import type { Paint } from '../theme-paint.ts';
+import { renderLines } from '../text/render-lines.ts';
+import type { Drawing } from '../theme/drawing.ts';
+import type { Paint } from '../theme/theme-paint.ts';
 import { type Entry, transcriptEntries } from './transcript-entries.ts';
 import type { Shown, ViewerPage, ViewerRow } from './viewer-state.ts';
 

@@ -1,11 +1,11 @@
 import type { AssistantBlock, Message, ToolResultBlock, UserMessage } from '../../contracts/message.ts';
 import { formatTokens } from '../../lib/text/format.ts';
-import { type Drawing, shortTitle } from '../drawing.ts';
 import { callTitle } from '../history/call-title.ts';
 import { markdownLines } from '../history/history-lines.ts';
 import { outputLines } from '../history/tool-lines.ts';
-import { type LogicalLine, plain, terminalLine, toned } from '../lines/line.ts';
-import { sanitize } from '../sanitize.ts';
+import { type LogicalLine, plain, terminalLine, toned } from '../text/line.ts';
+import { type Drawing, shortTitle } from '../theme/drawing.ts';
+import { sanitize } from '../theme/sanitize.ts';
 import { typedWords } from '../view/typed-words.ts';
 import type { Shown } from './viewer-state.ts';
 

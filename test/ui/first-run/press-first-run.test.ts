@@ -3,7 +3,7 @@ import type { FirstRunQuestion } from '../../../src/contracts/face/first-run.ts'
 import { firstRunLines } from '../../../src/ui/first-run/first-run-lines.ts';
 import { type FirstRunState, firstRunState, settled } from '../../../src/ui/first-run/first-run-state.ts';
 import { pressFirstRun } from '../../../src/ui/first-run/press-first-run.ts';
-import { lineText } from '../../../src/ui/lines/line.ts';
+import { lineText } from '../../../src/ui/text/line.ts';
 
 const FOLDER = {
   dir: '/home/me/shop',

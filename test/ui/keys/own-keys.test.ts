@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ACTION_GROUPS, ACTION_NAMES, ACTIONS } from '../../../src/ui/actions.ts';
-import { DEFAULT_KEYS, keymapOf } from '../../../src/ui/keymap.ts';
+import { ACTION_GROUPS, ACTION_NAMES, ACTIONS } from '../../../src/ui/keys/actions.ts';
+import { DEFAULT_KEYS, keymapOf } from '../../../src/ui/keys/keymap.ts';
 import { ownKeys } from '../../../src/ui/keys/own-keys.ts';
 
 describe('keys of one’s own', () => {

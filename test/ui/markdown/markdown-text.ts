@@ -1,8 +1,8 @@
-import { renderLines } from '../../../src/ui/lines/render-lines.ts';
 import type { MarkdownBlock } from '../../../src/ui/markdown/block.ts';
 import type { Highlight } from '../../../src/ui/markdown/highlight.ts';
 import { renderBlock } from '../../../src/ui/markdown/render-block.ts';
 import { feedMarkdown, finishMarkdown, startMarkdown } from '../../../src/ui/markdown/stream.ts';
+import { renderLines } from '../../../src/ui/text/render-lines.ts';
 
 /** The blocks of a text that arrives in pieces. */
 export function blocksOf(pieces: readonly string[], codeLines = 12): MarkdownBlock[] {

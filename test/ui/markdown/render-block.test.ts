@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { lineText } from '../../../src/ui/lines/line.ts';
 import { loadHighlight } from '../../../src/ui/markdown/highlight.ts';
 import { renderBlock } from '../../../src/ui/markdown/render-block.ts';
+import { lineText } from '../../../src/ui/text/line.ts';
 import { blocksOf, shown } from './markdown-text.ts';
 
 const OPTIONS = { width: 60, marks: 'hidden', links: 'printed' } as const;

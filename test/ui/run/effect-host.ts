@@ -1,7 +1,7 @@
 import type { Message } from '../../../src/contracts/message.ts';
-import type { EffectHost } from '../../../src/ui/run/effect-host.ts';
-import { createInOrder } from '../../../src/ui/run/in-order.ts';
-import { createSessionList } from '../../../src/ui/run/session-list.ts';
+import type { EffectHost } from '../../../src/ui/effects/effect-host.ts';
+import { createInOrder } from '../../../src/ui/effects/in-order.ts';
+import { createSessionList } from '../../../src/ui/effects/session-list.ts';
 import type { ViewState } from '../../../src/ui/view/view-state.ts';
 import { type FakeOptions, fakeConversation } from '../../support/fake-conversation.ts';
 import { openStage } from '../screen/stage-screen.ts';

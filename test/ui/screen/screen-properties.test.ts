@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { drawScreen } from '../../../src/ui/screen/draw-screen.ts';
+import { drawScreen } from '../../../src/ui/components/draw-screen.ts';
 import { runs } from '../../support/runs.ts';
 import { openStage, type StageScreen } from './stage-screen.ts';
 import { asked, asks, begins, ends, fails, grows, opens, over, permission, queued, reports, starts } from './told.ts';

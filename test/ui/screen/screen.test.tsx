@@ -1,6 +1,6 @@
 import { render } from 'ink-testing-library';
 import { expect, test } from 'vitest';
-import { Screen } from '../../../src/ui/screen/Screen.tsx';
+import { Screen } from '../../../src/ui/components/Screen.tsx';
 
 const FRAME = { live: ['◐ running'], composer: ['> draft', ''], below: ['ask · haiku'], caret: { x: 7, y: 1 } };
 

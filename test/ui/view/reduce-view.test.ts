@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 import type { JsonObject } from '../../../src/contracts/json.ts';
-import type { Drawing } from '../../../src/ui/drawing.ts';
-import { ASCII_GLYPHS } from '../../../src/ui/glyphs.ts';
-import { lineText } from '../../../src/ui/lines/line.ts';
-import { activityLines } from '../../../src/ui/status/activity-line.ts';
+import { activityLines } from '../../../src/ui/components/activity-line.ts';
+import { lineText } from '../../../src/ui/text/line.ts';
+import type { Drawing } from '../../../src/ui/theme/drawing.ts';
+import { ASCII_GLYPHS } from '../../../src/ui/theme/glyphs.ts';
 import type { HistoryItem } from '../../../src/ui/view/history-item.ts';
 import { reduceView } from '../../../src/ui/view/reduce-view.ts';
 import { initialView, type ViewState } from '../../../src/ui/view/view-state.ts';

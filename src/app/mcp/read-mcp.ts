@@ -1,0 +1,35 @@
+import type { Environment } from '../../contracts/environment.ts';
+import type { RunOptions } from '../../contracts/face/run-options.ts';
+import type { LoadedSettings } from '../../contracts/settings.ts';
+import { readGiven } from '../../lib/files/read-regular.ts';
+import { openApprovals } from '../../mcp/config/approvals.ts';
+import { type McpConfig, readMcpConfig } from '../../mcp/config/config.ts';
+import { childVariables } from '../../settings/child-variables.ts';
+
+export type McpReading = {
+  readonly options: Pick<RunOptions, 'mcpConfig' | 'mcpSources'>;
+  readonly environment: Environment;
+  readonly cwd: string;
+  readonly trusted: boolean;
+  readonly loaded: LoadedSettings;
+};
+
+/** The MCP servers that are configured here, from the real disk. */
+export async function readMcp({ options, environment, cwd, trusted, loaded }: McpReading): Promise<McpConfig> {
+  const { merged, layers } = loaded;
+  return readMcpConfig({
+    cwd,
+    trusted,
+    layers,
+    flags: options.mcpConfig,
+    sources: options.mcpSources,
+    approvals: await openApprovals(environment.ouroHome, cwd).of(),
+    disabled: merged.disabledMcpjsonServers ?? [],
+    // A project cannot approve its own servers.
+    enabled: layers
+      .filter(({ source }) => source === 'managed' || source === 'flag' || source === 'user')
+      .flatMap(({ settings }) => settings.enabledMcpjsonServers ?? []),
+    variables: childVariables(environment, merged),
+    readText: readGiven,
+  });
+}

@@ -1,0 +1,167 @@
+import { join } from 'node:path';
+import type { Environment } from '../../contracts/environment.ts';
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { HostMcpServer } from '../../contracts/face/host.ts';
+import type { RunOptions } from '../../contracts/face/run-options.ts';
+import type { LoadedSettings } from '../../contracts/settings.ts';
+import type { Tool } from '../../contracts/tool.ts';
+import { untilAborted } from '../../lib/abort.ts';
+import { messageOf } from '../../lib/errors.ts';
+import { openApprovals } from '../../mcp/config/approvals.ts';
+import { type McpConfig, PROJECT_FILE } from '../../mcp/config/config.ts';
+import { createMcpHub, type McpHub } from '../../mcp/hub.ts';
+import type { McpChange, ServerLedger } from '../../mcp/server/mcp-parts.ts';
+import { reminder } from '../../prompt/reminder.ts';
+import { settingsVariables } from '../../settings/child-variables.ts';
+import { limitsOf } from '../../settings/limits.ts';
+import { createListMcpResourcesTool } from '../../tools/list-mcp-resources/list-mcp-resources.ts';
+import { createReadMcpResourceTool } from '../../tools/read-mcp-resource/read-mcp-resource.ts';
+import { createFreshness } from '../settings/fresh-files.ts';
+import { type McpReading, readMcp } from './read-mcp.ts';
+
+export type McpWiring = Omit<McpReading, 'options'> & {
+  readonly options: RunOptions;
+  readonly environment: Environment;
+  /** Settings as they are now; `loaded` is how they were at the start. */
+  readonly settings: () => LoadedSettings;
+  readonly roots: () => readonly string[];
+  readonly ledger: ServerLedger;
+  readonly tell: (event: AgentEvent) => Promise<void>;
+  /** What will be sent next differs from what the cache holds, for a reason. */
+  readonly expect: (why: string) => void;
+  readonly newId: () => string;
+};
+
+/** The MCP servers of a conversation, and the tools they bring. */
+export type WiredMcp = {
+  readonly hub: McpHub;
+  readonly problems: readonly string[];
+  tools(): readonly Tool[];
+  /** Begins with the servers; the screen is painted first. */
+  start(): void;
+  /** Resolves when the first request may be sent: with all servers there, or without the slow ones. */
+  ready(): Promise<void>;
+  /** Starts, changes and ends servers whose files were changed since. */
+  refresh(): Promise<void>;
+  /** What a resource named `server:uri` in a prompt holds; `undefined` when no server has that name. */
+  mentioned(mention: string): Promise<string | undefined>;
+  /** Approves or rejects a server of the project as it is configured now. */
+  judge(name: string, verdict: 'approved' | 'rejected'): Promise<{ readonly ok: boolean; readonly words: string }>;
+};
+
+/** Loading the library costs what a first paint costs, so it comes after it. */
+const AFTER_PAINT_MS = 150;
+/** A person at the screen is not kept waiting by a server; a script wants its tools. */
+const PATIENCE_MS = 2_000;
+const MENTION_MS = 30_000;
+const MENTION_CHARS = 100_000;
+
+export async function wireMcp(wiring: McpWiring): Promise<WiredMcp> {
+  const { options, environment, cwd } = wiring;
+  const config = await readMcp(wiring);
+  const read = () => readMcp({ ...wiring, loaded: wiring.settings() });
+  const hostServers: readonly HostMcpServer[] = options.host?.mcpServers ?? [];
+  const { mcpTimeoutMs, mcpCallTimeoutMs } = limitsOf(environment, wiring.loaded.merged);
+  const hub = createMcpHub({
+    servers: config.servers,
+    hosted: hostServers,
+    cwd,
+    roots: wiring.roots,
+    variables: environment.variables,
+    added: settingsVariables(environment, wiring.loaded.merged),
+    ouroHome: environment.ouroHome,
+    version: environment.version,
+    ...(mcpTimeoutMs === undefined ? {} : { startTimeoutMs: mcpTimeoutMs }),
+    ...(mcpCallTimeoutMs === undefined ? {} : { callTimeoutMs: mcpCallTimeoutMs }),
+    onChange: (change) => hear(change, wiring),
+    newMarker: wiring.newId,
+    ledger: wiring.ledger,
+  });
+  const resourceTools = [
+    createListMcpResourcesTool((server) => hub.resources(server, AbortSignal.timeout(mcpCallTimeoutMs ?? 60_000))),
+    createReadMcpResourceTool(hub.read),
+  ];
+  const waiting = config.servers.filter(({ held }) => held?.why === 'approval').map(({ name }) => name);
+  return {
+    hub,
+    problems: [...config.problems.map(({ file, text }) => `${file}: ${text}`), ...waitingWords(waiting)],
+    tools: () => (hub.states().length === 0 ? [] : [...resourceTools, ...hub.tools()]),
+    start() {
+      if (hub.states().length === 0) return;
+      if (options.face === 'screen') setTimeout(hub.start, AFTER_PAINT_MS).unref();
+      else hub.start();
+    },
+    async ready() {
+      if (hub.states().length === 0) return;
+      hub.start();
+      const limit = options.face === 'screen' ? AbortSignal.timeout(PATIENCE_MS) : new AbortController().signal;
+      await untilAborted(hub.settled(), limit);
+    },
+    refresh: createRefresh(config, wiring, hub, read),
+    async mentioned(mention) {
+      const [, server = '', uri = ''] = /^([^:/\\]+):(.+)$/.exec(mention) ?? [];
+      if (!hub.states().some(({ name }) => name === server)) return undefined;
+      try {
+        const blocks = await hub.read(server, uri, AbortSignal.timeout(mcpCallTimeoutMs ?? MENTION_MS));
+        const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+        return reminder(`The user named ${mention}. It reads:\n${text.slice(0, MENTION_CHARS)}`);
+      } catch (thrown) {
+        return reminder(`The user named ${mention}, but it could not be read: ${messageOf(thrown)}`);
+      }
+    },
+    async judge(name, verdict) {
+      const fresh = (await read()).servers.find((server) => server.name === name);
+      if (fresh === undefined || (fresh.scope !== 'project' && fresh.scope !== 'local')) {
+        return { ok: false, words: `This project configures no MCP server ${name}.` };
+      }
+      await openApprovals(environment.ouroHome, cwd).keep(name, { hash: fresh.hash, verdict });
+      const judged = (await read()).servers.find((server) => server.name === name);
+      if (judged !== undefined) await hub.put(judged);
+      return {
+        ok: true,
+        words: verdict === 'approved' ? `${name} is approved and starts.` : `${name} is not started.`,
+      };
+    },
+  };
+}
+
+/** Looks at the files, which costs a few stats, and does what became of them. */
+function createRefresh(
+  first: McpConfig,
+  { cwd, trusted, environment, tell }: McpWiring,
+  hub: McpHub,
+  read: () => Promise<McpConfig>,
+): () => Promise<void> {
+  let before = first;
+  const own = [PROJECT_FILE, '.claude/settings.json', '.claude/settings.local.json'];
+  const files = createFreshness([
+    join(environment.ouroHome, 'settings.json'),
+    ...(trusted ? own.map((name) => join(cwd, name)) : []),
+  ]);
+  return async () => {
+    if (!(await files.changed())) return;
+    const now = await read();
+    const { servers } = now;
+    const gone = before.servers.filter(({ name }) => !servers.some((server) => server.name === name));
+    const changed = servers.filter((server) => {
+      const old = before.servers.find(({ name }) => name === server.name);
+      return old?.hash !== server.hash || old.held?.words !== server.held?.words;
+    });
+    const problems = now.problems.filter(({ text }) => !before.problems.some((old) => old.text === text));
+    before = now;
+    await Promise.all([...gone.map(({ name }) => hub.remove(name)), ...changed.map(hub.put)]);
+    const waiting = changed.filter(({ held }) => held?.why === 'approval').map(({ name }) => name);
+    const words = [...problems.map(({ file, text }) => `${file}: ${text}`), ...waitingWords(waiting)].join('\n');
+    if (words !== '') await tell({ type: 'notice', level: 'warn', topic: 'mcp', text: words });
+  };
+}
+
+function waitingWords(names: readonly string[]): readonly string[] {
+  if (names.length === 0) return [];
+  return [`Not started before you approve them: ${names.join(', ')}. Look with /mcp, or "ouro mcp list".`];
+}
+
+function hear(change: McpChange, { tell, expect }: McpWiring): void {
+  if (change.kind === 'tools') expect(`The tools of ${change.server} changed.`);
+  if (change.kind === 'state') void tell({ type: 'notice', level: change.level, topic: 'mcp', text: change.words });
+}

@@ -1,0 +1,73 @@
+import type { AgentPort } from '../../agent/parts.ts';
+import type { PermissionMode, Policy, RememberDestination, Rule } from '../../contracts/permission.ts';
+import type { QueryDeps } from '../../contracts/query.ts';
+import type { CallRequest } from '../../contracts/tool.ts';
+import { stricterMode } from '../../extensions/tools-of-agent.ts';
+import { traceJson } from '../../permissions/explain.ts';
+import { createGate, type GateParts, type GateRecord } from '../../permissions/gate.ts';
+import { diskFs } from '../../permissions/paths/fs.ts';
+import { previewEdit } from '../../tools/preview-edit.ts';
+import type { Denial } from './told.ts';
+
+export type GateWiring = {
+  readonly policy: (cwd: string, mode?: PermissionMode) => Policy;
+  readonly mode: () => PermissionMode;
+  readonly home: string;
+  readonly asks: 'somebody' | 'nobody';
+  readonly record: (entry: GateRecord) => void;
+  readonly onDenial: (denial: Denial) => void;
+  readonly remember: (rules: readonly string[], destination: RememberDestination) => Promise<void>;
+  readonly changeMode: (mode: PermissionMode) => void;
+  readonly newId: () => string;
+};
+
+/** Whom a gate asks: a person, and before that a hook that may answer for them. */
+export type AskingPort = AgentPort & Pick<GateParts, 'askHook'>;
+
+/** What narrows or widens the gate for some calls: a sub-agent's mode, the rules of a command's file. */
+export type GateBounds = { readonly mode?: PermissionMode; readonly allow?: readonly Rule[] };
+
+/** The gate of one query: every decision is told, and so written down, before anything runs. */
+export function makeGate(wiring: GateWiring, port: AskingPort, bounds: GateBounds = {}): QueryDeps['gate'] {
+  return createGate({
+    policy(cwd) {
+      const policy = wiring.policy(cwd, stricterMode(wiring.mode(), bounds.mode));
+      return bounds.allow === undefined ? policy : { ...policy, rules: [...policy.rules, ...bounds.allow] };
+    },
+    fs: diskFs,
+    ...(port.askHook === undefined ? {} : { askHook: port.askHook }),
+    ...(wiring.asks === 'nobody' ? {} : { ask: port.askPermission }),
+    preview: (facts, cwd, signal) => previewEdit(facts, { cwd, home: wiring.home }, signal),
+    record: recorder(wiring, port),
+    remember: wiring.remember,
+    changeMode: wiring.changeMode,
+    newId: wiring.newId,
+  });
+}
+
+/** A refusal that never reached the gate, because a hook spoke first. */
+export function hookRefusal(wiring: GateWiring, port: AgentPort, request: CallRequest, reason: string): void {
+  const step = { stage: 'hook', verdict: 'deny', text: reason } as const;
+  const decision = {
+    verdict: 'deny',
+    reasons: [reason],
+    matched: [],
+    trace: [step],
+    suggestions: [],
+    targets: [],
+  } as const;
+  const entry = { request, input: request.input, verdict: 'deny', by: 'hook', message: reason } as const;
+  recorder(wiring, port)({ ...entry, decision: { ...decision, hardened: 'none' } });
+}
+
+function recorder(wiring: GateWiring, port: AgentPort): (entry: GateRecord) => void {
+  return (entry) => {
+    wiring.record(entry);
+    const { request, input, verdict, message } = entry;
+    const trace = [...traceJson(entry.decision.trace)];
+    const { callId, tool } = request;
+    if (message !== undefined) wiring.onDenial({ tool, callId, input, reason: message, trace });
+    // The transcript hears it in order, so it stands there before the result of the call.
+    void port.tell({ type: 'permission_decision', callId, tool, input, verdict, trace });
+  };
+}

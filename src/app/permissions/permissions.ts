@@ -1,0 +1,127 @@
+import type { AgentPort } from '../../agent/parts.ts';
+import type { PermissionUpdate } from '../../contracts/face/host.ts';
+import type { JsonObject } from '../../contracts/json.ts';
+import type { LiveState } from '../../contracts/live.ts';
+import type { Decision, PermissionMode } from '../../contracts/permission.ts';
+import type { QueryDeps } from '../../contracts/query.ts';
+import { changePermissions } from '../../permissions/change-permissions.ts';
+import type { GateRecord } from '../../permissions/gate.ts';
+import { excludedFromSearch } from '../../permissions/paths/excluded.ts';
+import { diskFs } from '../../permissions/paths/fs.ts';
+import { fitsRule } from '../../permissions/rules/fits-rule.ts';
+import { lintRules } from '../../permissions/rules/lint.ts';
+import { childVariables } from '../../settings/child-variables.ts';
+import { createCallGuards } from './call-guards.ts';
+import { type AskingPort, type GateBounds, type GateWiring, hookRefusal, makeGate } from './gate.ts';
+import { makePolicy, type PolicySource, type PolicySources } from './policy.ts';
+import { type Sandbox, wireSandbox } from './sandbox.ts';
+import type { Denial } from './told.ts';
+
+export type PermissionWiring = Omit<PolicySources, 'live' | 'options' | 'current'> & {
+  readonly options: PolicySources['options'] & { readonly face: string; readonly permissionPrompt?: string };
+  readonly live: LiveState;
+  readonly sessionFolder: string;
+  readonly notice: (text: string) => void;
+  /** Called after an answer was stored in a file of the project. */
+  readonly onStored: () => Promise<void>;
+  readonly newId: () => string;
+};
+
+/** A decision as `/why` and `/permissions` show it. */
+export type KeptDecision = {
+  readonly tool: string;
+  readonly title: string;
+  readonly verdict: 'allow' | 'deny';
+  readonly by: 'decision' | 'hook' | 'answer';
+  readonly decision: Decision;
+};
+
+const KEPT_DECISIONS = 100;
+
+/** Everything the rest of a conversation asks of its permissions. */
+export type Permissions = PolicySource & {
+  gate(port: AskingPort, bounds?: GateBounds): QueryDeps['gate'];
+  /** The same hooks, with what they refuse among the denials. */
+  watched(port: AgentPort, beforeCall: QueryDeps['beforeCall']): QueryDeps['beforeCall'];
+  denials(): readonly Denial[];
+  /** The newest decisions, the oldest first. */
+  decisions(): readonly KeptDecision[];
+  /** What searches leave out: denied places and files of secrets. */
+  excluded(): readonly string[];
+  fitsRule(rule: string, tool: string, input: JsonObject): boolean;
+  /** Variables for the command of this call alone; `undefined` takes one away. */
+  shellVariables(callId: string): Readonly<Record<string, string | undefined>>;
+  /** Throws when the file about to change is not the one the call was allowed for. */
+  confirmTarget(path: string): Promise<void>;
+  readonly sandbox: Sandbox;
+  update(updates: readonly PermissionUpdate[]): Promise<void>;
+  /** Rules that cannot be read, can never match or contradict another, as sentences for the start. */
+  warnings(): readonly string[];
+};
+
+/** Joins rules, modes and folders of all sources to one gate. */
+export function wirePermissions(wiring: PermissionWiring): Permissions {
+  const { options, environment, live } = wiring;
+  const changes = changePermissions({ ...wiring, home: environment.home, ouroHome: environment.ouroHome });
+  const source = makePolicy({ ...wiring, live: live.now, current: changes.current });
+  const guards = createCallGuards(
+    () => childVariables(environment, wiring.loaded().merged),
+    (at) => source.policy(at),
+  );
+  const denials: Denial[] = [];
+  const decisions: KeptDecision[] = [];
+  const nobody = options.permissionPrompt === undefined && (options.face === 'print' || options.face === 'host');
+
+  const gateWiring: GateWiring = {
+    policy: source.policy,
+    mode: () => live.now().mode,
+    home: environment.home,
+    asks: nobody ? 'nobody' : 'somebody',
+    record,
+    onDenial: (denial) => denials.push(denial),
+    remember: (rules, destination) => changes.apply([{ type: 'addRules', behavior: 'allow', rules, destination }]),
+    changeMode,
+    newId: wiring.newId,
+  };
+
+  return {
+    ...source,
+    gate: (port, bounds) => makeGate(gateWiring, port, bounds),
+    watched: (port, beforeCall) => async (request, signal) => {
+      const before = await beforeCall(request, signal);
+      const refusal = before.deny ?? before.stop;
+      if (refusal !== undefined) hookRefusal(gateWiring, port, request, refusal);
+      return before;
+    },
+    denials: () => denials,
+    decisions: () => decisions,
+    excluded: () => excludedFromSearch(source.policy(live.now().cwd)),
+    fitsRule: (rule, tool, input) => fitsRule(rule, { tool, input }, source.policy(live.now().cwd), diskFs),
+    shellVariables: guards.shellVariables,
+    confirmTarget: guards.confirmTarget,
+    sandbox: wireSandbox({
+      environment,
+      cwd: wiring.cwd,
+      roots: source.roots,
+      sessionFolder: wiring.sessionFolder,
+      settings: () => wiring.loaded().merged.sandbox,
+    }),
+    update: changes.apply,
+    warnings: () =>
+      lintRules(source.rules())
+        .filter(({ kind }) => kind !== 'shadowed')
+        .map(({ text }) => text),
+  };
+
+  function record(entry: GateRecord): void {
+    guards.record(entry);
+    const { request, verdict, by, decision } = entry;
+    decisions.push({ tool: request.tool, title: request.title, verdict, by, decision });
+    if (decisions.length > KEPT_DECISIONS) decisions.shift();
+  }
+
+  function changeMode(mode: PermissionMode): void {
+    if (mode === 'bypassPermissions' && wiring.mayBypass === 'may not bypass') return;
+    live.change({ mode });
+  }
+}

@@ -1,0 +1,172 @@
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, lstatSync, mkdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import type { Environment } from '../../contracts/environment.ts';
+import type { SandboxSettings } from '../../contracts/settings.ts';
+import { ToolFailure } from '../../contracts/tool.ts';
+import { foldersToMake, type PathKind, type SandboxPlan, sandboxArguments, strayFiles } from '../../sandbox/recipe.ts';
+
+const PROBE_MS = 1_000;
+
+export type SandboxWiring = {
+  readonly environment: Environment;
+  readonly cwd: string;
+  readonly roots: () => readonly string[];
+  readonly sessionFolder: string;
+  readonly settings: () => SandboxSettings | undefined;
+};
+
+export type SandboxState =
+  | { readonly is: 'off' }
+  | { readonly is: 'on'; readonly plan: SandboxPlan; readonly program: string }
+  | { readonly is: 'unavailable'; readonly why: string };
+
+/** Shell commands in a box: asked for by settings or by `/sandbox on`, and never silently left out. */
+export type Sandbox = {
+  /** `undefined` when none is asked for; throws when one is asked for and cannot be had. */
+  wrap(): ((argv: readonly string[]) => readonly string[]) | undefined;
+  state(): SandboxState;
+  /** For this session, whatever the settings say. */
+  switchTo(wanted: 'on' | 'off'): void;
+  /** After a command: takes away what would send git out of the guarded folder. */
+  sweep(): void;
+  /** Takes back the empty folders that were made to be guarded. */
+  close(): void;
+};
+
+export function wireSandbox(wiring: SandboxWiring): Sandbox {
+  const { environment, cwd } = wiring;
+  const made = new Set<string>();
+  const stray = new Set<string>();
+  let wanted: 'on' | 'off' | 'settings' = 'settings';
+  /** Where each place really was before the first command: one that leads elsewhere since is not opened. */
+  const known = new Map<string, string>();
+  let probed: Probed | undefined;
+
+  function state(): SandboxState {
+    const settings = wiring.settings() ?? {};
+    const isOn = wanted === 'settings' ? settings.enabled === true : wanted === 'on';
+    if (!isOn) return { is: 'off' };
+    const plan = planOf(settings);
+    probed ??= probe(plan, environment);
+    return probed.ok ? { is: 'on', plan, program: probed.program } : { is: 'unavailable', why: probed.why };
+  }
+
+  function planOf({ network, allowWrite = [], denyRead = [] }: SandboxSettings): SandboxPlan {
+    const place = (path: string) =>
+      isAbsolute(path) ? path : path.startsWith('~/') ? join(environment.home, path.slice(2)) : resolve(cwd, path);
+    return {
+      roots: wiring.roots().flatMap(unmoved),
+      allowWrite: allowWrite.map(place).flatMap(unmoved),
+      denyRead: denyRead.map(place),
+      home: follow(environment.home),
+      ouroHome: follow(environment.ouroHome),
+      sessionFolder: wiring.sessionFolder,
+      network: network === true ? 'open' : 'none',
+      user: process.getuid?.() === 0 ? 'root' : 'plain',
+      kindOf,
+      follow,
+    };
+  }
+
+  function unmoved(path: string): readonly string[] {
+    const real = known.get(path) ?? placeOf(path);
+    known.set(path, real);
+    return placeOf(real) === real ? [real] : [];
+  }
+
+  return {
+    state,
+    switchTo(next) {
+      wanted = next;
+    },
+    wrap() {
+      const now = state();
+      if (now.is === 'off') return undefined;
+      if (now.is === 'unavailable') {
+        throw new ToolFailure(
+          `Nothing was run: commands are to run in a sandbox, and there is none here (${now.why}). Tell the user; they can install bubblewrap, or set sandbox.enabled to false.`,
+        );
+      }
+      for (const folder of foldersToMake(now.plan)) {
+        mkdirSync(folder, { mode: 0o700 });
+        made.add(folder);
+      }
+      for (const path of strayFiles(now.plan)) stray.add(path);
+      const before = [now.program, ...sandboxArguments(now.plan)];
+      return (argv) => [...before, ...argv];
+    },
+    sweep() {
+      for (const path of stray) rmSync(path, { recursive: true, force: true });
+      stray.clear();
+    },
+    close() {
+      for (const folder of made) removeIfEmpty(folder);
+      made.clear();
+    },
+  };
+}
+
+type Probed = { readonly ok: true; readonly program: string } | { readonly ok: false; readonly why: string };
+
+/** Starts nothing in a box like the one that is wanted, once. Says what is wrong with it. */
+function probe(plan: SandboxPlan, { variables, path }: Environment): Probed {
+  if (process.platform !== 'linux') return { ok: false, why: `there is no bubblewrap on ${process.platform}` };
+  const program = path.flatMap((folder) => programIn(folder, plan.roots)).at(0);
+  if (program === undefined) return { ok: false, why: 'bwrap is not installed' };
+  const { error, status, stderr } = spawnSync(program, [...sandboxArguments(plan), '/bin/true'], {
+    cwd: '/',
+    env: { ...variables },
+    timeout: PROBE_MS,
+    encoding: 'utf8',
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  if (error !== undefined) return { ok: false, why: error.message };
+  if (status === 0) return { ok: true, program };
+  return { ok: false, why: stderr.trim().split('\n')[0] || `bwrap ended with ${status}` };
+}
+
+/** Never one of the workspace: what a command may write must not be what holds the next one. */
+function programIn(folder: string, roots: readonly string[]): readonly string[] {
+  const spelled = join(follow(folder), 'bwrap');
+  const program = follow(spelled);
+  const isTheirs = [spelled, program].some((path) => roots.some((root) => path.startsWith(root + sep)));
+  if (isTheirs || !isAbsolute(folder)) return [];
+  try {
+    accessSync(program, constants.X_OK);
+    return [program];
+  } catch {
+    return [];
+  }
+}
+
+function kindOf(path: string): PathKind {
+  const entry = lstatSync(path, { throwIfNoEntry: false });
+  if (entry === undefined) return 'missing';
+  if (entry.isSymbolicLink()) return 'link';
+  return entry.isDirectory() ? 'directory' : 'file';
+}
+
+/** Where it really is; what is not there stays as it is spelled. */
+function follow(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+/** The same, also for what is still to be made: its folder is followed. */
+function placeOf(path: string): string {
+  const real = follow(path);
+  if (real !== path || dirname(path) === path) return real;
+  return join(placeOf(dirname(path)), basename(path));
+}
+
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // Somebody put something into it: then it stays.
+  }
+}

@@ -1,0 +1,150 @@
+import { readDecisions } from '../../context/decision-record.ts';
+import { createDecisions } from '../../context/decisions.ts';
+import type { JsonObject } from '../../contracts/json.ts';
+import type { Message } from '../../contracts/message.ts';
+import type { Effort, ModelRequest } from '../../contracts/model.ts';
+import type { QueryState } from '../../contracts/query.ts';
+import type { SessionRecord } from '../../contracts/session.ts';
+import { queryDeps } from '../../engine/defaults.ts';
+import { buildRequest } from '../../engine/request.ts';
+import { createReplayPort } from '../../model/replay.ts';
+import { requestBytes } from '../../model/wire/to-wire.ts';
+import type { Kept } from '../../session/kept-state.ts';
+import { readPrompt } from '../../session/prompt-keeper.ts';
+import { createRebuilding } from '../../session/records/rebuild.ts';
+import { createDigestReader, digestOf, type RequestDigest } from '../../session/request-digest.ts';
+
+/** What came of a replay: how many requests came out the same, and the first that did not. */
+export type Replay = { readonly requests: number; readonly difference?: Difference };
+
+export type Difference = {
+  /** Counted from one. */
+  readonly request: number;
+  readonly where: string;
+  /** What stands there now, as far as it can be shown. */
+  readonly now: string;
+};
+
+export type Stripped = QueryState['stripped'];
+
+/** What the API refused once may have been left out; nothing else makes a request differ from its conversation. */
+export const STRIPPED: readonly Stripped[] = [
+  { thinking: false, images: false },
+  { thinking: true, images: false },
+  { thinking: false, images: true },
+  { thinking: true, images: true },
+];
+
+/** Builds every request of a session anew from what its record held at that moment, and compares the bytes. */
+export function replaySession(records: readonly SessionRecord[]): Replay {
+  let requests = 0;
+  for (const { recorded, builds } of walkRequests(records)) {
+    requests += 1;
+    if (recorded === undefined) return { requests, difference: unreadable(requests) };
+    if (sameBuild(recorded, builds) !== undefined) continue;
+    return { requests, difference: firstDifference(requests, recorded, builds[0] ?? '') };
+  }
+  return { requests };
+}
+
+/** A request on record, and the ways it may be built today. */
+export type Walked = {
+  readonly record: SessionRecord;
+  readonly recorded: RequestDigest | undefined;
+  readonly builds: readonly string[];
+  /** The conversation as it stood then, and what its requests begin with. */
+  readonly messages: readonly Message[];
+  readonly prompt: Kept['prompt'];
+};
+
+export function* walkRequests(records: readonly SessionRecord[]): Generator<Walked, void> {
+  const rebuilding = createRebuilding();
+  const decisions = createDecisions();
+  const read = createDigestReader();
+  let healed = false;
+  for (const record of records) {
+    rebuilding.add(record);
+    if (record.type !== 'system') continue;
+    if (record.subtype === 'recovery_start' && record.data.recovery === 'healed') healed = true;
+    if (record.subtype === 'context') for (const one of readDecisions([record.data])) decisions.record(one);
+    if (record.subtype !== 'request') continue;
+    const recorded = read(record.data);
+    const view = visible(rebuilding.messages()).flatMap((message) => decisions.viewOf(message) ?? []);
+    const build = (stripped: Stripped) =>
+      requestBytes(rebuilt(view, recorded?.rest ?? {}, rebuilding.kept(), stripped));
+    const builds = STRIPPED.slice(0, healed ? undefined : 1).map(build);
+    yield { record, recorded, builds, messages: [...rebuilding.messages()], prompt: rebuilding.kept().prompt };
+  }
+}
+
+/** Which of them is the recorded one, byte for byte. */
+export function sameBuild(recorded: RequestDigest, builds: readonly string[]): number | undefined {
+  const at = builds.findIndex((bytes) => digestOf(bytes).whole === recorded.whole);
+  return at === -1 ? undefined : at;
+}
+
+/** What stands behind the last summary. */
+export function visible(messages: readonly Message[]): readonly Message[] {
+  return messages.slice(
+    Math.max(
+      0,
+      messages.findLastIndex(({ role }) => role === 'boundary'),
+    ),
+  );
+}
+
+/** The request as it is built today for the settings that are on record. */
+function rebuilt(
+  view: readonly Message[],
+  rest: JsonObject,
+  { prompt }: Pick<Kept, 'prompt'>,
+  stripped: Stripped,
+): ModelRequest {
+  const head = prompt === undefined ? { system: [], tools: [] } : readPrompt(prompt);
+  const deps = queryDeps({
+    model: createReplayPort([]),
+    config: { ...requestConfig(rest), chain: [{ model: String(rest.model) }] },
+    toolSpecs: () => head.tools,
+  });
+  const state = { modelIndex: 0, maxOutputTokensOverride: Number(rest.maxOutputTokens), stripped };
+  return buildRequest(view, state, { ...deps, system: () => head.system });
+}
+
+/** The settings a request was made with. */
+export function requestConfig(rest: JsonObject) {
+  return {
+    effort: effortOf(rest.effort),
+    thinkingBudgetTokens: typeof rest.thinkingBudgetTokens === 'number' ? rest.thinkingBudgetTokens : undefined,
+    betas: Array.isArray(rest.betas) ? rest.betas.map(String) : [],
+  };
+}
+
+const EFFORTS: readonly Effort[] = ['off', 'low', 'medium', 'high', 'max'];
+
+function effortOf(value: unknown): Effort {
+  return EFFORTS.find((effort) => effort === value) ?? 'off';
+}
+
+function unreadable(request: number): Difference {
+  return { request, where: 'its record cannot be read', now: '' };
+}
+
+const SHOWN_CHARS = 400;
+
+/** Where a request begins to be another one. */
+export function firstDifference(request: number, recorded: RequestDigest, bytes: string): Difference {
+  const now = digestOf(bytes);
+  const parts: { readonly [name: string]: unknown } = JSON.parse(bytes);
+  const show = (value: unknown) => (JSON.stringify(value) ?? 'nothing').slice(0, SHOWN_CHARS);
+  for (const name of ['system', 'tools'] as const) {
+    if (recorded[name] !== now[name]) return { request, where: name, now: show(parts[name]) };
+  }
+  const messages = Array.isArray(parts.messages) ? parts.messages : [];
+  const at = Array.from({ length: Math.max(recorded.messages.length, now.messages.length) }).findIndex(
+    (_, index) => recorded.messages[index] !== now.messages[index],
+  );
+  if (at !== -1) return { request, where: `message ${at + 1}`, now: show(messages[at]) };
+  const names = [...new Set([...Object.keys(recorded.rest), ...Object.keys(now.rest)])];
+  const name = names.find((one) => JSON.stringify(recorded.rest[one]) !== JSON.stringify(now.rest[one]));
+  return { request, where: name ?? 'the order of its fields', now: name === undefined ? '' : show(now.rest[name]) };
+}

@@ -1,0 +1,94 @@
+import { realpath, stat } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import type { Environment } from '../../contracts/environment.ts';
+import { type CheckReport, checkSession, repairSession } from '../../session/records/check.ts';
+import { readTranscript } from '../../session/records/read-records.ts';
+import { type ExportFormat, exportSession } from '../../session/stored/export-session.ts';
+import { type SearchHit, searchSessions } from '../../session/stored/search.ts';
+import {
+  type Done,
+  deleteSession,
+  findSession,
+  listSessions,
+  pruneSessions,
+  renameSession,
+  type SessionSummary,
+} from '../../session/stored/store.ts';
+import { storyOf } from '../../session/stored/story.ts';
+import { makeCapsule } from './make-capsule.ts';
+import { type Rerun, rerunSession } from './rerun-session.ts';
+
+export { EXPORT_FORMATS, type ExportFormat } from '../../session/stored/export-session.ts';
+export type { SessionSummary } from '../../session/stored/store.ts';
+
+type Found = { readonly ok: true; readonly session: SessionSummary } | { readonly ok: false; readonly why: string };
+
+/** Everything that can be done with stored sessions without opening one. */
+export type SessionArchive = {
+  list(scope: 'folder' | 'all'): Promise<readonly SessionSummary[]>;
+  find(wanted: string): Promise<Found>;
+  /** The newest of this folder. */
+  newest(): Promise<Found>;
+  check(session: SessionSummary, what: 'look' | 'repair'): Promise<CheckReport & { readonly repaired?: string }>;
+  search(words: string, scope: 'folder' | 'all', signal: AbortSignal): AsyncGenerator<SearchHit, void>;
+  rename(session: SessionSummary, title: string): Promise<Done>;
+  delete(session: SessionSummary): Promise<Done>;
+  exported(session: SessionSummary, format: ExportFormat): Promise<string>;
+  capsule(session: SessionSummary): Promise<string>;
+  /** Of a session, or of the file of a capsule. */
+  replay(path: string): Promise<Rerun>;
+  prune(days: number, mode: 'delete' | 'preview'): Promise<readonly SessionSummary[]>;
+};
+
+export function openArchive({ ouroHome, home }: Pick<Environment, 'ouroHome' | 'home'>, cwd: string): SessionArchive {
+  const here = realpath(cwd).catch(() => cwd);
+  const list: SessionArchive['list'] = async (scope) =>
+    listSessions(ouroHome, scope === 'all' ? undefined : await here);
+  return {
+    list,
+    find: async (wanted) => findSession(ouroHome, await here, wanted),
+    async newest() {
+      const [session] = await list('folder');
+      return session === undefined
+        ? { ok: false, why: 'There is no session of this folder. "ouro sessions list --all" shows those of others.' }
+        : { ok: true, session };
+    },
+    async check(session, what) {
+      const report = await checkSession(session);
+      if (what === 'look' || report.words === 'sound') return report;
+      const repair = await repairSession(session);
+      if (!repair.ok) return { ...report, words: `${report.words}; not repaired: ${repair.why}` };
+      return { ...report, repaired: repair.backup };
+    },
+    async *search(words, scope, signal) {
+      yield* searchSessions(await list(scope), words, signal);
+    },
+    rename: (session, title) => renameSession(session, title, { newId: () => crypto.randomUUID(), now: Date.now }),
+    delete: deleteSession,
+    async exported(session, format) {
+      const { records } = await readTranscript(session.path);
+      const { id, title, cwd: folder, gitBranch } = session;
+      return exportSession({ id, title, cwd: folder, gitBranch, items: storyOf(records) }, format);
+    },
+    async capsule(session) {
+      const { records } = await readTranscript(session.path);
+      return makeCapsule(records, { home, user: userName() });
+    },
+    replay: async (path) => rerunSession((await readTranscript(path)).records),
+    prune: (days, mode) => pruneSessions(ouroHome, { days, nowMs: Date.now(), mode }),
+  };
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // Nobody has a name for this number.
+    return '';
+  }
+}
+
+/** The path, when a file is there. */
+export async function fileAt(path: string): Promise<string | undefined> {
+  return (await stat(path).catch(() => undefined))?.isFile() === true ? path : undefined;
+}

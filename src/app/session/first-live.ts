@@ -1,0 +1,26 @@
+import type { RunOptions } from '../../contracts/face/run-options.ts';
+import type { Live } from '../../contracts/live.ts';
+import type { Settings } from '../../contracts/settings.ts';
+import type { OpenedSession } from './open-session.ts';
+
+/** How a run begins: what was asked for now, else how its session was left, else what settings say. */
+export function firstLive(
+  { model, mode, cwd }: Pick<Live, 'model' | 'mode' | 'cwd'>,
+  options: Pick<RunOptions, 'effort' | 'maxThinkingTokens'>,
+  settings: Pick<Settings, 'effort' | 'outputStyle'>,
+  { stored, rebuilt }: Pick<OpenedSession, 'stored' | 'rebuilt'>,
+): Live {
+  return {
+    model,
+    effort: options.effort ?? stored.effort ?? settings.effort ?? 'off',
+    thinkingTokens: options.maxThinkingTokens ?? stored.thinkingTokens,
+    mode,
+    cwd: stored.cwd ?? cwd,
+    todos: stored.todos ?? [],
+    title: rebuilt?.title,
+    outputStyle: stored.outputStyle ?? settings.outputStyle ?? 'default',
+    plan: stored.plan,
+    grants: stored.grants ?? [],
+    directories: stored.directories ?? [],
+  };
+}

@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import type { Environment } from '../../contracts/environment.ts';
+import { RUN_MARKER } from '../../lib/processes/process-tree.ts';
+import type { Claim } from '../../session/beside/claim.ts';
+import { openRunLedger, reapDeadRuns } from '../../session/beside/run-ledger.ts';
+import type { Transcript } from '../../session/records/transcript.ts';
+import type { BashParts } from '../../tools/bash/bash.ts';
+
+/** One run of ouro as the next one has to know it. */
+export type StartedRun = {
+  /** The surroundings with the mark that all children inherit. */
+  readonly environment: Environment;
+  /** Nothing that an earlier run left lives any more. */
+  readonly ready: Promise<unknown>;
+  /** Writes down every command that starts and ends: in the session, and where the next start looks. */
+  ledgerOf(transcript: Pick<Transcript, 'append'>): BashParts['ledger'];
+  /** A session that this run works on. */
+  owns(claim: Claim | undefined): void;
+  close(): void;
+  /** It never began: whatever it holds is let go. */
+  abandon(): Promise<void>;
+};
+
+/** Ends what killed runs left behind, and makes sure that this one can be cleaned up after as well. */
+export function startRun(environment: Environment): StartedRun {
+  const ready = reapDeadRuns(environment.ouroHome);
+  const ledger = openRunLedger(environment.ouroHome, randomUUID());
+  let owned: Claim | undefined;
+  return {
+    environment: { ...environment, variables: { ...environment.variables, [RUN_MARKER]: ledger.mark } },
+    ready,
+    ledgerOf: ({ append }) => ({
+      started(child) {
+        ledger.started(child);
+        const { pgid, command, marker } = child;
+        // Nobody waits: the ledger above is what counts, this tells people.
+        void append({ type: 'child', phase: 'started', pgid, detail: { command, callId: marker } });
+      },
+      ended(pgid) {
+        ledger.ended(pgid);
+        void append({ type: 'child', phase: 'ended', pgid, detail: {} });
+      },
+    }),
+    owns(claim) {
+      owned = claim;
+    },
+    close: ledger.close,
+    async abandon() {
+      ledger.close();
+      await owned?.release();
+    },
+  };
+}

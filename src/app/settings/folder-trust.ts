@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { Environment } from '../../contracts/environment.ts';
+import type { CustomCommand } from '../../contracts/extension.ts';
+import type { ApprovedSource, TrustEffect, TrustQuestion } from '../../contracts/face/trust.ts';
+import type { SettingsLayer } from '../../contracts/settings.ts';
+import { loadCommands } from '../../extensions/load-commands.ts';
+import type { Extensions } from '../../extensions/load-extensions.ts';
+import { readGiven } from '../../lib/files/read-regular.ts';
+import { effectsOf, powersMark } from '../../settings/powers.ts';
+import { readLayer } from '../../settings/read-layer.ts';
+import { type Marks, openTrust, type TrustStore } from '../../settings/trust.ts';
+import { instructionEffects } from './instruction-effects.ts';
+
+/** The trust of one folder, for one run. */
+export type FolderTrust = {
+  readonly trusted: boolean;
+  /** Are these the settings that were approved? What is first met below a trusted folder counts, and is kept. */
+  approves(layer: SettingsLayer): boolean;
+  /** The same without allowances of commands that were not approved as they are now. */
+  lent(extensions: Extensions): Extensions;
+  /** Our own change of a file that was approved stays approved. */
+  renew(): Promise<void>;
+};
+
+const FILES = {
+  project: '.claude/settings.json',
+  local: '.claude/settings.local.json',
+} as const;
+
+/** Looks up what the user said about this folder. `this-run` trusts it as it is, and keeps nothing. */
+export async function folderTrust(
+  realDir: string,
+  environment: Environment,
+  given: 'this-run' | undefined,
+): Promise<FolderTrust> {
+  const store = await openTrust(environment.ouroHome, environment.home);
+  const trusted = given === 'this-run' || store.isTrusted(realDir);
+  const refused = new Set<string>();
+
+  function isApproved(source: ApprovedSource, mark: string): boolean {
+    if (given === 'this-run' || mark === 'nothing') return true;
+    const known = store.marks(realDir)[source];
+    if (known === mark) return true;
+    if (known === undefined) {
+      // Nobody waits: a mark that could not be kept is met again at the next start.
+      void store.approve(realDir, { [source]: mark }).catch(() => undefined);
+      return true;
+    }
+    refused.add(source);
+    return false;
+  }
+
+  return {
+    trusted,
+    approves: ({ source, settings }) =>
+      (source !== 'project' && source !== 'local') || isApproved(source, powersMark(settings)),
+    lent(extensions) {
+      const { commands, problems } = extensions;
+      if (isApproved('commands', commandsMark(commands))) return extensions;
+      const path = join(realDir, '.claude/commands');
+      const text =
+        'has changed since this folder was trusted, so what its commands allow asks. Look at it with "ouro trust --show", approve it with "ouro trust".';
+      return {
+        ...extensions,
+        commands: commands.map((command) =>
+          command.source === 'project' ? { ...command, allowedTools: [] } : command,
+        ),
+        problems: [...problems, { path, text }],
+      };
+    },
+    async renew() {
+      if (given === 'this-run' || !store.isTrusted(realDir)) return;
+      const { marks } = await look(realDir);
+      const kept = Object.entries(marks).filter(([source]) => !refused.has(source));
+      await store.approve(realDir, Object.fromEntries(kept));
+    },
+  };
+}
+
+/** What a person must be asked about this folder; `undefined` when it is trusted as it stands. */
+export async function trustQuestion(
+  realDir: string,
+  environment: Environment,
+): Promise<{ readonly question: TrustQuestion; readonly store: TrustStore; readonly marks: Marks } | undefined> {
+  const store = await openTrust(environment.ouroHome, environment.home);
+  const { marks, layers, commands } = await look(realDir);
+  const known = store.marks(realDir);
+  const isSame = (source: ApprovedSource) =>
+    marks[source] === 'nothing' || known[source] === undefined || known[source] === marks[source];
+  const isUnchanged = isSame('project') && isSame('local') && isSame('commands');
+  const state = store.isTrusted(realDir) ? (isUnchanged ? 'trusted' : 'changed') : 'new';
+  if (state === 'trusted') return undefined;
+  const effects = [
+    ...layers.flatMap(effectsOf),
+    ...commands.map(commandEffect),
+    ...(await instructionEffects(realDir)),
+  ];
+  const refusal = store.refusal(realDir);
+  return { question: { dir: realDir, state, effects, ...(refusal === undefined ? {} : { refusal }) }, store, marks };
+}
+
+type Looked = {
+  readonly marks: Marks;
+  readonly layers: readonly SettingsLayer[];
+  /** Commands that allow something. */
+  readonly commands: readonly CustomCommand[];
+};
+
+/** The files of a folder as data: read to be shown and fingerprinted, never applied here. */
+async function look(realDir: string): Promise<Looked> {
+  const read = async (source: keyof typeof FILES) => {
+    const file = join(realDir, FILES[source]);
+    const text = await readGiven(file).catch(() => undefined);
+    return text === undefined ? undefined : readLayer(text, file, source).layer;
+  };
+  const [project, local, { items }] = await Promise.all([
+    read('project'),
+    read('local'),
+    loadCommands([{ folder: join(realDir, '.claude/commands'), source: 'project' }]),
+  ]);
+  return {
+    marks: {
+      project: powersMark(project?.settings ?? {}),
+      local: powersMark(local?.settings ?? {}),
+      commands: commandsMark(items),
+    },
+    layers: [project, local].filter((layer) => layer !== undefined),
+    commands: items.filter(({ allowedTools }) => allowedTools.length > 0),
+  };
+}
+
+/** A fingerprint of what the project's commands run and allow; nothing when they allow nothing. */
+function commandsMark(commands: readonly CustomCommand[]): string {
+  const allowing = commands
+    .filter(({ source, allowedTools }) => source === 'project' && allowedTools.length > 0)
+    .map(({ name, allowedTools, body }) => ({ name, allowedTools, body }));
+  if (allowing.length === 0) return 'nothing';
+  return createHash('sha256').update(JSON.stringify(allowing)).digest('hex');
+}
+
+function commandEffect({ name, allowedTools, path }: CustomCommand): TrustEffect {
+  return { kind: 'command', text: `/${name} may run ${allowedTools.join(', ')} unasked`, file: path };
+}

@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import type { Environment } from '../../contracts/environment.ts';
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { RunOptions } from '../../contracts/face/run-options.ts';
+import { loadExtensions } from '../../extensions/load-extensions.ts';
+import { neverLooser } from '../../settings/never-looser.ts';
+import type { FolderTrust } from './folder-trust.ts';
+import { createFreshness } from './fresh-files.ts';
+import { problemLines } from './problem-lines.ts';
+import { readSettings } from './read-settings.ts';
+
+const FOLDERS = ['commands', 'skills', 'agents', 'output-styles'];
+const SETTINGS = ['settings.json', 'settings.local.json'];
+
+export type LiveFilesParts = {
+  readonly given: RunOptions;
+  readonly environment: Environment;
+  readonly cwd: string;
+  readonly trust: FolderTrust;
+  readonly tell: (event: AgentEvent) => Promise<void>;
+};
+
+/** How a settings file is told of that could not be used as a whole. */
+const BROKEN = /^(?:is not valid|could not be read)/;
+
+/** Settings and extensions as they stand in their files: read again once a file changed, asked at every prompt. */
+export async function openLiveFiles({ given, environment, cwd, trust, tell }: LiveFilesParts) {
+  const { ouroHome } = environment;
+  const { trusted } = trust;
+  const readLayers = () => readSettings({ ...given, cwd }, environment, trusted, trust.approves);
+  const readFiles = async () => trust.lent(await loadExtensions({ cwd, ouroHome, trusted, agentsFlag: given.agents }));
+  const own = join(cwd, '.claude');
+  const settingsFiles = createFreshness([
+    join(ouroHome, 'settings.json'),
+    // What a folder forbids counts in any case.
+    ...SETTINGS.map((name) => join(own, name)),
+  ]);
+  const folders = createFreshness([
+    ...FOLDERS.map((name) => join(ouroHome, name)),
+    ...(trusted ? FOLDERS.map((name) => join(own, name)) : []),
+  ]);
+  let [loaded, extensions] = await Promise.all([readLayers(), readFiles()]);
+
+  const wasWhole = (file: string) =>
+    loaded.layers.some((layer) => layer.file === file) &&
+    !loaded.problems.some((problem) => problem.file === file && BROKEN.test(problem.text));
+
+  async function readExtensions(): Promise<void> {
+    extensions = await readFiles();
+  }
+
+  return {
+    loaded: () => loaded,
+    extensions: () => extensions,
+    readExtensions,
+    async refresh(): Promise<void> {
+      const [newSettings, newExtensions] = await Promise.all([settingsFiles.changed(), folders.changed()]);
+      if (newExtensions) await readExtensions();
+      if (!newSettings) return;
+      const next = await readLayers();
+      const lines = [...problemLines(next, { problems: [] })];
+      // Half a file, as an editor or a merge may leave it, must not switch guards off.
+      const isHalf = next.problems.some(({ file, text }) => BROKEN.test(text) && wasWhole(file));
+      if (isHalf) lines.push('What counted before goes on counting until that is mended.');
+      else loaded = trusted ? next : neverLooser(loaded, next);
+      if (lines.length > 0) await tell({ type: 'notice', level: 'warn', topic: 'settings', text: lines.join('\n') });
+    },
+  };
+}
+
+export type LiveFiles = Awaited<ReturnType<typeof openLiveFiles>>;

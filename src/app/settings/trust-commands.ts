@@ -1,0 +1,52 @@
+import type { Environment } from '../../contracts/environment.ts';
+import type { TrustEffect } from '../../contracts/face/trust.ts';
+import { openTrust } from '../../settings/trust.ts';
+import { trustQuestion } from './folder-trust.ts';
+
+type Told = { readonly ok: boolean; readonly lines: readonly string[] };
+
+/** Trusts a folder with everything it brings about today, and says what that is. */
+export async function trustFolder(dir: string, reach: 'folder' | 'below', environment: Environment): Promise<Told> {
+  const asked = await trustQuestion(dir, environment);
+  const store = asked?.store ?? (await openTrust(environment.ouroHome, environment.home));
+  const isWider = reach === 'below' && store.list().every((one) => one.dir !== dir || one.reach !== 'below');
+  if (asked === undefined && !isWider) return { ok: true, lines: [`${dir} is trusted already.`] };
+  const marks = asked?.marks ?? store.marks(dir);
+  const refusal = await store.trust(dir, reach, marks, new Date());
+  if (refusal !== undefined) return { ok: false, lines: [refusal] };
+  const what = reach === 'below' ? `${dir} and every folder below it are trusted now.` : `${dir} is trusted now.`;
+  const effects = (asked?.question.effects ?? []).map(effectLine);
+  return { ok: true, lines: [what, ...effects, 'Take it back with: ouro trust --revoke'] };
+}
+
+/** What a folder would bring about, without trusting it. */
+export async function trustShow(dir: string, environment: Environment): Promise<readonly string[]> {
+  const asked = await trustQuestion(dir, environment);
+  if (asked === undefined) return [`${dir} is trusted, and nothing has changed since.`];
+  const { state, effects, refusal } = asked.question;
+  const head =
+    refusal ??
+    (state === 'changed'
+      ? `${dir} was trusted, and its settings have changed since. They would bring about:`
+      : `${dir} is not trusted. It would bring about:`);
+  return [head, ...(effects.length === 0 ? ['  nothing of its own'] : effects.map(effectLine))];
+}
+
+export async function trustList(environment: Environment): Promise<readonly string[]> {
+  const store = await openTrust(environment.ouroHome, environment.home);
+  const lines = store
+    .list()
+    .map(({ dir, at, reach }) => `${dir}${reach === 'below' ? ' and below' : ''}  since ${at.slice(0, 10)}`);
+  return lines.length === 0 ? ['No folder is trusted.'] : lines;
+}
+
+export async function trustRevoke(dir: string, environment: Environment): Promise<Told> {
+  const store = await openTrust(environment.ouroHome, environment.home);
+  const outcome = await store.revoke(dir);
+  if (outcome === 'revoked') return { ok: true, lines: [`${dir} is no longer trusted.`] };
+  return { ok: false, lines: [`${dir} was not trusted by itself. ouro trust --list shows what is.`] };
+}
+
+function effectLine({ kind, text, file, line }: TrustEffect): string {
+  return `  ${kind.padEnd(12)} ${text}  (${file}${line === undefined ? '' : `:${line}`})`;
+}

@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import type { CommandOutcome } from '../../contracts/face/command.ts';
+import { repositoryRoot } from '../../git/repository-root.ts';
+import { messageOf } from '../../lib/errors.ts';
+import { appendPin, pinTargets } from '../../prompt/memory/pins.ts';
+import type { ConversationParts } from '../conversation-parts.ts';
+
+type PinParts = Pick<ConversationParts, 'agent' | 'loop' | 'environment' | 'cwd'>;
+
+/** `# words`: kept in a memory file for later sessions, and pinned in this one so that no compaction touches it. */
+export async function pinWords(line: string, { agent, loop, environment, cwd }: PinParts): Promise<CommandOutcome> {
+  const { words, place } = placed(line);
+  if (words === '') return { kind: 'failed', words: 'Say what to keep in mind: # tests live beside the code' };
+  const root = repositoryRoot(cwd);
+  const [project, local, user] = pinTargets({ root, userFile: join(environment.ouroHome, 'CLAUDE.md') });
+  const target = { project, local, user }[place];
+  if (target === undefined) return { kind: 'failed', words: `There is no place called ${place}.` };
+  await loop.ready();
+  const agentsFile = join(root, 'AGENTS.md');
+  const path = place === 'project' && !existsSync(target.path) && existsSync(agentsFile) ? agentsFile : target.path;
+  await agent.pin(words);
+  try {
+    await appendPin(path, words);
+  } catch (thrown) {
+    return {
+      kind: 'failed',
+      words: `It holds for this conversation, but could not be written to ${path}: ${messageOf(thrown)}.`,
+    };
+  }
+  await loop.prompt.memory.accept({ path, scope: place });
+  return { kind: 'done', words: `Kept in ${relative(cwd, path) || path}, and pinned in this conversation.` };
+}
+
+/** `# user: words`, `# local: words`; the project's shared file otherwise. */
+function placed(line: string): { readonly words: string; readonly place: 'project' | 'local' | 'user' } {
+  const [, name, rest] = /^(project|local|user):\s*(.*)$/s.exec(line.trim()) ?? [];
+  if (name !== 'project' && name !== 'local' && name !== 'user') return { words: line.trim(), place: 'project' };
+  return { words: (rest ?? '').trim(), place: name };
+}

@@ -1,0 +1,93 @@
+import type { CustomCommand } from '../../contracts/extension.ts';
+import type { CommandInfo, CommandOutcome } from '../../contracts/face/command.ts';
+import { expandCommand } from '../../extensions/expand-command.ts';
+import { messageOf } from '../../lib/errors.ts';
+import { nearest } from '../../lib/text/nearest.ts';
+import type { ConversationParts } from '../conversation-parts.ts';
+import type { BuiltinCommand } from './builtin-command.ts';
+import { CHANGE_COMMANDS } from './change-commands.ts';
+import { LOOK_COMMANDS } from './look-commands.ts';
+import { MCP_COMMANDS } from './mcp-commands.ts';
+import { PERMISSION_COMMANDS } from './permission-commands.ts';
+import { FACE_COMMANDS } from './screen-commands.ts';
+import { SESSION_COMMANDS } from './session-commands.ts';
+import { VIEW_COMMANDS } from './view-commands.ts';
+
+const PROMPT_MS = 60_000;
+
+const BUILT_IN: readonly BuiltinCommand[] = [
+  ...VIEW_COMMANDS,
+  ...FACE_COMMANDS,
+  ...LOOK_COMMANDS,
+  ...PERMISSION_COMMANDS,
+  ...MCP_COMMANDS,
+  ...CHANGE_COMMANDS,
+  ...SESSION_COMMANDS,
+];
+
+/** Every command that can be typed here: ours, those of files, and skills by their name. */
+export function listCommands({ extensions, mcp }: ConversationParts): readonly CommandInfo[] {
+  const own = BUILT_IN.map(({ name, description, argumentHint }) => ({
+    name,
+    description,
+    source: 'builtin' as const,
+    ...(argumentHint === undefined ? {} : { argumentHint }),
+  }));
+  const custom = extensions().commands.map(({ name, description, source, argumentHint }) => ({
+    name,
+    description,
+    source: source === 'project' ? ('project' as const) : ('user' as const),
+    ...(argumentHint === undefined ? {} : { argumentHint }),
+  }));
+  const taken = new Set([...own, ...custom].map(({ name }) => name));
+  const skills = extensions()
+    .skills.filter(({ name }) => !taken.has(name))
+    .map(({ name, description }) => ({ name, description, source: 'skill' as const }));
+  return [...own, ...custom, ...skills, ...mcp.hub.prompts()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Runs a line without its slash. Built-in names win over files. */
+export async function runCommand(line: string, parts: ConversationParts): Promise<CommandOutcome> {
+  const [, name = '', args = ''] = /^(\S+)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
+  const own = BUILT_IN.find((command) => command.name === name);
+  if (own !== undefined) return own.run(args, parts);
+  const custom = parts.extensions().commands.find((command) => command.name === name);
+  if (custom !== undefined) return runCustom(custom, args, parts);
+  const skill = parts.extensions().skills.find((one) => one.name === name);
+  if (skill !== undefined) {
+    const words = `Use the skill ${skill.name} (its files are in ${skill.folder}):\n\n${skill.body}${args === '' ? '' : `\n\nArguments: ${args}`}`;
+    return { kind: 'prompt', blocks: [{ type: 'text', text: words }] };
+  }
+  if (name.startsWith('mcp__')) return runPrompt(name, args, parts);
+  const close = nearest(
+    name,
+    listCommands(parts).map((command) => command.name),
+  );
+  return {
+    kind: 'failed',
+    words: `There is no command /${name}.${close === undefined ? ' / shows what there is.' : ` Did you mean /${close}?`}`,
+  };
+}
+
+/** A prompt that a server offers: what it says is said to the model. */
+async function runPrompt(name: string, args: string, { mcp }: ConversationParts): Promise<CommandOutcome> {
+  const limit = AbortSignal.timeout(PROMPT_MS);
+  const told = await mcp.hub.prompt(name, args, limit).catch((thrown: unknown) => ({
+    ok: false as const,
+    why: messageOf(thrown),
+  }));
+  return told.ok ? { kind: 'prompt', blocks: told.blocks } : { kind: 'failed', words: told.why };
+}
+
+async function runCustom(command: CustomCommand, args: string, parts: ConversationParts): Promise<CommandOutcome> {
+  const text = await expandCommand(command.body, args, {
+    runShell: (line) => parts.gatedShell(line, command.allowedTools),
+    readFile: (path) => parts.gatedFile(path),
+  });
+  return {
+    kind: 'prompt',
+    blocks: [{ type: 'text', text }],
+    ...(command.model === undefined ? {} : { model: command.model }),
+    ...(command.allowedTools.length === 0 ? {} : { allowedTools: command.allowedTools }),
+  };
+}

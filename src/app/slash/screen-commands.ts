@@ -1,0 +1,27 @@
+import { keepSetting } from '../../settings/keep-setting.ts';
+import { type BuiltinCommand, done, plain, show } from './builtin-command.ts';
+
+/** Commands about how the program looks. */
+export const FACE_COMMANDS: readonly BuiltinCommand[] = [
+  {
+    name: 'statusline',
+    description: 'a command of your own writes the status line',
+    argumentHint: '[command | off]',
+    async run(args, { environment, loaded }) {
+      const command = args.trim();
+      const now = loaded().merged.statusLine?.command;
+      if (command === '') {
+        return now === undefined
+          ? show(
+              'The status line is ours. `/statusline <command>` makes the first line of what it prints the status line.',
+            )
+          : plain(now);
+      }
+      const isOff = command === 'off';
+      await keepSetting(environment.ouroHome, 'statusLine', isOff ? undefined : { type: 'command', command });
+      return done(
+        isOff ? 'The status line is ours again from the next start on.' : `From the next start on: ${command}`,
+      );
+    },
+  },
+];

@@ -1,0 +1,89 @@
+import { writeFile } from 'node:fs/promises';
+import { relative, resolve } from 'node:path';
+import type { RewindOutcome } from '../../contracts/face/conversation.ts';
+import { messageOf } from '../../lib/errors.ts';
+import { readTranscript } from '../../session/records/read-records.ts';
+import { EXPORT_ENDINGS, EXPORT_FORMATS, exportSession } from '../../session/stored/export-session.ts';
+import { storyOf } from '../../session/stored/story.ts';
+import type { ConversationParts } from '../conversation-parts.ts';
+import { type BuiltinCommand, done, failed, show } from './builtin-command.ts';
+
+const ID_CHARS = 8;
+
+/** Commands about the session itself. */
+export const SESSION_COMMANDS: readonly BuiltinCommand[] = [
+  {
+    name: 'rename',
+    description: 'give this session a title',
+    argumentHint: '<title>',
+    async run(args, { transcript, live }) {
+      const title = args.trim();
+      if (title === '') return failed('Say the title: /rename what this is about');
+      live.change({ title });
+      await transcript.append({ type: 'title', title, by: 'person' });
+      return done(`This session is called "${title}".`);
+    },
+  },
+  {
+    name: 'branch',
+    description: 'keep a copy to go on with later; this session stays as it is',
+    async run(_args, { fork }) {
+      const forked = await fork();
+      return forked.ok ? done(`A copy is kept. Open it with: ouro --resume ${forked.id}`) : failed(forked.why);
+    },
+  },
+  {
+    name: 'undo',
+    description: 'take back what the last prompt changed in files',
+    run: async (_args, { undo, live }) => shown(await undo(), live.now().cwd),
+  },
+  {
+    name: 'redo',
+    description: 'bring back what the last /undo or /rewind took from files',
+    run: async (_args, { redo, live }) => shown(await redo(), live.now().cwd),
+  },
+  {
+    name: 'export',
+    description: 'write this session into a file to be read elsewhere',
+    argumentHint: `[${EXPORT_FORMATS.join('|')}] [file]`,
+    run: exportNow,
+  },
+];
+
+function shown(outcome: RewindOutcome, cwd: string) {
+  if (!outcome.ok) return failed(outcome.why);
+  const name = (path: string) => `\`${relative(cwd, path)}\``;
+  const { restored, removed, problems = [], prompt } = outcome;
+  const lists = [
+    ...(restored.length === 0 ? [] : [listed('Restored:', restored.map(name))]),
+    ...(removed.length === 0 ? [] : [listed('Removed:', removed.map(name))]),
+    ...(problems.length === 0 ? [] : [listed('Not brought back:', problems)]),
+  ];
+  const first = prompt.split('\n', 1)[0] ?? '';
+  return show([first === '' ? 'Files are as before that.' : `Files are as before: ${first}`, ...lists].join('\n\n'));
+}
+
+function listed(title: string, items: readonly string[]): string {
+  return [title, '', ...items.map((item) => `- ${item}`)].join('\n');
+}
+
+async function exportNow(args: string, parts: ConversationParts) {
+  const { transcript, live, agent, branch } = parts;
+  const [first = '', ...others] = args.trim().split(/\s+/);
+  const wanted = EXPORT_FORMATS.find((format) => format === first);
+  const format = wanted ?? 'markdown';
+  const named = (wanted === undefined ? [first, ...others] : others).join(' ');
+  if (transcript.path === undefined) return failed('This session is not kept, so there is nothing to export.');
+  const { sessionId } = agent;
+  const { cwd, title = 'A session with ouro' } = live.now();
+  const file = resolve(cwd, named === '' ? `ouro-${sessionId.slice(0, ID_CHARS)}.${EXPORT_ENDINGS[format]}` : named);
+  try {
+    await transcript.sync();
+    const { records } = await readTranscript(transcript.path);
+    const text = exportSession({ id: sessionId, title, cwd, gitBranch: branch, items: storyOf(records) }, format);
+    await writeFile(file, text, { flag: 'wx', mode: 0o600 });
+    return done(`Written to ${file}`);
+  } catch (thrown) {
+    return failed(`The session was not exported: ${messageOf(thrown)}. Name another file: /export ${format} <file>`);
+  }
+}

@@ -1,0 +1,130 @@
+import { access, constants } from 'node:fs/promises';
+import { Chalk } from 'chalk';
+import { execa } from 'execa';
+import type { Environment } from '../../contracts/environment.ts';
+import { messageOf } from '../../lib/errors.ts';
+
+/** One thing ouro needs or uses, and how it stands. */
+export type Finding = { readonly name: string; readonly state: 'ok' | 'warn' | 'bad'; readonly detail: string };
+
+/** What the doctor looks at besides the environment itself. */
+export type DoctorParts = {
+  readonly environment: Environment;
+  readonly cwd: string;
+  readonly runtime: string;
+  readonly terminal: {
+    readonly isTty: boolean;
+    readonly columns: number | undefined;
+    readonly rows: number | undefined;
+  };
+  readonly findRipgrep: () => Promise<string | undefined>;
+  readonly checkSettings: () => Promise<readonly string[]>;
+};
+
+/** Looks at everything ouro depends on; changes nothing and contacts nobody. */
+export async function examine(parts: DoctorParts): Promise<readonly Finding[]> {
+  const { environment } = parts;
+  return [
+    { name: 'ouro', state: 'ok', detail: environment.version },
+    { name: 'runtime', state: 'ok', detail: parts.runtime },
+    await program(
+      'git',
+      'git',
+      ['--version'],
+      'Without git there is no branch, no ignore rules and no snapshot of changes.',
+      environment,
+    ),
+    await program('bash', '/bin/bash', ['--version'], 'Shell commands cannot run without /bin/bash.', environment),
+    await ripgrep(parts),
+    terminal(parts),
+    await home(environment),
+    key(environment),
+    ...(await settings(parts)),
+  ];
+}
+
+async function program(
+  name: string,
+  file: string,
+  args: readonly string[],
+  without: string,
+  environment: Environment,
+): Promise<Finding> {
+  try {
+    const { stdout } = await execa(file, args, {
+      env: environment.variables,
+      extendEnv: false,
+      timeout: 5_000,
+      stdin: 'ignore',
+    });
+    return { name, state: 'ok', detail: stdout.split('\n')[0] ?? '' };
+  } catch {
+    return { name, state: name === 'bash' ? 'bad' : 'warn', detail: `not found. ${without}` };
+  }
+}
+
+async function ripgrep({ findRipgrep }: DoctorParts): Promise<Finding> {
+  const path = await findRipgrep();
+  if (path !== undefined) return { name: 'ripgrep', state: 'ok', detail: path };
+  return { name: 'ripgrep', state: 'warn', detail: 'not found; searching works, but more slowly' };
+}
+
+function terminal({ terminal: { isTty, columns, rows }, environment: { term } }: DoctorParts): Finding {
+  if (!isTty) return { name: 'terminal', state: 'warn', detail: 'the output is not a terminal; only -p works here' };
+  const colors = term.noColor
+    ? 'no colour'
+    : /truecolor|24bit/.test(term.colorTerm)
+      ? 'full colour'
+      : /256/.test(term.name)
+        ? '256 colours'
+        : '16 colours';
+  const unicode = /utf-?8/i.test(term.locale) ? 'Unicode' : 'ASCII (the locale is not UTF-8)';
+  const state = term.name === 'dumb' ? 'warn' : 'ok';
+  return {
+    name: 'terminal',
+    state,
+    detail: `${term.name || 'unnamed'}, ${columns}x${rows}, ${colors}, ${unicode}${term.tmux ? ', in tmux' : ''}`,
+  };
+}
+
+async function home({ ouroHome }: Environment): Promise<Finding> {
+  try {
+    await access(ouroHome, constants.W_OK);
+    return { name: 'home', state: 'ok', detail: ouroHome };
+  } catch (thrown) {
+    const missing = messageOf(thrown).includes('ENOENT');
+    if (missing) return { name: 'home', state: 'ok', detail: `${ouroHome} (made at the first session)` };
+    return {
+      name: 'home',
+      state: 'bad',
+      detail: `${ouroHome} cannot be written: sessions would be lost. Set OURO_HOME to a folder you own.`,
+    };
+  }
+}
+
+function key({ credentials, baseUrl }: Environment): Finding {
+  const where = baseUrl === undefined ? '' : `, sent to ${baseUrl}`;
+  if (credentials.apiKey !== undefined)
+    return { name: 'key', state: 'ok', detail: `ANTHROPIC_API_KEY from the environment${where}` };
+  if (credentials.authToken !== undefined)
+    return { name: 'key', state: 'ok', detail: `ANTHROPIC_AUTH_TOKEN from the environment${where}` };
+  return {
+    name: 'key',
+    state: 'warn',
+    detail: 'none in the environment. Set ANTHROPIC_API_KEY, use a local model, or try --model demo.',
+  };
+}
+
+async function settings({ checkSettings }: DoctorParts): Promise<readonly Finding[]> {
+  const problems = await checkSettings();
+  if (problems.length === 0) return [{ name: 'settings', state: 'ok', detail: 'no problems found' }];
+  return problems.map((detail) => ({ name: 'settings', state: 'bad' as const, detail }));
+}
+
+/** The findings as aligned lines, in colour where the terminal has any. */
+export function formatFindings(findings: readonly Finding[], colors: 'plain' | 'colored'): string {
+  const { green, yellow, red, dim } = new Chalk(colors === 'plain' ? { level: 0 } : {});
+  const marks = { ok: green('ok  '), warn: yellow('warn'), bad: red('bad ') };
+  const width = Math.max(...findings.map(({ name }) => name.length));
+  return findings.map(({ name, state, detail }) => `${marks[state]}  ${dim(name.padEnd(width))}  ${detail}`).join('\n');
+}

@@ -1,0 +1,126 @@
+import { existsSync } from 'node:fs';
+import { readFile, realpath } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Environment } from '../../contracts/environment.ts';
+import type { FirstRunAnswer, FirstRunQuestion, LocalModels } from '../../contracts/face/first-run.ts';
+import type { RunOptions } from '../../contracts/face/run-options.ts';
+import { ifThere } from '../../lib/files/errno.ts';
+import { writePrivately } from '../../lib/files/private-file.ts';
+import { chooseModel } from '../../model/choose-model.ts';
+import { NO_KEY } from '../../model/choose-port.ts';
+import { inSample } from '../../model/demo/place.ts';
+import { discoverLocalServers, modelsAt } from '../../model/discovery.ts';
+import { storedKey, storeKey } from '../../model/keys/stored-key.ts';
+import { firstMode } from '../../permissions/first-mode.ts';
+import { keepSetting } from '../../settings/keep-setting.ts';
+import { limitsOf } from '../../settings/limits.ts';
+import { trustQuestion } from '../settings/folder-trust.ts';
+import { readSettings } from '../settings/read-settings.ts';
+import { takeOverOffer } from './take-over-offer.ts';
+
+/** Everything a run has to know is known, or a person has to be asked first. */
+export type FirstRun =
+  | { readonly state: 'ready'; readonly run: RunOptions }
+  | { readonly state: 'asking'; readonly question: FirstRunQuestion };
+
+/** Finds out whether anything has to be settled before the first question. The demo plays in a sample of its own. */
+export async function openFirstRun(run: RunOptions, environment: Environment): Promise<FirstRun> {
+  if (run.model === 'demo' && run.session.kind === 'new') return { state: 'ready', run: await inSample(run) };
+  const question = await firstRunQuestion(run, environment);
+  return question === undefined ? { state: 'ready', run } : { state: 'asking', question };
+}
+
+async function firstRunQuestion(run: RunOptions, environment: Environment): Promise<FirstRunQuestion | undefined> {
+  const folder = await realpath(run.cwd);
+  const [asked, key] = await Promise.all([
+    run.trust === 'this-run' ? undefined : trustQuestion(folder, environment),
+    findKey(run, environment),
+  ]);
+  // A folder that brings nothing, and one too wide to be trusted, is not asked about.
+  const bypass = await bypassQuestion(run, environment);
+  const brings = asked !== undefined && (asked.question.effects.length > 0 || existsSync(join(folder, '.git')));
+  const trust = brings && asked.question.refusal === undefined ? asked.question : undefined;
+  const offer = run.session.kind === 'new' ? takeOverOffer(environment) : undefined;
+  if (trust === undefined && key === 'found' && offer === undefined && bypass === 'settled') return undefined;
+  const above = dirname(folder);
+  const parent = trust?.state === 'new' && asked?.store.refusal(above) === undefined ? above : undefined;
+  return { version: environment.version, folder, trust, parent, key, offer, bypass };
+}
+
+/** Is there a way to a model? What a stored session uses is found when it is opened. */
+async function findKey(run: RunOptions, environment: Environment): Promise<FirstRunQuestion['key']> {
+  const { apiKey, authToken } = environment.credentials;
+  if (apiKey !== undefined || authToken !== undefined || run.session.kind !== 'new') return 'found';
+  const [loaded, stored] = await Promise.all([readSettings(run, environment, false), storedKey(environment)]);
+  const choice = chooseModel(run, loaded.merged, environment, limitsOf(environment, loaded.merged), stored);
+  return choice.ok || choice.problem !== NO_KEY ? 'found' : 'missing';
+}
+
+/** A run that may skip all questions is agreed to once; who may not skip them is told so later. */
+async function bypassQuestion(run: RunOptions, environment: Environment): Promise<FirstRunQuestion['bypass']> {
+  const isFlagged = run.skipPermissions !== undefined || run.permissionMode === 'bypassPermissions';
+  const own = isFlagged ? '' : await ifThere(readFile(join(environment.ouroHome, 'settings.json'), 'utf8'));
+  if (!isFlagged && own?.includes('bypassPermissions') !== true) return 'settled';
+  if (existsSync(bypassFile(environment))) return 'settled';
+  const { merged } = await readSettings(run, environment, false);
+  const first = firstMode(run, merged, environment);
+  return first.ok && first.mayBypass === 'may bypass' ? 'unconfirmed' : 'settled';
+}
+
+function bypassFile({ ouroHome }: Environment): string {
+  return join(ouroHome, 'bypass-agreed.json');
+}
+
+/** Keeps what was answered, and says how to begin now. */
+export async function settleFirstRun(
+  question: FirstRunQuestion,
+  { trust, model, bypass }: FirstRunAnswer,
+  given: RunOptions,
+  environment: Environment,
+): Promise<RunOptions> {
+  const { ouroHome } = environment;
+  const { folder } = question;
+  const run = question.bypass === 'settled' || bypass === 'yes' ? given : askingAsUsual(given);
+  if (question.bypass === 'unconfirmed' && bypass === 'yes')
+    await writePrivately(bypassFile(environment), `${JSON.stringify({ v: 1, at: new Date().toISOString() })}\n`);
+  if (trust !== 'no') await keepTrust(folder, trust, environment);
+  switch (model.kind) {
+    case 'demo':
+      return inSample(run);
+    case 'key':
+      await storeKey(ouroHome, model.key);
+      return run;
+    case 'named':
+      await keepSetting(ouroHome, 'model', model.model);
+      return { ...run, model: model.model };
+    default:
+      return run;
+  }
+}
+
+function askingAsUsual({ skipPermissions: _, ...run }: RunOptions): RunOptions {
+  return { ...run, permissionMode: 'default' };
+}
+
+async function keepTrust(folder: string, trust: 'folder' | 'below', environment: Environment): Promise<void> {
+  const asked = await trustQuestion(folder, environment);
+  if (asked === undefined) return;
+  const at = trust === 'below' ? dirname(folder) : folder;
+  await asked.store.trust(at, trust, trust === 'below' ? {} : asked.marks, new Date());
+  if (trust === 'below') await asked.store.approve(folder, asked.marks);
+}
+
+/** Model servers that answer on the usual ports of this machine. */
+export async function findLocalModels(): Promise<readonly LocalModels[]> {
+  return (await discoverLocalServers()).map(({ name, prefix, models }) => ({
+    name,
+    models: models.map((model) => `${prefix}/${model}`),
+  }));
+}
+
+/** The models of a server somebody named. */
+export async function modelsOfServer(address: string): Promise<readonly string[]> {
+  const server = await modelsAt(address);
+  if (server === undefined) throw new Error(`No model server answers at ${address}. Is it started?`);
+  return server.models.map((model) => `${server.baseUrl}#${model}`);
+}

@@ -1,0 +1,48 @@
+import { findLocalModels, modelsOfServer, openFirstRun, settleFirstRun } from '../../app/start/first-run.ts';
+import { DEMO_PROMPT } from '../../contracts/face/first-run.ts';
+import type { RunOptions } from '../../contracts/face/run-options.ts';
+import type { ScreenOptions } from '../../ui/effects/screen-options.ts';
+import type { Io } from '../io.ts';
+
+/** How the screen begins: what runs, what is said at once, and what was typed meanwhile. */
+export type Beginning = { readonly run: RunOptions; readonly prompt: string | undefined; readonly typed: string };
+
+/** Settles trust and the way to a model before anything of the folder is read; `left` when the person went away. */
+export async function askFirst(
+  run: RunOptions,
+  prompt: string | undefined,
+  io: Io,
+  look: Pick<ScreenOptions, 'depth' | 'background'> | 'lines',
+): Promise<Beginning | 'left'> {
+  const first = await openFirstRun(run, io.environment);
+  if (first.state === 'ready') return beginning(first.run, prompt, '');
+  const { question } = first;
+  const { showFirstRun } = await import('../../ui/first-run/show-first-run.ts');
+  const screen = showFirstRun(question, {
+    out: process.stdout,
+    in: process.stdin,
+    look,
+    findLocal: findLocalModels,
+    modelsOf: modelsOfServer,
+  });
+  const restore = () => screen.close();
+  process.once('exit', restore);
+  const answer = await screen.answered;
+  process.off('exit', restore);
+  screen.close();
+  if (answer === 'leave') return 'left';
+  if (question.offer !== undefined && answer.takeOver !== 'open') {
+    const { settleOffer } = await import('../../app/start/take-over.ts');
+    const { from } = question.offer;
+    for (const line of await settleOffer(answer.takeOver, from, io.environment.ouroHome))
+      io.stderr.write(`${line}\r\n`);
+  }
+  const settled = await settleFirstRun(question, answer, run, io.environment);
+  return beginning(settled, prompt, answer.typed);
+}
+
+/** The tour begins by itself: nobody has to guess what could be said. */
+function beginning(run: RunOptions, prompt: string | undefined, typed: string): Beginning {
+  const isTour = run.model === 'demo' && run.session.kind === 'new';
+  return { run, prompt: isTour ? (prompt ?? DEMO_PROMPT) : prompt, typed };
+}

@@ -1,0 +1,58 @@
+import type { Environment } from '../../contracts/environment.ts';
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { MarkdownBlock } from '../../ui/markdown/block.ts';
+import { renderBlock } from '../../ui/markdown/render-block.ts';
+import { feedMarkdown, finishMarkdown, startMarkdown } from '../../ui/markdown/stream.ts';
+import { type LineTarget, renderLines } from '../../ui/text/render-lines.ts';
+import { sanitize } from '../../ui/theme/sanitize.ts';
+import { type ColorDepth, resolveTheme } from '../../ui/theme/theme.ts';
+import { createPaint } from '../../ui/theme/theme-paint.ts';
+
+/** Shows replies on a terminal while they are written, block by block. */
+export type LiveText = { hear(event: AgentEvent): void };
+
+export function createLiveText(term: Environment['term'], columns: number, write: (text: string) => void): LiveText {
+  const depth = depthOf(term);
+  const paint = createPaint(resolveTheme('auto', { depth, background: 'dark' }), depth);
+  const target: LineTarget = { width: columns, paint, zone: 'history', links: 'printed' };
+  let stream = startMarkdown();
+  let carry = '';
+  let isFirst = true;
+
+  function show(blocks: readonly MarkdownBlock[]): void {
+    for (const block of blocks) {
+      const rendered = renderBlock(
+        block,
+        { width: columns, marks: depth === 'none' ? 'shown' : 'hidden', links: 'printed' },
+        carry,
+      );
+      carry = rendered.carry;
+      for (const line of renderLines(rendered.lines, target)) write(`${line}\n`);
+    }
+  }
+
+  return {
+    hear(event) {
+      if (event.type === 'block_start' && event.kind === 'text') {
+        // A reply after another one starts a paragraph of its own.
+        if (!isFirst) write('\n');
+        isFirst = false;
+        stream = startMarkdown();
+        carry = '';
+      }
+      if (event.type === 'message_update' && event.kind === 'text') {
+        const fed = feedMarkdown(stream, sanitize(event.delta));
+        stream = fed.stream;
+        show(fed.finished);
+      }
+      if (event.type === 'block_end' && event.block.type === 'text') show(finishMarkdown(stream));
+      if (event.type === 'tombstone') show([{ kind: 'prose', source: `_${event.why}_`, gap: 'line' }]);
+    },
+  };
+}
+
+function depthOf({ noColor, name, colorTerm }: Environment['term']): ColorDepth {
+  if (noColor || name === 'dumb' || name === '') return 'none';
+  if (/truecolor|24bit/.test(colorTerm)) return 'truecolor';
+  return name.includes('256') ? '256' : '16';
+}

@@ -1,0 +1,120 @@
+import type { AbortReason } from '../../contracts/agent.ts';
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { Conversation } from '../../contracts/face/conversation.ts';
+import type { JsonObject } from '../../contracts/json.ts';
+import type { Terminal } from '../../contracts/terminal.ts';
+import type { OutputChoice } from '../args/invocation.ts';
+import { exitCodeOf } from '../exit-code.ts';
+import { initLine } from '../wire/init.ts';
+import { createLineWriter } from '../wire/lines.ts';
+import { createRunRecord } from '../wire/result.ts';
+import { type AgentsBehind, watchAgentsBehind } from './agents-behind.ts';
+import { heldToForm } from './answer-form.ts';
+import type { Understood } from './understand.ts';
+
+/** Where one-shot output goes. stdout carries only the result or the stream. */
+export type PrintPort = {
+  readonly write: (text: string) => void;
+  readonly warn: (text: string) => void;
+  readonly newId: () => string;
+  readonly now: () => number;
+  /** On a terminal replies are shown while they are written; the result is not repeated then. */
+  readonly live?: { hear(event: AgentEvent): void };
+  /** The form an answer must have. */
+  readonly answerSchema: JsonObject | undefined;
+  /** What ended the run from outside, if anything did. */
+  readonly abortedBy: () => AbortReason | undefined;
+  /** Resolves when something outside ends the run. */
+  readonly ending: Promise<unknown>;
+};
+
+const AGENTS_ENDED =
+  'All sub-agents in the background have ended; what they report comes with this message. Give your whole answer to what was asked now: only this last reply is read.';
+
+/** One prompt, one answer, one exit code. */
+export async function printOnce(
+  conversation: Conversation,
+  said: Understood,
+  output: OutputChoice,
+  port: PrintPort,
+): Promise<number> {
+  const { agent } = conversation;
+  const record = createRunRecord(conversation, port.now);
+  const writer = createLineWriter(output, () => new Date(port.now()));
+  const lines: JsonObject[] = [];
+  const say = (line: JsonObject) => {
+    const whole = { ...line, session_id: agent.sessionId, uuid: line.uuid ?? port.newId() };
+    if (output.format === 'stream-json') port.write(`${JSON.stringify(whole)}\n`);
+    else if (output.format === 'json' && output.detail === 'all') lines.push(whole);
+  };
+  // What is heard before the run begins, of servers that connect, is told behind its first line.
+  let early: JsonObject[] | undefined = [];
+  const tell = (line: JsonObject) => {
+    if (early === undefined) say(line);
+    else early.push(line);
+  };
+  const told = new Set<string>();
+  const warn = (text: string) => {
+    if (!told.has(text)) port.warn(text);
+    told.add(text);
+  };
+  const behind = watchAgentsBehind();
+  const unsubscribe = agent.subscribe((event) => {
+    behind.hear(event);
+    record.hear(event);
+    if (output.format === 'text') port.live?.hear(event);
+    if (output.format !== 'text') for (const line of writer.linesOf(event)) tell(line);
+    else if (event.type === 'notice' && (event.level !== 'info' || output.detail === 'all')) warn(event.text);
+    else if (event.type === 'tool_start' && output.detail === 'all') port.warn(event.title);
+  });
+  await conversation.ready?.();
+  say(initLine(conversation));
+  for (const line of early.splice(0)) say(line);
+  early = undefined;
+  for (const warning of conversation.info().warnings) warn(warning);
+  const { terminal, words } = await answer(conversation, said, behind, port);
+  unsubscribe();
+
+  const result: JsonObject = { ...record.result(terminal, words), uuid: port.newId() };
+  const code = exitCodeOf(terminal, port.abortedBy());
+  switch (output.format) {
+    case 'stream-json':
+      port.write(`${JSON.stringify(result)}\n`);
+      break;
+    case 'json':
+      port.write(`${JSON.stringify(output.detail === 'all' ? [...lines, result] : result)}\n`);
+      break;
+    default:
+      if (code !== 0) warn(terminal.words ?? `The run ended: ${terminal.reason}.`);
+      else if (port.live === undefined || said.kind === 'answer' || result.structured_output !== undefined)
+        port.write(`${textOf(result)}\n`);
+  }
+  return code;
+}
+
+/** How a prompt or a command ended; a command answers in words of its own. */
+async function answer(
+  { agent }: Conversation,
+  said: Understood,
+  behind: AgentsBehind,
+  { answerSchema: schema, abortedBy, ending }: PrintPort,
+): Promise<{ readonly terminal: Terminal; readonly words?: string }> {
+  if (said.kind === 'answer') {
+    const { words, outcome } = said;
+    return { terminal: outcome === 'done' ? { reason: 'completed' } : { reason: 'model_error', words }, words };
+  }
+  let terminal = await agent.prompt(said.prompt);
+  await agent.waitForIdle();
+  // An answer in a form is the end of it.
+  while (terminal.reason === 'completed' && schema === undefined && behind.areOwed()) {
+    await Promise.race([behind.ended(), ending]);
+    if (abortedBy() !== undefined) return { terminal: { reason: 'aborted_tools' } };
+    terminal = await agent.prompt(AGENTS_ENDED);
+    await agent.waitForIdle();
+  }
+  return { terminal: heldToForm(terminal, schema) };
+}
+
+function textOf(result: JsonObject): string {
+  return result.structured_output === undefined ? String(result.result) : JSON.stringify(result.structured_output);
+}

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import type { HostMcpServer } from '../../contracts/face/host.ts';
+import { withoutSecrets } from '../../lib/text/secrets.ts';
+
+/** Where a server was configured, the strongest first. */
+export type ServerScope = 'managed' | 'flag' | 'local' | 'project' | 'user' | 'host';
+
+/** How a server is reached. */
+export type Launch =
+  | {
+      readonly kind: 'stdio';
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env: Readonly<Record<string, string>>;
+    }
+  | { readonly kind: 'http' | 'sse'; readonly url: string; readonly headers: Readonly<Record<string, string>> }
+  | { readonly kind: 'host'; readonly server: HostMcpServer };
+
+/** One server as it will be used. */
+export type ConfiguredServer = {
+  readonly name: string;
+  readonly scope: ServerScope;
+  /** The file it stands in; absent when no file says it. */
+  readonly file?: string;
+  readonly launch: Launch;
+  /** What an approval is bound to: the command, its arguments and environment, or the address. */
+  readonly hash: string;
+  readonly callTimeoutMs?: number;
+  /** Why it is not started, in words; absent for a server that may run. */
+  readonly held?: { readonly why: 'approval' | 'rejected' | 'mistake'; readonly words: string };
+};
+
+/** Changes with anything that decides what runs or where data goes. */
+export function launchHash(launch: Launch): string {
+  const { kind } = launch;
+  const facts =
+    kind === 'host'
+      ? [kind, launch.server.name]
+      : kind === 'stdio'
+        ? [kind, launch.command, launch.args, sorted(launch.env)]
+        : [kind, launch.url, sorted(launch.headers)];
+  return createHash('sha256').update(JSON.stringify(facts)).digest('hex');
+}
+
+function sorted(record: Readonly<Record<string, string>>): readonly (readonly [string, string])[] {
+  return Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** A server in a few words, without the values of its environment and headers. */
+export function launchWords(launch: Launch): string {
+  if (launch.kind === 'host') return 'inside the host';
+  return launch.kind === 'stdio' ? [launch.command, ...launch.args].join(' ') : launch.url;
+}
+
+/** All that an approval is about, as the file says it: what a server is given decides what it does, too. */
+export function launchDetails(launch: Launch): string {
+  if (launch.kind === 'host') return launchWords(launch);
+  const given = Object.entries(launch.kind === 'stdio' ? launch.env : launch.headers);
+  const words = given.map(([name, value]) => `${name}=${withoutSecrets(value)}`).join(', ');
+  return words === '' ? launchWords(launch) : `${launchWords(launch)}, given ${words}`;
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { nearest } from '../../lib/text/nearest.ts';
+import type { Launch } from './configured-server.ts';
+
+const text = z.string();
+
+const entry = z.object({
+  type: z.enum(['stdio', 'http', 'sse', 'streamable-http']).optional(),
+  command: text.min(1).optional(),
+  args: z.array(text).optional(),
+  env: z.record(text, text).optional(),
+  url: text.min(1).optional(),
+  headers: z.record(text, text).optional(),
+  timeout: z.number().positive().optional(),
+});
+
+const KEYS = Object.keys(entry.shape);
+
+/** One entry of `mcpServers`, read; or what is wrong with it. */
+export type ReadEntry =
+  | { readonly ok: true; readonly launch: Launch; readonly timeoutMs?: number; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly problem: string };
+
+/** Holds an entry against the schema; a key nobody knows is told, not fatal. */
+export function readEntry(value: unknown): ReadEntry {
+  const parsed = entry.safeParse(value);
+  if (!parsed.success) return { ok: false, problem: parsed.error.issues.map(issueWords).join('; ') };
+  const { type, command, url, timeout } = parsed.data;
+  const launch = launchOf(parsed.data);
+  if (launch === undefined) {
+    const missing = type === undefined ? 'needs "command" or "url"' : `of type ${type} needs "${neededBy(type)}"`;
+    return { ok: false, problem: `a server ${missing}` };
+  }
+  const both = command !== undefined && url !== undefined;
+  return {
+    ok: true,
+    launch,
+    ...(timeout === undefined ? {} : { timeoutMs: timeout }),
+    warnings: [
+      ...(both ? [`has "command" and "url"; it is used as ${launch.kind}`] : []),
+      ...Object.keys(Object(value))
+        .filter((key) => !KEYS.includes(key))
+        .map(unknownKey),
+    ],
+  };
+}
+
+function neededBy(type: string): string {
+  return type === 'stdio' ? 'command' : 'url';
+}
+
+function launchOf(read: z.output<typeof entry>): Launch | undefined {
+  const { type = read.command === undefined ? 'http' : 'stdio', command, url } = read;
+  if (type === 'stdio') {
+    return command === undefined ? undefined : { kind: 'stdio', command, args: read.args ?? [], env: read.env ?? {} };
+  }
+  if (url === undefined) return undefined;
+  return { kind: type === 'sse' ? 'sse' : 'http', url, headers: read.headers ?? {} };
+}
+
+function unknownKey(key: string): string {
+  const meant = nearest(key, KEYS);
+  return `unknown key "${key}"${meant === undefined ? '' : `, did you mean "${meant}"?`}`;
+}
+
+function issueWords(issue: z.core.$ZodIssue): string {
+  return issue.path.length === 0 ? issue.message : `"${issue.path.join('.')}": ${issue.message}`;
+}

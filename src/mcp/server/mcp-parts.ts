@@ -1,0 +1,51 @@
+import type { HostMcpServer } from '../../contracts/face/host.ts';
+import type { UserAnswer, UserQuestion } from '../../contracts/tool.ts';
+import type { ConfiguredServer } from '../config/configured-server.ts';
+
+/** Child processes on disk, so that the next start can end what a crash left behind. */
+export type ServerLedger = {
+  readonly started: (child: {
+    readonly pgid: number;
+    readonly startTime: string;
+    readonly marker: string;
+    readonly command: string;
+  }) => void;
+  readonly ended: (pgid: number) => void;
+};
+
+/** Something about a server changed: tools came or went, it connected or broke. */
+export type McpChange =
+  | { readonly kind: 'state'; readonly server: string; readonly level: 'info' | 'warn'; readonly words: string }
+  | {
+      readonly kind: 'tools';
+      readonly server: string;
+      readonly added: readonly string[];
+      readonly removed: readonly string[];
+    }
+  | { readonly kind: 'prompts' | 'resources'; readonly server: string };
+
+/** What the servers need from the rest. */
+export type McpParts = {
+  readonly servers: readonly ConfiguredServer[];
+  /** Servers inside the host's process. */
+  readonly hosted: readonly HostMcpServer[];
+  readonly cwd: string;
+  /** Folders told to servers that ask for roots. */
+  readonly roots: () => readonly string[];
+  /** The environment, without our secrets. Of it a server gets only what programs need to run. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** What the settings add for every server. */
+  readonly added?: Readonly<Record<string, string>>;
+  /** Tokens are kept below it. */
+  readonly ouroHome: string;
+  readonly version: string;
+  readonly startTimeoutMs?: number;
+  readonly callTimeoutMs?: number;
+  /** The first wait before a lost server is started again; it doubles. */
+  readonly backoffMs?: number;
+  /** Asks the person when a server asks outside any call; a call's own `ask` comes first. */
+  readonly ask?: (question: UserQuestion) => Promise<UserAnswer | undefined>;
+  readonly onChange: (change: McpChange) => void;
+  readonly newMarker: () => string;
+  readonly ledger?: ServerLedger;
+};

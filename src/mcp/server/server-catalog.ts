@@ -1,0 +1,68 @@
+import type { JsonObject } from '../../contracts/json.ts';
+import type { CallContext, Tool, ToolOutcome } from '../../contracts/tool.ts';
+import { cleanLine } from '../clean-text.ts';
+import { type ServerPrompt, toPrompts } from '../server-prompt.ts';
+import { toTools } from '../tools.ts';
+import type { Connection, ListKind } from './connection.ts';
+
+/** What a server offers, as it was last told. */
+export type Catalog = {
+  readonly tools: readonly Tool[];
+  /** The same tools in the server's own words, for people. */
+  readonly described: readonly { readonly name: string; readonly description?: string }[];
+  readonly prompts: readonly ServerPrompt[];
+};
+
+export type CatalogOf = {
+  readonly server: string;
+  readonly prefix: string;
+  readonly call: (tool: string, input: JsonObject, context: CallContext) => Promise<ToolOutcome>;
+};
+
+export const EMPTY_CATALOG: Catalog = { tools: [], described: [], prompts: [] };
+const DESCRIPTION_CHARS = 200;
+
+/** Asks for one list, or for all of them, and keeps the rest as it was. */
+export async function readCatalog(
+  connection: Connection,
+  of: CatalogOf,
+  before: Catalog,
+  what: ListKind | 'all',
+): Promise<Catalog> {
+  const wanted = (kind: ListKind) => what === 'all' || what === kind;
+  const [tools, prompts] = await Promise.all([
+    wanted('tools') ? readTools(connection, of) : undefined,
+    wanted('prompts') ? readPrompts(connection, of) : undefined,
+  ]);
+  return { ...before, ...tools, ...prompts };
+}
+
+async function readTools(connection: Connection, of: CatalogOf): Promise<Pick<Catalog, 'tools' | 'described'>> {
+  const listed = connection.has('tools') ? await connection.tools() : [];
+  return {
+    tools: toTools(listed, of),
+    described: listed.map(({ name, description }) => ({
+      name: cleanLine(name, DESCRIPTION_CHARS),
+      ...(description === undefined ? {} : { description: cleanLine(description, DESCRIPTION_CHARS) }),
+    })),
+  };
+}
+
+/** A server whose prompts cannot be listed still has its tools. */
+async function readPrompts(connection: Connection, of: CatalogOf): Promise<Pick<Catalog, 'prompts'>> {
+  const listed = connection.has('prompts') ? await connection.prompts().catch(() => []) : [];
+  return { prompts: toPrompts(listed, of.server, of.prefix) };
+}
+
+/** Which names came and went; a tool that only changed is both, so that it is told anew. */
+export function toolChanges(
+  before: readonly Tool[],
+  after: readonly Tool[],
+): { readonly added: readonly string[]; readonly removed: readonly string[] } {
+  const specs = (tools: readonly Tool[]) => new Map(tools.map((tool) => [tool.name, JSON.stringify(tool.spec)]));
+  const [old, fresh] = [specs(before), specs(after)];
+  return {
+    added: [...fresh].flatMap(([name, spec]) => (old.get(name) === spec ? [] : [name])),
+    removed: [...old.keys()].filter((name) => !fresh.has(name)),
+  };
+}

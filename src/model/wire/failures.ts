@@ -1,0 +1,173 @@
+import type { FailureKind, ModelFailure } from '../../contracts/model.ts';
+import { withoutSecrets } from '../../lib/text/secrets.ts';
+import { objectOf, parseJson, textOf } from './wire-json.ts';
+
+/** What a provider answered instead of a reply. */
+export type ErrorResponse = {
+  readonly status: number | undefined;
+  readonly body: string;
+  /** Reads a header by its lower-case name. */
+  readonly header: (name: string) => string | null | undefined;
+};
+
+/** Names what went wrong by the provider's own error type, then by status, then by its words. */
+export function classifyResponse(response: ErrorResponse): ModelFailure {
+  const { type, code, message } = readBody(response.body);
+  const kind = refine(kindOf(type, code, response.status), message);
+  const retryAfterMs = readRetryAfter(response.header);
+  const requestId = response.header('request-id') ?? response.header('x-request-id') ?? undefined;
+  const refusedPart = kind === 'invalid' ? refusedPartOf(message) : undefined;
+  return {
+    kind,
+    // Some gateways repeat the key they refuse, and failures are shown and stored.
+    message: withoutSecrets(describe(kind, response, message)),
+    ...(response.status !== undefined && { status: response.status }),
+    ...(requestId && { requestId }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(refusedPart && { refusedPart }),
+  };
+}
+
+/** Another try of the same request may help. Everything else would only fail again. */
+export function isRetryable(failure: ModelFailure): boolean {
+  return RETRYABLE.has(failure.kind);
+}
+
+const RETRYABLE: ReadonlySet<FailureKind> = new Set([
+  'stalled',
+  'cut',
+  'overloaded',
+  'rate_limited',
+  'server',
+  'network',
+]);
+
+const KIND_BY_TYPE: ReadonlyMap<string, FailureKind> = new Map([
+  ['overloaded_error', 'overloaded'],
+  ['rate_limit_error', 'rate_limited'],
+  ['authentication_error', 'auth'],
+  ['permission_error', 'auth'],
+  ['billing_error', 'auth'],
+  ['insufficient_quota', 'auth'],
+  ['invalid_api_key', 'auth'],
+  ['not_found_error', 'not_found'],
+  ['model_not_found', 'not_found'],
+  ['request_too_large', 'too_long'],
+  ['context_length_exceeded', 'too_long'],
+  ['exceed_context_size_error', 'too_long'],
+  ['invalid_request_error', 'invalid'],
+  ['api_error', 'server'],
+  ['timeout_error', 'server'],
+  ['server_error', 'server'],
+]);
+
+function kindOf(type: string | undefined, code: string | undefined, status: number | undefined): FailureKind {
+  // A status that says more than a vague type ("invalid_request_error" on a 401) wins over it.
+  const byStatus = status === undefined ? undefined : KIND_BY_STATUS.get(status);
+  const byCode = (code && KIND_BY_TYPE.get(code)) || undefined;
+  const byType = (type && KIND_BY_TYPE.get(type)) || undefined;
+  if (byCode) return byCode;
+  if (byType && !(byType === 'invalid' && byStatus)) return byType;
+  if (byStatus) return byStatus;
+  return status === undefined || status >= 500 ? 'server' : 'invalid';
+}
+
+const KIND_BY_STATUS: ReadonlyMap<number, FailureKind> = new Map([
+  [401, 'auth'],
+  [402, 'auth'],
+  [403, 'auth'],
+  [404, 'not_found'],
+  [408, 'server'],
+  [409, 'server'],
+  [413, 'too_long'],
+  [429, 'rate_limited'],
+  [529, 'overloaded'],
+]);
+
+/** Some causes are only told in words; the status is the same 400 for all of them. */
+function refine(kind: FailureKind, message: string): FailureKind {
+  if (kind !== 'invalid' && kind !== 'too_long' && kind !== 'server') return kind;
+  if (MEDIA_TOO_LARGE.test(message)) return 'media_too_large';
+  if (TOO_LONG.test(message)) return 'too_long';
+  if (kind === 'invalid' && OUTPUT_LIMIT.test(message)) return 'output_limit';
+  // Some local servers answer 500 to a picture they cannot see; trying again would not help.
+  if (kind === 'server' && REFUSED_IMAGE.test(message)) return 'invalid';
+  return kind;
+}
+
+const MEDIA_TOO_LARGE =
+  /image (?:exceeds|dimensions exceed|is too large|size)|image.{0,40}(?:exceeds|too large|maximum)|too many images|pdf.{0,60}(?:pages|too large|exceeds)|document.{0,40}too large/i;
+const TOO_LONG =
+  /prompt is too long|exceeds? (?:the )?(?:available |maximum )?context|context (?:length|window|size|limit)|input is too long|too many (?:input )?tokens/i;
+const OUTPUT_LIMIT = /max_tokens.{0,80}(?:maximum|too large|greater than|exceed|>)/i;
+
+function refusedPartOf(message: string): 'signature' | 'image' | undefined {
+  if (REFUSED_SIGNATURE.test(message)) return 'signature';
+  return REFUSED_IMAGE.test(message) ? 'image' : undefined;
+}
+
+const REFUSED_SIGNATURE =
+  /signature|thinking.{0,120}(?:cannot be modified|must (?:remain|start)|prefix|does not match|another account)|expected.{0,20}thinking/i;
+const REFUSED_IMAGE =
+  /could not process image|(?:invalid|unsupported) image|image.{0,80}(?:not supported|unsupported|invalid|corrupt|does not match|cannot be empty|appears to be)|image_url|not support (?:images?|vision)|missing data required for image/i;
+
+function readBody(body: string): { readonly type?: string; readonly code?: string; readonly message: string } {
+  const whole = objectOf(parseJson(body));
+  if (!whole) return { message: plainWords(body) };
+  const inner = objectOf(whole.error);
+  const type = textOf(inner?.type);
+  const code = textOf(inner?.code);
+  const message = textOf(inner?.message) ?? textOf(whole.error) ?? textOf(whole.message) ?? textOf(whole.detail) ?? '';
+  return { ...(type && { type }), ...(code && { code }), message };
+}
+
+/** A proxy's page is reduced to its title or first words. */
+function plainWords(body: string): string {
+  const title = /<title[^>]*>([^<]*)<\/title>/i.exec(body)?.[1];
+  const words = (title ?? body.replace(/<[^>]*>/g, ' ')).replace(/\s+/g, ' ').trim();
+  return words.length > 200 ? `${words.slice(0, 200)}…` : words;
+}
+
+function readRetryAfter(header: ErrorResponse['header']): number | undefined {
+  const ms = Number(header('retry-after-ms') ?? Number.NaN);
+  if (ms >= 0) return ms;
+  const wish = header('retry-after');
+  if (!wish) return undefined;
+  const seconds = Number(wish);
+  if (seconds >= 0) return seconds * 1000;
+  const date = Date.parse(wish);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+}
+
+function describe(kind: FailureKind, response: ErrorResponse, detail: string): string {
+  const code = response.status === undefined ? '' : ` (${response.status})`;
+  const said = detail === '' ? '' : `: ${detail}`;
+  const { status } = response;
+  if (status !== undefined && status >= 300 && status < 400) {
+    const target = response.header('location') ?? 'another address';
+    return `The API address redirects to ${target}${code}. Set the base URL to the address it should use.`;
+  }
+  return `${LEADS[kind]}${code}${said}${detail === '' || /[.!?]$/.test(detail) ? '' : '.'}${ADVICE[kind] ?? ''}`.trim();
+}
+
+const LEADS: Readonly<Record<FailureKind, string>> = {
+  aborted: 'Interrupted',
+  stalled: 'The reply stalled',
+  cut: 'The connection closed before the reply was complete',
+  overloaded: 'The model is overloaded',
+  rate_limited: 'The rate limit is reached',
+  too_long: 'The conversation is too long for the model',
+  media_too_large: 'An image or document is too large for the model',
+  output_limit: 'The model cannot write that much in one reply',
+  auth: 'The API refused the credentials',
+  not_found: 'The API does not know this model or address',
+  invalid: 'The API refused the request',
+  refused: 'The model declined to answer',
+  server: 'The API had an internal error',
+  network: 'The API could not be reached',
+};
+
+const ADVICE: Readonly<Partial<Record<FailureKind, string>>> = {
+  auth: ' Check the API key and what it is allowed to use.',
+  not_found: ' Check the model name (/model) and the base URL.',
+};

@@ -1,0 +1,87 @@
+import type { JsonObject } from '../../contracts/json.ts';
+import type { AssistantBlock, ImageBlock, ToolResultBlock, UserBlock } from '../../contracts/message.ts';
+import type { ModelRequest, RequestMessage } from '../../contracts/model.ts';
+
+/** How the provider wants the output limit to be called. */
+export type OutputLimitField = 'max_tokens' | 'max_completion_tokens';
+
+/** The body of one chat completion. The same request always gives the same bytes. */
+export function toChatCompletion(request: ModelRequest, limitField: OutputLimitField): JsonObject {
+  const system = request.system.map(({ text }) => text).filter((text) => text.trim() !== '');
+  return {
+    model: request.model,
+    [limitField]: request.maxOutputTokens,
+    ...(request.tools.length > 0 && {
+      tools: request.tools.map(({ name, description, input_schema }) => ({
+        type: 'function',
+        function: { name, description, parameters: input_schema },
+      })),
+    }),
+    ...(request.forcedTool && { tool_choice: { type: 'function', function: { name: request.forcedTool } } }),
+    messages: [
+      ...(system.length > 0 ? [{ role: 'system', content: system.join('\n\n') }] : []),
+      ...request.messages.flatMap(wireMessage),
+    ],
+    stream: true,
+    stream_options: { include_usage: true },
+  };
+}
+
+function wireMessage(message: RequestMessage): readonly JsonObject[] {
+  return message.role === 'assistant' ? [wireAssistant(message.blocks)] : wireUser(message.blocks);
+}
+
+/** Reasoning, provider-run blocks and unknown kinds have no place in this format and are left out. */
+function wireAssistant(blocks: readonly AssistantBlock[]): JsonObject {
+  const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
+  const calls = blocks.flatMap((block) => (block.type === 'tool_use' ? [wireCall(block)] : []));
+  return {
+    role: 'assistant',
+    content: text === '' && calls.length > 0 ? null : text,
+    ...(calls.length > 0 && { tool_calls: calls }),
+  };
+}
+
+function wireCall(block: Extract<AssistantBlock, { type: 'tool_use' }>): JsonObject {
+  const input = block.unparsed === undefined ? block.input : { unparsed: block.unparsed };
+  return { id: block.id, type: 'function', function: { name: block.name, arguments: JSON.stringify(input) } };
+}
+
+/** Results become messages of their own, first; pictures inside them follow as the user's, where they are allowed. */
+function wireUser(blocks: readonly UserBlock[]): readonly JsonObject[] {
+  const results = blocks.filter((block) => block.type === 'tool_result');
+  const said = blocks.flatMap(wireSaid);
+  const pictures = results.flatMap(({ content }) =>
+    typeof content === 'string' ? [] : content.filter((block) => block.type === 'image').map(wireImage),
+  );
+  const parts = [...pictures, ...said];
+  return [...results.map(wireResult), ...(parts.length > 0 ? [{ role: 'user', content: joined(parts) }] : [])];
+}
+
+function wireSaid(block: UserBlock): readonly JsonObject[] {
+  if (block.type === 'text') return [{ type: 'text', text: block.text }];
+  if (block.type === 'image') return [wireImage(block)];
+  if (block.type === 'document') return [{ type: 'text', text: NO_DOCUMENTS }];
+  return [];
+}
+
+/** Words alone are sent as a string, which every server understands. */
+function joined(parts: readonly JsonObject[]): JsonObject[string] {
+  return parts.every((part) => part.type === 'text') ? parts.map(({ text }) => text).join('\n\n') : parts;
+}
+
+function wireResult({ tool_use_id, content }: ToolResultBlock): JsonObject {
+  const text =
+    typeof content === 'string'
+      ? content
+      : content.map((block) => (block.type === 'text' ? block.text : PLACEHOLDERS[block.type])).join('\n');
+  return { role: 'tool', tool_call_id: tool_use_id, content: text };
+}
+
+const NO_DOCUMENTS = '[A document was attached here; this model cannot read documents.]';
+const PLACEHOLDERS = { image: '[The picture follows.]', document: NO_DOCUMENTS } as const;
+
+function wireImage({ source }: ImageBlock): JsonObject {
+  const url = source.type === 'url' ? source.url : `data:${source.media_type};base64,${source.data}`;
+  return { type: 'image_url', image_url: { url } };
+}

@@ -1,0 +1,67 @@
+import type { JsonObject } from '../../contracts/json.ts';
+import type { ModelEvent, ModelFailure, ModelOutcome, StreamOptions } from '../../contracts/model.ts';
+import type { Attempt } from './attempt.ts';
+import type { Accumulator } from './from-wire.ts';
+import type { ServerEvent } from './server-events.ts';
+import { CUT, failureOfErrorEvent } from './stream-failures.ts';
+import { streamResponse } from './stream-response.ts';
+
+/** Understands one provider's events: answers with the Messages API events they mean. */
+export type WireReader = {
+  read(event: ServerEvent): readonly JsonObject[];
+  /** The body ended: the events that close the reply, if it was in fact complete. */
+  end(): readonly JsonObject[];
+};
+
+type Parts = {
+  readonly reader: WireReader;
+  readonly reply: Accumulator;
+  readonly attempt: Attempt;
+  readonly options: StreamOptions;
+};
+
+/** Reads one reply from a response. However it ends, the finished blocks are in the outcome. */
+export async function* readReply(response: Response, parts: Parts): AsyncGenerator<ModelEvent, ModelOutcome> {
+  const { reader, reply, attempt } = parts;
+  const requestId = response.headers.get('request-id') ?? response.headers.get('x-request-id') ?? undefined;
+  const events = streamResponse(response, attempt);
+  const fail = (failure: ModelFailure): ModelOutcome => {
+    const known = requestId && !failure.requestId ? { ...failure, requestId } : failure;
+    const partial = reply.message();
+    return partial ? { ok: false, failure: known, partial } : { ok: false, failure: known };
+  };
+  try {
+    while (true) {
+      const next = await events.next();
+      const ended = attempt.endedBy();
+      if (ended?.kind === 'aborted') return fail(ended);
+      const isOver = next.done === true || ended !== undefined;
+      for (const event of isOver ? reader.end() : reader.read(next.value)) {
+        if (event.type === 'error') return fail(failureOfErrorEvent(JSON.stringify(event)));
+        yield* take(event, parts);
+        if (!reply.isStopped()) continue;
+        attempt.completed();
+        return complete(reply);
+      }
+      if (ended) return fail(ended);
+      if (next.done) return fail(next.value ?? CUT);
+    }
+  } finally {
+    // Also when our own reader left early: the body must not be read on.
+    await events.return(undefined);
+  }
+}
+
+function* take(event: JsonObject, { reply, attempt, options }: Parts): Generator<ModelEvent, void> {
+  if (options.partial && event.type !== 'ping') yield { type: 'raw', event };
+  const step = reply.push(event);
+  if (step.progress) attempt.progressed();
+  yield* step.events;
+}
+
+function complete(reply: Accumulator): ModelOutcome {
+  const message = reply.message();
+  if (!message) return { ok: false, failure: CUT };
+  const stopReason = reply.stopReason() ?? 'end_turn';
+  return { ok: true, message: { ...message, stopReason }, stopReason, usage: reply.usage() };
+}

@@ -1,0 +1,61 @@
+import type { ModelFailure } from '../../contracts/model.ts';
+import type { Attempt } from './attempt.ts';
+import { classifyResponse } from './failures.ts';
+import { readServerEvents, type ServerEvent } from './server-events.ts';
+import { CUT } from './stream-failures.ts';
+import { objectOf, parseJson } from './wire-json.ts';
+
+const MAX_ERROR_BODY = 4096;
+
+/** The events of a response, until its end; a return value says why it could not be read to its end. */
+export async function* streamResponse(
+  response: Response,
+  attempt: Attempt,
+): AsyncGenerator<ServerEvent, ModelFailure | undefined> {
+  attempt.headersArrived();
+  const isStream = /event-stream/i.test(response.headers.get('content-type') ?? 'text/event-stream');
+  if (!response.body || !isStream) return attempt.endedBy() ?? (await refuse(response, attempt));
+  try {
+    yield* readServerEvents(response.body);
+    return attempt.endedBy();
+  } catch {
+    // Whatever the runtime calls a broken socket (a bare TypeError, an AbortError), it is one of two things.
+    return attempt.endedBy() ?? CUT;
+  }
+}
+
+/** A 200 that is no stream: an error in disguise, or something else answers at this address. */
+async function refuse(response: Response, attempt: Attempt): Promise<ModelFailure> {
+  const body = await readBody(response);
+  const ended = attempt.endedBy();
+  if (ended) return ended;
+  if (objectOf(objectOf(parseJson(body))?.error)) {
+    return classifyResponse({ status: undefined, body, header: (name) => response.headers.get(name) });
+  }
+  const kind = /html/i.test(response.headers.get('content-type') ?? '') ? 'a web page' : 'plain data';
+  return {
+    kind: 'invalid',
+    status: response.status,
+    message: `${addressOf(response.url)} answered with ${kind} instead of a stream of events. Is the base URL that of a model API?`,
+  };
+}
+
+/** The first part of an error body; a socket that breaks meanwhile leaves what there is. */
+export async function readBody(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  try {
+    for await (const chunk of response.body ?? []) {
+      text += decoder.decode(chunk, { stream: true });
+      if (text.length >= MAX_ERROR_BODY) break;
+    }
+  } catch {
+    return text;
+  }
+  return text;
+}
+
+/** Scheme and host of an address: enough to recognise it, and never a key in a query. */
+export function addressOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url || 'The server';
+}

@@ -1,0 +1,42 @@
+import type { For } from 'unbash';
+import { type Bindings, type Bound, readWord } from '../words.ts';
+
+/** What the variable of a loop stands for, round after round, or why nobody knows. */
+export type Rounds =
+  | { readonly ok: true; readonly name: string; readonly values: readonly Bound[] }
+  | { readonly ok: false; readonly why: string };
+
+/** Short and lower case: nothing that bash or another program takes for a setting. */
+const HARMLESS_NAME = /^(?!histchars$)[a-z][a-z0-9]{0,11}$/;
+/** Without quotes bash would neither split nor expand it. */
+const PLAIN = /^[\w@%+=:,./-]+$/;
+const MAX_ROUNDS = 100;
+
+/** `namesOf` tells what a pattern matches now, where that is the same as when the loop begins. */
+export function roundsOf(
+  loop: For,
+  bound: Bindings,
+  namesOf: (pattern: string) => readonly string[] | undefined,
+): Rounds {
+  const name = loop.name.text;
+  if (!HARMLESS_NAME.test(name)) return { ok: false, why: `It sets ${name}, which may change what commands do.` };
+  if (loop.wordlist === undefined) return { ok: false, why: 'What its loop goes through is not known.' };
+  if (loop.wordlist.length > MAX_ROUNDS) return { ok: false, why: 'Its loop goes round too often.' };
+  const values: Bound[] = [];
+  for (const each of loop.wordlist) {
+    const word = readWord(each, undefined, bound);
+    const isKnown = (word.kind === 'literal' || word.kind === 'glob') && word.problem === undefined;
+    if (!isKnown || word.home === 'home')
+      return { ok: false, why: `What its loop goes through (${each.text}) is not known.` };
+    const { text, kind, prefix } = word;
+    const names = kind === 'glob' ? namesOf(text) : [text];
+    const isPlain = names?.every((one) => PLAIN.test(one) && (kind === 'literal' || !one.startsWith('-'))) === true;
+    values.push({ text, kind: kind === 'glob' ? 'glob' : 'literal', prefix, bare: isPlain ? 'plain' : 'splits' });
+  }
+  return { ok: true, name, values };
+}
+
+/** The same bindings and one more. */
+export function bind(outer: Bindings, name: string, value: Bound): Bindings {
+  return new Map([...outer, [`$${name}`, value], [`\${${name}}`, value]]);
+}

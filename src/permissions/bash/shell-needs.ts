@@ -1,0 +1,193 @@
+import { basename } from 'node:path';
+import { type DecisionContext, findRule, isInWorkspace, resolveIn } from '../paths/context.ts';
+import { type Need, ruleSays } from '../paths/finding.ts';
+import { expandGlob, scanFolder, segmentRegex } from '../paths/folder-scan.ts';
+import { pathNeed } from '../paths/path-findings.ts';
+import { isInside } from '../paths/paths.ts';
+import { sensitiveRead } from '../paths/protected.ts';
+import { allowMatches } from '../rules/command-rule.ts';
+import { suggestCommand } from '../rules/suggest.ts';
+import { fileCommandNeeds } from './file-commands.ts';
+import { gitPreflight } from './read/git-config.ts';
+import { readOnlyReading } from './read/read-only.ts';
+import type { ReadOnlyReading } from './read/reading.ts';
+import { type ShellPart, spelled } from './shell-part.ts';
+import type { Argument } from './words.ts';
+import { safelyPeeled } from './wrappers.ts';
+
+export type PartNeeds = { readonly needs: readonly Need[]; readonly hardened: 'git' | 'none' };
+
+/** What one simple command needs: its own cover, and one for every file its redirections name. */
+export function partNeeds(context: DecisionContext, part: ShellPart): PartNeeds {
+  const redirects = redirectNeeds(context, part);
+  if (part.argv.length === 0) return { needs: redirects, hardened: 'none' };
+  const own = commandNeeds(context, part);
+  return { needs: [...own.needs, ...redirects], hardened: own.hardened };
+}
+
+/** Redirections are reads and writes of their own, whatever covers the command. */
+export function redirectNeeds(context: DecisionContext, part: ShellPart): readonly Need[] {
+  return part.redirects.flatMap(({ use, target }) =>
+    part.cwds.flatMap((cwd) => {
+      const path = resolveIn(context, cwd, spelled(target));
+      const uses = use === 'both' ? (['read', 'write'] as const) : [use];
+      return uses.map((each) => pathNeed(context, { tool: 'Bash', use: each, path }));
+    }),
+  );
+}
+
+function commandNeeds(context: DecisionContext, part: ShellPart): PartNeeds {
+  const start = safelyPeeled(part.argv.map((word) => word.text)) ?? 0;
+  const argv = part.argv.slice(start);
+  const subject = part.text;
+  const rule = findRule(
+    context,
+    'allow',
+    (each) =>
+      each.tool === 'Bash' &&
+      each.specifier !== undefined &&
+      (allowMatches(each, part, 0) || allowMatches(each, part, start)),
+  );
+  const there = elsewhere(context, part, argv);
+  const reading = readOnly(context, there.part, there.argv);
+  if (reading.ok) {
+    const reads = readingNeeds(context, there.part, reading);
+    const open = reads.filter((need) => need.cover === undefined);
+    const git = reading.git === undefined ? undefined : gitProblem(context, there.part);
+    const covered: Need = { kind: 'read', subject, text: `${subject} only reads.`, cover: { by: 'default' } };
+    if (open.length === 0 && git === undefined)
+      return { needs: [covered, ...reads], hardened: reading.git === undefined ? 'none' : 'git' };
+    if (rule === undefined) {
+      const why: readonly Need[] =
+        git === undefined ? [] : [{ kind: 'command', subject, text: git, ...suggestionFor(argv) }];
+      return { needs: [...why, ...open], hardened: 'none' };
+    }
+  }
+  if (rule !== undefined) {
+    return {
+      needs: [
+        { kind: 'command', subject, text: `${subject} is allowed by ${ruleSays(rule)}.`, cover: { by: 'rule', rule } },
+      ],
+      hardened: 'none',
+    };
+  }
+  const files = fileCommandNeeds(context, part, argv);
+  if (files !== undefined) {
+    // A rule for a folder would cover what is in it too; the command itself is narrower.
+    return {
+      needs: files.map((need) => ({ ...need, suggestion: undefined, ...suggestionFor(argv) })),
+      hardened: 'none',
+    };
+  }
+  const why = reading.ok ? `${subject} needs permission.` : reading.why;
+  return { needs: [{ kind: 'command', subject, text: why, ...suggestionFor(argv) }], hardened: 'none' };
+}
+
+/** `git -C folder status` is `git status` in that folder. */
+function elsewhere(
+  context: DecisionContext,
+  part: ShellPart,
+  argv: readonly Argument[],
+): { readonly part: ShellPart; readonly argv: readonly Argument[] } {
+  const [git, option, folder, ...rest] = argv;
+  if (git?.text !== 'git' || option?.text !== '-C' || folder?.kind !== 'literal') return { part, argv };
+  const places = part.cwds.map((cwd) => resolveIn(context, cwd, spelled(folder)));
+  if (places.some((place) => place.kind !== 'directory' || !isInWorkspace(place, context))) return { part, argv };
+  return { part: { ...part, cwds: places.map(({ real }) => real) }, argv: [git, ...rest] };
+}
+
+function suggestionFor(argv: readonly Argument[]): Pick<Need, 'suggestion'> {
+  const suggestion = suggestCommand(argv);
+  return suggestion === undefined ? {} : { suggestion };
+}
+
+const SYSTEM_PROGRAM = /^\/(?:usr\/)?s?bin\/([^/]+)$/;
+
+function readOnly(context: DecisionContext, part: ShellPart, argv: readonly Argument[]): ReadOnlyReading {
+  const [first, ...rest] = argv;
+  if (first === undefined || first.kind !== 'literal')
+    return { ok: false, why: 'The name of the command is not known.' };
+  const name = SYSTEM_PROGRAM.exec(first.text)?.[1] ?? first.text;
+  if (name.includes('/')) return { ok: false, why: `${name} is a program of its own, given by its path.` };
+  const planted = context.policy.searchPath.find((folder) =>
+    part.cwds.some((cwd) => {
+      const { real } = resolveIn(context, cwd, folder || '.');
+      return context.roots.some((root) => isInside(real, root)) && context.fs.lstat(`${real}/${name}`) !== undefined;
+    }),
+  );
+  if (planted !== undefined) return { ok: false, why: `PATH finds ${name} inside the workspace.` };
+  return readOnlyReading([{ ...first, text: name }, ...rest]);
+}
+
+function readingNeeds(
+  context: DecisionContext,
+  part: ShellPart,
+  reading: Extract<ReadOnlyReading, { ok: true }>,
+): readonly Need[] {
+  const reads = [...reading.reads, ...reading.searches].flatMap((word) =>
+    part.cwds.flatMap((cwd) => [
+      ...wordNeeds(context, cwd, word),
+      ...(reading.globs === 'checked' ? optionNeeds(context, cwd, word) : []),
+    ]),
+  );
+  const searches = reading.searches.flatMap((word) =>
+    part.cwds.flatMap((cwd) => searchNeeds(context, resolveIn(context, cwd, spelled(word)).real, reading)),
+  );
+  return [...reads, ...searches];
+}
+
+function wordNeeds(context: DecisionContext, cwd: string, word: Argument): readonly Need[] {
+  const paths =
+    word.kind === 'glob'
+      ? expandGlob(context.fs, cwd, word.home === 'home' ? word.text.replace('~', context.policy.home) : word.text)
+      : [spelled(word)];
+  if (paths === 'cut')
+    return [{ kind: 'read', subject: word.text, text: `${word.text} matches too many files to look at.` }];
+  return paths.map((path) => pathNeed(context, { tool: 'Bash', use: 'read', path: resolveIn(context, cwd, path) }));
+}
+
+/** `du *` in a folder that holds a file called `--files0-from=.env`. */
+function optionNeeds(context: DecisionContext, cwd: string, word: Argument): readonly Need[] {
+  if (word.kind !== 'glob' || word.prefix !== '') return [];
+  const paths = expandGlob(context.fs, cwd, word.text);
+  const option = paths === 'cut' ? undefined : paths.find((path) => path.startsWith('-'));
+  return option === undefined
+    ? []
+    : [{ kind: 'read', subject: word.text, text: `${word.text} matches ${option}, which looks like an option.` }];
+}
+
+/** A search that meets a file of secrets, or follows a link out of the workspace, asks. */
+function searchNeeds(
+  context: DecisionContext,
+  folder: string,
+  { follows, opens }: Extract<ReadOnlyReading, { ok: true }>,
+): readonly Need[] {
+  if (context.fs.lstat(folder)?.kind !== 'directory') return [];
+  const names = (opens?.names ?? []).map(segmentRegex);
+  const hit = scanFolder(context.fs, folder, ({ path, kind }) => {
+    if (kind === 'directory') return false;
+    if (opens?.hidden === 'skipped' && path.slice(folder.length).includes('/.')) return false;
+    if (names.length > 0 && !names.some((name) => name.test(basename(path)))) return false;
+    if (kind === 'link' && follows === 'none') return false;
+    const resolved = resolveIn(context, folder, path);
+    if (sensitiveRead(resolved, context.policy) !== undefined)
+      return pathNeed(context, { tool: 'Bash', use: 'read', path: resolved }).cover === undefined;
+    return kind === 'link' && !context.roots.some((root) => isInside(resolved.real, root));
+  });
+  if (hit === undefined || (hit === 'cut' && follows === 'none')) return [];
+  const found =
+    hit === 'cut'
+      ? `${folder} is too large to look through for links`
+      : `${hit.path} is in the searched folder, and is secret or lies elsewhere`;
+  return [{ kind: 'read', subject: folder, text: `${found}.` }];
+}
+
+function gitProblem(context: DecisionContext, part: ShellPart): string | undefined {
+  if (!context.policy.trusted) return 'This folder is not trusted, and its git configuration could run programs.';
+  const [root = context.policy.cwd] = context.roots;
+  for (const cwd of part.cwds) {
+    const preflight = gitPreflight(context.fs, resolveIn(context, cwd, '.').real, root);
+    if (!preflight.ok) return preflight.why;
+  }
+  return undefined;
+}

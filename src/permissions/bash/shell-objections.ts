@@ -1,0 +1,159 @@
+import { basename } from 'node:path';
+import type { Rule, TraceStep } from '../../contracts/permission.ts';
+import type { DecisionContext } from '../paths/context.ts';
+import { ruleSays } from '../paths/finding.ts';
+import { scanFolder, segmentRegex } from '../paths/folder-scan.ts';
+import { pathObjections } from '../paths/path-findings.ts';
+import { isInside } from '../paths/paths.ts';
+import { PROCESS_HOLDS, processSecretsIn } from '../paths/protected.ts';
+import { denyMatches } from '../rules/command-rule.ts';
+import { pathRuleMatches, ruleReachesInto } from '../rules/path-rule.ts';
+import type { NamedPath, SearchedPath, ShellPaths } from './shell-paths.ts';
+import type { WideReading } from './wide.ts';
+
+/** Everything that speaks against a command line, on its widest reading. */
+export function shellObjections(
+  context: DecisionContext,
+  command: string,
+  wide: WideReading,
+  paths: ShellPaths,
+): readonly TraceStep[] {
+  return [
+    ...ruleObjections(context, command, wide),
+    ...fileObjections(context, paths.reads, 'read'),
+    ...fileObjections(context, paths.writes, 'write'),
+    ...searchObjections(context, paths.searches),
+    ...deleteObjections(context, paths.deletes),
+    ...overflowObjections(context, paths, command),
+  ];
+}
+
+/** A limit of ours may only make a verdict stricter. */
+function overflowObjections(context: DecisionContext, { overflow }: ShellPaths, command: string): readonly TraceStep[] {
+  const rule = context.policy.rules.find(
+    ({ behavior, tool, specifier }) => behavior !== 'allow' && tool !== 'Bash' && specifier !== undefined,
+  );
+  if (overflow === 'complete' || rule === undefined) return [];
+  const text = `It names more files than are compared with ${ruleSays(rule)}, so it asks.`;
+  return [{ stage: 'ask', verdict: 'ask', subject: command, rule, text }];
+}
+
+function ruleObjections(context: DecisionContext, command: string, wide: WideReading): readonly TraceStep[] {
+  const steps: TraceStep[] = [];
+  for (const rule of context.policy.rules) {
+    if (rule.behavior === 'allow' || rule.problem !== undefined || rule.tool !== 'Bash' || rule.specifier === undefined)
+      continue;
+    const reached = wide.commands.find((each) => denyMatches(rule, each, context.policy));
+    if (reached === undefined && rule.specifier !== command.trim()) continue;
+    const subject = reached?.argv.join(' ') ?? command;
+    const via = reached === undefined || reached.via === '' ? '' : ` (run by ${reached.via})`;
+    const says = rule.behavior === 'deny' ? 'is denied by' : 'is to be asked, by';
+    steps.push({
+      stage: rule.behavior,
+      verdict: rule.behavior,
+      subject,
+      rule,
+      text: `${subject}${via} ${says} ${ruleSays(rule)}.`,
+    });
+  }
+  return steps;
+}
+
+function fileObjections(
+  context: DecisionContext,
+  named: readonly NamedPath[],
+  use: 'read' | 'write',
+): readonly TraceStep[] {
+  return named.flatMap((each) => {
+    const steps = pathObjections(context, { tool: 'Bash', use, path: each.path });
+    // A rule about all reading or writing speaks of what certainly reads or writes.
+    return each.sure === 'certain'
+      ? steps
+      : steps.filter((step) => step.rule?.specifier !== undefined || step.stage === 'breaker');
+  });
+}
+
+/** A search through a folder reads what is denied in it. */
+function searchObjections(context: DecisionContext, named: readonly SearchedPath[]): readonly TraceStep[] {
+  return named.flatMap(({ path, command, use, only, skips }) => {
+    if (path.kind !== 'directory') return [];
+    const tool = use === 'read' ? 'Read' : 'Edit';
+    const rules = context.policy.rules.filter(
+      (rule) =>
+        rule.behavior !== 'allow' && rule.problem === undefined && rule.tool === tool && rule.specifier !== undefined,
+    );
+    const opens = only.map(segmentRegex);
+    const leaves = skips.map(segmentRegex);
+    const isOpened = (file: string) =>
+      (opens.length === 0 || opens.some((name) => name.test(basename(file)))) &&
+      !file
+        .slice(path.real.length)
+        .split('/')
+        .some((part) => leaves.some((name) => name.test(part)));
+    const held = use === 'read' ? processSecretsIn(path.real).find(isOpened) : undefined;
+    const holding: readonly TraceStep[] =
+      held === undefined
+        ? []
+        : [
+            {
+              stage: 'breaker',
+              verdict: 'ask',
+              subject: command,
+              text: `${command} would read ${held}, which always asks: ${PROCESS_HOLDS}.`,
+            },
+          ];
+    const near = rules.filter((rule) => ruleReachesInto(rule, path.real, context.policy));
+    const ruled = near.flatMap((rule): readonly TraceStep[] => {
+      const hit = scanFolder(
+        context.fs,
+        path.real,
+        (entry) => entry.kind !== 'directory' && isOpened(entry.path) && isDenied(context, rule, entry.path, use),
+      );
+      if (hit === undefined) return [];
+      const subject = command;
+      if (hit === 'cut') {
+        return [
+          {
+            stage: 'ask',
+            verdict: 'ask',
+            subject,
+            rule,
+            text: `${path.real} is too large to be sure that nothing in it falls under ${ruleSays(rule)}.`,
+          },
+        ];
+      }
+      return [
+        {
+          stage: rule.behavior,
+          verdict: rule.behavior,
+          subject,
+          rule,
+          text: `${command} would ${use === 'read' ? 'read' : 'change'} ${hit.path}, which falls under ${ruleSays(rule)}. Name a narrower folder.`,
+        },
+      ];
+    });
+    return [...holding, ...ruled];
+  });
+}
+
+function isDenied(context: DecisionContext, rule: Rule, path: string, use: 'read' | 'write'): boolean {
+  const entry = { spelling: path, lexical: path, real: path, kind: 'file', nlink: 1 } as const;
+  return pathRuleMatches(rule, { tool: 'Bash', use, path: entry }, context.policy);
+}
+
+function deleteObjections(context: DecisionContext, named: readonly NamedPath[]): readonly TraceStep[] {
+  return named.flatMap(({ path, command }) => {
+    const emptied = path.spelling.replace(/(^|\/)(?:\*|\.\*|\{.*|\.\[.*)$/, '$1.');
+    const whole = emptied === path.spelling ? path.real : path.real.replace(/\/[^/]*$/, '') || '/';
+    const guarded = [context.policy.home, ...context.roots].find((place) => isInside(place, whole));
+    if (guarded === undefined && whole !== '/') return [];
+    return [
+      {
+        stage: 'breaker',
+        verdict: 'ask',
+        subject: command,
+        text: `Deleting ${whole} with everything in it always asks.`,
+      } as const,
+    ];
+  });
+}

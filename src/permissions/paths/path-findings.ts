@@ -1,0 +1,98 @@
+import type { TraceStep } from '../../contracts/permission.ts';
+import { isExactPathRule, type PathUse } from '../rules/path-rule.ts';
+import { suggestPath } from '../rules/suggest.ts';
+import { type DecisionContext, findPathRule, isInWorkspace } from './context.ts';
+import { type Need, ruleSays } from './finding.ts';
+import type { ResolvedPath } from './paths.ts';
+import { processRead, protectedWrite, sensitiveRead } from './protected.ts';
+
+const DEVICES = ['/dev/null', '/dev/stdout', '/dev/stderr', '/dev/stdin', '/dev/zero', '/dev/fd/1', '/dev/fd/2'];
+
+/** What speaks against using the path: rules that deny or ask, and the breakers. */
+export function pathObjections(context: DecisionContext, use: PathUse): readonly TraceStep[] {
+  const { path } = use;
+  const steps: TraceStep[] = [];
+  const verb = use.use === 'read' ? 'Reading' : 'Writing';
+  if (use.use === 'write' && DEVICES.includes(path.real)) return steps;
+  for (const behavior of ['deny', 'ask'] as const) {
+    const rule = findPathRule(context, behavior, use);
+    if (rule === undefined) continue;
+    const says = behavior === 'deny' ? 'is denied by' : 'is to be asked, by';
+    steps.push({
+      stage: behavior,
+      verdict: behavior,
+      subject: shown(path),
+      rule,
+      text: `${verb} ${shown(path)} ${says} ${ruleSays(rule)}.`,
+    });
+  }
+  const guarded = use.use === 'read' ? processRead(path) : protectedWrite(path, context.policy);
+  if (guarded !== undefined && exactRule(context, use, 'trusted') === undefined) {
+    steps.push({
+      stage: 'breaker',
+      verdict: 'ask',
+      subject: shown(path),
+      text: `${verb} ${shown(path)} always asks: ${guarded}.`,
+    });
+  }
+  return steps;
+}
+
+/** What the path needs to be used without a question. */
+export function pathNeed(context: DecisionContext, use: PathUse): Need {
+  const { path } = use;
+  const kind = use.use === 'read' ? 'read' : 'edit';
+  const subject = shown(path);
+  const verb = use.use === 'read' ? 'Reading' : 'Writing';
+  if (DEVICES.includes(path.real))
+    return { kind, subject, text: `${subject} holds nothing.`, cover: { by: 'default' } };
+  const suggestion = path.problem === undefined ? { suggestion: suggestPath(use) } : {};
+  if (path.problem !== undefined) return { kind, subject, text: `${verb} ${subject} asks: ${path.problem}` };
+  const exact = exactRule(context, use, 'any');
+  if (use.use === 'write' && path.nlink > 1 && exact === undefined) {
+    return {
+      kind,
+      subject,
+      text: `${subject} is one of several names of the same file, so writing it asks.`,
+      ...suggestion,
+    };
+  }
+  const secret = use.use === 'read' ? sensitiveRead(path, context.policy) : undefined;
+  if (secret !== undefined && exact === undefined) {
+    return { kind, subject, text: `Reading ${subject} asks: ${secret}.`, ...suggestion };
+  }
+  const rule = exact ?? findPathRule(context, 'allow', use);
+  const cover = rule === undefined ? {} : { cover: { by: 'rule', rule } as const };
+  const inside = isInWorkspace(path, context);
+  if (use.use === 'read' && inside) {
+    return { kind, subject, text: `${subject} is inside the workspace.`, cover: { by: 'default' } };
+  }
+  const text =
+    rule !== undefined
+      ? `${verb} ${subject} is allowed by ${ruleSays(rule)}.`
+      : inside
+        ? `${verb} ${subject} changes the workspace.`
+        : `${subject} is outside the workspace.`;
+  return {
+    kind,
+    subject,
+    text,
+    ...cover,
+    ...(inside && kind === 'edit' ? { edits: 'workspace' as const } : {}),
+    ...suggestion,
+  };
+}
+
+function exactRule(context: DecisionContext, use: PathUse, sources: 'trusted' | 'any') {
+  return context.policy.rules.find(
+    (rule) =>
+      rule.behavior === 'allow' &&
+      rule.problem === undefined &&
+      (sources === 'any' || rule.source === 'user' || rule.source === 'managed') &&
+      isExactPathRule(rule, use, context.policy),
+  );
+}
+
+function shown(path: ResolvedPath): string {
+  return path.real === path.lexical ? path.lexical : `${path.lexical} (really ${path.real})`;
+}

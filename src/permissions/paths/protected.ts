@@ -1,0 +1,221 @@
+import { basename } from 'node:path';
+import type { Policy } from '../../contracts/permission.ts';
+import { segmentRegex } from './folder-scan.ts';
+import { folded, isInside, type ResolvedPath } from './paths.ts';
+
+const PROTECTED_FOLDERS = [
+  '.git',
+  '.vscode',
+  '.idea',
+  '.husky',
+  '.claude',
+  '.ouro',
+  '.agents',
+  '.cursor',
+  '.codex',
+  '.ssh',
+  '.aws',
+  '.gnupg',
+  '.kube',
+];
+const PROTECTED_FILES = [
+  '.gitmodules',
+  '.gitconfig',
+  '.gitattributes',
+  '.mcp.json',
+  '.envrc',
+  '.npmrc',
+  '.pnpmrc',
+  '.ripgreprc',
+  '.netrc',
+  '.pypirc',
+  '.bashrc',
+  '.bash_profile',
+  '.bash_login',
+  '.bash_logout',
+  '.bash_aliases',
+  '.profile',
+  '.zshrc',
+  '.zshenv',
+  '.zprofile',
+  '.zlogin',
+  '.zlogout',
+  '.kshrc',
+  '.inputrc',
+  '.vimrc',
+  '.exrc',
+  '.nvimrc',
+  '.tmux.conf',
+  '.screenrc',
+  '.xinitrc',
+  '.xprofile',
+  '.login',
+  '.cshrc',
+  '.tcshrc',
+  '.bunfig.toml',
+  'bunfig.toml',
+  '.yarnrc',
+  '.yarnrc.yml',
+  '.yarnrc.yaml',
+  '.pre-commit-config.yaml',
+];
+const HOME_FOLDERS = [
+  '.config',
+  '.ssh',
+  '.aws',
+  '.gnupg',
+  '.kube',
+  '.docker',
+  '.local/bin',
+  '.local/share/systemd',
+  'bin',
+  'Library/LaunchAgents',
+];
+const SYSTEM_FOLDERS = [
+  '/etc',
+  '/bin',
+  '/sbin',
+  '/usr',
+  '/lib',
+  '/lib64',
+  '/boot',
+  '/dev',
+  '/proc',
+  '/sys',
+  '/var/spool/cron',
+  '/var/spool/at',
+  '/opt',
+  '/root/.ssh',
+];
+const HARMLESS_DEVICES = ['/dev/null', '/dev/stdout', '/dev/stderr', '/dev/tty', '/dev/fd/1', '/dev/fd/2'];
+
+/** Why writing here asks in every mode, or `undefined`. Names are compared folded, in every spelling. */
+export function protectedWrite(path: ResolvedPath, policy: Policy): string | undefined {
+  if (HARMLESS_DEVICES.includes(path.real)) return undefined;
+  for (const place of new Set([path.lexical, path.real])) {
+    const reason = protectedPlace(folded(place), policy);
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+}
+
+function protectedPlace(place: string, policy: Policy): string | undefined {
+  const ours = policy.protectedPaths.find((guarded) => isInside(place, folded(guarded)));
+  if (ours !== undefined) return `${ours} holds settings of ouro itself`;
+  const parts = place.split('/').map(trimmedName);
+  const folder = parts.find((part) => PROTECTED_FOLDERS.includes(part) || /^git~\d+$/.test(part));
+  if (folder !== undefined) return `what is in ${folder} decides what other programs run`;
+  const name = parts.at(-1) ?? '';
+  if (PROTECTED_FILES.includes(name) || name.startsWith('.yarnrc')) return `${name} decides what other programs run`;
+  if (name === 'crontab') return 'a crontab decides what runs later';
+  const guards = (folder: string) =>
+    isInside(place, folder) && !policy.workspaceRoots.some((root) => isInside(folded(root), folder));
+  const atHome = HOME_FOLDERS.find((part) => guards(folded(`${policy.home}/${part}`)));
+  if (atHome !== undefined) return `~/${atHome} decides what other programs run`;
+  const system = SYSTEM_FOLDERS.find(guards);
+  return system === undefined ? undefined : `${system} belongs to the system`;
+}
+
+/** Of a process, what holds its variables and all it has in memory: keys among them. */
+const PROCESS_SECRETS = ['environ', 'mem'];
+const PROCESS_FOLDER = /^\/(?:proc(?:\/[^/]+(?:\/task(?:\/[^/]+)?)?)?)?$/;
+
+/** Why reading this asks in every mode, or `undefined`: below /proc, in every spelling that could stand for it. */
+export function processRead(path: ResolvedPath): string | undefined {
+  const held = [path.lexical, path.real].some((place) => {
+    const name = place.startsWith('/proc/') ? basename(place) : '';
+    return /[$`]/.test(name) || PROCESS_SECRETS.some((secret) => segmentRegex(name).test(secret));
+  });
+  return held ? PROCESS_HOLDS : undefined;
+}
+
+/** The files of that kind a search through the folder comes by. */
+export function processSecretsIn(folder: string): readonly string[] {
+  return PROCESS_FOLDER.test(folder)
+    ? PROCESS_SECRETS.map((name) => `${folder === '/' ? '/proc' : folder}/${name}`)
+    : [];
+}
+
+export const PROCESS_HOLDS = 'it holds the keys and variables of a process';
+
+const SAMPLE = /\.(example|sample|template|dist|defaults?)$/;
+const SECRET_NAMES = [
+  '.netrc',
+  '_netrc',
+  '.npmrc',
+  '.pypirc',
+  '.git-credentials',
+  '.pgpass',
+  '.my.cnf',
+  '.htpasswd',
+  '.dockercfg',
+  '.vault-token',
+  'credentials.json',
+];
+const SECRET_HOME = [
+  '.ssh',
+  '.aws',
+  '.azure',
+  '.kube',
+  '.gnupg',
+  '.docker/config.json',
+  '.config/gcloud',
+  '.config/gh',
+  '.config/hub',
+  '.terraform.d',
+  '.oci',
+];
+
+/** Why reading this asks even inside the workspace, or `undefined`. */
+export function sensitiveRead(path: ResolvedPath, policy: Policy): string | undefined {
+  for (const place of new Set([path.lexical, path.real])) {
+    const reason = sensitivePlace(folded(place), policy);
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+}
+
+function sensitivePlace(place: string, policy: Policy): string | undefined {
+  const ours = policy.sensitivePaths.find((guarded) => isInside(place, folded(guarded)));
+  if (ours !== undefined) return `${ours} holds a key`;
+  const parts = place.split('/').map(trimmedName);
+  const name = parts.at(-1) ?? '';
+  if (/^\.env(\.|$)/.test(name) && !SAMPLE.test(name)) return `${name} often holds secrets`;
+  if (/\.(pem|key|p12|pfx|jks|keystore|kdbx|asc)$/.test(name)) return `${name} may hold a private key`;
+  if (/^id_[a-z0-9_-]+$/.test(name)) return `${name} may hold a private key`;
+  if (SECRET_NAMES.includes(name)) return `${name} may hold credentials`;
+  if (/^\/proc\/.*\/(environ|mem|maps)$/.test(place)) return PROCESS_HOLDS;
+  if (parts.some((part) => part === '.ssh' || part === '.aws' || part === '.gnupg'))
+    return 'its folder holds credentials';
+  const atHome = SECRET_HOME.find((part) => isInside(place, folded(`${policy.home}/${part}`)));
+  return atHome === undefined ? undefined : `~/${atHome} holds credentials`;
+}
+
+const NOT_SAMPLES = [
+  '.env',
+  '.env.[!dest]*',
+  '.env.d[!ei]*',
+  '.env.e[!x]*',
+  '.env.s[!a]*',
+  '.env.t[!e]*',
+  '.env.te[!m]*',
+];
+const KEY_FILES = ['pem', 'key', 'p12', 'pfx', 'jks', 'keystore', 'kdbx', 'asc'].map((ending) => `*.${ending}`);
+const KEY_NAMES = ['rsa', 'dsa', 'ecdsa', 'ed25519', 'xmss'].flatMap((kind) => [`id_${kind}`, `id_${kind}_*`]);
+
+/** Names that searches leave out, in the manner of .gitignore: what `sensitiveRead` asks about. */
+export const SECRET_GLOBS: readonly string[] = [
+  ...NOT_SAMPLES,
+  ...KEY_FILES,
+  ...KEY_NAMES,
+  ...SECRET_NAMES,
+  '.ssh',
+  '.aws',
+  '.gnupg',
+  ...PROCESS_SECRETS.flatMap((name) => [`/proc/*/${name}`, `/proc/*/task/*/${name}`]),
+];
+
+/** Some disks drop trailing dots and spaces, and alternate streams follow a colon. */
+function trimmedName(part: string): string {
+  return part.replace(/:.*$/, '').replace(/[. ]+$/, (tail) => (part === tail ? tail : ''));
+}

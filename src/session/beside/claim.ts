@@ -1,0 +1,28 @@
+import { type LockHolder, type LockTry, lockHolder, takeLock } from '../../lib/files/file-lock.ts';
+
+/** Two writers would tear a session apart: whoever comes second works on a copy of it. */
+export type Claim = { readonly release: () => Promise<void> };
+
+export type ClaimTry = { readonly ok: true; readonly claim: Claim } | { readonly ok: false; readonly notice: string };
+
+/** Takes a stored session for this process. Where no lock can be written at all, reading on is better than refusing. */
+export async function claimSession(transcriptPath: string): Promise<ClaimTry> {
+  const tried = await takeLock(lockPath(transcriptPath)).catch(
+    (): LockTry => ({ ok: true, release: () => Promise.resolve() }),
+  );
+  if (tried.ok) return { ok: true, claim: { release: tried.release } };
+  return { ok: false, notice: inUse(tried.holder) };
+}
+
+/** The process that works on a session right now. */
+export function claimedBy(transcriptPath: string): Promise<LockHolder | undefined> {
+  return lockHolder(lockPath(transcriptPath));
+}
+
+export function lockPath(transcriptPath: string): string {
+  return transcriptPath.replace(/\.jsonl$/, '.lock');
+}
+
+function inUse({ pid }: LockHolder): string {
+  return `This session is open in another ouro (process ${pid}). You go on in a copy of it; the other one keeps the original.`;
+}

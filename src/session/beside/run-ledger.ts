@@ -1,0 +1,92 @@
+import { appendFileSync, mkdirSync, unlinkSync, writeFileSync } from 'node:fs';
+import { readdir, readFile, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isAlive } from '../../lib/files/file-lock.ts';
+import { endRun, type Leftover, reapLeftovers, startTimeOf } from '../../lib/processes/process-tree.ts';
+
+/** What one run of ouro starts, kept where the next start finds it when this one had no time to clean up. */
+export type RunLedger = {
+  /** The mark that every child of this run carries in its environment. */
+  readonly mark: string;
+  started(child: Leftover): void;
+  ended(pgid: number): void;
+  /** Everything has ended: there is nothing to be found. */
+  close(): void;
+};
+
+type Owner = { readonly run: string; readonly pid: number; readonly startTime: string };
+
+/** TERM first; what has not gone after this long is killed, so that nobody's first prompt waits. */
+const PATIENCE_MS = 500;
+
+const folderOf = (ouroHome: string) => join(ouroHome, 'running');
+
+/** Written before anything is started, and at once: a process that dies has no second chance. */
+export function openRunLedger(ouroHome: string, mark: string): RunLedger {
+  const owner: Owner = { run: mark, pid: process.pid, startTime: startTimeOf(process.pid) ?? '' };
+  const path = join(folderOf(ouroHome), `${mark}.jsonl`);
+  attempt(() => {
+    mkdirSync(folderOf(ouroHome), { recursive: true, mode: 0o700 });
+    writeFileSync(path, line(owner), { mode: 0o600, flag: 'wx' });
+  });
+  return {
+    mark,
+    started: ({ pgid, startTime, marker }) => attempt(() => appendFileSync(path, line({ pgid, startTime, marker }))),
+    ended: (pgid) => attempt(() => appendFileSync(path, line({ ended: pgid }))),
+    close: () => attempt(() => unlinkSync(path)),
+  };
+}
+
+/** Where nothing can be written there is no ledger; that the store fails is told by the session itself. */
+function attempt(write: () => void): void {
+  try {
+    write();
+  } catch {
+    // See above.
+  }
+}
+
+const line = (value: object) => `${JSON.stringify(value)}\n`;
+
+/** Ends what runs left that were killed, and forgets them. Answers how many runs had left a ledger. */
+export async function reapDeadRuns(ouroHome: string): Promise<number> {
+  const names = await readdir(folderOf(ouroHome)).catch(() => []);
+  const dead = await Promise.all(
+    names.filter((name) => name.endsWith('.jsonl')).map((name) => reapRun(join(folderOf(ouroHome), name))),
+  );
+  return dead.filter((was) => was === 'dead').length;
+}
+
+async function reapRun(path: string): Promise<'alive' | 'dead'> {
+  const entries = (await readFile(path, 'utf8').catch(() => '')).split('\n').flatMap(parsed);
+  const [owner, ...rest] = entries;
+  if (isOwner(owner)) {
+    if (isAlive(owner)) return 'alive';
+    const since = performance.now();
+    await endRun(owner.run, () => performance.now() - since > PATIENCE_MS);
+    const ended = new Set(rest.map((entry) => entry.ended));
+    await reapLeftovers(rest.filter(isLeftover).filter(({ pgid }) => !ended.has(pgid)));
+  }
+  await unlink(path).catch(() => undefined);
+  return 'dead';
+}
+
+type Entry = { readonly [name: string]: unknown };
+
+/** The last line may be torn. */
+function parsed(text: string): readonly Entry[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? [{ ...value }] : [];
+  } catch {
+    return [];
+  }
+}
+
+function isOwner(entry: Entry | undefined): entry is Owner & Entry {
+  return typeof entry?.run === 'string' && typeof entry.pid === 'number' && typeof entry.startTime === 'string';
+}
+
+function isLeftover(entry: Entry): entry is Leftover & Entry {
+  return typeof entry.pgid === 'number' && typeof entry.startTime === 'string' && typeof entry.marker === 'string';
+}

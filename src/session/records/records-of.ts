@@ -1,0 +1,102 @@
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { AssistantBlock, Message, ToolResultBlock } from '../../contracts/message.ts';
+import type { RecordBody } from '../../contracts/session.ts';
+import { asJson } from '../../lib/as-json.ts';
+
+/** Turns events into records. Remembers only the blocks of the reply that is being written. */
+export function createRecorder(): (event: AgentEvent) => readonly RecordBody[] {
+  let messageId = '';
+  let blocks: AssistantBlock[] = [];
+  const told = new Map<string, ToolResultBlock>();
+
+  return (event) => {
+    switch (event.type) {
+      case 'message_start':
+        messageId = event.messageId;
+        blocks = [];
+        return [];
+      case 'block_end':
+        if (event.messageId !== messageId) {
+          messageId = event.messageId;
+          blocks = [];
+        }
+        blocks.push(event.block);
+        return [{ type: 'assistant', messageId, model: event.model, index: blocks.length - 1, block: event.block }];
+      case 'message_end':
+        return messageRecords(event.message, blocks, told);
+      case 'tool_end': {
+        if (event.status === 'discarded') return [];
+        const { type: _, ...rest } = event;
+        told.set(event.callId, event.result);
+        return [{ type: 'result', ...rest }];
+      }
+      case 'tombstone':
+        return [{ type: 'tombstone', messageId: event.messageId, why: event.why }];
+      case 'compacted':
+        return [
+          {
+            type: 'compact-boundary',
+            boundary: event.boundary,
+            messages: event.messages,
+            postTokens: event.postTokens,
+          },
+        ];
+      case 'queue':
+        return [{ type: 'queue', item: event.item, state: event.state }];
+      case 'permission_decision':
+        return [
+          { type: 'permission', callId: event.callId, tool: event.tool, verdict: event.verdict, trace: event.trace },
+        ];
+      case 'turn_end':
+      case 'transition':
+      case 'retry':
+      case 'recovery_start':
+      case 'recovery_end':
+      case 'notice':
+      case 'mode':
+      case 'agent_end':
+      case 'permission_answer': {
+        const { type, ...data } = event;
+        return [{ type: 'system', subtype: type, data: asJson(data) }];
+      }
+      case 'tool_start': {
+        // The input stands in the reply already; here only that the call began.
+        const { callId, tool, messageId: reply } = event;
+        return [{ type: 'system', subtype: 'tool_start', data: { callId, tool, messageId: reply } }];
+      }
+      default:
+        return [];
+    }
+  };
+}
+
+function messageRecords(
+  message: Message,
+  blocks: readonly AssistantBlock[],
+  told: Map<string, ToolResultBlock>,
+): readonly RecordBody[] {
+  if (message.role === 'boundary') return [];
+  if (message.role === 'assistant') {
+    const { id, model, stopReason, usage } = message;
+    const kept = message.blocks.map((block) => blocks.indexOf(block)).filter((at) => at !== -1);
+    return [{ type: 'reply', messageId: id, model, kept, ...(stopReason && { stopReason }), ...(usage && { usage }) }];
+  }
+  const results = message.blocks.filter((block) => block.type === 'tool_result');
+  if (results.length === 0) return [{ type: 'user', message }];
+  const others = message.blocks.filter((block) => block.type !== 'tool_result');
+  const untold = results.filter((result) => !isTold(result, told.get(result.tool_use_id)));
+  told.clear();
+  return [
+    ...untold.map(resultRecord),
+    { type: 'user', message: { ...message, blocks: others }, results: results.map((result) => result.tool_use_id) },
+  ];
+}
+
+/** What goes to the model must be on disk word for word, also when it is not what the call itself came to. */
+function isTold(result: ToolResultBlock, told: ToolResultBlock | undefined): boolean {
+  return told === result || (told !== undefined && JSON.stringify(told) === JSON.stringify(result));
+}
+
+function resultRecord(result: ToolResultBlock): RecordBody {
+  return { type: 'result', callId: result.tool_use_id, tool: '', result, status: 'interrupted', durationMs: 0 };
+}

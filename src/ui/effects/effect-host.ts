@@ -1,0 +1,42 @@
+import type { Conversation } from '../../contracts/face/conversation.ts';
+import type { Message } from '../../contracts/message.ts';
+import type { ScreenOutput } from '../terminal/screen-output.ts';
+import type { AskTmux } from '../terminal/tmux.ts';
+import type { ViewState } from '../view/view-state.ts';
+import type { InOrder } from './in-order.ts';
+import type { OwnThemes } from './own-themes.ts';
+import type { SessionList } from './session-list.ts';
+
+/** Why a screen ended: its person left, or goes on in another session. */
+export type ScreenEnd =
+  | {
+      readonly type: 'leave';
+      /** What was written and not sent, counted. */
+      readonly kept?: string;
+    }
+  | {
+      readonly type: 'resume';
+      readonly sessionId: string;
+      readonly fork: 'fork' | 'same';
+    };
+
+/** What effects may do to the screen. */
+export type EffectHost = {
+  readonly conversation: Conversation;
+  /** What stands between this and the terminal; absent where nothing does. */
+  readonly tmux?: AskTmux | undefined;
+  readonly output: ScreenOutput;
+  readonly sessions: SessionList;
+  readonly themes: OwnThemes;
+  readonly now: () => ViewState;
+  /** Everything that was said, the running turn included. */
+  readonly messages: () => readonly Message[];
+  readonly change: (update: (view: ViewState) => ViewState) => void;
+  readonly inOrder: InOrder;
+  readonly leave: (end: ScreenEnd) => void;
+  readonly suspend: () => void;
+  readonly editExternally: () => void;
+  /** A file in the person's editor; `undefined` when that failed, which has been told. */
+  readonly editFile: (text: string, name: string) => Promise<string | undefined>;
+  readonly repaint: () => void;
+};

@@ -1,0 +1,52 @@
+import type { CommandView } from '../../contracts/face/command.ts';
+import { STARTING_VIM } from '../composer/vim.ts';
+import { resumedItems } from '../history/resumed-items.ts';
+import { printing } from '../view/view-state.ts';
+import { copyAnswer } from './copy-text.ts';
+import type { EffectHost } from './effect-host.ts';
+import { openTranscript } from './pages.ts';
+import { openPicker } from './pickers.ts';
+
+const REDRAWN_TURNS = 3;
+
+/** Vim mode on or off, now and at the next start. */
+async function toggleVim({ now, change, conversation }: EffectHost): Promise<void> {
+  const isOn = now().vim === undefined;
+  const text = isOn ? 'Vim mode is on: esc for commands, i to write.' : 'Vim mode is off.';
+  change((view) =>
+    printing({ ...view, vim: isOn ? STARTING_VIM : undefined }, { kind: 'notice', level: 'info', text }),
+  );
+  await conversation.keepSetting?.('editorMode', isOn ? 'vim' : 'normal');
+}
+
+/** Opens one of the screen's own views for a command. */
+export async function openView(view: CommandView, argument: string, host: EffectHost): Promise<void> {
+  switch (view) {
+    case 'help':
+      return host.change((state) => ({ ...state, overlay: { kind: 'help', filter: '', typing: 'no' } }));
+    case 'model':
+    case 'theme':
+    case 'rewind':
+      return openPicker(view, host);
+    case 'resume':
+      return host.sessions.open('folder');
+    case 'transcript':
+      return openTranscript(host);
+    case 'copy':
+      return copyAnswer(argument, host);
+    case 'redraw': {
+      const mark = { kind: 'notice', level: 'info', text: 'The last turns again:' } as const;
+      return host.change((state) => printing(state, mark, ...resumedItems(host.messages(), REDRAWN_TURNS)));
+    }
+    case 'tasks':
+      return host.change((state) => ({ ...state, todosShown: state.todosShown === 'row' ? 'column' : 'row' }));
+    case 'vim':
+      return toggleVim(host);
+    case 'exit':
+      return host.leave({ type: 'leave' });
+    default:
+      return host.change((state) =>
+        printing(state, { kind: 'notice', level: 'info', text: `There is no view of ${view} here.` }),
+      );
+  }
+}

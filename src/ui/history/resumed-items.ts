@@ -1,0 +1,65 @@
+import type { Message, ToolResultBlock } from '../../contracts/message.ts';
+import { formatCount } from '../../lib/text/format.ts';
+import type { HistoryItem } from '../view/history-item.ts';
+import type { ToolEntry } from '../view/tool-entry.ts';
+import { typedWords } from '../view/typed-words.ts';
+import { callTitle } from './call-title.ts';
+
+const TURNS_SHOWN = 2;
+
+/** The end of a conversation that is taken up again: the last turns, and how many are before them. */
+export function resumedItems(messages: readonly Message[], turns = TURNS_SHOWN): readonly HistoryItem[] {
+  const starts = messages.flatMap((message, at) => (isTyped(message) ? [at] : []));
+  const from = starts.at(-turns) ?? 0;
+  const earlier = starts.filter((at) => at < from).length;
+  const shown = messages.slice(from);
+  const results = new Map(
+    shown.flatMap((message) =>
+      message.role === 'user'
+        ? message.blocks.flatMap((block) => (block.type === 'tool_result' ? [[block.tool_use_id, block] as const] : []))
+        : [],
+    ),
+  );
+  const more: readonly HistoryItem[] =
+    earlier === 0
+      ? []
+      : [{ kind: 'notice', level: 'info', text: `… ${formatCount(earlier, 'earlier turn')} (ctrl+o)` }];
+  return [...more, ...shown.flatMap((message) => itemsOf(message, results))];
+}
+
+function itemsOf(message: Message, results: ReadonlyMap<string, ToolResultBlock>): readonly HistoryItem[] {
+  if (message.role === 'boundary') return [];
+  if (message.role === 'user') {
+    if (!isTyped(message)) return [];
+    return [{ kind: 'prompt', text: typedWords(message.blocks) }];
+  }
+  return message.blocks.flatMap((block): readonly HistoryItem[] => {
+    if (block.type === 'text') return [{ kind: 'shown', markdown: block.text }];
+    if (block.type !== 'tool_use') return [];
+    return [{ kind: 'tools', entries: [entryOf(block.id, block.name, block.input, results.get(block.id))] }];
+  });
+}
+
+/** A call of another day: what it was about, and whether it went well. */
+function entryOf(
+  callId: string,
+  tool: string,
+  input: ToolEntry['input'],
+  result: ToolResultBlock | undefined,
+): ToolEntry {
+  const status = result === undefined ? 'interrupted' : result.is_error === true ? 'failed' : 'done';
+  const text = typeof result?.content === 'string' ? result.content : '';
+  return {
+    callId,
+    tool,
+    title: callTitle(input),
+    by: 'model',
+    input,
+    startedAtMs: 0,
+    state: { status: 'ended', ending: { status, text: text.split('\n', 1)[0] ?? '', durationMs: 0 } },
+  };
+}
+
+function isTyped(message: Message): boolean {
+  return message.role === 'user' && ['prompt', 'steer', 'follow_up'].includes(message.origin);
+}

@@ -1,0 +1,77 @@
+import { expandTabs, textWidth } from '../../lib/text/text-width.ts';
+import { type TextRange, wrapHard, wrapRanges } from '../../lib/text/text-wrap.ts';
+import type { Paint } from '../theme/theme-paint.ts';
+import type { LogicalLine, Span } from './line.ts';
+import { sliceSpans } from './spans.ts';
+
+/** Where lines are drawn. */
+export type LineTarget = {
+  readonly width: number;
+  readonly paint: Paint;
+  /** `history` leaves lines unbroken for the terminal to wrap, `live` breaks every row so that rows can be counted. */
+  readonly zone: 'history' | 'live';
+  readonly links: 'clickable' | 'printed';
+  /** Prose as one unbroken line too, for those who copy more than they read. */
+  readonly prose?: 'words' | 'terminal';
+};
+
+const WIDEST_PROSE = 100;
+const TAB_WIDTH = 4;
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+
+/** Lines as strings to be written. No string holds a line break. */
+export function renderLines(lines: readonly LogicalLine[], target: LineTarget): string[] {
+  return lines.flatMap((line) => renderLine(line, target));
+}
+
+function renderLine(line: LogicalLine, target: LineTarget): string[] {
+  const spans = line.spans.map((span) => clean(span, target));
+  const text = spans.map((span) => span.text).join('');
+  const prefix = line.prefix ?? [];
+  const label = line.label ? [line.label] : [];
+  if (text === '' && label.length === 0) return [paintSpans(prefix, target).trimEnd()];
+  const room = Math.max(1, target.width - line.indent - widthOf(prefix));
+  return rangesOf(text, line, room, target).map(({ from, to }, row) => {
+    const before = row === 0 ? label : [];
+    const indent = ' '.repeat(Math.max(0, line.indent - widthOf(before)));
+    return paintSpans([...prefix, { text: indent }, ...before, ...sliceSpans(spans, from, to)], target);
+  });
+}
+
+function rangesOf(text: string, line: LogicalLine, room: number, target: LineTarget): TextRange[] {
+  const isProse = line.wrap === 'words' && target.prose !== 'terminal';
+  if (target.zone === 'history') {
+    if (!isProse) return [{ from: 0, to: text.length }];
+    return wrapRanges(text, Math.min(room, WIDEST_PROSE), { spaces: 'trim', longWords: 'keep' });
+  }
+  if (isProse) return wrapRanges(text, Math.min(room, WIDEST_PROSE), { spaces: 'trim', longWords: 'break' });
+  let from = 0;
+  return wrapHard(text, room).map((row) => {
+    const range = { from, to: from + row.length };
+    from = range.to;
+    return range;
+  });
+}
+
+function clean(span: Span, target: LineTarget): Span {
+  const oneLine = span.text.replaceAll('\n', ' ').replace(CONTROLS, '');
+  return { ...span, text: target.zone === 'live' ? expandTabs(oneLine, TAB_WIDTH) : oneLine };
+}
+
+function paintSpans(spans: readonly Span[], { paint, links }: LineTarget): string {
+  return spans
+    .map(({ text, style, href }) => {
+      const painted = paint(text, style);
+      return href === undefined || links === 'printed' || text === '' ? painted : linked(painted, href);
+    })
+    .join('');
+}
+
+function linked(text: string, href: string): string {
+  const address = href.replace(/[^\x21-\x7e]/gu, encodeURI);
+  return `\u001b]8;;${address}\u001b\\${text}\u001b]8;;\u001b\\`;
+}
+
+function widthOf(spans: readonly Span[]): number {
+  return spans.reduce((width, { text }) => width + textWidth(text), 0);
+}

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { makeSideAsks } from '../../../src/app/loop/side-asks.ts';
+import { choosePort } from '../../../src/model/choose-port.ts';
+import { pausesTurn } from '../../support/api/faults.ts';
+import { type ApiTurn, reply, says, status } from '../../support/api/reply.ts';
+import { startApiServer } from '../../support/api/server.ts';
+import { citedText, webSearch } from '../../support/api/server-blocks.ts';
+
+const SIGNAL = new AbortController().signal;
+const PAGES = [{ url: 'https://example.com/a', title: 'A' }];
+
+/** What is asked on the side of an API that answers with these turns. */
+async function sideAsks(turns: readonly ApiTurn[], small?: 'no small model') {
+  const server = await startApiServer({ turns, side: () => undefined });
+  const choice = choosePort({ model: 'sonnet', apiKey: 'k', baseUrl: server.url, retry: { maxRetries: 0 } });
+  if (!choice.ok) throw new Error(choice.problem);
+  const used: string[] = [];
+  const asks = makeSideAsks({
+    choice: small === undefined ? choice : { ...choice, smallModel: undefined },
+    model: () => 'claude-sonnet-5-5',
+    onUsage: (model) => used.push(model),
+  });
+  return { ...asks, used, requests: server.requests, [Symbol.asyncDispose]: server.close };
+}
+
+test('a page is answered about by the small model, and what that used is counted', async () => {
+  await using asks = await sideAsks([says('It is blue.')]);
+  expect(await asks.aboutPage('Which colour?', '<page>blue</page>', SIGNAL)).toBe('It is blue.');
+  expect(asks.used).toEqual(['claude-haiku-5-5']);
+  expect(asks.requests()[0]?.raw).toContain('Which colour?\\n\\n<page>blue</page>');
+});
+
+test('the page itself comes back where there is no small model, or none that answers', async () => {
+  await using failing = await sideAsks([status(400)]);
+  expect(await failing.aboutPage('Which?', '<page>blue</page>', SIGNAL)).toBe('<page>blue</page>');
+  await using without = await sideAsks([], 'no small model');
+  expect(await without.aboutPage('Which?', '<page>blue</page>', SIGNAL)).toBe('<page>blue</page>');
+  expect(without.requests()).toEqual([]);
+});
+
+test('calls are summed up from three on, and nowhere without a small model', async () => {
+  await using asks = await sideAsks([says('Looked around')]);
+  const call = { tool: 'Read', title: 'Read a.txt' };
+  expect(await asks.summarizeCalls?.([call, call], SIGNAL)).toBeUndefined();
+  expect(await asks.summarizeCalls?.([call, call, call], SIGNAL)).toBe('Looked around');
+  await using without = await sideAsks([], 'no small model');
+  expect(without.summarizeCalls).toBeUndefined();
+});
+
+test('a search that pauses is taken up again, and brings every page once', async () => {
+  await using asks = await sideAsks([
+    pausesTurn(...webSearch('ouro', PAGES)),
+    reply([...webSearch('ouro 2', PAGES, 'srvtoolu_2'), citedText('It is new.', PAGES)]),
+  ]);
+  expect(await asks.searchWeb('ouro', {}, SIGNAL)).toMatchObject({
+    text: 'It is new.',
+    pages: [{ title: 'A', url: PAGES[0]?.url }],
+  });
+  expect(asks.requests()).toHaveLength(2);
+  expect(asks.requests().flatMap(({ violation }) => violation ?? [])).toEqual([]);
+});
+
+test('a search that is refused says why', async () => {
+  await using asks = await sideAsks([status(400, 'web search is not enabled for this key')]);
+  await expect(asks.searchWeb('ouro', {}, SIGNAL)).rejects.toThrow('web search is not enabled');
+});

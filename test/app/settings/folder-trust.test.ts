@@ -1,0 +1,176 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readEnvironment } from '../../../src/app/environment.ts';
+import { folderTrust, trustQuestion } from '../../../src/app/settings/folder-trust.ts';
+import { readSettings } from '../../../src/app/settings/read-settings.ts';
+import { trustFolder, trustList, trustRevoke, trustShow } from '../../../src/app/settings/trust-commands.ts';
+import { loadExtensions } from '../../../src/extensions/load-extensions.ts';
+import { bareEnvironment } from '../../support/environment.ts';
+import { createTempProject, type TempProject } from '../../support/temp-project.ts';
+
+const SETTINGS = '.claude/settings.json';
+const settings = (value: object) => JSON.stringify(value, null, 1);
+const surroundings = (project: TempProject) => readEnvironment(bareEnvironment(project));
+
+/** What counts of the project's settings in a new run. */
+async function counts(project: TempProject, dir = project.dir) {
+  const environment = surroundings(project);
+  const trust = await folderTrust(dir, environment, undefined);
+  const { merged, problems } = await readSettings({ cwd: dir }, environment, trust.trusted, trust.approves);
+  return { merged, problems: problems.map(({ text }) => text), trust };
+}
+
+test('before trust a folder may only forbid; afterwards everything it said counts', async () => {
+  await using project = await createTempProject({
+    [SETTINGS]: settings({ permissions: { allow: ['Bash'], deny: ['Read(x)'] }, env: { A: '1' } }),
+  });
+  expect((await counts(project)).merged).toEqual({ permissions: { deny: ['Read(x)'] } });
+  await trustFolder(project.dir, 'folder', surroundings(project));
+  expect((await counts(project)).merged).toEqual({
+    permissions: { allow: ['Bash'], deny: ['Read(x)'] },
+    env: { A: '1' },
+  });
+});
+
+test('what changed after it was approved does not count until it is approved again', async () => {
+  await using project = await createTempProject({ [SETTINGS]: settings({ hooks: {}, theme: 'dark' }) });
+  const environment = surroundings(project);
+  await trustFolder(project.dir, 'folder', environment);
+  await project.write(SETTINGS, settings({ theme: 'light', permissions: { deny: ['Bash(rm:*)'] } }));
+  expect((await counts(project)).problems).toEqual([]);
+  await project.write(SETTINGS, settings({ theme: 'light', permissions: { allow: ['Bash'], deny: ['Bash(rm:*)'] } }));
+  const changed = await counts(project);
+  expect(changed.merged).toEqual({ theme: 'light', permissions: { deny: ['Bash(rm:*)'] } });
+  expect(changed.problems.join()).toContain('permissions.allow do not count');
+  expect(await trustQuestion(project.dir, environment)).toMatchObject({
+    question: { state: 'changed', effects: [{ kind: 'rule', text: 'allows Bash', line: 5 }] },
+  });
+  await trustFolder(project.dir, 'folder', environment);
+  expect((await counts(project)).problems).toEqual([]);
+});
+
+test('the order of keys and spaces make no change, a different command does', async () => {
+  await using project = await createTempProject({
+    [SETTINGS]: '{"env":{"A":"1","B":"2"},"statusLine":{"command":"x"}}',
+  });
+  await trustFolder(project.dir, 'folder', surroundings(project));
+  await project.write(SETTINGS, '{ "statusLine": { "command": "x" }, "env": { "B": "2", "A": "1" } }');
+  expect((await counts(project)).problems).toEqual([]);
+  await project.write(SETTINGS, '{ "statusLine": { "command": "y" }, "env": { "B": "2", "A": "1" } }');
+  expect((await counts(project)).problems.join()).toContain('env, statusLine do not count');
+});
+
+test('our own answer in an approved file stays approved, in a changed one it approves nothing', async () => {
+  await using project = await createTempProject();
+  await trustFolder(project.dir, 'folder', surroundings(project));
+  const { trust } = await counts(project);
+  const local = '.claude/settings.local.json';
+  await project.write(local, settings({ permissions: { allow: ['Bash(make)'] } }));
+  await trust.renew();
+  expect((await counts(project)).problems).toEqual([]);
+  await project.write(local, settings({ permissions: { allow: ['Bash'] } }));
+  const later = await counts(project);
+  await later.trust.renew();
+  expect((await counts(project)).problems.join()).toContain('permissions.allow');
+});
+
+test('a folder below a trusted one is met once; from then on its changes are asked', async () => {
+  await using project = await createTempProject({
+    [`sub/${SETTINGS}`]: settings({ permissions: { allow: ['Bash'] } }),
+  });
+  const sub = join(project.dir, 'sub');
+  expect((await counts(project, sub)).trust.trusted).toBe(false);
+  await trustFolder(project.dir, 'folder', surroundings(project));
+  expect((await counts(project, sub)).trust.trusted).toBe(false);
+  await trustFolder(project.dir, 'below', surroundings(project));
+  expect((await counts(project, sub)).merged).toEqual({ permissions: { allow: ['Bash'] } });
+  await expect.poll(() => trustQuestion(sub, surroundings(project))).toBeUndefined();
+  await expect.poll(() => readFile(join(project.ouroHome, 'trust.json'), 'utf8')).toContain(`"${sub}"`);
+  await project.write(`sub/${SETTINGS}`, settings({ permissions: { allow: ['Bash', 'WebFetch'] } }));
+  expect((await counts(project, sub)).problems.join()).toContain('permissions.allow');
+});
+
+test('nothing a repository says takes part: a commondir that points to a trusted one changes nothing', async () => {
+  await using project = await createTempProject({ 'evil/.git/commondir': '../../.git\n' });
+  await trustFolder(project.dir, 'folder', surroundings(project));
+  expect((await counts(project, join(project.dir, 'evil'))).trust.trusted).toBe(false);
+});
+
+test('home, its parents and the root are too much to trust', async () => {
+  await using project = await createTempProject();
+  const environment = surroundings(project);
+  for (const dir of ['/', project.home, dirname(project.home)]) {
+    expect(await trustFolder(dir, 'below', environment)).toMatchObject({ ok: false });
+  }
+  expect(await trustList(environment)).toEqual(['No folder is trusted.']);
+});
+
+test('everything a folder would bring about is shown before it is trusted', async () => {
+  await using project = await createTempProject({
+    [SETTINGS]: settings({
+      hooks: { Stop: [{ hooks: [{ type: 'command', command: 'evil \u001b[31m' }] }] },
+      mcpServers: { db: { command: 'npx', args: ['db'] } },
+      permissions: { allow: ['Bash(make:*)'], additionalDirectories: ['..'], defaultMode: 'acceptEdits' },
+      env: { PATH: '.' },
+      statusLine: { command: './line' },
+    }),
+    '.mcp.json': '{"mcpServers":{"web":{"url":"https://example.com/mcp"}}}',
+    'CLAUDE.md': 'Be kind.',
+    '.claude/commands/go.md': 'go',
+  });
+  const environment = surroundings(project);
+  const shown = (await trustShow(project.dir, environment)).map((line) => line.replaceAll(project.dir, '.').trim());
+  expect(shown).toEqual([
+    '. is not trusted. It would bring about:',
+    'hook         at Stop runs evil \u001b[31m  (./.claude/settings.json:6)',
+    'server       db: npx db  (./.claude/settings.json:15)',
+    'command      status line runs ./line  (./.claude/settings.json:34)',
+    'variable     PATH=.  (./.claude/settings.json:32)',
+    'rule         allows Bash(make:*)  (./.claude/settings.json:24)',
+    'folder       adds .. to the workspace  (./.claude/settings.json:27)',
+    'mode         begins in mode acceptEdits  (./.claude/settings.json:29)',
+    'server       web: https://example.com/mcp (asks once more before it starts)  (./.mcp.json)',
+    'instructions CLAUDE.md (8 B) is read to the model  (./CLAUDE.md)',
+    'instructions commands: go.md  (./.claude/commands)',
+  ]);
+  expect(await trustList(environment)).toEqual(['No folder is trusted.']);
+});
+
+test('trust is kept 0600, taken back by name, and a damaged file trusts nothing', async () => {
+  await using project = await createTempProject();
+  const environment = surroundings(project);
+  const file = join(project.ouroHome, 'trust.json');
+  await trustFolder(project.dir, 'folder', environment);
+  expect([(await stat(file)).mode & 0o777, (await stat(project.ouroHome)).mode & 0o777]).toEqual([0o600, 0o700]);
+  expect(await trustRevoke(project.dir, environment)).toMatchObject({ ok: true });
+  expect(await trustRevoke(project.dir, environment)).toMatchObject({ ok: false });
+  await trustFolder(project.dir, 'folder', environment);
+  await writeFile(file, '{"v":1,');
+  expect((await counts(project)).trust.trusted).toBe(false);
+});
+
+test('what a command of the project may run unasked is approved like everything else', async () => {
+  const head = (rule: string) => `---\nallowed-tools: ${rule}\n---\n!\`make\``;
+  await using project = await createTempProject({ '.claude/commands/go.md': head('Bash(make:*)') });
+  const environment = surroundings(project);
+  const allowed = async () => {
+    const trust = await folderTrust(project.dir, environment, undefined);
+    const { ouroHome } = environment;
+    const extensions = await loadExtensions({
+      cwd: project.dir,
+      ouroHome,
+      trusted: trust.trusted,
+      agentsFlag: undefined,
+    });
+    const { commands, problems } = trust.lent(extensions);
+    return [commands.flatMap(({ allowedTools }) => allowedTools), problems.length];
+  };
+  expect((await trustShow(project.dir, environment)).join()).toContain('/go may run Bash(make:*) unasked');
+  await trustFolder(project.dir, 'folder', environment);
+  expect(await allowed()).toEqual([['Bash(make:*)'], 0]);
+  await project.write('.claude/commands/go.md', head('Bash'));
+  expect(await allowed()).toEqual([[], 1]);
+  await trustFolder(project.dir, 'folder', environment);
+  expect(await allowed()).toEqual([['Bash'], 0]);
+});

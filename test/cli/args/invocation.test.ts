@@ -1,0 +1,216 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readInvocation } from '../../../src/cli/args/invocation.ts';
+import { splitList } from '../../../src/cli/args/split-list.ts';
+
+const AROUND = { cwd: '/project', hasTerminal: true };
+const read = (...args: readonly string[]) => readInvocation(args, AROUND);
+const readIn = (cwd: string, ...args: readonly string[]) => readInvocation(args, { ...AROUND, cwd });
+
+test('nothing said means nothing in the options', async () => {
+  expect(await read()).toEqual({
+    run: {
+      cwd: '/project',
+      face: 'screen',
+      session: { kind: 'new' },
+      persistence: 'disk',
+      partialMessages: false,
+      addDirs: [],
+      mcpConfig: [],
+      mcpSources: 'all',
+      debug: 'off',
+    },
+    face: 'screen',
+    prompt: undefined,
+    output: {
+      format: 'text',
+      detail: 'result',
+      partialMessages: false,
+      hookEvents: false,
+      replayUserMessages: false,
+    },
+    reading: 'screen',
+    exit: 'by itself',
+    warnings: [],
+  });
+});
+
+test('every flag reaches the options, with = and with a space', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'ouro-flags-'));
+  mkdirSync(join(dir, 'more'));
+  writeFileSync(join(dir, 'a.json'), '{}');
+  const { run } = await readIn(
+    dir,
+    ...['-p', 'fix it', '--model=opus', '--fallback-model', 'sonnet,haiku', '--effort', 'high'],
+    ...['--max-thinking-tokens=2000', '--betas=a,b', '--permission-mode', 'plan', '--allowedTools', 'Read,Bash(git *)'],
+    ...['--disallowed-tools=WebFetch', '--tools=Read Edit', '--permission-prompt-tool=mcp__a__ask', '--trust'],
+    ...[
+      '--max-turns=3',
+      '--max-budget-usd',
+      '0.5',
+      '--token-budget=900',
+      '--json-schema={"type":"object"}',
+      '--add-dir',
+      'more',
+      '/',
+    ],
+    ...['--settings={"model":"x"}', '--setting-sources=user,project', '--mcp-config', 'a.json', '{"mcpServers":{}}'],
+    ...['--strict-mcp-config', '--agents={"a":{}}', '--agent=a', '--system-prompt=be', '--append-system-prompt=more'],
+    ...['--debug-file=log.jsonl', '--no-session-persistence', '--allow-dangerously-skip-permissions'],
+  );
+  expect(run).toEqual({
+    cwd: dir,
+    face: 'print',
+    model: 'opus',
+    fallbackModels: ['sonnet', 'haiku'],
+    effort: 'high',
+    maxThinkingTokens: 2000,
+    betas: ['a', 'b'],
+    permissionMode: 'plan',
+    allowedTools: ['Read', 'Bash(git *)'],
+    disallowedTools: ['WebFetch'],
+    tools: ['Read', 'Edit'],
+    permissionPrompt: 'mcp__a__ask',
+    trust: 'this-run',
+    skipPermissions: 'may',
+    maxTurns: 3,
+    maxBudgetUsd: 0.5,
+    tokenBudget: 900,
+    jsonSchema: { type: 'object' },
+    addDirs: [join(dir, 'more'), '/'],
+    settings: '{"model":"x"}',
+    settingSources: ['user', 'project'],
+    mcpConfig: ['a.json', '{"mcpServers":{}}'],
+    mcpSources: 'flags-only',
+    agents: { a: {} },
+    agent: 'a',
+    systemPrompt: 'be',
+    appendSystemPrompt: 'more',
+    debug: 'log',
+    debugFile: join(dir, 'log.jsonl'),
+    persistence: 'memory',
+    session: { kind: 'new' },
+    partialMessages: false,
+  });
+});
+
+test.each([
+  [['--thinking=disabled', '--effort=high'], { effort: 'off', maxThinkingTokens: 0 }],
+  [['--thinking=adaptive'], { effort: 'high' }],
+  [['--thinking=adaptive', '--effort=low'], { effort: 'low' }],
+  [['--effort=xhigh'], { effort: 'max' }],
+])('%j says how to think', async (args, expected) => {
+  const { effort, maxThinkingTokens } = (await read(...args)).run;
+  expect({ effort, maxThinkingTokens }).toEqual({ maxThinkingTokens: undefined, ...expected });
+});
+
+test('system prompts come from files too', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'ouro-prompt-'));
+  writeFileSync(join(dir, 'prompt.md'), 'from the file');
+  const { run } = await readInvocation(['-p', 'x', '--system-prompt-file', 'prompt.md'], { ...AROUND, cwd: dir });
+  expect(run.systemPrompt).toBe('from the file');
+});
+
+test.each([
+  [['-c'], { kind: 'continue', fork: 'same' }],
+  [['--resume=abc', '--resume-session-at=m'], { kind: 'resume', wanted: 'abc', fork: 'same', at: 'm' }],
+  [['--resume', 'abc', '--fork-session'], { kind: 'resume', wanted: 'abc', fork: 'fork' }],
+  [['-r'], { kind: 'resume', wanted: '', fork: 'same' }],
+  [
+    ['--session-id', '6f9619ff-8b86-4d01-b42d-00c04fc964ff'],
+    { kind: 'new', id: '6f9619ff-8b86-4d01-b42d-00c04fc964ff' },
+  ],
+])('%j chooses its session', async (args, session) => {
+  expect((await read(...args)).run.session).toEqual(session);
+});
+
+describe('the face', () => {
+  test.each([
+    [['-p', 'x'], true, 'print'],
+    [['x'], true, 'screen'],
+    [['x'], false, 'print'],
+    [['x', '--output-format', 'json'], true, 'print'],
+    [['--input-format=stream-json', '--output-format=stream-json', '--verbose'], false, 'host'],
+  ] as const)('of %j with a terminal: %s', async (args, hasTerminal, face) => {
+    expect((await readInvocation(args, { cwd: '/', hasTerminal })).face).toBe(face);
+  });
+});
+
+test('words without quotes are one prompt, and dashes behind -- are words', async () => {
+  expect((await read('-p', 'fix', 'the', 'build')).prompt).toBe('fix the build');
+  expect((await read('-p', '--', '--version', 'is wrong')).prompt).toBe('--version is wrong');
+});
+
+test.each([
+  [['--modle', 'x'], 'Unknown option --modle. Did you mean --model? See ouro --help.'],
+  [['--qqqqqqqqqq'], 'Unknown option --qqqqqqqqqq. See ouro --help.'],
+  [['--model'], 'Option --model needs a value: --model <name>.'],
+  [['--effort=huge'], /^Option --effort: value 'huge' is invalid\. Allowed choices are off, low/],
+  [['--max-turns=none'], 'Option --max-turns must be a whole number from 1 up, not "none".'],
+  [['--session-id=1'], 'Option --session-id must be a UUID.'],
+  [['-p', 'x', '--json-schema={'], /^Option --json-schema is not valid JSON: /],
+  [['-p', 'x', '--json-schema={"type":"nope"}'], /^Option --json-schema: Answers cannot be held against this schema: /],
+  [['-p', 'x', '--json-schema=[]'], 'Option --json-schema must be a JSON object.'],
+  [['-c', '--resume=x'], /^--continue and --resume exclude each other/],
+  [['--resume-session-at=m'], /^--resume-session-at needs the session/],
+  [['--fork-session'], /^--fork-session needs a session/],
+  [['-c', '--session-id=6f9619ff-8b86-4d01-b42d-00c04fc964ff'], /add --fork-session\.$/],
+  [['--system-prompt=a', '--system-prompt-file=b'], 'Give --system-prompt or --system-prompt-file, not both.'],
+  [['--system-prompt-file=/nowhere'], /^Option --system-prompt-file: ENOENT/],
+  [['--dangerously-skip-permissions', '--permission-mode=plan'], /say different things/],
+  [['-p', 'x', '--output-format=stream-json'], /add --verbose\.$/],
+  [['--input-format=stream-json'], '--input-format stream-json needs --output-format stream-json.'],
+  [['-p', 'x', '--include-partial-messages'], '--include-partial-messages needs --output-format stream-json.'],
+  [['-p', 'x', '--permission-prompt-tool=stdio'], '--permission-prompt-tool stdio needs --input-format stream-json.'],
+  [['x', '--json-schema={}'], '--json-schema needs -p.'],
+  [
+    ['x', '--permission-prompt-tool=mcp__a__b'],
+    '--permission-prompt-tool needs -p: on a screen you are asked yourself.',
+  ],
+  [['-p', 'x', '--include-hook-events'], '--include-hook-events needs --output-format stream-json.'],
+  [['--agents=[1]'], 'Option --agents must be a JSON object.'],
+  [['--effort=off', '--max-thinking-tokens=9'], /say different things/],
+  [['--thinking=disabled', '--max-thinking-tokens=9'], /say different things/],
+  [['--setting-sources=user,projct'], 'Option --setting-sources: there is no source "projct". Did you mean project?'],
+  [['--settings=nope.json'], 'Option --settings: there is no file nope.json.'],
+  [['--settings={bad'], /^Option --settings is not valid JSON/],
+  [['--mcp-config', 'nope.json', '--', 'x'], 'Option --mcp-config: there is no file nope.json.'],
+  [
+    ['--input-format=stream-json', '--output-format=stream-json', '--verbose', 'hello'],
+    'With --input-format stream-json every prompt comes as a line on stdin, none as an argument.',
+  ],
+  [['--add-dir=nowhere'], 'Option --add-dir: nowhere is no folder.'],
+])('%j is refused in one sentence', async (args, words) => {
+  await expect(read(...args)).rejects.toThrow(words);
+});
+
+test('to a host an unknown flag is a warning', async () => {
+  const { warnings, face } = await read(
+    ...[
+      '--output-format',
+      'stream-json',
+      '--verbose',
+      '--input-format',
+      'stream-json',
+      '--brand-new=1',
+      '--other',
+      '2',
+    ],
+  );
+  expect({ warnings, face }).toEqual({
+    face: 'host',
+    warnings: ['Unknown option --brand-new is ignored.', 'Unknown option --other is ignored.'],
+  });
+});
+
+test('lists part at commas and spaces, but not inside a rule', () => {
+  expect(splitList(['Read,Bash(git log, git diff:*) Edit', 'Write'])).toEqual([
+    'Read',
+    'Bash(git log, git diff:*)',
+    'Edit',
+    'Write',
+  ]);
+  expect(splitList([''])).toEqual([]);
+});

@@ -1,0 +1,304 @@
+import { expect, test } from 'vitest';
+import type { OutputChoice } from '../../../src/cli/args/invocation.ts';
+import { printOnce } from '../../../src/cli/faces/print.ts';
+import { answerForNobody } from '../../../src/cli/faces/unattended.ts';
+import { understand } from '../../../src/cli/faces/understand.ts';
+import type { AbortReason } from '../../../src/contracts/agent.ts';
+import type { Conversation } from '../../../src/contracts/face/conversation.ts';
+import type { JsonObject } from '../../../src/contracts/json.ts';
+import { fakeConversation } from '../../support/fake-conversation.ts';
+import { calls, fails, refusal, says } from '../../support/scripted.ts';
+
+const QUIET: OutputChoice = {
+  format: 'text',
+  detail: 'result',
+  partialMessages: false,
+  hookEvents: false,
+  replayUserMessages: false,
+};
+
+async function printed(
+  conversation: Conversation,
+  output: Partial<OutputChoice> = {},
+  how: { readonly prompt?: string; readonly abortedBy?: AbortReason; readonly answerSchema?: JsonObject } = {},
+) {
+  let stdout = '';
+  const warnings: string[] = [];
+  let ids = 0;
+  const said = await understand(conversation, how.prompt ?? 'hello');
+  const code = await printOnce(
+    conversation,
+    said,
+    { ...QUIET, ...output },
+    {
+      write: (text) => {
+        stdout += text;
+      },
+      warn: (text) => warnings.push(text),
+      newId: () => `line-${ids++}`,
+      now: () => 0,
+      answerSchema: how.answerSchema,
+      abortedBy: () => how.abortedBy,
+      ending: how.abortedBy === undefined ? new Promise(() => undefined) : Promise.resolve(),
+    },
+  );
+  return { code, stdout, warnings };
+}
+
+const linesOf = (stdout: string) =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+test('a signal ends the wait for a sub-agent in the background', async () => {
+  const fake = fakeConversation({ replies: [says('Ann is at it.')] });
+  const subscribe: typeof fake.agent.subscribe = (listener) => {
+    const about = { id: 'agent_1', callId: 'call', title: 'Ann', kind: 'agent', state: 'started' } as const;
+    void listener({ type: 'background', ...about });
+    return fake.agent.subscribe(listener);
+  };
+  const end = await printed({ ...fake, agent: { ...fake.agent, subscribe } }, {}, { abortedBy: 'sigint' });
+  expect(end).toMatchObject({ code: 130, stdout: '' });
+});
+
+test('text is the last reply and a newline, and nothing else', async () => {
+  expect(await printed(fakeConversation({ replies: [calls('Echo'), says('forty-two')] }))).toEqual({
+    code: 0,
+    stdout: 'forty-two\n',
+    warnings: [],
+  });
+});
+
+test('a failed run leaves stdout empty and says why on stderr', async () => {
+  expect(await printed(fakeConversation({ replies: [fails('auth')] }))).toEqual({
+    code: 1,
+    stdout: '',
+    warnings: ['scripted auth'],
+  });
+});
+
+test('text with every detail names each call on stderr', async () => {
+  const conversation = fakeConversation({ replies: [calls('Echo'), says('forty-two')] });
+  expect(await printed(conversation, { detail: 'all' })).toEqual({
+    code: 0,
+    stdout: 'forty-two\n',
+    warnings: ['Echo'],
+  });
+});
+
+test('json is the result object alone', async () => {
+  const { stdout } = await printed(fakeConversation({ replies: [says('yes')] }), { format: 'json' });
+  expect(JSON.parse(stdout)).toEqual({
+    type: 'result',
+    subtype: 'success',
+    is_error: false,
+    result: 'yes',
+    duration_ms: 0,
+    duration_api_ms: 0,
+    ttft_ms: 0,
+    num_turns: 1,
+    stop_reason: 'end_turn',
+    total_cost_usd: 0.25,
+    usage: {
+      input_tokens: 10,
+      output_tokens: 20,
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: 0,
+      server_tool_use: { web_search_requests: 0 },
+    },
+    modelUsage: {
+      'model-a': {
+        inputTokens: 10,
+        outputTokens: 20,
+        cacheReadInputTokens: 0,
+        cacheCreationInputTokens: 0,
+        webSearchRequests: 0,
+        costUSD: 0.25,
+        contextWindow: 200_000,
+        maxOutputTokens: 64_000,
+      },
+    },
+    permission_denials: [],
+    terminal_reason: 'completed',
+    session_id: 'session-1',
+    uuid: expect.any(String),
+  });
+});
+
+test('json with every detail is one array of all lines, the result last', async () => {
+  const { stdout } = await printed(fakeConversation({ replies: [says('yes')] }), { format: 'json', detail: 'all' });
+  const lines: readonly { type: string; subtype?: string }[] = JSON.parse(stdout);
+  expect(lines.map(({ type, subtype }) => subtype ?? type)).toEqual([
+    'init',
+    'status',
+    'assistant',
+    'transition',
+    'success',
+  ]);
+});
+
+test('stream-json tells the whole run in order', async () => {
+  const conversation = fakeConversation({
+    replies: [calls({ name: 'Echo', input: { a: 1 }, id: 'call-1' }), says('done')],
+  });
+  const { stdout, code } = await printed(conversation, { format: 'stream-json', detail: 'all' });
+  const lines = linesOf(stdout);
+  expect(code).toBe(0);
+  expect(lines.map(({ type, subtype }) => subtype ?? type)).toEqual([
+    'init',
+    'status',
+    'assistant',
+    'user',
+    'transition',
+    'status',
+    'assistant',
+    'transition',
+    'success',
+  ]);
+  expect(lines.every((line) => line.session_id === 'session-1' && typeof line.uuid === 'string')).toBe(true);
+  expect(lines[0]).toEqual({
+    type: 'system',
+    subtype: 'init',
+    cwd: '/project',
+    session_id: 'session-1',
+    tools: ['Echo'],
+    mcp_servers: [{ name: 'files', status: 'connected' }],
+    model: 'model-a',
+    permissionMode: 'default',
+    slash_commands: [],
+    agents: ['Explore'],
+    skills: [],
+    plugins: [],
+    apiKeySource: 'none',
+    output_style: 'default',
+    claude_code_version: expect.any(String),
+    ouro_version: '0.0.0',
+    uuid: 'line-0',
+  });
+  expect(lines[2]).toMatchObject({
+    message: { role: 'assistant', content: [{ type: 'tool_use', id: 'call-1', name: 'Echo', input: { a: 1 } }] },
+    parent_tool_use_id: null,
+    request_id: 'req_1',
+  });
+  expect(lines[3]).toMatchObject({
+    message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call-1', content: 'echo {"a":1}' }] },
+    tool_use_result: 'echo {"a":1}',
+  });
+});
+
+test('an API failure is told once, by nobody, and the result is an error', async () => {
+  const conversation = fakeConversation({ replies: [fails('not_found', { status: 404 })] });
+  const { stdout, code } = await printed(conversation, { format: 'stream-json', detail: 'all' });
+  const lines = linesOf(stdout);
+  expect(code).toBe(1);
+  expect(lines.filter(({ type }) => type === 'assistant')).toMatchObject([
+    { message: { model: '<synthetic>' }, error: 'model_not_found' },
+  ]);
+  expect(lines.at(-1)).toMatchObject({
+    subtype: 'success',
+    is_error: true,
+    result: 'scripted not_found',
+    api_error_status: 404,
+    terminal_reason: 'api_error',
+  });
+});
+
+test.each([
+  ['completed', fakeConversation({ replies: [says('x')] }), { code: 0, subtype: 'success', is_error: false }],
+  ['refusal', fakeConversation({ replies: [refusal()] }), { code: 1, subtype: 'success', is_error: true }],
+  ['api_error', fakeConversation({ replies: [fails('server')] }), { code: 1, subtype: 'success', is_error: true }],
+  [
+    'prompt_too_long',
+    fakeConversation({
+      replies: [],
+      deps: { after: fails('too_long') },
+    }),
+    { code: 1, subtype: 'success', is_error: true },
+  ],
+  [
+    'max_turns',
+    fakeConversation({ deps: { after: calls('Echo'), config: { maxTurns: 2 } } }),
+    { code: 1, subtype: 'error_max_turns', is_error: true },
+  ],
+  [
+    'budget_exhausted',
+    fakeConversation({ deps: { after: calls('Echo'), config: { maxBudgetUsd: 1 }, costUsd: () => 2 } }),
+    { code: 1, subtype: 'error_max_budget_usd', is_error: true },
+  ],
+  [
+    'model_error',
+    fakeConversation({ replies: [{ blocks: [], throws: 'boom' }] }),
+    { code: 1, subtype: 'error_during_execution', is_error: true },
+  ],
+  [
+    'stop_hook_prevented',
+    fakeConversation({ replies: [says('x')], deps: { onStop: async () => ({ kind: 'prevent', words: 'not now' }) } }),
+    { code: 0, subtype: 'success', is_error: false },
+  ],
+])('%s: exit code, subtype and is_error tell one story', async (reason, conversation, story) => {
+  const { stdout, code } = await printed(conversation, { format: 'json' });
+  const { subtype, is_error, terminal_reason } = JSON.parse(stdout);
+  expect({ code, subtype, is_error, terminal_reason }).toEqual({ ...story, terminal_reason: reason });
+});
+
+test.each([
+  ['sigint', 130],
+  ['sigterm', 143],
+  ['sighup', 129],
+] as const)('a run ended by %s leaves with %d', async (reason, expected) => {
+  const hold = Promise.withResolvers<void>();
+  const conversation = fakeConversation({ replies: [{ ...says('half'), hold: hold.promise }] });
+  conversation.agent.subscribe((event) => {
+    if (event.type === 'block_end') conversation.agent.abort(reason);
+  });
+  const { stdout, code } = await printed(conversation, { format: 'json' }, { abortedBy: reason });
+  expect(code).toBe(expected);
+  expect(JSON.parse(stdout)).toMatchObject({ subtype: 'error_during_execution', is_error: true });
+});
+
+test('a question nobody can answer is a denial that names the rule that would allow it', async () => {
+  const conversation = fakeConversation({ replies: [calls({ name: 'Echo', id: 'c' }), says('ok')], gate: 'asks' });
+  answerForNobody(conversation.agent);
+  const { stdout, code } = await printed(conversation, { format: 'stream-json', detail: 'all' });
+  expect(code).toBe(0);
+  expect(linesOf(stdout).find(({ type }) => type === 'user').tool_use_result).toBe(
+    'Error: Echo needs permission (no rule allows it), and nobody is there to ask. ' +
+      'It would be allowed by --allowedTools "Echo(echo *)". Do what you can without it.',
+  );
+});
+
+test('a slash command answers without the model', async () => {
+  const conversation = fakeConversation({
+    more: {
+      commands: () => [{ name: 'cost', description: 'what it cost', source: 'builtin' }],
+      runCommand: async (line) => ({ kind: 'show', markdown: `ran ${line}` }),
+    },
+  });
+  expect(await printed(conversation, {}, { prompt: '/cost now' })).toMatchObject({ code: 0, stdout: 'ran cost now\n' });
+});
+
+test('a word behind a slash alone is meant as a command; with more behind it, it may be a path', async () => {
+  const alone = await printed(fakeConversation(), {}, { prompt: '/reveiw\n' });
+  expect(alone).toEqual({ code: 1, stdout: '', warnings: ['no commands here'] });
+  const path = await printed(
+    fakeConversation({ replies: [says('half full')] }),
+    {},
+    { prompt: '/tmp: how full is it?' },
+  );
+  expect(path).toMatchObject({ code: 0, stdout: 'half full\n' });
+});
+
+test('warnings of the start go to stderr', async () => {
+  const conversation = fakeConversation({ replies: [says('x')], info: { warnings: ['a dead rule'] } });
+  expect(await printed(conversation)).toEqual({ code: 0, stdout: 'x\n', warnings: ['a dead rule'] });
+});
+
+test('words are no answer where a form was asked for', async () => {
+  const conversation = fakeConversation({ replies: [says('forty-two')] });
+  expect(await printed(conversation, {}, { answerSchema: { type: 'object' } })).toEqual({
+    code: 1,
+    stdout: '',
+    warnings: ['The model answered in words only, not in the form that was asked for.'],
+  });
+});

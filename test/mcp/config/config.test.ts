@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest';
+import type { McpServerConfig } from '../../../src/contracts/settings.ts';
+import { type ConfigParts, readMcpConfig } from '../../../src/mcp/config/config.ts';
+
+const variable = (name: string) => `\${${name}}`;
+const PROJECT = JSON.stringify({
+  mcpServers: {
+    docs: { command: 'docs-server', args: ['--port', variable('PORT:-80')], env: { TOKEN: variable('TOKEN') } },
+    web: { url: 'https://example.com/mcp', headers: { 'x-key': 'k' } },
+  },
+});
+
+function parts(given: Partial<ConfigParts> = {}): ConfigParts {
+  return {
+    cwd: '/p',
+    trusted: true,
+    layers: [],
+    flags: [],
+    sources: 'all',
+    approvals: {},
+    disabled: [],
+    enabled: [],
+    variables: { TOKEN: 'secret' },
+    readText: async (path) => (path === '/p/.mcp.json' ? PROJECT : undefined),
+    ...given,
+  };
+}
+
+const user = (servers: Readonly<Record<string, McpServerConfig>>) => ({
+  source: 'user' as const,
+  file: '/u/settings.json',
+  settings: { mcpServers: servers },
+  lineOf: () => undefined,
+});
+
+test('what a project names waits for approval, with its variables filled in', async () => {
+  const { servers, problems } = await readMcpConfig(parts());
+  expect(problems).toEqual([]);
+  expect(servers).toMatchObject([
+    {
+      name: 'docs',
+      scope: 'project',
+      launch: { kind: 'stdio', args: ['--port', '80'], env: { TOKEN: 'secret' } },
+      // As the file says it: what is asked for must show, not what it holds.
+      held: {
+        why: 'approval',
+        words: `comes from the project and waits for approval: docs-server --port ${variable('PORT:-80')}, given TOKEN=${variable('TOKEN')}`,
+      },
+    },
+    {
+      name: 'web',
+      launch: { kind: 'http', url: 'https://example.com/mcp' },
+      held: { why: 'approval', words: expect.stringContaining(', given x-key=k') },
+    },
+  ]);
+});
+
+test('an approval holds for what was approved and for nothing else', async () => {
+  const [docs] = (await readMcpConfig(parts())).servers;
+  const approvals = { docs: { hash: docs?.hash ?? '', verdict: 'approved' as const } };
+  const approved = await readMcpConfig(parts({ approvals }));
+  const changed = await readMcpConfig(
+    parts({ approvals, readText: async () => PROJECT.replace('docs-server', 'evil-server') }),
+  );
+  expect([approved.servers[0]?.held, changed.servers[0]?.held]).toEqual([
+    undefined,
+    { why: 'approval', words: expect.stringContaining('was changed since') },
+  ]);
+});
+
+test('a folder that is not trusted names no servers, a person and a flag do', async () => {
+  const flags = [JSON.stringify({ mcpServers: { flagged: { command: 'f' } } })];
+  const { servers } = await readMcpConfig(parts({ trusted: false, flags, layers: [user({ mine: { command: 'm' } })] }));
+  expect(servers.map(({ name, held }) => [name, held])).toEqual([
+    ['flagged', undefined],
+    ['mine', undefined],
+  ]);
+});
+
+test('of two servers of one name the stronger place wins, and strict takes flags alone', async () => {
+  const flags = [JSON.stringify({ mcpServers: { docs: { command: 'from-flag' } } })];
+  const layers = [user({ docs: { command: 'from-user' }, other: { command: 'o' } })];
+  const all = await readMcpConfig(parts({ flags, layers }));
+  const strict = await readMcpConfig(parts({ flags, layers, sources: 'flags-only' }));
+  expect(all.servers.map(({ name, scope }) => `${name} ${scope}`)).toEqual(['docs flag', 'other user', 'web project']);
+  expect(strict.servers.map(({ name }) => name)).toEqual(['docs']);
+});
+
+test.each([
+  ['{ "mcpServers": ', 'is not JSON'],
+  ['{ "servers": {} }', 'has no object "mcpServers"'],
+  ['{ "mcpServers": { "x": {} } }', 'needs "command" or "url"'],
+  ['{ "mcpServers": { "x": { "command": "c", "arg": [] } } }', 'did you mean "args"'],
+  ['{ "mcpServers": { "x": { "command": "c", "args": "no" } } }', '"args"'],
+  ['{ "mcpServers": { "x": { "url": "ftp://x" } } }', 'is no http address'],
+  [`{ "mcpServers": { "x": { "command": "${variable('NOT_SET')}" } } }`, 'NOT_SET is not set'],
+])('%s is told and costs only itself', async (text, words) => {
+  const layers = [user({ good: { command: 'g' } })];
+  const { servers, problems } = await readMcpConfig(parts({ layers, readText: async () => text }));
+  expect(problems.map((problem) => problem.text).join()).toContain(words);
+  expect(servers.filter(({ held }) => held === undefined).map(({ name }) => name)).toEqual(['good']);
+});
+
+test('a file that a flag names and that is not there is told', async () => {
+  const { problems } = await readMcpConfig(parts({ flags: ['gone.json'] }));
+  expect(problems).toEqual([{ file: '/p/gone.json', text: '--mcp-config names this file, but it is not there.' }]);
+});

@@ -1,0 +1,82 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openCredentials } from '../../../src/mcp/login/credentials.ts';
+import { login } from '../../../src/mcp/login/login.ts';
+import { callTool } from '../../support/call-tool.ts';
+import { startOAuthServer } from '../../support/oauth-server.ts';
+import { createTempProject } from '../../support/temp-project.ts';
+import { configured, inTime, startHub } from '../servers.ts';
+
+/** The person: follows the address to the page and back. */
+const obedient = (address: URL) => void fetch(address);
+
+test('a server that wants a login says so; after it the tools are there, and a token that ran out is renewed', async () => {
+  await using server = await startOAuthServer();
+  await using project = await createTempProject();
+  const { ouroHome } = project;
+  const guarded = configured('guarded', { kind: 'http', url: server.url, headers: {} });
+  {
+    await using before = startHub([guarded], { ouroHome });
+    await before.hub.settled();
+    expect(before.hub.states()).toMatchObject([
+      { status: 'needs-auth', error: 'wants a login: ouro mcp login guarded' },
+    ]);
+  }
+  await login({ url: server.url, ouroHome, visit: obedient, signal: inTime() });
+  expect((await stat(join(ouroHome, 'mcp-logins.json'))).mode & 0o777).toBe(0o600);
+  server.expire();
+  await using after = startHub([guarded], { ouroHome });
+  await after.hub.settled();
+  const [open] = after.hub.tools();
+  expect(open === undefined ? undefined : (await callTool(open, {})).content).toBe('opened');
+  expect(server.grants()).toEqual(['authorization_code', 'refresh_token']);
+});
+
+test('a login that is refused or given up keeps nothing of use', async () => {
+  await using server = await startOAuthServer();
+  await using project = await createTempProject();
+  const { ouroHome } = project;
+  const refuse = (address: URL) => {
+    const back = new URL(address.searchParams.get('redirect_uri') ?? '');
+    back.searchParams.set('state', address.searchParams.get('state') ?? '');
+    back.searchParams.set('error', 'access_denied');
+    void fetch(back);
+  };
+  await expect(login({ url: server.url, ouroHome, visit: refuse, signal: inTime() })).rejects.toThrow('access_denied');
+  const controller = new AbortController();
+  const given = login({ url: server.url, ouroHome, visit: () => controller.abort(), signal: controller.signal });
+  await expect(given).rejects.toThrow('given up');
+  expect((await openCredentials(ouroHome).of(server.url))?.tokens).toBeUndefined();
+});
+
+test('an answer with a foreign state is no answer', async () => {
+  await using server = await startOAuthServer();
+  await using project = await createTempProject();
+  const statuses: number[] = [];
+  const visit = async (address: URL) => {
+    const forged = new URL(address.searchParams.get('redirect_uri') ?? '');
+    forged.searchParams.set('state', 'made up');
+    forged.searchParams.set('code', 'stolen');
+    statuses.push((await fetch(forged)).status);
+    statuses.push((await fetch(address)).status);
+  };
+  await login({
+    url: server.url,
+    ouroHome: project.ouroHome,
+    visit: (address) => void visit(address),
+    signal: inTime(),
+  });
+  expect(statuses[0]).toBe(404);
+});
+
+test('a damaged file of logins costs a login, and forgetting removes one', async () => {
+  await using project = await createTempProject();
+  const store = openCredentials(project.home);
+  await writeFile(join(project.home, 'mcp-logins.json'), '{ half');
+  expect(await store.of('http://a')).toBeUndefined();
+  await store.keep('http://a', { tokens: { access_token: 'x', token_type: 'Bearer' } });
+  expect(await store.of('http://a')).toMatchObject({ tokens: { access_token: 'x' } });
+  expect([await store.forget('http://a'), await store.forget('http://a')]).toEqual([true, false]);
+  expect(await readFile(join(project.home, 'mcp-logins.json'), 'utf8')).toBe('{}\n');
+});

@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest';
+import { FAILURE_KINDS } from '../../../src/contracts/model.ts';
+import { classifyResponse, isRetryable } from '../../../src/model/wire/failures.ts';
+import { failureOfErrorEvent, failureOfThrown } from '../../../src/model/wire/stream-failures.ts';
+
+function answer(status: number, body: unknown, headers: Record<string, string> = {}) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return classifyResponse({ status, body: text, header: (name) => headers[name] });
+}
+
+function apiError(type: string, message = 'words') {
+  return { type: 'error', error: { type, message } };
+}
+
+describe('classifyResponse', () => {
+  test.each([
+    [400, apiError('invalid_request_error'), 'invalid'],
+    [400, apiError('invalid_request_error', 'prompt is too long: 210000 tokens > 200000 maximum'), 'too_long'],
+    [400, apiError('invalid_request_error', 'input length and `max_tokens` exceed context limit'), 'too_long'],
+    [400, apiError('invalid_request_error', 'image exceeds 5 MB maximum: 6 MB > 5 MB'), 'media_too_large'],
+    [400, apiError('invalid_request_error', 'A maximum of 100 PDF pages may be provided'), 'media_too_large'],
+    [400, apiError('invalid_request_error', 'max_tokens: 90000 > 64000, which is the maximum allowed'), 'output_limit'],
+    [401, apiError('authentication_error', 'invalid x-api-key'), 'auth'],
+    [401, { error: { type: 'invalid_request_error', code: 'invalid_api_key', message: 'no' } }, 'auth'],
+    [402, apiError('billing_error'), 'auth'],
+    [403, apiError('permission_error'), 'auth'],
+    [404, apiError('not_found_error', 'model: gpt'), 'not_found'],
+    [408, '', 'server'],
+    [409, '', 'server'],
+    [413, apiError('request_too_large'), 'too_long'],
+    [429, apiError('rate_limit_error'), 'rate_limited'],
+    [429, { error: { code: 'insufficient_quota', message: 'pay' } }, 'auth'],
+    [500, apiError('api_error'), 'server'],
+    [502, '<html><title>Bad Gateway</title></html>', 'server'],
+    [500, { error: { message: 'image input is not supported' } }, 'invalid'],
+    [503, '', 'server'],
+    [529, apiError('overloaded_error'), 'overloaded'],
+    [400, { error: { code: 'context_length_exceeded', message: 'This model has a limit' } }, 'too_long'],
+    [400, { error: { type: 'exceed_context_size_error', message: 'the request exceeds' } }, 'too_long'],
+    [400, { error: 'something plain' }, 'invalid'],
+  ])('%i %j is %s', (status, body, kind) => {
+    expect(answer(status, body).kind).toBe(kind);
+  });
+
+  test('a refused signature and a refused image are named, so that they can be healed', () => {
+    const signature = answer(
+      400,
+      apiError('invalid_request_error', 'messages.1.content.0: Invalid `signature` in `thinking` block'),
+    );
+    const image = answer(400, apiError('invalid_request_error', 'Could not process image'));
+    expect([signature.refusedPart, image.refusedPart]).toEqual(['signature', 'image']);
+  });
+
+  test('the wish to wait is read in milliseconds, seconds and as a date', () => {
+    const inAMinute = new Date(Date.now() + 60_000).toUTCString();
+    expect(answer(429, '', { 'retry-after-ms': '250' }).retryAfterMs).toBe(250);
+    expect(answer(429, '', { 'retry-after': '7' }).retryAfterMs).toBe(7000);
+    expect(answer(429, '', { 'retry-after': inAMinute }).retryAfterMs).toBeGreaterThan(50_000);
+    expect(answer(429, '', { 'retry-after': 'soon' }).retryAfterMs).toBeUndefined();
+  });
+
+  test('the sentence says what happened and what to do, with the request id beside it', () => {
+    expect(answer(401, apiError('authentication_error', 'invalid x-api-key'), { 'request-id': 'req_1' })).toEqual({
+      kind: 'auth',
+      status: 401,
+      requestId: 'req_1',
+      message:
+        'The API refused the credentials (401): invalid x-api-key. Check the API key and what it is allowed to use.',
+    });
+    expect(answer(502, '<html><head><title>Bad Gateway</title></head><body>…</body></html>').message).toBe(
+      'The API had an internal error (502): Bad Gateway.',
+    );
+  });
+
+  test('a redirect is refused with the address it names', () => {
+    expect(answer(307, '', { location: 'https://elsewhere.test/' }).message).toContain('https://elsewhere.test/');
+  });
+});
+
+describe('isRetryable', () => {
+  test('only what may heal by itself is tried again', () => {
+    const healing = FAILURE_KINDS.filter((kind) => isRetryable({ kind, message: '' }));
+    expect(healing).toEqual(['stalled', 'cut', 'overloaded', 'rate_limited', 'server', 'network']);
+  });
+});
+
+describe('failures without an HTTP answer', () => {
+  test('an overload told inside the stream has no status and is known by its type', () => {
+    expect(failureOfErrorEvent(JSON.stringify(apiError('overloaded_error', 'Overloaded')))).toEqual({
+      kind: 'overloaded',
+      message: 'The model is overloaded: Overloaded.',
+    });
+    expect(failureOfErrorEvent('gibberish').kind).toBe('server');
+  });
+
+  test('a connection that never came about names the address and the cause', () => {
+    const refused = Object.assign(new Error('Connection error.'), { cause: { code: 'ECONNREFUSED' } });
+    expect(failureOfThrown(refused, 'http://127.0.0.1:1')).toEqual({
+      kind: 'network',
+      message: 'No connection to http://127.0.0.1:1 (ECONNREFUSED). Check the network and the base URL.',
+    });
+  });
+
+  test('an untrusted certificate is final and says which variable helps', () => {
+    const untrusted = Object.assign(new Error('x'), { cause: { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' } });
+    const failure = failureOfThrown(untrusted, 'https://gateway.test');
+    expect(failure.kind).toBe('invalid');
+    expect(failure.message).toContain('NODE_EXTRA_CA_CERTS');
+  });
+});

@@ -1,0 +1,37 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { readServerEvents, type ServerEvent } from '../../../src/model/wire/server-events.ts';
+
+async function read(bytes: Uint8Array, cuts: readonly number[]): Promise<readonly ServerEvent[]> {
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      let from = 0;
+      for (const cut of [...cuts.map((at) => at % (bytes.length + 1)), bytes.length].sort((a, b) => a - b)) {
+        controller.enqueue(bytes.slice(from, cut));
+        from = cut;
+      }
+      controller.close();
+    },
+  });
+  const events: ServerEvent[] = [];
+  for await (const event of readServerEvents(body)) events.push(event);
+  return events;
+}
+
+const STREAM =
+  'event: a\ndata: {"x":"ü😀"}\n\n: comment\r\ndata: one\r\ndata: two\r\n\r\nid: 7\ndata:tight\n\nevent: ping\n\ndata: half';
+const EVENTS = [
+  { name: 'a', data: '{"x":"ü😀"}' },
+  { name: undefined, data: 'one\ntwo' },
+  { name: undefined, data: 'tight' },
+];
+
+test('events are the same wherever the network cuts the bytes', async () => {
+  const bytes = new TextEncoder().encode(STREAM);
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.nat({ max: bytes.length }), { maxLength: 12 }), async (cuts) => {
+      expect(await read(bytes, cuts)).toEqual(EVENTS);
+    }),
+    { numRuns: 60 },
+  );
+});

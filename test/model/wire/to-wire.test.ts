@@ -1,0 +1,160 @@
+import { describe, expect, test } from 'vitest';
+import type { ModelRequest } from '../../../src/contracts/model.ts';
+import { modelInfo } from '../../../src/model/catalog.ts';
+import { requestBytes, toWire } from '../../../src/model/wire/to-wire.ts';
+
+const BASE: ModelRequest = {
+  model: 'claude-opus-4-6',
+  maxOutputTokens: 8000,
+  system: [
+    { name: 'base', text: 'You help.' },
+    { name: 'blank', text: '  ' },
+    { name: 'memory', text: 'Notes.' },
+  ],
+  tools: [
+    { name: 'Bash', description: 'runs', input_schema: { type: 'object' } },
+    { name: 'Read', description: 'reads', input_schema: { type: 'object' } },
+  ],
+  messages: [{ role: 'user', blocks: [{ type: 'text', text: 'hi' }] }],
+  breakpoints: [],
+  effort: 'off',
+};
+
+function wire(change: Partial<ModelRequest>) {
+  const request = { ...BASE, ...change };
+  return toWire(request, modelInfo(request.model));
+}
+
+describe('toWire', () => {
+  test('the same request gives the same bytes, in one order of keys', () => {
+    expect(JSON.stringify(wire({}))).toBe(
+      '{"model":"claude-opus-4-6","max_tokens":8000,"system":[{"type":"text","text":"You help."},{"type":"text","text":"Notes."}],' +
+        '"tools":[{"name":"Bash","description":"runs","input_schema":{"type":"object"}},{"name":"Read","description":"reads","input_schema":{"type":"object"}}],' +
+        '"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}],"stream":true}',
+    );
+  });
+
+  test('cache marks sit at the end of tools, of system and on the named block', () => {
+    const mark = { cache_control: { type: 'ephemeral' } };
+    const body = wire({
+      breakpoints: [{ at: 'tools' }, { at: 'system' }, { at: 'message', message: 0, block: 0 }],
+    });
+    expect(body.tools).toMatchObject([{ name: 'Bash' }, { name: 'Read', ...mark }]);
+    expect(body.system).toEqual([
+      { type: 'text', text: 'You help.' },
+      { type: 'text', text: 'Notes.', ...mark },
+    ]);
+    expect(body.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: 'hi', ...mark }] }]);
+    expect(JSON.stringify(body).match(/cache_control/g)).toHaveLength(3);
+  });
+
+  test('a mark meant for thinking goes to the block before it, and never are there more than four', () => {
+    const blocks = [
+      { type: 'text', text: 'a' },
+      { type: 'thinking', thinking: 'b', signature: 's' },
+    ] as const;
+    const body = wire({
+      messages: [{ role: 'assistant', blocks }],
+      breakpoints: Array.from({ length: 6 }, () => ({ at: 'message', message: 0, block: 1 }) as const),
+    });
+    expect(body.messages).toEqual([
+      {
+        role: 'assistant',
+        content: [
+          { type: 'text', text: 'a', cache_control: { type: 'ephemeral' } },
+          { type: 'thinking', thinking: 'b', signature: 's' },
+        ],
+      },
+    ]);
+  });
+
+  test('blocks go back as they came; opaque ones stay here', () => {
+    const raw = { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'q' } };
+    const body = wire({
+      messages: [
+        {
+          role: 'assistant',
+          blocks: [
+            { type: 'redacted_thinking', data: 'x' },
+            { type: 'opaque', raw: { type: 'hologram' } },
+            { type: 'server', raw },
+            { type: 'tool_use', id: 't', name: 'Read', input: { z: 1, a: 2 } },
+            { type: 'tool_use', id: 'u', name: 'Read', input: {}, unparsed: '{"a' },
+            { type: 'tool_use', id: 'v', name: 'Read', input: 'text' },
+          ],
+        },
+        {
+          role: 'user',
+          blocks: [
+            { type: 'tool_result', tool_use_id: 't', content: 'done' },
+            { type: 'tool_result', tool_use_id: 'u', content: [{ type: 'text', text: 'no' }], is_error: true },
+          ],
+        },
+      ],
+    });
+    expect(JSON.stringify(body.messages)).toBe(
+      JSON.stringify([
+        {
+          role: 'assistant',
+          content: [
+            { type: 'redacted_thinking', data: 'x' },
+            raw,
+            { type: 'tool_use', id: 't', name: 'Read', input: { z: 1, a: 2 } },
+            { type: 'tool_use', id: 'u', name: 'Read', input: { unparsed: '{"a' } },
+            { type: 'tool_use', id: 'v', name: 'Read', input: { value: 'text' } },
+          ],
+        },
+        {
+          role: 'user',
+          content: [
+            { type: 'tool_result', tool_use_id: 't', content: 'done' },
+            { type: 'tool_result', tool_use_id: 'u', content: [{ type: 'text', text: 'no' }], is_error: true },
+          ],
+        },
+      ]),
+    );
+  });
+
+  test('effort becomes adaptive thinking, a budget, or nothing, as the model can', () => {
+    const adaptive = wire({ effort: 'high' });
+    expect([adaptive.thinking, adaptive.output_config]).toEqual([
+      { type: 'adaptive', display: 'summarized' },
+      { effort: 'high' },
+    ]);
+    const budget = wire({ model: 'claude-haiku-4-5', effort: 'low' });
+    expect([budget.thinking, budget.output_config]).toEqual([{ type: 'enabled', budget_tokens: 4096 }, undefined]);
+    expect(wire({ model: 'claude-haiku-4-5', effort: 'max' }).thinking).toEqual({
+      type: 'enabled',
+      budget_tokens: 6976,
+    });
+    for (const body of [
+      wire({}),
+      wire({ effort: 'high', thinkingBudgetTokens: 0 }),
+      wire({ model: 'other', effort: 'high' }),
+    ]) {
+      expect(body).not.toHaveProperty('thinking');
+      expect(body).not.toHaveProperty('output_config');
+    }
+  });
+
+  test('a forced tool is asked for where that is possible, and never together with thinking', () => {
+    expect(wire({ forcedTool: 'Read', effort: 'high' })).toMatchObject({ tool_choice: { type: 'tool', name: 'Read' } });
+    expect(wire({ forcedTool: 'Read', effort: 'high' })).not.toHaveProperty('thinking');
+    expect(wire({ model: 'claude-opus-5-5', forcedTool: 'Read' })).not.toHaveProperty('tool_choice');
+  });
+
+  test('web search is offered only by models that have it', () => {
+    const webSearch = { maxUses: 3, allowedDomains: ['a.test'] };
+    expect(wire({ webSearch, tools: [] }).tools).toEqual([
+      { type: 'web_search_20250305', name: 'web_search', max_uses: 3, allowed_domains: ['a.test'] },
+    ]);
+    expect(wire({ webSearch, model: 'other', tools: [] })).not.toHaveProperty('tools');
+  });
+});
+
+describe('requestBytes', () => {
+  test('equal requests are equal text; the user id does not count, every word does', () => {
+    expect(requestBytes({ ...BASE, metadataUserId: 'a' })).toBe(requestBytes({ ...BASE, metadataUserId: 'b' }));
+    expect(requestBytes({ ...BASE, effort: 'low' })).not.toBe(requestBytes(BASE));
+  });
+});

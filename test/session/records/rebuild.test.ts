@@ -1,0 +1,221 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Message } from '../../../src/contracts/message.ts';
+import { readRecords } from '../../../src/session/records/read-records.ts';
+import { LOST_RESULT, rebuild } from '../../../src/session/records/rebuild.ts';
+import { type Exchange, exchanges, memoryDisk, openTest, plain, tellConversation } from '../conversation-events.ts';
+
+async function written(said: readonly Exchange[]) {
+  const disk = memoryDisk();
+  const { transcript } = openTest({ ouroHome: '/nowhere', fs: disk.fs });
+  const told = tellConversation(said);
+  for (const event of told.events) await transcript.record(event);
+  await transcript.close();
+  return { text: disk.text(), ...told };
+}
+
+/** What must hold whatever moment the file ends at. */
+function expectSound(messages: readonly Message[], text: string): void {
+  const ids = messages.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const [at, message] of messages.entries()) {
+    if (message.role !== 'assistant') continue;
+    const calls = message.blocks.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));
+    const next = messages[at + 1];
+    const answers =
+      next?.role === 'user'
+        ? next.blocks.flatMap((block) => (block.type === 'tool_result' ? [block.tool_use_id] : []))
+        : [];
+    expect(answers).toEqual(calls);
+  }
+  const { records } = readRecords(text);
+  const dead = new Set(records.flatMap((record) => (record.type === 'tombstone' ? [record.messageId] : [])));
+  const sent = JSON.stringify(messages);
+  for (const record of records) {
+    if (record.type === 'user') expect(ids.filter((id) => id === record.message.id)).toHaveLength(1);
+    if (record.type === 'assistant' && !dead.has(record.messageId))
+      expect(messages.filter((one) => one.id === record.messageId)).toHaveLength(1);
+    if (record.type === 'result') expect(sent.split(JSON.stringify(record.result))).toHaveLength(2);
+  }
+}
+
+test('a file that ends at any record holds every message, block and result once', async () => {
+  await fc.assert(
+    fc.asyncProperty(exchanges, async (said) => {
+      const lines = (await written(said)).text.split('\n').slice(0, -1);
+      for (let count = 1; count <= lines.length; count += 1) {
+        const text = `${lines.slice(0, count).join('\n')}\n`;
+        expectSound(rebuild(readRecords(text).records).messages, text);
+      }
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test('a record torn at any byte is left out and nothing before it is touched', async () => {
+  const { text } = await written([
+    {
+      prompt: 'é one',
+      replies: [
+        { text: 'I call.', calls: 2, fate: 'kept' },
+        { text: 'Done.', calls: 0, fate: 'kept' },
+      ],
+    },
+  ]);
+  const bytes = Buffer.from(text);
+  const start = bytes.lastIndexOf(0x0a, bytes.length - 2) + 1;
+  const before = rebuild(readRecords(bytes.subarray(0, start).toString('utf8')).records).messages;
+  for (let end = start; end < bytes.length - 1; end += 1) {
+    const torn = bytes.subarray(0, end).toString('utf8');
+    expect(rebuild(readRecords(torn).records).messages).toEqual(before);
+  }
+});
+
+test('going on after a torn end keeps both sides', async () => {
+  const { text, messages } = await written([
+    {
+      prompt: 'one',
+      replies: [
+        { text: 'I call.', calls: 1, fate: 'kept' },
+        { text: 'Done.', calls: 0, fate: 'kept' },
+      ],
+    },
+  ]);
+  const lines = text.split('\n').slice(0, -1);
+  for (const [at, line] of lines.entries()) {
+    const half = line.slice(0, Math.floor(line.length / 2));
+    const { records, damaged } = readRecords([...lines.slice(0, at), half, ...lines.slice(at), ''].join('\n'));
+    expect(plain(rebuild(records).messages)).toEqual(messages);
+    expect(damaged).toBe(0);
+  }
+});
+
+test('a call without a result says so, and the next prompt follows it', async () => {
+  const first = await written([{ prompt: 'one', replies: [{ text: 'I call.', calls: 1, fate: 'kept' }] }]);
+  const lines = first.text.split('\n');
+  const cut = lines.slice(
+    0,
+    lines.findIndex((line) => line.includes('"type":"result"')),
+  );
+  const { messages, dangling } = rebuild(readRecords(cut.join('\n')).records);
+  expect(dangling).toMatchObject([{ tool: 'Echo' }]);
+  expect(messages.at(-1)).toMatchObject({
+    role: 'user',
+    blocks: [{ type: 'tool_result', content: LOST_RESULT, is_error: true }],
+  });
+  const next = JSON.stringify({
+    v: 1,
+    type: 'user',
+    uuid: 'later',
+    message: { role: 'user', id: 'user-x', origin: 'prompt', blocks: [{ type: 'text', text: 'go on' }] },
+  });
+  const again = rebuild(readRecords([...cut, next].join('\n')).records);
+  expect(again.messages.slice(0, -1)).toEqual(messages);
+  expect(again.messages.at(-1)).toMatchObject({ id: 'user-x' });
+});
+
+test('the same call id in two turns keeps each its own result', () => {
+  const head = { v: 1, timestamp: '', sessionId: 's', cwd: '/', version: '0', parentUuid: null };
+  const turn = (n: number) => [
+    {
+      ...head,
+      uuid: `a${n}`,
+      type: 'assistant',
+      messageId: `m${n}`,
+      model: 'm',
+      index: 0,
+      block: { type: 'tool_use', id: 'call_0', name: 'Echo', input: {} },
+    },
+    { ...head, uuid: `b${n}`, type: 'reply', messageId: `m${n}`, model: 'm', kept: [0] },
+    {
+      ...head,
+      uuid: `c${n}`,
+      type: 'result',
+      callId: 'call_0',
+      tool: 'Echo',
+      status: 'done',
+      durationMs: 0,
+      result: { type: 'tool_result', tool_use_id: 'call_0', content: `turn ${n}` },
+    },
+    {
+      ...head,
+      uuid: `d${n}`,
+      type: 'user',
+      message: { role: 'user', id: `u${n}`, origin: 'results', blocks: [] },
+      results: ['call_0'],
+    },
+  ];
+  const text = [...turn(1), ...turn(2)].map((one) => JSON.stringify(one)).join('\n');
+  const results = rebuild(readRecords(text).records).messages.flatMap((message) =>
+    message.role === 'user' ? message.blocks : [],
+  );
+  expect(results).toMatchObject([{ content: 'turn 1' }, { content: 'turn 2' }]);
+});
+
+test('what the model was told differs from what the call came to: the words it was told are kept', async () => {
+  const disk = memoryDisk();
+  const { transcript } = openTest({ ouroHome: '/nowhere', fs: disk.fs });
+  const { events } = tellConversation([{ prompt: 'one', replies: [{ text: 'I call.', calls: 1, fate: 'kept' }] }]);
+  for (const event of events) {
+    if (event.type !== 'message_end' || event.message.role !== 'user' || event.message.origin !== 'results') {
+      await transcript.record(event);
+      continue;
+    }
+    const blocks = event.message.blocks.map((block) =>
+      block.type === 'tool_result' ? { ...block, content: 'shortened' } : block,
+    );
+    await transcript.record({ type: 'message_end', message: { ...event.message, blocks } });
+  }
+  const last = rebuild(readRecords(disk.text()).records).messages.at(-1);
+  expect(last).toMatchObject({ blocks: [{ content: 'shortened' }, { type: 'text' }] });
+});
+
+test('after a boundary only what it kept is there, and going back before it finds the old words', async () => {
+  const disk = memoryDisk();
+  const { transcript } = openTest({ ouroHome: '/nowhere', fs: disk.fs });
+  const { events, messages } = tellConversation([
+    { prompt: 'one', replies: [{ text: 'A.', calls: 0, fate: 'kept' }] },
+    { prompt: 'two', replies: [{ text: 'B.', calls: 0, fate: 'kept' }] },
+  ]);
+  for (const event of events) await transcript.record(event);
+  const boundary = { role: 'boundary' as const, id: 'b', trigger: 'manual' as const, preTokens: 9 };
+  const kept: Message[] = [
+    boundary,
+    { role: 'user', id: 's', origin: 'summary', blocks: [{ type: 'text', text: 'sum' }] },
+  ];
+  await transcript.record({ type: 'compacted', boundary, messages: kept, postTokens: 1 });
+  expect(rebuild(readRecords(disk.text()).records).messages).toEqual(kept);
+  const second = messages[2]?.id ?? '';
+  await transcript.append({ type: 'system', subtype: 'rewind', data: { messageId: second } });
+  const back = rebuild(readRecords(disk.text()).records);
+  expect(plain(back.messages)).toEqual(messages.slice(0, 2));
+  expect(back.incomplete).toBe(false);
+});
+
+test('what was set while it ran comes back', async () => {
+  const disk = memoryDisk();
+  const { transcript } = openTest({ ouroHome: '/nowhere', fs: disk.fs });
+  const { events } = tellConversation([{ prompt: 'one', replies: [{ text: 'A.', calls: 0, fate: 'kept' }] }]);
+  for (const event of events) await transcript.record(event);
+  await transcript.append({ type: 'system', subtype: 'live', data: { model: 'a', effort: 'low' } });
+  await transcript.append({ type: 'system', subtype: 'live', data: { model: 'b' } });
+  await transcript.record({ type: 'mode', mode: 'plan' });
+  await transcript.record({
+    type: 'permission_answer',
+    requestId: 'r',
+    by: 'person',
+    answer: { behavior: 'allow', remember: { rules: ['Bash(ls)'], destination: 'session' } },
+  });
+  const item = {
+    id: 'q',
+    lane: 'next' as const,
+    message: { role: 'user' as const, id: 'u', origin: 'steer' as const, blocks: [] },
+  };
+  await transcript.record({ type: 'queue', item, state: 'queued' });
+  await transcript.append({ type: 'title', title: 'Named', by: 'person' });
+  const { kept, queued, title } = rebuild(readRecords(disk.text()).records);
+  expect(kept.live).toEqual({ model: 'b', effort: 'low', mode: 'plan' });
+  expect(kept.rules).toEqual(['Bash(ls)']);
+  expect(queued).toEqual([item]);
+  expect(title).toBe('Named');
+});

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { copyAnswer } from '../../../src/ui/effects/copy-text.ts';
+import { effectHost } from '../run/effect-host.ts';
+
+const FENCED = 'Look:\n\n```ts\nconst a = 1;\nconst b = 2;\n```\n\nThat is all.';
+
+function copied(argument: string, ...answers: readonly string[]) {
+  const host = effectHost(
+    answers.map((text, at) => ({ role: 'assistant', id: `m${at}`, model: 'm', blocks: [{ type: 'text', text }] })),
+  );
+  return copyAnswer(argument, host).then(() => {
+    const base64 = /\x1b\]52;c;([^\x07]*)\x07/.exec(host.written())?.[1];
+    return { text: base64 === undefined ? undefined : Buffer.from(base64, 'base64').toString(), told: host.told() };
+  });
+}
+
+test('the last answer is offered to the terminal, and where it went is said', async () => {
+  const { text, told } = await copied('', 'first', 'second 中文');
+  expect(text).toBe('second 中文');
+  expect(told).toMatch(/^Copied 9 characters /);
+});
+
+test('an earlier answer is named by its number, code by its name', async () => {
+  expect((await copied('2', 'first', 'second')).text).toBe('first');
+  expect((await copied('code', FENCED, 'no code here')).text).toBe('const a = 1;\nconst b = 2;');
+  expect((await copied('code', 'nothing')).told).toBe('No answer has code in it yet.');
+  expect((await copied('7', 'only one')).told).toBe('There is no such answer yet.');
+});
+
+test('inside tmux a copy is wrapped where tmux lets it through, and it is said when tmux keeps it', async () => {
+  const outside = { name: 'xterm', program: '' };
+  const host = effectHost([{ role: 'assistant', id: 'm', model: 'm', blocks: [{ type: 'text', text: 'words' }] }]);
+  await copyAnswer('', { ...host, tmux: async () => ({ passthrough: 'on', clipboard: 'off', outside }) });
+  expect(host.written()).toBe('\x1bPtmux;\x1b\x1b]52;c;d29yZHM=\x07\x1b\\');
+  const kept = effectHost([{ role: 'assistant', id: 'm', model: 'm', blocks: [{ type: 'text', text: 'words' }] }]);
+  await copyAnswer('', { ...kept, tmux: async () => ({ passthrough: 'off', clipboard: 'off', outside }) });
+  expect(kept.written()).toBe('\x1b]52;c;d29yZHM=\x07');
+  expect(kept.told()).toMatch(/with \S+, and offered|set -g set-clipboard on/);
+});

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import type { Message } from '../../../src/contracts/message.ts';
+import { resumedItems } from '../../../src/ui/history/resumed-items.ts';
+
+const turn = (at: number): readonly Message[] => [
+  { role: 'user', id: `u${at}`, origin: 'prompt', blocks: [{ type: 'text', text: `prompt ${at}` }] },
+  {
+    role: 'assistant',
+    id: `m${at}`,
+    model: 'sonnet-5',
+    blocks: [
+      { type: 'text', text: `answer ${at}` },
+      { type: 'tool_use', id: `c${at}`, name: 'Bash', input: { command: 'ls -la\nmore' } },
+    ],
+  },
+  {
+    role: 'user',
+    id: `r${at}`,
+    origin: 'results',
+    blocks: [{ type: 'tool_result', tool_use_id: `c${at}`, content: 'no', is_error: at % 2 === 1 }],
+  },
+];
+
+test('a resumed session shows its last two turns, and says how many are before them', () => {
+  const items = resumedItems([0, 1, 2, 3].flatMap(turn));
+  expect(items.map((item) => item.kind)).toEqual(['notice', 'prompt', 'shown', 'tools', 'prompt', 'shown', 'tools']);
+  expect(items[0]).toMatchObject({ text: '… 2 earlier turns (ctrl+o)' });
+  expect(items[3]).toMatchObject({ entries: [{ title: 'ls -la', state: { ending: { status: 'done' } } }] });
+  expect(items[6]).toMatchObject({ entries: [{ state: { ending: { status: 'failed', text: 'no' } } }] });
+});
+
+test('a new session shows nothing', () => {
+  expect(resumedItems([])).toEqual([]);
+});

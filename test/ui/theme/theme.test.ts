@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest';
+import { readOwnTheme } from '../../../src/ui/theme/own-theme.ts';
+import { resolveOwnTheme, resolveTheme, type THEME_NAMES, type ThemeToken } from '../../../src/ui/theme/theme.ts';
+import { channelsOf, createPaint } from '../../../src/ui/theme/theme-paint.ts';
+
+const FOREGROUNDS: readonly ThemeToken[] = ['dim', 'accent', 'user', 'ok', 'warn', 'error', 'add', 'del', 'code'];
+const BACKGROUNDS = { dark: ['#000000', '#1E1E1E'], light: ['#FFFFFF', '#FDF6E3'] } as const;
+
+function linear(hex: string): number[] {
+  return channelsOf(hex).map((channel) => {
+    const value = channel / 255;
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  });
+}
+
+function dot(row: readonly number[], vector: readonly number[]): number {
+  return row.reduce((sum, factor, index) => sum + factor * (vector[index] ?? 0), 0);
+}
+
+function contrast(one: string, other: string): number {
+  const [darker = 0, lighter = 0] = [one, other]
+    .map((hex) => dot([0.2126, 0.7152, 0.0722], linear(hex)))
+    .sort((a, b) => a - b);
+  return (lighter + 0.05) / (darker + 0.05);
+}
+
+/** Colour blindness as matrices on linear RGB (Machado, Oliveira, Fernandes 2009, full severity). */
+const BLINDNESS = {
+  protanopia: [
+    [0.152286, 1.052583, -0.204868],
+    [0.114503, 0.786281, 0.099216],
+    [-0.003882, -0.048116, 1.051998],
+  ],
+  deuteranopia: [
+    [0.367322, 0.860646, -0.227968],
+    [0.280085, 0.672501, 0.047413],
+    [-0.01182, 0.04294, 0.968881],
+  ],
+  tritanopia: [
+    [1.255528, -0.076749, -0.178779],
+    [-0.078411, 0.930809, 0.147602],
+    [0.004733, 0.691367, 0.3039],
+  ],
+} as const;
+
+function lab(rgb: readonly number[]): number[] {
+  const xyz = [
+    dot([0.4124, 0.3576, 0.1805], rgb) / 0.9505,
+    dot([0.2126, 0.7152, 0.0722], rgb),
+    dot([0.0193, 0.1192, 0.9505], rgb) / 1.089,
+  ];
+  const [x = 0, y = 0, z = 0] = xyz.map((value) =>
+    value > 0.008856 ? Math.cbrt(Math.max(0, value)) : 7.787 * value + 16 / 116,
+  );
+  return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
+}
+
+function distance(one: string, other: string, matrix: readonly (readonly number[])[]): number {
+  const [first = [], second = []] = [one, other].map((hex) => lab(matrix.map((row) => dot(row, linear(hex)))));
+  return Math.hypot(...first.map((value, index) => value - (second[index] ?? 0)));
+}
+
+function colorOf(name: (typeof THEME_NAMES)[number], token: ThemeToken): string {
+  const background = name.startsWith('light') ? 'light' : 'dark';
+  return resolveTheme(name, { depth: 'truecolor', background }).looks[token].color ?? '';
+}
+
+describe('themes', () => {
+  for (const name of ['dark', 'light', 'dark-cvd', 'light-cvd'] as const) {
+    test(`${name} can be read on the usual backgrounds`, () => {
+      const weak = FOREGROUNDS.flatMap((token) =>
+        BACKGROUNDS[name.startsWith('light') ? 'light' : 'dark']
+          .map((background) => ({ token, background, ratio: contrast(colorOf(name, token), background) }))
+          .filter(({ ratio }) => ratio < 4.5),
+      );
+      expect(weak).toEqual([]);
+      expect(contrast(colorOf(name, 'add'), colorOf(name, 'addBg'))).toBeGreaterThanOrEqual(4.5);
+      expect(contrast(colorOf(name, 'del'), colorOf(name, 'delBg'))).toBeGreaterThanOrEqual(4.5);
+    });
+  }
+
+  for (const name of ['dark-cvd', 'light-cvd'] as const) {
+    test(`${name} keeps good and bad apart for every kind of colour blindness`, () => {
+      const near = Object.entries(BLINDNESS).flatMap(([kind, matrix]) =>
+        (
+          [
+            ['ok', 'error'],
+            ['add', 'del'],
+          ] as const
+        )
+          .map(([good, bad]) => ({ kind, good, apart: distance(colorOf(name, good), colorOf(name, bad), matrix) }))
+          .filter(({ apart }) => apart < 20),
+      );
+      expect(near).toEqual([]);
+    });
+  }
+
+  test('a terminal is never asked for colours it lacks', () => {
+    expect(resolveTheme('dark', { depth: 'none', background: 'dark' }).name).toBe('no-color');
+    expect(resolveTheme('auto', { depth: '16', background: 'light' })).toMatchObject({
+      name: 'ansi',
+      looks: { accent: { color: 'blue' } },
+    });
+    expect(resolveTheme('auto', { depth: '256', background: 'light' }).name).toBe('light');
+    expect(resolveTheme('no-color', { depth: 'truecolor', background: 'dark' }).name).toBe('no-color');
+  });
+});
+
+describe('a theme of one’s own', () => {
+  const read = (value: unknown) => readOwnTheme({ name: 'mine', path: '/t/mine.json', text: JSON.stringify(value) });
+
+  test('changes the tokens it names; the rest is what it begins with', () => {
+    const mine = read({ base: 'light', accent: '#ff8800', user: { color: 'cyan', bold: true } });
+    if (!mine.ok) throw new Error(mine.why);
+    const theme = resolveOwnTheme(mine.theme, { depth: 'truecolor', background: 'dark' });
+    expect(theme.looks.accent).toEqual({ color: '#ff8800' });
+    expect(theme.looks.user).toEqual({ color: 'cyan', bold: true });
+    expect(theme.looks.ok).toEqual(resolveTheme('light', { depth: 'truecolor', background: 'dark' }).looks.ok);
+    expect(resolveOwnTheme(mine.theme, { depth: 'none', background: 'dark' }).name).toBe('no-color');
+  });
+
+  test('says in a sentence what is wrong with it', () => {
+    const why = (value: unknown) => JSON.stringify(read(value));
+    expect(why({ acent: '#ff8800' })).toContain('there is no \\"acent\\". There are: text, dim, accent');
+    expect(why({ accent: '\u001b[31m' })).toContain('accent is a colour like');
+    expect(why({ base: 'pink' })).toContain('base is one of auto, dark, light');
+    expect(why(['dark'])).toContain('is no theme');
+    expect(JSON.stringify(readOwnTheme({ name: 'x', path: '/t/x.json', text: '{' }))).toContain('/t/x.json is no JSON');
+  });
+});
+
+describe('painting', () => {
+  const dark = resolveTheme('dark', { depth: 'truecolor', background: 'dark' });
+
+  test('follows the depth', () => {
+    expect(createPaint(dark, 'truecolor')('x', { token: 'ok' })).toBe('\u001b[38;2;127;201;127mx\u001b[0m');
+    expect(createPaint(dark, '256')('x', { token: 'ok', background: 'addBg' })).toMatch(
+      /^\u001b\[38;5;\d+;48;5;\d+mx\u001b\[0m$/,
+    );
+    const ansi = resolveTheme('ansi', { depth: '16', background: 'dark' });
+    expect(createPaint(ansi, '16')('x', { token: 'error', bold: true })).toBe('\u001b[1;31mx\u001b[0m');
+  });
+
+  test('keeps bold, dim, underline and inverse without colour', () => {
+    const paint = createPaint(resolveTheme('dark', { depth: 'none', background: 'dark' }), 'none');
+    expect(paint('x', { token: 'select' })).toBe('\u001b[7mx\u001b[0m');
+    expect(paint('x', { token: 'dim', underline: true })).toBe('\u001b[2;4mx\u001b[0m');
+    expect(paint('x', { token: 'ok' })).toBe('x');
+    expect(paint('x', undefined)).toBe('x');
+  });
+});
