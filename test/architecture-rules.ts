@@ -1,4 +1,5 @@
 import { basename, dirname, join, normalize } from 'node:path/posix';
+import { type Edges, shapeViolations } from './architecture-shape.ts';
 
 /** Source files by their path from src/, for example `engine/query.ts`. */
 export type Sources = Readonly<Record<string, string>>;
@@ -48,7 +49,13 @@ export function violations(sources: Sources): readonly string[] {
     ...textViolations(path, text),
     ...nameViolations(path),
   ]);
-  return [...found, ...cycles(sources), ...entryViolations(sources)];
+  const edges = edgesOf(sources);
+  return [
+    ...found,
+    ...cycles(sources, edges),
+    ...entryViolations(sources),
+    ...shapeViolations(sources, edges, [...CAPABILITIES, 'engine', 'agent']),
+  ];
 }
 
 type Import = { readonly kind: 'static' | 'type' | 'dynamic'; readonly target: string | undefined };
@@ -111,11 +118,12 @@ function nameViolations(path: string): readonly string[] {
   return isNamed ? [] : [`${path}: files are kebab-case.ts, components PascalCase.tsx`];
 }
 
+function edgesOf(sources: Sources): Edges {
+  return new Map(Object.entries(sources).map(([path, text]) => [path, importsOf(text).flatMap(within(path, sources))]));
+}
+
 /** A cycle is reported once, from its first file in the order of the alphabet. */
-function cycles(sources: Sources): readonly string[] {
-  const edges = new Map(
-    Object.entries(sources).map(([path, text]) => [path, importsOf(text).flatMap(within(path, sources))]),
-  );
+function cycles(sources: Sources, edges: Edges): readonly string[] {
   const done = new Set<string>();
   const found: string[] = [];
   const visit = (path: string, trail: readonly string[]): void => {

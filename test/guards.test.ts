@@ -89,6 +89,42 @@ const PLANTED: readonly (readonly [string, Readonly<Record<string, string>>, str
     { 'cli/main.ts': "import { print } from './print.ts';", 'cli/print.ts': "import { render } from 'ink';" },
     'cli/print.ts: loads ink at every start; import it where it is used',
   ],
+  [
+    'a function that is too long',
+    { 'lib/long.ts': `export function long() {\n${'  // on\n'.repeat(79)}}\n` },
+    'lib/long.ts: long has 81 lines, more than 80',
+  ],
+  [
+    'a folder that is too full',
+    Object.fromEntries(Array.from({ length: 21 }, (_, number) => [`lib/a-${number}.ts`, LEAF])),
+    'lib/: has 21 files, more than 20',
+  ],
+  [
+    'two folders that need each other',
+    {
+      'lib/a/one.ts': "import { leaf } from '../b/two.ts';\n",
+      'lib/a/three.ts': LEAF,
+      'lib/b/two.ts': LEAF,
+      'lib/b/four.ts': "import { leaf } from '../a/three.ts';\n",
+    },
+    'lib/: a circle of folders: a → b → a',
+  ],
+  [
+    'a file of app that belongs to one capability',
+    { 'app/loop/part.ts': "import { leaf } from '../../tools/leaf.ts';\n", 'tools/leaf.ts': LEAF },
+    'app/loop/part.ts: joins only tools, so it belongs there',
+  ],
+  [
+    'a room of app that looks up',
+    {
+      'app/settings/part.ts':
+        "import '../../tools/leaf.ts';\nimport '../../model/leaf.ts';\nimport '../loop/part.ts';\n",
+      'app/loop/part.ts': "import '../../tools/leaf.ts';\nimport '../../model/leaf.ts';\n",
+      'tools/leaf.ts': LEAF,
+      'model/leaf.ts': LEAF,
+    },
+    'app/settings/part.ts: the room settings may not use app/loop/part.ts',
+  ],
 ];
 
 test.each(PLANTED)('%s is found', (_, sources, sentence) => {
