@@ -3,12 +3,21 @@ import { existsSync, realpathSync } from 'node:fs';
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
-import { readEnvironment } from '../../src/app/environment.ts';
-import { wireSandbox } from '../../src/app/permissions/sandbox.ts';
-import type { SandboxSettings } from '../../src/contracts/settings.ts';
-import { createTempProject, type TempProject } from '../support/temp-project.ts';
+import { readEnvironment } from '../../../src/app/environment.ts';
+import { wireSandbox } from '../../../src/app/permissions/sandbox.ts';
+import type { Environment } from '../../../src/contracts/environment.ts';
+import type { SandboxSettings } from '../../../src/contracts/settings.ts';
+import { testCore } from '../../support/core.ts';
+import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
-/** A sandbox of this project; `bwrap` is what the script says, or nothing at all. */
+/** A sandbox of this project, in these surroundings. */
+async function sandboxIn(project: TempProject, environment: Environment, settings: SandboxSettings) {
+  const core = await testCore(project, { environment });
+  const asked = { ...core, settings: { ...core.settings, now: () => ({ sandbox: settings }) } };
+  return wireSandbox(asked, { roots: () => [project.dir], sessionFolder: join(project.ouroHome, 's') });
+}
+
+/** The same, where `bwrap` is what the script says, or nothing at all. */
 async function sandboxWith(project: TempProject, script: string | undefined, settings: SandboxSettings) {
   const bin = join(project.home, 'bin');
   await mkdir(bin, { recursive: true });
@@ -17,14 +26,7 @@ async function sandboxWith(project: TempProject, script: string | undefined, set
     await chmod(join(bin, 'bwrap'), 0o755);
   }
   const environment = readEnvironment({ HOME: project.home, OURO_HOME: project.ouroHome, PATH: bin });
-  const roots = () => [project.dir];
-  return wireSandbox({
-    environment,
-    cwd: project.dir,
-    roots,
-    sessionFolder: join(project.ouroHome, 's'),
-    settings: () => settings,
-  });
+  return sandboxIn(project, environment, settings);
 }
 
 test('asked for and not to be had means that nothing runs', async () => {
@@ -70,13 +72,8 @@ test('a git folder that a command linked elsewhere opens nothing, and no bwrap o
   const sandbox = await sandboxWith(project, '', { enabled: true });
   const words = sandbox.wrap()?.([]) ?? [];
   expect(words.filter((_, at) => words[at - 1] === '--bind')).toEqual([realpathSync(project.dir)]);
-  const planted = wireSandbox({
-    environment: readEnvironment({ HOME: project.home, PATH: `${project.dir}/bin:bin` }),
-    cwd: project.dir,
-    roots: () => [project.dir],
-    sessionFolder: join(project.ouroHome, 's'),
-    settings: () => ({ enabled: true }),
-  });
+  const inWorkspace = readEnvironment({ HOME: project.home, PATH: `${project.dir}/bin:bin` });
+  const planted = await sandboxIn(project, inWorkspace, { enabled: true });
   expect(planted.state()).toEqual({ is: 'unavailable', why: 'bwrap is not installed' });
 });
 
@@ -112,13 +109,8 @@ test('what runs inside writes only in the workspace, reads no key and reaches no
   await writeFile(join(project.home, '.ssh/id'), 'key');
   await symlink('/usr/bin', join(project.home, 'bin'));
   const environment = readEnvironment({ HOME: project.home, OURO_HOME: project.ouroHome, PATH: '/usr/bin:/bin' });
-  const sandbox = wireSandbox({
-    environment,
-    cwd: project.dir,
-    roots: () => [project.dir],
-    sessionFolder: join(project.ouroHome, 's'),
-    settings: () => ({ enabled: true, denyRead: ['secret'], allowWrite: ['later'] }),
-  });
+  const settings = { enabled: true, denyRead: ['secret'], allowWrite: ['later'] };
+  const sandbox = await sandboxIn(project, environment, settings);
   if (sandbox.state().is === 'unavailable') {
     expect(() => sandbox.wrap()).toThrow('Nothing was run');
     return;

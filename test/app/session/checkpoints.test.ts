@@ -1,13 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readEnvironment } from '../../src/app/environment.ts';
-import { wireCheckpoints } from '../../src/app/session/checkpoints.ts';
-import type { Tool } from '../../src/contracts/tool.ts';
-import { projectDir } from '../../src/session/paths.ts';
-import { openTest } from '../session/conversation-events.ts';
-import { bareEnvironment } from '../support/environment.ts';
-import { createTempProject, type TempProject } from '../support/temp-project.ts';
+import { createSessionCheckpoints } from '../../../src/app/session/checkpoints.ts';
+import type { Tool } from '../../../src/contracts/tool.ts';
+import { projectDir } from '../../../src/session/paths.ts';
+import { openTest } from '../../session/conversation-events.ts';
+import { testCore } from '../../support/core.ts';
+import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
 let project: TempProject;
 beforeEach(async () => {
@@ -43,20 +42,16 @@ function serverTool(readOnly: 'reads' | 'writes'): Tool {
   };
 }
 
-function wire() {
+async function wire() {
   const { transcript } = openTest({
     ouroHome: project.ouroHome,
     cwd: project.dir,
     dir: projectDir(project.ouroHome, project.dir),
   });
-  const wired = wireCheckpoints({
-    transcript,
-    entries: [],
-    environment: readEnvironment(bareEnvironment(project)),
+  const wired = createSessionCheckpoints(await testCore(project), {
+    session: { transcript, opened: { rebuilt: undefined } },
     roots: () => [project.dir],
-    background: () => false,
-    warn: () => undefined,
-    newId: () => crypto.randomUUID(),
+    hasBackground: () => false,
   });
   if (wired === undefined) throw new Error('A kept session has checkpoints.');
   return { wired, transcript };
@@ -76,7 +71,7 @@ async function call(tool: Tool | undefined): Promise<void> {
 }
 
 test('what a tool of a server changes is taken back like a command’s, unless it only reads', async () => {
-  const { wired, transcript } = wire();
+  const { wired, transcript } = await wire();
   const given = [serverTool('writes'), serverTool('reads')];
   const [writes, reads] = wired.watch(given);
   expect(wired.watch(given)).toEqual([writes, reads]);

@@ -1,5 +1,5 @@
 /** Which sub-agent a call belongs to, how deep that one is, and where its shell stands. */
-export type Owners = {
+export type CallOwners = {
   /** A sub-agent begins, asked for by a call that may itself be a sub-agent's. */
   enter(agentId: string, parentCall: string, cwd: string): void;
   leave(agentId: string): void;
@@ -10,7 +10,7 @@ export type Owners = {
   moved(callId: string, cwd: string): 'sub-agent' | 'conversation';
 };
 
-export function createOwners(): Owners {
+export function createCallOwners(): CallOwners {
   const agents = new Map<string, { readonly depth: number; readonly cwd: string }>();
   const calls = new Map<string, string>();
   const ownerOf = (callId: string) => calls.get(callId) ?? '';

@@ -1,17 +1,18 @@
 import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { AgentPort } from '../../src/agent/parts.ts';
-import { readEnvironment } from '../../src/app/environment.ts';
-import { wirePermissions } from '../../src/app/permissions/permissions.ts';
-import { readSettings } from '../../src/app/settings/read-settings.ts';
-import type { AgentEvent } from '../../src/contracts/event.ts';
-import type { JsonObject } from '../../src/contracts/json.ts';
-import type { Live } from '../../src/contracts/live.ts';
-import type { PermissionAnswer, PermissionRequest } from '../../src/contracts/permission.ts';
-import type { GateVerdict } from '../../src/contracts/tool.ts';
-import { createLiveState } from '../../src/session/live-state.ts';
-import { createTempProject, type TempProject } from '../support/temp-project.ts';
+import type { AgentPort } from '../../../src/agent/parts.ts';
+import { createBus } from '../../../src/app/bus.ts';
+import { readEnvironment } from '../../../src/app/environment.ts';
+import { createPermissions } from '../../../src/app/permissions/permissions.ts';
+import type { AgentEvent } from '../../../src/contracts/event.ts';
+import type { JsonObject } from '../../../src/contracts/json.ts';
+import type { Live } from '../../../src/contracts/live.ts';
+import type { PermissionAnswer, PermissionRequest } from '../../../src/contracts/permission.ts';
+import type { GateVerdict } from '../../../src/contracts/tool.ts';
+import { testCore } from '../../support/core.ts';
+import { runOptions } from '../../support/run-options.ts';
+import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
 type Wanted = { readonly tool: string; readonly input: JsonObject };
 type Opening = Partial<Pick<Live, 'mode' | 'grants'>> & {
@@ -27,38 +28,27 @@ const always = (request: PermissionRequest): PermissionAnswer => ({
 /** The permissions of a new run in this project, and somebody who answers. */
 async function openGate(project: TempProject, opening: Opening = {}) {
   const { trusted = true, answer = always } = opening;
-  const environment = readEnvironment({ HOME: project.home, OURO_HOME: project.ouroHome, PATH: '/usr/bin:/bin' });
-  const loaded = await readSettings({ cwd: project.dir }, environment, trusted);
   const asked: PermissionRequest[] = [];
   const events: AgentEvent[] = [];
   const notices: string[] = [];
-  const live = createLiveState({
-    model: 'm',
-    effort: 'off',
-    thinkingTokens: undefined,
-    mode: opening.mode ?? 'default',
-    cwd: project.dir,
-    todos: [],
-    title: undefined,
-    outputStyle: 'default',
-    grants: opening.grants ?? [],
-    directories: [],
-  });
   const ids = Array.from({ length: 20 }, (_, at) => `id-${at}`).values();
   const newId = () => String(ids.next().value);
-  const permissions = wirePermissions({
-    options: { face: 'screen', addDirs: [] },
+  const environment = readEnvironment({ HOME: project.home, OURO_HOME: project.ouroHome, PATH: '/usr/bin:/bin' });
+  const bus = {
+    ...createBus(),
+    tell: async (event: AgentEvent) => void (event.type === 'notice' && notices.push(event.text)),
+  };
+  const { mode = 'default', grants = [] } = opening;
+  const core = await testCore(project, {
+    options: runOptions({ cwd: project.dir, face: 'screen' }),
     environment,
-    cwd: project.dir,
     trusted,
-    loaded: () => loaded,
-    live,
-    sessionFolder: join(project.ouroHome, 's'),
-    mayBypass: 'may not bypass',
-    notice: (text) => notices.push(text),
-    onStored: async () => undefined,
+    live: { mode, grants },
+    bus,
     newId,
   });
+  const { live } = core;
+  const permissions = createPermissions(core, { sessionFolder: join(project.ouroHome, 's') });
   const port: AgentPort = {
     async askPermission(request) {
       asked.push(request);

@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest';
-import { calls, says, toolUse } from '../support/api/reply.ts';
-import { startApiServer } from '../support/api/server.ts';
-import { composed } from '../support/composed.ts';
-import { expectNoneLeft } from '../support/processes.ts';
-import { createTempProject } from '../support/temp-project.ts';
+import { calls, says, toolUse } from '../../support/api/reply.ts';
+import { startApiServer } from '../../support/api/server.ts';
+import { composed } from '../../support/composed.ts';
+import { expectNoneLeft } from '../../support/processes.ts';
+import { createTempProject } from '../../support/temp-project.ts';
 
 test('what runs in the background is listed, and one of it is stopped by its id with everything it started', async () => {
   await using project = await createTempProject();
