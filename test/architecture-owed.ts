@@ -2,7 +2,6 @@
 export const OWED: readonly string[] = [
   'model/: has',
   'app/: a circle of folders: loop → session → loop',
-  'cli/: a circle of folders: faces → args → faces',
   'lib/: a circle of folders: files → text → files',
   'permissions/: a circle of folders: paths → rules → paths',
   'session/: a circle of folders: stored → records → stored',
