@@ -6,7 +6,6 @@ export const OWED: readonly string[] = [
   'permissions/: a circle of folders: paths → rules → paths',
   'session/: a circle of folders: stored → records → stored',
   'tools/: a circle of folders: bash → shells.ts → bash',
-  'ui/: a circle of folders: text → theme → markdown → text',
   'permissions/gate.ts: createGate has',
   'ui/open-screen.ts: openScreen has',
   'app/make-conversation.ts: makeConversation has',
