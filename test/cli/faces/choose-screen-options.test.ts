@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../../src/app/environment.ts';
-import { screenOptions } from '../../../src/cli/faces/screen-options.ts';
+import { chooseScreenOptions } from '../../../src/cli/faces/choose-screen-options.ts';
 import type { FaceSettings } from '../../../src/contracts/face/screen-settings.ts';
 
 const options = (env: Readonly<Record<string, string>>, settings: FaceSettings = {}) =>
-  screenOptions(
+  chooseScreenOptions(
     readEnvironment({ HOME: '/home/me', TERM: 'xterm-256color', ...env }),
     { prompt: undefined, typed: '' },
     settings,

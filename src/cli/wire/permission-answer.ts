@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { PermissionUpdate, UpdateDestination } from '../../contracts/face/host.ts';
 import type { JsonObject } from '../../contracts/json.ts';
-import type { PermissionAnswer } from '../../contracts/permission.ts';
+import { MODES, type PermissionAnswer } from '../../contracts/permission.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
 
 const destination = z
@@ -26,7 +26,7 @@ const rule = z
   .object({ toolName: z.string(), ruleContent: z.string().optional() })
   .transform(({ toolName, ruleContent }) => (ruleContent === undefined ? toolName : `${toolName}(${ruleContent})`));
 
-const mode = z.enum(['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions']);
+const mode = z.enum(MODES);
 
 const update = z.union([
   z.object({

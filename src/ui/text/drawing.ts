@@ -1,5 +1,5 @@
-import type { Highlight } from '../markdown/highlight.ts';
-import type { Glyphs } from './glyphs.ts';
+import type { Glyphs } from '../theme/glyphs.ts';
+import type { Highlight } from './line.ts';
 
 /** What everything that is drawn depends on besides what it shows. */
 export type Drawing = {

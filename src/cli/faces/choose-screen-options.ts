@@ -1,10 +1,10 @@
 import type { Environment } from '../../contracts/environment.ts';
 import type { FaceSettings } from '../../contracts/face/screen-settings.ts';
-import type { ScreenOptions } from '../../ui/effects/screen-options.ts';
 import { keymapOf } from '../../ui/keys/keymap.ts';
 import { ownKeys } from '../../ui/keys/own-keys.ts';
 import { notifyBy } from '../../ui/terminal/announcer.ts';
 import { showsProgress } from '../../ui/terminal/progress.ts';
+import type { ScreenOptions } from '../../ui/terminal/screen-options.ts';
 import type { Beginning } from './ask-first.ts';
 
 /** Terminals whose words can be links, by the name they give themselves. */
@@ -24,7 +24,7 @@ const EAST_ASIAN = /^(?:zh|ja|ko)/;
 export type Opening = Pick<Beginning, 'prompt' | 'typed'> & { readonly opens?: 'sessions' };
 
 /** What the screen is told about its surroundings. */
-export function screenOptions(
+export function chooseScreenOptions(
   environment: Environment,
   { prompt, typed, opens }: Opening,
   settings: FaceSettings = {},

@@ -1,7 +1,7 @@
 import type { Keymap } from '../keys/keymap.ts';
-import type { NotifyBy } from '../terminal/announcer.ts';
-import type { AskTmux } from '../terminal/tmux.ts';
 import type { ColorDepth } from '../theme/theme.ts';
+import type { NotifyBy } from './announcer.ts';
+import type { AskTmux } from './tmux.ts';
 
 /** Everything a screen is told about its surroundings and the person's wishes, as plain values. */
 export type ScreenOptions = {

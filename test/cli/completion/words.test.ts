@@ -1,14 +1,15 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { bashScript } from '../../src/cli/completion/bash.ts';
-import { fishScript } from '../../src/cli/completion/fish.ts';
-import { manPage } from '../../src/cli/completion/man.ts';
-import { shellCommands, shellFlags } from '../../src/cli/completion/words.ts';
-import { zshScript } from '../../src/cli/completion/zsh.ts';
+import { bashScript } from '../../../src/cli/completion/bash.ts';
+import { fishScript } from '../../../src/cli/completion/fish.ts';
+import { manPage } from '../../../src/cli/completion/man.ts';
+import { flagsPage } from '../../../src/cli/completion/markdown.ts';
+import { shellCommands, shellFlags } from '../../../src/cli/completion/words.ts';
+import { zshScript } from '../../../src/cli/completion/zsh.ts';
 
 const file = join(mkdtempSync(join(tmpdir(), 'ouro-completion-')), 'ouro.bash');
 writeFileSync(file, bashScript());
@@ -38,7 +39,9 @@ test.each([
   expect(await offered(...words)).toEqual(expected);
 });
 
-const names = shellFlags().flatMap(({ long }) => long);
+const names = shellFlags()
+  .flatMap((flag) => flag.names)
+  .filter((name) => name.startsWith('--'));
 
 test.each([
   ['bash', bashScript(), (name: string) => name],
@@ -52,6 +55,10 @@ test.each([
 test('no quote of a description ends a quoted word', () => {
   const lines = [...zshScript().split('\n'), ...fishScript().split('\n')];
   expect(lines.filter((line) => (line.match(/'/g)?.length ?? 0) % 2 === 1)).toEqual([]);
+});
+
+test('the page of all flags in docs/ says what the command line is read by', () => {
+  expect(readFileSync(join(import.meta.dirname, '../../../docs/flags.md'), 'utf8')).toBe(flagsPage());
 });
 
 test('the man page names every flag in dashes that can be copied', () => {

@@ -1,5 +1,4 @@
-import type { Style } from '../text/line.ts';
-import type { AnsiColor, ColorDepth, Look, Theme } from './theme.ts';
+import type { AnsiColor, ColorDepth, Look, Style, Theme } from './theme.ts';
 
 /** Text with the escape sequences of a style around it; text without style comes back as it is. */
 export type Paint = (text: string, style: Style | undefined) => string;
