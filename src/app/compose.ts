@@ -25,6 +25,7 @@ import { createLiveState } from '../session/live-state.ts';
 import { forkNow } from '../session/stored/fork-session.ts';
 import { childVariables, keysAside } from '../settings/child-variables.ts';
 import { limitsOf } from '../settings/limits.ts';
+import { problemLines } from '../settings/problem-lines.ts';
 import { gatedCalls } from './loop/gated-calls.ts';
 import { hookNews } from './loop/hook-news.ts';
 import { wireLoop } from './loop/loop.ts';
@@ -39,7 +40,6 @@ import { wireSession } from './session/session.ts';
 import { type StartedRun, startRun } from './session/start-run.ts';
 import { folderTrust } from './settings/folder-trust.ts';
 import { openLiveFiles } from './settings/live-files.ts';
-import { problemLines } from './settings/problem-lines.ts';
 import { examineHere } from './start/doctor-parts.ts';
 
 export type Composed =

@@ -3,10 +3,10 @@ import type { Environment } from '../../contracts/environment.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import { loadExtensions } from '../../extensions/load-extensions.ts';
+import { createFreshness } from '../../lib/files/fresh-files.ts';
 import { neverLooser } from '../../settings/never-looser.ts';
+import { problemLines } from '../../settings/problem-lines.ts';
 import type { FolderTrust } from './folder-trust.ts';
-import { createFreshness } from './fresh-files.ts';
-import { problemLines } from './problem-lines.ts';
 import { readSettings } from './read-settings.ts';
 
 const FOLDERS = ['commands', 'skills', 'agents', 'output-styles'];
