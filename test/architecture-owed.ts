@@ -31,7 +31,6 @@ export const OWED: readonly string[] = [
   'app/loop/loop.ts: wireLoop has',
   'app/loop/make-prompt.ts: makePrompt has',
   'app/loop/run-subagent.ts: makeSubagents has',
-  'app/mcp/manage-mcp.ts: manageMcp has',
   'session/records/append-file.ts: createAppendFile has',
   'session/records/rebuild.ts: createRebuilding has',
   'session/records/transcript.ts: openTranscript has',

@@ -2,7 +2,8 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { ApprovedSource } from '../contracts/face/trust.ts';
 import { messageOf } from '../lib/errors.ts';
-import { type JsonEdit, openJsonStore } from '../lib/files/json-store.ts';
+import type { JsonEdit } from '../lib/files/json-edit.ts';
+import { openJsonStore } from '../lib/files/json-store.ts';
 
 const marks = z.object({
   project: z.string().optional(),

@@ -2,11 +2,9 @@ import { mkdir, rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../errors.ts';
 import { lockedFile } from './file-lock.ts';
+import { isJsonObject, type Json, type JsonEdit, withEdit } from './json-edit.ts';
 import { writePrivately } from './private-file.ts';
 import { readRegular } from './read-regular.ts';
-
-/** One change of a JSON file: the value at a path, or `undefined` to take it away. Everything else stays as it is. */
-export type JsonEdit = { readonly path: readonly string[]; readonly value: unknown };
 
 /** What a file must hold to be used. A zod schema's `safeParse` is such a `parse`. */
 export type JsonFormat<Value> = {
@@ -48,7 +46,6 @@ const VERSION = 1;
 /** Damaged files of a folder are kept in here; some of them hold keys. */
 export const SET_ASIDE = 'set-aside';
 
-type Json = { readonly [key: string]: unknown };
 type Content<Value> = JsonReading<Value> & {
   /** The object in the file without its damaged entries. */
   readonly json: Json;
@@ -91,7 +88,7 @@ async function contentOf<Value>(
   }
   if (text === undefined) return { ...nothing, isRefused: false };
   const whole = parseJson(text);
-  if (!isObject(whole)) return damaged(whole === undefined ? 'it is not JSON' : 'it is not a JSON object');
+  if (!isJsonObject(whole)) return damaged(whole === undefined ? 'it is not JSON' : 'it is not a JSON object');
   if (typeof whole.v === 'number' && whole.v > VERSION) {
     const problem = `${file} was written by a newer version of this program (format ${whole.v}), so it is not used here.`;
     return { ...nothing, isRefused: true, problem };
@@ -125,20 +122,10 @@ async function setAside(file: string): Promise<string> {
 function entryThere(json: Json, path: readonly string[]): readonly string[] {
   for (let length = path.length; length > 0; length -= 1) {
     const place = path.slice(0, length);
-    const holder = place.slice(0, -1).reduce<unknown>((at, key) => (isObject(at) ? at[key] : undefined), json);
-    if (isObject(holder) && Object.hasOwn(holder, place.at(-1) ?? '')) return place;
+    const holder = place.slice(0, -1).reduce<unknown>((at, key) => (isJsonObject(at) ? at[key] : undefined), json);
+    if (isJsonObject(holder) && Object.hasOwn(holder, place.at(-1) ?? '')) return place;
   }
   return [];
-}
-
-function withEdit(json: Json, { path: [key, ...rest], value }: JsonEdit): Json {
-  if (key === undefined) return json;
-  if (rest.length > 0) {
-    const inner = Object.hasOwn(json, key) ? json[key] : undefined;
-    return { ...json, [key]: withEdit(isObject(inner) ? inner : {}, { path: rest, value }) };
-  }
-  if (value !== undefined) return { ...json, [key]: value };
-  return Object.fromEntries(Object.entries(json).filter(([name]) => name !== key));
 }
 
 function parseJson(text: string): unknown {
@@ -147,8 +134,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
