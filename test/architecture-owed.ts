@@ -23,7 +23,6 @@ export const OWED: readonly string[] = [
   'ui/terminal/screen-output.ts: createScreenOutput has',
   'ui/linear/open-linear.ts: openLinear has',
   'app/loop/make-prompt.ts: makePrompt has',
-  'app/mcp/manage-mcp.ts: manageMcp has',
   'session/records/append-file.ts: createAppendFile has',
   'session/records/rebuild.ts: createRebuilding has',
   'session/records/transcript.ts: openTranscript has',
@@ -41,8 +40,4 @@ export const OWED: readonly string[] = [
   'permissions/bash/read/narrow.ts: readNarrowly has',
   'app/permissions/told.ts: joins no capability, so it belongs there',
   'app/start/doctor.ts: joins no capability, so it belongs there',
-  'app/start/take-over-offer.ts: joins no capability, so it belongs there',
-  'app/settings/instruction-effects.ts: joins no capability, so it belongs there',
-  'app/settings/fresh-files.ts: joins no capability, so it belongs there',
-  'app/settings/problem-lines.ts: joins only extensions, so it belongs there',
 ];

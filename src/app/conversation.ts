@@ -11,7 +11,7 @@ import { strayTools } from './loop/toolset.ts';
 import { mayReadUnasked } from './permissions/read-for-host.ts';
 import { sessionPicker } from './session/session-picker.ts';
 import type { StartedRun } from './session/start-run.ts';
-import { problemLines } from './settings/problem-lines.ts';
+import { problemLines } from '../settings/problem-lines.ts';
 import type { ConversationParts } from './slash/conversation-parts.ts';
 import { hostControl } from './slash/host-control.ts';
 import { listCommands, runCommand } from './slash/run-command.ts';

@@ -3,6 +3,7 @@ import type { HostMcpServer } from '../../contracts/face/host.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { createFreshness } from '../../lib/files/fresh-files.ts';
 import { openApprovals } from '../../mcp/config/approvals.ts';
 import { type McpConfig, PROJECT_FILE } from '../../mcp/config/config.ts';
 import { createMcpHub, type McpHub } from '../../mcp/hub.ts';
@@ -12,7 +13,6 @@ import { settingsVariables } from '../../settings/child-variables.ts';
 import { createListMcpResourcesTool } from '../../tools/list-mcp-resources/list-mcp-resources.ts';
 import { createReadMcpResourceTool } from '../../tools/read-mcp-resource/read-mcp-resource.ts';
 import type { Core } from '../core.ts';
-import { createFreshness } from '../settings/fresh-files.ts';
 import { readMcp } from './read-mcp.ts';
 
 type Needs = {

@@ -2,10 +2,10 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'jsonc-parser';
 import { z } from 'zod';
-import type { TrustEffect } from '../../contracts/face/trust.ts';
-import { ifThere } from '../../lib/files/errno.ts';
-import { readGiven } from '../../lib/files/read-regular.ts';
-import { formatBytes } from '../../lib/text/format.ts';
+import type { TrustEffect } from '../contracts/face/trust.ts';
+import { ifThere } from '../lib/files/errno.ts';
+import { readGiven } from '../lib/files/read-regular.ts';
+import { formatBytes } from '../lib/text/format.ts';
 
 const server = z.object({
   command: z.string().optional(),
