@@ -163,7 +163,7 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
     checkpoints,
     mcp,
     recorded: kept.recorded,
-    earlier: kept.earlier,
+    sentBefore: kept.sentBefore,
     newId: randomUUID,
   });
   if (session.stored.files !== undefined) loop.readState.restore(session.stored.files);
@@ -174,7 +174,7 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
   const agent = createAgent({
     sessionId: session.id,
     messages: session.messages,
-    queued: session.rebuilt?.queued ?? [],
+    queued: session.stored.queued,
     listeners: [
       kept.record,
       meter.hear,

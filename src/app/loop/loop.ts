@@ -19,8 +19,9 @@ import { asJson } from '../../lib/as-json.ts';
 import { resolveModel } from '../../model/catalog.ts';
 import type { PortChoice } from '../../model/choose-port.ts';
 import type { UsageMeter } from '../../model/usage-meter.ts';
-import { type Earlier, repeatSpecs } from '../../session/earlier.ts';
 import type { Transcript } from '../../session/records/transcript.ts';
+import { repeatSpecs } from '../../session/request-head.ts';
+import type { SentBefore } from '../../session/session-state.ts';
 import { childVariables } from '../../settings/child-variables.ts';
 import { limitsOf } from '../../settings/limits.ts';
 import type { BashParts } from '../../tools/bash/bash.ts';
@@ -64,7 +65,7 @@ export type LoopWiring = {
   /** The port of the main conversation, each request on record before it leaves. */
   readonly recorded: ModelPort;
   /** What an earlier run of this session sent and told: repeated, not made anew. */
-  readonly earlier: Earlier | undefined;
+  readonly sentBefore: SentBefore | undefined;
   readonly newId: () => string;
 };
 
@@ -122,7 +123,7 @@ export function wireLoop(wiring: LoopWiring) {
   const tools = () => offerTools(watch([...box.tools, ...wiring.mcp.tools()]), options, permissions.rules());
   const offered = () => fittingTools(tools(), choice.infoOf(live.now().model));
   const deferral = makeDeferral(offered, () => choice.infoOf(live.now().model));
-  const sentBefore = wiring.earlier?.tools ?? [];
+  const sentBefore = wiring.sentBefore?.tools ?? [];
   deferral.load(sentBefore.map(({ name }) => name));
   const inOrder = createSpecOrder(sentBefore);
   const specsOf = (offering: readonly Tool[]) => inOrder(repeatSpecs(deferral.toolSpecs(offering), sentBefore));
@@ -134,7 +135,7 @@ export function wireLoop(wiring: LoopWiring) {
     live,
     extensions,
     git: wiring.git,
-    earlier: wiring.earlier,
+    sentBefore: wiring.sentBefore,
     tools: () => offered().map(({ name }) => name),
     mcpInstructions: wiring.mcp.hub.instructions,
     takeDiskChanges: box.readState.takeDiskChanges,

@@ -3,15 +3,13 @@ import type { Environment } from '../../contracts/environment.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
-import type { JsonObject } from '../../contracts/json.ts';
 import type { LiveState } from '../../contracts/live.ts';
 import type { ModelPort } from '../../contracts/model.ts';
-import { asJson } from '../../lib/as-json.ts';
 import type { AskTitle } from '../../model/title-asker.ts';
-import { createDraftStore } from '../../session/beside/draft.ts';
-import { createPromptHistory } from '../../session/beside/prompt-history.ts';
-import { liveRecord } from '../../session/kept-state.ts';
+import { createDraftStore } from '../../session/input/draft.ts';
+import { createPromptHistory } from '../../session/input/prompt-history.ts';
 import { openTranscript, type Transcript } from '../../session/records/transcript.ts';
+import { encodeSettings, type SessionSettings } from '../../session/session-state.ts';
 import { nameSession } from './name-session.ts';
 import type { OpenedSession } from './open-session.ts';
 import { recordRequests } from './record-requests.ts';
@@ -27,7 +25,7 @@ export type SessionWiring = {
   /** The flags that the system prompt is made with. */
   readonly promptFlags: string;
   /** Everything else that a resume has to know: asked when a prompt has been answered. */
-  readonly later: () => JsonObject;
+  readonly later: () => SessionSettings;
   /** Absent where the first words have to do as a name. */
   readonly askTitle: AskTitle | undefined;
   readonly newId: () => string;
@@ -51,9 +49,9 @@ export function keepSession(wiring: SessionWiring): KeptSession {
     sessionId: opened.id,
     gitBranch: wiring.branch,
     version: environment.version,
-    lastUuid: opened.rebuilt?.lastUuid ?? null,
+    lastUuid: opened.stored.lastUuid,
     persistence: options.persistence,
-    title: opened.rebuilt?.titleRecord,
+    title: opened.stored.title,
     claim: opened.claim,
     newId,
     now: Date.now,
@@ -61,26 +59,26 @@ export function keepSession(wiring: SessionWiring): KeptSession {
   });
   // Nobody waits: lines keep their order, so these are on disk before the next prompt is.
   for (const record of opened.settled) void transcript.append(record);
-  live.onChange((part) => void transcript.append(liveRecord(asJson(part))));
+  live.onChange((part) => void transcript.append(encodeSettings(part)));
   const nameIt = nameSession(live, transcript, wiring.askTitle);
   let begun = false;
   let lastLater = '';
 
   async function recordLater(): Promise<void> {
-    const later = asJson(wiring.later());
+    const later = encodeSettings(wiring.later());
     const text = JSON.stringify(later);
     if (text === lastLater) return;
     lastLater = text;
-    await transcript.append(liveRecord(later));
+    await transcript.append(later);
   }
 
   return {
     transcript,
-    recorded: recordRequests(transcript, opened.rebuilt?.kept.texts.keys() ?? []),
+    recorded: recordRequests(transcript, opened.stored.knownTexts),
     async record(event) {
       if (!begun && event.type === 'message_end') {
         begun = true;
-        await transcript.append(liveRecord(asJson({ ...live.now(), promptFlags: wiring.promptFlags })));
+        await transcript.append(encodeSettings({ ...live.now(), promptFlags: wiring.promptFlags }));
       }
       if (event.type === 'agent_end') await recordLater();
       await transcript.record(event);

@@ -1,10 +1,9 @@
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { ModelPort } from '../../contracts/model.ts';
-import { asJson } from '../../lib/as-json.ts';
 import type { PortChoice } from '../../model/choose-port.ts';
 import { titleAsker } from '../../model/title-asker.ts';
 import type { UsageMeter } from '../../model/usage-meter.ts';
-import { type Earlier, earlierOf, promptFlags } from '../../session/earlier.ts';
+import { promptFlags, type SentBefore, sentBefore } from '../../session/session-state.ts';
 import type { LoopParts } from '../loop/loop.ts';
 import { type WiredCheckpoints, wireCheckpoints } from './checkpoints.ts';
 import { type KeptSession, keepSession, type SessionWiring } from './keep-session.ts';
@@ -22,23 +21,23 @@ export type SessionParts = Omit<SessionWiring, 'promptFlags' | 'askTitle' | 'lat
 export type WiredSession = Omit<KeptSession, 'recorded'> & {
   readonly recorded: ModelPort;
   readonly checkpoints: WiredCheckpoints | undefined;
-  readonly earlier: Earlier | undefined;
+  readonly sentBefore: SentBefore | undefined;
   readonly warnings: readonly string[];
 };
 
 export function wireSession(parts: SessionParts): WiredSession {
   const { opened, options, choice, loop, tell } = parts;
-  const { earlier, notice } = earlierOf(opened, options, parts.environment.version);
+  const { sent, notice } = sentBefore(opened.stored, options, parts.environment.version);
   const kept = keepSession({
     ...parts,
     promptFlags: promptFlags(options),
     askTitle: titleAsker(choice, options.face, parts.meter.add),
-    later: () => ({ files: loop().readState.snapshot(), ...asJson(loop().prompt.told()) }),
+    later: () => ({ files: loop().readState.snapshot(), ...loop().prompt.told() }),
   });
   const checkpoints = wireCheckpoints({
     ...parts,
     transcript: kept.transcript,
-    entries: opened.rebuilt?.checkpoints ?? [],
+    entries: opened.stored.checkpoints,
     background: () =>
       loop()
         .shells.list()
@@ -53,7 +52,7 @@ export function wireSession(parts: SessionParts): WiredSession {
     },
     recorded: kept.recorded(choice.port),
     checkpoints,
-    earlier,
+    sentBefore: sent,
     warnings: [...opened.warnings, ...(notice === undefined ? [] : [notice])],
   };
 }

@@ -3,8 +3,8 @@ import { relative, resolve } from 'node:path';
 import type { RewindOutcome } from '../../contracts/face/conversation.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { readTranscript } from '../../session/records/read-records.ts';
+import { dialogueOf } from '../../session/stored/dialogue.ts';
 import { EXPORT_ENDINGS, EXPORT_FORMATS, exportSession } from '../../session/stored/export-session.ts';
-import { storyOf } from '../../session/stored/story.ts';
 import type { ConversationParts } from '../conversation-parts.ts';
 import { type BuiltinCommand, done, failed, show } from './builtin-command.ts';
 
@@ -80,7 +80,7 @@ async function exportNow(args: string, parts: ConversationParts) {
   try {
     await transcript.sync();
     const { records } = await readTranscript(transcript.path);
-    const text = exportSession({ id: sessionId, title, cwd, gitBranch: branch, items: storyOf(records) }, format);
+    const text = exportSession({ id: sessionId, title, cwd, gitBranch: branch, items: dialogueOf(records) }, format);
     await writeFile(file, text, { flag: 'wx', mode: 0o600 });
     return done(`Written to ${file}`);
   } catch (thrown) {
