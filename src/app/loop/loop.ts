@@ -48,7 +48,7 @@ export function createLoop(core: Core, needs: Needs) {
     live: core.live,
     extensions: core.extensions.now,
     repository: core.repository,
-    earlier: session.earlier,
+    sentBefore: session.sentBefore,
     tools: () => toolset.offered().map(({ name }) => name),
     mcpInstructions: mcp.hub.instructions,
     takeDiskChanges: toolset.readState.takeDiskChanges,
@@ -126,7 +126,7 @@ function resumeParts({ opened, alsoKeep }: Session, { toolset, prompt, context, 
   context.restore(opened.contextDecisions);
   if (opened.stored.files !== undefined) toolset.readState.restore(opened.stored.files);
   for (const words of opened.news) news.add(words);
-  alsoKeep(() => ({ files: toolset.readState.snapshot(), ...asJson(prompt.told()) }));
+  alsoKeep(() => ({ files: toolset.readState.snapshot(), ...prompt.told() }));
 }
 
 function pathOf(event: AgentEvent): string | undefined {

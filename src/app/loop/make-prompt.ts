@@ -13,7 +13,7 @@ import { createAttachments } from '../../prompt/attachments.ts';
 import { gitLines } from '../../prompt/environment.ts';
 import { createMemory } from '../../prompt/memory/memory-files.ts';
 import { createSystemPrompt, renderSystem } from '../../prompt/system-prompt.ts';
-import type { Earlier } from '../../session/earlier.ts';
+import type { SentBefore } from '../../session/session-state.ts';
 
 export type PromptWiring = {
   readonly options: RunOptions;
@@ -24,7 +24,7 @@ export type PromptWiring = {
   readonly extensions: () => Extensions;
   readonly repository: Repository;
   /** What an earlier run of this session sent and told. */
-  readonly earlier: Pick<Earlier, 'system' | 'told' | 'memoryTold'> | undefined;
+  readonly sentBefore: Pick<SentBefore, 'system' | 'announced' | 'instructions'> | undefined;
   readonly tools: () => readonly string[];
   readonly mcpInstructions: () => readonly { readonly server: string; readonly instructions: string }[];
   readonly takeDiskChanges: () => Promise<readonly { readonly path: string; readonly status: 'changed' | 'deleted' }[]>;
@@ -93,9 +93,9 @@ export function makePrompt(wiring: PromptWiring) {
 
   const tellMoved = () => void memoryNews.push(...moved.map(({ text }) => text));
 
-  const system = createSystemPrompt(renderSent, wiring.earlier?.system);
+  const system = createSystemPrompt(renderSent, wiring.sentBefore?.system);
   let moved: readonly SystemPart[] = [];
-  let memoryTold = wiring.earlier?.memoryTold ?? textOf(wiring.earlier?.system ?? [], 'memory');
+  let memoryTold = wiring.sentBefore?.instructions ?? textOf(wiring.sentBefore?.system ?? [], 'memory');
   let memoryNews: string[] = [];
 
   /** Days may have passed since the snapshot in the prompt of a resumed session. */
@@ -108,10 +108,10 @@ export function makePrompt(wiring: PromptWiring) {
 
   /** The prompt of a resumed session stays as it was sent; that its instructions read differently now is news. */
   async function compareMemory(): Promise<void> {
-    if (wiring.earlier === undefined || compared) return;
+    if (wiring.sentBefore === undefined || compared) return;
     compared = true;
     const text = textOf(await render(), 'memory');
-    memoryNews.push(...(await repositoryNews(wiring.earlier.system)));
+    memoryNews.push(...(await repositoryNews(wiring.sentBefore.system)));
     if (text === memoryTold) return;
     memoryTold = text;
     const now = text === '' ? 'There are none any more.' : `This is how they read now:\n\n${text}`;
@@ -144,7 +144,7 @@ export function makePrompt(wiring: PromptWiring) {
         return news;
       },
     },
-    wiring.earlier?.told,
+    wiring.sentBefore?.announced,
   );
 
   return {
@@ -155,7 +155,7 @@ export function makePrompt(wiring: PromptWiring) {
       attachments.begin();
     },
     /** What a resume must not tell again. */
-    told: () => ({ told: attachments.told(), memoryTold }),
+    told: () => ({ announced: attachments.told(), instructions: memoryTold }),
     async collect() {
       await lookAtBranch();
       return attachments.collect();
@@ -164,7 +164,7 @@ export function makePrompt(wiring: PromptWiring) {
     retell(): void {
       attachments.retell();
       tellMoved();
-      if (wiring.earlier === undefined) return;
+      if (wiring.sentBefore === undefined) return;
       memoryTold = textOf(system.parts(), 'memory');
       compared = false;
     },
