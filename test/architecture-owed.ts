@@ -12,7 +12,6 @@ export const OWED: readonly string[] = [
   'ui/open-screen.ts: openScreen has',
   'app/make-conversation.ts: makeConversation has',
   'app/compose.ts: compose has',
-  'agent/agent.ts: createAgent has',
   'engine/tool-run.ts: createToolRun has',
   'engine/guarded.ts: guarded has',
   'engine/reply-reader.ts: createReplyReader has',
