@@ -31,7 +31,10 @@ export function createAgent(parts: AgentParts): Agent {
 
   /** Joins now, or behind the query that runs. */
   async function append(message: Message): Promise<void> {
-    if (isRunning(now())) return change({ ...now(), late: [...now().late, message] });
+    if (isRunning(now())) {
+      change({ ...now(), late: [...now().late, message] });
+      return;
+    }
     const heard = tell({ type: 'message_end', message });
     // A listener hears of what it adds itself once it is done, so it must not wait for that.
     if (!broadcast.asksListener()) await heard;
