@@ -6,7 +6,7 @@ import { openApprovals } from '../../mcp/config/approvals.ts';
 import { type McpConfig, readMcpConfig } from '../../mcp/config/config.ts';
 import { childVariables } from '../../settings/child-variables.ts';
 
-export type McpReading = {
+type McpReading = {
   readonly options: Pick<RunOptions, 'mcpConfig' | 'mcpSources'>;
   readonly environment: Environment;
   readonly cwd: string;
