@@ -103,7 +103,7 @@ test('servers that never come up cost a script their time limit and nothing else
   await using project = await createTempProject();
   await using api = await startApiServer({ turns: () => says('Fine.') });
   const run = (servers: readonly object[], env: Readonly<Record<string, string>> = {}) =>
-    runOuro(project, ['-p', 'go', '--mcp-config', named(servers)], api.url, { env: { ...NODE.env, ...env } });
+    runHere(project, ['-p', 'go', '--mcp-config', named(servers)], api.url, { env: { ...NODE.env, ...env } });
   // The limit is for those that say nothing; how fast this machine starts the others does not matter.
   const settings = ['--settings', '{"timeouts": {"mcpMs": 300}, "env": {"TEAM": "core"}}'];
   const writing = { command: 'sh', args: ['-c', `echo "$TEAM \${TEAM}" > team.txt`] };
