@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { AgentPort } from '../../agent/parts.ts';
 import type { Decision } from '../../context/decisions.ts';
 import type { Environment } from '../../contracts/environment.ts';
@@ -6,7 +6,6 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import type { AgentKind } from '../../contracts/extension.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { GitSnapshot } from '../../contracts/git-snapshot.ts';
-import { isJsonObject } from '../../contracts/json.ts';
 import type { LiveState } from '../../contracts/live.ts';
 import type { ModelPort } from '../../contracts/model.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
@@ -233,10 +232,6 @@ export function wireLoop(wiring: LoopWiring) {
     listen(event: AgentEvent): void {
       observer.hear(event);
       prompt.listen(event);
-      if (event.type === 'compacted') prompt.retell();
-      if (event.type !== 'tool_start' || !isJsonObject(event.input)) return;
-      const path = event.input.file_path ?? event.input.notebook_path;
-      if (typeof path === 'string') prompt.touch(resolve(live.now().cwd, path));
     },
     addNews: (words: string) => void notices.push(words),
     stopBackground: () => ending.abort(),

@@ -1,10 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { release } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { GitSnapshot } from '../../contracts/git-snapshot.ts';
+import { isJsonObject, type JsonValue } from '../../contracts/json.ts';
 import type { LiveState } from '../../contracts/live.ts';
 import type { SystemPart } from '../../contracts/model.ts';
 import type { Extensions } from '../../extensions/load-extensions.ts';
@@ -14,10 +15,21 @@ import { repositoryRoot } from '../../git/repository-root.ts';
 import { gitSnapshot } from '../../git/snapshot.ts';
 import { gitMayLook } from '../../permissions/git-may-look.ts';
 import { createAttachments } from '../../prompt/attachments.ts';
-import { gitLines } from '../../prompt/environment.ts';
-import { createMemory } from '../../prompt/memory/memory-files.ts';
+import { createMemory, type Memory } from '../../prompt/memory/memory-files.ts';
+import type { FileChange } from '../../prompt/news-state.ts';
+import {
+  initialPrompt,
+  isDynamic,
+  mustCompare,
+  type PromptEvent,
+  type PromptState,
+  partText,
+  reducePrompt,
+} from '../../prompt/prompt-state.ts';
 import { createSystemPrompt, renderSystem } from '../../prompt/system-prompt.ts';
 import type { Earlier } from '../../session/earlier.ts';
+
+type DiskChange = { readonly path: string; readonly status: 'changed' | 'deleted' };
 
 export type PromptWiring = {
   readonly options: RunOptions;
@@ -31,174 +43,169 @@ export type PromptWiring = {
   readonly earlier: Pick<Earlier, 'system' | 'told' | 'memoryTold'> | undefined;
   readonly tools: () => readonly string[];
   readonly mcpInstructions: () => readonly { readonly server: string; readonly instructions: string }[];
-  readonly takeDiskChanges: () => Promise<readonly { readonly path: string; readonly status: 'changed' | 'deleted' }[]>;
+  readonly takeDiskChanges: () => Promise<readonly DiskChange[]>;
   readonly backgroundNews: () => readonly string[];
 };
 
 /** The system prompt, rendered once, and the news that come after it. */
 export function makePrompt(wiring: PromptWiring) {
-  const { options, environment, cwd, live, extensions } = wiring;
-  let touched: string[] = [];
-  let compared = false;
+  const { options, cwd, live, earlier } = wiring;
+  const { now, change } = holdState(
+    initialPrompt(earlier && { system: earlier.system, memoryText: earlier.memoryTold }),
+  );
   const root = repositoryRoot(cwd);
-  let branch: string | undefined;
-  const lookAtBranch = async () => {
-    branch = wiring.trusted() ? await headBranch(root) : undefined;
-  };
-  const gitNews = createGitNews({
-    first: wiring.git,
-    look: () => gitSnapshot(cwd, environment.variables, () => gitMayLook(cwd)),
-    now: Date.now,
-  });
-  const memory = createMemory({
-    cwd: () => live.now().cwd,
-    root,
-    home: environment.home,
-    managedFile: '/etc/ouro/CLAUDE.md',
-    userFiles: [join(environment.ouroHome, 'CLAUDE.md'), join(environment.ouroHome, 'AGENTS.md')],
-    trusted: wiring.trusted,
-  });
-  const listed = () => ({
-    skills: extensions().skills.map(({ name, description }) => ({ name, description })),
-    // The Task tool's own description lists the kinds, so the prompt need not.
-    agents: [],
-  });
-
-  async function render(): Promise<readonly SystemPart[]> {
-    const [files, git] = await Promise.all([memory.load(), wiring.git]);
-    const wanted = live.now().outputStyle;
-    const style = extensions().styles.find(({ name, text }) => name === wanted && text !== '');
-    return renderSystem({
-      memory: files,
-      ...listed(),
-      environment: {
-        cwd,
-        additionalDirectories: options.addDirs,
-        platform: process.platform,
-        osRelease: release(),
-        shell: '/bin/bash',
-        date: today(),
-        git,
-      },
-      mcp: wiring.mcpInstructions(),
-      ...(options.systemPrompt === undefined ? {} : { replacement: options.systemPrompt }),
-      ...(options.appendSystemPrompt === undefined ? {} : { append: options.appendSystemPrompt }),
-      ...(style === undefined ? {} : { outputStyle: style }),
-    });
-  }
-
-  /** What belongs to this folder may stand in the first message instead. */
-  async function renderSent(): Promise<readonly SystemPart[]> {
-    const parts = await render();
-    if (options.dynamicSections === undefined) return parts;
-    moved = parts.filter(isDynamic);
-    memoryTold = textOf(parts, 'memory');
-    tellMoved();
-    return parts.filter((part) => !isDynamic(part));
-  }
-
-  const tellMoved = () => void memoryNews.push(...moved.map(({ text }) => text));
-
-  const system = createSystemPrompt(renderSent, wiring.earlier?.system);
-  let moved: readonly SystemPart[] = [];
-  let memoryTold = wiring.earlier?.memoryTold ?? textOf(wiring.earlier?.system ?? [], 'memory');
-  let memoryNews: string[] = [];
-
-  /** Days may have passed since the snapshot in the prompt of a resumed session. */
-  async function repositoryNews(sent: readonly SystemPart[] | undefined): Promise<readonly string[]> {
-    const [before, git] = [textOf(sent ?? [], 'environment'), await wiring.git];
-    if (git === undefined || before === '') return [];
-    const words = gitLines(git).join('\n');
-    return before.includes(words) ? [] : [`When this session was resumed, the repository was like this:\n${words}`];
-  }
-
-  /** The prompt of a resumed session stays as it was sent; that its instructions read differently now is news. */
-  async function compareMemory(): Promise<void> {
-    if (wiring.earlier === undefined || compared) return;
-    compared = true;
-    const text = textOf(await render(), 'memory');
-    memoryNews.push(...(await repositoryNews(wiring.earlier.system)));
-    if (text === memoryTold) return;
-    memoryTold = text;
-    const now = text === '' ? 'There are none any more.' : `This is how they read now:\n\n${text}`;
-    memoryNews.push(`The files of instructions have changed since this session began. ${now}`);
-  }
+  const memory = memoryOf(wiring, root);
+  const look = () => gitSnapshot(cwd, wiring.environment.variables, () => gitMayLook(cwd));
+  const gitNews = createGitNews({ first: wiring.git, look, now: Date.now });
+  const dynamicParts = options.dynamicSections === undefined ? 'stay' : 'move';
+  const system = createSystemPrompt(async () => {
+    const parts = await render(wiring, memory);
+    change({ type: 'rendered', parts, dynamicParts });
+    return dynamicParts === 'move' ? parts.filter((part) => !isDynamic(part)) : parts;
+  }, earlier?.system);
   const attachments = createAttachments(
     {
-      changedFiles: async () =>
-        Promise.all(
-          (await wiring.takeDiskChanges()).map(async ({ path, status }) => ({
-            path,
-            kind: status,
-            version: `${status} ${(await stat(path).catch(() => undefined))?.mtimeMs ?? ''}`,
-          })),
-        ),
-      touchedPaths: () => {
-        const taken = touched;
-        touched = [];
-        return taken;
-      },
+      ...newsSources(wiring),
       memory,
-      todos: () => live.now().todos,
-      date: today,
-      branch: () => branch,
-      mode: () => live.now().mode,
-      catalog: () => ({ ...listed(), tools: wiring.tools(), mcpInstructions: wiring.mcpInstructions() }),
-      backgroundNews: () => {
-        const news = [...memoryNews, ...gitNews.take(), ...wiring.backgroundNews()];
-        memoryNews = [];
-        return news;
-      },
+      touchedPaths: () => change({ type: 'touched_taken' }).touched,
+      branch: () => now().branch,
+      backgroundNews: () => [
+        ...change({ type: 'news_taken' }).news,
+        ...gitNews.take(),
+        ...wiring.backgroundNews(),
+      ],
     },
-    wiring.earlier?.told,
+    earlier?.told,
   );
+
+  async function lookAtBranch(): Promise<void> {
+    change({ type: 'branch', branch: wiring.trusted() ? await headBranch(root) : undefined });
+  }
+
+  async function compare(): Promise<void> {
+    if (!mustCompare(now())) return;
+    const [rendered, git] = await Promise.all([render(wiring, memory), wiring.git]);
+    // Two prompts may have asked at once.
+    if (mustCompare(now())) change({ type: 'compared', system: system.parts(), rendered, git });
+  }
 
   return {
     system,
     memory,
     async ready() {
-      await Promise.all([system.ready(), compareMemory(), lookAtBranch()]);
+      await Promise.all([system.ready(), compare(), lookAtBranch()]);
       attachments.begin();
     },
-    /** What a resume must not tell again. */
-    told: () => ({ told: attachments.told(), memoryTold }),
+    /** What a resume needs so that it does not tell the same again. */
+    known() {
+      const { memoryText } = now();
+      const isOfPrompt = memoryText === partText(system.parts(), 'memory');
+      return { told: attachments.knownFacts(), ...(isOfPrompt ? {} : { memoryTold: memoryText }) };
+    },
     async collect() {
       await lookAtBranch();
       return attachments.collect();
     },
-    /** A compaction took what was told with it. */
-    retell(): void {
-      attachments.retell();
-      tellMoved();
-      if (wiring.earlier === undefined) return;
-      memoryTold = textOf(system.parts(), 'memory');
-      compared = false;
-    },
     /** The conversation begins anew: so does its prompt. */
     renew(): void {
       system.forget();
-      attachments.forget();
-      compared = true;
+      attachments.restart();
+      change({ type: 'restarted' });
     },
     /** Where the conversation is and what holds there, for its sub-agents. */
-    place: () => [...moved, ...system.parts().filter(isDynamic)],
-    listen({ type }: AgentEvent): void {
+    place: () => [...now().moved, ...system.parts().filter(isDynamic)],
+    /** Calls touch files, compactions take what was told with them, and others may change the repository meanwhile. */
+    listen(event: AgentEvent): void {
+      const touched = event.type === 'tool_start' ? touchedPath(event.input) : undefined;
+      if (touched !== undefined) change({ type: 'touched', path: resolve(live.now().cwd, touched) });
+      if (event.type === 'compacted') {
+        attachments.compacted();
+        change({ type: 'compacted', system: system.parts() });
+      }
       // Printing answers one prompt and leaves: there is no later one to tell it with.
       if (options.face === 'print') return;
-      if (type === 'agent_start') gitNews.begin();
-      if (type === 'agent_end') gitNews.rest();
+      if (event.type === 'agent_start') gitNews.begin();
+      if (event.type === 'agent_end') gitNews.rest();
     },
-    /** A call has read or changed this path. */
-    touch: (path: string) => void touched.push(path),
   };
 }
 
-function isDynamic({ name }: SystemPart): boolean {
-  return name === 'environment' || name === 'memory';
+/** A change answers with the state before it. */
+function holdState(first: PromptState) {
+  let state = first;
+  return {
+    now: () => state,
+    change(event: PromptEvent): PromptState {
+      const before = state;
+      state = reducePrompt(before, event);
+      return before;
+    },
+  };
 }
 
-function textOf(parts: readonly SystemPart[], name: string): string {
-  return parts.find((part) => part.name === name)?.text ?? '';
+function memoryOf({ environment, live, trusted }: PromptWiring, root: string): Memory {
+  return createMemory({
+    cwd: () => live.now().cwd,
+    root,
+    home: environment.home,
+    managedFile: '/etc/ouro/CLAUDE.md',
+    userFiles: [join(environment.ouroHome, 'CLAUDE.md'), join(environment.ouroHome, 'AGENTS.md')],
+    trusted,
+  });
+}
+
+async function render(wiring: PromptWiring, memory: Memory): Promise<readonly SystemPart[]> {
+  const { options, cwd, live, extensions } = wiring;
+  const [files, git] = await Promise.all([memory.load(), wiring.git]);
+  const wanted = live.now().outputStyle;
+  const style = extensions().styles.find(({ name, text }) => name === wanted && text !== '');
+  return renderSystem({
+    memory: files,
+    ...listed(wiring),
+    environment: {
+      cwd,
+      additionalDirectories: options.addDirs,
+      platform: process.platform,
+      osRelease: release(),
+      shell: '/bin/bash',
+      date: today(),
+      git,
+    },
+    mcp: wiring.mcpInstructions(),
+    ...(options.systemPrompt === undefined ? {} : { replacement: options.systemPrompt }),
+    ...(options.appendSystemPrompt === undefined ? {} : { append: options.appendSystemPrompt }),
+    ...(style === undefined ? {} : { outputStyle: style }),
+  });
+}
+
+function listed({ extensions }: PromptWiring) {
+  return {
+    skills: extensions().skills.map(({ name, description }) => ({ name, description })),
+    // The Task tool's own description lists the kinds, so the prompt need not.
+    agents: [],
+  };
+}
+
+/** What needs no state of the prompt to be looked at. */
+function newsSources(wiring: PromptWiring) {
+  const { live, takeDiskChanges, tools, mcpInstructions } = wiring;
+  return {
+    changedFiles: async () => Promise.all((await takeDiskChanges()).map(versionOf)),
+    todos: () => live.now().todos,
+    date: today,
+    mode: () => live.now().mode,
+    catalog: () => ({ ...listed(wiring), tools: tools(), mcpInstructions: mcpInstructions() }),
+  };
+}
+
+async function versionOf({ path, status }: DiskChange): Promise<FileChange> {
+  const facts = await stat(path).catch(() => undefined);
+  return { path, kind: status, version: `${status} ${facts?.mtimeMs ?? ''}` };
+}
+
+function touchedPath(input: JsonValue): string | undefined {
+  const path = isJsonObject(input) ? (input.file_path ?? input.notebook_path) : undefined;
+  return typeof path === 'string' ? path : undefined;
 }
 
 function today(): string {

@@ -33,7 +33,7 @@ export function wireSession(parts: SessionParts): WiredSession {
     ...parts,
     promptFlags: promptFlags(options),
     askTitle: titleAsker(choice, options.face, parts.meter.add),
-    later: () => ({ files: loop().readState.snapshot(), ...asJson(loop().prompt.told()) }),
+    later: () => ({ files: loop().readState.snapshot(), ...asJson(loop().prompt.known()) }),
   });
   const checkpoints = wireCheckpoints({
     ...parts,
