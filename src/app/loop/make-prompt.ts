@@ -4,16 +4,12 @@ import { join, resolve } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
-import type { GitSnapshot } from '../../contracts/git-snapshot.ts';
 import { isJsonObject, type JsonValue } from '../../contracts/json.ts';
 import type { LiveState } from '../../contracts/live.ts';
 import type { SystemPart } from '../../contracts/model.ts';
 import type { Extensions } from '../../extensions/load-extensions.ts';
-import { headBranch } from '../../git/head-branch.ts';
 import { createGitNews } from '../../git/news.ts';
-import { repositoryRoot } from '../../git/repository-root.ts';
-import { gitSnapshot } from '../../git/snapshot.ts';
-import { gitMayLook } from '../../permissions/git-may-look.ts';
+import type { Repository } from '../../git/repository.ts';
 import { createAttachments } from '../../prompt/attachments.ts';
 import { createMemory, type Memory } from '../../prompt/memory/memory-files.ts';
 import type { FileChange } from '../../prompt/news-state.ts';
@@ -38,7 +34,7 @@ export type PromptWiring = {
   readonly trusted: () => boolean;
   readonly live: LiveState;
   readonly extensions: () => Extensions;
-  readonly git: Promise<GitSnapshot | undefined>;
+  readonly repository: Repository;
   /** What an earlier run of this session sent and told. */
   readonly earlier: Pick<Earlier, 'system' | 'told' | 'memoryTold'> | undefined;
   readonly tools: () => readonly string[];
@@ -47,16 +43,16 @@ export type PromptWiring = {
   readonly backgroundNews: () => readonly string[];
 };
 
+export type Prompt = ReturnType<typeof makePrompt>;
+
 /** The system prompt, rendered once, and the news that come after it. */
 export function makePrompt(wiring: PromptWiring) {
-  const { options, cwd, live, earlier } = wiring;
+  const { options, live, earlier, repository } = wiring;
   const { now, change } = holdState(
     initialPrompt(earlier && { system: earlier.system, memoryText: earlier.memoryTold }),
   );
-  const root = repositoryRoot(cwd);
-  const memory = memoryOf(wiring, root);
-  const look = () => gitSnapshot(cwd, wiring.environment.variables, () => gitMayLook(cwd));
-  const gitNews = createGitNews({ first: wiring.git, look, now: Date.now });
+  const memory = memoryOf(wiring);
+  const gitNews = createGitNews({ first: repository.atStart, look: repository.look, now: Date.now });
   const dynamicParts = options.dynamicSections === undefined ? 'stay' : 'move';
   const system = createSystemPrompt(async () => {
     const parts = await render(wiring, memory);
@@ -69,22 +65,18 @@ export function makePrompt(wiring: PromptWiring) {
       memory,
       touchedPaths: () => change({ type: 'touched_taken' }).touched,
       branch: () => now().branch,
-      backgroundNews: () => [
-        ...change({ type: 'news_taken' }).news,
-        ...gitNews.take(),
-        ...wiring.backgroundNews(),
-      ],
+      backgroundNews: () => [...change({ type: 'news_taken' }).news, ...gitNews.take(), ...wiring.backgroundNews()],
     },
     earlier?.told,
   );
 
   async function lookAtBranch(): Promise<void> {
-    change({ type: 'branch', branch: wiring.trusted() ? await headBranch(root) : undefined });
+    change({ type: 'branch', branch: await repository.branch() });
   }
 
   async function compare(): Promise<void> {
     if (!mustCompare(now())) return;
-    const [rendered, git] = await Promise.all([render(wiring, memory), wiring.git]);
+    const [rendered, git] = await Promise.all([render(wiring, memory), wiring.repository.atStart]);
     // Two prompts may have asked at once.
     if (mustCompare(now())) change({ type: 'compared', system: system.parts(), rendered, git });
   }
@@ -143,10 +135,10 @@ function holdState(first: PromptState) {
   };
 }
 
-function memoryOf({ environment, live, trusted }: PromptWiring, root: string): Memory {
+function memoryOf({ environment, live, trusted, repository }: PromptWiring): Memory {
   return createMemory({
     cwd: () => live.now().cwd,
-    root,
+    root: repository.root,
     home: environment.home,
     managedFile: '/etc/ouro/CLAUDE.md',
     userFiles: [join(environment.ouroHome, 'CLAUDE.md'), join(environment.ouroHome, 'AGENTS.md')],
@@ -156,7 +148,7 @@ function memoryOf({ environment, live, trusted }: PromptWiring, root: string): M
 
 async function render(wiring: PromptWiring, memory: Memory): Promise<readonly SystemPart[]> {
   const { options, cwd, live, extensions } = wiring;
-  const [files, git] = await Promise.all([memory.load(), wiring.git]);
+  const [files, git] = await Promise.all([memory.load(), wiring.repository.atStart]);
   const wanted = live.now().outputStyle;
   const style = extensions().styles.find(({ name, text }) => name === wanted && text !== '');
   return renderSystem({
