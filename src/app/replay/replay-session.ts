@@ -1,7 +1,7 @@
 import { createDecisions, readDecisions } from '../../context/decisions.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { Message } from '../../contracts/message.ts';
-import type { Effort, ModelRequest } from '../../contracts/model.ts';
+import { EFFORTS, type Effort, type ModelRequest } from '../../contracts/model.ts';
 import type { QueryState } from '../../contracts/query.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
 import { queryDeps } from '../../engine/defaults.ts';
@@ -117,8 +117,6 @@ export function requestConfig(rest: JsonObject) {
     betas: Array.isArray(rest.betas) ? rest.betas.map(String) : [],
   };
 }
-
-const EFFORTS: readonly Effort[] = ['off', 'low', 'medium', 'high', 'max'];
 
 function effortOf(value: unknown): Effort {
   return EFFORTS.find((effort) => effort === value) ?? 'off';

@@ -5,7 +5,7 @@ import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { ModelPort } from '../../contracts/model.ts';
 import { asJson } from '../../lib/as-json.ts';
-import { titleAsker } from '../../model/title-asker.ts';
+import { titleAsker } from '../../model/side-calls.ts';
 import { createDraftStore } from '../../session/beside/draft.ts';
 import { createPromptHistory } from '../../session/beside/prompt-history.ts';
 import { openDebugLog } from '../../session/debug-log.ts';

@@ -1,13 +1,15 @@
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import type { JsonObject } from '../../contracts/json.ts';
+import { EFFORTS } from '../../contracts/model.ts';
+import { MODES } from '../../contracts/permission.ts';
 
 const listed = z.array(z.object({ name: z.string(), description: z.string() }));
 
 const told = z.object({
   date: z.string(),
   branch: z.string().optional(),
-  mode: z.enum(['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions']),
+  mode: z.enum(MODES),
   catalog: z.object({
     skills: listed,
     agents: listed,
@@ -19,9 +21,9 @@ const told = z.object({
 /** Each part by itself: one that cannot be read does not take the others with it. */
 const schema = z.object({
   model: z.string().optional().catch(undefined),
-  effort: z.enum(['off', 'low', 'medium', 'high', 'max']).optional().catch(undefined),
+  effort: z.enum(EFFORTS).optional().catch(undefined),
   thinkingTokens: z.number().optional().catch(undefined),
-  mode: z.enum(['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions']).optional().catch(undefined),
+  mode: z.enum(MODES).optional().catch(undefined),
   cwd: z.string().optional().catch(undefined),
   todos: z
     .array(
