@@ -4,6 +4,7 @@ import type { Message } from '../../../src/contracts/message.ts';
 import { LOST_RESULT } from '../../../src/session/records/conversation-state.ts';
 import { readRecords } from '../../../src/session/records/read-records.ts';
 import { rebuild } from '../../../src/session/records/rebuild.ts';
+import { runs } from '../../support/runs.ts';
 import { type Exchange, exchanges, memoryDisk, openTest, plain, tellConversation } from '../conversation-events.ts';
 
 async function written(said: readonly Exchange[]) {
@@ -49,7 +50,7 @@ test('a file that ends at any record holds every message, block and result once'
         expectSound(rebuild(readRecords(text).records).messages, text);
       }
     }),
-    { numRuns: 25 },
+    runs(25),
   );
 });
 
