@@ -49,7 +49,7 @@ const settings = z.object({
   /** What the model was told of its surroundings, so that later only changes are told. */
   announced: readable(announced),
   /** The instructions as the model knows them, where they are not those of its system prompt any more. */
-  instructions: readable(z.string()),
+  instructions: readable(z.string().nullable()),
   /** The flags that its system prompt was made with. */
   promptFlags: readable(z.string()),
 });

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { readDecisions } from '../../context/decision-record.ts';
-import type { Decision } from '../../context/decisions.ts';
+import { type Decision, readDecisions } from '../../context/decisions.ts';
 import type { AssistantBlock, Message, ToolResultBlock, UserMessage } from '../../contracts/message.ts';
 import { FAILURE_KINDS, type ModelFailure } from '../../contracts/model.ts';
 import type { SessionRecord } from '../../contracts/session.ts';

@@ -1,5 +1,4 @@
-import { readDecisions } from '../../context/decision-record.ts';
-import { createDecisions } from '../../context/decisions.ts';
+import { createDecisions, readDecisions } from '../../context/decisions.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { Message } from '../../contracts/message.ts';
 import { EFFORTS, type Effort, type ModelRequest } from '../../contracts/model.ts';

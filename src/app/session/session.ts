@@ -108,11 +108,11 @@ function createStateKeeper({ options, live }: Core, { append }: Pick<Transcript,
         await append(encodeSettings({ ...live.now(), promptFlags: promptFlags(options) }));
       }
       if (event.type !== 'agent_end') return;
-      const state = encodeSettings(Object.assign({}, ...parts.map((part) => part())));
-      const text = JSON.stringify(state);
+      const record = encodeSettings(Object.assign({}, ...parts.map((part) => part())));
+      const text = JSON.stringify(record);
       if (text === written) return;
       written = text;
-      await append(state);
+      await append(record);
     },
   };
 }
