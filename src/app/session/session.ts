@@ -118,9 +118,9 @@ function createStateKeeper({ options, live }: Core, { append }: Pick<Transcript,
 }
 
 /** What is being typed, and what was typed before. */
-function typedWords({ environment, cwd, now }: Core, { id: sessionId, dir, rebuilt }: OpenedSession) {
+function typedWords({ environment, cwd, now }: Core, { id: sessionId, dir, isResumed }: OpenedSession) {
   return {
-    draft: createDraftStore({ dir, sessionId, opening: rebuilt === undefined ? 'new' : 'resumed', now }),
+    draft: createDraftStore({ dir, sessionId, opening: isResumed ? 'resumed' : 'new', now }),
     history: createPromptHistory({ path: join(environment.ouroHome, 'history.jsonl'), cwd, sessionId, now }),
   };
 }
