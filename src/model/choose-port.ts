@@ -27,20 +27,20 @@ export type PortConfig = {
   readonly fetch?: typeof fetch;
 };
 
+/** Every model the configuration can reach. */
+export type ModelChoice = {
+  readonly port: ModelPort;
+  /** The model choice: stored with a session and repeated on resume. */
+  readonly model: string;
+  readonly provider: ModelPlace['provider'];
+  readonly keySource: string;
+  /** Absent where side calls should be left out. */
+  readonly smallModel: string | undefined;
+  readonly infoOf: (model: string) => ModelInfo;
+};
+
 /** A port that serves every model the configuration can reach, or the sentence that says why not. */
-export type PortChoice =
-  | {
-      readonly ok: true;
-      readonly port: ModelPort;
-      /** The model choice: stored with a session and repeated on resume. */
-      readonly model: string;
-      readonly provider: ModelPlace['provider'];
-      readonly keySource: string;
-      /** Absent where side calls should be left out. */
-      readonly smallModel: string | undefined;
-      readonly infoOf: (model: string) => ModelInfo;
-    }
-  | { readonly ok: false; readonly problem: string };
+export type PortChoice = ({ readonly ok: true } & ModelChoice) | { readonly ok: false; readonly problem: string };
 
 /** Said when a model needs a key and there is none. */
 export const NO_KEY =

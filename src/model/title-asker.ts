@@ -1,6 +1,6 @@
 import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { Usage } from '../contracts/message.ts';
-import type { PortChoice } from './choose-port.ts';
+import type { ModelChoice } from './choose-port.ts';
 import { askSmallModel } from './side-calls.ts';
 
 const TITLER =
@@ -15,7 +15,7 @@ export type AskTitle = (prompt: string, answer: string) => Promise<string | unde
 
 /** Asks the small model what a conversation is about. Nobody in a hurry pays for it: `-p` goes by its first words. */
 export function titleAsker(
-  { port, smallModel }: Pick<Extract<PortChoice, { ok: true }>, 'port' | 'smallModel'>,
+  { port, smallModel }: Pick<ModelChoice, 'port' | 'smallModel'>,
   face: RunOptions['face'],
   onUsage: (model: string, usage: Usage) => void,
 ): AskTitle | undefined {

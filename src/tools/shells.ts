@@ -26,6 +26,8 @@ export type Shells = {
   killStopping(): void;
   find(id: string): BackgroundShell | undefined;
   list(): readonly BackgroundShell[];
+  /** Is one of those in the background still at work? */
+  anyRunning(): boolean;
   /** What ended since this was last asked, in sentences for the model. */
   takeNotices(): readonly string[];
   /** Ends everything, background and front. */
@@ -82,6 +84,7 @@ export function createShells(now: () => number, tell: (event: AgentEvent) => voi
     },
     find: (id) => background.get(id),
     list: () => [...background.values()],
+    anyRunning: () => [...background.values()].some(({ exit }) => exit === undefined),
     takeNotices() {
       const taken = notices;
       notices = [];

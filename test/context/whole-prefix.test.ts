@@ -13,6 +13,7 @@ import { createAttachments, type Told } from '../../src/prompt/attachments.ts';
 import { createMemory } from '../../src/prompt/memory/memory-files.ts';
 import { createSystemPrompt, renderSystem } from '../../src/prompt/system-prompt.ts';
 import { drain } from '../support/drain.ts';
+import { runs } from '../support/runs.ts';
 import { calls, echoTool, historyOf, says, scripted } from '../support/scripted.ts';
 import { bench, INFO, prompt, words } from './workbench.ts';
 
@@ -188,6 +189,6 @@ test('through modes, memory edits, tool servers, midnight, new skills and resume
         for (const cause of rest) expect(cause).toMatch(LEVELS);
       }
     }),
-    { numRuns: 25 },
+    runs(25),
   );
 });

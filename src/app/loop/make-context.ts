@@ -124,16 +124,16 @@ function limitsOf(tools: () => readonly Tool[]): (name: string) => number {
   };
 }
 
+/** What a sub-agent sends besides its messages. */
+export type AgentContext = {
+  readonly model: string;
+  readonly system: readonly SystemPart[];
+  readonly tools: readonly Tool[];
+  readonly reads: ReadState;
+};
+
 /** The same for a sub-agent: its own room, and nothing of it is remembered with the session. */
-export function contextOfAgent(
-  wiring: ContextWiring,
-  agent: {
-    readonly model: string;
-    readonly system: readonly SystemPart[];
-    readonly tools: readonly Tool[];
-    readonly reads: ReadState;
-  },
-): ContextPort {
+export function contextOfAgent(wiring: ContextWiring, agent: AgentContext): ContextPort {
   return makeContext({
     ...wiring,
     model: () => agent.model,

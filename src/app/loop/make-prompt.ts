@@ -4,15 +4,11 @@ import { join } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
-import type { GitSnapshot } from '../../contracts/git-snapshot.ts';
 import type { LiveState } from '../../contracts/live.ts';
 import type { SystemPart } from '../../contracts/model.ts';
 import type { Extensions } from '../../extensions/load-extensions.ts';
-import { headBranch } from '../../git/head-branch.ts';
 import { createGitNews } from '../../git/news.ts';
-import { repositoryRoot } from '../../git/repository-root.ts';
-import { gitSnapshot } from '../../git/snapshot.ts';
-import { gitMayLook } from '../../permissions/git-may-look.ts';
+import type { Repository } from '../../git/repository.ts';
 import { createAttachments } from '../../prompt/attachments.ts';
 import { gitLines } from '../../prompt/environment.ts';
 import { createMemory } from '../../prompt/memory/memory-files.ts';
@@ -26,7 +22,7 @@ export type PromptWiring = {
   readonly trusted: () => boolean;
   readonly live: LiveState;
   readonly extensions: () => Extensions;
-  readonly git: Promise<GitSnapshot | undefined>;
+  readonly repository: Repository;
   /** What an earlier run of this session sent and told. */
   readonly earlier: Pick<Earlier, 'system' | 'told' | 'memoryTold'> | undefined;
   readonly tools: () => readonly string[];
@@ -35,21 +31,19 @@ export type PromptWiring = {
   readonly backgroundNews: () => readonly string[];
 };
 
+export type Prompt = ReturnType<typeof makePrompt>;
+
 /** The system prompt, rendered once, and the news that come after it. */
 export function makePrompt(wiring: PromptWiring) {
   const { options, environment, cwd, live, extensions } = wiring;
   let touched: string[] = [];
   let compared = false;
-  const root = repositoryRoot(cwd);
+  const { root, atStart, look } = wiring.repository;
   let branch: string | undefined;
   const lookAtBranch = async () => {
-    branch = wiring.trusted() ? await headBranch(root) : undefined;
+    branch = await wiring.repository.branch();
   };
-  const gitNews = createGitNews({
-    first: wiring.git,
-    look: () => gitSnapshot(cwd, environment.variables, () => gitMayLook(cwd)),
-    now: Date.now,
-  });
+  const gitNews = createGitNews({ first: atStart, look, now: Date.now });
   const memory = createMemory({
     cwd: () => live.now().cwd,
     root,
@@ -65,7 +59,7 @@ export function makePrompt(wiring: PromptWiring) {
   });
 
   async function render(): Promise<readonly SystemPart[]> {
-    const [files, git] = await Promise.all([memory.load(), wiring.git]);
+    const [files, git] = await Promise.all([memory.load(), atStart]);
     const wanted = live.now().outputStyle;
     const style = extensions().styles.find(({ name, text }) => name === wanted && text !== '');
     return renderSystem({
@@ -106,7 +100,7 @@ export function makePrompt(wiring: PromptWiring) {
 
   /** Days may have passed since the snapshot in the prompt of a resumed session. */
   async function repositoryNews(sent: readonly SystemPart[] | undefined): Promise<readonly string[]> {
-    const [before, git] = [textOf(sent ?? [], 'environment'), await wiring.git];
+    const [before, git] = [textOf(sent ?? [], 'environment'), await atStart];
     if (git === undefined || before === '') return [];
     const words = gitLines(git).join('\n');
     return before.includes(words) ? [] : [`When this session was resumed, the repository was like this:\n${words}`];

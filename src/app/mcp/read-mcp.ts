@@ -7,7 +7,7 @@ import { type McpConfig, readMcpConfig } from '../../mcp/config/config.ts';
 import { openCredentials } from '../../mcp/login/credentials.ts';
 import { childVariables } from '../../settings/child-variables.ts';
 
-export type McpReading = {
+type McpReading = {
   readonly options: Pick<RunOptions, 'mcpConfig' | 'mcpSources'>;
   readonly environment: Environment;
   readonly cwd: string;

@@ -17,7 +17,8 @@ export type PolicySources = {
   readonly trusted: boolean;
   readonly loaded: () => LoadedSettings;
   readonly live: () => Pick<Live, 'mode' | 'grants' | 'directories'>;
-  readonly mayBypass: 'may bypass' | 'may not bypass';
+  /** May asking be switched off? */
+  readonly mayBypass: boolean;
   /** The rules of files with what was changed in them since the start. */
   readonly current?: (rules: readonly Rule[]) => readonly Rule[];
   /** The session's own folder: large results that were put aside there may be read back. */
@@ -75,7 +76,7 @@ export function makePolicy(sources: PolicySources): PolicySource {
       cwd: at,
       home,
       trusted: sources.trusted,
-      canBypass: sources.mayBypass === 'may bypass',
+      canBypass: sources.mayBypass,
       protectedPaths: [ouroHome],
       sensitivePaths: SECRETS.map((name) => join(ouroHome, name)),
       searchPath: searchPath(),

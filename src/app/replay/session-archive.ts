@@ -18,7 +18,7 @@ import { storyOf } from '../../session/stored/story.ts';
 import { makeCapsule } from './make-capsule.ts';
 import { type Rerun, rerunSession } from './rerun-session.ts';
 
-export { EXPORT_FORMATS, type ExportFormat } from '../../session/stored/export-session.ts';
+export type { ExportFormat } from '../../session/stored/export-session.ts';
 export type { SessionSummary } from '../../session/stored/store.ts';
 
 type Found = { readonly ok: true; readonly session: SessionSummary } | { readonly ok: false; readonly why: string };

@@ -12,7 +12,7 @@ import { NO_KEY } from '../../model/choose-port.ts';
 import { inSample } from '../../model/demo/place.ts';
 import { discoverLocalServers, modelsAt } from '../../model/discovery.ts';
 import { storedKey, storeKey } from '../../model/keys/stored-key.ts';
-import { firstMode } from '../../permissions/first-mode.ts';
+import { bypassObjection, firstMode } from '../../permissions/first-mode.ts';
 import { keepSetting } from '../../settings/keep-setting.ts';
 import { limitsOf } from '../../settings/limits.ts';
 import { trustQuestion } from '../settings/folder-trust.ts';
@@ -64,8 +64,8 @@ async function bypassQuestion(run: RunOptions, environment: Environment): Promis
   if (!isFlagged && own?.includes('bypassPermissions') !== true) return 'settled';
   if ((await agreedStore(environment).read()).value !== undefined) return 'settled';
   const { merged } = await readSettings(run, environment, false);
-  const first = firstMode(run, merged, environment);
-  return first.ok && first.mayBypass === 'may bypass' ? 'unconfirmed' : 'settled';
+  const isAllowed = firstMode(run, merged, environment).ok && bypassObjection(run, merged, environment) === undefined;
+  return isAllowed ? 'unconfirmed' : 'settled';
 }
 
 const agreed = z.object({ at: z.string() });

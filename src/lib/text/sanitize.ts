@@ -16,6 +16,16 @@ export function sanitize(text: string, profile: SanitizeProfile): string {
   return profile === 'line' ? spelled.replaceAll('\n', '⏎').replaceAll('\t', ' ') : spelled;
 }
 
+const SUSPICIOUS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+const DIRECTIONS = /[\u202a-\u202e\u2066-\u2069]/g;
+
+/** `output` for text that is drawn by us: nothing turns it around either, and what a carriage return hid stays hidden. */
+export function sanitizeScreen(text: string): string {
+  if (!SUSPICIOUS.test(text)) return text;
+  const overwritten = text.replaceAll('\r\n', '\n').replace(/^.*\r(?!$)/gm, '');
+  return sanitize(overwritten, 'output').replace(DIRECTIONS, '');
+}
+
 /** True when some character of the text does not show, or shows as something else. */
 export function isConcealing(text: string): boolean {
   return spellOut(text.replaceAll('\r\n', '\n')) !== text.replaceAll('\r\n', '\n');

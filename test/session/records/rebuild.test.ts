@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Message } from '../../../src/contracts/message.ts';
 import { readRecords } from '../../../src/session/records/read-records.ts';
 import { LOST_RESULT, rebuild } from '../../../src/session/records/rebuild.ts';
+import { runs } from '../../support/runs.ts';
 import { type Exchange, exchanges, memoryDisk, openTest, plain, tellConversation } from '../conversation-events.ts';
 
 async function written(said: readonly Exchange[]) {
@@ -48,7 +49,7 @@ test('a file that ends at any record holds every message, block and result once'
         expectSound(rebuild(readRecords(text).records).messages, text);
       }
     }),
-    { numRuns: 25 },
+    runs(25),
   );
 });
 
