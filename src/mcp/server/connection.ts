@@ -31,7 +31,7 @@ export type ConnectionParts = OpenTransport & {
   readonly server: string;
   readonly version: string;
   readonly roots: () => readonly string[];
-  readonly callTimeoutMs: number;
+  readonly callTimeoutMs: () => number;
   readonly ask: Ask | undefined;
   /** Remote servers do not tell when they are gone: after trouble they are asked. */
   readonly afterTrouble: 'ask' | 'go on';
@@ -128,7 +128,7 @@ export async function openConnection(parts: ConnectionParts, signal: AbortSignal
     prompts: (listSignal) => list('prompts/list', 'prompts', PromptSchema, listSignal),
     resources: (listSignal) => list('resources/list', 'resources', ResourceSchema, listSignal),
     async call(name, input, context) {
-      const idle = createIdleLimit(parts.callTimeoutMs);
+      const idle = createIdleLimit(parts.callTimeoutMs());
       const asker: Asker = { ask: context.ask, idle };
       askers.push(asker);
       try {
@@ -154,8 +154,8 @@ export async function openConnection(parts: ConnectionParts, signal: AbortSignal
       }
     },
     prompt: (name, args, promptSignal) =>
-      client.getPrompt({ name, arguments: { ...args } }, { signal: promptSignal, timeout: parts.callTimeoutMs }),
-    read: (uri, readSignal) => client.readResource({ uri }, { signal: readSignal, timeout: parts.callTimeoutMs }),
+      client.getPrompt({ name, arguments: { ...args } }, { signal: promptSignal, timeout: parts.callTimeoutMs() }),
+    read: (uri, readSignal) => client.readResource({ uri }, { signal: readSignal, timeout: parts.callTimeoutMs() }),
     close: () => client.close(),
   };
 }

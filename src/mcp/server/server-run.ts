@@ -37,8 +37,8 @@ const MOST_RESTARTS = 5;
 const STABLE_MS = 60_000;
 
 export function createServerRun(server: ConfiguredServer, prefix: string, parts: McpParts): ServerRun {
-  const startTimeoutMs = parts.startTimeoutMs ?? START_TIMEOUT_MS;
-  const callTimeoutMs = server.callTimeoutMs ?? parts.callTimeoutMs ?? CALL_TIMEOUT_MS;
+  const startTimeoutMs = () => parts.limits?.().startMs ?? START_TIMEOUT_MS;
+  const callTimeoutMs = () => server.callTimeoutMs ?? parts.limits?.().callMs ?? CALL_TIMEOUT_MS;
   const endings = new WeakMap<Connection, string>();
   let phase: Phase = { at: 'idle' };
   let catalog = EMPTY_CATALOG;
@@ -52,7 +52,7 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
     async call(tool, input, context) {
       const connection = await connected(context.signal);
       const { callTool } = await import('./call-tool.ts');
-      const site = { server: server.name, callTimeoutMs, endedBy: () => endings.get(connection) };
+      const site = { server: server.name, callTimeoutMs: callTimeoutMs(), endedBy: () => endings.get(connection) };
       return callTool(connection, tool, input, context, site);
     },
   };
@@ -102,7 +102,7 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
         onListChanged: (kind: ListKind) => refresh(kind),
         onClosed: () => lost(signal),
       };
-      const started = await startServer(server, parts, hooks, startTimeoutMs, signal);
+      const started = await startServer(server, parts, hooks, startTimeoutMs(), signal);
       if (started.kind !== 'connected') return started;
       current = started;
       try {
@@ -162,7 +162,7 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
   }
 
   async function connected(signal: AbortSignal): Promise<Connection> {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(startTimeoutMs)]);
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(startTimeoutMs())]);
     while (phase.at === 'starting' && !limit.aborted) await untilAborted(phase.done, limit);
     if (phase.at === 'connected') return phase.connection;
     throw new Error(`The MCP server ${server.name} ${whyNot(phase, server)}. The user can look at /mcp.`);
