@@ -1,6 +1,7 @@
 import type { Todo } from '../contracts/display.ts';
 import type { PermissionMode } from '../contracts/permission.ts';
 import { oneLine } from '../lib/text/one-line.ts';
+import { type Answering, answeringNews, styleName } from './answering.ts';
 import { type Catalog, catalogChanges } from './catalog-changes.ts';
 import { type MemoryFile, renderMemoryFile } from './memory/memory-text.ts';
 import { modeWords } from './mode-words.ts';
@@ -31,6 +32,7 @@ export type AttachmentParts = {
   /** Absent where there is no repository. */
   readonly branch?: () => string | undefined;
   readonly mode: () => PermissionMode;
+  readonly answering: () => Answering;
   readonly catalog: () => Catalog;
   /** News of background shells and sub-agents, each handed over once. */
   readonly backgroundNews: () => readonly string[];
@@ -41,6 +43,9 @@ export type Told = {
   readonly date: string;
   readonly branch?: string | undefined;
   readonly mode: PermissionMode;
+  readonly language?: string | undefined;
+  /** The name of the output style. */
+  readonly style?: string | undefined;
   readonly catalog: Catalog;
 };
 
@@ -64,8 +69,15 @@ export function createAttachments(
 } {
   const now = (): Told => {
     const branch = parts.branch?.();
-    const standing = { date: parts.date(), mode: parts.mode(), catalog: parts.catalog() };
-    return branch === undefined ? standing : { ...standing, branch };
+    const answering = parts.answering();
+    return {
+      date: parts.date(),
+      mode: parts.mode(),
+      style: styleName(answering),
+      catalog: parts.catalog(),
+      ...(answering.language === undefined ? {} : { language: answering.language }),
+      ...(branch === undefined ? {} : { branch }),
+    };
   };
   const filesTold = new Map<string, string>();
   let told = before;
@@ -117,6 +129,7 @@ export function createAttachments(
       ...(current.date === previous.date ? [] : [`The date is now ${current.date}.`]),
       ...branchNews(previous.branch, current.branch),
       ...(current.mode === previous.mode ? [] : [modeWords(current.mode)]),
+      ...answeringNews(previous, parts.answering()),
       ...catalogChanges(previous.catalog, current.catalog),
     ];
   };

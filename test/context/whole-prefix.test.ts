@@ -82,6 +82,7 @@ function session() {
         memory,
         todos: () => [],
         date,
+        answering: () => ({ language: undefined, style: undefined }),
         mode: () => world.mode,
         catalog: () => ({ skills: world.skills, agents: [], tools: world.tools, mcpInstructions: [] }),
         backgroundNews: () => [],

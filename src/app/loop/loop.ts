@@ -47,6 +47,7 @@ export function createLoop(core: Core, needs: Needs) {
     trusted: () => core.trusted,
     live: core.live,
     extensions: core.extensions.now,
+    language: () => core.settings.now().language,
     repository: core.repository,
     earlier: session.earlier,
     tools: () => toolset.offered().map(({ name }) => name),

@@ -22,6 +22,7 @@ export type PromptWiring = {
   readonly trusted: () => boolean;
   readonly live: LiveState;
   readonly extensions: () => Extensions;
+  readonly language: () => string | undefined;
   readonly repository: Repository;
   /** What an earlier run of this session sent and told. */
   readonly earlier: Pick<Earlier, 'system' | 'told' | 'memoryTold'> | undefined;
@@ -58,10 +59,16 @@ export function makePrompt(wiring: PromptWiring) {
     agents: [],
   });
 
+  function answering() {
+    const wanted = live.now().outputStyle;
+    // A prompt of somebody's own takes the place of every style.
+    const styles = options.systemPrompt === undefined ? extensions().styles : [];
+    return { language: wiring.language(), style: styles.find(({ name, text }) => name === wanted && text !== '') };
+  }
+
   async function render(): Promise<readonly SystemPart[]> {
     const [files, git] = await Promise.all([memory.load(), atStart]);
-    const wanted = live.now().outputStyle;
-    const style = extensions().styles.find(({ name, text }) => name === wanted && text !== '');
+    const { language, style } = answering();
     return renderSystem({
       memory: files,
       ...listed(),
@@ -78,6 +85,7 @@ export function makePrompt(wiring: PromptWiring) {
       ...(options.systemPrompt === undefined ? {} : { replacement: options.systemPrompt }),
       ...(options.appendSystemPrompt === undefined ? {} : { append: options.appendSystemPrompt }),
       ...(style === undefined ? {} : { outputStyle: style }),
+      language,
     });
   }
 
@@ -137,6 +145,7 @@ export function makePrompt(wiring: PromptWiring) {
       date: today,
       branch: () => branch,
       mode: () => live.now().mode,
+      answering,
       catalog: () => ({ ...listed(), tools: wiring.tools(), mcpInstructions: wiring.mcpInstructions() }),
       backgroundNews: () => {
         const news = [...memoryNews, ...gitNews.take(), ...wiring.backgroundNews()];

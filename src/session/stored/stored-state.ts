@@ -8,6 +8,8 @@ const told = z.object({
   date: z.string(),
   branch: z.string().optional(),
   mode: z.enum(['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions']),
+  language: z.string().optional(),
+  style: z.string().optional(),
   catalog: z.object({
     skills: listed,
     agents: listed,
