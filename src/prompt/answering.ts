@@ -2,9 +2,9 @@ import { oneLine } from '../lib/text/one-line.ts';
 
 /** How the user wants answers to read. */
 export type Answering = {
-  readonly language: string | undefined;
+  readonly language?: string | undefined;
   /** Absent for the ordinary style. */
-  readonly style: { readonly name: string; readonly text: string } | undefined;
+  readonly style?: { readonly name: string; readonly text: string } | undefined;
 };
 
 const LANGUAGE_CHARS = 80;
@@ -18,19 +18,13 @@ function languageWords(language: string): string {
   return `Answer in this language, whatever language the question is in: ${oneLine(language).slice(0, LANGUAGE_CHARS)}. Code, commands and names stay as they are.`;
 }
 
-/** What became of language and style since they were last told; a style nobody remembers is not news. */
-export function answeringNews(
-  before: { readonly language?: string | undefined; readonly style?: string | undefined },
-  now: Answering,
-): readonly string[] {
+/** What became of language and style since they were last told; what nobody remembers of a style is not news. */
+export function answeringNews(before: Answering | undefined, now: Answering): readonly string[] {
+  const isSameStyle = before === undefined || JSON.stringify(before.style) === JSON.stringify(now.style);
   return [
-    ...(before.language === now.language ? [] : [changedLanguage(now.language)]),
-    ...(before.style === undefined || before.style === styleName(now) ? [] : [changedStyle(now.style)]),
+    ...(before?.language === now.language ? [] : [changedLanguage(now.language)]),
+    ...(isSameStyle ? [] : [changedStyle(now.style)]),
   ];
-}
-
-export function styleName({ style }: Answering): string {
-  return style?.name ?? 'default';
 }
 
 function changedLanguage(language: string | undefined): string {

@@ -26,7 +26,7 @@ export function createMainAgent(core: Core, needs: Needs): Agent {
   const agent = createAgent({
     sessionId: opened.id,
     messages: opened.messages,
-    queued: opened.rebuilt?.queued ?? [],
+    queued: opened.stored.queued,
     listeners: [
       session.record,
       ...(checkpoints === undefined ? [] : [checkpoints.hear]),

@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { walkWorkspace } from '../../checkpoints/walk-workspace.ts';
-import { readDecisions } from '../../context/decision-record.ts';
-import type { Decision } from '../../context/decisions.ts';
+import { type Decision, readDecisions } from '../../context/decisions.ts';
 import type { Environment } from '../../contracts/environment.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { Message } from '../../contracts/message.ts';
 import { type RecordBody, SCHEMA_VERSION } from '../../contracts/session.ts';
-import { type Claim, claimSession } from '../../session/beside/claim.ts';
 import { projectDir, transcriptPath } from '../../session/paths.ts';
 import { settleDangling } from '../../session/records/dangling.ts';
 import { type Rebuilt, rebuild } from '../../session/records/rebuild.ts';
+import { type Claim, claimSession } from '../../session/running/claim.ts';
+import { decodeSession, NEW_SESSION, type SessionState } from '../../session/session-state.ts';
 import { resumeAt } from '../../session/stored/resume-at.ts';
 import {
   findSession,
@@ -21,7 +21,6 @@ import {
   readSession,
   type SessionSummary,
 } from '../../session/stored/store.ts';
-import { readStoredState, type StoredState } from '../../session/stored/stored-state.ts';
 
 /** The session a run is about: a new one, or what a stored one held. */
 export type OpenedSession = {
@@ -36,7 +35,7 @@ export type OpenedSession = {
   readonly warnings: readonly string[];
   /** What the model should know of how the last run ended. */
   readonly news: readonly string[];
-  readonly stored: StoredState;
+  readonly stored: SessionState;
   /** What the context pipeline decided, to be replayed so that sent bytes stay. */
   readonly contextDecisions: readonly Decision[];
 };
@@ -64,7 +63,7 @@ export async function openSession(
 async function fresh(id: string, dir: string): Promise<SessionOpening> {
   if (await isTaken(transcriptPath(dir, id))) return { ok: false, problem: takenWords(id) };
   const nothing = { messages: [], settled: [], warnings: [], news: [], contextDecisions: [] };
-  return { ok: true, id, dir, rebuilt: undefined, claim: undefined, stored: {}, ...nothing };
+  return { ok: true, id, dir, rebuilt: undefined, claim: undefined, stored: NEW_SESSION, ...nothing };
 }
 
 /** A copy goes where no file is at all. */
@@ -116,10 +115,8 @@ async function resume(
       ...damageWords(read),
       ...newerWords(read),
     ],
-    stored: readStoredState(rebuilt.kept.live),
-    contextDecisions: readDecisions(
-      read.records.flatMap((record) => (record.type === 'system' && record.subtype === 'context' ? [record.data] : [])),
-    ),
+    stored: decodeSession(rebuilt),
+    contextDecisions: readDecisions(rebuilt.context),
   };
 }
 

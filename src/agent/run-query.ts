@@ -1,32 +1,27 @@
-import type { AgentEvent, QueuedMessage } from '../contracts/event.ts';
+import type { QueuedMessage } from '../contracts/event.ts';
 import type { Message, UserMessage } from '../contracts/message.ts';
-import type { QueryConfig, Stripped } from '../contracts/query.ts';
+import type { QueryConfig } from '../contracts/query.ts';
 import type { Terminal } from '../contracts/terminal.ts';
 import { query } from '../engine/query.ts';
 import { untilAborted } from '../lib/abort.ts';
 import { messageOf } from '../lib/errors.ts';
-import { hearPrompt } from './hear-prompt.ts';
+import type { AgentStore } from './agent-state.ts';
 import type { AgentParts, AgentPort } from './parts.ts';
+import { consultPromptHook } from './prompts.ts';
 
 type Run = {
-  readonly fresh: readonly UserMessage[];
-  readonly delivered: readonly QueuedMessage[];
+  readonly store: AgentStore;
   readonly parts: AgentParts;
   readonly port: AgentPort;
-  readonly tell: (event: AgentEvent) => Promise<void>;
-  readonly read: () => readonly Message[];
-  readonly stripped: () => Stripped;
-  /** What was said beside the query and joins behind it. */
-  readonly takeLate: () => readonly Message[];
-  readonly hasLate: () => boolean;
-  /** Is anything in one of the queues? */
-  readonly hasWaiting: () => boolean;
+  readonly fresh: readonly UserMessage[];
+  readonly delivered: readonly QueuedMessage[];
   readonly signal: AbortSignal;
 };
 
-/** One prompt from the hook that hears it first to the last listener: whatever happens, it ends with `agent_end`. */
+/** One query, from the prompt hook to the last listener: whatever happens, it ends with `agent_end`. */
 export async function runQuery(run: Run): Promise<Terminal> {
-  const { parts, tell } = run;
+  const { store, parts } = run;
+  const { now, tell } = store;
   const startedAt = parts.now();
   const delivered = [...run.delivered];
   await tell({ type: 'agent_start' });
@@ -37,17 +32,24 @@ export async function runQuery(run: Run): Promise<Terminal> {
   });
   for (;;) {
     for (const item of delivered.splice(0)) await tell({ type: 'queue', item, state: 'completed' });
-    for (const message of run.takeLate()) await tell({ type: 'message_end', message });
-    if (run.hasLate()) continue;
-    // From this look to the end nobody can slip in between.
-    if (terminal.reason !== 'completed' || run.signal.aborted || !run.hasWaiting()) break;
+    for (const message of takeLate(store)) await tell({ type: 'message_end', message });
+    if (now().late.length > 0) continue;
+    // Nothing is awaited from this look to the end, so no message can come in between.
+    if (terminal.reason !== 'completed' || run.signal.aborted || now().queue.length === 0) break;
     terminal = await caught(run, () => onceMore(run, delivered));
   }
   await tell({ type: 'agent_end', terminal, durationMs: parts.now() - startedAt });
   return terminal;
 }
 
-async function caught({ tell }: Run, work: () => Promise<Terminal>): Promise<Terminal> {
+/** The messages that came during the query; they are no longer late. */
+export function takeLate({ now, change }: AgentStore): readonly Message[] {
+  const { late } = now();
+  change({ ...now(), late: [] });
+  return late;
+}
+
+async function caught({ store: { tell } }: Run, work: () => Promise<Terminal>): Promise<Terminal> {
   try {
     return await work();
   } catch (thrown) {
@@ -59,9 +61,9 @@ async function caught({ tell }: Run, work: () => Promise<Terminal>): Promise<Ter
 }
 
 /** The prompt hook first, then the messages join: on disk before any request. A refusal ends the run without one. */
-async function admit({ fresh, parts, tell, signal }: Run): Promise<Terminal | undefined> {
+async function admit({ fresh, parts, store: { tell }, signal }: Run): Promise<Terminal | undefined> {
   for (const message of fresh) {
-    const verdict = await untilAborted(hearPrompt(parts, message, signal), signal);
+    const verdict = await untilAborted(consultPromptHook(parts.onPrompt, message, signal), signal);
     if (verdict?.kind === 'block') {
       await tell({ type: 'notice', level: 'warn', topic: 'prompt_hook', text: verdict.words });
       return { reason: 'hook_stopped', words: verdict.words };
@@ -74,6 +76,7 @@ async function admit({ fresh, parts, tell, signal }: Run): Promise<Terminal | un
 /** A message that slipped in after the loop's last look starts it once more. */
 async function onceMore(run: Run, delivered: QueuedMessage[]): Promise<Terminal> {
   const { queues } = run.port;
+  const { tell } = run.store;
   await queues.settle?.(run.signal);
   const hasSteering = queues.hasSteering();
   const late = hasSteering ? [] : queues.takeFollowUps();
@@ -81,20 +84,20 @@ async function onceMore(run: Run, delivered: QueuedMessage[]): Promise<Terminal>
   if (!hasSteering && late.length === 0) return { reason: 'completed' };
   for (const item of late) {
     delivered.push(item);
-    await run.tell({ type: 'queue', item, state: 'delivered' });
-    await run.tell({ type: 'message_end', message: item.message });
+    await tell({ type: 'queue', item, state: 'delivered' });
+    await tell({ type: 'message_end', message: item.message });
   }
   return once(run, delivered, { skipFirstPoll: false });
 }
 
 async function once(
-  { parts, port, tell, read, stripped, signal }: Run,
+  { parts, port, store: { now, tell }, signal }: Run,
   delivered: QueuedMessage[],
   first: Pick<QueryConfig, 'skipFirstPoll'>,
 ): Promise<Terminal> {
   const deps = parts.deps(port);
-  const config = { ...deps.config, ...first, stripped: stripped() };
-  const events = query(read(), { ...deps, config }, signal);
+  const config = { ...deps.config, ...first, stripped: now().stripped };
+  const events = query(now().messages, { ...deps, config }, signal);
   for (;;) {
     const step = await events.next();
     if (step.done === true) return step.value;
