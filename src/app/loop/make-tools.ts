@@ -4,7 +4,7 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { LiveState } from '../../contracts/live.ts';
 import type { Tool } from '../../contracts/tool.ts';
-import { onlyLooks } from '../../permissions/bash/read/only-looks.ts';
+import { onlyLooks } from '../../permissions/bash/certain/only-looks.ts';
 import { askUserQuestionTool } from '../../tools/ask-user-question/ask-user-question.ts';
 import { type BashParts, createBashTool } from '../../tools/bash/bash.ts';
 import { createBashOutputTool } from '../../tools/bash-output/bash-output.ts';

@@ -6,7 +6,7 @@ import type { CheckpointEntry } from '../../contracts/session.ts';
 import type { CallContext, PreparedCall, Tool, ToolOutcome } from '../../contracts/tool.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { isReminder } from '../../lib/text/is-reminder.ts';
-import { onlyLooks } from '../../permissions/bash/read/only-looks.ts';
+import { onlyLooks } from '../../permissions/bash/certain/only-looks.ts';
 import type { Transcript } from '../../session/records/transcript.ts';
 
 export type CheckpointWiring = {
