@@ -1,4 +1,4 @@
-import type { Program, ReadOnlyOptions } from '../programs/program.ts';
+import { type Program, type ReadOnlyOptions, words } from '../programs/program.ts';
 import { HERE, NOTHING_READ, type ReadOnlyReading, refused } from '../programs/reading.ts';
 import { exactProgram } from '../programs.ts';
 import type { Argument } from '../words.ts';
@@ -111,7 +111,7 @@ function wordProblem(word: Argument, options: ReadOnlyOptions, as: 'operand' | '
   if (options.operands !== 'words') {
     if (kind === 'spread' || (kind === 'data' && (options.operands !== 'text' || prefix === ''))) return printed;
   }
-  if (kind === 'glob' && as === 'any' && prefix === '' && options.globs === 'guarded')
+  if (kind === 'glob' && as === 'any' && prefix === '' && options.globs === undefined)
     return `${text} could match a name that begins with a dash.`;
   if (kind === 'glob' && prefix.startsWith('-') && !isTextOption(options, word)) return `${text} could be any option.`;
   return undefined;
@@ -120,7 +120,7 @@ function wordProblem(word: Argument, options: ReadOnlyOptions, as: 'operand' | '
 /** `--include=*.ts`: whatever names the pattern matches, they are values of the same option. */
 function isTextOption(options: ReadOnlyOptions, word: Argument): boolean {
   const name = /^--([\w-]+)=/.exec(word.prefix)?.[1];
-  return name !== undefined && options.long.includes(`${name}=`);
+  return name !== undefined && words(options.long ?? '').includes(`${name}=`);
 }
 
 type ReadFlag = {
@@ -138,7 +138,7 @@ const TAKES: Readonly<Record<string, ReadFlag['takes']>> = {
 
 function longFlag(options: ReadOnlyOptions, word: string): ReadFlag | undefined {
   const [, name = '', value] = /^--([^=]*)(?:=(.*))?$/s.exec(word) ?? [];
-  const entry = options.long.find((each) => each.replace(/[=#@?]$/, '') === name);
+  const entry = words(options.long ?? '').find((each) => each.replace(/[=#@?]$/, '') === name);
   if (entry === undefined) return undefined;
   const takes = TAKES[entry.slice(-1)] ?? 'nothing';
   if (takes === 'nothing' && value !== undefined && !entry.endsWith('?')) return undefined;

@@ -86,11 +86,7 @@ export const CHANGERS: Programs = {
   ...each('bundle rustup', { suggest: 2, runsAfter: ['exec', '--'] }),
   cargo: { suggest: 2, globalOptions: ['--config', '-C', '--color', '-Z', '--manifest-path'] },
   go: { suggest: 2, globalOptions: ['-C'] },
-  gh: {
-    suggest: 3,
-    globalOptions: ['-R', '--repo'],
-    messages: { options: ['--body', '--title', '-b', '-t'] },
-  },
+  gh: { suggest: 3, globalOptions: ['-R', '--repo'], messages: { options: ['--body', '--title', '-b', '-t'] } },
   ...each('pip pip3', { suggest: 2, globalOptions: ['--python', '--proxy', '--log'] }),
   kubectl: {
     suggest: 2,

@@ -1,5 +1,5 @@
 import { tailReading } from './grammars.ts';
-import { each, type Program, type Programs, words } from './program.ts';
+import { each, type Program, type Programs } from './program.ts';
 
 const READS: Program = { reads: 'operands' };
 
@@ -11,10 +11,7 @@ export const FILE_READERS: Programs = {
     lists: 'operands',
     readOnly: {
       short: 'aAbBcCdfFgGhHiIklLmnNopqQrRsStuUvwxXZ1',
-      long: words(
-        'all almost-all author escape block-size= ignore-backups color? directory dired classify? file-type format= full-time group-directories-first no-group human-readable si dereference-command-line hide= indicator-style= inode ignore= kibibytes dereference numeric-uid-gid literal hide-control-chars show-control-chars quote-name quoting-style= reverse recursive size sort= time= time-style= tabsize# width# context zero',
-      ),
-      operands: 'paths',
+      long: 'all almost-all author escape block-size= ignore-backups color? directory dired classify? file-type format= full-time group-directories-first no-group human-readable si dereference-command-line hide= indicator-style= inode ignore= kibibytes dereference numeric-uid-gid literal hide-control-chars show-control-chars quote-name quoting-style= reverse recursive size sort= time= time-style= tabsize# width# context zero',
       globs: 'anywhere',
       withoutPath: 'here',
     },
@@ -24,21 +21,16 @@ export const FILE_READERS: Programs = {
     copiesFiles: true,
     readOnly: {
       short: 'AbeEnstTuv',
-      long: words('show-all number-nonblank show-ends number squeeze-blank show-tabs show-nonprinting'),
-      operands: 'paths',
+      long: 'show-all number-nonblank show-ends number squeeze-blank show-tabs show-nonprinting',
       globs: 'anywhere',
     },
   },
-  tac: {
-    reads: 'operands',
-    readOnly: { short: 'br', long: words('before regex'), operands: 'paths', globs: 'anywhere' },
-  },
+  tac: { reads: 'operands', readOnly: { short: 'br', long: 'before regex', globs: 'anywhere' } },
   head: {
     reads: 'operands',
     readOnly: {
       short: 'n:c:qvz',
-      long: words('lines# bytes# quiet silent verbose zero-terminated'),
-      operands: 'paths',
+      long: 'lines# bytes# quiet silent verbose zero-terminated',
       globs: 'anywhere',
       digits: 'count',
     },
@@ -48,51 +40,33 @@ export const FILE_READERS: Programs = {
     grammar: tailReading,
     readOnly: {
       short: 'n:c:qvzr',
-      long: words('lines# bytes# quiet silent verbose zero-terminated'),
-      operands: 'paths',
+      long: 'lines# bytes# quiet silent verbose zero-terminated',
       globs: 'anywhere',
       digits: 'count',
     },
   },
   wc: {
     reads: 'operands',
-    readOnly: {
-      short: 'clmLw',
-      long: words('bytes chars lines max-line-length words total='),
-      operands: 'paths',
-      globs: 'anywhere',
-    },
+    readOnly: { short: 'clmLw', long: 'bytes chars lines max-line-length words total=', globs: 'anywhere' },
   },
   nl: {
     reads: 'operands',
     readOnly: {
       short: 'b=d=f=h=i:l:n=ps=v:w:',
-      long: words(
-        'body-numbering= section-delimiter= footer-numbering= header-numbering= line-increment# join-blank-lines# number-format= no-renumber number-separator= starting-line-number# number-width#',
-      ),
-      operands: 'paths',
+      long: 'body-numbering= section-delimiter= footer-numbering= header-numbering= line-increment# join-blank-lines# number-format= no-renumber number-separator= starting-line-number# number-width#',
       globs: 'anywhere',
     },
   },
   stat: {
     opensNothing: true,
-    readOnly: {
-      short: 'c=fLtx',
-      long: words('dereference file-system format= printf= terse cached='),
-      operands: 'paths',
-      globs: 'anywhere',
-    },
+    readOnly: { short: 'c=fLtx', long: 'dereference file-system format= printf= terse cached=', globs: 'anywhere' },
   },
   sort: {
     reads: 'operands',
     textOptions: ['--compress-program'],
     readOnly: {
       short: 'bdfgiMhnrRVcCk=mst=uz',
-      long: words(
-        'ignore-leading-blanks dictionary-order ignore-case general-numeric-sort ignore-nonprinting month-sort human-numeric-sort numeric-sort reverse version-sort check? key= merge stable field-separator= unique zero-terminated',
-      ),
-      operands: 'paths',
-      globs: 'guarded',
+      long: 'ignore-leading-blanks dictionary-order ignore-case general-numeric-sort ignore-nonprinting month-sort human-numeric-sort numeric-sort reverse version-sort check? key= merge stable field-separator= unique zero-terminated',
     },
   },
   uniq: {
@@ -100,87 +74,43 @@ export const FILE_READERS: Programs = {
     writes: 'second',
     readOnly: {
       short: 'cdDf:is:uzw:',
-      long: words('count repeated skip-fields# ignore-case skip-chars# unique zero-terminated check-chars#'),
-      operands: 'paths',
+      long: 'count repeated skip-fields# ignore-case skip-chars# unique zero-terminated check-chars#',
       maxOperands: 1,
-      globs: 'guarded',
     },
   },
   cut: {
     reads: 'operands',
     readOnly: {
       short: 'b=c=d=f=nsz',
-      long: words('bytes= characters= delimiter= fields= complement only-delimited output-delimiter= zero-terminated'),
-      operands: 'paths',
-      globs: 'guarded',
+      long: 'bytes= characters= delimiter= fields= complement only-delimited output-delimiter= zero-terminated',
     },
   },
-  tr: {
-    readOnly: {
-      short: 'cCdst',
-      long: words('complement delete squeeze-repeats truncate-set1'),
-      operands: 'text',
-      globs: 'guarded',
-    },
-  },
-  paste: {
-    reads: 'operands',
-    readOnly: { short: 'd=sz', long: words('delimiters= serial zero-terminated'), operands: 'paths', globs: 'guarded' },
-  },
+  tr: { readOnly: { short: 'cCdst', long: 'complement delete squeeze-repeats truncate-set1', operands: 'text' } },
+  paste: { reads: 'operands', readOnly: { short: 'd=sz', long: 'delimiters= serial zero-terminated' } },
   comm: {
     reads: 'operands',
-    readOnly: {
-      short: '123z',
-      long: words('check-order nocheck-order output-delimiter= total zero-terminated'),
-      operands: 'paths',
-      globs: 'guarded',
-    },
+    readOnly: { short: '123z', long: 'check-order nocheck-order output-delimiter= total zero-terminated' },
   },
   join: {
     reads: 'operands',
-    readOnly: {
-      short: 'a:e=ij:o=t=v:1:2:z',
-      long: words('ignore-case check-order nocheck-order header zero-terminated'),
-      operands: 'paths',
-      globs: 'guarded',
-    },
+    readOnly: { short: 'a:e=ij:o=t=v:1:2:z', long: 'ignore-case check-order nocheck-order header zero-terminated' },
   },
-  column: {
-    readOnly: {
-      short: 'tc:s=o=xnN=R=',
-      long: words('table separator= output-separator= fillrows table-columns='),
-      operands: 'paths',
-      globs: 'guarded',
-    },
-  },
-  fold: { readOnly: { short: 'bsw:', long: words('bytes spaces width#'), operands: 'paths', globs: 'guarded' } },
-  rev: { readOnly: { short: '', long: [], operands: 'paths', globs: 'guarded' } },
-  expand: { readOnly: { short: 'it=', long: words('initial tabs='), operands: 'paths', globs: 'guarded' } },
+  column: { readOnly: { short: 'tc:s=o=xnN=R=', long: 'table separator= output-separator= fillrows table-columns=' } },
+  fold: { readOnly: { short: 'bsw:', long: 'bytes spaces width#' } },
+  rev: { readOnly: { short: '' } },
+  expand: { readOnly: { short: 'it=', long: 'initial tabs=' } },
   cmp: {
     reads: 'operands',
-    readOnly: {
-      short: 'bi=ln:s',
-      long: words('print-bytes ignore-initial= verbose bytes# quiet silent'),
-      operands: 'paths',
-      globs: 'guarded',
-    },
+    readOnly: { short: 'bi=ln:s', long: 'print-bytes ignore-initial= verbose bytes# quiet silent' },
   },
   file: {
     reads: 'operands',
-    readOnly: {
-      short: 'bikLhNnrs0',
-      long: words('brief mime mime-type mime-encoding keep-going dereference no-dereference'),
-      operands: 'paths',
-      globs: 'guarded',
-    },
+    readOnly: { short: 'bikLhNnrs0', long: 'brief mime mime-type mime-encoding keep-going dereference no-dereference' },
   },
   du: {
     readOnly: {
       short: 'aAbchkmsSx0d:B=',
-      long: words(
-        'all apparent-size bytes total human-readable max-depth# summarize si separate-dirs one-file-system exclude= block-size= time?',
-      ),
-      operands: 'paths',
+      long: 'all apparent-size bytes total human-readable max-depth# summarize si separate-dirs one-file-system exclude= block-size= time?',
       globs: 'checked',
       withoutPath: 'here',
     },
@@ -188,9 +118,7 @@ export const FILE_READERS: Programs = {
   df: {
     readOnly: {
       short: 'aBhHiklPTt=x=',
-      long: words('all human-readable si inodes local portability print-type type= total output?'),
-      operands: 'paths',
-      globs: 'guarded',
+      long: 'all human-readable si inodes local portability print-type type= total output?',
     },
   },
   yq: { reads: 'after-pattern' },

@@ -114,18 +114,18 @@ export type Subcommands = {
 export type ReadOnlyOptions = {
   /** Short options as letters; `:` after a letter for a number, `=` for text, `@` for a path. */
   readonly short: string;
-  /** Long options: `name`, `name=` text, `name#` number, `name@` path, `name?` optional text. */
-  readonly long: readonly string[];
-  /** `words`: any, also what a command printed. */
-  readonly operands: 'paths' | 'text' | 'words' | 'none' | 'pattern-then-paths' | 'format';
+  /** Long options by their names: `name`, `name=` text, `name#` number, `name@` path, `name?` optional text. */
+  readonly long?: string;
+  /** Paths when left out. `words`: any, also what a command printed. */
+  readonly operands?: 'text' | 'words' | 'none' | 'pattern-then-paths' | 'format';
   readonly maxOperands?: number;
   /** Descends through links, so a link to elsewhere under a searched folder matters. */
   readonly follows?: readonly string[];
   /**
-   * `anywhere`: no option of it is dangerous, so a glob that begins with a dash does no harm. `checked`: one could tell
-   * too much, so what the glob matches now is looked at. `guarded`: one could write or run something.
+   * What a glob that begins with a dash may do. `anywhere`: no option of it is dangerous. `checked`: one could tell too
+   * much, so what the glob matches now is looked at. When left out, an option could write or run something.
    */
-  readonly globs: 'anywhere' | 'checked' | 'guarded';
+  readonly globs?: 'anywhere' | 'checked';
   /** `-20` in place of `-n 20`. */
   readonly digits?: 'count';
   /** What it looks at when no path is given. */

@@ -1,5 +1,5 @@
 import { findReading, sedReading } from './grammars.ts';
-import { each, type Program, type Programs, words } from './program.ts';
+import { each, type Program, type Programs } from './program.ts';
 
 const RUNS_FOUND: Program = {
   suggest: 'never',
@@ -22,9 +22,7 @@ export const SEARCHERS: Programs = {
     otherO: true,
     readOnly: {
       short: 'EFGPivwxcLlqsobHhnTZarRIUzyA:B:C:m:e=',
-      long: words(
-        'extended-regexp fixed-strings basic-regexp perl-regexp regexp= ignore-case no-ignore-case invert-match word-regexp line-regexp count color? colour? files-without-match files-with-matches max-count# only-matching quiet silent no-messages byte-offset with-filename no-filename label= line-number initial-tab null after-context# before-context# context# text binary-files= exclude= exclude-dir= include= recursive dereference-recursive line-buffered null-data',
-      ),
+      long: 'extended-regexp fixed-strings basic-regexp perl-regexp regexp= ignore-case no-ignore-case invert-match word-regexp line-regexp count color? colour? files-without-match files-with-matches max-count# only-matching quiet silent no-messages byte-offset with-filename no-filename label= line-number initial-tab null after-context# before-context# context# text binary-files= exclude= exclude-dir= include= recursive dereference-recursive line-buffered null-data',
       operands: 'pattern-then-paths',
       globs: 'anywhere',
       digits: 'count',
@@ -38,11 +36,8 @@ export const SEARCHERS: Programs = {
     textOptions: ['--pre', '--hostname-bin'],
     readOnly: {
       short: 'A:B:C:cFg=HiIlm:M:nNoPqsSt=T=uUvwxe=.0ahj:d:',
-      long: words(
-        'after-context# before-context# context# count count-matches fixed-strings glob= iglob= hidden ignore-case files-with-matches files-without-match max-count# max-columns# line-number no-line-number only-matching pcre2 quiet case-sensitive smart-case type= type-not= unrestricted multiline multiline-dotall invert-match word-regexp line-regexp regexp= heading no-heading color= colors= json no-ignore no-ignore-vcs stats sort= sortr= files max-depth# trim vimgrep column no-messages with-filename no-filename null text type-list no-config threads# passthru',
-      ),
+      long: 'after-context# before-context# context# count count-matches fixed-strings glob= iglob= hidden ignore-case files-with-matches files-without-match max-count# max-columns# line-number no-line-number only-matching pcre2 quiet case-sensitive smart-case type= type-not= unrestricted multiline multiline-dotall invert-match word-regexp line-regexp regexp= heading no-heading color= colors= json no-ignore no-ignore-vcs stats sort= sortr= files max-depth# trim vimgrep column no-messages with-filename no-filename null text type-list no-config threads# passthru',
       operands: 'pattern-then-paths',
-      globs: 'guarded',
       hiddenBy: ['-.', '--hidden', '-u', '--unrestricted'],
     },
   },
@@ -52,7 +47,7 @@ export const SEARCHERS: Programs = {
     otherO: true,
     readOnly: {
       short: 'ivwxcLlqsoHhnrRA:B:C:m:e=',
-      long: words('ignore-case invert-match count color? line-number include= exclude= recursive'),
+      long: 'ignore-case invert-match count color? line-number include= exclude= recursive',
       operands: 'pattern-then-paths',
       globs: 'anywhere',
       follows: ['-R', '--dereference-recursive'],
@@ -64,7 +59,7 @@ export const SEARCHERS: Programs = {
     otherO: true,
     readOnly: {
       short: 'ivwxcLlqsoHhnrRA:B:C:m:e=',
-      long: words('ignore-case invert-match count color? line-number include= exclude= recursive'),
+      long: 'ignore-case invert-match count color? line-number include= exclude= recursive',
       operands: 'pattern-then-paths',
       globs: 'anywhere',
       follows: ['-R', '--dereference-recursive'],
@@ -75,11 +70,7 @@ export const SEARCHERS: Programs = {
     searches: 'recursive-flag',
     readOnly: {
       short: 'qsceuyrNaEZbwBiTtpdC:U:W:',
-      long: words(
-        'brief report-identical-files side-by-side recursive new-file text ignore-tab-expansion ignore-trailing-space ignore-space-change ignore-all-space ignore-blank-lines ignore-case unified? context? color? width# minimal suppress-common-lines',
-      ),
-      operands: 'paths',
-      globs: 'guarded',
+      long: 'brief report-identical-files side-by-side recursive new-file text ignore-tab-expansion ignore-trailing-space ignore-space-change ignore-all-space ignore-blank-lines ignore-case unified? context? color? width# minimal suppress-common-lines',
       follows: ['-r', '--recursive'],
     },
   },
