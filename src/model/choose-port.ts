@@ -3,8 +3,7 @@ import { exhaustive } from '../lib/exhaustive.ts';
 import { modelInfo, SMALL_MODEL } from './catalog.ts';
 import type { DemoSettings } from './demo/demo-port.ts';
 import { locateModel, type ModelPlace, type Providers } from './model-name.ts';
-import { type RetryPolicy, withRetry } from './retry.ts';
-import { sleep } from './sleep.ts';
+import { type RetryPolicy, sleep, withRetry } from './retry.ts';
 import type { Patience } from './wire/attempt.ts';
 
 /** Everything the choice depends on, as plain values. */
@@ -27,20 +26,20 @@ export type PortConfig = {
   readonly fetch?: typeof fetch;
 };
 
+/** Every model the configuration can reach. */
+export type ModelChoice = {
+  readonly port: ModelPort;
+  /** The model choice: stored with a session and repeated on resume. */
+  readonly model: string;
+  readonly provider: ModelPlace['provider'];
+  readonly keySource: string;
+  /** Absent where side calls should be left out. */
+  readonly smallModel: string | undefined;
+  readonly infoOf: (model: string) => ModelInfo;
+};
+
 /** A port that serves every model the configuration can reach, or the sentence that says why not. */
-export type PortChoice =
-  | {
-      readonly ok: true;
-      readonly port: ModelPort;
-      /** The model choice: stored with a session and repeated on resume. */
-      readonly model: string;
-      readonly provider: ModelPlace['provider'];
-      readonly keySource: string;
-      /** Absent where side calls should be left out. */
-      readonly smallModel: string | undefined;
-      readonly infoOf: (model: string) => ModelInfo;
-    }
-  | { readonly ok: false; readonly problem: string };
+export type PortChoice = ({ readonly ok: true } & ModelChoice) | { readonly ok: false; readonly problem: string };
 
 /** Said when a model needs a key and there is none. */
 export const NO_KEY =

@@ -13,10 +13,10 @@ export function withStoredMode(
 }
 
 export type FirstMode =
-  | { readonly ok: true; readonly mode: PermissionMode; readonly mayBypass: 'may bypass' | 'may not bypass' }
+  | { readonly ok: true; readonly mode: PermissionMode }
   | { readonly ok: false; readonly problem: string };
 
-/** The mode a run begins in, and whether asking may be switched off later. */
+/** The mode a run begins in. */
 export function firstMode(options: RunOptions, settings: Settings, environment: Environment): FirstMode {
   const wanted =
     options.skipPermissions === 'now'
@@ -24,14 +24,16 @@ export function firstMode(options: RunOptions, settings: Settings, environment: 
       : (options.permissionMode ?? settings.permissions?.defaultMode ?? 'default');
   if (!isMode(wanted))
     return { ok: false, problem: `There is no permission mode "${wanted}". There are: ${MODES.join(', ')}.` };
-  const objection = bypassObjection(options, settings, environment);
-  const mayBypass = objection === undefined ? 'may bypass' : 'may not bypass';
-  if (wanted === 'bypassPermissions' && objection !== undefined) return { ok: false, problem: objection };
-  return { ok: true, mode: wanted, mayBypass };
+  const objection = wanted === 'bypassPermissions' ? bypassObjection(options, settings, environment) : undefined;
+  return objection === undefined ? { ok: true, mode: wanted } : { ok: false, problem: objection };
 }
 
 /** Why asking may not be switched off here; `undefined` when it may. */
-function bypassObjection(options: RunOptions, settings: Settings, environment: Environment): string | undefined {
+export function bypassObjection(
+  options: Pick<RunOptions, 'skipPermissions' | 'permissionMode'>,
+  settings: Settings,
+  environment: Environment,
+): string | undefined {
   if (settings.permissions?.disableBypassPermissionsMode === 'disable')
     return 'Switching permissions off is forbidden by settings.';
   if (isRoot() && !environment.isSandbox) {

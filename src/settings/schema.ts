@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { HOOK_EVENTS } from '../contracts/hook.ts';
+import { EFFORTS } from '../contracts/model.ts';
 
 const text = z.string();
 const texts = z.array(text);
@@ -62,7 +63,7 @@ export const settingsSchema = z.strictObject({
   model: text.min(1).optional().describe('The model: opus, sonnet, haiku, or a full id.'),
   smallModel: text.min(1).optional().describe('The model for titles, summaries and other side calls.'),
   fallbackModels: texts.optional().describe('Models to try, in order, when the first stays away.'),
-  effort: z.enum(['off', 'low', 'medium', 'high', 'max']).optional(),
+  effort: z.enum(EFFORTS).optional(),
   permissions: permissions.optional(),
   hooks: z.partialRecord(z.enum(HOOK_EVENTS), z.array(hookGroup)).optional(),
   disableAllHooks: z.boolean().optional(),

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Message } from '../../src/contracts/message.ts';
+import { runs } from '../support/runs.ts';
 import { bench, type Call, exchange, INFO, NEVER, prompt, says, sentBytes, words } from './workbench.ts';
 
 const SMALL = { ...INFO, contextWindow: 24_000, defaultOutputTokens: 1_000 };
@@ -66,7 +67,7 @@ test('what was sent is sent again byte for byte, through resumes, unless a level
         sent = bytes.slice(0, -1);
       }
     }),
-    { numRuns: 60 },
+    runs(60),
   );
 });
 
@@ -88,7 +89,7 @@ test('a block is changed at most once after it was sent', async () => {
       }
       expect(Math.max(0, ...[...forms.values()].map((seen) => seen.length))).toBeLessThanOrEqual(2);
     }),
-    { numRuns: 40 },
+    runs(40),
   );
 });
 
@@ -101,6 +102,6 @@ test('the pipeline changes nothing in what it has made itself', async () => {
       const twice = await context.prepare(view);
       expect(twice.view).toEqual(view);
     }),
-    { numRuns: 60 },
+    runs(60),
   );
 });

@@ -9,10 +9,12 @@ import type { Message } from '../../src/contracts/message.ts';
 import type { SystemPart } from '../../src/contracts/model.ts';
 import type { PermissionMode } from '../../src/contracts/permission.ts';
 import { query } from '../../src/engine/query.ts';
-import { createAttachments, type Told } from '../../src/prompt/attachments.ts';
+import { createAttachments } from '../../src/prompt/attachments.ts';
 import { createMemory } from '../../src/prompt/memory/memory-files.ts';
+import type { KnownFacts } from '../../src/prompt/news-state.ts';
 import { createSystemPrompt, renderSystem } from '../../src/prompt/system-prompt.ts';
 import { drain } from '../support/drain.ts';
+import { runs } from '../support/runs.ts';
 import { calls, echoTool, historyOf, says, scripted } from '../support/scripted.ts';
 import { bench, INFO, prompt, words } from './workbench.ts';
 
@@ -38,7 +40,11 @@ function session() {
     model: 'model-a',
   };
   const watch = createCacheWatch();
-  let kept: { told: Told | undefined; system: readonly SystemPart[] | undefined; decisions: readonly Decision[] } = {
+  let kept: {
+    told: KnownFacts | undefined;
+    system: readonly SystemPart[] | undefined;
+    decisions: readonly Decision[];
+  } = {
     told: undefined,
     system: undefined,
     decisions: [],
@@ -126,7 +132,7 @@ function session() {
     });
     const { events } = await drain(query(messages, deps, new AbortController().signal));
     messages = historyOf(messages, events);
-    if (events.some((event) => event.type === 'compacted')) attachments.retell();
+    if (events.some((event) => event.type === 'compacted')) attachments.compacted();
     return found;
   }
 
@@ -158,7 +164,7 @@ function session() {
         return ask('talks');
       case 'resume':
         kept = {
-          told: structuredClone(parts.attachments.told()),
+          told: structuredClone(parts.attachments.knownFacts()),
           system: structuredClone(parts.system.parts().length === 0 ? undefined : parts.system.parts()),
           decisions: structuredClone(parts.context.decisions()),
         };
@@ -188,6 +194,6 @@ test('through modes, memory edits, tool servers, midnight, new skills and resume
         for (const cause of rest) expect(cause).toMatch(LEVELS);
       }
     }),
-    { numRuns: 25 },
+    runs(25),
   );
 });

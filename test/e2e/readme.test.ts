@@ -6,7 +6,6 @@ import { says } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { bareEnvironment, terminalEnvironment } from '../support/environment.ts';
 import { runHere } from '../support/run-here.ts';
-import { LAUNCHER } from '../support/run-ouro.ts';
 import { createTempProject } from '../support/temp-project.ts';
 import { openTerminal } from '../support/virtual-terminal.ts';
 
@@ -50,51 +49,48 @@ function installed(prefix: string): string {
   return command;
 }
 
-test.concurrent.each(['a checkout', 'the packed tarball'])(
-  'a stranger starts, takes the demo to its edit, leaves, goes on, and asks once, from %s',
-  async (from) => {
-    expect(lines).toEqual(expect.arrayContaining(['ouro', 'ouro -c', 'ouro -r']));
-    await using project = await createTempProject();
-    const ouro = from === 'a checkout' ? LAUNCHER : installed(join(project.home, 'prefix'));
-    const options = { cwd: project.dir, env: terminalEnvironment(project), cols: 100, rows: 40 };
-    const session = await (async () => {
-      await using terminal = openTerminal([ouro], options);
-      await terminal.waitForText(/d {2}the built-in demo/);
-      // What README shows of the first screen is on it.
-      for (const row of ['There is no API key on this machine', 'k  the API: paste a key', 'n  leave']) {
-        expect([README.includes(row), terminal.screen().join('\n').includes(row)]).toEqual([true, true]);
-      }
-      terminal.press('d');
-      const questions = [
-        /Run the tests of[\s\S]*a letter answers/,
-        /this edit\?[\s\S]*a letter answers/,
-        /Run the tests again[\s\S]*a letter answers/,
-      ];
-      for (const question of questions) {
-        await terminal.waitForText(question);
-        terminal.press('y');
-      }
-      await terminal.waitForText(/receipt[\s\S]*a letter answers/);
-      terminal.press('y');
-      await terminal.waitForScreen(
-        (rows) => /That was the tour/.test(rows.join('\n')) && !/esc stop/.test(rows.join('\n')),
-      );
-      terminal.press('ctrl+c');
-      await terminal.waitForText(/ctrl-c again to leave/);
-      terminal.press('ctrl+c');
-      await terminal.exited;
-      return /ouro --resume (\S+)/.exec(terminal.logicalLines().join('\n'))?.[1];
-    })();
-    expect(session).toBeDefined();
-    {
-      await using again = openTerminal([ouro, '--model', 'demo', '--resume', session ?? ''], options);
-      await again.waitForText(/receipt|discount/);
+test('a stranger starts, takes the demo to its edit, leaves, goes on, and asks once, from the packed tarball', async () => {
+  expect(lines).toEqual(expect.arrayContaining(['ouro', 'ouro -c', 'ouro -r']));
+  await using project = await createTempProject();
+  const ouro = installed(join(project.home, 'prefix'));
+  const options = { cwd: project.dir, env: terminalEnvironment(project), cols: 100, rows: 40 };
+  const session = await (async () => {
+    await using terminal = openTerminal([ouro], options);
+    await terminal.waitForText(/d {2}the built-in demo/);
+    // What README shows of the first screen is on it.
+    for (const row of ['There is no API key on this machine', 'k  the API: paste a key', 'n  leave']) {
+      expect([README.includes(row), terminal.screen().join('\n').includes(row)]).toEqual([true, true]);
     }
-    const asked = spawnSync(ouro, ['-p', 'What does this project do?', '--model', 'demo'], {
-      cwd: project.dir,
-      env: bareEnvironment(project),
-      encoding: 'utf8',
-    });
-    expect(asked).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining('demo') });
-  },
-);
+    terminal.press('d');
+    const questions = [
+      /Run the tests of[\s\S]*a letter answers/,
+      /this edit\?[\s\S]*a letter answers/,
+      /Run the tests again[\s\S]*a letter answers/,
+    ];
+    for (const question of questions) {
+      await terminal.waitForText(question);
+      terminal.press('y');
+    }
+    await terminal.waitForText(/receipt[\s\S]*a letter answers/);
+    terminal.press('y');
+    await terminal.waitForScreen(
+      (rows) => /That was the tour/.test(rows.join('\n')) && !/esc stop/.test(rows.join('\n')),
+    );
+    terminal.press('ctrl+c');
+    await terminal.waitForText(/ctrl-c again to leave/);
+    terminal.press('ctrl+c');
+    await terminal.exited;
+    return /ouro --resume (\S+)/.exec(terminal.logicalLines().join('\n'))?.[1];
+  })();
+  expect(session).toBeDefined();
+  {
+    await using again = openTerminal([ouro, '--model', 'demo', '--resume', session ?? ''], options);
+    await again.waitForText(/receipt|discount/);
+  }
+  const asked = spawnSync(ouro, ['-p', 'What does this project do?', '--model', 'demo'], {
+    cwd: project.dir,
+    env: bareEnvironment(project),
+    encoding: 'utf8',
+  });
+  expect(asked).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining('demo') });
+});

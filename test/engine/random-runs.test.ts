@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { strippedAfter } from '../../src/agent/stripped-after.ts';
+import { strippedAfter } from '../../src/agent/agent-state.ts';
 import { firstDifference } from '../../src/context/report/request-diff.ts';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import type { Message } from '../../src/contracts/message.ts';
@@ -10,6 +10,7 @@ import type { Terminal } from '../../src/contracts/terminal.ts';
 import { query } from '../../src/engine/query.ts';
 import { unbalanced } from '../support/event-balance.ts';
 import { invariantBreaches } from '../support/invariants.ts';
+import { runs } from '../support/runs.ts';
 import {
   calls,
   cutOff,
@@ -149,6 +150,6 @@ test('random conversations with failures, ESC, model switches and resumes end, s
         history = said.resumes ? JSON.parse(JSON.stringify(run.history)) : run.history;
       }
     }),
-    { numRuns: 120 },
+    runs(120),
   );
 });

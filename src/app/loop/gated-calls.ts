@@ -1,39 +1,39 @@
 import { resolve } from 'node:path';
-import type { AgentPort } from '../../agent/parts.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { rulesOfTexts } from '../../permissions/rules/collect-rules.ts';
-import type { LoopParts } from './loop.ts';
-
-export type GatedParts = {
-  readonly port: () => AgentPort | undefined;
-  readonly loop: Pick<LoopParts, 'gate' | 'tools'>;
-  readonly cwd: () => string;
-  /** Where relative rules begin. */
-  readonly root: string;
-  readonly newId: () => string;
-};
+import type { Core } from '../core.ts';
+import type { QueryDepsSource } from './query-deps.ts';
+import type { Toolset } from './toolset.ts';
 
 /** What came of a call outside of a reply. */
 export type GatedOutcome = { readonly end: 'done' | 'failed' | 'refused'; readonly text: string };
 
-/** Calls nobody's reply asked for (a line in a command's file, another program): the same gate, the same tools. */
-export function gatedCalls({ port, loop, cwd, root, newId }: GatedParts) {
+/** Calls nobody's reply asked for: the same gate, the same tools. */
+export type GatedCalls = {
+  /** For another program. */
+  call(name: string, input: JsonObject): Promise<GatedOutcome>;
+  /** A shell line in the file of a command, as it stands in the prompt; the file's own rules allow more. */
+  shell(command: string, allowed: readonly string[]): Promise<string>;
+  file(path: string): Promise<string>;
+};
+
+type Needs = { readonly deps: QueryDepsSource; readonly toolset: Toolset };
+
+export function createGatedCalls({ bus, live, cwd: root, newId }: Core, { deps, toolset }: Needs): GatedCalls {
+  const cwd = () => live.now().cwd;
+
   async function call(name: string, input: JsonObject, allowed: readonly string[] = []): Promise<GatedOutcome> {
-    const attached = port();
-    const prepared = loop
-      .tools()
-      .find((tool) => tool.name === name)
-      ?.prepare(input);
-    if (attached === undefined || prepared === undefined)
-      return { end: 'refused', text: `${name} is not available here` };
+    const tool = toolset.all().find((one) => one.name === name);
+    const prepared = tool?.prepare(input);
+    if (prepared === undefined) return { end: 'refused', text: `${name} is not available here` };
     if (!prepared.ok) return { end: 'refused', text: prepared.problem };
     const { title, isReadOnly, isDestructive } = prepared.call;
     const callId = `command-${newId()}`;
     const { signal } = new AbortController();
     const allow = rulesOfTexts(allowed, 'allow', { source: 'session', root });
     const asked = { callId, tool: name, title, input: prepared.call.input, cwd: cwd(), isReadOnly, isDestructive };
-    const verdict = await loop.gate(attached, { allow })(asked, {}, signal);
+    const verdict = await deps.gate(bus.port(), { allow })(asked, {}, signal);
     if (verdict.behavior === 'deny') return { end: 'refused', text: `not run: ${verdict.message}` };
     try {
       const context = { callId, cwd: cwd(), signal, report: () => undefined, ask: async () => undefined };
@@ -55,8 +55,8 @@ export function gatedCalls({ port, loop, cwd, root, newId }: GatedParts) {
   };
 
   return {
-    callGated: call,
-    gatedShell: (command: string, allowed: readonly string[]) => spliced(call('Bash', { command }, allowed)),
-    gatedFile: (path: string) => spliced(call('Read', { file_path: resolve(cwd(), path) })),
+    call: (name, input) => call(name, input),
+    shell: (command, allowed) => spliced(call('Bash', { command }, allowed)),
+    file: (path) => spliced(call('Read', { file_path: resolve(cwd(), path) })),
   };
 }

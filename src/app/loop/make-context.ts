@@ -8,19 +8,23 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { Live, LiveState } from '../../contracts/live.ts';
 import type { Message, Usage } from '../../contracts/message.ts';
-import type { ModelInfo, ModelPort, SystemPart, ToolSpec } from '../../contracts/model.ts';
+import {
+  CHARS_PER_TOKEN,
+  type ModelInfo,
+  type ModelPort,
+  type SystemPart,
+  type ToolSpec,
+} from '../../contracts/model.ts';
 import type { ContextPort } from '../../contracts/query.ts';
 import type { Settings } from '../../contracts/settings.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import type { Hooks } from '../../hooks/create-hooks.ts';
-import { modelChain } from '../../model/model-chain.ts';
-import { thinkingEffort } from '../../model/thinking-effort.ts';
+import { modelChain, thinkingEffort } from '../../model/catalog.ts';
 import { DEFAULT_MAX_RESULT_CHARS } from '../../tools/build-tool.ts';
 import { keptResultPath } from '../../tools/cap-result.ts';
 import type { ReadState } from '../../tools/read-state.ts';
 import { makeSummarize, type SummarizeParts } from './summarize.ts';
 
-const CHARS_PER_TOKEN = 3.5;
 /** Who asks on the side looks at a screen that says nothing meanwhile. */
 const ASIDE_RETRIES = 2;
 
@@ -124,16 +128,16 @@ function limitsOf(tools: () => readonly Tool[]): (name: string) => number {
   };
 }
 
+/** What a sub-agent sends besides its messages. */
+export type AgentContext = {
+  readonly model: string;
+  readonly system: readonly SystemPart[];
+  readonly tools: readonly Tool[];
+  readonly reads: ReadState;
+};
+
 /** The same for a sub-agent: its own room, and nothing of it is remembered with the session. */
-export function contextOfAgent(
-  wiring: ContextWiring,
-  agent: {
-    readonly model: string;
-    readonly system: readonly SystemPart[];
-    readonly tools: readonly Tool[];
-    readonly reads: ReadState;
-  },
-): ContextPort {
+export function contextOfAgent(wiring: ContextWiring, agent: AgentContext): ContextPort {
   return makeContext({
     ...wiring,
     model: () => agent.model,

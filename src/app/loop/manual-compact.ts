@@ -1,11 +1,10 @@
 import type { CompactPreview, Context } from '../../context/create-context.ts';
 import type { Agent } from '../../contracts/agent.ts';
-import type { AgentEvent } from '../../contracts/event.ts';
 import type { CommandOutcome } from '../../contracts/face/command.ts';
 import type { BoundaryMessage, Message } from '../../contracts/message.ts';
-import type { Hooks } from '../../hooks/create-hooks.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import { formatCount, formatTokens } from '../../lib/text/format.ts';
+import type { Core } from '../core.ts';
 
 /** `/compact preview`: what would stay, and what would become a summary. */
 export function previewWords(preview: CompactPreview): string {
@@ -27,6 +26,8 @@ export function previewWords(preview: CompactPreview): string {
   ].join('\n');
 }
 
+type Needs = { readonly agent: Agent; readonly context: Context };
+
 /** What `/compact` and `/clear` do between turns. */
 export type ManualCompact = {
   now(focus: string | undefined): Promise<CommandOutcome>;
@@ -34,14 +35,7 @@ export type ManualCompact = {
   replace(messages: readonly Message[], trigger: BoundaryMessage['trigger']): Promise<void>;
 };
 
-export function createManualCompact(parts: {
-  readonly agent: Agent;
-  readonly context: Context;
-  readonly hooks: Hooks;
-  readonly tell: (event: AgentEvent) => Promise<void>;
-  readonly newId: () => string;
-}): ManualCompact {
-  const { agent, context, tell, newId } = parts;
+export function createManualCompact({ bus: { tell }, newId }: Core, { agent, context }: Needs): ManualCompact {
   return {
     async now(focus) {
       const messages = agent.state().messages;

@@ -1,12 +1,11 @@
-import type { Usage } from '../../contracts/message.ts';
 import type { ModelInfo } from '../../contracts/model.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
-import type { PortChoice } from '../../model/choose-port.ts';
 import { searchWithProvider } from '../../model/provider-search.ts';
 import { askSmallModel } from '../../model/side-calls.ts';
 import type { WebFetchParts } from '../../tools/web-fetch/web-fetch.ts';
 import type { WebSearch } from '../../tools/web-search/web-search.ts';
+import type { Core } from '../core.ts';
 
 const PAGE_READER = 'You answer questions about one web page for a programmer, from the page alone.';
 const SUMMARY_TOKENS = 60;
@@ -17,18 +16,19 @@ const SUMMARIZER =
 export type SideAsks = {
   readonly aboutPage: WebFetchParts['ask'];
   readonly searchWeb: WebSearch;
-  /** Absent where the provider has no small model. */
+  /** Absent where nobody watches, or the provider has no small model. */
   readonly summarizeCalls: QueryDeps['summarizeCalls'];
 };
 
-export type SideAskParts = {
-  readonly choice: Pick<Extract<PortChoice, { ok: true }>, 'port' | 'smallModel' | 'infoOf'>;
-  readonly model: () => string;
-  readonly onUsage: (model: string, usage: Usage) => void;
-};
-
-export function makeSideAsks({ choice, model, onUsage }: SideAskParts): SideAsks {
-  const { port, smallModel, infoOf } = choice;
+/** A summary of calls is for people who watch. */
+export function createSideAsks({
+  model,
+  live,
+  meter,
+  options,
+}: Pick<Core, 'model' | 'live' | 'meter' | 'options'>): SideAsks {
+  const { port, smallModel, infoOf } = model;
+  const onUsage = meter.add;
 
   return {
     async aboutPage(prompt, page, signal) {
@@ -44,13 +44,13 @@ export function makeSideAsks({ choice, model, onUsage }: SideAskParts): SideAsks
       return answer ?? page;
     },
     async searchWeb(query, options, signal) {
-      const order = { model: searcher(smallModel, model(), infoOf), query, ...options, onUsage };
+      const order = { model: searcher(smallModel, live.now().model, infoOf), query, ...options, onUsage };
       const answer = await searchWithProvider(port, order, signal);
       if (!answer.ok) throw new ToolFailure(`The search failed: ${answer.why}`);
       return answer;
     },
     summarizeCalls:
-      smallModel === undefined
+      smallModel === undefined || options.face !== 'screen'
         ? undefined
         : async (calls, signal) => {
             // One or two calls say what they are by their own titles.

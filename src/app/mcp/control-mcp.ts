@@ -2,12 +2,12 @@ import type { ControlPort } from '../../contracts/face/host.ts';
 import { launchHash } from '../../mcp/config/configured-server.ts';
 import { readEntry } from '../../mcp/config/read-entry.ts';
 import { hosted } from '../../mcp/hub.ts';
-import type { WiredMcp } from './servers.ts';
+import type { McpServers } from './servers.ts';
 
 /** What hosts may do with MCP servers. */
 export function controlMcp({
   hub,
-}: WiredMcp): Pick<ControlPort, 'mcpServers' | 'reconnectMcp' | 'toggleMcp' | 'setMcpServers' | 'callTool'> {
+}: McpServers): Pick<ControlPort, 'mcpServers' | 'reconnectMcp' | 'toggleMcp' | 'setMcpServers' | 'callTool'> {
   let given: readonly string[] = [];
   return {
     mcpServers: hub.states,

@@ -1,39 +1,29 @@
 import { join } from 'node:path';
-import type { Environment } from '../../contracts/environment.ts';
-import type { AgentEvent } from '../../contracts/event.ts';
 import type { HostMcpServer } from '../../contracts/face/host.ts';
-import type { RunOptions } from '../../contracts/face/run-options.ts';
-import type { LoadedSettings } from '../../contracts/settings.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { createFreshness } from '../../lib/files/fresh-files.ts';
 import { openApprovals } from '../../mcp/config/approvals.ts';
 import { type McpConfig, PROJECT_FILE } from '../../mcp/config/config.ts';
 import { createMcpHub, type McpHub } from '../../mcp/hub.ts';
-import type { McpChange, ServerLedger } from '../../mcp/server/mcp-parts.ts';
+import type { ServerLedger } from '../../mcp/server/mcp-parts.ts';
 import { reminder } from '../../prompt/reminder.ts';
 import { settingsVariables } from '../../settings/child-variables.ts';
-import { limitsOf } from '../../settings/limits.ts';
 import { createListMcpResourcesTool } from '../../tools/list-mcp-resources/list-mcp-resources.ts';
 import { createReadMcpResourceTool } from '../../tools/read-mcp-resource/read-mcp-resource.ts';
-import { createFreshness } from '../settings/fresh-files.ts';
-import { type McpReading, readMcp } from './read-mcp.ts';
+import type { Core } from '../core.ts';
+import { readMcp } from './read-mcp.ts';
 
-export type McpWiring = Omit<McpReading, 'options'> & {
-  readonly options: RunOptions;
-  readonly environment: Environment;
-  /** Settings as they are now; `loaded` is how they were at the start. */
-  readonly settings: () => LoadedSettings;
+type Needs = {
   readonly roots: () => readonly string[];
   readonly ledger: ServerLedger;
-  readonly tell: (event: AgentEvent) => Promise<void>;
   /** What will be sent next differs from what the cache holds, for a reason. */
   readonly expect: (why: string) => void;
-  readonly newId: () => string;
 };
 
 /** The MCP servers of a conversation, and the tools they bring. */
-export type WiredMcp = {
+export type McpServers = {
   readonly hub: McpHub;
   readonly problems: readonly string[];
   tools(): readonly Tool[];
@@ -56,26 +46,30 @@ const PATIENCE_MS = 2_000;
 const MENTION_MS = 30_000;
 const MENTION_CHARS = 100_000;
 
-export async function wireMcp(wiring: McpWiring): Promise<WiredMcp> {
-  const { options, environment, cwd } = wiring;
-  const config = await readMcp(wiring);
-  const read = () => readMcp({ ...wiring, loaded: wiring.settings() });
+export async function createMcpServers(core: Core, needs: Needs): Promise<McpServers> {
+  const { options, environment, cwd, settings } = core;
+  const read = () => readMcp({ ...core, loaded: settings.loaded() });
+  const config = await read();
   const hostServers: readonly HostMcpServer[] = options.host?.mcpServers ?? [];
-  const { mcpTimeoutMs, mcpCallTimeoutMs } = limitsOf(environment, wiring.loaded.merged);
+  const { mcpTimeoutMs, mcpCallTimeoutMs } = settings.limits();
   const hub = createMcpHub({
     servers: config.servers,
     hosted: hostServers,
     cwd,
-    roots: wiring.roots,
+    roots: needs.roots,
     variables: environment.variables,
-    added: settingsVariables(environment, wiring.loaded.merged),
+    added: settingsVariables(environment, settings.now()),
     ouroHome: environment.ouroHome,
     version: environment.version,
     ...(mcpTimeoutMs === undefined ? {} : { startTimeoutMs: mcpTimeoutMs }),
     ...(mcpCallTimeoutMs === undefined ? {} : { callTimeoutMs: mcpCallTimeoutMs }),
-    onChange: (change) => hear(change, wiring),
-    newMarker: wiring.newId,
-    ledger: wiring.ledger,
+    onChange(change) {
+      if (change.kind === 'tools') needs.expect(`The tools of ${change.server} changed.`);
+      if (change.kind === 'state')
+        void core.bus.tell({ type: 'notice', level: change.level, topic: 'mcp', text: change.words });
+    },
+    newMarker: core.newId,
+    ledger: needs.ledger,
   });
   const resourceTools = [
     createListMcpResourcesTool((server) => hub.resources(server, AbortSignal.timeout(mcpCallTimeoutMs ?? 60_000))),
@@ -97,7 +91,7 @@ export async function wireMcp(wiring: McpWiring): Promise<WiredMcp> {
       const limit = options.face === 'screen' ? AbortSignal.timeout(PATIENCE_MS) : new AbortController().signal;
       await untilAborted(hub.settled(), limit);
     },
-    refresh: createRefresh(config, wiring, hub, read),
+    refresh: createRefresh(config, core, hub, read),
     async mentioned(mention) {
       const [, server = '', uri = ''] = /^([^:/\\]+):(.+)$/.exec(mention) ?? [];
       if (!hub.states().some(({ name }) => name === server)) return undefined;
@@ -128,7 +122,7 @@ export async function wireMcp(wiring: McpWiring): Promise<WiredMcp> {
 /** Looks at the files, which costs a few stats, and does what became of them. */
 function createRefresh(
   first: McpConfig,
-  { cwd, trusted, environment, tell }: McpWiring,
+  { cwd, trusted, environment, bus }: Core,
   hub: McpHub,
   read: () => Promise<McpConfig>,
 ): () => Promise<void> {
@@ -152,16 +146,11 @@ function createRefresh(
     await Promise.all([...gone.map(({ name }) => hub.remove(name)), ...changed.map(hub.put)]);
     const waiting = changed.filter(({ held }) => held?.why === 'approval').map(({ name }) => name);
     const words = [...problems.map(({ file, text }) => `${file}: ${text}`), ...waitingWords(waiting)].join('\n');
-    if (words !== '') await tell({ type: 'notice', level: 'warn', topic: 'mcp', text: words });
+    if (words !== '') await bus.tell({ type: 'notice', level: 'warn', topic: 'mcp', text: words });
   };
 }
 
 function waitingWords(names: readonly string[]): readonly string[] {
   if (names.length === 0) return [];
   return [`Not started before you approve them: ${names.join(', ')}. Look with /mcp, or "ouro mcp list".`];
-}
-
-function hear(change: McpChange, { tell, expect }: McpWiring): void {
-  if (change.kind === 'tools') expect(`The tools of ${change.server} changed.`);
-  if (change.kind === 'state') void tell({ type: 'notice', level: change.level, topic: 'mcp', text: change.words });
 }

@@ -41,7 +41,7 @@ export async function openExplainer(wish: ExplainWish, environment: Environment)
     trusted: trust.trusted,
     loaded: () => loaded,
     live: () => ({ mode, grants: [], directories: [] }),
-    mayBypass: 'may bypass',
+    mayBypass: true,
   });
   const behaviors: readonly RuleBehavior[] = ['deny', 'ask', 'allow'];
   const given = behaviors.flatMap((behavior) =>

@@ -1,31 +1,21 @@
 import type { AgentPort } from '../../agent/parts.ts';
 import type { PermissionUpdate } from '../../contracts/face/host.ts';
 import type { JsonObject } from '../../contracts/json.ts';
-import type { LiveState } from '../../contracts/live.ts';
 import type { Decision, PermissionMode } from '../../contracts/permission.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
 import { changePermissions } from '../../permissions/change-permissions.ts';
+import { bypassObjection } from '../../permissions/first-mode.ts';
 import { fitsRule } from '../../permissions/fits-rule.ts';
 import type { GateRecord } from '../../permissions/gate.ts';
 import { lintRules } from '../../permissions/lint-rules.ts';
 import { excludedFromSearch } from '../../permissions/paths/excluded.ts';
 import { diskFs } from '../../permissions/paths/fs.ts';
-import { childVariables } from '../../settings/child-variables.ts';
+import type { Core } from '../core.ts';
 import { createCallGuards } from './call-guards.ts';
 import { type AskingPort, type GateBounds, type GateWiring, hookRefusal, makeGate } from './gate.ts';
-import { makePolicy, type PolicySource, type PolicySources } from './policy.ts';
+import { makePolicy, type PolicySource } from './policy.ts';
 import { type Sandbox, wireSandbox } from './sandbox.ts';
 import type { Denial } from './told.ts';
-
-export type PermissionWiring = Omit<PolicySources, 'live' | 'options' | 'current'> & {
-  readonly options: PolicySources['options'] & { readonly face: string; readonly permissionPrompt?: string };
-  readonly live: LiveState;
-  readonly sessionFolder: string;
-  readonly notice: (text: string) => void;
-  /** Called after an answer was stored in a file of the project. */
-  readonly onStored: () => Promise<void>;
-  readonly newId: () => string;
-};
 
 /** A decision as `/why` and `/permissions` show it. */
 export type KeptDecision = {
@@ -40,6 +30,8 @@ const KEPT_DECISIONS = 100;
 
 /** Everything the rest of a conversation asks of its permissions. */
 export type Permissions = PolicySource & {
+  /** May asking be switched off in this run? */
+  readonly mayBypass: boolean;
   gate(port: AskingPort, bounds?: GateBounds): QueryDeps['gate'];
   /** The same hooks, with what they refuse among the denials. */
   watched(port: AgentPort, beforeCall: QueryDeps['beforeCall']): QueryDeps['beforeCall'];
@@ -60,14 +52,30 @@ export type Permissions = PolicySource & {
 };
 
 /** Joins rules, modes and folders of all sources to one gate. */
-export function wirePermissions(wiring: PermissionWiring): Permissions {
-  const { options, environment, live } = wiring;
-  const changes = changePermissions({ ...wiring, home: environment.home, ouroHome: environment.ouroHome });
-  const source = makePolicy({ ...wiring, live: live.now, current: changes.current });
-  const guards = createCallGuards(
-    () => childVariables(environment, wiring.loaded().merged),
-    (at) => source.policy(at),
-  );
+export function createPermissions(core: Core, { sessionFolder }: { readonly sessionFolder: string }): Permissions {
+  const { options, environment, live, settings } = core;
+  const mayBypass = bypassObjection(options, settings.now(), environment) === undefined;
+  const changes = changePermissions({
+    cwd: core.cwd,
+    live,
+    home: environment.home,
+    ouroHome: environment.ouroHome,
+    trusted: core.trusted,
+    notice: (text) => void core.bus.tell({ type: 'notice', level: 'warn', topic: 'permissions', text }),
+    onStored: settings.approveOwnChange,
+  });
+  const source = makePolicy({
+    options,
+    environment,
+    cwd: core.cwd,
+    trusted: core.trusted,
+    loaded: settings.loaded,
+    live: live.now,
+    mayBypass,
+    current: changes.current,
+    sessionFolder,
+  });
+  const guards = createCallGuards(settings.variables, (at) => source.policy(at));
   const denials: Denial[] = [];
   const decisions: KeptDecision[] = [];
   const nobody = options.permissionPrompt === undefined && (options.face === 'print' || options.face === 'host');
@@ -81,11 +89,12 @@ export function wirePermissions(wiring: PermissionWiring): Permissions {
     onDenial: (denial) => denials.push(denial),
     remember: (rules, destination) => changes.apply([{ type: 'addRules', behavior: 'allow', rules, destination }]),
     changeMode,
-    newId: wiring.newId,
+    newId: core.newId,
   };
 
   return {
     ...source,
+    mayBypass,
     gate: (port, bounds) => makeGate(gateWiring, port, bounds),
     watched: (port, beforeCall) => async (request, signal) => {
       const before = await beforeCall(request, signal);
@@ -99,13 +108,7 @@ export function wirePermissions(wiring: PermissionWiring): Permissions {
     fitsRule: (rule, tool, input) => fitsRule(rule, { tool, input }, source.policy(live.now().cwd), diskFs),
     shellVariables: guards.shellVariables,
     confirmTarget: guards.confirmTarget,
-    sandbox: wireSandbox({
-      environment,
-      cwd: wiring.cwd,
-      roots: source.roots,
-      sessionFolder: wiring.sessionFolder,
-      settings: () => wiring.loaded().merged.sandbox,
-    }),
+    sandbox: wireSandbox(core, { roots: source.roots, sessionFolder }),
     update: changes.apply,
     warnings: () =>
       lintRules(source.rules())
@@ -121,7 +124,7 @@ export function wirePermissions(wiring: PermissionWiring): Permissions {
   }
 
   function changeMode(mode: PermissionMode): void {
-    if (mode === 'bypassPermissions' && wiring.mayBypass === 'may not bypass') return;
+    if (mode === 'bypassPermissions' && !mayBypass) return;
     live.change({ mode });
   }
 }

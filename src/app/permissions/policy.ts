@@ -4,6 +4,7 @@ import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { Live } from '../../contracts/live.ts';
 import type { PermissionMode, Policy, Rule } from '../../contracts/permission.ts';
 import type { LoadedSettings } from '../../contracts/settings.ts';
+import { SET_ASIDE } from '../../lib/files/json-store.ts';
 import { rulesOfSettings, rulesOfTexts } from '../../permissions/rules/collect-rules.ts';
 import { childVariables } from '../../settings/child-variables.ts';
 
@@ -16,7 +17,8 @@ export type PolicySources = {
   readonly trusted: boolean;
   readonly loaded: () => LoadedSettings;
   readonly live: () => Pick<Live, 'mode' | 'grants' | 'directories'>;
-  readonly mayBypass: 'may bypass' | 'may not bypass';
+  /** May asking be switched off? */
+  readonly mayBypass: boolean;
   /** The rules of files with what was changed in them since the start. */
   readonly current?: (rules: readonly Rule[]) => readonly Rule[];
   /** The session's own folder: large results that were put aside there may be read back. */
@@ -31,7 +33,7 @@ export type PolicySource = {
 };
 
 /** Files of ours that hold keys and logins. */
-const SECRETS = ['keys.json', 'auth', 'mcp-logins.json'];
+const SECRETS = ['keys.json', 'auth', 'mcp-logins.json', SET_ASIDE];
 
 /** Unites flags, session and settings into one policy, anew at each call so that a changed file counts at once. */
 export function makePolicy(sources: PolicySources): PolicySource {
@@ -74,7 +76,7 @@ export function makePolicy(sources: PolicySources): PolicySource {
       cwd: at,
       home,
       trusted: sources.trusted,
-      canBypass: sources.mayBypass === 'may bypass',
+      canBypass: sources.mayBypass,
       protectedPaths: [ouroHome],
       sensitivePaths: SECRETS.map((name) => join(ouroHome, name)),
       searchPath: searchPath(),

@@ -5,16 +5,11 @@ import type { Environment } from '../../contracts/environment.ts';
 import type { SandboxSettings } from '../../contracts/settings.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { foldersToMake, type PathKind, type SandboxPlan, sandboxArguments, strayFiles } from '../../sandbox/recipe.ts';
+import type { Core } from '../core.ts';
 
 const PROBE_MS = 1_000;
 
-export type SandboxWiring = {
-  readonly environment: Environment;
-  readonly cwd: string;
-  readonly roots: () => readonly string[];
-  readonly sessionFolder: string;
-  readonly settings: () => SandboxSettings | undefined;
-};
+type Needs = { readonly roots: () => readonly string[]; readonly sessionFolder: string };
 
 export type SandboxState =
   | { readonly is: 'off' }
@@ -34,8 +29,10 @@ export type Sandbox = {
   close(): void;
 };
 
-export function wireSandbox(wiring: SandboxWiring): Sandbox {
-  const { environment, cwd } = wiring;
+export function wireSandbox(
+  { environment, cwd, settings }: Pick<Core, 'environment' | 'cwd' | 'settings'>,
+  { roots, sessionFolder }: Needs,
+): Sandbox {
   const made = new Set<string>();
   const stray = new Set<string>();
   let wanted: 'on' | 'off' | 'settings' = 'settings';
@@ -44,10 +41,10 @@ export function wireSandbox(wiring: SandboxWiring): Sandbox {
   let probed: Probed | undefined;
 
   function state(): SandboxState {
-    const settings = wiring.settings() ?? {};
-    const isOn = wanted === 'settings' ? settings.enabled === true : wanted === 'on';
+    const wishes = settings.now().sandbox ?? {};
+    const isOn = wanted === 'settings' ? wishes.enabled === true : wanted === 'on';
     if (!isOn) return { is: 'off' };
-    const plan = planOf(settings);
+    const plan = planOf(wishes);
     probed ??= probe(plan, environment);
     return probed.ok ? { is: 'on', plan, program: probed.program } : { is: 'unavailable', why: probed.why };
   }
@@ -56,12 +53,12 @@ export function wireSandbox(wiring: SandboxWiring): Sandbox {
     const place = (path: string) =>
       isAbsolute(path) ? path : path.startsWith('~/') ? join(environment.home, path.slice(2)) : resolve(cwd, path);
     return {
-      roots: wiring.roots().flatMap(unmoved),
+      roots: roots().flatMap(unmoved),
       allowWrite: allowWrite.map(place).flatMap(unmoved),
       denyRead: denyRead.map(place),
       home: follow(environment.home),
       ouroHome: follow(environment.ouroHome),
-      sessionFolder: wiring.sessionFolder,
+      sessionFolder,
       network: network === true ? 'open' : 'none',
       user: process.getuid?.() === 0 ? 'root' : 'plain',
       kindOf,

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import type { ControlPort } from '../../contracts/face/host.ts';
 import { diffHunks } from '../../lib/text/diff-hunks.ts';
-import type { WiredCheckpoints } from './checkpoints.ts';
+import type { SessionCheckpoints } from './checkpoints.ts';
 
 /** What going back to a message would change on disk, in files and lines. */
 export async function previewRewind(
-  checkpoints: Pick<WiredCheckpoints, 'list' | 'preview'> | undefined,
+  checkpoints: Pick<SessionCheckpoints, 'list' | 'preview'> | undefined,
   messageId: string,
 ): ReturnType<ControlPort['previewRewind']> {
   const point = (await checkpoints?.list())?.find((one) => one.messageId === messageId);

@@ -1,21 +1,21 @@
 import type { Agent } from '../../contracts/agent.ts';
 import type { CheckpointInfo, RewindOutcome } from '../../contracts/face/conversation.ts';
-import { cutBefore } from '../../session/records/cut-before.ts';
+import { cutBefore } from '../../session/records/conversation-state.ts';
 import { rebuild } from '../../session/records/rebuild.ts';
 import type { Transcript } from '../../session/records/transcript.ts';
 import { readSession } from '../../session/stored/store.ts';
-import { isTyped, type WiredCheckpoints } from './checkpoints.ts';
+import { isTyped, type SessionCheckpoints } from './checkpoints.ts';
 
-export type RewindParts = {
+type Needs = {
   readonly agent: Pick<Agent, 'state' | 'replaceMessages'>;
   readonly transcript: Transcript;
-  readonly checkpoints: WiredCheckpoints | undefined;
+  readonly checkpoints: SessionCheckpoints | undefined;
   /** What the model has been shown may have left the conversation. */
   readonly forget: (why: string) => void;
 };
 
 /** Going back: the conversation, the files or both. */
-export function makeRewind({ agent, transcript, checkpoints, forget }: RewindParts) {
+export function createRewinding({ agent, transcript, checkpoints, forget }: Needs) {
   const list = async (): Promise<readonly CheckpointInfo[]> => (await checkpoints?.list()) ?? [];
 
   async function rewind(id: string, what: 'conversation' | 'files' | 'both'): Promise<RewindOutcome> {

@@ -1,59 +1,131 @@
-import type { RunOptions } from '../../contracts/face/run-options.ts';
+import { join } from 'node:path';
+import type { AgentListener } from '../../contracts/agent.ts';
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { ModelPort } from '../../contracts/model.ts';
-import { asJson } from '../../lib/as-json.ts';
-import type { PortChoice } from '../../model/choose-port.ts';
-import { titleAsker } from '../../model/title-asker.ts';
-import type { UsageMeter } from '../../model/usage-meter.ts';
-import { type Earlier, earlierOf, promptFlags } from '../../session/earlier.ts';
-import type { LoopParts } from '../loop/loop.ts';
-import { type WiredCheckpoints, wireCheckpoints } from './checkpoints.ts';
-import { type KeptSession, keepSession, type SessionWiring } from './keep-session.ts';
-
-export type SessionParts = Omit<SessionWiring, 'promptFlags' | 'askTitle' | 'later' | 'options'> & {
-  readonly options: RunOptions;
-  readonly choice: Extract<PortChoice, { ok: true }>;
-  readonly meter: UsageMeter;
-  readonly roots: () => readonly string[];
-  /** Made after this; nothing asks for it before the first prompt. */
-  readonly loop: () => LoopParts;
-};
+import { titleAsker } from '../../model/side-calls.ts';
+import { openDebugLog } from '../../session/debug-log.ts';
+import { createDraftStore } from '../../session/input/draft.ts';
+import { createPromptHistory } from '../../session/input/prompt-history.ts';
+import { openTranscript, type Transcript } from '../../session/records/transcript.ts';
+import {
+  encodeSettings,
+  promptFlags,
+  type SentBefore,
+  type SessionSettings,
+  sentBefore,
+} from '../../session/session-state.ts';
+import type { ShellLedger } from '../../tools/bash/run-shell.ts';
+import type { Core } from '../core.ts';
+import { nameSession } from './name-session.ts';
+import type { OpenedSession } from './open-session.ts';
+import { recordRequests } from './record-requests.ts';
+import type { StartedRun } from './start-run.ts';
 
 /** Everything of a conversation that outlives its process. */
-export type WiredSession = Omit<KeptSession, 'recorded'> & {
+export type Session = Pick<Conversation, 'draft' | 'history'> & {
+  readonly opened: OpenedSession;
+  readonly transcript: Transcript;
+  /** Commands that start and end, on record for people and for the next start. */
+  readonly ledger: ShellLedger;
+  /** The port of the conversation: each request is on record before its first byte leaves. */
   readonly recorded: ModelPort;
-  readonly checkpoints: WiredCheckpoints | undefined;
-  readonly earlier: Earlier | undefined;
+  /** What an earlier run of this session sent and told: repeated, not made anew. */
+  readonly sentBefore: SentBefore | undefined;
   readonly warnings: readonly string[];
+  /** `--debug`: hears everything, last of all. */
+  readonly debugLog: AgentListener | undefined;
+  /** The transcript's listener: what it was told is on disk when it resolves. */
+  record(event: AgentEvent): Promise<void>;
+  /** Something else that a resume has to know, asked whenever a prompt has been answered. */
+  alsoKeep(part: () => SessionSettings): void;
 };
 
-export function wireSession(parts: SessionParts): WiredSession {
-  const { opened, options, choice, loop, tell } = parts;
-  const { earlier, notice } = earlierOf(opened, options, parts.environment.version);
-  const kept = keepSession({
-    ...parts,
-    promptFlags: promptFlags(options),
-    askTitle: titleAsker(choice, options.face, parts.meter.add),
-    later: () => ({ files: loop().readState.snapshot(), ...asJson(loop().prompt.told()) }),
+type Needs = { readonly opened: OpenedSession; readonly started: StartedRun };
+
+/** Opens the transcript and everything beside it that must outlive the process. */
+export function createSession(core: Core, { opened, started }: Needs): Session {
+  const { options, live } = core;
+  const transcript = transcriptOf(core, opened);
+  // Nobody waits: lines keep their order, so these are on disk before the next prompt is.
+  for (const record of opened.settled) void transcript.append(record);
+  live.onChange((part) => {
+    void transcript.append(encodeSettings(part));
+    if (part.mode !== undefined) void core.bus.tell({ type: 'mode', mode: part.mode });
   });
-  const checkpoints = wireCheckpoints({
-    ...parts,
-    transcript: kept.transcript,
-    entries: opened.rebuilt?.checkpoints ?? [],
-    background: () =>
-      loop()
-        .shells.list()
-        .some(({ exit }) => exit === undefined),
-    warn: (text) => void tell({ type: 'notice', level: 'warn', topic: 'checkpoints', text }),
-  });
+  const { sent, notice } = sentBefore(opened.stored, options, core.environment.version);
+  const nameIt = nameSession(live, transcript, titleAsker(core.model, options.face, core.meter.add));
+  const state = createStateKeeper(core, transcript);
+  const debugLog = openDebugLog(options, core.environment.ouroHome, opened.id, () => new Date(core.now()));
   return {
-    ...kept,
+    opened,
+    transcript,
+    ledger: started.ledgerOf(transcript),
+    recorded: recordRequests(transcript, opened.stored.knownTexts)(core.model.port),
+    sentBefore: sent,
+    warnings: [debugLog?.words, ...opened.warnings, notice].filter((words) => words !== undefined),
+    debugLog: debugLog?.hear,
     async record(event) {
-      await kept.record(event);
-      await checkpoints?.hear(event);
+      await state.hear(event);
+      await transcript.record(event);
+      nameIt(event);
     },
-    recorded: kept.recorded(choice.port),
-    checkpoints,
-    earlier,
-    warnings: [...opened.warnings, ...(notice === undefined ? [] : [notice])],
+    alsoKeep: state.add,
+    ...(options.persistence === 'memory' ? NOTHING_KEPT : typedWords(core, opened)),
   };
 }
+
+function transcriptOf(
+  { options, environment, cwd, repository, bus, newId, now }: Core,
+  opened: OpenedSession,
+): Transcript {
+  return openTranscript({
+    dir: opened.dir,
+    cwd,
+    sessionId: opened.id,
+    gitBranch: repository.branchAtStart,
+    version: environment.version,
+    lastUuid: opened.stored.lastUuid,
+    persistence: options.persistence,
+    title: opened.stored.title,
+    claim: opened.claim,
+    newId,
+    now,
+    tell: (level, text) => void bus.tell({ type: 'notice', level, topic: 'session_store', text }),
+  });
+}
+
+/** Writes what a resume has to know: all of it with the first message, then what has changed. */
+function createStateKeeper({ options, live }: Core, { append }: Pick<Transcript, 'append'>) {
+  const parts: (() => SessionSettings)[] = [];
+  let begun = false;
+  let written = '';
+  return {
+    add: (part: () => SessionSettings) => void parts.push(part),
+    async hear(event: AgentEvent): Promise<void> {
+      if (!begun && event.type === 'message_end') {
+        begun = true;
+        await append(encodeSettings({ ...live.now(), promptFlags: promptFlags(options) }));
+      }
+      if (event.type !== 'agent_end') return;
+      const record = encodeSettings(Object.assign({}, ...parts.map((part) => part())));
+      const text = JSON.stringify(record);
+      if (text === written) return;
+      written = text;
+      await append(record);
+    },
+  };
+}
+
+/** What is being typed, and what was typed before. */
+function typedWords({ environment, cwd, now }: Core, { id: sessionId, dir, isResumed }: OpenedSession) {
+  return {
+    draft: createDraftStore({ dir, sessionId, opening: isResumed ? 'resumed' : 'new', now }),
+    history: createPromptHistory({ path: join(environment.ouroHome, 'history.jsonl'), cwd, sessionId, now }),
+  };
+}
+
+const NOTHING_KEPT: Pick<Conversation, 'draft' | 'history'> = {
+  draft: { load: async () => undefined, save: () => undefined, clear: async () => undefined },
+  history: { recent: async () => [], add: async () => undefined },
+};

@@ -1,9 +1,9 @@
 import { realpath } from 'node:fs/promises';
 import type { Environment } from '../../contracts/environment.ts';
 import { explain } from '../../settings/merge.ts';
+import { problemLines } from '../../settings/problem-lines.ts';
 import { publishedSchema } from '../../settings/schema.ts';
 import { folderTrust } from './folder-trust.ts';
-import { problemLines } from './problem-lines.ts';
 import { readSettings } from './read-settings.ts';
 
 /** Every value that counts in a folder, with the layer it came from. */

@@ -1,30 +1,38 @@
 import { join } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
-import type { AgentEvent } from '../../contracts/event.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import { loadExtensions } from '../../extensions/load-extensions.ts';
+import { createFreshness } from '../../lib/files/fresh-files.ts';
+import { childVariables } from '../../settings/child-variables.ts';
+import { limitsOf } from '../../settings/limits.ts';
 import { neverLooser } from '../../settings/never-looser.ts';
+import { problemLines } from '../../settings/problem-lines.ts';
+import type { Bus, ExtensionsNow, SettingsNow } from '../core.ts';
 import type { FolderTrust } from './folder-trust.ts';
-import { createFreshness } from './fresh-files.ts';
-import { problemLines } from './problem-lines.ts';
 import { readSettings } from './read-settings.ts';
 
 const FOLDERS = ['commands', 'skills', 'agents', 'output-styles'];
 const SETTINGS = ['settings.json', 'settings.local.json'];
 
-export type LiveFilesParts = {
+type Given = {
   readonly given: RunOptions;
   readonly environment: Environment;
   readonly cwd: string;
   readonly trust: FolderTrust;
-  readonly tell: (event: AgentEvent) => Promise<void>;
+  readonly tell: Bus['tell'];
 };
 
 /** How a settings file is told of that could not be used as a whole. */
 const BROKEN = /^(?:is not valid|could not be read)/;
 
 /** Settings and extensions as they stand in their files: read again once a file changed, asked at every prompt. */
-export async function openLiveFiles({ given, environment, cwd, trust, tell }: LiveFilesParts) {
+export async function openLiveFiles({
+  given,
+  environment,
+  cwd,
+  trust,
+  tell,
+}: Given): Promise<{ readonly settings: SettingsNow; readonly extensions: ExtensionsNow }> {
   const { ouroHome } = environment;
   const { trusted } = trust;
   const readLayers = () => readSettings({ ...given, cwd }, environment, trusted, trust.approves);
@@ -45,27 +53,30 @@ export async function openLiveFiles({ given, environment, cwd, trust, tell }: Li
     loaded.layers.some((layer) => layer.file === file) &&
     !loaded.problems.some((problem) => problem.file === file && BROKEN.test(problem.text));
 
-  async function readExtensions(): Promise<void> {
+  async function reload(): Promise<void> {
     extensions = await readFiles();
   }
 
-  return {
-    loaded: () => loaded,
-    extensions: () => extensions,
-    readExtensions,
-    async refresh(): Promise<void> {
-      const [newSettings, newExtensions] = await Promise.all([settingsFiles.changed(), folders.changed()]);
-      if (newExtensions) await readExtensions();
-      if (!newSettings) return;
-      const next = await readLayers();
-      const lines = [...problemLines(next, { problems: [] })];
-      // Half a file, as an editor or a merge may leave it, must not switch guards off.
-      const isHalf = next.problems.some(({ file, text }) => BROKEN.test(text) && wasWhole(file));
-      if (isHalf) lines.push('What counted before goes on counting until that is mended.');
-      else loaded = trusted ? next : neverLooser(loaded, next);
-      if (lines.length > 0) await tell({ type: 'notice', level: 'warn', topic: 'settings', text: lines.join('\n') });
-    },
-  };
-}
+  async function refresh(): Promise<void> {
+    const [newSettings, newExtensions] = await Promise.all([settingsFiles.changed(), folders.changed()]);
+    if (newExtensions) await reload();
+    if (!newSettings) return;
+    const next = await readLayers();
+    const lines = [...problemLines(next, { problems: [] })];
+    // Half a file, as an editor or a merge may leave it, must not switch guards off.
+    const isHalf = next.problems.some(({ file, text }) => BROKEN.test(text) && wasWhole(file));
+    if (isHalf) lines.push('What counted before goes on counting until that is mended.');
+    else loaded = trusted ? next : neverLooser(loaded, next);
+    if (lines.length > 0) await tell({ type: 'notice', level: 'warn', topic: 'settings', text: lines.join('\n') });
+  }
 
-export type LiveFiles = Awaited<ReturnType<typeof openLiveFiles>>;
+  const settings: SettingsNow = {
+    now: () => loaded.merged,
+    loaded: () => loaded,
+    limits: () => limitsOf(environment, loaded.merged),
+    variables: () => childVariables(environment, loaded.merged),
+    refresh,
+    approveOwnChange: trust.renew,
+  };
+  return { settings, extensions: { now: () => extensions, reload } };
+}

@@ -1,5 +1,5 @@
 import type { CommandOutcome } from '../../contracts/face/command.ts';
-import type { ConversationParts } from '../conversation-parts.ts';
+import type { ConversationParts } from './conversation-parts.ts';
 
 /** A slash command of ours. */
 export type BuiltinCommand = {

@@ -1,9 +1,9 @@
+import { EFFORTS } from '../../contracts/model.ts';
 import { INIT_PROMPT } from '../../prompt/init-prompt.ts';
 import { beforeCompaction } from '../../session/undo-compaction.ts';
 import { previewWords } from '../loop/manual-compact.ts';
+import { examineHere } from '../start/doctor-parts.ts';
 import { type BuiltinCommand, done, failed, plain, show } from './builtin-command.ts';
-
-const EFFORTS = ['off', 'low', 'medium', 'high', 'max'] as const;
 
 /** Commands that change something. */
 export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [
@@ -11,13 +11,13 @@ export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [
     name: 'compact',
     description: 'make room now; the full history stays in the session',
     argumentHint: '[what to keep | preview | undo]',
-    async run(args, { agent, loop, compact, transcript }) {
+    async run(args, { agent, loop, session, actions: { compact } }) {
       const words = args.trim();
       const messages = agent.state().messages;
       if (words === 'preview') return show(previewWords(await loop.context.preview(messages)));
       if (agent.state().status !== 'idle') return failed('A reply is being written. Stop it first, or wait.');
       if (words === 'undo') {
-        const before = loop.context.undo(messages) ?? (await beforeCompaction(transcript.path, messages));
+        const before = loop.context.undo(messages) ?? (await beforeCompaction(session.transcript.path, messages));
         if (before === undefined) return failed('There is no compaction to undo.');
         await compact.replace(before, 'manual');
         return done('The conversation is as it was before the compaction.');
@@ -29,9 +29,9 @@ export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [
     name: 'model',
     description: 'the model for the next turns',
     argumentHint: '[name]',
-    async run(args, { live, setModel }) {
+    async run(args, { core: { live }, actions }) {
       if (args.trim() === '') return { kind: 'open', view: 'model', argument: '' };
-      const answer = await setModel(args.trim());
+      const answer = await actions.setModel(args.trim());
       return answer.ok ? done(`From the next turn on: ${live.now().model}.`) : failed(answer.why);
     },
   },
@@ -39,11 +39,11 @@ export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [
     name: 'effort',
     description: 'how hard the model should think',
     argumentHint: EFFORTS.join('|'),
-    async run(args, { live, setEffort }) {
+    async run(args, { core: { live }, actions }) {
       const effort = EFFORTS.find((known) => known === args.trim());
       if (effort === undefined)
         return failed(`The effort is ${live.now().effort}. Choose one of ${EFFORTS.join(', ')}.`);
-      setEffort(effort);
+      actions.setEffort(effort);
       return done(`Effort: ${effort}.`);
     },
   },
@@ -55,12 +55,12 @@ export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [
   {
     name: 'clear',
     description: 'begin anew; the session keeps what was said',
-    async run(_args, { agent, compact, hooks, loop }) {
+    async run(_args, { agent, hooks, loop, turnLog, actions }) {
       if (agent.state().status !== 'idle') return failed('A reply is being written. Stop it first, or wait.');
-      await compact.replace([], 'manual');
+      await actions.compact.replace([], 'manual');
       loop.prompt.renew();
-      loop.readState.forgetShown();
-      loop.observer.expect('The conversation was cleared.');
+      loop.toolset.readState.forgetShown();
+      turnLog.expect('The conversation was cleared.');
       const { context } = await hooks.fire('SessionStart', { source: 'clear' }, new AbortController().signal);
       if (context !== undefined) loop.addNews(context);
       return { kind: 'open', view: 'clear', argument: '' };
@@ -70,15 +70,18 @@ export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [
     name: 'btw',
     description: 'a question on the side that leaves no trace',
     argumentHint: '<question>',
-    async run(args, { askAside }) {
+    async run(args, { actions }) {
       if (args.trim() === '') return failed('Ask something: /btw what does LRU mean?');
-      const answer = await askAside(args.trim());
+      const answer = await actions.askAside(args.trim());
       return answer.ok ? show(answer.text.trim()) : failed(`No answer came: ${answer.why}`);
     },
   },
   {
     name: 'doctor',
     description: 'look at everything ouro depends on',
-    run: async (_args, { examine }) => plain(await examine()),
+    async run(_args, { core }) {
+      const at = { cwd: core.cwd, isTty: process.stdout.isTTY === true };
+      return plain(await examineHere(at, core.environment));
+    },
   },
 ];

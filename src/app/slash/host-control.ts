@@ -1,24 +1,26 @@
-import type { ControlPort } from '../../contracts/face/host.ts';
+import type { Attempt, ControlPort } from '../../contracts/face/host.ts';
+import type { JsonObject } from '../../contracts/json.ts';
+import type { Effort } from '../../contracts/model.ts';
 import { asJson } from '../../lib/as-json.ts';
-import type { ConversationParts } from '../conversation-parts.ts';
 import { controlMcp } from '../mcp/control-mcp.ts';
 import { markAsRead, readForHost } from '../permissions/read-for-host.ts';
-import { changeNow } from './change-now.ts';
+import type { ConversationParts } from './conversation-parts.ts';
 
 /** What hosts may ask of a conversation beyond what a screen needs. */
-export function wireControl(parts: ConversationParts): Partial<ControlPort> {
-  const { permissions, live, extensions, choice, loop } = parts;
+export function hostControl(parts: ConversationParts): Partial<ControlPort> {
+  const { core, permissions, loop, shells } = parts;
+  const around = () => ({ permissions, cwd: core.live.now().cwd });
   return {
     ...controlMcp(parts.mcp),
-    toolSpecs: () => loop.tools().map(({ spec }) => spec),
-    callOwnTool: parts.callGated,
+    toolSpecs: () => loop.toolset.all().map(({ spec }) => spec),
+    callOwnTool: loop.gatedCalls.call,
     permissionRules: () => ({ rules: permissions.rules(), directories: permissions.roots() }),
     async updatePermissions(updates) {
       await permissions.update(updates);
       return { ok: true };
     },
     settings() {
-      const { merged, layers } = parts.loaded();
+      const { merged, layers } = core.settings.loaded();
       return {
         merged: asJson(merged),
         sources: layers.map(({ source, settings }) => ({ source, settings: asJson(settings) })),
@@ -27,11 +29,12 @@ export function wireControl(parts: ConversationParts): Partial<ControlPort> {
     async updateSettings(source, settings) {
       if (source === 'flag') return changeNow(parts, settings);
       const { updateSettings } = await import('../../settings/update-settings.ts');
-      return updateSettings(source, settings, { ...parts, ouroHome: parts.environment.ouroHome });
+      const { cwd, trusted, environment } = core;
+      return updateSettings(source, settings, { cwd, trusted, ouroHome: environment.ouroHome });
     },
     async stopTask(id) {
-      const shell = loop.shells.find(id)?.shell;
-      if (shell === undefined && !loop.subagents.stop(id))
+      const shell = shells.find(id)?.shell;
+      if (shell === undefined && !loop.subAgents.stop(id))
         return { ok: false, why: `There is no task ${id} in the background.` };
       await shell?.stop();
       return { ok: true };
@@ -41,17 +44,38 @@ export function wireControl(parts: ConversationParts): Partial<ControlPort> {
       const { previewRewind } = await import('../session/preview-rewind.ts');
       return previewRewind(parts.checkpoints, messageId);
     },
-    readFile: (path, maxBytes) => readForHost(path, maxBytes, { permissions, cwd: live.now().cwd }),
-    markAsRead: (path, mtimeMs) =>
-      markAsRead(path, mtimeMs, { permissions, cwd: live.now().cwd, readState: loop.readState }),
-    reloadSkills: parts.files.readExtensions,
+    readFile: (path, maxBytes) => readForHost(path, maxBytes, around()),
+    markAsRead: (path, mtimeMs) => markAsRead(path, mtimeMs, { ...around(), readState: loop.toolset.readState }),
+    reloadSkills: core.extensions.reload,
     agents: () =>
-      extensions().agents.map(({ name, description, model }) => ({
+      core.extensions.now().agents.map(({ name, description, model }) => ({
         name,
         description,
         ...(model === undefined ? {} : { model }),
       })),
-    outputStyles: () => extensions().styles.map(({ name }) => name),
-    account: () => ({ apiKeySource: choice.keySource }),
+    outputStyles: () => core.extensions.now().styles.map(({ name }) => name),
+    account: () => ({ apiKeySource: core.model.keySource }),
   };
+}
+
+const EFFORTS: Readonly<Record<string, Effort>> = {
+  off: 'off',
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  xhigh: 'max',
+  max: 'max',
+};
+
+/** Settings that hold from now on and for this process alone: those that can change while it runs. */
+async function changeNow({ actions, core }: ConversationParts, settings: JsonObject): Promise<Attempt> {
+  for (const [key, value] of Object.entries(settings)) {
+    const effort = key === 'effort' || key === 'effortLevel' ? EFFORTS[String(value)] : undefined;
+    if (key === 'model' && (typeof value === 'string' || value === null)) {
+      const outcome = await actions.setModel(value ?? undefined);
+      if (!outcome.ok) return outcome;
+    } else if (effort !== undefined) core.live.change({ effort, thinkingTokens: undefined });
+    else return { ok: false, why: `${key} cannot become ${JSON.stringify(value)} while ouro runs.` };
+  }
+  return { ok: true };
 }

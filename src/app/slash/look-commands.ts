@@ -1,9 +1,9 @@
 import { renderContextUsage } from '../../context/report/usage-lines.ts';
 import { formatDuration, formatMoney, formatTokens } from '../../lib/text/format.ts';
 import { explain } from '../../settings/merge.ts';
-import type { ConversationParts } from '../conversation-parts.ts';
 import { earlierCost } from '../session/earlier-cost.ts';
 import { type BuiltinCommand, done, failed, plain, show } from './builtin-command.ts';
+import type { ConversationParts } from './conversation-parts.ts';
 import { pinWords } from './pin-words.ts';
 
 /** Commands that only show something. */
@@ -11,12 +11,12 @@ export const LOOK_COMMANDS: readonly BuiltinCommand[] = [
   {
     name: 'context',
     description: 'where the tokens of the window go',
-    run: async (_args, parts) => plain(renderContextUsage(await parts.contextUsage())),
+    run: async (_args, parts) => plain(renderContextUsage(await parts.actions.contextUsage())),
   },
   {
     name: 'cost',
     description: 'tokens and money of this session',
-    async run(_args, { meter, transcript }) {
+    async run(_args, { core: { meter }, session: { transcript } }) {
       const earlier = await earlierCost(transcript, meter.since);
       const report = meter.report();
       const rows = report.models.map(({ model, usage, costUsd }) => {
@@ -37,12 +37,12 @@ export const LOOK_COMMANDS: readonly BuiltinCommand[] = [
   {
     name: 'cache',
     description: 'how well the prompt cache serves, request by request',
-    run: async (_args, { loop }) => show(loop.observer.renderCache()),
+    run: async (_args, { turnLog }) => show(turnLog.renderCache()),
   },
   {
     name: 'timeline',
     description: 'each turn with its tokens, cost, time and retries',
-    run: async (_args, { loop }) => show(loop.observer.renderTimeline()),
+    run: async (_args, { turnLog }) => show(turnLog.renderTimeline()),
   },
   {
     name: 'memory',
@@ -67,8 +67,8 @@ export const LOOK_COMMANDS: readonly BuiltinCommand[] = [
     name: 'config',
     description: 'settings with the place each value comes from',
     argumentHint: '[key]',
-    async run(args, { loaded }) {
-      const values = explain(loaded().layers, args.trim() === '' ? undefined : args.trim());
+    async run(args, { core: { settings } }) {
+      const values = explain(settings.loaded().layers, args.trim() === '' ? undefined : args.trim());
       if (values.length === 0)
         return show(args.trim() === '' ? 'Nothing is set; defaults everywhere.' : `\`${args.trim()}\` is not set.`);
       return show(
@@ -99,9 +99,10 @@ export const LOOK_COMMANDS: readonly BuiltinCommand[] = [
   {
     name: 'agents',
     description: 'kinds of sub-agents',
-    run: async (_args, { extensions }) =>
+    run: async (_args, { core: { extensions } }) =>
       show(
-        extensions()
+        extensions
+          .now()
           .agents.map(({ name, description, source }) => `- **${name}** (${source}): ${description}`)
           .join('\n'),
       ),
@@ -109,8 +110,10 @@ export const LOOK_COMMANDS: readonly BuiltinCommand[] = [
   {
     name: 'skills',
     description: 'skills that can be loaded',
-    async run(_args, { extensions }) {
-      const lines = extensions().skills.map(({ name, description, path }) => `- **${name}**: ${description} (${path})`);
+    async run(_args, { core: { extensions } }) {
+      const lines = extensions
+        .now()
+        .skills.map(({ name, description, path }) => `- **${name}**: ${description} (${path})`);
       return show(
         lines.length === 0 ? 'No skills here. They live in .claude/skills/<name>/SKILL.md.' : lines.join('\n'),
       );
@@ -120,15 +123,16 @@ export const LOOK_COMMANDS: readonly BuiltinCommand[] = [
     name: 'status',
     description: 'session, model, mode, folder, key',
     async run(_args, parts) {
-      const { agent, live, choice, transcript, trusted } = parts;
-      const { model, mode, effort, cwd } = live.now();
+      const { agent, core } = parts;
+      const { transcript } = parts.session;
+      const { model, mode, effort, cwd } = core.live.now();
       const lines = [
         `session ${agent.sessionId}`,
         `saved in ${transcript.path ?? 'nowhere (not persisted)'}${transcript.waiting() > 0 ? `, ${transcript.waiting()} lines not written yet` : ''}`,
         `model ${model}, effort ${effort}`,
         `mode ${mode}`,
-        `folder ${cwd} (${trusted ? 'trusted' : 'not trusted'})`,
-        `key ${choice.keySource}`,
+        `folder ${cwd} (${core.trusted ? 'trusted' : 'not trusted'})`,
+        `key ${core.model.keySource}`,
       ];
       return show(lines.map((line) => `- ${line}`).join('\n'));
     },
@@ -137,17 +141,17 @@ export const LOOK_COMMANDS: readonly BuiltinCommand[] = [
     name: 'ps',
     argumentHint: '[stop <id>]',
     description: 'what runs in the background; stop ends one of it',
-    async run(args, { loop }) {
+    async run(args, parts) {
       const [verb, id = '', more] = args.trim().split(/\s+/);
-      if (verb === 'stop' && more === undefined) return stopOne(loop, id);
+      if (verb === 'stop' && more === undefined) return stopOne(parts, id);
       if (verb !== '') return failed('/ps lists what runs in the background, /ps stop <id> ends one of it.');
-      const shells = loop.shells
+      const shells = parts.shells
         .list()
         .map(
           ({ id, command, exit, startedAtMs }) =>
             `- ${id} \`${command}\` ${exit === undefined ? `running for ${formatDuration(Date.now() - startedAtMs)}` : 'ended'}`,
         );
-      const agents = loop.subagents
+      const agents = parts.loop.subAgents
         .running()
         .map(({ id, title, startedAtMs }) => `- agent ${id} ${title}, ${formatDuration(Date.now() - startedAtMs)}`);
       const lines = [...shells, ...agents];
@@ -156,10 +160,11 @@ export const LOOK_COMMANDS: readonly BuiltinCommand[] = [
   },
 ];
 
-async function stopOne({ shells, subagents }: ConversationParts['loop'], id: string) {
+async function stopOne({ shells, loop }: ConversationParts, id: string) {
   const shell = shells.find(id);
   if (shell?.exit !== undefined && !shell.shell.leftSomething()) return done(`${id} had already ended.`);
-  if (shell === undefined && !subagents.stop(id)) return failed(`There is no ${id || 'such thing'} in the background.`);
+  if (shell === undefined && !loop.subAgents.stop(id))
+    return failed(`There is no ${id || 'such thing'} in the background.`);
   await shell?.shell.stop();
   return done(`Ended ${id}.`);
 }

@@ -32,10 +32,10 @@ export const MCP_COMMANDS: readonly BuiltinCommand[] = [
 type Parts = Parameters<BuiltinCommand['run']>[1];
 
 async function overview(parts: Parts): Promise<string> {
-  const { mcp, options, environment, cwd, trusted } = parts;
+  const { mcp, core } = parts;
   const states = mcp.hub.states();
   if (states.length === 0) return 'No MCP server is configured here. "ouro mcp add" adds one.';
-  const { servers } = await readMcp({ options, environment, cwd, trusted, loaded: parts.loaded() });
+  const { servers } = await readMcp({ ...core, loaded: core.settings.loaded() });
   const lines = states.map(({ name, status, scope = '', error, tools = [], serverInfo }) => {
     const server = servers.find((one) => one.name === name);
     const what = server === undefined ? '' : `\n    ${launchWords(server.launch)}`;

@@ -3,11 +3,11 @@ import { explainText } from '../../permissions/explain.ts';
 import { lintRules } from '../../permissions/lint-rules.ts';
 import { ruleSays } from '../../permissions/paths/finding.ts';
 import { parseRule } from '../../permissions/rules/rules.ts';
-import type { ConversationParts } from '../conversation-parts.ts';
 import type { KeptDecision } from '../permissions/permissions.ts';
 import type { SandboxState } from '../permissions/sandbox.ts';
 import { trustFolder, trustShow } from '../settings/trust-commands.ts';
 import { type BuiltinCommand, done, failed, plain } from './builtin-command.ts';
+import type { ConversationParts } from './conversation-parts.ts';
 
 const RECENT = 12;
 const BEHAVIORS: readonly RuleBehavior[] = ['deny', 'ask', 'allow'];
@@ -35,7 +35,7 @@ export const PERMISSION_COMMANDS: readonly BuiltinCommand[] = [
     name: 'trust',
     description: 'what this folder brings about; /trust yes trusts it',
     argumentHint: '[yes]',
-    async run(args, { cwd, environment }) {
+    async run(args, { core: { cwd, environment } }) {
       if (args.trim() === '') return plain((await trustShow(cwd, environment)).join('\n'));
       if (args.trim() !== 'yes') return failed('Say /trust to look, /trust yes to trust this folder.');
       const told = await trustFolder(cwd, 'folder', environment);
@@ -71,7 +71,7 @@ function sandboxWords(state: SandboxState): string {
   ].join('\n');
 }
 
-function overview({ permissions, live, trusted, cwd }: ConversationParts): string {
+function overview({ permissions, core: { live, trusted, cwd } }: ConversationParts): string {
   const rules = permissions.rules();
   const [, ...more] = permissions.roots();
   const recent = permissions.decisions().slice(-RECENT);

@@ -1,18 +1,16 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { CommandOutcome } from '../../contracts/face/command.ts';
-import { repositoryRoot } from '../../git/repository-root.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { appendPin, pinTargets } from '../../prompt/memory/pins.ts';
-import type { ConversationParts } from '../conversation-parts.ts';
-
-type PinParts = Pick<ConversationParts, 'agent' | 'loop' | 'environment' | 'cwd'>;
+import type { ConversationParts } from './conversation-parts.ts';
 
 /** `# words`: kept in a memory file for later sessions, and pinned in this one so that no compaction touches it. */
-export async function pinWords(line: string, { agent, loop, environment, cwd }: PinParts): Promise<CommandOutcome> {
+export async function pinWords(line: string, { agent, loop, core }: ConversationParts): Promise<CommandOutcome> {
   const { words, place } = placed(line);
   if (words === '') return { kind: 'failed', words: 'Say what to keep in mind: # tests live beside the code' };
-  const root = repositoryRoot(cwd);
+  const { cwd, environment } = core;
+  const { root } = core.repository;
   const [project, local, user] = pinTargets({ root, userFile: join(environment.ouroHome, 'CLAUDE.md') });
   const target = { project, local, user }[place];
   if (target === undefined) return { kind: 'failed', words: `There is no place called ${place}.` };

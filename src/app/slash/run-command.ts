@@ -3,13 +3,13 @@ import type { CommandInfo, CommandOutcome } from '../../contracts/face/command.t
 import { expandCommand } from '../../extensions/expand-command.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { nearest } from '../../lib/text/nearest.ts';
-import type { ConversationParts } from '../conversation-parts.ts';
 import type { BuiltinCommand } from './builtin-command.ts';
 import { CHANGE_COMMANDS } from './change-commands.ts';
+import type { ConversationParts } from './conversation-parts.ts';
 import { LOOK_COMMANDS } from './look-commands.ts';
 import { MCP_COMMANDS } from './mcp-commands.ts';
 import { PERMISSION_COMMANDS } from './permission-commands.ts';
-import { FACE_COMMANDS } from './screen-commands.ts';
+import { SCREEN_COMMANDS } from './screen-commands.ts';
 import { SESSION_COMMANDS } from './session-commands.ts';
 import { VIEW_COMMANDS } from './view-commands.ts';
 
@@ -17,7 +17,7 @@ const PROMPT_MS = 60_000;
 
 const BUILT_IN: readonly BuiltinCommand[] = [
   ...VIEW_COMMANDS,
-  ...FACE_COMMANDS,
+  ...SCREEN_COMMANDS,
   ...LOOK_COMMANDS,
   ...PERMISSION_COMMANDS,
   ...MCP_COMMANDS,
@@ -26,22 +26,23 @@ const BUILT_IN: readonly BuiltinCommand[] = [
 ];
 
 /** Every command that can be typed here: ours, those of files, and skills by their name. */
-export function listCommands({ extensions, mcp }: ConversationParts): readonly CommandInfo[] {
+export function listCommands({ core, mcp }: ConversationParts): readonly CommandInfo[] {
+  const extensions = core.extensions.now();
   const own = BUILT_IN.map(({ name, description, argumentHint }) => ({
     name,
     description,
     source: 'builtin' as const,
     ...(argumentHint === undefined ? {} : { argumentHint }),
   }));
-  const custom = extensions().commands.map(({ name, description, source, argumentHint }) => ({
+  const custom = extensions.commands.map(({ name, description, source, argumentHint }) => ({
     name,
     description,
     source: source === 'project' ? ('project' as const) : ('user' as const),
     ...(argumentHint === undefined ? {} : { argumentHint }),
   }));
   const taken = new Set([...own, ...custom].map(({ name }) => name));
-  const skills = extensions()
-    .skills.filter(({ name }) => !taken.has(name))
+  const skills = extensions.skills
+    .filter(({ name }) => !taken.has(name))
     .map(({ name, description }) => ({ name, description, source: 'skill' as const }));
   return [...own, ...custom, ...skills, ...mcp.hub.prompts()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
@@ -51,9 +52,9 @@ export async function runCommand(line: string, parts: ConversationParts): Promis
   const [, name = '', args = ''] = /^(\S+)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
   const own = BUILT_IN.find((command) => command.name === name);
   if (own !== undefined) return own.run(args, parts);
-  const custom = parts.extensions().commands.find((command) => command.name === name);
+  const custom = parts.core.extensions.now().commands.find((command) => command.name === name);
   if (custom !== undefined) return runCustom(custom, args, parts);
-  const skill = parts.extensions().skills.find((one) => one.name === name);
+  const skill = parts.core.extensions.now().skills.find((one) => one.name === name);
   if (skill !== undefined) {
     const words = `Use the skill ${skill.name} (its files are in ${skill.folder}):\n\n${skill.body}${args === '' ? '' : `\n\nArguments: ${args}`}`;
     return { kind: 'prompt', blocks: [{ type: 'text', text: words }] };
@@ -81,8 +82,8 @@ async function runPrompt(name: string, args: string, { mcp }: ConversationParts)
 
 async function runCustom(command: CustomCommand, args: string, parts: ConversationParts): Promise<CommandOutcome> {
   const text = await expandCommand(command.body, args, {
-    runShell: (line) => parts.gatedShell(line, command.allowedTools),
-    readFile: (path) => parts.gatedFile(path),
+    runShell: (line) => parts.loop.gatedCalls.shell(line, command.allowedTools),
+    readFile: (path) => parts.loop.gatedCalls.file(path),
   });
   return {
     kind: 'prompt',

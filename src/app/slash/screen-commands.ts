@@ -2,14 +2,14 @@ import { keepSetting } from '../../settings/keep-setting.ts';
 import { type BuiltinCommand, done, plain, show } from './builtin-command.ts';
 
 /** Commands about how the program looks. */
-export const FACE_COMMANDS: readonly BuiltinCommand[] = [
+export const SCREEN_COMMANDS: readonly BuiltinCommand[] = [
   {
     name: 'statusline',
     description: 'a command of your own writes the status line',
     argumentHint: '[command | off]',
-    async run(args, { environment, loaded }) {
+    async run(args, { core: { environment, settings } }) {
       const command = args.trim();
-      const now = loaded().merged.statusLine?.command;
+      const now = settings.now().statusLine?.command;
       if (command === '') {
         return now === undefined
           ? show(

@@ -3,10 +3,11 @@ import { relative, resolve } from 'node:path';
 import type { RewindOutcome } from '../../contracts/face/conversation.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { readTranscript } from '../../session/records/read-records.ts';
+import { dialogueOf } from '../../session/stored/dialogue.ts';
 import { EXPORT_ENDINGS, EXPORT_FORMATS, exportSession } from '../../session/stored/export-session.ts';
-import { storyOf } from '../../session/stored/story.ts';
-import type { ConversationParts } from '../conversation-parts.ts';
+import { forkNow } from '../../session/stored/fork-session.ts';
 import { type BuiltinCommand, done, failed, show } from './builtin-command.ts';
+import type { ConversationParts } from './conversation-parts.ts';
 
 const ID_CHARS = 8;
 
@@ -16,31 +17,30 @@ export const SESSION_COMMANDS: readonly BuiltinCommand[] = [
     name: 'rename',
     description: 'give this session a title',
     argumentHint: '<title>',
-    async run(args, { transcript, live }) {
+    async run(args, { actions }) {
       const title = args.trim();
       if (title === '') return failed('Say the title: /rename what this is about');
-      live.change({ title });
-      await transcript.append({ type: 'title', title, by: 'person' });
+      await actions.rename(title);
       return done(`This session is called "${title}".`);
     },
   },
   {
     name: 'branch',
     description: 'keep a copy to go on with later; this session stays as it is',
-    async run(_args, { fork }) {
-      const forked = await fork();
+    async run(_args, { session }) {
+      const forked = await forkNow(session.transcript);
       return forked.ok ? done(`A copy is kept. Open it with: ouro --resume ${forked.id}`) : failed(forked.why);
     },
   },
   {
     name: 'undo',
     description: 'take back what the last prompt changed in files',
-    run: async (_args, { undo, live }) => shown(await undo(), live.now().cwd),
+    run: async (_args, { actions, core }) => shown(await actions.undo(), core.live.now().cwd),
   },
   {
     name: 'redo',
     description: 'bring back what the last /undo or /rewind took from files',
-    run: async (_args, { redo, live }) => shown(await redo(), live.now().cwd),
+    run: async (_args, { actions, core }) => shown(await actions.redo(), core.live.now().cwd),
   },
   {
     name: 'export',
@@ -67,20 +67,22 @@ function listed(title: string, items: readonly string[]): string {
   return [title, '', ...items.map((item) => `- ${item}`)].join('\n');
 }
 
-async function exportNow(args: string, parts: ConversationParts) {
-  const { transcript, live, agent, branch } = parts;
+async function exportNow(args: string, { core, agent, session: { transcript } }: ConversationParts) {
   const [first = '', ...others] = args.trim().split(/\s+/);
   const wanted = EXPORT_FORMATS.find((format) => format === first);
   const format = wanted ?? 'markdown';
   const named = (wanted === undefined ? [first, ...others] : others).join(' ');
   if (transcript.path === undefined) return failed('This session is not kept, so there is nothing to export.');
   const { sessionId } = agent;
-  const { cwd, title = 'A session with ouro' } = live.now();
+  const { cwd, title = 'A session with ouro' } = core.live.now();
   const file = resolve(cwd, named === '' ? `ouro-${sessionId.slice(0, ID_CHARS)}.${EXPORT_ENDINGS[format]}` : named);
   try {
     await transcript.sync();
     const { records } = await readTranscript(transcript.path);
-    const text = exportSession({ id: sessionId, title, cwd, gitBranch: branch, items: storyOf(records) }, format);
+    const text = exportSession(
+      { id: sessionId, title, cwd, gitBranch: core.repository.branchAtStart, items: dialogueOf(records) },
+      format,
+    );
     await writeFile(file, text, { flag: 'wx', mode: 0o600 });
     return done(`Written to ${file}`);
   } catch (thrown) {

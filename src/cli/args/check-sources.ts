@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { nearest } from '../../lib/text/nearest.ts';
-import { type FlagValues, jsonObjectOf } from './flag-values.ts';
+import type { FlagValues } from './flags.ts';
+import { jsonObjectOf } from './read-flags.ts';
 import { UsageError } from './usage-error.ts';
 
 const SOURCES = ['user', 'project', 'local'];
@@ -15,8 +16,8 @@ export async function checkSources(flags: FlagValues, cwd: string): Promise<void
     throw new UsageError(`Option --setting-sources: there is no source "${name}". ${help}`);
   }
   if (flags.settings !== undefined) await checkFileOrJson('--settings', flags.settings, cwd);
-  for (const one of flags.mcpConfig) await checkFileOrJson('--mcp-config', one, cwd);
-  for (const dir of flags.addDir) {
+  for (const one of flags.mcpConfig ?? []) await checkFileOrJson('--mcp-config', one, cwd);
+  for (const dir of flags.addDir ?? []) {
     if (!(await isA('directory', resolve(cwd, dir)))) throw new UsageError(`Option --add-dir: ${dir} is no folder.`);
   }
 }

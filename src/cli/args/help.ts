@@ -1,4 +1,5 @@
-import { FLAG_GROUPS, FLAGS, type Flag, partsOf } from './options.ts';
+import { type Flag, partsOf, wordsOf } from './flag.ts';
+import { FLAG_GROUPS } from './flags.ts';
 import { subcommands } from './subcommands.ts';
 
 const EXAMPLES = [
@@ -9,6 +10,7 @@ const EXAMPLES = [
   ['git diff | ouro -p "review this"', 'read what is piped in'],
   ['ouro --model demo', 'look around without a key'],
 ] as const;
+const COLUMN = 42;
 
 /** What `--help` prints: examples first, then the flags most people need. Fits on a screen. */
 export function helpText(): string {
@@ -16,45 +18,40 @@ export function helpText(): string {
     'Usage: ouro [flags] [prompt]',
     '       ouro <command>',
     '',
-    ...columns(EXAMPLES, 42),
+    ...columns(EXAMPLES),
     '',
-    `Commands: ${subcommands()
-      .map(({ name }) => name)
-      .join(', ')}`,
-    ...flagLines((flag) => flag.quiet === undefined),
+    `Commands: ${Object.keys(subcommands()).join(', ')}`,
+    ...flagLines((flag) => !flag.isRare),
     '',
     'All flags: ouro help flags',
   ].join('\n')}\n`;
 }
 
 /** What `ouro <command> --help` prints; `undefined` when there is no such command. */
-export function commandText(name: string | undefined): string | undefined {
-  const command = subcommands().find((one) => one.name === name);
+export function commandText(name = ''): string | undefined {
+  const command = Object.hasOwn(subcommands(), name) ? subcommands()[name] : undefined;
   if (command === undefined) return undefined;
-  const flags = (command.flags ?? []).map((flag) => [flag.flags, flag.words] as const);
+  const flags = Object.values(command.flags ?? {}).map((one) => [one.spelling, wordsOf(one)] as const);
+  const parts = [`Usage: ouro ${name}`, flags.length === 0 ? '' : '[flags]', command.usage];
   return `${[
-    `Usage: ouro ${command.name} ${[flags.length === 0 ? '' : '[flags]', command.usage].filter((part) => part !== '').join(' ')}`.trim(),
+    parts.filter((part) => part !== '').join(' '),
     command.words,
-    ...(flags.length === 0 ? [] : ['', ...columns(flags, 42)]),
+    ...(flags.length === 0 ? [] : ['', ...columns(flags)]),
   ].join('\n')}\n`;
 }
 
 /** Every flag there is, by group, and every command. */
 export function allFlagsText(): string {
-  const commands = subcommands().map(({ name, usage, words }) => [`ouro ${name} ${usage}`.trim(), words] as const);
-  return `${['Commands', ...columns(commands, 42), ...flagLines(() => true)].join('\n')}\n`;
+  const commands = Object.entries(subcommands()).map(
+    ([name, { usage, words }]) => [`ouro ${name} ${usage}`.trim(), words] as const,
+  );
+  return `${['Commands', ...columns(commands), ...flagLines(() => true)].join('\n')}\n`;
 }
 
-function flagLines(shown: (flag: Flag) => boolean): readonly string[] {
-  return FLAG_GROUPS.flatMap((group) => {
-    const flags = FLAGS.filter((flag) => flag.group === group && shown(flag));
-    return [
-      group,
-      ...columns(
-        flags.map((flag) => [nameOf(flag), flag.words] as const),
-        42,
-      ),
-    ];
+function flagLines(isShown: (flag: Flag) => boolean): readonly string[] {
+  return Object.entries(FLAG_GROUPS).flatMap(([group, table]) => {
+    const flags: readonly Flag[] = Object.values(table);
+    return [group, ...columns(flags.filter(isShown).map((flag) => [nameOf(flag), wordsOf(flag)] as const))];
   });
 }
 
@@ -64,6 +61,6 @@ function nameOf(flag: Flag): string {
   return [short === undefined ? long[0] : `${short}, ${long[0]}`, value].filter((part) => part !== undefined).join(' ');
 }
 
-function columns(rows: readonly (readonly [string, string])[], width: number): readonly string[] {
-  return rows.map(([left, right]) => `  ${left.padEnd(width - 2)}${left.length > width - 3 ? ' ' : ''}${right}`);
+function columns(rows: readonly (readonly [string, string])[]): readonly string[] {
+  return rows.map(([left, right]) => `  ${left.padEnd(COLUMN - 2)}${left.length > COLUMN - 3 ? ' ' : ''}${right}`);
 }

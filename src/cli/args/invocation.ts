@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { RunOptions, SessionChoice } from '../../contracts/face/run-options.ts';
 import type { JsonObject } from '../../contracts/json.ts';
+import type { Effort } from '../../contracts/model.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { schemaProblem } from '../faces/answer-form.ts';
 import { checkSources } from './check-sources.ts';
-import { contradiction } from './contradictions.ts';
-import { type FlagValues, jsonObjectOf, readFlagValues } from './flag-values.ts';
+import { FLAGS, type FlagValues } from './flags.ts';
 import { parseArgs } from './parse-args.ts';
+import { contradiction, jsonObjectOf, readFlags, schemaProblem } from './read-flags.ts';
 import { UsageError } from './usage-error.ts';
 
 /** The command line, understood. */
@@ -41,12 +41,12 @@ export async function readInvocation(
   around: { readonly cwd: string; readonly hasTerminal: boolean },
 ): Promise<Invocation> {
   const parsed = parseArgs(args);
-  const flags = readFlagValues(parsed.values);
+  const flags = readFlags(FLAGS, parsed.values);
   const face = faceOf(flags, around.hasTerminal);
   if (face === 'host' && parsed.operands.length > 0) {
     throw new UsageError('With --input-format stream-json every prompt comes as a line on stdin, none as an argument.');
   }
-  const against = contradiction(flags, face);
+  const against = contradiction(flags, face === 'screen');
   if (against !== undefined) throw new UsageError(against);
   await checkSources(flags, around.cwd);
   return {
@@ -82,16 +82,16 @@ async function runOptions(flags: FlagValues, face: Invocation['face'], cwd: stri
     cwd,
     face,
     session: sessionOf(flags),
-    persistence: flags.sessionPersistence ? 'disk' : 'memory',
+    persistence: flags.sessionPersistence === false ? 'memory' : 'disk',
     partialMessages: flags.includePartialMessages === true,
-    addDirs: flags.addDir.map((dir) => resolve(cwd, dir)),
-    mcpConfig: flags.mcpConfig,
+    addDirs: (flags.addDir ?? []).map((dir) => resolve(cwd, dir)),
+    mcpConfig: flags.mcpConfig ?? [],
     mcpSources: flags.strictMcpConfig === true ? 'flags-only' : 'all',
     debug: flags.debug === true || flags.debugFile !== undefined ? 'log' : 'off',
     ...said('model', flags.model),
     ...said('fallbackModels', flags.fallbackModel),
     ...said('debugFile', flags.debugFile === undefined ? undefined : resolve(cwd, flags.debugFile)),
-    ...said('effort', flags.thinking === 'disabled' ? 'off' : (flags.effort ?? effortOf(flags))),
+    ...said('effort', effortOf(flags)),
     ...said('maxThinkingTokens', flags.thinking === 'disabled' ? 0 : flags.maxThinkingTokens),
     ...said('betas', flags.betas),
     ...said('permissionMode', mode),
@@ -134,8 +134,10 @@ function policyOf(text: string): string {
 }
 
 /** Thinking that was asked for needs an effort; the API's own default is high. */
-function effortOf({ thinking }: FlagValues): 'high' | undefined {
-  return thinking === 'adaptive' || thinking === 'enabled' ? 'high' : undefined;
+function effortOf({ thinking, effort }: FlagValues): Effort | undefined {
+  if (thinking === 'disabled') return 'off';
+  if (effort !== undefined) return effort === 'xhigh' ? 'max' : effort;
+  return thinking === undefined ? undefined : 'high';
 }
 
 function skipOf(flags: FlagValues): 'now' | 'may' | undefined {

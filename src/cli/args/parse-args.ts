@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { nearest } from '../../lib/text/nearest.ts';
-import { FLAGS, type Flag, partsOf } from './options.ts';
+import { type Flag, type FlagTable, partsOf } from './flag.ts';
+import { FLAGS } from './flags.ts';
 import { UsageError } from './usage-error.ts';
 
 /** What stood on the command line, before anybody looked at the values. */
@@ -10,45 +11,49 @@ export type ParsedArgs = {
   readonly unknown: readonly string[];
 };
 
-/** Splits arguments by the flag table. Hosts may be newer than we are: to them an unknown flag is a warning. */
+/** Splits the arguments of `ouro` itself. Hosts may be newer than we are: to them an unknown flag is a warning. */
 export function parseArgs(args: readonly string[]): ParsedArgs {
   const fromHost = speaksStreamJson(args);
-  const command = quietCommand('ouro').argument('[prompt...]');
-  for (const flag of FLAGS) command.addOption(optionOf(flag));
-  if (fromHost) command.allowUnknownOption();
-  command.action(() => undefined);
-  parse(command, args, knownNames(FLAGS));
-  const operands = command.args;
-  if (!fromHost) return { values: command.opts(), operands, unknown: [] };
-  const unknown = operands.filter((word) => word.startsWith('-'));
+  const parsed = splitArgs(args, FLAGS, fromHost ? 'accept' : 'refuse');
+  const unknown = fromHost ? parsed.operands.filter((word) => word.startsWith('-')) : [];
   // Words behind an unknown flag are most likely its value.
-  return { values: command.opts(), operands: unknown.length === 0 ? operands : [], unknown };
+  return { ...parsed, operands: unknown.length === 0 ? parsed.operands : [], unknown };
 }
 
-/** A command that throws instead of printing and leaving. */
-export function quietCommand(name: string): Command {
-  return new Command(name)
+/** Splits arguments by a table of flags; what goes wrong is one sentence that names the nearest known flag. */
+export function splitArgs(
+  args: readonly string[],
+  table: FlagTable,
+  unknownFlags: 'accept' | 'refuse' = 'refuse',
+): Pick<ParsedArgs, 'values' | 'operands'> {
+  // A command that throws instead of printing and leaving.
+  const command = new Command('ouro')
     .exitOverride()
     .configureOutput({ writeOut: () => undefined, writeErr: () => undefined })
     .helpOption(false)
     .helpCommand(false)
     .showSuggestionAfterError(false)
-    .allowExcessArguments();
-}
-
-/** Parses, and turns what goes wrong into one sentence that names the nearest known flag. */
-export function parse(command: Command, args: readonly string[], known: readonly string[]): void {
+    .allowExcessArguments()
+    .allowUnknownOption(unknownFlags === 'accept')
+    .argument('[words...]')
+    .action(() => undefined);
+  for (const flag of Object.values(table)) command.addOption(optionOf(flag));
   try {
     command.parse([...args], { from: 'user' });
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown;
-    throw new UsageError(sentence(thrown, known));
+    const known = Object.values(table).flatMap((flag) => partsOf(flag).long);
+    throw new UsageError(sentence(thrown, ['--help', '--version', ...known]));
   }
+  return { values: command.opts(), operands: command.args };
 }
 
-function optionOf(flag: Flag): Option {
-  const option = new Option(flag.flags, flag.words);
-  return flag.choices === undefined ? option : option.choices(flag.choices);
+function optionOf({ spelling, words, takes }: Flag): Option {
+  const option = new Option(spelling, words);
+  if (typeof takes === 'object' && 'oneOf' in takes) return option.choices(takes.oneOf);
+  if (takes !== 'texts' || option.variadic) return option;
+  // One value each, as often as it is given.
+  return option.argParser((value: string, before: readonly string[] = []) => [...before, value]);
 }
 
 function sentence(error: CommanderError, known: readonly string[]): string {
@@ -69,11 +74,6 @@ function sentence(error: CommanderError, known: readonly string[]): string {
 
 function longOf(flags: string): string {
   return flags.match(/--[\w-]+/)?.[0] ?? flags;
-}
-
-/** Every name a flag answers to. */
-function knownNames(flags: readonly Flag[]): readonly string[] {
-  return ['--help', '--version', ...flags.flatMap((flag) => partsOf(flag).long)];
 }
 
 function speaksStreamJson(args: readonly string[]): boolean {

@@ -1,133 +1,131 @@
+import type { Io } from '../io.ts';
+import type { Shutdown } from '../shutdown.ts';
+import { type FlagTable, flag } from './flag.ts';
+import { FLAGS } from './flags.ts';
+
 /** One subcommand as help, completion, man page and parser see it. */
 export type Subcommand = {
-  readonly name: string;
   readonly usage: string;
   readonly words: string;
   /** What the first word behind it may be. */
   readonly choices?: readonly string[];
-  readonly flags?: readonly {
-    readonly flags: string;
-    readonly words: string;
-    /** May be given several times, one value each. */
-    readonly many?: 'many';
-  }[];
+  readonly flags?: FlagTable;
 };
 
-/** Everything `ouro <word>` can be besides a prompt. `load-command.ts` knows where each lives. */
-const SUBCOMMANDS = [
-  {
-    name: 'demo',
+/** What a subcommand is given: its words, and its flags as they were written. */
+export type CommandRequest = {
+  readonly words: readonly string[];
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly io: Io;
+  readonly shutdown: Shutdown;
+};
+
+const json = flag('--json', 'nothing', 'as JSON');
+const { model, permissionMode, trust, settings, debugFile } = FLAGS;
+
+/** Everything `ouro <word>` can be besides a prompt. `dispatch.ts` knows where each lives. */
+export const SUBCOMMANDS = {
+  demo: {
     usage: '[words…]',
     words: 'look around with a scripted model and a small sample project, no key needed',
   },
-  {
-    name: 'doctor',
-    usage: '',
-    words: 'look at everything ouro depends on',
-    flags: [{ flags: '--json', words: 'as JSON' }],
-  },
-  {
-    name: 'acp',
+  doctor: { usage: '', words: 'look at everything ouro depends on', flags: { json } },
+  acp: {
     usage: '',
     words: 'serve an editor over the Agent Client Protocol',
-    flags: [
-      { flags: '--model <name>', words: 'the model of its sessions' },
-      { flags: '--permission-mode <mode>', words: 'the mode they start in' },
-      { flags: '--trust', words: 'trust the folders of its sessions for this run' },
-      { flags: '--settings <file-or-json>', words: 'settings for this run' },
-      { flags: '--debug-file <file>', words: 'write what happens to this file' },
-    ],
+    flags: { model, permissionMode, trust, settings, debugFile },
   },
-  {
-    name: 'permissions',
+  permissions: {
     usage: "explain <Tool> '<input>' | explain --batch | lint",
     words: 'say what the rules decide, and why; find rules without effect',
     choices: ['explain', 'lint'],
-    flags: [
-      { flags: '--mode <mode>', words: 'as if in this mode' },
-      { flags: '--allow <rule>', words: 'as if this were allowed', many: 'many' },
-      { flags: '--deny <rule>', words: 'as if this were denied', many: 'many' },
-      { flags: '--ask <rule>', words: 'as if this were to be asked', many: 'many' },
-      { flags: '--cwd <dir>', words: 'as if in this folder' },
-      { flags: '--trust', words: 'as if the folder were trusted' },
-      { flags: '--json', words: 'as JSON' },
-      { flags: '--batch', words: 'read cases from stdin, one JSON object a line' },
-    ],
+    flags: {
+      mode: flag('--mode <mode>', permissionMode.takes, 'as if in this mode'),
+      allow: { ...flag('--allow <rule>', 'texts', 'as if this were allowed'), default: [] },
+      deny: { ...flag('--deny <rule>', 'texts', 'as if this were denied'), default: [] },
+      ask: { ...flag('--ask <rule>', 'texts', 'as if this were to be asked'), default: [] },
+      cwd: flag('--cwd <dir>', 'text', 'as if in this folder'),
+      trust: flag('--trust', 'nothing', 'as if the folder were trusted'),
+      json,
+      batch: flag('--batch', 'nothing', 'read cases from stdin, one JSON object a line'),
+    },
   },
-  {
-    name: 'trust',
+  trust: {
     usage: '[dir]',
     words: 'trust a folder with the settings, hooks and servers it brings',
-    flags: [
-      { flags: '--show', words: 'only say what it would bring about' },
-      { flags: '--below', words: 'trust every folder below it too' },
-      { flags: '--list', words: 'which folders are trusted' },
-      { flags: '--revoke', words: 'no longer trust it' },
-    ],
+    flags: {
+      show: flag('--show', 'nothing', 'only say what it would bring about'),
+      below: flag('--below', 'nothing', 'trust every folder below it too'),
+      list: flag('--list', 'nothing', 'which folders are trusted'),
+      revoke: flag('--revoke', 'nothing', 'no longer trust it'),
+    },
   },
-  {
-    name: 'sessions',
+  sessions: {
     usage:
       'list | show [id] | search <words> | check [id] | rename <id> <title> | delete <id> | export [id] | capsule [id] | prune',
     words: 'stored sessions: find, read, check, export and clear them',
     choices: ['list', 'show', 'search', 'check', 'rename', 'delete', 'export', 'capsule', 'prune'],
-    flags: [
-      { flags: '--all', words: 'those of every folder' },
-      { flags: '--json', words: 'as JSON' },
-      { flags: '--repair', words: 'check: write damaged files anew' },
-      { flags: '--format <format>', words: 'export: markdown, json or html' },
-      { flags: '--output <file>', words: 'show, export, capsule: into a new file' },
-      { flags: '--days <n>', words: 'prune: older than so many days (30)' },
-      { flags: '--dry-run', words: 'prune: only say how many' },
-    ],
+    flags: {
+      all: flag('--all', 'nothing', 'those of every folder'),
+      json,
+      repair: flag('--repair', 'nothing', 'check: write damaged files anew'),
+      format: {
+        ...flag('--format <format>', { oneOf: ['markdown', 'json', 'html'] }, 'export: markdown, json or html'),
+        default: 'markdown',
+      },
+      output: flag('--output <file>', 'text', 'show, export, capsule: into a new file'),
+      days: {
+        ...flag('--days <n>', { numberFrom: 0, isWhole: true }, 'prune: older than so many days'),
+        default: 30,
+      },
+      dryRun: flag('--dry-run', 'nothing', 'prune: only say how many'),
+    },
   },
-  {
-    name: 'undo',
+  undo: {
     usage: '',
     words: 'take back what the last prompt changed in files',
-    flags: [
-      { flags: '--session <id>', words: 'of this session instead of the newest' },
-      { flags: '--list', words: 'only list the prompts that can be gone back to' },
-      { flags: '--to <id>', words: 'everything since this prompt' },
-      { flags: '--redo', words: 'bring back what the last undo took' },
-    ],
+    flags: {
+      session: flag('--session <id>', 'text', 'of this session instead of the newest'),
+      list: flag('--list', 'nothing', 'only list the prompts that can be gone back to'),
+      to: flag('--to <id>', 'text', 'everything since this prompt'),
+      redo: flag('--redo', 'nothing', 'bring back what the last undo took'),
+    },
   },
-  {
-    name: 'replay',
+  replay: {
     usage: '<session | file>',
     words: 'build the requests of a session anew and compare every byte',
-    flags: [{ flags: '--json', words: 'as JSON' }],
+    flags: { json },
   },
-  {
-    name: 'settings',
+  settings: {
     usage: 'explain [key] | schema | import [dir]',
     words: 'each setting with the place it comes from; the schema for editors; copy those of ~/.claude',
     choices: ['explain', 'schema', 'import'],
-    flags: [{ flags: '--json', words: 'as JSON' }],
+    flags: { json },
   },
-  {
-    name: 'mcp',
+  mcp: {
     usage: 'list | get | add <name> -- <command> | remove | approve | reject | login | logout | serve',
     words: 'MCP servers: add and remove them, approve, log in; serve our tools',
     choices: ['list', 'get', 'add', 'remove', 'approve', 'reject', 'login', 'logout', 'serve'],
-    flags: [
-      { flags: '--scope <scope>', words: 'user (as given), project or local' },
-      { flags: '--transport <kind>', words: 'stdio, http or sse' },
-      { flags: '--env <NAME=value>', words: 'a variable of its environment', many: 'many' },
-      { flags: '--header <Name: value>', words: 'a header of every request', many: 'many' },
-      { flags: '--json', words: 'as JSON' },
-    ],
+    flags: {
+      scope: {
+        ...flag('--scope <scope>', { oneOf: ['user', 'project', 'local'] }, 'user, project or local'),
+        default: 'user',
+      },
+      transport: flag('--transport <kind>', { oneOf: ['stdio', 'http', 'sse'] }, 'stdio, http or sse'),
+      env: { ...flag('--env <NAME=value>', 'texts', 'a variable of its environment'), default: [] },
+      header: { ...flag('--header <Name: value>', 'texts', 'a header of every request'), default: [] },
+      json,
+    },
   },
-  {
-    name: 'completion',
-    usage: '<bash|zsh|fish|man>',
-    words: 'print a completion script, or the man page',
-    choices: ['bash', 'zsh', 'fish', 'man'],
+  completion: {
+    usage: '<bash|zsh|fish|man|markdown>',
+    words: 'print a completion script, the man page, or the page of all flags',
+    choices: ['bash', 'zsh', 'fish', 'man', 'markdown'],
   },
-  { name: 'help', usage: '[topic]', words: 'more about a topic' },
-] as const satisfies readonly Subcommand[];
+  help: { usage: '[topic]', words: 'more about a topic' },
+} as const satisfies Readonly<Record<string, Subcommand>>;
 
-export type SubcommandName = (typeof SUBCOMMANDS)[number]['name'];
+export type SubcommandName = keyof typeof SUBCOMMANDS;
 
-/** The same table, without the exact words. */
-export const subcommands = (): readonly (Subcommand & { readonly name: SubcommandName })[] => SUBCOMMANDS;
+/** The same table without the exact words. */
+export const subcommands = (): Readonly<Record<string, Subcommand>> => SUBCOMMANDS;

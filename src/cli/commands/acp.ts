@@ -3,8 +3,8 @@ import { ndJsonStream } from '@agentclientprotocol/sdk';
 import { createConversation } from '../../app/compose.ts';
 import { openArchive } from '../../app/replay/session-archive.ts';
 import { createEditorAgent } from '../acp/editor-agent.ts';
-import type { CommandRequest } from '../args/command-request.ts';
 import { readInvocation } from '../args/invocation.ts';
+import type { CommandRequest } from '../args/subcommands.ts';
 import { signalCode } from '../exit-code.ts';
 import type { Io } from '../io.ts';
 

@@ -1,6 +1,6 @@
 import { DEMO_PROMPT } from '../../contracts/face/first-run.ts';
-import type { CommandRequest } from '../args/command-request.ts';
 import { readInvocation } from '../args/invocation.ts';
+import type { CommandRequest } from '../args/subcommands.ts';
 
 /** `ouro demo`: the scripted model over its sample project, on the screen or into a pipe. */
 export async function run({ words, io, shutdown }: CommandRequest): Promise<number> {

@@ -1,6 +1,6 @@
 import { examine, formatFindings } from '../../app/start/doctor.ts';
 import { doctorParts } from '../../app/start/doctor-parts.ts';
-import type { CommandRequest } from '../args/command-request.ts';
+import type { CommandRequest } from '../args/subcommands.ts';
 
 /** `ouro doctor`: what ouro depends on, and how it stands. Exit code 1 when something is bad. */
 export async function run({ flags, io }: CommandRequest): Promise<number> {

@@ -1,13 +1,13 @@
 import { nearest } from '../../lib/text/nearest.ts';
-import type { CommandRequest } from '../args/command-request.ts';
 import { allFlagsText, helpText } from '../args/help.ts';
+import type { CommandRequest } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
 import { helpPages } from './help-pages.ts';
 
 /** `ouro help [topic]`: the short help, every flag, or a page of the documentation. */
 export async function run({ words: [topic], io }: CommandRequest): Promise<number> {
   const pages = await helpPages();
-  const topics = ['flags', ...pages.keys()];
+  const topics = [...pages.keys()];
   if (topic === undefined) {
     io.stdout.write(`${helpText()}Topics: ${topics.join(', ')}\n`);
     return 0;

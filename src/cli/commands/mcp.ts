@@ -1,20 +1,13 @@
 import { realpath } from 'node:fs/promises';
-import { z } from 'zod';
-import { launchWords, type Managed, MCP_SCOPES, manageMcp } from '../../app/mcp/manage-mcp.ts';
+import { launchWords, type Managed, manageMcp } from '../../app/mcp/manage-mcp.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import type { CommandRequest } from '../args/command-request.ts';
+import type { ValuesOf } from '../args/flag.ts';
+import { readFlags } from '../args/read-flags.ts';
+import { type CommandRequest, SUBCOMMANDS } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
 import type { Io } from '../io.ts';
 
-const pairs = z.array(z.string()).default([]);
-const flagsSchema = z.object({
-  scope: z.enum(MCP_SCOPES).default('user'),
-  transport: z.enum(['stdio', 'http', 'sse']).optional(),
-  env: pairs,
-  header: pairs,
-  json: z.boolean().default(false),
-});
-type Flags = z.output<typeof flagsSchema>;
+type Flags = ValuesOf<typeof SUBCOMMANDS.mcp.flags>;
 
 type Wish = {
   readonly words: readonly string[];
@@ -38,8 +31,7 @@ const ACTIONS: Readonly<Record<string, (wish: Wish) => Promise<number>>> = {
 
 /** `ouro mcp …`: the MCP servers of this folder and person. */
 export async function run(request: CommandRequest): Promise<number> {
-  const given = flagsSchema.safeParse(request.flags);
-  if (!given.success) throw new UsageError(`A flag was not understood: ${given.error.issues[0]?.message ?? ''}.`);
+  const flags = readFlags(SUBCOMMANDS.mcp.flags, request.flags);
   const [name = 'list', ...words] = request.words;
   const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
   if (action === undefined) {
@@ -47,7 +39,7 @@ export async function run(request: CommandRequest): Promise<number> {
   }
   const { io } = request;
   const manager = manageMcp(io.environment, await realpath(io.cwd));
-  return action({ words, flags: given.data, io, manager, request });
+  return action({ words, flags, io, manager, request });
 }
 
 async function list({ flags, io, manager }: Wish): Promise<number> {

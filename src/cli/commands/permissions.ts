@@ -1,31 +1,20 @@
 import { resolve } from 'node:path';
-import { z } from 'zod';
 import { type Explainer, type ExplainWish, openExplainer } from '../../app/permissions/explainer.ts';
-import { isMode, MODES } from '../../contracts/permission.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import type { CommandRequest } from '../args/command-request.ts';
+import type { ValuesOf } from '../args/flag.ts';
+import { readFlags } from '../args/read-flags.ts';
+import { type CommandRequest, SUBCOMMANDS } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
 import { readLines } from '../control/read-lines.ts';
 import type { Io } from '../io.ts';
 
-const list = z.array(z.string()).default([]);
-const flagsSchema = z.object({
-  mode: z.string().optional(),
-  allow: list,
-  deny: list,
-  ask: list,
-  cwd: z.string().optional(),
-  json: z.boolean().default(false),
-  batch: z.boolean().default(false),
-  trust: z.boolean().default(false),
-});
-type Flags = z.output<typeof flagsSchema>;
+type Flags = ValuesOf<typeof SUBCOMMANDS.permissions.flags>;
 
 const USAGE = `Usage: ouro permissions explain Tool 'input', ouro permissions explain --batch < cases, or ouro permissions lint.`;
 
 /** `ouro permissions explain|lint`: what the rules say, without running anything. */
 export async function run({ words, flags, io }: CommandRequest): Promise<number> {
-  const given = flagsSchema.parse(flags);
+  const given = readFlags(SUBCOMMANDS.permissions.flags, flags);
   const [what, tool, ...input] = words;
   const explainer = await openExplainer(wishOf(given, io), io.environment);
   for (const problem of explainer.problems) io.stderr.write(`${sanitize(problem, 'line')}\n`);
@@ -73,9 +62,6 @@ async function batch(explainer: Explainer, io: Io): Promise<number> {
 }
 
 function wishOf({ mode, allow, deny, ask, cwd, trust }: Flags, io: Io): ExplainWish {
-  if (mode !== undefined && !isMode(mode)) {
-    throw new UsageError(`There is no permission mode "${mode}". There are: ${MODES.join(', ')}.`);
-  }
   return {
     cwd: resolve(io.cwd, cwd ?? '.'),
     rules: { allow, deny, ask },

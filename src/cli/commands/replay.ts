@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { fileAt, openArchive } from '../../app/replay/session-archive.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import type { CommandRequest } from '../args/command-request.ts';
+import type { CommandRequest } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
 
 /** `ouro replay <session|file>`: does the loop ask today what it asked then? Exit code 1 when it does not. */

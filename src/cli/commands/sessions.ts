@@ -1,29 +1,16 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { z } from 'zod';
-import {
-  EXPORT_FORMATS,
-  openArchive,
-  type SessionArchive,
-  type SessionSummary,
-} from '../../app/replay/session-archive.ts';
+import { openArchive, type SessionArchive, type SessionSummary } from '../../app/replay/session-archive.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import type { CommandRequest } from '../args/command-request.ts';
+import type { ValuesOf } from '../args/flag.ts';
+import { readFlags } from '../args/read-flags.ts';
+import { type CommandRequest, SUBCOMMANDS } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
 import type { Io } from '../io.ts';
 import { checkLine, hitLines, sessionJson, sessionTable } from './session-lines.ts';
 
-const flagsSchema = z.object({
-  all: z.boolean().default(false),
-  json: z.boolean().default(false),
-  repair: z.boolean().default(false),
-  dryRun: z.boolean().default(false),
-  days: z.coerce.number().int().min(0).default(30),
-  format: z.enum(EXPORT_FORMATS).default('markdown'),
-  output: z.string().optional(),
-});
-type Flags = z.output<typeof flagsSchema>;
+type Flags = ValuesOf<typeof SUBCOMMANDS.sessions.flags>;
 
 type Wish = {
   readonly words: readonly string[];
@@ -47,14 +34,13 @@ const ACTIONS: Readonly<Record<string, Action>> = {
 
 /** `ouro sessions …`: what is stored, and what may be done with it. */
 export async function run({ words, flags, io }: CommandRequest): Promise<number> {
-  const given = flagsSchema.safeParse(flags);
-  if (!given.success) throw new UsageError(`A flag was not understood: ${given.error.issues[0]?.message ?? ''}.`);
+  const given = readFlags(SUBCOMMANDS.sessions.flags, flags);
   const [name = 'list', ...rest] = words;
   const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
   if (action === undefined) {
     throw new UsageError(`There is no "ouro sessions ${name}". There are: ${Object.keys(ACTIONS).join(', ')}.`);
   }
-  return action({ words: rest, flags: given.data, io, archive: openArchive(io.environment, io.cwd) });
+  return action({ words: rest, flags: given, io, archive: openArchive(io.environment, io.cwd) });
 }
 
 async function list({ flags, io, archive }: Wish): Promise<number> {

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { explainSettings, settingsSchemaText } from '../../app/settings/explain-settings.ts';
 import { settleOffer } from '../../app/start/take-over.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import type { CommandRequest } from '../args/command-request.ts';
+import type { CommandRequest } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
 
 /** `ouro settings explain [key] | schema | import [dir]`: each value with its layer; the schema; settings of `~/.claude`. */

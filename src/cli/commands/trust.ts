@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { trustFolder, trustList, trustRevoke, trustShow } from '../../app/settings/trust-commands.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import type { CommandRequest } from '../args/command-request.ts';
+import type { CommandRequest } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
 
 /** `ouro trust`: which folders may bring settings, hooks and servers of their own. */

@@ -4,7 +4,7 @@ import { openUndo, type UndoDesk, type Undone } from '../../app/session/undo-cha
 import { formatCount } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { truncateEnd } from '../../lib/text/truncate.ts';
-import type { CommandRequest } from '../args/command-request.ts';
+import type { CommandRequest } from '../args/subcommands.ts';
 import type { Io } from '../io.ts';
 
 const ID_CHARS = 8;

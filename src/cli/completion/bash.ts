@@ -1,21 +1,15 @@
-import { shellCommands, shellFlags } from './words.ts';
+import { type FlagValue, shellCommands, shellFlags } from './words.ts';
 
 /** A completion script for bash: `ouro completion bash > ~/.local/share/bash-completion/completions/ouro`. */
 export function bashScript(): string {
   const flags = shellFlags();
   const commands = shellCommands();
-  const names = flags.flatMap(({ short, long }) => (short === undefined ? long : [short, ...long]));
-  const valueCases = flags.flatMap(({ short, long, value }) => {
-    const pattern = [...(short === undefined ? [] : [short]), ...long].join('|');
-    if (value === 'nothing') return [];
-    if (value === 'file') return [`    ${pattern}) COMPREPLY=($(compgen -f -- "$cur")); return ;;`];
-    if (value === 'folder') return [`    ${pattern}) COMPREPLY=($(compgen -d -- "$cur")); return ;;`];
-    if (value === 'words') return [`    ${pattern}) return ;;`];
-    return [`    ${pattern}) COMPREPLY=($(compgen -W "${value.join(' ')}" -- "$cur")); return ;;`];
-  });
+  const valueCases = flags
+    .filter(({ value }) => value !== 'nothing')
+    .map(({ names, value }) => `    ${names.join('|')}) ${offer(value)}return ;;`);
   const commandCases = commands.map(({ name, choices, flags: own }) => {
-    const offered = [...choices, ...own.map(({ long }) => long)].join(' ');
-    return `    ${name}) COMPREPLY=($(compgen -W "${offered}" -- "$cur")); return ;;`;
+    const offered = [...choices, ...own.flatMap(({ names }) => names)];
+    return `      ${name}) ${offer(offered)}return ;;`;
   });
   return `_ouro() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]}
@@ -24,15 +18,21 @@ ${valueCases.join('\n')}
   esac
   if [[ $COMP_CWORD -gt 1 ]]; then
     case \${COMP_WORDS[1]} in
-${commandCases.map((line) => `  ${line}`).join('\n')}
+${commandCases.join('\n')}
     esac
   fi
   if [[ $cur == -* ]]; then
-    COMPREPLY=($(compgen -W "${names.join(' ')}" -- "$cur"))
+    ${offer(flags.flatMap(({ names }) => names))}
   elif [[ $COMP_CWORD -eq 1 ]]; then
-    COMPREPLY=($(compgen -W "${commands.map(({ name }) => name).join(' ')}" -- "$cur"))
+    ${offer(commands.map(({ name }) => name))}
   fi
 }
 complete -o default -F _ouro ouro
 `;
+}
+
+function offer(value: FlagValue): string {
+  if (value === 'nothing' || value === 'words') return '';
+  const what = value === 'file' ? '-f' : value === 'folder' ? '-d' : `-W "${value.join(' ')}"`;
+  return `COMPREPLY=($(compgen ${what} -- "$cur")); `;
 }

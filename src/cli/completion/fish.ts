@@ -1,26 +1,28 @@
-import { type FlagValue, shellCommands, shellFlags } from './words.ts';
+import { type FlagValue, type ShellFlag, shellCommands, shellFlags } from './words.ts';
 
 /** A completion script for fish: `ouro completion fish > ~/.config/fish/completions/ouro.fish`. */
 export function fishScript(): string {
-  const names = shellCommands().map(({ name }) => name);
-  const commands = shellCommands().flatMap(({ name, words, choices, flags: own }) => [
-    `complete -c ouro -n __fish_use_subcommand -f -a ${name} -d '${plain(words)}'`,
-    ...(choices.length === 0
-      ? []
-      : [`complete -c ouro -n '__fish_seen_subcommand_from ${name}' -f -a '${choices.join(' ')}'`]),
-    ...own.map(
-      ({ long, words: help }) =>
-        `complete -c ouro -n '__fish_seen_subcommand_from ${name}' -l ${long.slice(2)} -d '${plain(help)}'`,
-    ),
-  ]);
-  const flags = shellFlags().flatMap(({ short, long, words, value }) =>
-    long.map((name, at) => {
+  const commands = shellCommands();
+  const lines = commands.flatMap(({ name, words, choices, flags }) => {
+    const inside = `complete -c ouro -n '__fish_seen_subcommand_from ${name}'`;
+    return [
+      `complete -c ouro -n __fish_use_subcommand -f -a ${name} -d '${plain(words)}'`,
+      ...(choices.length === 0 ? [] : [`${inside} -f -a '${choices.join(' ')}'`]),
+      ...flags.flatMap((flag) => flagLines(inside, flag)),
+    ];
+  });
+  const outside = `complete -c ouro -n 'not __fish_seen_subcommand_from ${commands.map(({ name }) => name).join(' ')}'`;
+  return `${[...lines, ...shellFlags().flatMap((flag) => flagLines(outside, flag))].join('\n')}\n`;
+}
+
+function flagLines(where: string, { names, words, value }: ShellFlag): readonly string[] {
+  const short = names.find((name) => !name.startsWith('--'));
+  return names
+    .filter((name) => name.startsWith('--'))
+    .map((name, at) => {
       const letter = short === undefined || at > 0 ? '' : ` -s ${short.slice(1)}`;
-      const alone = ` -n 'not __fish_seen_subcommand_from ${names.join(' ')}'`;
-      return `complete -c ouro${alone}${letter} -l ${name.slice(2)}${takes(value)} -d '${plain(words)}'`;
-    }),
-  );
-  return `${[...commands, ...flags].join('\n')}\n`;
+      return `${where}${letter} -l ${name.slice(2)}${takes(value)} -d '${plain(words)}'`;
+    });
 }
 
 function takes(value: FlagValue): string {

@@ -1,4 +1,5 @@
-import { FLAG_GROUPS, FLAGS } from '../args/options.ts';
+import { type Flag, wordsOf } from '../args/flag.ts';
+import { FLAG_GROUPS } from '../args/flags.ts';
 import { subcommands } from '../args/subcommands.ts';
 
 const EXIT_CODES = [
@@ -27,13 +28,13 @@ const ENVIRONMENT = [
 
 /** The man page, in roff: `ouro completion man > ouro.1`. */
 export function manPage(): string {
-  const flags = FLAG_GROUPS.flatMap((group) => [
+  const flags = Object.entries(FLAG_GROUPS).flatMap(([group, table]) => [
     `.SS ${group}`,
-    ...FLAGS.filter((flag) => flag.group === group).flatMap((flag) => item(flag.flags, flag.words)),
+    ...Object.values(table).flatMap((flag: Flag) => item(flag.spelling, wordsOf(flag))),
   ]);
-  const commands = subcommands().flatMap(({ name, usage, words, flags: own = [] }) => [
+  const commands = Object.entries(subcommands()).flatMap(([name, { usage, words, flags: own = {} }]) => [
     ...item(`ouro ${name} ${usage}`.trim(), words),
-    ...own.flatMap((flag) => ['.br', roff(`${flag.flags}: ${flag.words}`)]),
+    ...Object.values(own).flatMap((flag) => ['.br', roff(`${flag.spelling}: ${wordsOf(flag)}`)]),
   ]);
   return `${[
     '.TH OURO 1',

@@ -1,4 +1,5 @@
-import { FLAGS, type Flag, partsOf } from '../args/options.ts';
+import { type Flag, partsOf, wordsOf } from '../args/flag.ts';
+import { FLAGS } from '../args/flags.ts';
 import { subcommands } from '../args/subcommands.ts';
 
 /** What may follow a flag. */
@@ -6,8 +7,8 @@ export type FlagValue = 'nothing' | 'file' | 'folder' | 'words' | readonly strin
 
 /** One flag as a shell needs it. */
 export type ShellFlag = {
-  readonly short: string | undefined;
-  readonly long: readonly string[];
+  /** All its names, a short one first. */
+  readonly names: readonly string[];
   readonly words: string;
   readonly value: FlagValue;
 };
@@ -16,32 +17,31 @@ export type ShellCommand = {
   readonly name: string;
   readonly words: string;
   readonly choices: readonly string[];
-  readonly flags: readonly { readonly long: string; readonly words: string }[];
+  readonly flags: readonly ShellFlag[];
 };
 
 export const shellFlags = (): readonly ShellFlag[] => [
-  ...FLAGS.map((flag) => {
-    const { short, long, value } = partsOf(flag);
-    return { short, long, words: flag.words, value: valueFor(flag, value) };
-  }),
-  { short: '-h', long: ['--help'], words: 'how to use ouro', value: 'nothing' as const },
-  { short: '-v', long: ['--version'], words: 'which ouro this is', value: 'nothing' as const },
+  ...Object.values(FLAGS).map(shellFlag),
+  { names: ['-h', '--help'], words: 'how to use ouro', value: 'nothing' },
+  { names: ['-v', '--version'], words: 'which ouro this is', value: 'nothing' },
 ];
 
 export const shellCommands = (): readonly ShellCommand[] =>
-  subcommands().map(({ name, words, choices = [], flags = [] }) => ({
+  Object.entries(subcommands()).map(([name, { words, choices = [], flags = {} }]) => ({
     name,
     words,
     choices,
-    flags: flags.flatMap((flag) => {
-      const long = flag.flags.match(/--[\w-]+/)?.[0];
-      return long === undefined ? [] : [{ long, words: flag.words }];
-    }),
+    flags: Object.values(flags).map(shellFlag),
   }));
 
-function valueFor(flag: Flag, placeholder: string | undefined): FlagValue {
-  if (flag.choices !== undefined) return flag.choices;
-  if (placeholder === undefined) return 'nothing';
+function shellFlag(flag: Flag): ShellFlag {
+  const { short, long, value } = partsOf(flag);
+  return { names: short === undefined ? long : [short, ...long], words: wordsOf(flag), value: followerOf(flag, value) };
+}
+
+function followerOf({ takes }: Flag, placeholder = ''): FlagValue {
+  if (typeof takes === 'object' && 'oneOf' in takes) return takes.oneOf;
+  if (takes === 'nothing') return 'nothing';
   if (/dir/.test(placeholder)) return 'folder';
   return /file/.test(placeholder) ? 'file' : 'words';
 }

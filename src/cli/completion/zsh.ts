@@ -1,16 +1,12 @@
-import { type FlagValue, shellCommands, shellFlags } from './words.ts';
+import { type FlagValue, type ShellFlag, shellCommands, shellFlags } from './words.ts';
 
 /** A completion script for zsh: a file named `_ouro` in a folder of `$fpath`. */
 export function zshScript(): string {
-  const flags = shellFlags().flatMap(({ short, long, words, value }) => {
-    const names = [...(short === undefined ? [] : [short]), ...long];
-    return names.map((name) => `    '(${names.join(' ')})${name}[${plain(words)}]${action(value)}'`);
-  });
   const commands = shellCommands();
-  const choices = commands.map(({ name, choices: those, flags: own }) => {
-    const options = own.map(({ long, words }) => ` '${long}[${plain(words)}]'`).join('');
-    const what = those.length === 0 ? '' : ` '2:${name}:(${those.join(' ')})'`;
-    return `    ${name}) _arguments${options}${what} '*:word:_files' ;;`;
+  const cases = commands.map(({ name, choices, flags }) => {
+    const options = flags.flatMap(specs).map((spec) => ` ${spec}`);
+    const what = choices.length === 0 ? '' : ` '2:${name}:(${choices.join(' ')})'`;
+    return `    ${name}) _arguments${options.join('')}${what} '*:word:_files' ;;`;
   });
   return `#compdef ouro
 _ouro() {
@@ -19,19 +15,26 @@ _ouro() {
 ${commands.map(({ name, words }) => `    '${name}:${plain(words)}'`).join('\n')}
   )
   flags=(
-${flags.join('\n')}
+${shellFlags()
+  .flatMap(specs)
+  .map((spec) => `    ${spec}`)
+  .join('\n')}
   )
   if (( CURRENT == 2 )) && [[ $words[CURRENT] != -* ]]; then
     _describe 'command' commands
     return
   fi
   case $words[2] in
-${choices.join('\n')}
+${cases.join('\n')}
     *) _arguments -s $flags '*:prompt:' ;;
   esac
 }
 if [ "$funcstack[1]" = _ouro ]; then _ouro "$@"; else compdef _ouro ouro; fi
 `;
+}
+
+function specs({ names, words, value }: ShellFlag): readonly string[] {
+  return names.map((name) => `'(${names.join(' ')})${name}[${plain(words)}]${action(value)}'`);
 }
 
 function action(value: FlagValue): string {

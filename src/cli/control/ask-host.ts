@@ -6,8 +6,8 @@ import type { PermissionRequest } from '../../contracts/permission.ts';
 import type { UserAnswer, UserQuestion } from '../../contracts/tool.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
+import { type HostAnswer, readHostAnswer } from '../wire/permission-answer.ts';
 import type { Outbox } from './outbox.ts';
-import { type HostAnswer, readHostAnswer } from './permission-answer.ts';
 
 /** Hands every question of the agent to the host, and withdraws it when somebody else has answered. */
 export function askHost(conversation: Conversation, outbox: Outbox): () => void {

@@ -3,7 +3,7 @@ import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import { HOOK_EVENTS, type Hook } from '../../contracts/hook.ts';
 import type { JsonObject } from '../../contracts/json.ts';
-import { schemaProblem } from '../faces/answer-form.ts';
+import { schemaProblem } from '../args/read-flags.ts';
 import { problemOf } from './handler.ts';
 import type { HostServers } from './host-servers.ts';
 import type { Outbox } from './outbox.ts';

@@ -1,17 +1,5 @@
-import { z } from 'zod';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { Terminal } from '../../contracts/terminal.ts';
-import { messageOf } from '../../lib/errors.ts';
-
-/** Why answers cannot be held against this schema; `undefined` when they can. */
-export function schemaProblem(schema: JsonObject): string | undefined {
-  try {
-    z.fromJSONSchema(schema);
-    return undefined;
-  } catch (thrown) {
-    return `Answers cannot be held against this schema: ${messageOf(thrown)}`;
-  }
-}
 
 /** A run that had to end with an answer in a form, and ended without one, has failed. */
 export function heldToForm(terminal: Terminal, schema: JsonObject | undefined): Terminal {

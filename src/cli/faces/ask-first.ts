@@ -1,7 +1,7 @@
 import { findLocalModels, modelsOfServer, openFirstRun, settleFirstRun } from '../../app/start/first-run.ts';
 import { DEMO_PROMPT } from '../../contracts/face/first-run.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
-import type { ScreenOptions } from '../../ui/effects/screen-options.ts';
+import type { ScreenOptions } from '../../ui/terminal/screen-options.ts';
 import type { Io } from '../io.ts';
 
 /** How the screen begins: what runs, what is said at once, and what was typed meanwhile. */

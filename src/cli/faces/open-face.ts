@@ -3,7 +3,7 @@ import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { FaceSettings } from '../../contracts/face/screen-settings.ts';
 import type { OpenScreen, ScreenTerminal } from '../../ui/open-screen.ts';
 import type { Invocation } from '../args/invocation.ts';
-import { type Opening, screenOptions } from './screen-options.ts';
+import { chooseScreenOptions, type Opening } from './choose-screen-options.ts';
 
 /** Why lines are only ever added, told at the start; `undefined` where the screen may be drawn. */
 export function linearReason(
@@ -26,7 +26,7 @@ export async function openFace(
   invocation: Pick<Invocation, 'reading'>,
 ): Promise<OpenScreen> {
   const settings = await conversation.faceSettings?.();
-  const options = screenOptions(environment, opening, settings);
+  const options = chooseScreenOptions(environment, opening, settings);
   const why = linearReason(environment, invocation, settings);
   if (why === undefined) return (await import('../../ui/open-screen.ts')).openScreen(conversation, terminal, options);
   const lineEditing = environment.term.name === 'dumb' ? 'none' : 'own';

@@ -1,12 +1,12 @@
 import type { Environment } from '../../contracts/environment.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
+import { sanitizeScreen } from '../../lib/text/sanitize.ts';
 import type { MarkdownBlock } from '../../ui/markdown/block.ts';
 import { renderBlock } from '../../ui/markdown/render-block.ts';
 import { feedMarkdown, finishMarkdown, startMarkdown } from '../../ui/markdown/stream.ts';
 import { type LineTarget, renderLines } from '../../ui/text/render-lines.ts';
-import { sanitize } from '../../ui/theme/sanitize.ts';
+import { createPaint } from '../../ui/theme/paint.ts';
 import { type ColorDepth, resolveTheme } from '../../ui/theme/theme.ts';
-import { createPaint } from '../../ui/theme/theme-paint.ts';
 
 /** Shows replies on a terminal while they are written, block by block. */
 export type LiveText = { hear(event: AgentEvent): void };
@@ -41,7 +41,7 @@ export function createLiveText(term: Environment['term'], columns: number, write
         carry = '';
       }
       if (event.type === 'message_update' && event.kind === 'text') {
-        const fed = feedMarkdown(stream, sanitize(event.delta));
+        const fed = feedMarkdown(stream, sanitizeScreen(event.delta));
         stream = fed.stream;
         show(fed.finished);
       }

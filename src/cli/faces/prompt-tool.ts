@@ -2,7 +2,7 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { PermissionRequest } from '../../contracts/permission.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { type HostAnswer, readHostAnswer } from '../control/permission-answer.ts';
+import { type HostAnswer, readHostAnswer } from '../wire/permission-answer.ts';
 
 /** Lets an MCP tool answer questions; whatever goes wrong on the way is a denial that says so. */
 export function answerByTool(conversation: Conversation, tool: string): () => void {

@@ -6,8 +6,8 @@ import { signalCode } from '../exit-code.ts';
 import type { Io } from '../io.ts';
 import type { Shutdown } from '../shutdown.ts';
 import { askFirst } from './ask-first.ts';
+import { type Opening, screenLook } from './choose-screen-options.ts';
 import { linearReason, openFace } from './open-face.ts';
-import { type Opening, screenLook } from './screen-options.ts';
 
 /** Without a name, `--resume` asks for one in the list of sessions. */
 const CHOOSING: Opening = { prompt: undefined, typed: '', opens: 'sessions' };

@@ -1,8 +1,8 @@
 import { formatCount, formatDuration } from '../../lib/text/format.ts';
+import { sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { causeOf } from '../history/failure-lines.ts';
+import type { Drawing } from '../text/drawing.ts';
 import { type LogicalLine, plain, terminalLine, toned } from '../text/line.ts';
-import type { Drawing } from '../theme/drawing.ts';
-import { sanitize } from '../theme/sanitize.ts';
 import type { Activity, ViewState } from '../view/view-state.ts';
 
 const QUIET_MS = 15_000;
@@ -28,7 +28,7 @@ export function activityLines(view: ViewState, drawing: Drawing): readonly Logic
     ];
   }
   if (view.recovery !== undefined) {
-    return [line(drawing, `${sanitize(view.recovery.cause)}  ${seconds(nowMs - view.recovery.sinceMs)}`, '')];
+    return [line(drawing, `${sanitizeScreen(view.recovery.cause)}  ${seconds(nowMs - view.recovery.sinceMs)}`, '')];
   }
   const { hook } = activity;
   if (
@@ -36,7 +36,7 @@ export function activityLines(view: ViewState, drawing: Drawing): readonly Logic
     !['idle', 'stopping'].includes(activity.status) &&
     nowMs - hook.sinceMs >= HOOK_SHOWN_AFTER_MS
   ) {
-    return [line(drawing, `${sanitize(hook.words).replaceAll('\n', ' ')}  ${seconds(nowMs - hook.sinceMs)}`, '')];
+    return [line(drawing, `${sanitizeScreen(hook.words).replaceAll('\n', ' ')}  ${seconds(nowMs - hook.sinceMs)}`, '')];
   }
   const words = doing(activity, drawing);
   if (words === undefined) return [];

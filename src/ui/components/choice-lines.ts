@@ -1,8 +1,8 @@
+import { sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { padWidth, textWidth } from '../../lib/text/text-width.ts';
 import { truncateEnd } from '../../lib/text/truncate.ts';
+import type { Drawing } from '../text/drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
-import type { Drawing } from '../theme/drawing.ts';
-import { sanitize } from '../theme/sanitize.ts';
 import type { Choice } from '../view/overlay.ts';
 
 /** Which choice is under the cursor, and what was typed to find it. */
@@ -20,14 +20,14 @@ export function choiceLines(
   const from = Math.max(0, Math.min(selected - rows + 1, choices.length - rows));
   const shown = choices.slice(from, from + rows).map((choice) => ({
     choice,
-    label: sanitize(choice.label),
-    hint: choice.hint === undefined ? '' : ` ${truncateEnd(sanitize(choice.hint), WIDEST_HINT)}`,
+    label: sanitizeScreen(choice.label),
+    hint: choice.hint === undefined ? '' : ` ${truncateEnd(sanitizeScreen(choice.hint), WIDEST_HINT)}`,
   }));
   const widest = Math.max(0, ...shown.map(({ label, hint }) => textWidth(label) + textWidth(hint)));
   const columns = Math.min(Math.max(Math.floor(drawing.width / 2), 10), widest);
   const room = Math.max(0, drawing.width - columns - 6);
   return shown.map(({ choice, label, hint }, at) => {
-    const detail = truncateEnd(sanitize(choice.detail).replaceAll('\n', ' '), room);
+    const detail = truncateEnd(sanitizeScreen(choice.detail).replaceAll('\n', ' '), room);
     const name = truncateEnd(label, columns);
     const rest = padWidth(truncateEnd(hint, columns - textWidth(name)), columns - textWidth(name));
     const after = toned('dim', detail === '' ? rest.trimEnd() : `${rest}  ${detail}`);

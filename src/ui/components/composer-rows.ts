@@ -1,3 +1,4 @@
+import { sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { textWidth } from '../../lib/text/text-width.ts';
 import { truncateEnd } from '../../lib/text/truncate.ts';
 import { edit } from '../composer/edit.ts';
@@ -5,10 +6,9 @@ import { rowPieces, type VisualRow } from '../composer/layout.ts';
 import { searchMatch, suggestion } from '../composer/recall.ts';
 import { viewEditor } from '../composer/view-editor.ts';
 import { vimSelection } from '../composer/vim.ts';
-import type { Style } from '../text/line.ts';
-import type { Drawing } from '../theme/drawing.ts';
-import { sanitize } from '../theme/sanitize.ts';
-import type { Paint } from '../theme/theme-paint.ts';
+import type { Drawing } from '../text/drawing.ts';
+import type { Paint } from '../theme/paint.ts';
+import type { Style } from '../theme/theme.ts';
 import type { ViewState } from '../view/view-state.ts';
 
 /** The rows of the draft, and where the cursor belongs in them. */
@@ -71,7 +71,7 @@ function searchRows(view: ViewState, drawing: Drawing, paint: Paint): ComposerRo
     view.editor.search?.scope ?? 'folder'
   ];
   const label = drawing.width < NARROW ? `search: ${query}` : `search ${where}: ${query}`;
-  const match = sanitize(searchMatch(view.editor) ?? (query === '' ? '' : 'nothing found')).replaceAll('\n', ' ');
+  const match = sanitizeScreen(searchMatch(view.editor) ?? (query === '' ? '' : 'nothing found')).replaceAll('\n', ' ');
   const found = truncateEnd(match, Math.max(0, drawing.width - textWidth(label) - 6));
   return { rows: [`${label}${paint(`   ${found}`, { token: 'dim' })}`], caret: { x: textWidth(label), y: 0 } };
 }

@@ -1,6 +1,6 @@
+import { sanitizeScreen } from '../../lib/text/sanitize.ts';
+import { type Drawing, shortTitle } from '../text/drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
-import { type Drawing, shortTitle } from '../theme/drawing.ts';
-import { sanitize } from '../theme/sanitize.ts';
 import { type Ask, type AskForm, type Attention, DEAF_MS } from '../view/ask.ts';
 import { isAnsweredTogether, listedAsks, listOptions } from '../view/ask-list.ts';
 import { dialogOptions } from '../view/dialog-options.ts';
@@ -59,7 +59,7 @@ function listSources(
   const title: Span = { text: `${glyphs.wait} ${listed.length} wait for you`, style: FOCUSED };
   const others = view.asks.length - listed.length;
   const lines = listed.map((ask) => {
-    const words = shortTitle(sanitize(titleOf(ask)), drawing.cwd).replaceAll('\n', ' ');
+    const words = shortTitle(sanitizeScreen(titleOf(ask)), drawing.cwd).replaceAll('\n', ' ');
     return terminalLine(plain(`  ${words}`), toned('dim', isAnsweredTogether(ask) ? '' : '   asks on its own'));
   });
   return [

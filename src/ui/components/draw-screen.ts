@@ -1,10 +1,10 @@
 import { formatCount } from '../../lib/text/format.ts';
 import { sliceWidth, textWidth } from '../../lib/text/text-width.ts';
 import type { HistoryCarry } from '../history/history-lines.ts';
+import type { Drawing } from '../text/drawing.ts';
 import { type LogicalLine, terminalLine, toned } from '../text/line.ts';
 import { renderLines } from '../text/render-lines.ts';
-import type { Drawing } from '../theme/drawing.ts';
-import type { Paint } from '../theme/theme-paint.ts';
+import type { Paint } from '../theme/paint.ts';
 import { isBusy, type ViewState } from '../view/view-state.ts';
 import { composerRows } from './composer-rows.ts';
 import { fitRows } from './fit-rows.ts';

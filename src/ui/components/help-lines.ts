@@ -1,6 +1,6 @@
 import { padWidth, textWidth } from '../../lib/text/text-width.ts';
+import type { Drawing } from '../text/drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
-import type { Drawing } from '../theme/drawing.ts';
 import { isBusy, type ViewState } from '../view/view-state.ts';
 
 type HelpLine = { readonly keys: string; readonly does: string; readonly when: 'always' | 'busy' | 'idle' };

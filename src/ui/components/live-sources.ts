@@ -1,3 +1,4 @@
+import { sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { textWidth } from '../../lib/text/text-width.ts';
 import { type HistoryCarry, needsGap } from '../history/history-lines.ts';
 import { liveToolLines } from '../history/live-tool-lines.ts';
@@ -5,9 +6,8 @@ import { todoColumn, todoRow } from '../history/todo-lines.ts';
 import { openLines } from '../markdown/open-lines.ts';
 import { renderBlock } from '../markdown/render-block.ts';
 import { openBlock } from '../markdown/stream.ts';
+import type { Drawing } from '../text/drawing.ts';
 import { type LogicalLine, plain, terminalLine, toned } from '../text/line.ts';
-import type { Drawing } from '../theme/drawing.ts';
-import { sanitize } from '../theme/sanitize.ts';
 import { callIdOf } from '../view/ask.ts';
 import { queuedWords } from '../view/slice-queue.ts';
 import type { LivePiece, ViewState } from '../view/view-state.ts';
@@ -81,7 +81,7 @@ function queueLines({ queue }: ViewState, { glyphs, width }: Drawing): readonly 
   return queue.map((item) => {
     const lane = item.lane === 'next' ? 'next ' : 'after';
     const when = item.lane === 'next' ? 'goes in after the running tool' : 'goes in when it has finished';
-    const words = sanitize(queuedWords(item)).replaceAll('\n', ' ');
+    const words = sanitizeScreen(queuedWords(item)).replaceAll('\n', ' ');
     const room = width - textWidth(glyphs.queue) - when.length - 14;
     const note = textWidth(words) <= room ? [toned('dim', `   ${when}`)] : [];
     return terminalLine(toned('accent', `${glyphs.queue} ${lane}  `), plain(words), ...note);

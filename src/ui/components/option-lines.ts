@@ -1,7 +1,7 @@
+import { sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { textWidth } from '../../lib/text/text-width.ts';
+import type { Drawing } from '../text/drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
-import type { Drawing } from '../theme/drawing.ts';
-import { sanitize } from '../theme/sanitize.ts';
 import type { DialogOption } from '../view/dialog-options.ts';
 
 const GAP = '   ';
@@ -18,7 +18,7 @@ export function optionLines(
   for (const [at, option] of options.entries()) {
     // Where rows are few, what is asked about must stay in sight; a choice keeps its words, they are the answer.
     const isShort = rows < FEW_ROWS && option.act.type !== 'choose';
-    const whole = sanitize(option.label).replaceAll('\n', ' ');
+    const whole = sanitizeScreen(option.label).replaceAll('\n', ' ');
     const label = isShort ? whole.replace(/[:,].*$/, '') : whole;
     const place = isShort ? 'shared' : option.place;
     const spans = [

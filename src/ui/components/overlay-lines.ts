@@ -1,5 +1,5 @@
+import type { Drawing } from '../text/drawing.ts';
 import { type LogicalLine, plain, terminalLine, toned } from '../text/line.ts';
-import type { Drawing } from '../theme/drawing.ts';
 import { type Overlay, pickerChoices } from '../view/overlay.ts';
 import type { ViewState } from '../view/view-state.ts';
 import { choiceLines } from './choice-lines.ts';

@@ -1,11 +1,11 @@
 import type { DiffHunk } from '../../contracts/display.ts';
 import type { JsonObject, JsonValue } from '../../contracts/json.ts';
 import type { PermissionRequest } from '../../contracts/permission.ts';
+import { sanitize, sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { diffLines } from '../history/diff-lines.ts';
+import type { Drawing } from '../text/drawing.ts';
+import { shortPath, shortTitle } from '../text/drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
-import type { Drawing } from '../theme/drawing.ts';
-import { shortPath, shortTitle } from '../theme/drawing.ts';
-import { sanitize, sanitizeVisibly } from '../theme/sanitize.ts';
 import type { Attention } from '../view/ask.ts';
 import { inputDiff } from '../view/input-diff.ts';
 
@@ -22,20 +22,20 @@ export function permissionTitle({ facts, toolName, agentId }: PermissionRequest,
       return `Allow this command?${by}`;
     case 'edit': {
       const path = facts.writes?.[0];
-      return `Allow this edit?${by}${path === undefined ? '' : `   ${sanitizeVisibly(shortPath(path, cwd))}`}`;
+      return `Allow this edit?${by}${path === undefined ? '' : `   ${sanitize(shortPath(path, cwd), 'prompt')}`}`;
     }
     case 'fetch':
       return `Allow fetching this page?${by}`;
     default:
-      return `Allow ${sanitize(toolName)}?${by}`;
+      return `Allow ${sanitizeScreen(toolName)}?${by}`;
   }
 }
 
 /** What would happen, by kind: the command, the diff, the input. */
 export function permissionBody(request: PermissionRequest, { form }: Armed, drawing: Drawing): readonly LogicalLine[] {
-  const reasons = request.reasons.map((reason) => indented(toned('dim', sanitize(reason))));
+  const reasons = request.reasons.map((reason) => indented(toned('dim', sanitizeScreen(reason))));
   const targets = request.targets.map(({ path, real }) =>
-    indented(toned('warn', sanitizeVisibly(`${path} really is ${real}`))),
+    indented(toned('warn', sanitize(`${path} really is ${real}`, 'prompt'))),
   );
   const hidden =
     request.concealed === 'hidden_characters' ? [indented(toned('error', 'Holds characters that do not show.'))] : [];
@@ -45,7 +45,8 @@ export function permissionBody(request: PermissionRequest, { form }: Armed, draw
 
 function subject(request: PermissionRequest, drawing: Drawing): readonly LogicalLine[] {
   const { facts, description } = request;
-  const said = description === undefined || description === '' ? [] : [indented(toned('dim', sanitize(description)))];
+  const said =
+    description === undefined || description === '' ? [] : [indented(toned('dim', sanitizeScreen(description)))];
   switch (facts.kind) {
     case 'shell':
       return [...commandLines(facts.command ?? request.title), ...said];
@@ -56,9 +57,13 @@ function subject(request: PermissionRequest, drawing: Drawing): readonly Logical
       return hunks.length === 0 ? inputLines(facts.input) : diffLines({ hunks: shown }, drawing.width);
     }
     case 'fetch':
-      return [indented(plain(sanitizeVisibly(facts.url ?? request.title))), ...said];
+      return [indented(plain(sanitize(facts.url ?? request.title, 'prompt'))), ...said];
     default:
-      return [indented(plain(shortTitle(sanitize(request.title), drawing.cwd))), ...said, ...inputLines(facts.input)];
+      return [
+        indented(plain(shortTitle(sanitizeScreen(request.title), drawing.cwd))),
+        ...said,
+        ...inputLines(facts.input),
+      ];
   }
 }
 
@@ -71,7 +76,7 @@ function withoutHead(hunk: DiffHunk): DiffHunk {
 }
 
 function commandLines(command: string): readonly LogicalLine[] {
-  return sanitizeVisibly(command)
+  return sanitize(command, 'prompt')
     .split('\n')
     .map((line) => indented({ text: line, style: { bold: true } }));
 }
@@ -82,16 +87,16 @@ function inputLines(input: JsonObject): readonly LogicalLine[] {
 }
 
 function valueText(value: JsonValue | undefined): string {
-  const text = sanitizeVisibly(JSON.stringify(value) ?? '');
+  const text = sanitize(JSON.stringify(value) ?? '', 'prompt');
   return text.length > LONG_VALUE ? `(${text.length} characters, d to read)` : text;
 }
 
 function detailLines({ trace, facts }: PermissionRequest): readonly LogicalLine[] {
   return [
-    ...trace.map(({ stage, text }) => indented(toned('dim', `${stage}: ${sanitize(text)}`))),
+    ...trace.map(({ stage, text }) => indented(toned('dim', `${stage}: ${sanitizeScreen(text)}`))),
     ...JSON.stringify(facts.input, undefined, 2)
       .split('\n')
-      .map((line) => indented(toned('dim', sanitizeVisibly(line)))),
+      .map((line) => indented(toned('dim', sanitize(line, 'prompt')))),
   ];
 }
 

@@ -1,6 +1,6 @@
 import type { UserQuestion } from '../../contracts/tool.ts';
+import { sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { type LogicalLine, plain, proseLine, terminalLine, toned } from '../text/line.ts';
-import { sanitize } from '../theme/sanitize.ts';
 import type { Ask, Attention } from '../view/ask.ts';
 
 type Armed = Extract<Attention, { stage: 'armed' }>;
@@ -11,7 +11,7 @@ export function questionTitle(question: UserQuestion): string {
     case 'plan':
       return 'Go ahead with this plan?';
     case 'elicitation':
-      return `${sanitize(question.server)} asks`;
+      return `${sanitizeScreen(question.server)} asks`;
     default:
       return 'A question for you';
   }
@@ -24,14 +24,14 @@ export function questionBody(ask: Extract<Ask, { kind: 'question' }>, { form }: 
     case 'plan':
       return [];
     case 'elicitation':
-      return [proseLine(plain(sanitize(question.message)))];
+      return [proseLine(plain(sanitizeScreen(question.message)))];
     default: {
       const asked = question.questions[form.question];
       if (asked === undefined) return [];
       const place = question.questions.length > 1 ? ` (${form.question + 1}/${question.questions.length})` : '';
       const several = asked.multiSelect ? '  several may be chosen: space marks, enter sends' : '';
       return [
-        { ...proseLine(plain(sanitize(asked.question)), toned('dim', place)), indent: 2 },
+        { ...proseLine(plain(sanitizeScreen(asked.question)), toned('dim', place)), indent: 2 },
         ...(several === '' ? [] : [terminalLine(toned('dim', several))]),
       ];
     }

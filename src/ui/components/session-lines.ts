@@ -1,5 +1,5 @@
+import type { Drawing } from '../text/drawing.ts';
 import { type LogicalLine, plain, terminalLine, toned } from '../text/line.ts';
-import type { Drawing } from '../theme/drawing.ts';
 import { type SessionList, sessionChoices } from '../view/overlay.ts';
 import { choiceLines } from './choice-lines.ts';
 

@@ -1,7 +1,7 @@
 import { formatMoney, formatUsage } from '../../lib/text/format.ts';
+import { sanitizeScreen } from '../../lib/text/sanitize.ts';
+import type { Drawing } from '../text/drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
-import type { Drawing } from '../theme/drawing.ts';
-import { sanitize } from '../theme/sanitize.ts';
 import type { ViewState } from '../view/view-state.ts';
 
 const NARROW = 60;
@@ -33,7 +33,7 @@ export function statusLine(view: ViewState, drawing: Drawing): LogicalLine {
           facts.branch,
           facts.background === 0 ? undefined : `${facts.background} background`,
         ];
-  const said = facts.script === undefined ? segments : [sanitize(facts.script).split('\n', 1)[0]];
+  const said = facts.script === undefined ? segments : [sanitizeScreen(facts.script).split('\n', 1)[0]];
   const shown = [vimWord(view), ...said].filter((segment): segment is string => segment !== undefined);
   const shownHint = hint !== undefined && hint.untilMs > nowMs ? [toned('warn', `   ${hint.text}`)] : [];
   return terminalLine(

@@ -1,7 +1,7 @@
 import { diffLines } from '../history/diff-lines.ts';
 import { codeBlockLines } from '../markdown/code-block.ts';
+import type { Drawing } from '../text/drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
-import type { Drawing } from '../theme/drawing.ts';
 
 const DIFF = {
   oldStart: 7,

@@ -4,7 +4,7 @@ import type { PermissionRequest } from '../../contracts/permission.ts';
 import { textHoldsCode } from '../view/holds-code.ts';
 import { inputDiff } from '../view/input-diff.ts';
 import { printing } from '../view/view-state.ts';
-import { openViewer, type ViewerPage } from '../viewer/viewer-state.ts';
+import { openViewer, type ViewerPage } from '../view/viewer-state.ts';
 import type { EffectHost } from './effect-host.ts';
 
 /** Everything that was said, on a screen of its own. */

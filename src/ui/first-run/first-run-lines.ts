@@ -1,6 +1,6 @@
 import type { TrustEffect } from '../../contracts/face/trust.ts';
+import { sanitize } from '../../lib/text/sanitize.ts';
 import { type LogicalLine, plain, terminalLine, toned } from '../text/line.ts';
-import { sanitizeVisibly } from '../theme/sanitize.ts';
 import { type FirstRunState, localModels } from './first-run-state.ts';
 
 const MOST_MODELS = 9;
@@ -10,7 +10,7 @@ export function firstRunLines(state: FirstRunState, rows: number): readonly Logi
   const { question, page, note } = state;
   const head = [
     terminalLine({ text: `ouro ${question.version}`, style: { bold: true } }),
-    terminalLine(toned('dim', 'Folder  '), plain(sanitizeVisibly(question.folder))),
+    terminalLine(toned('dim', 'Folder  '), plain(sanitize(question.folder, 'prompt'))),
   ];
   const foot = note === '' ? [] : [terminalLine(toned('warn', note))];
   if (page.kind !== 'choices') return [...head, ...pageLines(state), ...foot];
@@ -34,7 +34,7 @@ function trustLines({ question: { trust, parent }, trust: answer, details }: Fir
     ...(hidden > 0 ? [terminalLine(toned('dim', `  ${hidden} more: ouro trust --show lists all`))] : []),
     ...(trust.effects.length === 0 ? [] : [choice('v', details === 'shown' ? 'fewer words' : 'look at them')]),
     choice('y', 'trust this folder'),
-    ...(parent === undefined ? [] : [choice('p', `trust everything in ${sanitizeVisibly(parent)}`)]),
+    ...(parent === undefined ? [] : [choice('p', `trust everything in ${sanitize(parent, 'prompt')}`)]),
     choice('r', 'go on without trust: nothing of the folder is read as instruction or run'),
   ];
 }
@@ -47,22 +47,22 @@ function foundLine(effects: readonly TrustEffect[]): LogicalLine {
       ? list.map(({ text }) => text.replace(' is read to the model', '')).join(', ')
       : `${list.length} ${kind}${list.length === 1 ? '' : 's'}`,
   );
-  return terminalLine(toned('dim', '  found: '), plain(sanitizeVisibly(counts.join(', '))));
+  return terminalLine(toned('dim', '  found: '), plain(sanitize(counts.join(', '), 'prompt')));
 }
 
 function effectLine({ kind, text, file, line }: TrustEffect): LogicalLine {
   const place = `${file}${line === undefined ? '' : `:${line}`}`;
-  return terminalLine(plain(`  ${kind}: ${sanitizeVisibly(text)}`), toned('dim', `  ${sanitizeVisibly(place)}`));
+  return terminalLine(plain(`  ${kind}: ${sanitize(text, 'prompt')}`), toned('dim', `  ${sanitize(place, 'prompt')}`));
 }
 
 function offerLines({ question: { offer }, takeOver }: FirstRunState): readonly LogicalLine[] {
   if (offer === undefined || takeOver !== undefined) return [];
   return [
     terminalLine(
-      plain(`Claude Code has settings of yours in ${sanitizeVisibly(offer.from)}: ${offer.holds.join(', ')}.`),
+      plain(`Claude Code has settings of yours in ${sanitize(offer.from, 'prompt')}: ${offer.holds.join(', ')}.`),
       toned('dim', ' None was read.'),
     ),
-    choice('c', `copy them to ${sanitizeVisibly(offer.to)}; what is there already stays`),
+    choice('c', `copy them to ${sanitize(offer.to, 'prompt')}; what is there already stays`),
     choice('x', 'go on without them, and do not ask again (ouro settings import does it later)'),
   ];
 }
@@ -93,7 +93,7 @@ function serverWords(state: FirstRunState): string {
   if (localModels(state).length === 0) return 'none answers (Ollama, LM Studio, llama.cpp, vLLM)';
   return state.servers
     .filter(({ models }) => models.length > 0)
-    .map(({ name, models }) => `${name} (${sanitizeVisibly(models.slice(0, 3).join(', '))})`)
+    .map(({ name, models }) => `${name} (${sanitize(models.slice(0, 3).join(', '), 'prompt')})`)
     .join(', ');
 }
 
@@ -114,7 +114,7 @@ function pageLines({ page }: FirstRunState): readonly LogicalLine[] {
     case 'models':
       return [
         terminalLine(plain('Which model?')),
-        ...page.models.slice(0, MOST_MODELS).map((model, at) => choice(String(at + 1), sanitizeVisibly(model))),
+        ...page.models.slice(0, MOST_MODELS).map((model, at) => choice(String(at + 1), sanitize(model, 'prompt'))),
         ...(page.models.length > MOST_MODELS
           ? [terminalLine(toned('dim', `  ${page.models.length - MOST_MODELS} more: ouro --model <name>`))]
           : []),

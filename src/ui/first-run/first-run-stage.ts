@@ -3,8 +3,8 @@ import { eraseAfterResize } from '../terminal/erase-after-resize.ts';
 import type { TerminalOut } from '../terminal/stage.ts';
 import { lineText } from '../text/line.ts';
 import { renderLines } from '../text/render-lines.ts';
+import { createPaint } from '../theme/paint.ts';
 import { type ColorDepth, resolveTheme } from '../theme/theme.ts';
-import { createPaint } from '../theme/theme-paint.ts';
 import { firstRunLines } from './first-run-lines.ts';
 import type { FirstRunState } from './first-run-state.ts';
 

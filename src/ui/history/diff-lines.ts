@@ -1,7 +1,8 @@
 import type { Display } from '../../contracts/display.ts';
+import { sanitizeScreen } from '../../lib/text/sanitize.ts';
 import type { TextRange } from '../../lib/text/text-wrap.ts';
-import { type LogicalLine, type Span, type Style, terminalLine, toned } from '../text/line.ts';
-import { sanitize } from '../theme/sanitize.ts';
+import { type LogicalLine, type Span, terminalLine, toned } from '../text/line.ts';
+import type { Style } from '../theme/theme.ts';
 import { changedWords } from './changed-words.ts';
 
 type Diff = Extract<Display, { kind: 'diff' }>;
@@ -31,15 +32,15 @@ function hunkLines(hunk: Hunk, numbers: number): readonly LogicalLine[] {
 
 /** A line behind its sign; the words that differ from the line it replaces stand out without colour too. */
 function changed(kind: 'add' | 'del' | 'same', text: string, words: TextRange | undefined): readonly Span[] {
-  if (kind === 'same') return [{ text: `  ${sanitize(text)}` }];
+  if (kind === 'same') return [{ text: `  ${sanitizeScreen(text)}` }];
   const style: Style = kind === 'add' ? { token: 'add', background: 'addBg' } : { token: 'del', background: 'delBg' };
   const sign = { text: kind === 'add' ? '+ ' : '- ', style };
-  if (words === undefined || words.from === words.to) return [sign, { text: sanitize(text), style }];
+  if (words === undefined || words.from === words.to) return [sign, { text: sanitizeScreen(text), style }];
   return [
     sign,
-    { text: sanitize(text.slice(0, words.from)), style },
-    { text: sanitize(text.slice(words.from, words.to)), style: { ...style, bold: true, underline: true } },
-    { text: sanitize(text.slice(words.to)), style },
+    { text: sanitizeScreen(text.slice(0, words.from)), style },
+    { text: sanitizeScreen(text.slice(words.from, words.to)), style: { ...style, bold: true, underline: true } },
+    { text: sanitizeScreen(text.slice(words.to)), style },
   ];
 }
 

@@ -1,7 +1,7 @@
 import type { FailureKind, ModelFailure } from '../../contracts/model.ts';
+import { sanitizeScreen } from '../../lib/text/sanitize.ts';
+import type { Drawing } from '../text/drawing.ts';
 import { type LogicalLine, plain, proseLine, toned } from '../text/line.ts';
-import type { Drawing } from '../theme/drawing.ts';
-import { sanitize } from '../theme/sanitize.ts';
 import type { HistoryItem } from '../view/history-item.ts';
 
 /** A cause in two or three words, with its code. */
@@ -45,7 +45,7 @@ export function failureLines(
   { failure, words }: Extract<HistoryItem, { kind: 'failure' }>,
   { glyphs }: Drawing,
 ): readonly LogicalLine[] {
-  const said = sanitize(failure.message).split('\n', 1)[0] ?? '';
+  const said = sanitizeScreen(failure.message).split('\n', 1)[0] ?? '';
   // Most failures name their code themselves.
   const isWhole = failure.status !== undefined && said.includes(`(${failure.status})`);
   const head = isWhole ? said : `${causeOf(failure)}: ${said}`;

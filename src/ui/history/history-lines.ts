@@ -1,10 +1,10 @@
 import { exhaustive } from '../../lib/exhaustive.ts';
 import { formatTokens } from '../../lib/text/format.ts';
+import { sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { renderBlock } from '../markdown/render-block.ts';
 import { feedMarkdown, finishMarkdown, startMarkdown } from '../markdown/stream.ts';
+import type { Drawing } from '../text/drawing.ts';
 import { type LogicalLine, plain, proseLine, terminalLine, toned } from '../text/line.ts';
-import type { Drawing } from '../theme/drawing.ts';
-import { sanitize } from '../theme/sanitize.ts';
 import type { HistoryItem } from '../view/history-item.ts';
 import { failureLines } from './failure-lines.ts';
 import { todoColumn } from './todo-lines.ts';
@@ -63,7 +63,7 @@ function itemLines(item: Exclude<HistoryItem, { kind: 'markdown' }>, drawing: Dr
     case 'tools':
       return endedToolLines(item.entries, drawing);
     case 'notice':
-      return sanitize(item.text)
+      return sanitizeScreen(item.text)
         .split('\n')
         .map((line, at) =>
           proseLine(toned(noticeToken(item.level), `${at === 0 ? noticeSign(item.level) : '  '}${line}`)),
@@ -91,12 +91,12 @@ function itemLines(item: Exclude<HistoryItem, { kind: 'markdown' }>, drawing: Dr
 
 /** Markdown that does not stream. */
 export function markdownLines(markdown: string, drawing: Drawing): readonly LogicalLine[] {
-  const fed = feedMarkdown(startMarkdown({ codeLines: Number.POSITIVE_INFINITY }), sanitize(markdown));
+  const fed = feedMarkdown(startMarkdown({ codeLines: Number.POSITIVE_INFINITY }), sanitizeScreen(markdown));
   return [...fed.finished, ...finishMarkdown(fed.stream)].flatMap((block) => renderBlock(block, drawing).lines);
 }
 
 function promptLines(text: string, { glyphs }: Drawing): readonly LogicalLine[] {
-  const all = sanitize(text).split('\n');
+  const all = sanitizeScreen(text).split('\n');
   const shown = all.length > PROMPT_LINES ? all.slice(0, PROMPT_HEAD) : all;
   const rest = all.length - shown.length;
   return [

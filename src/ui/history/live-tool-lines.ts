@@ -1,8 +1,8 @@
 import { formatBytes, formatCount, formatDuration } from '../../lib/text/format.ts';
 import { textWidth } from '../../lib/text/text-width.ts';
 import { truncateEnd } from '../../lib/text/truncate.ts';
+import type { Drawing } from '../text/drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
-import type { Drawing } from '../theme/drawing.ts';
 import type { ToolEntry } from '../view/tool-entry.ts';
 import { headLine, isQuiet, outputLines, toolTitle } from './tool-lines.ts';
 

@@ -1,6 +1,6 @@
+import type { Drawing } from '../text/drawing.ts';
 import { renderLines } from '../text/render-lines.ts';
-import type { Drawing } from '../theme/drawing.ts';
-import type { Paint } from '../theme/theme-paint.ts';
+import type { Paint } from '../theme/paint.ts';
 import type { HistoryItem } from '../view/history-item.ts';
 import { type HistoryCarry, historyLines, NO_CARRY } from './history-lines.ts';
 

@@ -1,7 +1,7 @@
 import type { Todo } from '../../contracts/display.ts';
+import { sanitizeScreen } from '../../lib/text/sanitize.ts';
+import type { Drawing } from '../text/drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
-import type { Drawing } from '../theme/drawing.ts';
-import { sanitize } from '../theme/sanitize.ts';
 
 /** The list in one line: how far it is, and every task with its sign. */
 export function todoRow(todos: readonly Todo[], drawing: Drawing): LogicalLine {
@@ -23,7 +23,7 @@ export function todoColumn(todos: readonly Todo[], drawing: Drawing): readonly L
 }
 
 function todoSpans({ status, content, activeForm }: Todo, { glyphs }: Drawing): readonly Span[] {
-  const words = sanitize(status === 'in_progress' ? (activeForm ?? content) : content);
+  const words = sanitizeScreen(status === 'in_progress' ? (activeForm ?? content) : content);
   switch (status) {
     case 'completed':
       return [toned('ok', glyphs.todo.completed), toned('dim', ` ${words}`)];

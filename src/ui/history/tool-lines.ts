@@ -1,8 +1,8 @@
 import { formatCount, formatDuration } from '../../lib/text/format.ts';
+import { sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { headTail } from '../../lib/text/truncate.ts';
+import { type Drawing, shortPath, shortTitle } from '../text/drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
-import { type Drawing, shortPath, shortTitle } from '../theme/drawing.ts';
-import { sanitize } from '../theme/sanitize.ts';
 import type { ToolEnding, ToolEntry } from '../view/tool-entry.ts';
 import { diffLines } from './diff-lines.ts';
 
@@ -13,7 +13,7 @@ const DIFF_LINES = 40;
 
 /** What a call is called: its tool, and what it is about. */
 export function toolTitle({ tool, title, by }: ToolEntry, cwd: string): readonly Span[] {
-  const words = shortTitle(sanitize(title).replaceAll('\n', ' '), cwd);
+  const words = shortTitle(sanitizeScreen(title).replaceAll('\n', ' '), cwd);
   if (by === 'person') return [toned('user', `! ${words}`)];
   const about = words.startsWith(`${tool} `) ? words.slice(tool.length + 1) : words;
   return [{ text: tool, style: { bold: true } }, plain(about === '' ? '' : ` ${about}`)];
@@ -35,7 +35,7 @@ export function endedToolLines(entries: readonly ToolEntry[], drawing: Drawing):
     if (entry.state.status !== 'ended' || isQuiet(entry.state.ending)) continue;
     const { ending } = entry.state;
     if (ending.status === 'done' && ending.display?.kind === 'file') {
-      reads.push(sanitize(shortPath(ending.display.path, drawing.cwd)));
+      reads.push(sanitizeScreen(shortPath(ending.display.path, drawing.cwd)));
       continue;
     }
     flush();
@@ -88,7 +88,7 @@ function summary({ display }: ToolEnding, arrow: string): string {
     case 'diff':
       return `  +${display.added} -${display.removed}${display.created ? ' (new)' : ''}`;
     case 'list':
-      return ` ${arrow} ${sanitize(display.summary)}`;
+      return ` ${arrow} ${sanitizeScreen(display.summary)}`;
     case 'file':
       return `  ${formatCount(display.lines, 'line')}`;
     case 'agent':
@@ -101,7 +101,7 @@ function summary({ display }: ToolEnding, arrow: string): string {
 /** Why it did not work, on the first line. */
 function reason({ display, text }: ToolEnding): string {
   if (display?.kind === 'output' && display.exitCode !== null) return `exit ${display.exitCode}`;
-  return sanitize(text).split('\n', 1)[0] ?? 'failed';
+  return sanitizeScreen(text).split('\n', 1)[0] ?? 'failed';
 }
 
 function bodyLines(ending: ToolEnding, drawing: Drawing): readonly LogicalLine[] {
@@ -115,7 +115,7 @@ function bodyLines(ending: ToolEnding, drawing: Drawing): readonly LogicalLine[]
       return [...lines.slice(0, DIFF_LINES), terminalLine(toned('dim', `  ${drawing.glyphs.more} ${rest} (ctrl+o)`))];
     }
     case 'output': {
-      const rows = sanitize(display.output).replace(/\n+$/, '').split('\n');
+      const rows = sanitizeScreen(display.output).replace(/\n+$/, '').split('\n');
       if (rows.length === 1 && rows[0] === '') return [];
       if (status === 'failed') return cutLines(rows, { head: 0, tail: FAILED_TAIL }, display.hiddenLines, drawing);
       return cutLines(rows, { head: DONE_HEAD, tail: DONE_TAIL }, display.hiddenLines, drawing);
@@ -123,7 +123,7 @@ function bodyLines(ending: ToolEnding, drawing: Drawing): readonly LogicalLine[]
     case 'agent':
     case 'text':
       return outputLines(
-        sanitize(display.kind === 'text' ? display.text : display.summary)
+        sanitizeScreen(display.kind === 'text' ? display.text : display.summary)
           .split('\n')
           .slice(0, 8),
         output,
@@ -132,13 +132,13 @@ function bodyLines(ending: ToolEnding, drawing: Drawing): readonly LogicalLine[]
       return display.questions.map((question, at) =>
         terminalLine(
           toned('dim', `${output} `),
-          plain(`${sanitize(question.question)} `),
-          bold(sanitize(display.answers[at] ?? '')),
+          plain(`${sanitizeScreen(question.question)} `),
+          bold(sanitizeScreen(display.answers[at] ?? '')),
         ),
       );
     default:
       return status === 'failed' && ending.text.includes('\n')
-        ? outputLines(sanitize(ending.text).split('\n').slice(1, FAILED_TAIL), output)
+        ? outputLines(sanitizeScreen(ending.text).split('\n').slice(1, FAILED_TAIL), output)
         : [];
   }
 }
@@ -160,7 +160,7 @@ function cutLines(
 
 /** Lines of output behind a bar. */
 export function outputLines(rows: readonly string[], bar: string): readonly LogicalLine[] {
-  return rows.map((row) => terminalLine(toned('dim', `${bar} `), plain(sanitize(row).trimEnd())));
+  return rows.map((row) => terminalLine(toned('dim', `${bar} `), plain(sanitizeScreen(row).trimEnd())));
 }
 
 function bold(text: string): Span {

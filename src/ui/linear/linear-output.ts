@@ -1,7 +1,7 @@
 import type { ScreenOutput } from '../terminal/screen-output.ts';
-import type { Drawing } from '../theme/drawing.ts';
+import type { Drawing } from '../text/drawing.ts';
+import { createPaint } from '../theme/paint.ts';
 import { resolveTheme } from '../theme/theme.ts';
-import { createPaint } from '../theme/theme-paint.ts';
 import { pageRows } from '../viewer/page-rows.ts';
 
 /** An output without a frame: nothing is ever drawn again, so most of what a screen does is nothing here. */

@@ -1,12 +1,12 @@
 import { formatDuration } from '../../lib/text/format.ts';
+import { sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { permissionBody, permissionTitle } from '../components/permission-body.ts';
 import { questionBody, questionTitle } from '../components/question-body.ts';
 import { causeOf } from '../history/failure-lines.ts';
 import { type HistoryCarry, historyLines } from '../history/history-lines.ts';
 import { toolTitle } from '../history/tool-lines.ts';
+import type { Drawing } from '../text/drawing.ts';
 import { type LogicalLine, lineText } from '../text/line.ts';
-import type { Drawing } from '../theme/drawing.ts';
-import { sanitize } from '../theme/sanitize.ts';
 import { type Ask, type Attention, callIdOf, EMPTY_FORM } from '../view/ask.ts';
 import { type DialogOption, dialogOptions } from '../view/dialog-options.ts';
 import type { HistoryItem } from '../view/history-item.ts';
@@ -72,7 +72,7 @@ export function begunWords(before: ViewState, view: ViewState, drawing: Drawing)
       ? []
       : [`Trying again: ${causeOf(retry.failure)}, attempt ${retry.attempt + 1} of ${retry.limit + 1}`];
   const recovers = view.recovery !== undefined && before.recovery === undefined ? [view.recovery.cause] : [];
-  return [...calls, ...waits, ...recovers.map(sanitize)];
+  return [...calls, ...waits, ...recovers.map(sanitizeScreen)];
 }
 
 function running({ pieces }: ViewState): readonly ToolEntry[] {
@@ -92,7 +92,7 @@ export function askWords(view: ViewState, drawing: Drawing): readonly string[] {
   return [
     `Question${more}: ${title}`,
     ...body.map(spoken),
-    ...numberedOptions(ask, armed).map(({ label }, at) => `${at + 1}: ${sanitize(label)}`),
+    ...numberedOptions(ask, armed).map(({ label }, at) => `${at + 1}: ${sanitizeScreen(label)}`),
     'Type a number and press enter. A question mark says it again.',
   ].filter((line) => line.trim() !== '');
 }

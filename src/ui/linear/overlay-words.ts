@@ -1,7 +1,7 @@
+import { sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { helpLines } from '../components/help-lines.ts';
+import type { Drawing } from '../text/drawing.ts';
 import { lineText } from '../text/line.ts';
-import type { Drawing } from '../theme/drawing.ts';
-import { sanitize } from '../theme/sanitize.ts';
 import { pickerChoices } from '../view/overlay.ts';
 import type { ViewState } from '../view/view-state.ts';
 
@@ -17,7 +17,8 @@ export function overlayWords(
   switch (overlay?.kind) {
     case 'picker': {
       const choices = pickerChoices(overlay).map(
-        ({ label, detail }, at) => `${at + 1}: ${sanitize(label)}${detail === '' ? '' : `, ${sanitize(detail)}`}`,
+        ({ label, detail }, at) =>
+          `${at + 1}: ${sanitizeScreen(label)}${detail === '' ? '' : `, ${sanitizeScreen(detail)}`}`,
       );
       return { lines: [`${overlay.title}:`, ...choices, 'Type a number and press enter; empty leaves it.'], view };
     }
@@ -30,7 +31,7 @@ export function overlayWords(
     case 'sessions':
       return {
         lines: ['Start with ouro --resume and part of a title to go on in one of these:'].concat(
-          overlay.choices.map(({ label, detail }) => `${sanitize(label)}, ${sanitize(detail)}`),
+          overlay.choices.map(({ label, detail }) => `${sanitizeScreen(label)}, ${sanitizeScreen(detail)}`),
         ),
         view: shut,
       };

@@ -1,7 +1,7 @@
 import { expandTabs } from '../../lib/text/text-width.ts';
+import type { Highlight } from '../text/line.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
 import type { MarkdownBlock } from './block.ts';
-import type { Highlight } from './highlight.ts';
 
 type CodeBlock = Extract<MarkdownBlock, { kind: 'code' }>;
 

@@ -1,11 +1,5 @@
-import type { Span } from '../text/line.ts';
+import type { CodeLine, Highlight, Span } from '../text/line.ts';
 import type { ThemeToken } from '../theme/theme.ts';
-
-/** A line of code in colours. After a `settled` line nothing is open: the next one can be read without it. */
-export type CodeLine = { readonly spans: readonly Span[]; readonly settled: boolean };
-
-/** Colours code; undefined when the language is not known. */
-export type Highlight = (code: string, language: string) => readonly CodeLine[] | undefined;
 
 // Six colours for all that a highlighter can tell apart.
 const TOKENS: readonly (readonly [RegExp, ThemeToken])[] = [

@@ -1,5 +1,6 @@
 import type { MarkedToken, Token } from 'marked';
-import { plain, type Span, type Style } from '../text/line.ts';
+import { plain, type Span } from '../text/line.ts';
+import type { Style } from '../theme/theme.ts';
 
 /** How much markup has to be shown because there is nothing else to show it with. */
 export type InlineOptions = {

@@ -1,9 +1,9 @@
 import { Lexer, type MarkedToken, type Token } from 'marked';
+import type { Highlight } from '../text/line.ts';
 import { type LogicalLine, plain, proseLine, type Span, terminalLine, toned } from '../text/line.ts';
 import type { MarkdownBlock } from './block.ts';
 import { codeBlockLines } from './code-block.ts';
 import { itemContent, quoteContent } from './containers.ts';
-import type { Highlight } from './highlight.ts';
 import { type InlineOptions, inlineLines, isKnown } from './inline.ts';
 import { isPlainParagraph, lineStart } from './line-kind.ts';
 import { feedMarkdown, finishMarkdown, startMarkdown } from './stream.ts';

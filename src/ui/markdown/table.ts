@@ -1,8 +1,7 @@
 import type { Tokens } from 'marked';
 import { padWidth, textWidth } from '../../lib/text/text-width.ts';
 import { wrapRanges } from '../../lib/text/text-wrap.ts';
-import { type LogicalLine, plain, proseLine, type Span, terminalLine, toned } from '../text/line.ts';
-import { sliceSpans } from '../text/spans.ts';
+import { type LogicalLine, plain, proseLine, type Span, sliceSpans, terminalLine, toned } from '../text/line.ts';
 import { type InlineOptions, inlineLines } from './inline.ts';
 
 type Cell = { readonly spans: readonly Span[]; readonly width: number };

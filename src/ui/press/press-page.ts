@@ -1,7 +1,7 @@
 import type { InputEvent } from '../keys/input-event.ts';
 import type { ViewState } from '../view/view-state.ts';
+import type { Viewer } from '../view/viewer-state.ts';
 import { pressViewer } from '../viewer/press-viewer.ts';
-import type { Viewer } from '../viewer/viewer-state.ts';
 import { only, type Pressed, withEffects } from './effects.ts';
 import type { PressContext } from './press-context.ts';
 

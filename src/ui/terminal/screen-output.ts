@@ -1,17 +1,17 @@
 import { drawScreen } from '../components/draw-screen.ts';
-import type { ScreenOptions } from '../effects/screen-options.ts';
 import { createPrinter } from '../history/printer.ts';
-import type { Highlight } from '../markdown/highlight.ts';
-import type { Drawing } from '../theme/drawing.ts';
+import type { Drawing } from '../text/drawing.ts';
+import type { Highlight } from '../text/line.ts';
 import { ASCII_GLYPHS, UNICODE_GLYPHS } from '../theme/glyphs.ts';
+import { createPaint } from '../theme/paint.ts';
 import { type OwnTheme, resolveOwnTheme, resolveTheme, THEME_NAMES } from '../theme/theme.ts';
-import { createPaint } from '../theme/theme-paint.ts';
 import type { ViewState } from '../view/view-state.ts';
+import { type Shown, type ViewerPage, type ViewerRow, withRows } from '../view/viewer-state.ts';
 import { createAlternateScreen } from '../viewer/alternate-screen.ts';
 import { drawViewer } from '../viewer/draw-viewer.ts';
 import { pageRows } from '../viewer/page-rows.ts';
-import { type Shown, type ViewerPage, type ViewerRow, withRows } from '../viewer/viewer-state.ts';
 import { inAscii } from './in-ascii.ts';
+import type { ScreenOptions } from './screen-options.ts';
 import { createStage, type TerminalOut } from './stage.ts';
 
 /** Where a view becomes bytes. */

@@ -1,8 +1,8 @@
 import type { AgentEvent } from '../../contracts/event.ts';
-import type { ScreenOptions } from '../effects/screen-options.ts';
 import { isBusy, type ViewState } from '../view/view-state.ts';
 import { type NotifyBy, notifyBy, notifySequence, titleSequence } from './announcer.ts';
 import { type Progress, progressSequence } from './progress.ts';
+import type { ScreenOptions } from './screen-options.ts';
 import { throughTmux } from './tmux.ts';
 
 /** What the terminal itself is told besides what is drawn: its title, the cursor's shape, how the work goes, a call. */

@@ -1,16 +1,4 @@
-import type { ThemeToken } from '../theme/theme.ts';
-
-/** How a piece of text looks: a colour by meaning, and attributes that survive without colour. */
-export type Style = {
-  readonly token?: ThemeToken;
-  readonly background?: 'addBg' | 'delBg';
-  readonly bold?: true;
-  readonly dim?: true;
-  readonly italic?: true;
-  readonly underline?: true;
-  readonly strike?: true;
-  readonly inverse?: true;
-};
+import type { Style, ThemeToken } from '../theme/theme.ts';
 
 /** Text of one look; `href` is where it leads on terminals that know links. */
 export type Span = { readonly text: string; readonly style?: Style; readonly href?: string };
@@ -29,6 +17,12 @@ export type LogicalLine = {
   /** Stands before the indentation of every row: the bar of a quote. */
   readonly prefix?: readonly Span[];
 };
+
+/** A line of code in colours. After a `settled` line nothing is open: the next one can be read without it. */
+export type CodeLine = { readonly spans: readonly Span[]; readonly settled: boolean };
+
+/** Colours code; undefined when the language is not known. */
+export type Highlight = (code: string, language: string) => readonly CodeLine[] | undefined;
 
 /** A line that is written unbroken. */
 export function terminalLine(...spans: readonly Span[]): LogicalLine {
@@ -53,4 +47,17 @@ export function toned(token: ThemeToken, text: string): Span {
 /** What a line says, without its look. */
 export function lineText(line: LogicalLine): string {
   return line.spans.map(({ text }) => text).join('');
+}
+
+/** The part of a line of spans between two offsets of its text. */
+export function sliceSpans(spans: readonly Span[], from: number, to: number): Span[] {
+  const slice: Span[] = [];
+  let at = 0;
+  for (const span of spans) {
+    const text = span.text.slice(Math.max(0, from - at), Math.max(0, to - at));
+    if (text !== '') slice.push({ ...span, text });
+    at += span.text.length;
+    if (at >= to) break;
+  }
+  return slice;
 }

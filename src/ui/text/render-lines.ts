@@ -1,8 +1,8 @@
 import { expandTabs, textWidth } from '../../lib/text/text-width.ts';
 import { type TextRange, wrapHard, wrapRanges } from '../../lib/text/text-wrap.ts';
-import type { Paint } from '../theme/theme-paint.ts';
+import type { Paint } from '../theme/paint.ts';
 import type { LogicalLine, Span } from './line.ts';
-import { sliceSpans } from './spans.ts';
+import { sliceSpans } from './line.ts';
 
 /** Where lines are drawn. */
 export type LineTarget = {

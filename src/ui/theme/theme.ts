@@ -27,6 +27,18 @@ export type Look = {
   readonly inverse?: true;
 };
 
+/** How a piece of text looks: a colour by meaning, and attributes that survive without colour. */
+export type Style = {
+  readonly token?: ThemeToken;
+  readonly background?: 'addBg' | 'delBg';
+  readonly bold?: true;
+  readonly dim?: true;
+  readonly italic?: true;
+  readonly underline?: true;
+  readonly strike?: true;
+  readonly inverse?: true;
+};
+
 export type Theme = { readonly name: ThemeName; readonly looks: Readonly<Record<ThemeToken, Look>> };
 
 /** What a person has changed of a theme. */

@@ -1,7 +1,7 @@
 import type { CommandInfo } from '../../contracts/face/command.ts';
 import type { SessionScope } from '../../contracts/face/conversation.ts';
 import type { CompletionTarget } from '../composer/draft-kind.ts';
-import type { Viewer } from '../viewer/viewer-state.ts';
+import type { Viewer } from './viewer-state.ts';
 
 /** A line of a list to choose from. */
 export type Choice = {

@@ -1,7 +1,7 @@
 import { truncateEnd } from '../../lib/text/truncate.ts';
-import type { Drawing } from '../theme/drawing.ts';
-import type { Paint } from '../theme/theme-paint.ts';
-import { pageHeight, type Viewer } from './viewer-state.ts';
+import type { Drawing } from '../text/drawing.ts';
+import type { Paint } from '../theme/paint.ts';
+import { pageHeight, type Viewer } from '../view/viewer-state.ts';
 
 const KEYS = {
   transcript: 'q back  / n N search  [ ] turns  o output  t thinking  y copy  w write',

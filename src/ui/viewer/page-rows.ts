@@ -1,11 +1,11 @@
 import { stripVTControlCharacters } from 'node:util';
 import { diffLines } from '../history/diff-lines.ts';
 import { markdownLines } from '../history/history-lines.ts';
+import type { Drawing } from '../text/drawing.ts';
 import { renderLines } from '../text/render-lines.ts';
-import type { Drawing } from '../theme/drawing.ts';
-import type { Paint } from '../theme/theme-paint.ts';
+import type { Paint } from '../theme/paint.ts';
+import type { Shown, ViewerPage, ViewerRow } from '../view/viewer-state.ts';
 import { type Entry, transcriptEntries } from './transcript-entries.ts';
-import type { Shown, ViewerPage, ViewerRow } from './viewer-state.ts';
 
 /** A page as rows of the current width. */
 export function pageRows(page: ViewerPage, shown: Shown, drawing: Drawing, paint: Paint): readonly ViewerRow[] {

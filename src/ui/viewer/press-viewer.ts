@@ -7,7 +7,7 @@ import {
   type ViewerPage,
   type ViewerRow,
   withRows,
-} from './viewer-state.ts';
+} from '../view/viewer-state.ts';
 
 type KeyInput = Extract<InputEvent, { type: 'key' }>;
 

@@ -1,13 +1,13 @@
 import type { AssistantBlock, Message, ToolResultBlock, UserMessage } from '../../contracts/message.ts';
 import { formatTokens } from '../../lib/text/format.ts';
+import { sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { callTitle } from '../history/call-title.ts';
 import { markdownLines } from '../history/history-lines.ts';
 import { outputLines } from '../history/tool-lines.ts';
+import { type Drawing, shortTitle } from '../text/drawing.ts';
 import { type LogicalLine, plain, terminalLine, toned } from '../text/line.ts';
-import { type Drawing, shortTitle } from '../theme/drawing.ts';
-import { sanitize } from '../theme/sanitize.ts';
 import { typedWords } from '../view/typed-words.ts';
-import type { Shown } from './viewer-state.ts';
+import type { Shown } from '../view/viewer-state.ts';
 
 /** A part of the transcript: its lines, and the text of it that is worth copying. */
 export type Entry = {
@@ -44,7 +44,7 @@ function userEntries({ origin, blocks }: UserMessage, { glyphs }: Drawing): read
   const text = typedWords(blocks);
   if (text.trim() === '') return [];
   const isTyped = origin === 'prompt' || origin === 'steer' || origin === 'follow_up';
-  const lines = sanitize(text)
+  const lines = sanitizeScreen(text)
     .split('\n')
     .map((line, at) =>
       terminalLine(
@@ -65,7 +65,7 @@ function assistantEntries(
       return [entry(block.text, terminalLine(), ...markdownLines(block.text, drawing))];
     case 'thinking': {
       if (shown.thinking === 'hidden' || block.thinking.trim() === '') return [];
-      const lines = sanitize(block.thinking).split('\n');
+      const lines = sanitizeScreen(block.thinking).split('\n');
       return [entry(block.thinking, terminalLine(), ...lines.map((line) => terminalLine(toned('dim', line))))];
     }
     case 'tool_use': {
@@ -74,8 +74,8 @@ function assistantEntries(
       const head = terminalLine(
         result?.is_error === true ? toned('error', drawing.glyphs.failed) : toned('ok', drawing.glyphs.done),
         plain(' '),
-        { text: sanitize(block.name), style: { bold: true } },
-        plain(` ${shortTitle(sanitize(block.unparsed ?? callTitle(block.input)), drawing.cwd)}`),
+        { text: sanitizeScreen(block.name), style: { bold: true } },
+        plain(` ${shortTitle(sanitizeScreen(block.unparsed ?? callTitle(block.input)), drawing.cwd)}`),
       );
       const text = result === undefined ? '' : resultText(result);
       return [entry(text === '' ? input : text, terminalLine(), head, ...bodyLines(text, shown, drawing))];
@@ -86,7 +86,7 @@ function assistantEntries(
 }
 
 function bodyLines(text: string, { bodies }: Shown, { glyphs }: Drawing): readonly LogicalLine[] {
-  const rows = sanitize(text).replace(/\n+$/, '').split('\n');
+  const rows = sanitizeScreen(text).replace(/\n+$/, '').split('\n');
   if (rows.length === 1 && rows[0] === '') return [];
   if (bodies === 'open' || rows.length <= FOLDED_LINES + 1) return outputLines(rows, glyphs.output);
   const rest = terminalLine(

@@ -1,10 +1,14 @@
 import { expect, test } from 'vitest';
-import { makeSideAsks } from '../../../src/app/loop/side-asks.ts';
+import { createSideAsks } from '../../../src/app/loop/side-asks.ts';
 import { choosePort } from '../../../src/model/choose-port.ts';
+import { createUsageMeter } from '../../../src/model/usage-meter.ts';
 import { pausesTurn } from '../../support/api/faults.ts';
 import { type ApiTurn, reply, says, status } from '../../support/api/reply.ts';
 import { startApiServer } from '../../support/api/server.ts';
 import { citedText, webSearch } from '../../support/api/server-blocks.ts';
+import { testCore } from '../../support/core.ts';
+import { runOptions } from '../../support/run-options.ts';
+import { createTempProject } from '../../support/temp-project.ts';
 
 const SIGNAL = new AbortController().signal;
 const PAGES = [{ url: 'https://example.com/a', title: 'A' }];
@@ -15,11 +19,11 @@ async function sideAsks(turns: readonly ApiTurn[], small?: 'no small model') {
   const choice = choosePort({ model: 'sonnet', apiKey: 'k', baseUrl: server.url, retry: { maxRetries: 0 } });
   if (!choice.ok) throw new Error(choice.problem);
   const used: string[] = [];
-  const asks = makeSideAsks({
-    choice: small === undefined ? choice : { ...choice, smallModel: undefined },
-    model: () => 'claude-sonnet-5-5',
-    onUsage: (model) => used.push(model),
-  });
+  await using project = await createTempProject();
+  const model = small === undefined ? choice : { ...choice, smallModel: undefined };
+  const meter = { ...createUsageMeter(), add: (name: string) => void used.push(name) };
+  const options = runOptions({ face: 'screen' });
+  const asks = createSideAsks(await testCore(project, { model, meter, options }));
   return { ...asks, used, requests: server.requests, [Symbol.asyncDispose]: server.close };
 }
 

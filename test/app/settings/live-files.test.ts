@@ -14,7 +14,7 @@ test('a folder nobody trusts may forbid more while a session runs, and takes bac
   const first = { permissions: { deny: ['Read(a)'], ask: ['Bash(x)'] } };
   await using project = await createTempProject({ [FILE]: JSON.stringify(first) });
   const environment = readEnvironment(bareEnvironment(project, 'http://127.0.0.1:9'));
-  const files = await openLiveFiles({
+  const { settings } = await openLiveFiles({
     given: runOptions({ cwd: project.dir }),
     environment,
     cwd: project.dir,
@@ -29,8 +29,8 @@ test('a folder nobody trusts may forbid more while a session runs, and takes bac
       await project.write(FILE, JSON.stringify({ permissions }));
       await utimes(join(project.dir, FILE), seconds, seconds);
     }
-    await files.refresh();
-    const { merged } = files.loaded();
+    await settings.refresh();
+    const merged = settings.now();
     return [merged.permissions?.deny?.toSorted(), merged.permissions?.ask, merged.permissions?.allow];
   };
   const both = [['Read(a)', 'Read(b)'], ['Bash(x)'], undefined];

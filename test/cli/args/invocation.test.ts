@@ -2,8 +2,9 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { flag } from '../../../src/cli/args/flag.ts';
 import { readInvocation } from '../../../src/cli/args/invocation.ts';
-import { splitList } from '../../../src/cli/args/split-list.ts';
+import { readFlags } from '../../../src/cli/args/read-flags.ts';
 
 const AROUND = { cwd: '/project', hasTerminal: true };
 const read = (...args: readonly string[]) => readInvocation(args, AROUND);
@@ -206,6 +207,8 @@ test('to a host an unknown flag is a warning', async () => {
 });
 
 test('lists part at commas and spaces, but not inside a rule', () => {
+  const splitList = (rules: readonly string[]) =>
+    readFlags({ rules: flag('--rules <rules...>', 'list', '') }, { rules }).rules;
   expect(splitList(['Read,Bash(git log, git diff:*) Edit', 'Write'])).toEqual([
     'Read',
     'Bash(git log, git diff:*)',

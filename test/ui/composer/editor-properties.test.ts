@@ -6,6 +6,7 @@ import { type EditorAction, edit } from '../../../src/ui/composer/edit.ts';
 import { createEditor, type EditorState } from '../../../src/ui/composer/editor-state.ts';
 import { locate, offsetInRow, rowsAbove } from '../../../src/ui/composer/layout.ts';
 import { viewEditor } from '../../../src/ui/composer/view-editor.ts';
+import { runs } from '../../support/runs.ts';
 
 const piece = fc.constantFrom(
   'a',
@@ -87,7 +88,7 @@ test('undoing everything gives back the start, redoing everything the end', () =
       while (forth.redo.length > 0) forth = edit(forth, { type: 'redo' }, 0);
       if (end.redo.length === 0) expect(forth.text).toBe(end.text);
     }),
-    { numRuns: 300 },
+    runs(300),
   );
 });
 
@@ -111,7 +112,7 @@ test('the caret is always on a grapheme boundary and always in view', () => {
         }
       }
     }),
-    { numRuns: 200 },
+    runs(200),
   );
 });
 
@@ -124,7 +125,7 @@ test('offsets and places on screen are in one-to-one correspondence', () => {
       expect(new Set(places.map(({ row, column }) => `${row.from}:${column}`)).size).toBe(offsets.length);
       expect(places.map(({ row, column }) => offsetInRow(state, row, column))).toEqual(offsets);
     }),
-    { numRuns: 300 },
+    runs(300),
   );
 });
 

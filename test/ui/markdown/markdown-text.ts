@@ -1,7 +1,7 @@
 import type { MarkdownBlock } from '../../../src/ui/markdown/block.ts';
-import type { Highlight } from '../../../src/ui/markdown/highlight.ts';
 import { renderBlock } from '../../../src/ui/markdown/render-block.ts';
 import { feedMarkdown, finishMarkdown, startMarkdown } from '../../../src/ui/markdown/stream.ts';
+import type { Highlight } from '../../../src/ui/text/line.ts';
 import { renderLines } from '../../../src/ui/text/render-lines.ts';
 
 /** The blocks of a text that arrives in pieces. */

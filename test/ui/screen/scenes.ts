@@ -1,7 +1,7 @@
 import type { DiffHunk } from '../../../src/contracts/display.ts';
 import type { Message } from '../../../src/contracts/message.ts';
 import { printing } from '../../../src/ui/view/view-state.ts';
-import { openViewer } from '../../../src/ui/viewer/viewer-state.ts';
+import { openViewer } from '../../../src/ui/view/viewer-state.ts';
 import type { StageScreen } from './stage-screen.ts';
 import {
   asked,

@@ -1,13 +1,13 @@
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 import type { CommandInfo } from '../../../src/contracts/face/command.ts';
-import type { ScreenOptions } from '../../../src/ui/effects/screen-options.ts';
 import { decodeInput, decodeLate } from '../../../src/ui/keys/decode-input.ts';
 import { NOTHING_UNDECODED } from '../../../src/ui/keys/input-event.ts';
 import type { Effect } from '../../../src/ui/press/effects.ts';
 import { passTime, press } from '../../../src/ui/press/press.ts';
 import type { PressContext } from '../../../src/ui/press/press-context.ts';
+import type { ScreenOptions } from '../../../src/ui/terminal/screen-options.ts';
 import { createScreenOutput } from '../../../src/ui/terminal/screen-output.ts';
-import type { Drawing } from '../../../src/ui/theme/drawing.ts';
+import type { Drawing } from '../../../src/ui/text/drawing.ts';
 import { reduceView } from '../../../src/ui/view/reduce-view.ts';
 import { initialView, printing, type ViewState } from '../../../src/ui/view/view-state.ts';
 import { bytesOfKey } from '../../support/key-bytes.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { factsOf } from '../../../src/ui/effects/facts.ts';
-import type { ScreenOptions } from '../../../src/ui/effects/screen-options.ts';
+import type { ScreenOptions } from '../../../src/ui/terminal/screen-options.ts';
 import { createTerminalWords } from '../../../src/ui/terminal/terminal-words.ts';
 import { askTmux } from '../../../src/ui/terminal/tmux.ts';
 import { IDLE_ACTIVITY, initialView, type ViewState } from '../../../src/ui/view/view-state.ts';

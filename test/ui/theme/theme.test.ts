@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readOwnTheme } from '../../../src/ui/theme/own-theme.ts';
+import { channelsOf, createPaint } from '../../../src/ui/theme/paint.ts';
 import { resolveOwnTheme, resolveTheme, type THEME_NAMES, type ThemeToken } from '../../../src/ui/theme/theme.ts';
-import { channelsOf, createPaint } from '../../../src/ui/theme/theme-paint.ts';
 
 const FOREGROUNDS: readonly ThemeToken[] = ['dim', 'accent', 'user', 'ok', 'warn', 'error', 'add', 'del', 'code'];
 const BACKGROUNDS = { dark: ['#000000', '#1E1E1E'], light: ['#FFFFFF', '#FDF6E3'] } as const;

@@ -1,6 +1,6 @@
 import type { Message } from '../../../src/contracts/message.ts';
 import type { Effect } from '../../../src/ui/press/effects.ts';
-import { openViewer, type Viewer, type ViewerRow } from '../../../src/ui/viewer/viewer-state.ts';
+import { openViewer, type Viewer, type ViewerRow } from '../../../src/ui/view/viewer-state.ts';
 import { openStage, type StageScreen } from '../screen/stage-screen.ts';
 import { begins, grows, over } from '../screen/told.ts';
 

@@ -95,7 +95,7 @@ const pieces = fc.constantFrom(
 
 test('whatever the strict reading understands, bash accepts', () => {
   const understood = fc
-    .sample(fc.array(pieces, { minLength: 1, maxLength: 12 }), { ...runs(600), seed: 7 })
+    .sample(fc.array(pieces, { minLength: 1, maxLength: 12 }), { ...runs(2_400), seed: 7 })
     .map((words) => words.join(''))
     .filter((command) => characterProblems(command).length === 0 && read(command) !== undefined);
   expect(understood.length).toBeGreaterThan(50);
@@ -135,7 +135,7 @@ test('words are read exactly as bash passes them', () => {
     ...['!', '#', '%', '@', '^', '-', '+', ':', '\\\n', '\t', 'é', '\u00e4'],
   );
   const samples = fc
-    .sample(fc.array(letters, { minLength: 1, maxLength: 10 }), { ...runs(1_500), seed: 11 })
+    .sample(fc.array(letters, { minLength: 1, maxLength: 10 }), { ...runs(6_000), seed: 11 })
     .map((word) => `printf '%s\\0' ${word.join('')}`)
     .filter((command) => characterProblems(command).length === 0)
     .flatMap((command) => {
@@ -167,7 +167,7 @@ test('a loop is read as bash goes through it', () => {
     fc.array(inside, { minLength: 1, maxLength: 6 }),
   );
   const samples = fc
-    .sample(loop, { ...runs(1_500), seed: 5 })
+    .sample(loop, { ...runs(6_000), seed: 5 })
     .map(([list, word]) => `for f in ${list.join('')}; do printf '%s\\0' ${word.join('')}; done`)
     .flatMap((command) => {
       const parts = read(command)?.parts;

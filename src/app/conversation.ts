@@ -1,0 +1,171 @@
+import type { Conversation, ConversationInfo } from '../contracts/face/conversation.ts';
+import { listModels } from '../model/catalog.ts';
+import { budgetWarnings } from '../model/pricing.ts';
+import { expandPrompt } from '../prompt/expand-prompt.ts';
+import { cleanUp } from '../session/clean-up.ts';
+import { problemLines } from '../settings/problem-lines.ts';
+import { screenSettings } from '../settings/screen-settings.ts';
+import { createShellLines } from '../tools/bash/shell-lines.ts';
+import { createFindFiles } from '../tools/find-files.ts';
+import { proposeEdit } from '../tools/propose-edit.ts';
+import { strayTools } from './loop/toolset.ts';
+import { mayReadUnasked } from './permissions/read-for-host.ts';
+import { sessionPicker } from './session/session-picker.ts';
+import type { StartedRun } from './session/start-run.ts';
+import type { ConversationParts } from './slash/conversation-parts.ts';
+import { hostControl } from './slash/host-control.ts';
+import { listCommands, runCommand } from './slash/run-command.ts';
+
+/** How long hooks may take when a conversation ends. */
+const HOOKS_AT_END_MS = 1_200;
+
+/** A conversation as every face sees it: its parts behind one object. */
+export async function makeConversation(parts: ConversationParts, started: StartedRun): Promise<Conversation> {
+  const { core, agent, session, permissions, mcp, hooks, loop, shells, actions } = parts;
+  const { live, environment, repository } = core;
+  const { home } = environment;
+  const cwd = () => live.now().cwd;
+  const warnings = await warningsOf(parts);
+  const stored = sessionPicker(environment, core.cwd, agent.sessionId, repository.branch);
+  return {
+    agent,
+    ready: mcp.ready,
+    // In a folder that is only read, nothing runs before something is said.
+    ...(core.trusted ? { begin: hooks.opening.begin } : {}),
+    info: () => ({ ...infoOf(parts), warnings }),
+    usage: core.meter.report,
+    setModel: actions.setModel,
+    setEffort: actions.setEffort,
+    setThinkingTokens: (thinkingTokens) => live.change({ thinkingTokens }),
+    setMode: actions.setMode,
+    models: listModels,
+    commands: () => listCommands(parts),
+    runCommand: (line) => runCommand(line, parts),
+    runShell: createShellLines({
+      agent,
+      bash: () => loop.toolset.all().find((tool) => tool.name === 'Bash'),
+      cwd,
+      tell: core.bus.tell,
+      newId: core.newId,
+    }),
+    findFiles: createFindFiles(loop.locator, core.cwd, core.now),
+    expandPrompt: (words, images = []) =>
+      expandPrompt(words, images, {
+        cwd: cwd(),
+        home,
+        readResource: mcp.mentioned,
+        mayRead: (path) => mayReadUnasked(path, { permissions, cwd: cwd() }),
+      }),
+    proposal: (facts) => proposeEdit(facts, { cwd: cwd(), home }),
+    contextUsage: actions.contextUsage,
+    sessions: () => stored.list('folder'),
+    storedSessions: stored,
+    checkpoints: actions.checkpoints,
+    rewind: actions.rewind,
+    rename: actions.rename,
+    background: () => backgroundOf(parts),
+    moveToBackground: shells.moveToBackground,
+    killStopping: shells.killStopping,
+    control: hostControl(parts),
+    ...screenSettings({
+      ouroHome: environment.ouroHome,
+      settings: core.settings.now,
+      variables: core.settings.variables,
+      cwd,
+      facts: () => statusFacts(parts),
+    }),
+    draft: session.draft,
+    history: session.history,
+    close: (reason) => close(parts, started, reason),
+  };
+}
+
+/** Everything ends in order: the work first, then what watches it, then the record. */
+async function close(parts: ConversationParts, started: StartedRun, reason: string): Promise<void> {
+  const { core, agent, session, hooks, loop, shells, mcp } = parts;
+  agent.abort('shutdown');
+  loop.subAgents.close();
+  await agent.waitForIdle();
+  const limit = AbortSignal.timeout(HOOKS_AT_END_MS);
+  await Promise.all([
+    hooks.fire('SessionEnd', { reason }, limit),
+    hooks.close(limit),
+    hooks.opening.close(),
+    shells.closeAll(),
+    mcp.hub.close(),
+  ]);
+  parts.permissions.sandbox.close();
+  await parts.checkpoints?.close();
+  await session.transcript.close();
+  // What cannot be deleted today can be tomorrow.
+  await cleanUp(core.settings.now(), core.environment.ouroHome, core.now()).catch(() => undefined);
+  started.close();
+}
+
+async function warningsOf({ core, session, permissions, mcp, hooks, loop }: ConversationParts) {
+  return [
+    ...core.environment.problems,
+    ...session.warnings,
+    ...budgetWarnings(core.options, core.model.infoOf(core.live.now().model)),
+    ...permissions.warnings(),
+    ...mcp.problems,
+    ...(await hooks.deadGuards()),
+    ...strayTools(core.options, loop.toolset.builtIn()),
+    ...problemLines(core.settings.loaded(), core.extensions.now()),
+  ];
+}
+
+function backgroundOf({ core, shells, loop }: ConversationParts): ReturnType<Conversation['background']> {
+  const running = shells.list().filter(({ exit }) => exit === undefined);
+  return [
+    ...running.map(({ id, command, startedAtMs }) => ({ id, title: command, startedAtMs })),
+    ...loop.subAgents.running(),
+  ].map(({ id, title, startedAtMs }) => ({ id, title, elapsedMs: core.now() - startedAtMs }));
+}
+
+function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnings'> {
+  const { core, agent, session, loop } = parts;
+  const { model, cwd, effort, mode, outputStyle, title, todos } = core.live.now();
+  const { agents, skills } = core.extensions.now();
+  return {
+    sessionId: agent.sessionId,
+    title,
+    transcriptPath: session.transcript.path,
+    cwd,
+    gitBranch: core.repository.branchAtStart,
+    model,
+    modelInfo: core.model.infoOf(model),
+    effort,
+    mode,
+    tools: loop.toolset.all().map((tool) => tool.name),
+    mcpServers: parts.mcp.hub
+      .states()
+      .map(({ name, status, error }) => ({ name, status, ...(error === undefined ? {} : { error }) })),
+    agents: agents.map(({ name }) => name),
+    skills: skills.map(({ name }) => name),
+    outputStyle,
+    apiKeySource: core.model.keySource,
+    version: core.environment.version,
+    isDemo: core.model.provider === 'demo',
+    trusted: core.trusted,
+    contextTokens: core.meter.contextTokens(),
+    todos,
+    permissionDenials: parts.permissions.denials(),
+  };
+}
+
+/** What a script for the status line is told. */
+function statusFacts({ core, agent }: ConversationParts) {
+  const { model, mode, cwd, title } = core.live.now();
+  return {
+    session_id: agent.sessionId,
+    cwd,
+    model: { id: model },
+    permission_mode: mode,
+    title: title ?? '',
+    git_branch: core.repository.branchAtStart ?? '',
+    context_tokens: core.meter.contextTokens(),
+    context_window: core.model.infoOf(model).contextWindow,
+    cost_usd: core.meter.report().costUsd,
+  };
+}

@@ -1,0 +1,73 @@
+import { createAgent } from '../../agent/agent.ts';
+import type { Agent } from '../../contracts/agent.ts';
+import type { Core } from '../core.ts';
+import type { McpServers } from '../mcp/servers.ts';
+import type { SessionCheckpoints } from '../session/checkpoints.ts';
+import type { Session } from '../session/session.ts';
+import { hookNews } from './hook-news.ts';
+import type { Loop } from './loop.ts';
+import { loopHooks } from './loop-hooks.ts';
+import type { SessionHooks } from './session-hooks.ts';
+
+type Needs = {
+  readonly session: Session;
+  readonly checkpoints: SessionCheckpoints | undefined;
+  readonly mcp: McpServers;
+  readonly hooks: SessionHooks;
+  readonly loop: Loop;
+  /** Nothing that an earlier run left lives any more. */
+  readonly ready: Promise<unknown>;
+};
+
+/** The agent of the conversation: what it is told is on disk first, then everybody else hears. */
+export function createMainAgent(core: Core, needs: Needs): Agent {
+  const { session, checkpoints, hooks, loop } = needs;
+  const { opened } = session;
+  const agent = createAgent({
+    sessionId: opened.id,
+    messages: opened.messages,
+    queued: opened.stored.queued,
+    listeners: [
+      session.record,
+      ...(checkpoints === undefined ? [] : [checkpoints.hear]),
+      core.meter.hear,
+      loop.hear,
+      hookNews(hooks, loop.addNews, core.options.face),
+      ...(session.debugLog === undefined ? [] : [session.debugLog]),
+    ],
+    attach: core.bus.attach,
+    onPrompt: promptHearer(core, needs),
+    deps: loop.deps.conversation,
+    describe: () => {
+      const { model, effort, mode, cwd } = core.live.now();
+      return { model, effort, mode, cwd };
+    },
+    newId: core.newId,
+    now: core.now,
+  });
+  return {
+    ...agent,
+    subscribe(listener) {
+      const unsubscribe = agent.subscribe(listener);
+      core.bus.open();
+      return unsubscribe;
+    },
+  };
+}
+
+/** Before a prompt: files that changed are read again, what must be ready is waited for, and hooks are asked. */
+function promptHearer({ settings, bus }: Core, { mcp, loop, hooks, ready }: Needs) {
+  const { onPrompt } = loopHooks(hooks, 'Stop');
+  return async (words: string, signal: AbortSignal): ReturnType<typeof onPrompt> => {
+    bus.open();
+    await settings.refresh();
+    await mcp.refresh();
+    await Promise.all([loop.ready(), ready]);
+    const opened = await hooks.opening.context(signal);
+    const verdict = await onPrompt(words, signal);
+    if (verdict.kind === 'block') return verdict;
+    const news = await loop.prompt.collect();
+    const context = [opened, verdict.context, ...news].filter((text) => text !== undefined);
+    return context.length === 0 ? verdict : { kind: 'go', context: context.join('\n') };
+  };
+}

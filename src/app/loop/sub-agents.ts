@@ -1,0 +1,155 @@
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { AgentKind } from '../../contracts/extension.ts';
+import type { AssistantMessage, Message } from '../../contracts/message.ts';
+import { query } from '../../engine/query.ts';
+import type { Hooks } from '../../hooks/create-hooks.ts';
+import { messageOf } from '../../lib/errors.ts';
+import type { CallOwners } from '../../tools/task/call-owners.ts';
+import type { AgentOrder, AgentReport, TaskParts } from '../../tools/task/task.ts';
+import type { Core } from '../core.ts';
+import type { QueryDepsSource } from './query-deps.ts';
+
+export type SubAgents = TaskParts & {
+  /** Those nobody waits for. */
+  readonly running: () => readonly { readonly id: string; readonly title: string; readonly startedAtMs: number }[];
+  /** Ends one of them; false when there is none of that id. */
+  readonly stop: (id: string) => boolean;
+  /** Nothing in the background outlives the session. */
+  readonly close: () => void;
+};
+
+type Needs = {
+  readonly owners: CallOwners;
+  readonly hooks: Hooks;
+  readonly deps: QueryDepsSource;
+  /** Told to the model with its next turn. */
+  readonly addNews: (words: string) => void;
+};
+
+/** Runs sub-agents: each its own loop and messages, with at most the parent's permissions, gone when the parent is. */
+export function createSubAgents(core: Core, { owners, hooks, deps, addNews }: Needs): SubAgents {
+  const { bus, extensions, live } = core;
+  const kinds = () => extensions.now().agents;
+
+  async function run(order: AgentOrder, agentId: string, signal: AbortSignal): Promise<AgentReport> {
+    const kind = kinds().find(({ name }) => name === order.type);
+    if (kind === undefined) return failed(`There is no kind of sub-agent "${order.type}".`);
+    owners.enter(agentId, order.callId, live.now().cwd);
+    try {
+      await hooks.fire('SubagentStart', { agent_id: agentId, agent_type: kind.name }, signal);
+      return await converse(order, kind, agentId, signal);
+    } finally {
+      owners.leave(agentId);
+    }
+  }
+
+  async function converse(order: AgentOrder, kind: AgentKind, agentId: string, signal: AbortSignal) {
+    const { callId } = order;
+    const tell = (event: AgentEvent) => bus.tell({ type: 'subagent', callId, agentId, agentType: kind.name, event });
+    const startedAt = core.now();
+    await tell({ type: 'agent_start' });
+    const prompt: Message = {
+      role: 'user',
+      id: core.newId(),
+      origin: 'prompt',
+      blocks: [{ type: 'text', text: order.prompt }],
+    };
+    await tell({ type: 'message_end', message: prompt });
+    let progress: Progress = { text: '', calls: 0, tokens: 0 };
+    const events = query([prompt], deps.subAgent(bus.port(), { kind, agentId, model: order.model }), signal);
+    for (let step = await events.next(); ; step = await events.next()) {
+      if (step.done === true) {
+        const terminal = step.value;
+        await tell({ type: 'agent_end', terminal, durationMs: core.now() - startedAt });
+        if (terminal.reason === 'completed') return { ...progress, failed: false };
+        const why = terminal.words ?? terminal.failure?.message ?? terminal.reason;
+        return { ...progress, text: [progress.text, `It ended early: ${why}`].join('\n').trim(), failed: true };
+      }
+      const event = step.value;
+      await tell(event);
+      progress = progressAfter(progress, event);
+      if (event.type !== 'tool_start') continue;
+      const line = event.title.startsWith(event.tool) ? event.title : `${event.tool} ${event.title}`;
+      const { calls, tokens } = progress;
+      order.report({ kind: 'agent', agentId, agentType: kind.name, line, calls, tokens });
+    }
+  }
+
+  const newAgentId = () => `agent_${core.newId().slice(0, 8)}`;
+  const background = createBackground(core, addNews);
+  return {
+    types: () => kinds().map(({ name, description }) => ({ name, description })),
+    run: (order, signal) => run(order, newAgentId(), signal),
+    runInBackground(order) {
+      const id = newAgentId();
+      background.begin(id, order, (signal) => run(order, id, signal));
+      return id;
+    },
+    ...background,
+  };
+}
+
+/** Sub-agents nobody waits for: their end is told with the model's next turn. */
+function createBackground({ bus, now }: Core, addNews: Needs['addNews']) {
+  const running = new Map<string, Background>();
+
+  function ended(id: string, { callId, description: title }: AgentOrder, report: AgentReport): void {
+    const wasStopped = running.get(id)?.end.signal.aborted === true;
+    running.delete(id);
+    const state = !report.failed ? 'completed' : wasStopped ? 'stopped' : 'failed';
+    const words = `Sub-agent ${id} (${title}) ${ENDS[state]}`;
+    addNews(`${words}:\n${report.text}`);
+    void bus.tell({ type: 'notice', level: 'info', topic: 'background', text: `${words}.` });
+    void bus.tell({ type: 'background', id, callId, kind: 'agent', title, state, words: `${words}.` });
+  }
+
+  return {
+    begin(id: string, order: AgentOrder, run: (signal: AbortSignal) => Promise<AgentReport>): void {
+      const { callId, description: title } = order;
+      const end = new AbortController();
+      running.set(id, { title, startedAtMs: now(), end });
+      void bus.tell({ type: 'background', id, callId, kind: 'agent', title, state: 'started' });
+      void run(end.signal)
+        .catch((thrown) => failed(messageOf(thrown)))
+        .then((report) => ended(id, order, report));
+    },
+    running: () => [...running].map(([id, { title, startedAtMs }]) => ({ id, title, startedAtMs })),
+    stop(id: string): boolean {
+      const found = running.get(id);
+      found?.end.abort();
+      return found !== undefined;
+    },
+    close(): void {
+      for (const { end } of running.values()) end.abort();
+    },
+  };
+}
+
+type Background = { readonly title: string; readonly startedAtMs: number; readonly end: AbortController };
+
+const ENDS = { completed: 'has finished', failed: 'has failed', stopped: 'was stopped' } as const;
+
+type Progress = Pick<AgentReport, 'text' | 'calls' | 'tokens'>;
+
+function progressAfter(progress: Progress, event: AgentEvent): Progress {
+  switch (event.type) {
+    case 'tool_start':
+      return { ...progress, calls: progress.calls + 1 };
+    case 'turn_end': {
+      const used = (event.usage?.outputTokens ?? 0) + (event.usage?.inputTokens ?? 0);
+      return { ...progress, tokens: progress.tokens + used };
+    }
+    case 'message_end':
+      return event.message.role === 'assistant' ? { ...progress, text: wordsOf(event.message) } : progress;
+    default:
+      return progress;
+  }
+}
+
+function failed(text: string): AgentReport {
+  return { text, calls: 0, tokens: 0, failed: true };
+}
+
+function wordsOf({ blocks }: AssistantMessage): string {
+  return blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+}

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { realpath } from 'node:fs/promises';
+import type { RunOptions } from '../contracts/face/run-options.ts';
+import { asAgent } from '../extensions/as-agent.ts';
+import { openRepository } from '../git/repository.ts';
+import { chooseModel, explainNoModel } from '../model/choose-model.ts';
+import { besideSample } from '../model/demo/place.ts';
+import { storedKey } from '../model/keys/stored-key.ts';
+import { createUsageMeter } from '../model/usage-meter.ts';
+import { firstMode, withStoredMode } from '../permissions/first-mode.ts';
+import { gitMayLook } from '../permissions/git-may-look.ts';
+import { createLiveState } from '../session/live-state.ts';
+import { keysAside } from '../settings/child-variables.ts';
+import { createBus } from './bus.ts';
+import type { Core } from './core.ts';
+import { firstLive } from './session/first-live.ts';
+import { type OpenedSession, openSession } from './session/open-session.ts';
+import type { StartedRun } from './session/start-run.ts';
+import { folderTrust } from './settings/folder-trust.ts';
+import { openLiveFiles } from './settings/live-files.ts';
+
+export type OpenedCore =
+  | { readonly ok: true; readonly core: Core; readonly opened: OpenedSession }
+  | { readonly ok: false; readonly problem: string };
+
+/** Reads what has to be known first: trust, the session, settings, the model and the mode. Nothing is contacted yet. */
+export async function openCore(given: RunOptions, started: StartedRun): Promise<OpenedCore> {
+  const bus = createBus();
+  const cwd = await realpath(given.cwd);
+  const [trust, session] = await Promise.all([
+    folderTrust(cwd, started.environment, given.trust),
+    openSession(given, started.environment, cwd),
+  ]);
+  if (!session.ok) return session;
+  started.owns(session.claim);
+  const { trusted } = trust;
+  // Nothing of the folder is read before this point but its name.
+  const { variables } = started.environment;
+  const [repository, files] = await Promise.all([
+    openRepository(cwd, { variables, trusted, mayLook: () => gitMayLook(cwd) }),
+    openLiveFiles({ given, environment: started.environment, cwd, trust, tell: bus.tell }),
+  ]);
+  const { settings, extensions } = files;
+  const role = asAgent(given, extensions.now().agents);
+  if (!role.ok) return role;
+  const options = await besideSample(role.options);
+  const environment = keysAside(started.environment, settings.now());
+  const stored = { ...session.stored, ...(await storedKey(environment)) };
+  const model = chooseModel(options, settings.now(), environment, settings.limits(), stored);
+  if (!model.ok) return explainNoModel(model.problem);
+  const mode = firstMode(withStoredMode(options, session.stored), settings.now(), environment);
+  if (!mode.ok) return mode;
+  const first = { model: model.model, mode: mode.mode, cwd };
+  const core: Core = {
+    options,
+    environment,
+    cwd,
+    trusted,
+    settings,
+    extensions,
+    live: createLiveState(firstLive(first, options, settings.now(), session)),
+    model,
+    meter: createUsageMeter(),
+    repository,
+    bus,
+    now: Date.now,
+    newId: randomUUID,
+  };
+  return { ok: true, core, opened: session };
+}

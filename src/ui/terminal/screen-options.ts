@@ -1,0 +1,40 @@
+import type { Keymap } from '../keys/keymap.ts';
+import type { ColorDepth } from '../theme/theme.ts';
+import type { NotifyBy } from './announcer.ts';
+import type { AskTmux } from './tmux.ts';
+
+/** Everything a screen is told about its surroundings and the person's wishes, as plain values. */
+export type ScreenOptions = {
+  readonly depth: ColorDepth;
+  readonly background: 'dark' | 'light';
+  /** One of ours, `auto`, or one of the person's own. */
+  readonly theme: string;
+  readonly glyphs: 'unicode' | 'ascii';
+  /** `asked`: whether the terminal draws our signs wide, as some East Asian fonts have it. */
+  readonly signWidth: 'known' | 'asked';
+  readonly motion: 'full' | 'reduced';
+  readonly prose: 'words' | 'terminal';
+  readonly links: 'clickable' | 'printed';
+  readonly banner: 'shown' | 'off';
+  readonly title: 'set' | 'off';
+  readonly notify: NotifyBy;
+  /** Whether the terminal is told how the work goes. */
+  readonly progress: 'told' | 'off';
+  /** What stands between this and the terminal; absent where nothing does. */
+  readonly tmux?: AskTmux;
+  /** So long the keys must be quiet before a dialog hears them. */
+  readonly dialogDelayMs: number;
+  /** What was given on the command line, sent at once. */
+  readonly prompt: string | undefined;
+  /** What was typed before the screen came up: the beginning of the draft. */
+  readonly typed?: string;
+  /** What is open at once. */
+  readonly opens?: 'nothing' | 'sessions';
+  readonly now: () => number;
+  /** A person's own keys, and what of them could not be bound. */
+  readonly keymap?: Keymap;
+  readonly keyProblems?: readonly string[];
+  readonly vim?: 'on' | 'off';
+  /** The editor for `ctrl+g`. */
+  readonly editor: string | undefined;
+};

@@ -1,0 +1,229 @@
+import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { AgentPort } from '../../../src/agent/parts.ts';
+import { createBus } from '../../../src/app/bus.ts';
+import { readEnvironment } from '../../../src/app/environment.ts';
+import { createPermissions } from '../../../src/app/permissions/permissions.ts';
+import type { AgentEvent } from '../../../src/contracts/event.ts';
+import type { JsonObject } from '../../../src/contracts/json.ts';
+import type { Live } from '../../../src/contracts/live.ts';
+import type { PermissionAnswer, PermissionRequest } from '../../../src/contracts/permission.ts';
+import type { GateVerdict } from '../../../src/contracts/tool.ts';
+import { testCore } from '../../support/core.ts';
+import { runOptions } from '../../support/run-options.ts';
+import { createTempProject, type TempProject } from '../../support/temp-project.ts';
+
+type Wanted = { readonly tool: string; readonly input: JsonObject };
+type Opening = Partial<Pick<Live, 'mode' | 'grants'>> & {
+  readonly trusted?: boolean;
+  readonly answer?: (request: PermissionRequest) => PermissionAnswer;
+};
+
+const always = (request: PermissionRequest): PermissionAnswer => ({
+  behavior: 'allow',
+  remember: { rules: request.suggestions.map(({ rule }) => rule), destination: 'local' },
+});
+
+/** The permissions of a new run in this project, and somebody who answers. */
+async function openGate(project: TempProject, opening: Opening = {}) {
+  const { trusted = true, answer = always } = opening;
+  const asked: PermissionRequest[] = [];
+  const events: AgentEvent[] = [];
+  const notices: string[] = [];
+  const ids = Array.from({ length: 20 }, (_, at) => `id-${at}`).values();
+  const newId = () => String(ids.next().value);
+  const environment = readEnvironment({ HOME: project.home, OURO_HOME: project.ouroHome, PATH: '/usr/bin:/bin' });
+  const bus = {
+    ...createBus(),
+    tell: async (event: AgentEvent) => void (event.type === 'notice' && notices.push(event.text)),
+  };
+  const { mode = 'default', grants = [] } = opening;
+  const core = await testCore(project, {
+    options: runOptions({ cwd: project.dir, face: 'screen' }),
+    environment,
+    trusted,
+    live: { mode, grants },
+    bus,
+    newId,
+  });
+  const { live } = core;
+  const permissions = createPermissions(core, { sessionFolder: join(project.ouroHome, 's') });
+  const port: AgentPort = {
+    async askPermission(request) {
+      asked.push(request);
+      return answer(request);
+    },
+    ask: async () => undefined,
+    queues: { takeSteering: () => [], takeFollowUps: () => [], hasSteering: () => false },
+    async tell(event) {
+      events.push(event);
+    },
+    onWait: () => undefined,
+  };
+  const gate = permissions.gate(port);
+  const call = ({ tool, input }: Wanted): Promise<GateVerdict> => {
+    const request = { callId: newId(), tool, title: tool, input, cwd: project.dir };
+    return gate({ ...request, isReadOnly: false, isDestructive: true }, {}, new AbortController().signal);
+  };
+  return { call, asked, events, notices, live, permissions };
+}
+
+const CALLS: readonly Wanted[] = [
+  { tool: 'Bash', input: { command: 'npm run build -- --fast' } },
+  { tool: 'Bash', input: { command: 'git commit -m "one" && git push origin main' } },
+  { tool: 'Bash', input: { command: "tsc --noEmit -p 'a b.json'" } },
+  { tool: 'Bash', input: { command: 'mkdir -p out && touch "out/[x]"' } },
+  { tool: 'Write', input: { file_path: 'new [1].txt', content: 'x' } },
+  { tool: 'Edit', input: { file_path: 'a.txt', old_string: 'a', new_string: 'b' } },
+  { tool: 'MultiEdit', input: { file_path: 'src/a.txt', edits: [] } },
+  { tool: 'NotebookEdit', input: { notebook_path: 'n.ipynb', new_source: '' } },
+  { tool: 'Read', input: { file_path: '../other/data.txt' } },
+  { tool: 'Read', input: { file_path: '.env' } },
+  { tool: 'Grep', input: { pattern: 'x', path: '../other' } },
+  { tool: 'Glob', input: { pattern: '**/*.ts', path: '../other' } },
+  { tool: 'WebFetch', input: { url: 'https://example.com/page', prompt: 'what' } },
+  { tool: 'WebSearch', input: { query: 'what' } },
+  { tool: 'mcp__git__push', input: { branch: 'main' } },
+  { tool: 'ReadMcpResource', input: { server: 's', uri: 'u' } },
+];
+
+test.each(CALLS)('always sticks for $tool $input', async (wanted) => {
+  await using project = await createTempProject({ 'a.txt': 'a', '.env': 'X=1', '../other/data.txt': 'x' });
+  const first = await openGate(project);
+  expect(await first.call(wanted)).toMatchObject({ behavior: 'allow' });
+  expect(await first.call(wanted)).toMatchObject({ behavior: 'allow' });
+  expect(first.asked).toHaveLength(1);
+  const next = await openGate(project);
+  expect(await next.call(wanted)).toMatchObject({ behavior: 'allow' });
+  expect(next.asked).toEqual([]);
+});
+
+test('what was answered is one more line of the local settings; comments and other keys stay', async () => {
+  const before = '{\n  // mine\n  "theme": "dark",\n  "permissions": { "allow": ["Bash(make)"] },\n}\n';
+  await using project = await createTempProject({ '.claude/settings.local.json': before });
+  const { call, permissions } = await openGate(project);
+  await call({ tool: 'Bash', input: { command: 'npm test' } });
+  const after = await readFile(join(project.dir, '.claude/settings.local.json'), 'utf8');
+  expect(after).toContain('// mine\n  "theme": "dark",');
+  expect(after.match(/Bash\([^"]*\)/g)).toEqual(['Bash(make)', 'Bash(npm test:*)']);
+  expect((await stat(join(project.dir, '.claude/settings.local.json'))).mode & 0o777).toBe(0o600);
+  expect(permissions.rules().find(({ text }) => text === 'Bash(npm test:*)')).toMatchObject({ source: 'local' });
+});
+
+test('a link in place of the settings is not written through; the answer holds for the session', async () => {
+  await using project = await createTempProject({ 'victim.json': '{}' });
+  await mkdir(join(project.dir, '.claude'));
+  await symlink('../victim.json', join(project.dir, '.claude/settings.local.json'));
+  const { call, asked, notices } = await openGate(project);
+  await call({ tool: 'Bash', input: { command: 'npm test' } });
+  await call({ tool: 'Bash', input: { command: 'npm test -- more' } });
+  expect(asked).toHaveLength(1);
+  expect(notices.join()).toContain('for this session only');
+  expect(await project.read('victim.json')).toBe('{}');
+});
+
+test('in a folder nobody trusts an answer is kept with the session alone', async () => {
+  await using project = await createTempProject();
+  const { call, asked, notices, live } = await openGate(project, { trusted: false });
+  await call({ tool: 'Bash', input: { command: 'make all' } });
+  await call({ tool: 'Bash', input: { command: 'make all' } });
+  expect(asked).toHaveLength(1);
+  expect(notices.join()).toContain('ouro trust');
+  expect(live.now().grants).toEqual([{ rule: 'Bash(make all:*)', behavior: 'allow' }]);
+  const resumed = await openGate(project, { trusted: false, grants: live.now().grants });
+  expect(await resumed.call({ tool: 'Bash', input: { command: 'make all' } })).toMatchObject({ behavior: 'allow' });
+  expect(resumed.asked).toEqual([]);
+});
+
+test.each([
+  'bash -c "ls; rm x"',
+  'python3 -c "print(1)"',
+  'sudo make install',
+  'find . -exec rm {} +',
+  'xargs rm',
+  'env X=1 make',
+  'git -c core.pager=x log',
+  'node build.js',
+  'curl https://example.com',
+])('no rule is offered for %s', async (command) => {
+  await using project = await createTempProject();
+  const { call, asked } = await openGate(project, { answer: () => ({ behavior: 'deny' }) });
+  await call({ tool: 'Bash', input: { command } });
+  expect(asked.map(({ suggestions }) => suggestions)).toEqual([[]]);
+});
+
+test('every decision is told with its trace, and a denial with its reason', async () => {
+  await using project = await createTempProject({ '.claude/settings.json': '{"permissions":{"deny":["Bash(rm:*)"]}}' });
+  const { call, events, permissions } = await openGate(project, { trusted: false });
+  await call({ tool: 'Read', input: { file_path: 'a.txt' } });
+  await call({ tool: 'Bash', input: { command: 'ls && /bin/rm -f x' } });
+  expect(events.map((event) => (event.type === 'permission_decision' ? [event.tool, event.verdict] : []))).toEqual([
+    ['Read', 'allow'],
+    ['Bash', 'deny'],
+  ]);
+  const file = join(project.dir, '.claude/settings.json');
+  expect(permissions.denials()).toMatchObject([
+    {
+      tool: 'Bash',
+      reason: expect.stringContaining(`/bin/rm -f x is denied by Bash(rm:*) (${file}:1)`),
+      trace: [{ stage: 'deny', rule: 'Bash(rm:*)', file, line: 1 }],
+    },
+  ]);
+});
+
+test('a file that became a link after it was allowed is not written', async () => {
+  await using project = await createTempProject({ 'a.txt': 'a', 'safe/b.txt': 'b', '../outside.txt': 'o' });
+  const { call, permissions } = await openGate(project, { mode: 'acceptEdits' });
+  const path = join(project.dir, 'new.txt');
+  expect(await call({ tool: 'Write', input: { file_path: path, content: 'x' } })).toMatchObject({ behavior: 'allow' });
+  await permissions.confirmTarget(path);
+  await symlink('../outside.txt', path);
+  await expect(permissions.confirmTarget(path)).rejects.toThrow('not the file this call was allowed to change');
+  await expect(permissions.confirmTarget(join(project.dir, 'a.txt'))).rejects.toThrow('Nothing was written');
+});
+
+test('a list of denials that cannot be read makes everything ask', async () => {
+  await using project = await createTempProject({ '.claude/settings.json': '{"permissions":{"deny":"Bash(rm:*)"}}' });
+  const { call, asked } = await openGate(project, { answer: () => ({ behavior: 'deny' }) });
+  await call({ tool: 'Bash', input: { command: 'ls' } });
+  expect(asked[0]?.reasons.join()).toContain('cannot be understood');
+});
+
+test('searches leave out denied places and files of secrets', async () => {
+  await using project = await createTempProject();
+  await writeFile(join(project.dir, 'x'), '');
+  await mkdir(join(project.dir, '.claude'));
+  await writeFile(join(project.dir, '.claude/settings.json'), '{"permissions":{"deny":["Read(./private/**)"]}}');
+  const { permissions } = await openGate(project);
+  expect(permissions.excluded()).toEqual(
+    expect.arrayContaining([`${project.dir}/private/**`, '.env', '*.pem', 'id_rsa']),
+  );
+});
+
+test('a hook that watches some calls sees them in every spelling', async () => {
+  await using project = await createTempProject();
+  const { permissions } = await openGate(project);
+  const fits = (command: string) => permissions.fitsRule('Bash(git push:*)', 'Bash', { command });
+  expect([fits('git push'), fits('cd x && git -C . push origin'), fits('git status'), fits('echo git push')]).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+});
+
+test('a question about an edit shows what it would change in the file as it is now', async () => {
+  await using project = await createTempProject({ 'a.txt': 'one\ntwo\nthree\n' });
+  const { call, asked } = await openGate(project, { answer: () => ({ behavior: 'deny' }) });
+  await call({ tool: 'Edit', input: { file_path: 'a.txt', old_string: 'two', new_string: '2' } });
+  await call({ tool: 'MultiEdit', input: { file_path: 'a.txt', edits: [{ old_string: 'one', new_string: '1' }] } });
+  await call({ tool: 'Write', input: { file_path: 'new.txt', content: 'x\n' } });
+  await call({ tool: 'Edit', input: { file_path: 'a.txt', old_string: 'four', new_string: '4' } });
+  expect(asked.slice(0, 3).map(({ preview }) => preview)).toMatchObject([
+    { kind: 'diff', created: false, added: 1, removed: 1, hunks: [{ oldStart: 1 }] },
+    { kind: 'diff', created: false, added: 1, removed: 1 },
+    { kind: 'diff', created: true, added: 1, removed: 0 },
+  ]);
+  expect(asked[3]?.preview).toBeUndefined();
+});

@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { bashScript } from '../../../src/cli/completion/bash.ts';
+import { fishScript } from '../../../src/cli/completion/fish.ts';
+import { manPage } from '../../../src/cli/completion/man.ts';
+import { flagsPage } from '../../../src/cli/completion/markdown.ts';
+import { shellCommands, shellFlags } from '../../../src/cli/completion/words.ts';
+import { zshScript } from '../../../src/cli/completion/zsh.ts';
+
+const file = join(mkdtempSync(join(tmpdir(), 'ouro-completion-')), 'ouro.bash');
+writeFileSync(file, bashScript());
+
+/** What a real bash would offer for a line. */
+async function offered(...words: readonly string[]): Promise<readonly string[]> {
+  const line = `source ${file}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ouro; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const { stdout } = await promisify(execFile)('/bin/bash', ['-c', line, 'bash', ...words]);
+  return stdout.split('\n').filter((word) => word !== '');
+}
+
+test.each([
+  [['ouro', 'doc'], ['doctor']],
+  [
+    ['ouro', '--perm'],
+    ['--permission-mode', '--permission-prompt-tool'],
+  ],
+  [['ouro', '--permission-mode', 'p'], ['plan']],
+  [['ouro', '--output-format', 'j'], ['json']],
+  [['ouro', 'completion', 'z'], ['zsh']],
+  [
+    ['ouro', 'acp', '--'],
+    ['--model', '--permission-mode', '--trust', '--settings', '--debug-file'],
+  ],
+  [['ouro', 'fix', 'doc'], []],
+])('bash offers for %j', async (words, expected) => {
+  expect(await offered(...words)).toEqual(expected);
+});
+
+const names = shellFlags()
+  .flatMap((flag) => flag.names)
+  .filter((name) => name.startsWith('--'));
+
+test.each([
+  ['bash', bashScript(), (name: string) => name],
+  ['zsh', zshScript(), (name: string) => `${name}[`],
+  ['fish', fishScript(), (name: string) => `-l ${name.slice(2)} `],
+])('%s knows every flag and every command', (_, script, spelled) => {
+  expect(names.filter((name) => !script.includes(spelled(name)))).toEqual([]);
+  expect(shellCommands().filter(({ name }) => !script.includes(name))).toEqual([]);
+});
+
+test('no quote of a description ends a quoted word', () => {
+  const lines = [...zshScript().split('\n'), ...fishScript().split('\n')];
+  expect(lines.filter((line) => (line.match(/'/g)?.length ?? 0) % 2 === 1)).toEqual([]);
+});
+
+test('the page of all flags in docs/ says what the command line is read by', () => {
+  expect(readFileSync(join(import.meta.dirname, '../../../docs/flags.md'), 'utf8')).toBe(flagsPage());
+});
+
+test('the man page names every flag in dashes that can be copied', () => {
+  const page = manPage();
+  expect(page.startsWith('.TH OURO 1\n')).toBe(true);
+  expect(page).toMatch(/^[\n -~]*$/);
+  expect(page).toContain('.B \\-\\-permission\\-mode <mode>');
+  expect(page).toContain('.br\n\\-\\-debug\\-file <file>: write what happens to this file');
+  expect(page.split('\n').filter((line) => /^[.'](?!(TH|SH|SS|TP|B|br)\b)/.test(line))).toEqual([]);
+});
