@@ -1,7 +1,7 @@
 import type { Environment } from '../contracts/environment.ts';
 import type { Conversation } from '../contracts/face/conversation.ts';
 import type { RunOptions } from '../contracts/face/run-options.ts';
-import { createShells } from '../tools/shells.ts';
+import { createShells } from '../tools/bash/shells.ts';
 import { makeConversation } from './conversation.ts';
 import { createLoop } from './loop/loop.ts';
 import { createMainAgent } from './loop/main-agent.ts';

@@ -1,5 +1,4 @@
 import type { ModelEvent, ModelFailure, ModelOutcome, ModelPort, StreamOptions } from '../contracts/model.ts';
-import { sleep } from './sleep.ts';
 import { isRetryable } from './wire/failures.ts';
 import { ABORTED } from './wire/stream-failures.ts';
 
@@ -112,3 +111,17 @@ function comeBackLater(failure: ModelFailure, waitMs: number, now: number): stri
 }
 
 const SYSTEM_CLOCK: RetryClock = { now: Date.now, sleep };
+
+/** Waits; ends early, and quietly, when the signal is pulled. */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

@@ -1,9 +1,10 @@
+import { readDecisions } from '../../context/decisions.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Hooks } from '../../hooks/create-hooks.ts';
 import { asJson } from '../../lib/as-json.ts';
+import type { Shells } from '../../tools/bash/shells.ts';
 import { createKillShellTool } from '../../tools/kill-shell/kill-shell.ts';
 import { createLocator } from '../../tools/search/choose-locator.ts';
-import type { Shells } from '../../tools/shells.ts';
 import { createCallOwners } from '../../tools/task/call-owners.ts';
 import { createTaskTool } from '../../tools/task/task.ts';
 import type { Core } from '../core.ts';
@@ -111,7 +112,7 @@ type Resumed = {
 
 /** Takes up what an earlier run left, and has it kept for the next one. */
 function resumeParts({ opened, alsoKeep }: Session, { toolset, prompt, context, news }: Resumed): void {
-  context.restore(opened.contextDecisions);
+  context.restore(readDecisions(opened.stored.context));
   if (opened.stored.files !== undefined) toolset.readState.restore(opened.stored.files);
   for (const words of opened.news) news.add(words);
   alsoKeep(() => ({ files: toolset.readState.snapshot(), ...prompt.known() }));

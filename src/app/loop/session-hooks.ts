@@ -23,5 +23,5 @@ export function createSessionHooks(core: Core, { session, permissions }: Needs):
     fitsRule: permissions.fitsRule,
     tell: (event) => void core.bus.tell(event),
   });
-  return { ...hooks, opening: createOpeningHook(hooks, opened.rebuilt === undefined ? 'startup' : 'resume') };
+  return { ...hooks, opening: createOpeningHook(hooks, opened.isResumed ? 'resume' : 'startup') };
 }

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { walkWorkspace } from '../../checkpoints/walk-workspace.ts';
-import { type Decision, readDecisions } from '../../context/decisions.ts';
 import type { Environment } from '../../contracts/environment.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { Message } from '../../contracts/message.ts';
@@ -28,7 +27,7 @@ export type OpenedSession = {
   /** The folder its file lies in: a session stays where it began, wherever it is resumed from. */
   readonly dir: string;
   readonly messages: readonly Message[];
-  readonly rebuilt: Rebuilt | undefined;
+  readonly isResumed: boolean;
   readonly claim: Claim | undefined;
   /** To be written before anything is sent: what the end of the last process left open. */
   readonly settled: readonly RecordBody[];
@@ -36,8 +35,6 @@ export type OpenedSession = {
   /** What the model should know of how the last run ended. */
   readonly news: readonly string[];
   readonly stored: SessionState;
-  /** What the context pipeline decided, to be replayed so that sent bytes stay. */
-  readonly contextDecisions: readonly Decision[];
 };
 
 export type SessionOpening = ({ readonly ok: true } & OpenedSession) | { readonly ok: false; readonly problem: string };
@@ -62,8 +59,8 @@ export async function openSession(
 
 async function fresh(id: string, dir: string): Promise<SessionOpening> {
   if (await isTaken(transcriptPath(dir, id))) return { ok: false, problem: takenWords(id) };
-  const nothing = { messages: [], settled: [], warnings: [], news: [], contextDecisions: [] };
-  return { ok: true, id, dir, rebuilt: undefined, claim: undefined, stored: NEW_SESSION, ...nothing };
+  const nothing = { messages: [], settled: [], warnings: [], news: [] };
+  return { ok: true, id, dir, isResumed: false, claim: undefined, stored: NEW_SESSION, ...nothing };
 }
 
 /** A copy goes where no file is at all. */
@@ -105,7 +102,7 @@ async function resume(
     id: place.id,
     dir: dirname(summary.path),
     messages: cut.messages,
-    rebuilt,
+    isResumed: true,
     claim: place.claim,
     settled: [...whole.records, ...cut.records, ...ended],
     news: left,
@@ -116,7 +113,6 @@ async function resume(
       ...newerWords(read),
     ],
     stored: decodeSession(rebuilt),
-    contextDecisions: readDecisions(rebuilt.context),
   };
 }
 

@@ -3,7 +3,7 @@ import type { AgentListener } from '../../contracts/agent.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { ModelPort } from '../../contracts/model.ts';
-import { titleAsker } from '../../model/title-asker.ts';
+import { titleAsker } from '../../model/side-calls.ts';
 import { openDebugLog } from '../../session/debug-log.ts';
 import { createDraftStore } from '../../session/input/draft.ts';
 import { createPromptHistory } from '../../session/input/prompt-history.ts';
@@ -118,9 +118,9 @@ function createStateKeeper({ options, live }: Core, { append }: Pick<Transcript,
 }
 
 /** What is being typed, and what was typed before. */
-function typedWords({ environment, cwd, now }: Core, { id: sessionId, dir, rebuilt }: OpenedSession) {
+function typedWords({ environment, cwd, now }: Core, { id: sessionId, dir, isResumed }: OpenedSession) {
   return {
-    draft: createDraftStore({ dir, sessionId, opening: rebuilt === undefined ? 'new' : 'resumed', now }),
+    draft: createDraftStore({ dir, sessionId, opening: isResumed ? 'resumed' : 'new', now }),
     history: createPromptHistory({ path: join(environment.ouroHome, 'history.jsonl'), cwd, sessionId, now }),
   };
 }

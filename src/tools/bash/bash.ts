@@ -5,10 +5,10 @@ import { z } from 'zod';
 import { type CallContext, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { formatDuration } from '../../lib/text/format.ts';
 import { buildTool } from '../build-tool.ts';
-import { endOf, firstLine, type Shells } from '../shells.ts';
 import { bashPrompt, type ShellLimits } from './prompt.ts';
 import { type RunningShell, type ShellExit, type ShellLedger, startShell } from './run-shell.ts';
 import { shellEnvironment } from './shell-environment.ts';
+import { endOf, firstLine, type Shells } from './shells.ts';
 
 /** What the shell tool is built from. */
 export type BashParts = {
