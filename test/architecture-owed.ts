@@ -16,5 +16,4 @@ export const OWED: readonly string[] = [
   'cli/control/host-run.ts: createHostRun has',
   'permissions/bash/read/narrow.ts: readNarrowly has',
   'app/permissions/told.ts: joins no capability, so it belongs there',
-  'app/start/doctor.ts: joins no capability, so it belongs there',
 ];
