@@ -12,5 +12,4 @@ export const OWED: readonly string[] = [
   'cli/control/host.ts: createHost has',
   'cli/control/host-run.ts: createHostRun has',
   'app/permissions/told.ts: joins no capability, so it belongs there',
-  'app/start/doctor.ts: joins no capability, so it belongs there',
 ];
