@@ -25,8 +25,6 @@ export const OWED: readonly string[] = [
   'session/records/transcript.ts: openTranscript has',
   'cli/acp/editor-agent.ts: createEditorAgent has',
   'cli/acp/editor-session.ts: createEditorSession has',
-  'cli/control/host.ts: createHost has',
-  'cli/control/host-run.ts: createHostRun has',
   'prompt/memory/memory-files.ts: createMemory has',
   'tools/bash/run-shell.ts: startShell has',
   'lib/files/output-buffer.ts: createOutputBuffer has',
