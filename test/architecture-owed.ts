@@ -23,8 +23,6 @@ export const OWED: readonly string[] = [
   'session/records/append-file.ts: createAppendFile has',
   'session/records/rebuild.ts: createRebuilding has',
   'session/records/transcript.ts: openTranscript has',
-  'cli/acp/editor-agent.ts: createEditorAgent has',
-  'cli/acp/editor-session.ts: createEditorSession has',
   'prompt/memory/memory-files.ts: createMemory has',
   'tools/bash/run-shell.ts: startShell has',
   'lib/files/output-buffer.ts: createOutputBuffer has',
