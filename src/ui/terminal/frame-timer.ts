@@ -1,10 +1,10 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 
-/** When what has happened is drawn. */
-export type Pace = {
-  hear(event: AgentEvent): void;
+/** Says when what has happened is drawn. */
+export type FrameTimer = {
+  schedule(event: AgentEvent): void;
   /** It has been drawn, or need not be any more. */
-  rest(): void;
+  cancel(): void;
 };
 
 /** Ten frames a second are smooth enough to read by; each costs more than the few words it adds. */
@@ -17,11 +17,11 @@ const ASKING: ReadonlySet<string> = new Set(['permission_request', 'permission_a
 /** Somebody waits to see these as well: they pressed a key for it. */
 const AWAITED: ReadonlySet<string> = new Set(['agent_end', 'queue', 'mode']);
 
-/** Draws what somebody waits for as soon as the events at hand are heard, and everything else ten times a second. */
-export function createPace(draw: () => void): Pace {
+/** Draws what somebody waits for as soon as the events at hand have come, and everything else ten times a second. */
+export function createFrameTimer(draw: () => void): FrameTimer {
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  function hear(event: AgentEvent): void {
+  function schedule(event: AgentEvent): void {
     const isStatus = event.type === 'status';
     if (!isStatus && !isAwaited(event)) {
       timer ??= setTimeout(draw, FLUSH_MS);
@@ -32,8 +32,8 @@ export function createPace(draw: () => void): Pace {
   }
 
   return {
-    hear,
-    rest() {
+    schedule,
+    cancel() {
       clearTimeout(timer);
       timer = undefined;
     },

@@ -1,6 +1,5 @@
 import type { Message } from '../../../src/contracts/message.ts';
-import type { EffectHost } from '../../../src/ui/effects/effect-host.ts';
-import { createInOrder } from '../../../src/ui/effects/in-order.ts';
+import { createInOrder, type EffectHost } from '../../../src/ui/effects/effect-host.ts';
 import { createSessionList } from '../../../src/ui/effects/session-list.ts';
 import type { ViewState } from '../../../src/ui/view/view-state.ts';
 import { type FakeOptions, fakeConversation } from '../../support/fake-conversation.ts';
@@ -29,15 +28,11 @@ export function effectHost(messages: readonly Message[] = [], options: FakeOptio
   };
   return {
     conversation,
+    tmux: undefined,
     output: {
-      put: (view) => view,
-      drawing: screen.drawing,
-      repaint: () => undefined,
       setTheme: () => undefined,
       setOwnThemes: () => undefined,
       tryTheme: () => undefined,
-      setBackground: () => undefined,
-      toAscii: () => undefined,
       loadColors: screen.loadColors,
       hasColors: () => true,
       layOut: screen.viewer.layOut,
@@ -45,9 +40,6 @@ export function effectHost(messages: readonly Message[] = [], options: FakeOptio
       write: (text) => {
         written += text;
       },
-      stepAside: () => undefined,
-      comeBack: () => undefined,
-      close: () => undefined,
     },
     sessions: createSessionList({ conversation, change }),
     themes: { load: async () => [], use: async () => undefined, close: () => undefined },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createInOrder } from '../../../src/ui/effects/in-order.ts';
+import { createInOrder } from '../../../src/ui/effects/effect-host.ts';
 
 test('what was said first comes first, however long it takes to read, and a failure holds nobody up', async () => {
   const inOrder = createInOrder();

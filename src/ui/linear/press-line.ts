@@ -1,4 +1,5 @@
 import { edit } from '../composer/edit.ts';
+import type { EditorState } from '../composer/editor-state.ts';
 import { only, type Pressed } from '../press/effects.ts';
 import { press } from '../press/press.ts';
 import type { PressContext } from '../press/press-context.ts';
@@ -6,8 +7,25 @@ import { pickerChoices } from '../view/overlay.ts';
 import type { ViewState } from '../view/view-state.ts';
 import { armedFor, numberedOptions } from './linear-words.ts';
 
-/** What a line means to whatever waits for one; `message` when nothing does, `again` when it is to be repeated. */
-export function answerLine(view: ViewState, line: string, context: PressContext): Pressed | 'again' | 'message' {
+/** What a line comes to; `again` when the question that waits for it is to be repeated. */
+export function pressLine(
+  view: ViewState,
+  line: string,
+  context: PressContext,
+  draft: EditorState | undefined,
+): Pressed | 'again' {
+  if (line === '/stop') return key(view, 'escape', context);
+  if (draft !== undefined) return key({ ...view, editor: draft }, 'enter', context);
+  const answered = answerLine(view, line, context);
+  if (answered !== 'message') return answered;
+  // Words that were refused wait in the composer: enter alone sends them again.
+  const sendsAgain = line.trim() === '' && view.rest === 'failed';
+  const editor = sendsAgain ? view.editor : edit(view.editor, { type: 'set-text', text: line }, context.nowMs);
+  return key({ ...view, editor }, 'enter', context);
+}
+
+/** What a line means to whatever waits for one; `message` when nothing does. */
+function answerLine(view: ViewState, line: string, context: PressContext): Pressed | 'again' | 'message' {
   if (view.overlay?.kind === 'picker') return pickLine(view, line, context);
   const ask = view.asks[0];
   if (ask === undefined) return 'message';
