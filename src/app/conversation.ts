@@ -1,6 +1,6 @@
 import type { Conversation, ConversationInfo } from '../contracts/face/conversation.ts';
 import { listModels } from '../model/catalog.ts';
-import { unheldBudget } from '../model/unheld-budget.ts';
+import { budgetWarnings } from '../model/pricing.ts';
 import { expandPrompt } from '../prompt/expand-prompt.ts';
 import { cleanUp } from '../session/clean-up.ts';
 import { problemLines } from '../settings/problem-lines.ts';
@@ -106,7 +106,7 @@ async function warningsOf({ core, session, permissions, mcp, hooks, loop }: Conv
   return [
     ...core.environment.problems,
     ...session.warnings,
-    ...unheldBudget(core.options, core.model.infoOf(core.live.now().model)),
+    ...budgetWarnings(core.options, core.model.infoOf(core.live.now().model)),
     ...permissions.warnings(),
     ...mcp.problems,
     ...(await hooks.deadGuards()),

@@ -6,8 +6,8 @@ import type {
   ResultBlock,
   UserBlock,
 } from '../contracts/message.ts';
+import { CHARS_PER_TOKEN } from '../contracts/model.ts';
 
-const CHARS_PER_TOKEN = 3.5;
 /** Roles, ids and brackets around one block. */
 const BLOCK_OVERHEAD = 6;
 /** Longer texts are judged by samples: a megabyte is not read to the end to be measured. */

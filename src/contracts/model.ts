@@ -183,3 +183,6 @@ export type ModelPrice = {
 
 /** One link of the fallback chain. */
 export type ModelLink = { readonly model: string; readonly maxRetries?: number; readonly timeoutMs?: number };
+
+/** A rule of thumb, for texts nobody has counted. */
+export const CHARS_PER_TOKEN = 3.5;

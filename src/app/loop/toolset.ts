@@ -1,5 +1,5 @@
 import type { RunOptions } from '../../contracts/face/run-options.ts';
-import type { ModelInfo, ToolSpec } from '../../contracts/model.ts';
+import { CHARS_PER_TOKEN, type ModelInfo, type ToolSpec } from '../../contracts/model.ts';
 import type { Rule } from '../../contracts/permission.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { withOwn } from '../../extensions/tools-of-agent.ts';
@@ -15,8 +15,6 @@ import type { McpServers } from '../mcp/servers.ts';
 import type { Permissions } from '../permissions/permissions.ts';
 import type { Session } from '../session/session.ts';
 import { builtInTools, fileTools, type ToolNeeds } from './built-in-tools.ts';
-
-const CHARS_PER_TOKEN = 3.5;
 
 /** The tools of a conversation. */
 export type Toolset = {

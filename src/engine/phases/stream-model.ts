@@ -5,7 +5,7 @@ import { type Channel, createChannel } from '../../lib/channel.ts';
 import { bury } from '../announce.ts';
 import { modelOf } from '../model-of.ts';
 import { type Arrival, pump } from '../model-pump.ts';
-import { emptyReply, finishReply, type ReplyState, readReply, takeCalls } from '../read-reply.ts';
+import { emptyReply, finishReply, type ReplyState, reduceReply, takeCalls } from '../reply-state.ts';
 import { buildRequest } from '../request.ts';
 import { createToolRun, type ToolRun } from '../tool-run.ts';
 import { heal } from '../transitions/heal.ts';
@@ -62,7 +62,7 @@ async function* attempt(
       const arrival = channel.poll() ?? (await channel.next());
       if (arrival.from === 'calls') yield arrival.event;
       if (arrival.from === 'model') {
-        const step = readReply(reply, arrival.event, facts);
+        const step = reduceReply(reply, arrival.event, facts);
         reply = step.reply;
         yield* step.events;
         if (deps.config.toolExecution === 'streaming') reply = start(calls, reply, 'parsed');

@@ -1,12 +1,6 @@
-import type { ModelEvent, ModelOutcome, ModelPort } from '../contracts/model.ts';
-import { requestBytes } from './wire/to-wire.ts';
-
-/** One request and all that came of it: what a replay needs. */
-export type Exchange = {
-  readonly request: string;
-  readonly events: readonly ModelEvent[];
-  readonly outcome: ModelOutcome;
-};
+import type { ModelEvent, ModelPort } from '../../src/contracts/model.ts';
+import type { Exchange } from '../../src/model/replay.ts';
+import { requestBytes } from '../../src/model/wire/to-wire.ts';
 
 /** The same port, telling each finished exchange. An exchange whose reader left early is not told. */
 export function withRecord(port: ModelPort, tell: (exchange: Exchange) => void): ModelPort {

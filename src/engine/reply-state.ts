@@ -43,7 +43,7 @@ export function emptyReply(model: string): ReplyState {
 type Step = { readonly reply: ReplyState; readonly events: readonly AgentEvent[] };
 
 /** What a port says, turned into what everybody hears; the complete blocks are kept. */
-export function readReply(before: ReplyState, event: ModelEvent, facts: ReadingFacts): Step {
+export function reduceReply(before: ReplyState, event: ModelEvent, facts: ReadingFacts): Step {
   const isFirst = before.firstTokenMs === undefined && event.type === 'block_start';
   const reply = isFirst ? { ...before, firstTokenMs: facts.elapsedMs() } : before;
   const { model, messageId, firstTokenMs } = reply;
