@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Message } from '../../src/contracts/message.ts';
-import { bench, exchange, INFO, NEVER, prompt, sentBytes, words } from './workbench.ts';
+import type { Message } from '../../../src/contracts/message.ts';
+import { bench, exchange, INFO, NEVER, prompt, sentBytes, words } from '../workbench.ts';
 
 const PIN = 'Never touch the file ./legacy/ÄÖ.ts — not even its "comments".';
 
