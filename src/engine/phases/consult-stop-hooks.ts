@@ -7,7 +7,7 @@ import { messageOf } from '../../lib/errors.ts';
 import { announce } from '../announce.ts';
 import { worthKeeping } from '../keep.ts';
 import { append, stop, type Verdict } from '../state.ts';
-import { hearSteering, nudgeEmpty, objectToStop, resumePause } from '../transitions/completion.ts';
+import { nudgeEmpty, objectToStop, resumePause, takeSteeringNext } from '../transitions/completion.ts';
 import { callsOf, type Turn } from '../turn.ts';
 
 /** A reply without calls: is it really the end? Pauses, empty replies and new words come before the hooks. */
@@ -22,7 +22,7 @@ export async function* consultStopHooks(
   if (goesOn !== undefined) return yield* announce(state, turn, goesOn);
   const reply = replyOf(turn);
   await deps.queues.settle?.(signal);
-  if (deps.queues.hasSteering()) return yield* announce(state, turn, hearSteering(state, reply));
+  if (deps.queues.hasSteering()) return yield* announce(state, turn, takeSteeringNext(state, reply));
 
   const facts = { messages: [...state.messages, ...reply], stopHookActive: state.stopHookActive };
   const end = (terminal: Terminal) => announce(state, turn, stop(append(state, ...reply), terminal));

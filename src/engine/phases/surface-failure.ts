@@ -5,7 +5,7 @@ import type { Verdict } from '../state.ts';
 import { surface } from '../transitions/surface.ts';
 import type { Turn } from '../turn.ts';
 
-/** What nobody could recover is told now, once; stop hooks never hear of it. */
+/** What nobody could recover is reported now, once; stop hooks are not run for it. */
 export async function* surfaceFailure(
   state: QueryState,
   turn: Turn,
