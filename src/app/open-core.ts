@@ -46,7 +46,7 @@ export async function openCore(given: RunOptions, started: StartedRun): Promise<
   const options = await addSampleProject(role.options);
   const environment = keysAside(started.environment, settings.now());
   const stored = { ...session.stored, ...(await storedKey(environment)) };
-  const model = chooseModel(options, settings.now(), environment, settings.limits(), stored);
+  const model = chooseModel(options, settings.now(), environment, settings.limits, stored);
   if (!model.ok) return explainNoModel(model.problem);
   const mode = firstMode(withStoredMode(options, session.stored), settings.now(), environment);
   if (!mode.ok) return mode;

@@ -20,7 +20,7 @@ export type PortConfig = {
   readonly baseUrl?: string;
   readonly betas?: readonly string[];
   readonly providers?: Providers;
-  readonly patience?: Partial<Patience>;
+  readonly patience?: () => Partial<Patience>;
   readonly retry?: RetryPolicy;
   readonly demo?: Partial<DemoSettings>;
   readonly fetch?: typeof fetch;

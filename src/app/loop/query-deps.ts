@@ -17,7 +17,7 @@ import type { Session } from '../session/session.ts';
 import { gateWithHooks } from './hook-news.ts';
 import { loopHooks } from './loop-hooks.ts';
 import type { AgentContext } from './make-context.ts';
-import type { Prompt } from './make-prompt.ts';
+import type { Prompt } from './prompt.ts';
 import { createSideAsks } from './side-asks.ts';
 import type { Toolset } from './toolset.ts';
 import type { TurnLog } from './turn-log.ts';

@@ -5,7 +5,7 @@ import type { Tool } from '../../contracts/tool.ts';
 import { withOwn } from '../../extensions/tools-of-agent.ts';
 import { nearest } from '../../lib/text/nearest.ts';
 import { namesTool } from '../../permissions/tool-findings.ts';
-import { repeatSpecs } from '../../session/earlier.ts';
+import { repeatSpecs } from '../../session/request-head.ts';
 import { createDeferral } from '../../tools/deferral.ts';
 import { createReadState, type ReadState } from '../../tools/read-state.ts';
 import { createSpecOrder } from '../../tools/spec-order.ts';
@@ -35,7 +35,7 @@ export type Toolset = {
 };
 
 type Needs = ToolNeeds & {
-  readonly session: Pick<Session, 'transcript' | 'ledger' | 'earlier'>;
+  readonly session: Pick<Session, 'transcript' | 'ledger' | 'sentBefore'>;
   readonly permissions: Permissions;
   readonly mcp: Pick<McpServers, 'tools'>;
 };
@@ -53,7 +53,7 @@ export function createToolset(core: Core, needs: Needs): Toolset {
     windowTokens: () => modelInfo().contextWindow,
     tokensOf: (text) => Math.ceil(text.length / CHARS_PER_TOKEN),
   });
-  const sentBefore = needs.session.earlier?.tools ?? [];
+  const sentBefore = needs.session.sentBefore?.tools ?? [];
   deferral.load(sentBefore.map(({ name }) => name));
   const inOrder = createSpecOrder(sentBefore);
   builtIn.push(createToolSearchTool(deferral));

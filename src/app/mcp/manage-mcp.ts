@@ -114,7 +114,7 @@ async function tryOut(servers: readonly ConfiguredServer[], environment: Environ
     variables: environment.variables,
     ouroHome: environment.ouroHome,
     version: environment.version,
-    startTimeoutMs: environment.limits.mcpTimeoutMs ?? 10_000,
+    limits: () => ({ startMs: environment.limits.mcpTimeoutMs ?? 10_000 }),
     onChange: () => undefined,
     newMarker: () => crypto.randomUUID(),
   });

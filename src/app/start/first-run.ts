@@ -53,7 +53,7 @@ async function findKey(run: RunOptions, environment: Environment): Promise<First
   const { apiKey, authToken } = environment.credentials;
   if (apiKey !== undefined || authToken !== undefined || run.session.kind !== 'new') return 'found';
   const [loaded, stored] = await Promise.all([readSettings(run, environment, false), storedKey(environment)]);
-  const choice = chooseModel(run, loaded.merged, environment, limitsOf(environment, loaded.merged), stored);
+  const choice = chooseModel(run, loaded.merged, environment, () => limitsOf(environment, loaded.merged), stored);
   return choice.ok || choice.problem !== NO_KEY ? 'found' : 'missing';
 }
 

@@ -87,6 +87,7 @@ function session() {
         memory,
         todos: () => [],
         date,
+        answering: () => ({}),
         mode: () => world.mode,
         catalog: () => ({ skills: world.skills, agents: [], tools: world.tools, mcpInstructions: [] }),
         backgroundNews: () => [],

@@ -1,9 +1,9 @@
 import { copyFile, readFile } from 'node:fs/promises';
 import { writeAtomically } from '../../lib/files/atomic-write.ts';
-import { claimedBy } from '../beside/claim.ts';
-import type { SessionSummary } from '../stored/summary.ts';
-import { readRecords } from './read-records.ts';
-import { rebuild } from './rebuild.ts';
+import { readRecords } from '../records/read-records.ts';
+import { rebuild } from '../records/rebuild.ts';
+import { claimedBy } from '../running/claim.ts';
+import type { SessionSummary } from './summary.ts';
 
 /** What is wrong with a session file, in numbers and in a sentence. */
 export type CheckReport = {

@@ -4,7 +4,7 @@ import type { SessionRecord } from '../../contracts/session.ts';
 import { isReminder } from '../../lib/text/is-reminder.ts';
 
 /** A session as people read it: everything that was said, in order, compacted or not. */
-export type StoryItem =
+export type DialogueItem =
   | { readonly kind: 'user'; readonly id: string; readonly at: string; readonly text: string }
   | {
       readonly kind: 'assistant';
@@ -26,10 +26,10 @@ export type StoryItem =
 
 const TYPED: ReadonlySet<string> = new Set(['prompt', 'steer', 'follow_up', 'shell']);
 
-/** Reads the story off the records. What was taken back is not in it. */
-export function storyOf(records: readonly SessionRecord[]): readonly StoryItem[] {
+/** What was said and done, in order. What was taken back is not in it. */
+export function dialogueOf(records: readonly SessionRecord[]): readonly DialogueItem[] {
   const gone = new Set(records.flatMap((record) => (record.type === 'tombstone' ? [record.messageId] : [])));
-  const items: StoryItem[] = [];
+  const items: DialogueItem[] = [];
   /** Where the call stands that still waits for its result. */
   const waiting = new Map<string, number>();
   for (const record of records) {

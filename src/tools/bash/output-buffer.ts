@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { formatBytes } from '../text/format.ts';
+import { formatBytes } from '../../lib/text/format.ts';
+import { sanitize } from '../../lib/text/sanitize.ts';
 
 /** Output of any size in bounded memory: its head, its tail, and the whole of it in a file. */
 export type OutputBuffer = {
@@ -28,89 +29,89 @@ export type OutputLimits = {
 };
 
 export function createOutputBuffer(limits: OutputLimits): OutputBuffer {
-  let whole: Uint8Array[] = [];
+  const file = overflowFile(limits);
+  /** Every piece, as long as it is little enough. */
+  let whole: Buffer[] | undefined = [];
   let head: Buffer = Buffer.alloc(0);
   let tail: Buffer = Buffer.alloc(0);
-  let total = 0;
-  let read = 0;
-  let file: number | undefined;
-  let written = 0;
-  let spilled = false;
-  let fileProblem = false;
-  let closed = false;
+  let totalBytes = 0;
+  let readBytes = 0;
 
-  function spill(chunks: readonly Uint8Array[]): void {
-    if (closed) return;
-    try {
-      if (file === undefined) {
-        mkdirSync(dirname(limits.filePath), { recursive: true, mode: 0o700 });
-        file = openSync(limits.filePath, 'w', 0o600);
-      }
-      for (const chunk of chunks) {
-        const room = limits.fileBytes - written;
-        if (room <= 0) return;
-        writeSync(file, chunk.length > room ? chunk.subarray(0, room) : chunk);
-        written += Math.min(room, chunk.length);
-      }
-    } catch {
-      // The disk is full or closed to us: head and tail are still here.
-      fileProblem = true;
-    }
-  }
-
-  function startSpilling(): void {
-    const all = Buffer.concat(whole);
-    spill([all]);
+  function overflow(all: Buffer): void {
+    file.write(all);
     head = all.subarray(0, limits.headBytes);
     tail = all.subarray(-limits.tailBytes);
-    whole = [];
-    spilled = true;
+    whole = undefined;
   }
 
-  function ending(): Buffer {
-    return spilled ? tail : Buffer.concat(whole);
-  }
+  const ending = () => (whole === undefined ? tail : Buffer.concat(whole));
 
   return {
     push(chunk) {
-      total += chunk.length;
-      if (!spilled) {
-        // The stream may reuse its memory.
-        whole.push(Buffer.from(chunk));
-        if (total > limits.keepBytes) startSpilling();
+      totalBytes += chunk.length;
+      if (whole === undefined) {
+        file.write(chunk);
+        tail = Buffer.concat([tail, chunk.subarray(-limits.tailBytes)]).subarray(-limits.tailBytes);
         return;
       }
-      spill([chunk]);
-      tail = Buffer.concat([tail, chunk.subarray(-limits.tailBytes)]).subarray(-limits.tailBytes);
+      // The stream may reuse its memory.
+      whole.push(Buffer.from(chunk));
+      if (totalBytes > limits.keepBytes) overflow(Buffer.concat(whole));
     },
-    totalBytes: () => total,
+    totalBytes: () => totalBytes,
     tail: (lines) =>
       decode(lastPart(ending(), 8_192))
         .split('\n')
         .filter((line) => line.trim() !== '')
         .slice(-lines),
     text() {
-      if (!spilled) return decode(Buffer.concat(whole));
+      if (whole !== undefined) return decode(Buffer.concat(whole));
       const shownHead = head.subarray(0, characterStart(head, head.length));
       const shownTail = tail.subarray(characterStart(tail, 0));
-      const hidden = total - shownHead.length - shownTail.length;
-      const where = fileProblem
-        ? 'the rest could not be kept'
-        : `the ${written < total ? 'beginning' : 'whole'} is in ${limits.filePath}`;
-      return `${decode(shownHead)}\n… ${formatBytes(hidden)} left out here; ${where} …\n${decode(shownTail)}`;
+      const hidden = formatBytes(totalBytes - shownHead.length - shownTail.length);
+      return `${decode(shownHead)}\n… ${hidden} left out here; ${file.words(totalBytes)} …\n${decode(shownTail)}`;
     },
     takeNew() {
       const kept = ending();
       // Half a character waits for its other half.
       const until = characterStart(kept, kept.length);
-      const fresh = total - (kept.length - until) - read;
-      read += fresh;
+      const fresh = totalBytes - (kept.length - until) - readBytes;
+      readBytes += fresh;
       if (fresh <= until) return decode(kept.subarray(until - fresh, until));
       return `… ${formatBytes(fresh - until)} left out here …\n${decode(kept.subarray(characterStart(kept, 0), until))}`;
     },
-    path: () => (spilled && !fileProblem ? limits.filePath : undefined),
-    close() {
-      closed = true;
+    path: () => (whole === undefined && !file.isBroken() ? limits.filePath : undefined),
+    close: file.close,
+  };
+}
+
+/** Where an output goes that is too large to keep; made when the first byte of it comes. */
+function overflowFile({ filePath, fileBytes }: OutputLimits) {
+  let file: number | undefined;
+  let written = 0;
+  let isBroken = false;
+  let isClosed = false;
+  return {
+    write(chunk: Uint8Array): void {
+      if (isClosed) return;
+      try {
+        if (file === undefined) {
+          mkdirSync(dirname(filePath), { recursive: true, mode: 0o700 });
+          file = openSync(filePath, 'w', 0o600);
+        }
+        const part = chunk.subarray(0, Math.max(0, fileBytes - written));
+        writeSync(file, part);
+        written += part.length;
+      } catch {
+        // The disk is full or closed to us: head and tail are still here.
+        isBroken = true;
+      }
+    },
+    isBroken: () => isBroken,
+    words: (totalBytes: number) =>
+      isBroken ? 'the rest could not be kept' : `the ${written < totalBytes ? 'beginning' : 'whole'} is in ${filePath}`,
+    close(): void {
+      isClosed = true;
       if (file !== undefined) closeSync(file);
       file = undefined;
     },
@@ -120,7 +121,8 @@ export function createOutputBuffer(limits: OutputLimits): OutputBuffer {
 /** Text from bytes that may be anything; what is no character shows as one that says so. */
 function decode(bytes: Uint8Array): string {
   const text = new TextDecoder('utf-8', { fatal: false }).decode(bytes);
-  return (text.includes('\r') ? text.split('\n').map(settled).join('\n') : text).replaceAll(CONTROL, '');
+  const last = text.includes('\r') ? text.split('\n').map(settled).join('\n') : text;
+  return sanitize(last, 'output');
 }
 
 /** Carriage returns overwrite their line on a terminal; here the last state of the line is what counts. */
@@ -153,7 +155,3 @@ function characterStart(bytes: Buffer, at: number): number {
 function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x80 && byte < 0xc0;
 }
-
-/** Escape sequences first, then every control character but tab and newline. */
-const CONTROL =
-  /\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\u001b[PX^_][^\u001b]*\u001b\\|\u001b.|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;

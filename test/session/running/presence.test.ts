@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { enterFolder } from '../../../src/session/beside/presence.ts';
+import { enterFolder } from '../../../src/session/running/presence.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
 test('who is in a folder knows of the others, forgets the dead, and leaves nothing behind', async () => {

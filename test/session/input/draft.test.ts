@@ -1,16 +1,15 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createDraftStore } from '../../src/session/beside/draft.ts';
-import { createPromptHistory } from '../../src/session/beside/prompt-history.ts';
+import { createDraftStore } from '../../../src/session/input/draft.ts';
 
 /** A busy machine takes its time. */
 const PATIENCE = { timeout: 10_000 };
 
 let dir: string;
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'ouro-typed-'));
+  dir = await mkdtemp(join(tmpdir(), 'ouro-draft-'));
 });
 afterEach(() => rm(dir, { recursive: true }));
 
@@ -66,43 +65,34 @@ test('drafts are private, and a damaged one is passed over', async () => {
   expect(await store('next').load()).toMatchObject({ text: 'secret' });
 });
 
-const history = (cwd: string, sessionId: string) =>
-  createPromptHistory({ path: join(dir, 'history.jsonl'), cwd, sessionId, now: () => NOW });
-
-test('prompts of all sessions are found again, newest first, each once', async () => {
-  const first = history('/a', 's1');
-  for (const words of ['one', 'two\nlines', 'one']) await first.add(words);
-  await history('/b', 's2').add('elsewhere');
-  const later = history('/a', 's3');
-  await later.add('three');
-  expect(await later.recent('folder', 10)).toEqual(['three', 'one', 'two\nlines']);
-  expect(await later.recent('session', 10)).toEqual(['three']);
-  expect(await later.recent('all', 2)).toEqual(['three', 'elsewhere']);
+test('a draft is kept also when nothing was there to be kept at first', async () => {
+  const own = store('s1');
+  own.save(draft(''));
+  own.save(draft('words'));
+  await expect.poll(() => readFile(join(dir, 'drafts', 's1.json'), 'utf8').catch(() => '')).toContain('words');
+  own.save(draft(''));
+  await expect.poll(() => readdir(join(dir, 'drafts'))).toEqual([]);
 });
 
-test('what looks like a key is not written down', async () => {
-  const own = history('/a', 's1');
-  await own.add('use sk-ant-api03-abcdefghijklmnopqrstuvwxyz for it');
-  expect(await readFile(join(dir, 'history.jsonl'), 'utf8')).not.toContain('abcdefghij');
-  expect(await own.recent('folder', 5)).toEqual(['use [secret] for it']);
-});
-
-test('a history that cannot be written still serves what was typed here', async () => {
-  const path = '/proc/nowhere/history.jsonl';
-  const own = createPromptHistory({ path, cwd: '/a', sessionId: 's', now: () => NOW });
-  await own.add('one');
-  await own.add('   ');
-  expect(await own.recent('folder', 5)).toEqual(['one']);
-});
-
-test('damaged lines are passed over, and a file that grew too large keeps its newer half', async () => {
-  const path = join(dir, 'history.jsonl');
-  await writeFile(path, `torn {\n[1]\n${JSON.stringify({ words: 'kept', cwd: '/a' })}\n`);
-  const own = history('/a', 's');
-  expect(await own.recent('folder', 5)).toEqual(['kept']);
-  const line = `${JSON.stringify({ words: 'x'.repeat(1_000), cwd: '/b' })}\n`;
-  await writeFile(path, line.repeat(8_100));
-  await own.add('newest');
-  expect((await stat(path)).size).toBeLessThan(4_100_000);
-  expect(await own.recent('folder', 5)).toEqual(['newest']);
+test('of what dead sessions left, a new one takes the newest and offers the next; a living one keeps its own', async () => {
+  await mkdir(join(dir, 'drafts'));
+  const leave = (name: string, pid: number, at: number) => {
+    const draft = { text: name, caret: 0, pastes: [], queue: [], at: new Date(at).toISOString() };
+    return writeFile(join(dir, 'drafts', `${name}.json`), JSON.stringify({ pid, startTime: '', draft }));
+  };
+  const dead = 2 ** 22 + 7;
+  await leave('newest', dead, 3000);
+  await leave('older', dead, 2000);
+  await leave('oldest', dead, 1000);
+  await leave('at work', process.pid, 4000);
+  const fresh = createDraftStore({ dir, sessionId: 's1', opening: 'new', now: () => 5000 });
+  expect((await fresh.load())?.text).toBe('newest');
+  const left = await fresh.leftover?.();
+  expect(left?.draft.text).toBe('older');
+  expect(await readdir(join(dir, 'drafts'))).toContain('older.json');
+  await left?.drop();
+  expect((await fresh.leftover?.())?.draft.text).toBe('oldest');
+  expect(
+    await createDraftStore({ dir, sessionId: 's2', opening: 'resumed', now: () => 5000 }).leftover?.(),
+  ).toBeUndefined();
 });

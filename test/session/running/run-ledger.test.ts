@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { MARKER, RUN_MARKER, startTimeOf } from '../../../src/lib/processes/process-tree.ts';
-import { openRunLedger, reapDeadRuns } from '../../../src/session/beside/run-ledger.ts';
+import { openRunLedger, reapDeadRuns } from '../../../src/session/running/run-ledger.ts';
 import { killMarked, processesMarked } from '../../support/processes.ts';
 
 let home: string;

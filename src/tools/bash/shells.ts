@@ -1,5 +1,5 @@
-import type { AgentEvent } from '../contracts/event.ts';
-import type { RunningShell, ShellExit } from './bash/run-shell.ts';
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { RunningShell, ShellExit } from './run-shell.ts';
 
 /** A shell in the background, as lists and tools see it. */
 export type BackgroundShell = {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { HostMcpServer } from '../../src/contracts/face/host.ts';
-import type { JsonObject } from '../../src/contracts/json.ts';
-import { callTool } from '../support/call-tool.ts';
-import { startHub } from './servers.ts';
+import type { HostMcpServer } from '../../../src/contracts/face/host.ts';
+import type { JsonObject } from '../../../src/contracts/json.ts';
+import { callTool } from '../../support/call-tool.ts';
+import { startHub } from '../servers.ts';
 
 const SCHEMA = {
   type: 'object',

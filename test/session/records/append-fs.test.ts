@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { AppendFs } from '../../src/session/records/append-file.ts';
-import { readRecords } from '../../src/session/records/read-records.ts';
-import { rebuild } from '../../src/session/records/rebuild.ts';
-import { openTest, plain, tellConversation } from './conversation-events.ts';
+import type { AppendFs } from '../../../src/session/records/append-fs.ts';
+import { readRecords } from '../../../src/session/records/read-records.ts';
+import { rebuild } from '../../../src/session/records/rebuild.ts';
+import { openTest, plain, tellConversation } from '../conversation-events.ts';
 
 let home = '';
 beforeEach(async () => {

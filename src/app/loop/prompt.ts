@@ -1,15 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { release } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Environment } from '../../contracts/environment.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
-import type { RunOptions } from '../../contracts/face/run-options.ts';
 import { isJsonObject, type JsonValue } from '../../contracts/json.ts';
-import type { LiveState } from '../../contracts/live.ts';
 import type { SystemPart } from '../../contracts/model.ts';
-import type { Extensions } from '../../extensions/load-extensions.ts';
 import { createGitNews } from '../../git/news.ts';
-import type { Repository } from '../../git/repository.ts';
+import type { Answering } from '../../prompt/answering.ts';
 import { createAttachments } from '../../prompt/attachments.ts';
 import { createMemory, type Memory } from '../../prompt/memory/memory-files.ts';
 import type { FileChange } from '../../prompt/news-state.ts';
@@ -23,51 +19,46 @@ import {
   reducePrompt,
 } from '../../prompt/prompt-state.ts';
 import { createSystemPrompt, renderSystem } from '../../prompt/system-prompt.ts';
-import type { Earlier } from '../../session/earlier.ts';
+import type { SentBefore } from '../../session/session-state.ts';
+import type { Core } from '../core.ts';
 
 type DiskChange = { readonly path: string; readonly status: 'changed' | 'deleted' };
 
-export type PromptWiring = {
-  readonly options: RunOptions;
-  readonly environment: Environment;
-  readonly cwd: string;
-  readonly trusted: () => boolean;
-  readonly live: LiveState;
-  readonly extensions: () => Extensions;
-  readonly repository: Repository;
+type Needs = {
   /** What an earlier run of this session sent and told. */
-  readonly earlier: Pick<Earlier, 'system' | 'told' | 'memoryTold'> | undefined;
+  readonly sentBefore: Pick<SentBefore, 'system' | 'announced' | 'instructions'> | undefined;
   readonly tools: () => readonly string[];
   readonly mcpInstructions: () => readonly { readonly server: string; readonly instructions: string }[];
   readonly takeDiskChanges: () => Promise<readonly DiskChange[]>;
   readonly backgroundNews: () => readonly string[];
 };
 
-export type Prompt = ReturnType<typeof makePrompt>;
+export type Prompt = ReturnType<typeof createPrompt>;
 
 /** The system prompt, rendered once, and the news that come after it. */
-export function makePrompt(wiring: PromptWiring) {
-  const { options, live, earlier, repository } = wiring;
+export function createPrompt(core: Core, needs: Needs) {
+  const { options, live, repository } = core;
+  const { sentBefore } = needs;
   const { now, change } = holdState(
-    initialPrompt(earlier && { system: earlier.system, memoryText: earlier.memoryTold }),
+    initialPrompt(sentBefore && { system: sentBefore.system, memoryText: sentBefore.instructions ?? undefined }),
   );
-  const memory = memoryOf(wiring);
-  const gitNews = createGitNews({ first: repository.atStart, look: repository.look, now: Date.now });
+  const memory = memoryOf(core);
+  const gitNews = createGitNews({ first: repository.atStart, look: repository.look, now: core.now });
   const dynamicParts = options.dynamicSections === undefined ? 'stay' : 'move';
   const system = createSystemPrompt(async () => {
-    const parts = await render(wiring, memory);
+    const parts = await render(core, needs, memory);
     change({ type: 'rendered', parts, dynamicParts });
     return dynamicParts === 'move' ? parts.filter((part) => !isDynamic(part)) : parts;
-  }, earlier?.system);
+  }, sentBefore?.system);
   const attachments = createAttachments(
     {
-      ...newsSources(wiring),
+      ...newsSources(core, needs),
       memory,
       touchedPaths: () => change({ type: 'touched_taken' }).touched,
       branch: () => now().branch,
-      backgroundNews: () => [...change({ type: 'news_taken' }).news, ...gitNews.take(), ...wiring.backgroundNews()],
+      backgroundNews: () => [...change({ type: 'news_taken' }).news, ...gitNews.take(), ...needs.backgroundNews()],
     },
-    earlier?.told,
+    sentBefore?.announced,
   );
 
   async function lookAtBranch(): Promise<void> {
@@ -76,7 +67,7 @@ export function makePrompt(wiring: PromptWiring) {
 
   async function compare(): Promise<void> {
     if (!mustCompare(now())) return;
-    const [rendered, git] = await Promise.all([render(wiring, memory), wiring.repository.atStart]);
+    const [rendered, git] = await Promise.all([render(core, needs, memory), repository.atStart]);
     // Two prompts may have asked at once.
     if (mustCompare(now())) change({ type: 'compared', system: system.parts(), rendered, git });
   }
@@ -92,7 +83,7 @@ export function makePrompt(wiring: PromptWiring) {
     known() {
       const { memoryText } = now();
       const isOfPrompt = memoryText === partText(system.parts(), 'memory');
-      return { told: attachments.knownFacts(), ...(isOfPrompt ? {} : { memoryTold: memoryText }) };
+      return { announced: attachments.knownFacts(), instructions: isOfPrompt ? null : memoryText };
     },
     async collect() {
       await lookAtBranch();
@@ -135,25 +126,24 @@ function holdState(first: PromptState) {
   };
 }
 
-function memoryOf({ environment, live, trusted, repository }: PromptWiring): Memory {
+function memoryOf({ environment, live, trusted, repository }: Core): Memory {
   return createMemory({
     cwd: () => live.now().cwd,
     root: repository.root,
     home: environment.home,
     managedFile: '/etc/ouro/CLAUDE.md',
     userFiles: [join(environment.ouroHome, 'CLAUDE.md'), join(environment.ouroHome, 'AGENTS.md')],
-    trusted,
+    trusted: () => trusted,
   });
 }
 
-async function render(wiring: PromptWiring, memory: Memory): Promise<readonly SystemPart[]> {
-  const { options, cwd, live, extensions } = wiring;
-  const [files, git] = await Promise.all([memory.load(), wiring.repository.atStart]);
-  const wanted = live.now().outputStyle;
-  const style = extensions().styles.find(({ name, text }) => name === wanted && text !== '');
+async function render(core: Core, { mcpInstructions }: Needs, memory: Memory): Promise<readonly SystemPart[]> {
+  const { options, cwd } = core;
+  const [files, git] = await Promise.all([memory.load(), core.repository.atStart]);
+  const { language, style } = answering(core);
   return renderSystem({
     memory: files,
-    ...listed(wiring),
+    ...listed(core),
     environment: {
       cwd,
       additionalDirectories: options.addDirs,
@@ -163,30 +153,44 @@ async function render(wiring: PromptWiring, memory: Memory): Promise<readonly Sy
       date: today(),
       git,
     },
-    mcp: wiring.mcpInstructions(),
+    mcp: mcpInstructions(),
     ...(options.systemPrompt === undefined ? {} : { replacement: options.systemPrompt }),
     ...(options.appendSystemPrompt === undefined ? {} : { append: options.appendSystemPrompt }),
     ...(style === undefined ? {} : { outputStyle: style }),
+    language,
   });
 }
 
-function listed({ extensions }: PromptWiring) {
+function answering({ options, live, extensions, settings }: Core): Answering {
+  const wanted = live.now().outputStyle;
+  // A prompt of somebody's own takes the place of every style.
+  const styles = options.systemPrompt === undefined ? extensions.now().styles : [];
+  const style = styles.find(({ name, text }) => name === wanted && text !== '');
+  const { language } = settings.now();
   return {
-    skills: extensions().skills.map(({ name, description }) => ({ name, description })),
+    ...(language === undefined ? {} : { language }),
+    ...(style === undefined ? {} : { style: { name: style.name, text: style.text } }),
+  };
+}
+
+function listed({ extensions }: Core) {
+  return {
+    skills: extensions.now().skills.map(({ name, description }) => ({ name, description })),
     // The Task tool's own description lists the kinds, so the prompt need not.
     agents: [],
   };
 }
 
 /** What needs no state of the prompt to be looked at. */
-function newsSources(wiring: PromptWiring) {
-  const { live, takeDiskChanges, tools, mcpInstructions } = wiring;
+function newsSources(core: Core, { takeDiskChanges, tools, mcpInstructions }: Needs) {
+  const { live } = core;
   return {
     changedFiles: async () => Promise.all((await takeDiskChanges()).map(versionOf)),
     todos: () => live.now().todos,
     date: today,
     mode: () => live.now().mode,
-    catalog: () => ({ ...listed(wiring), tools: tools(), mcpInstructions: mcpInstructions() }),
+    answering: () => answering(core),
+    catalog: () => ({ ...listed(core), tools: tools(), mcpInstructions: mcpInstructions() }),
   };
 }
 
