@@ -5,8 +5,6 @@ export const OWED: readonly string[] = [
   'ui/open-screen.ts: openScreen has',
   'permissions/bash/wide.ts: readWidely has',
   'permissions/bash/shell-paths.ts: shellPaths has',
-  'model/wire/from-wire.ts: createAccumulator has',
-  'model/wire/openai-from-wire.ts: createChunkReader has',
   'ui/effects/run-effect.ts: carryOut has',
   'ui/terminal/screen-output.ts: createScreenOutput has',
   'ui/linear/open-linear.ts: openLinear has',
