@@ -379,3 +379,14 @@ test('a resume goes on with the bytes it had, in another mode and after midnight
   expect(bare(whole.slice(0, before.messages.length))).toBe(bare(before.messages));
   expect(JSON.stringify(whole)).toMatch(/Three\..*Four\..*Five\./);
 });
+
+test('a resume says nothing of instructions and a repository that are as they were', async () => {
+  const first = await start([says('one')]);
+  await first.conversation.agent.prompt('One.');
+  await first.close();
+  const again = await start([says('two')], { session: { kind: 'continue', fork: 'same' } });
+  await again.conversation.agent.prompt('Two.');
+  expect(sent(again.server, 0)).toContain('Use tabs.');
+  expect(sent(again.server, 0)).not.toContain('files of instructions have changed');
+  expect(sent(again.server, 0)).not.toContain('the repository was like this');
+});

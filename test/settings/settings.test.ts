@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { publishedSchema } from '../../src/settings/keys.ts';
 import { loadSettings, type SettingsPlaces } from '../../src/settings/load.ts';
 import { explain } from '../../src/settings/merge.ts';
-import { publishedSchema } from '../../src/settings/schema.ts';
 
 const USER = '/home/me/.ouro/settings.json';
 const PROJECT = '/p/.claude/settings.json';

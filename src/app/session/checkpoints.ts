@@ -10,7 +10,7 @@ import type { OpenedSession } from './open-session.ts';
 import type { Session } from './session.ts';
 
 type Needs = {
-  readonly session: Pick<Session, 'transcript'> & { readonly opened: Pick<OpenedSession, 'rebuilt'> };
+  readonly session: Pick<Session, 'transcript'> & { readonly opened: Pick<OpenedSession, 'stored'> };
   readonly roots: () => readonly string[];
   /** Does a shell command run in the background? */
   readonly hasBackground: () => boolean;
@@ -42,7 +42,7 @@ export function createSessionCheckpoints(
     skip: [core.environment.ouroHome],
     home: core.environment.home,
     background: hasBackground,
-    entries: opened.rebuilt?.checkpoints ?? [],
+    entries: opened.stored.checkpoints,
     append: (checkpoint) => transcript.append({ type: 'checkpoint', checkpoint }),
     warn,
     newId: core.newId,

@@ -1,10 +1,9 @@
+import { EFFORTS } from '../../contracts/model.ts';
 import { INIT_PROMPT } from '../../prompt/init-prompt.ts';
 import { beforeCompaction } from '../../session/undo-compaction.ts';
 import { previewWords } from '../loop/manual-compact.ts';
 import { examineHere } from '../start/doctor-parts.ts';
 import { type BuiltinCommand, done, failed, plain, show } from './builtin-command.ts';
-
-const EFFORTS = ['off', 'low', 'medium', 'high', 'max'] as const;
 
 /** Commands that change something. */
 export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [

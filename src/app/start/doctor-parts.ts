@@ -1,6 +1,6 @@
 import { access, constants } from 'node:fs/promises';
 import type { Environment } from '../../contracts/environment.ts';
-import { bundledRipgrep } from '../../lib/processes/bundled-ripgrep.ts';
+import { bundledRipgrep } from '../../lib/processes/installed-file.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import type { DoctorParts } from './doctor.ts';
 
