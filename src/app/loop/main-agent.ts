@@ -5,10 +5,9 @@ import type { McpServers } from '../mcp/servers.ts';
 import type { SessionCheckpoints } from '../session/checkpoints.ts';
 import type { Session } from '../session/session.ts';
 import { createSettingsFollower } from '../settings/follow-settings.ts';
-import { hookNews } from './hook-news.ts';
 import type { Loop } from './loop.ts';
-import { loopHooks } from './loop-hooks.ts';
 import type { SessionHooks } from './session-hooks.ts';
+import { hookNews, loopHooks } from './session-hooks.ts';
 import type { TurnLog } from './turn-log.ts';
 
 type Needs = {
