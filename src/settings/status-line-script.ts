@@ -5,16 +5,17 @@ import type { Settings } from '../contracts/settings.ts';
 const TIMEOUT_MS = 300;
 const MOST_CHARS = 1000;
 
-export type StatusLineParts = {
+export type StatusLineNeeds = {
   readonly settings: () => Settings;
   readonly variables: () => Readonly<Record<string, string>>;
   readonly cwd: () => string;
+  /** What the script is told. */
   readonly facts: () => JsonObject;
 };
 
 /** Runs the person's own script for the status line: facts as JSON go in, its first line comes out. What is late is
  * left out, and the last words stay. */
-export function createStatusLine(parts: StatusLineParts): () => Promise<string | undefined> {
+export function createStatusLine(parts: StatusLineNeeds): () => Promise<string | undefined> {
   let last: string | undefined;
   let running: Promise<string | undefined> | undefined;
   return async () => {
@@ -29,7 +30,7 @@ export function createStatusLine(parts: StatusLineParts): () => Promise<string |
   };
 }
 
-async function firstLine(command: string, { variables, cwd, facts }: StatusLineParts): Promise<string | undefined> {
+async function firstLine(command: string, { variables, cwd, facts }: StatusLineNeeds): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   const child = spawn('/bin/sh', ['-c', command], {
     cwd: cwd(),
