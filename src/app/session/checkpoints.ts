@@ -4,7 +4,7 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import type { CallContext, PreparedCall, Tool, ToolOutcome } from '../../contracts/tool.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { isReminder } from '../../lib/text/is-reminder.ts';
-import { onlyLooks } from '../../permissions/bash/read/only-looks.ts';
+import { onlyLooks } from '../../permissions/bash/certain/only-looks.ts';
 import type { Core } from '../core.ts';
 import type { OpenedSession } from './open-session.ts';
 import type { Session } from './session.ts';
