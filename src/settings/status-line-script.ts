@@ -6,16 +6,17 @@ const TIMEOUT_MS = 300;
 const MOST_CHARS = 1000;
 const MOST_BYTES = 10_000;
 
-export type StatusLineParts = {
+export type StatusLineNeeds = {
   readonly settings: () => Settings;
   readonly variables: () => Readonly<Record<string, string>>;
   readonly cwd: () => string;
+  /** What the script is told. */
   readonly facts: () => JsonObject;
 };
 
 /** Runs the person's own script for the status line: facts as JSON go in, its first line comes out. What is late is
  * left out, and the last words stay. */
-export function createStatusLine(parts: StatusLineParts): () => Promise<string | undefined> {
+export function createStatusLine(parts: StatusLineNeeds): () => Promise<string | undefined> {
   let last: string | undefined;
   let running: Promise<string | undefined> | undefined;
   return async () => {
@@ -30,7 +31,7 @@ export function createStatusLine(parts: StatusLineParts): () => Promise<string |
   };
 }
 
-async function firstLine(command: string, { variables, cwd, facts }: StatusLineParts): Promise<string | undefined> {
+async function firstLine(command: string, { variables, cwd, facts }: StatusLineNeeds): Promise<string | undefined> {
   const { code, stdout } = await runProgram('/bin/sh', ['-c', command], {
     cwd: cwd(),
     env: variables(),
