@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
+import type { ToolStatement } from '../contracts/permission.ts';
 import type { CallContext, Tool, ToolOutcome } from '../contracts/tool.ts';
 import { asJson } from '../lib/as-json.ts';
 
 /** A tool as its author writes it. What is left out is answered with the most cautious value. */
-export type ToolDefinition<Schema extends z.ZodType<JsonObject>> = {
-  readonly name: string;
-  readonly aliases?: readonly string[];
+export type ToolDefinition<Schema extends z.ZodType<JsonObject>> = ToolStatement & {
   readonly label?: string;
   readonly prompt: string;
   readonly input: Schema;
