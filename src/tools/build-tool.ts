@@ -14,7 +14,6 @@ export type ToolDefinition<Schema extends z.ZodType<JsonObject>> = ToolStatement
   readonly source?: Tool['source'];
   readonly isReadOnly?: (input: z.output<Schema>) => boolean;
   readonly isConcurrencySafe?: (input: z.output<Schema>) => boolean;
-  readonly isDestructive?: (input: z.output<Schema>) => boolean;
   /** Repairs arguments before validation (a number sent as text, an old parameter name). */
   readonly prepareArguments?: (input: JsonObject) => JsonObject;
   readonly title?: (input: z.output<Schema>) => string;
@@ -23,7 +22,7 @@ export type ToolDefinition<Schema extends z.ZodType<JsonObject>> = ToolStatement
 
 export const DEFAULT_MAX_RESULT_CHARS = 30_000;
 
-/** Binds a definition to its schema. Not read-only, not concurrency-safe and destructive, unless it says otherwise. */
+/** Binds a definition to its schema. Not read-only and not concurrency-safe, unless it says otherwise. */
 export function buildTool<Schema extends z.ZodType<JsonObject>>(definition: ToolDefinition<Schema>): Tool {
   let schema: JsonObject | undefined;
   return {
@@ -51,7 +50,6 @@ export function buildTool<Schema extends z.ZodType<JsonObject>>(definition: Tool
           title: definition.title?.(value) ?? definition.name,
           isReadOnly: definition.isReadOnly?.(value) ?? false,
           isConcurrencySafe: definition.isConcurrencySafe?.(value) ?? false,
-          isDestructive: definition.isDestructive?.(value) ?? true,
           call: (context) => definition.call(value, context),
         },
       };

@@ -30,7 +30,6 @@ export const askUserQuestionTool = buildTool({
   prompt: PROMPT,
   input,
   isReadOnly: () => true,
-  isDestructive: () => false,
   title: ({ questions }) => questions[0]?.question ?? 'Question',
   async call({ questions }, context) {
     const asked = questions.map((one) => ({ ...one, multiSelect: one.multiSelect ?? false }));

@@ -19,7 +19,6 @@ export function createBashOutputTool(shells: Shells) {
     input: z.object({ shell_id: z.string(), filter: z.string().optional() }),
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
-    isDestructive: () => false,
     title: ({ shell_id }) => `Output of ${shell_id}`,
     async call({ shell_id, filter }) {
       const found = shells.find(shell_id);

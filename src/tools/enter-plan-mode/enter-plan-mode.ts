@@ -14,7 +14,6 @@ export function createEnterPlanModeTool(setMode: (mode: 'plan') => void) {
       'Switches to planning: from here on you only read and think, until the user has accepted a plan (ExitPlanMode). Use it for large or risky changes whose way is not obvious.',
     input: z.object({}),
     isReadOnly: () => true,
-    isDestructive: () => false,
     title: () => 'Plan first',
     async call() {
       setMode('plan');

@@ -22,7 +22,6 @@ export function createExitPlanModeTool(parts: PlanParts) {
     prompt: PROMPT,
     input: z.object({ plan: z.string().min(1) }),
     isReadOnly: () => true,
-    isDestructive: () => false,
     title: () => 'Plan',
     async call({ plan }, context) {
       if (!parts.isPlanning())

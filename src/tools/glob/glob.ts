@@ -39,7 +39,6 @@ export function createGlobTool(parts: SearchParts): Tool {
     input,
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
-    isDestructive: () => false,
     prepareArguments: (raw) => splitPattern(repairArguments(raw, {})),
     title: ({ pattern, path }) => `Glob ${pattern}${path === undefined ? '' : ` in ${path}`}`,
     async call({ pattern, path }, { cwd, signal }) {

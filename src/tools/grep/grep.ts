@@ -44,7 +44,6 @@ export function createGrepTool(parts: SearchParts): Tool {
     input,
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
-    isDestructive: () => false,
     prepareArguments: (raw) =>
       repairArguments(raw, { numbers: ['-A', '-B', '-C', 'head_limit', 'offset'], flags: ['-n', '-i', 'multiline'] }),
     title: ({ pattern, path }) => `Grep ${pattern}${path === undefined ? '' : ` in ${path}`}`,

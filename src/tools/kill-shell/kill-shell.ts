@@ -15,7 +15,6 @@ export function createKillShellTool(shells: Shells, stopAgent: (id: string) => b
     ...killShellStatement,
     prompt: 'Ends a background shell and everything it started, or a sub-agent in the background by its id.',
     input: z.object({ shell_id: z.string() }),
-    isDestructive: () => false,
     title: ({ shell_id }) => `End ${shell_id}`,
     async call({ shell_id }) {
       const found = shells.find(shell_id);

@@ -22,7 +22,6 @@ export function createListMcpResourcesTool(list: (server: string | undefined) =>
     input: z.object({ server: z.string().optional() }),
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
-    isDestructive: () => false,
     async call({ server }) {
       const found = await list(server);
       if (found.length === 0) return { content: 'There are no resources.' };

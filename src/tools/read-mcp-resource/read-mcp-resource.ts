@@ -16,7 +16,6 @@ export function createReadMcpResourceTool(
     input: z.object({ server: z.string(), uri: z.string() }),
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
-    isDestructive: () => false,
     title: ({ server, uri }) => `${server} ${uri}`,
     call: async ({ server, uri }, { signal }) => ({ content: await read(server, uri, signal) }),
   });

@@ -43,7 +43,6 @@ export function createReadTool(parts: ReadParts): Tool {
     maxResultChars: 8 * 1024 * 1024,
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
-    isDestructive: () => false,
     prepareArguments: (raw) => repairArguments(raw, { numbers: ['offset', 'limit'] }),
     title: ({ file_path }) => `Read ${file_path}`,
     async call(wanted, { cwd, signal }) {

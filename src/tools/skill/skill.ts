@@ -32,7 +32,6 @@ export function createSkillTool(parts: SkillParts) {
       given.name === undefined && given.skill !== undefined ? { ...given, name: given.skill } : given,
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
-    isDestructive: () => false,
     title: ({ name }) => name,
     async call({ name, args }) {
       const skill = await parts.find(name);

@@ -38,7 +38,6 @@ export function createStructuredOutputTool(schema: JsonObject): Tool {
           title: 'Answer',
           isReadOnly: true,
           isConcurrencySafe: false,
-          isDestructive: false,
           async call() {
             if (parsed.success) {
               failures = 0;

@@ -56,7 +56,6 @@ export function createTaskTool(parts: TaskParts) {
     input,
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
-    isDestructive: () => false,
     title: ({ description }) => description,
     async call(
       { description, prompt, subagent_type: type = 'general-purpose', model, run_in_background: background },

@@ -29,7 +29,6 @@ export function createTodoWriteTool(setTodos: (todos: readonly Todo[]) => void) 
     prompt: PROMPT,
     input,
     isReadOnly: () => true,
-    isDestructive: () => false,
     title: ({ todos }) => `${todos.filter((todo) => todo.status === 'completed').length} of ${todos.length} done`,
     async call({ todos }) {
       setTodos(todos);

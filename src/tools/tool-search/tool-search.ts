@@ -24,7 +24,6 @@ export function createToolSearchTool(deferred: DeferredTools) {
     input: z.object({ query: z.string().min(1) }),
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
-    isDestructive: () => false,
     title: ({ query }) => query,
     async call({ query }) {
       const found = search(query, deferred.all());

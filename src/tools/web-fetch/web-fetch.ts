@@ -76,7 +76,6 @@ export function createWebFetchTool(parts: WebFetchParts) {
     prompt: WEB_FETCH_PROMPT,
     input: z.object({ url: z.string().min(1), prompt: z.string().min(1).describe('What to find out') }),
     isConcurrencySafe: () => true,
-    isDestructive: () => false,
     title: ({ url }) => url,
     async call({ url, prompt }, { signal }) {
       const start = readUrl(url);

@@ -35,7 +35,6 @@ export function createWebSearchTool(search: WebSearch) {
     prompt: PROMPT,
     input,
     isConcurrencySafe: () => true,
-    isDestructive: () => false,
     title: ({ query }) => query,
     async call({ query, allowed_domains: allowed = [], blocked_domains: blocked = [] }, { signal }) {
       const options = {
