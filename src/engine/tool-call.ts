@@ -122,7 +122,6 @@ function requestOf(block: ToolUseBlock, call: PreparedCall, deps: QueryDeps): Ca
     input: call.input,
     cwd: deps.cwd(),
     isReadOnly: call.isReadOnly,
-    isDestructive: call.isDestructive,
   };
 }
 

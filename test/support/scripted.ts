@@ -214,7 +214,7 @@ export function echoTool(
       const isConcurrencySafe = options.safe !== 'alone';
       return {
         ok: true,
-        call: { input: object, title: name, isReadOnly: true, isConcurrencySafe, isDestructive: false, call },
+        call: { input: object, title: name, isReadOnly: true, isConcurrencySafe, call },
       };
     },
   };

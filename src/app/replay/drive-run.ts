@@ -147,7 +147,6 @@ function recordedTool(name: string, player: Player): Tool {
         title: name,
         isReadOnly: true,
         isConcurrencySafe: true,
-        isDestructive: false,
         async call({ callId }) {
           const result = player.current()?.results.get(callId);
           return { content: result?.content ?? '', ...(result?.is_error === true ? { isError: true } : {}) };

@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import type { ToolStatement } from '../../contracts/permission.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { buildTool } from '../build-tool.ts';
 import { repairArguments } from '../file-arguments.ts';
 import type { ChangeParts } from '../file-change.ts';
 import { absolutePath } from '../file-path.ts';
+import { pathFacts } from '../stated-facts.ts';
 import { editFile } from './edit-file.ts';
 import { EDIT_PROMPT } from './prompt.ts';
 
@@ -14,10 +16,17 @@ const input = z.object({
   replace_all: z.boolean().optional().describe('Replace every occurrence'),
 });
 
+/** What it says of itself to those who decide about its calls. */
+export const editStatement: ToolStatement = {
+  name: 'Edit',
+  facts: pathFacts('edit', 'file_path'),
+  mainInput: 'file_path',
+};
+
 /** Replaces text in a file and leaves every other byte as it was. */
 export function createEditTool(parts: ChangeParts): Tool {
   return buildTool({
-    name: 'Edit',
+    ...editStatement,
     prompt: EDIT_PROMPT,
     input,
     isReadOnly: () => false,

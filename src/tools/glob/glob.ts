@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ToolStatement } from '../../contracts/permission.ts';
 import { type Tool, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { buildTool } from '../build-tool.ts';
@@ -6,6 +7,7 @@ import { repairArguments } from '../file-arguments.ts';
 import { compileGlob } from '../search/glob-pattern.ts';
 import type { Locator, Taker } from '../search/locator.ts';
 import { searchRoot } from '../search/search-root.ts';
+import { searchFacts } from '../stated-facts.ts';
 import { newestFirst } from './newest-first.ts';
 import { GLOB_PROMPT } from './prompt.ts';
 import { splitPattern } from './split-pattern.ts';
@@ -26,15 +28,17 @@ export type SearchParts = {
   readonly excluded: () => readonly string[];
 };
 
+/** What it says of itself to those who decide about its calls. */
+export const globStatement: ToolStatement = { name: 'Glob', facts: searchFacts, mainInput: 'pattern' };
+
 /** Finds files by name. */
 export function createGlobTool(parts: SearchParts): Tool {
   return buildTool({
-    name: 'Glob',
+    ...globStatement,
     prompt: GLOB_PROMPT,
     input,
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
-    isDestructive: () => false,
     prepareArguments: (raw) => splitPattern(repairArguments(raw, {})),
     title: ({ pattern, path }) => `Glob ${pattern}${path === undefined ? '' : ` in ${path}`}`,
     async call({ pattern, path }, { cwd, signal }) {

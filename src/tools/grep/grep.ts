@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ToolStatement } from '../../contracts/permission.ts';
 import type { Tool, ToolOutcome } from '../../contracts/tool.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
 import { formatCount } from '../../lib/text/format.ts';
@@ -6,6 +7,7 @@ import { buildTool } from '../build-tool.ts';
 import { repairArguments } from '../file-arguments.ts';
 import type { SearchParts } from '../glob/glob.ts';
 import { searchRoot } from '../search/search-root.ts';
+import { searchFacts } from '../stated-facts.ts';
 import { createCollector } from './collect.ts';
 import { GREP_PROMPT } from './prompt.ts';
 import { contentLines, countLines, fileLines } from './sort-records.ts';
@@ -31,15 +33,17 @@ type GrepInput = z.output<typeof input>;
 
 const DEFAULT_LIMIT = 250;
 
+/** What it says of itself to those who decide about its calls. */
+export const grepStatement: ToolStatement = { name: 'Grep', facts: searchFacts, mainInput: 'path' };
+
 /** Finds text in files. */
 export function createGrepTool(parts: SearchParts): Tool {
   return buildTool({
-    name: 'Grep',
+    ...grepStatement,
     prompt: GREP_PROMPT,
     input,
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
-    isDestructive: () => false,
     prepareArguments: (raw) =>
       repairArguments(raw, { numbers: ['-A', '-B', '-C', 'head_limit', 'offset'], flags: ['-n', '-i', 'multiline'] }),
     title: ({ pattern, path }) => `Grep ${pattern}${path === undefined ? '' : ` in ${path}`}`,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ToolStatement } from '../../contracts/permission.ts';
 import { type Tool, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { decodeText } from '../../lib/files/encoding.ts';
 import { formatBytes } from '../../lib/text/format.ts';
@@ -7,6 +8,7 @@ import { repairArguments } from '../file-arguments.ts';
 import { type FileBytes, readFileBytes } from '../file-bytes.ts';
 import { absolutePath } from '../file-path.ts';
 import type { ReadState } from '../read-state.ts';
+import { pathFacts } from '../stated-facts.ts';
 import { imageFacts } from './image-facts.ts';
 import { isPdf, showImage, showPdf } from './media.ts';
 import { showNotebook } from './notebook.ts';
@@ -24,17 +26,23 @@ type ReadInput = z.output<typeof input>;
 
 export type ReadParts = { readonly readState: ReadState; readonly home: string };
 
+/** What it says of itself to those who decide about its calls. */
+export const readStatement: ToolStatement = {
+  name: 'Read',
+  facts: pathFacts('read', 'file_path'),
+  mainInput: 'file_path',
+};
+
 /** Reads files for the model and remembers what it has seen. */
 export function createReadTool(parts: ReadParts): Tool {
   return buildTool({
-    name: 'Read',
+    ...readStatement,
     prompt: READ_PROMPT,
     input,
     // The tool has its own limit of 256 KB; a second cut would hide what it promised.
     maxResultChars: 8 * 1024 * 1024,
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
-    isDestructive: () => false,
     prepareArguments: (raw) => repairArguments(raw, { numbers: ['offset', 'limit'] }),
     title: ({ file_path }) => `Read ${file_path}`,
     async call(wanted, { cwd, signal }) {

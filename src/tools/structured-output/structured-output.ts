@@ -1,20 +1,25 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../contracts/json.ts';
+import type { ToolStatement } from '../../contracts/permission.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { sessionFacts } from '../stated-facts.ts';
 
 const MOST_FAILURES = 5;
+
+/** What it says of itself to those who decide about its calls. */
+export const structuredOutputStatement: ToolStatement = { name: 'StructuredOutput', facts: sessionFacts };
 
 /** A tool whose input is the answer: one that fits the schema ends the run. Throws, in words, for a schema that cannot be checked. */
 export function createStructuredOutputTool(schema: JsonObject): Tool {
   const check = checkerOf(schema);
   let failures = 0;
   return {
-    name: 'StructuredOutput',
+    name: structuredOutputStatement.name,
     aliases: [],
     label: 'StructuredOutput',
     spec: {
-      name: 'StructuredOutput',
+      name: structuredOutputStatement.name,
       description:
         'Gives the final answer in the required form. Call it exactly once, at the end, with the complete answer.',
       input_schema: schema,
@@ -33,7 +38,6 @@ export function createStructuredOutputTool(schema: JsonObject): Tool {
           title: 'Answer',
           isReadOnly: true,
           isConcurrencySafe: false,
-          isDestructive: false,
           async call() {
             if (parsed.success) {
               failures = 0;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ToolStatement } from '../../contracts/permission.ts';
 import { type Tool, ToolFailure } from '../../contracts/tool.ts';
 import { type DecodedText, decodeText, encodeText } from '../../lib/files/encoding.ts';
 import { formatCount } from '../../lib/text/format.ts';
@@ -7,6 +8,7 @@ import { buildTool } from '../build-tool.ts';
 import { type ChangeParts, changeFile, exists, readForChange } from '../file-change.ts';
 import { originalForHosts, showChange } from '../file-diff.ts';
 import { absolutePath } from '../file-path.ts';
+import { pathFacts } from '../stated-facts.ts';
 import { WRITE_PROMPT } from './prompt.ts';
 
 const input = z.object({
@@ -14,10 +16,17 @@ const input = z.object({
   content: z.string().describe('The whole content'),
 });
 
+/** What it says of itself to those who decide about its calls. */
+export const writeStatement: ToolStatement = {
+  name: 'Write',
+  facts: pathFacts('edit', 'file_path'),
+  mainInput: 'file_path',
+};
+
 /** Writes whole files, in one step each. */
 export function createWriteTool(parts: ChangeParts): Tool {
   return buildTool({
-    name: 'Write',
+    ...writeStatement,
     prompt: WRITE_PROMPT,
     input,
     isReadOnly: () => false,
