@@ -19,26 +19,33 @@ export function hookNews(hooks: Hooks, addContext: (words: string) => void, face
       case 'permission_request': {
         const { toolName } = event.request;
         const message = `ouro needs your permission to use ${toolName}.`;
-        hooks.hear('Notification', { notification_type: 'permission_prompt', message, tool_name: toolName });
+        hooks.fireInBackground('Notification', {
+          notification_type: 'permission_prompt',
+          message,
+          tool_name: toolName,
+        });
         return;
       }
       case 'question':
-        hooks.hear('Notification', { notification_type: 'question', message: 'ouro has a question for you.' });
+        hooks.fireInBackground('Notification', {
+          notification_type: 'question',
+          message: 'ouro has a question for you.',
+        });
         return;
       case 'agent_end': {
         const { reason, failure, words } = event.terminal;
         // A script that has its answer leaves: nobody is waited for.
         if (reason === 'completed' && face !== 'print') {
-          hooks.hear('Notification', { notification_type: 'idle_prompt', message: 'ouro waits for you.' });
+          hooks.fireInBackground('Notification', { notification_type: 'idle_prompt', message: 'ouro waits for you.' });
         } else if (failure !== undefined) {
-          hooks.hear('StopFailure', { error: failure.kind, message: words ?? failure.message, reason });
+          hooks.fireInBackground('StopFailure', { error: failure.kind, message: words ?? failure.message, reason });
         }
         return;
       }
       case 'compacted': {
         // Cleared, or taken back: no room was made, and whoever did it tells of it.
         if (event.postTokens === 0) return;
-        hooks.hear('PostCompact', { trigger: event.boundary.trigger, tokens: event.postTokens });
+        hooks.fireInBackground('PostCompact', { trigger: event.boundary.trigger, tokens: event.postTokens });
         const { context } = await hooks.fire('SessionStart', { source: 'compact' }, AbortSignal.timeout(COMPACTED_MS));
         if (context !== undefined) addContext(context);
         return;

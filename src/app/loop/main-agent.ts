@@ -33,7 +33,7 @@ export function createMainAgent(core: Core, needs: Needs): Agent {
     listeners: [
       session.record,
       ...(checkpoints === undefined ? [] : [checkpoints.hear]),
-      core.meter.hear,
+      core.meter.count,
       loop.hear,
       hookNews(hooks, loop.addNews, core.options.face),
       ...(session.debugLog === undefined ? [] : [session.debugLog]),
