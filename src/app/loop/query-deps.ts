@@ -8,7 +8,7 @@ import type { Hooks } from '../../hooks/create-hooks.ts';
 import { modelChain, resolveModel, thinkingEffort } from '../../model/catalog.ts';
 import { createCapResult } from '../../tools/cap-result.ts';
 import { createReadState } from '../../tools/read-state.ts';
-import { requireAnswer } from '../../tools/structured-output/require-answer.ts';
+import { requireAnswer } from '../../tools/structured-output/structured-output.ts';
 import type { CallOwners } from '../../tools/task/call-owners.ts';
 import type { Core } from '../core.ts';
 import type { GateBounds } from '../permissions/gate.ts';

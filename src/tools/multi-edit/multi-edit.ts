@@ -3,11 +3,11 @@ import type { ToolStatement } from '../../contracts/permission.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { buildTool } from '../build-tool.ts';
 import { editFile } from '../edit/edit-file.ts';
-import { repairArguments } from '../file-arguments.ts';
+import { absolutePath, repairArguments } from '../file-arguments.ts';
 import type { ChangeParts } from '../file-change.ts';
-import { absolutePath } from '../file-path.ts';
 import { pathFacts } from '../stated-facts.ts';
-import { MULTI_EDIT_PROMPT } from './prompt.ts';
+
+const MULTI_EDIT_PROMPT = `Makes several Edit replacements in one file, in order, each on the result of the one before. All are applied or none.`;
 
 const input = z.object({
   file_path: z.string().min(1),

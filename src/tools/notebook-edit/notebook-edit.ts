@@ -4,12 +4,13 @@ import type { ToolStatement } from '../../contracts/permission.ts';
 import { type Tool, ToolFailure } from '../../contracts/tool.ts';
 import { decodeText, encodeText } from '../../lib/files/encoding.ts';
 import { buildTool } from '../build-tool.ts';
+import { absolutePath } from '../file-arguments.ts';
 import { type ChangeParts, changeFile, readForChange } from '../file-change.ts';
 import { originalForHosts, showChange } from '../file-diff.ts';
-import { absolutePath } from '../file-path.ts';
 import { pathFacts } from '../stated-facts.ts';
-import { NOTEBOOK_EDIT_PROMPT } from './prompt.ts';
 import type { CellEdit } from './splice-cell.ts';
+
+const NOTEBOOK_EDIT_PROMPT = `Changes one cell of a notebook (.ipynb) that was read in this session: replaces its source, inserts a new cell after cell_id (at the start without one), or deletes it. cell_id is the id Read shows.`;
 
 const input = z.object({
   notebook_path: z.string().min(1),

@@ -4,16 +4,17 @@ import { type Tool, ToolFailure, type ToolOutcome } from '../../contracts/tool.t
 import { decodeText } from '../../lib/files/encoding.ts';
 import { formatBytes } from '../../lib/text/format.ts';
 import { buildTool } from '../build-tool.ts';
-import { repairArguments } from '../file-arguments.ts';
+import { absolutePath, repairArguments } from '../file-arguments.ts';
 import { type FileBytes, readFileBytes } from '../file-bytes.ts';
-import { absolutePath } from '../file-path.ts';
 import type { ReadState } from '../read-state.ts';
 import { pathFacts } from '../stated-facts.ts';
 import { imageFacts } from './image-facts.ts';
 import { isPdf, showImage, showPdf } from './media.ts';
 import { showNotebook } from './notebook.ts';
-import { READ_PROMPT } from './prompt.ts';
 import { DEFAULT_LINES, showRange } from './text-range.ts';
+
+const READ_PROMPT = `Reads a file. Text comes as \`<line number>→<line>\`, by default the first 2000 lines; PARTIAL in the answer means there is more, with the offset to go on from. Lines over 2000 characters are cut and say so.
+Also shows images (PNG, JPEG, GIF, WebP), PDF documents and notebooks (.ipynb, by cell). Several files can be read side by side. For directories use Glob.`;
 
 const input = z.object({
   file_path: z.string().min(1).describe('Path of the file, best absolute'),

@@ -45,7 +45,7 @@ export function withTimeLimit(locator: Locator, limitMs: number): Locator {
 }
 
 /** Tries each in turn until one can be started. */
-export function firstAvailable(sources: readonly (() => Promise<Locator>)[]): Locator {
+function firstAvailable(sources: readonly (() => Promise<Locator>)[]): Locator {
   let current = 0;
   let chosen: Promise<Locator> | undefined;
   const attempt = async (work: (locator: Locator) => Promise<void>): Promise<void> => {

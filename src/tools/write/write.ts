@@ -5,11 +5,12 @@ import { type DecodedText, decodeText, encodeText } from '../../lib/files/encodi
 import { formatCount } from '../../lib/text/format.ts';
 import { lineEndingOf, splitLines } from '../../lib/text/lines.ts';
 import { buildTool } from '../build-tool.ts';
+import { absolutePath } from '../file-arguments.ts';
 import { type ChangeParts, changeFile, exists, readForChange } from '../file-change.ts';
 import { originalForHosts, showChange } from '../file-diff.ts';
-import { absolutePath } from '../file-path.ts';
 import { pathFacts } from '../stated-facts.ts';
-import { WRITE_PROMPT } from './prompt.ts';
+
+const WRITE_PROMPT = `Writes a whole file, creating missing directories. An existing file must have been read in this session and is replaced. To change parts of a file use Edit.`;
 
 const input = z.object({
   file_path: z.string().min(1).describe('Path of the file, best absolute'),
