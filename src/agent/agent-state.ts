@@ -12,7 +12,7 @@ export type Lane = QueuedMessage['lane'];
 export type PendingQuestion = { readonly id: string; readonly callId: string; readonly question: UserQuestion };
 
 /** Everything an agent is at one moment. Only the functions of this file make a new one. */
-export type ConversationState = {
+export type AgentValue = {
   readonly messages: readonly Message[];
   readonly status: AgentStatus;
   readonly stripped: Stripped;
@@ -30,13 +30,13 @@ export type ConversationState = {
 
 /** The one holder of the state. The parts of the agent read it, change it, and tell everybody what happened. */
 export type AgentStore = {
-  readonly now: () => ConversationState;
-  readonly change: (next: ConversationState) => void;
+  readonly now: () => AgentValue;
+  readonly change: (next: AgentValue) => void;
   /** Applies the event to the state at once; resolves when every listener has handled it. */
   readonly tell: (event: AgentEvent) => Promise<void>;
 };
 
-export function initialAgent(messages: readonly Message[], queue: readonly QueuedMessage[] = []): ConversationState {
+export function initialAgent(messages: readonly Message[], queue: readonly QueuedMessage[] = []): AgentValue {
   return {
     messages,
     status: 'idle',
@@ -52,7 +52,7 @@ export function initialAgent(messages: readonly Message[], queue: readonly Queue
 }
 
 /** The agent after an event. Pure: the same events always make the same agent. */
-export function reduceAgent(before: ConversationState, event: AgentEvent): ConversationState {
+export function reduceAgent(before: AgentValue, event: AgentEvent): AgentValue {
   const state = { ...before, status: statusAfter(before.status, event) };
   switch (event.type) {
     case 'message_end':
@@ -92,23 +92,23 @@ export function strippedAfter(stripped: Stripped, event: AgentEvent): Stripped {
 }
 
 /** From the first word of a query to its `agent_end`; while listeners still hear of the end, nothing runs any more. */
-export function isRunning({ work, status }: ConversationState): boolean {
+export function isRunning({ work, status }: AgentValue): boolean {
   return work !== undefined && status !== 'idle';
 }
 
 /** The next message of a lane, or all of them by its mode; only those that pass `mayGo`. */
 export function takeQueued(
-  state: ConversationState,
+  state: AgentValue,
   lane: Lane,
   mayGo: (item: QueuedMessage) => boolean = () => true,
-): { readonly taken: readonly QueuedMessage[]; readonly state: ConversationState } {
+): { readonly taken: readonly QueuedMessage[]; readonly state: AgentValue } {
   const inLane = state.queue.filter((item) => item.lane === lane && mayGo(item));
   const taken = state.queueModes[lane] === 'all' ? inLane : inLane.slice(0, 1);
   return { taken, state: { ...state, queue: state.queue.filter((item) => !taken.includes(item)) } };
 }
 
 /** The prompt hook has let a queued message through, perhaps with something added. */
-export function admitQueued(state: ConversationState, message: UserMessage): ConversationState {
+export function admitQueued(state: AgentValue, message: UserMessage): AgentValue {
   return {
     ...state,
     admitted: new Set([...state.admitted, message.id]),

@@ -1,13 +1,13 @@
 import type { Agent } from '../contracts/agent.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { Message } from '../contracts/message.ts';
-import { type AgentStore, type ConversationState, initialAgent, isRunning, reduceAgent } from './agent-state.ts';
+import { type AgentStore, type AgentValue, initialAgent, isRunning, reduceAgent } from './agent-state.ts';
 import { createBroadcast } from './broadcast.ts';
 import type { AgentParts, AgentPort } from './parts.ts';
 import { promptMessage, promptsIn } from './prompts.ts';
 import { createQuestions } from './questions.ts';
 import { createQueues } from './queues.ts';
-import { BUSY, createWork, messagesOf } from './work.ts';
+import { BUSY, createWork, queuedMessages } from './work.ts';
 
 /** The control panel: commands go in, events come out, one query runs at a time. */
 export function createAgent(parts: AgentParts): Agent {
@@ -50,7 +50,7 @@ export function createAgent(parts: AgentParts): Agent {
       if (now().messages.at(-1)?.role === 'user') return work.query([]);
       const due = queues.takeDue();
       if (due.length === 0) throw new Error('There is nothing to continue: the last word was the model’s.');
-      return work.query(messagesOf(due), due);
+      return work.query(queuedMessages(due), due);
     },
     steer: (words) => queues.add('next', promptMessage(words, 'steer', parts)),
     followUp: (words) => queues.add('after', promptMessage(words, 'follow_up', parts)),
@@ -92,7 +92,7 @@ export function createAgent(parts: AgentParts): Agent {
 }
 
 /** An event is applied before it is told, so that a listener that asks sees what it was told. */
-function holdState(first: ConversationState, broadcast: (event: AgentEvent) => Promise<void>): AgentStore {
+function holdState(first: AgentValue, broadcast: (event: AgentEvent) => Promise<void>): AgentStore {
   let state = first;
   return {
     now: () => state,
@@ -106,7 +106,7 @@ function holdState(first: ConversationState, broadcast: (event: AgentEvent) => P
   };
 }
 
-function publicState({ status, messages, queue, permissions, questions }: ConversationState) {
+function publicState({ status, messages, queue, permissions, questions }: AgentValue) {
   const pending = { pendingPermissions: [...permissions], pendingQuestions: [...questions] };
   return { status, messages: [...messages], queue, ...pending };
 }

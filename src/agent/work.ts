@@ -53,7 +53,7 @@ export function createWork(
   function queryWaiting(): void {
     const due = queues.takeDue();
     // It tells its own end, and never fails.
-    if (due.length > 0) void query(messagesOf(due), due);
+    if (due.length > 0) void query(queuedMessages(due), due);
   }
 
   async function doBetween<Answer>(
@@ -99,6 +99,6 @@ export function createWork(
 /** Said to whoever wants to change the conversation meanwhile. */
 export const BUSY = 'A query is running; abort it first.';
 
-export function messagesOf(items: readonly QueuedMessage[]): readonly UserMessage[] {
+export function queuedMessages(items: readonly QueuedMessage[]): readonly UserMessage[] {
   return items.map((item) => item.message);
 }

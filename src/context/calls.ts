@@ -42,13 +42,13 @@ export function isLooking({ name }: Pick<ToolUseBlock, 'name'>): boolean {
 
 /** The size of a result in words: `812 lines, 31 KB`. */
 export function describeSize(result: ToolResultBlock): string {
-  const text = textOf(result);
+  const text = resultText(result);
   const media = typeof result.content === 'string' ? 0 : result.content.filter((part) => part.type !== 'text').length;
   const words = text === '' ? [] : [`${formatCount(text.split('\n').length, 'line')}, ${formatBytes(text.length)}`];
   return [...words, ...(media === 0 ? [] : [formatCount(media, 'picture or document')])].join(', ');
 }
 
-export function textOf(result: ToolResultBlock): string {
+export function resultText(result: ToolResultBlock): string {
   if (typeof result.content === 'string') return result.content;
   return result.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 }

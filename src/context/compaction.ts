@@ -1,7 +1,7 @@
 import type { BoundaryMessage, Message } from '../contracts/message.ts';
 import type { CompactionResult } from '../contracts/query.ts';
 import { formatTokens } from '../lib/text/format.ts';
-import type { Decision } from './decisions.ts';
+import type { ContextDecision } from './decisions.ts';
 import type { Gauge } from './gauge.ts';
 import { type CompactOrder, type CompactParts, compactView } from './levels/compact.ts';
 import type { Pipeline } from './levels/pipeline.ts';
@@ -20,7 +20,7 @@ export type CompactionNeeds = Omit<CompactParts, 'limits' | 'requestTokens'> & {
   readonly beforeCompact: BeforeCompact | undefined;
   /** It is done: what was decided on the way, and what it brought. */
   readonly onCompacted: (
-    decisions: readonly Decision[],
+    decisions: readonly ContextDecision[],
     run: { readonly blocks: number; readonly freedTokens: number },
   ) => void;
 };

@@ -3,10 +3,10 @@ import type { ModelInfo } from '../contracts/model.ts';
 import type { CompactionResult, ContextPort } from '../contracts/query.ts';
 import { callsIn, fileOf } from './calls.ts';
 import { type BeforeCompact, createCompaction } from './compaction.ts';
-import { createDecisions, type Decision, type Decisions } from './decisions.ts';
+import { type ContextDecision, createDecisions, type Decisions } from './decisions.ts';
 import { createGauge } from './gauge.ts';
 import type { CompactOrder, Summarize } from './levels/compact.ts';
-import { splitKept, wordsOf } from './levels/kept.ts';
+import { splitKept, textOfMessage } from './levels/kept.ts';
 import { createPipeline, type LevelRun } from './levels/pipeline.ts';
 import type { Carried } from './levels/summary.ts';
 import { createView } from './levels/view.ts';
@@ -28,7 +28,7 @@ export type ContextParts = {
   readonly carried: () => Carried;
   readonly beforeCompact?: BeforeCompact;
   /** Each decision when it is taken, to be kept with the session and handed to `restore` after a resume. */
-  readonly remember?: (decision: Decision) => void;
+  readonly remember?: (decision: ContextDecision) => void;
   readonly onLevel?: (run: LevelRun) => void;
   /** The model no longer sees what was read of these files, so the next Read must not answer "unchanged". */
   readonly forgetReads?: (paths: readonly string[]) => void;
@@ -53,9 +53,9 @@ export type Context = ContextPort & {
   undo(messages: readonly Message[]): readonly Message[] | undefined;
   /** Tokens of the next request, by the last look at the conversation. */
   tokens(): number;
-  decisions(): readonly Decision[];
+  decisions(): readonly ContextDecision[];
   /** Takes back decisions of an earlier run, before the first `prepare`. */
-  restore(decisions: readonly Decision[]): void;
+  restore(decisions: readonly ContextDecision[]): void;
 };
 
 const RESERVE_TOKENS = 33_000;
@@ -123,7 +123,7 @@ export function createContext(parts: ContextParts): Context {
       return {
         preTokens: tokens,
         keptTokens: gauge.scale(gauge.overhead() + sum(kept.map(estimate.messageTokens))),
-        pins: pins.flatMap((pin) => (pin.role === 'user' ? [wordsOf(pin)] : [])),
+        pins: pins.flatMap((pin) => (pin.role === 'user' ? [textOfMessage(pin)] : [])),
         keptMessages: kept.length,
         summarizedMessages: sent.filter((message) => message.role !== 'boundary').length - kept.length,
         carried: carriedFor(messages),

@@ -17,16 +17,16 @@ export type FoldDecision = {
   readonly text: string;
 };
 
-export type Decision = ResultDecision | FoldDecision;
+export type ContextDecision = ResultDecision | FoldDecision;
 
 /** The decisions of one conversation and the view they make of a message. */
 export function createDecisions(): {
-  record(decision: Decision): void;
+  record(decision: ContextDecision): void;
   has(callId: string): boolean;
   /** Was the block changed after it had been sent? Then it is never changed again. */
   isFinal(callId: string): boolean;
   viewOf(message: Message): Message | undefined;
-  all(): readonly Decision[];
+  all(): readonly ContextDecision[];
 } {
   const results = new Map<string, ResultDecision>();
   const folds: FoldDecision[] = [];
@@ -97,6 +97,6 @@ const stored = z.discriminatedUnion('level', [
 ]);
 
 /** Decisions as a session file kept them; what is no decision is left out. */
-export function readDecisions(records: readonly unknown[]): readonly Decision[] {
+export function readDecisions(records: readonly unknown[]): readonly ContextDecision[] {
   return records.flatMap((record) => stored.safeParse(record).data ?? []);
 }

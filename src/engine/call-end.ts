@@ -13,7 +13,7 @@ export type CallEnd = {
 const INTERRUPTED_RESULT =
   'Interrupted by the user. The call may or may not have taken effect; check before repeating it.';
 
-export function failed(words: string): CallEnd {
+export function callFailed(words: string): CallEnd {
   return { status: 'failed', outcome: { content: words, isError: true }, attachments: [] };
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../contracts/tool.ts';
 import { untilAborted } from '../lib/abort.ts';
 import { messageOf } from '../lib/errors.ts';
-import { type CallEnd, denied, failed, interrupted } from './call-end.ts';
+import { type CallEnd, callFailed, denied, interrupted } from './call-end.ts';
 import { afterFailed, consult, gateFailed, hookFailed, noteChangedInput } from './consult.ts';
 import { prepareCall } from './known-tools.ts';
 
@@ -27,14 +27,14 @@ export async function runCall(
   signal: AbortSignal,
 ): Promise<CallEnd> {
   const parsed = prepareCall(block, tool);
-  if (!parsed.ok) return failed(parsed.problem);
+  if (!parsed.ok) return callFailed(parsed.problem);
   const before = await consult(() => deps.beforeCall(requestOf(block, parsed.call, deps), signal), signal, hookFailed);
   if (before === undefined) return interrupted();
   if (before.stop !== undefined) return { ...denied(before.stop), stop: { by: 'hook', words: before.stop } };
   if (before.deny !== undefined) return denied(before.deny);
 
   const changed = before.input === undefined ? parsed : tool.prepare(before.input);
-  if (!changed.ok) return failed(changed.problem);
+  if (!changed.ok) return callFailed(changed.problem);
   const request = requestOf(block, changed.call, deps);
   const verdict = await consult(() => deps.gate(request, before, signal), signal, gateFailed);
   if (verdict === undefined) return interrupted();
@@ -45,7 +45,7 @@ export async function runCall(
   }
 
   const allowed = verdict.input === request.input ? changed : tool.prepare(verdict.input);
-  if (!allowed.ok) return failed(allowed.problem);
+  if (!allowed.ok) return callFailed(allowed.problem);
   // It runs in the directory it was decided for, even if a parallel call has changed the directory since.
   const settled = { ...deps, cwd: () => request.cwd };
   return finish(
@@ -104,8 +104,8 @@ async function execute(
     return { status: outcome.isError === true ? 'failed' : 'done', outcome, attachments: [] };
   } catch (thrown) {
     if (signal.aborted) return interrupted();
-    if (thrown instanceof ToolFailure) return failed(thrown.message);
-    return failed(
+    if (thrown instanceof ToolFailure) return callFailed(thrown.message);
+    return callFailed(
       `${block.name} broke: ${messageOf(thrown)}. The fault is in the tool, not in the call; try another way.`,
     );
   } finally {

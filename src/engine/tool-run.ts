@@ -3,7 +3,7 @@ import type { ToolResultBlock, ToolUseBlock } from '../contracts/message.ts';
 import type { QueryDeps } from '../contracts/query.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { messageOf } from '../lib/errors.ts';
-import { type CallEnd, failed, interrupted, resultOf } from './call-end.ts';
+import { type CallEnd, callFailed, interrupted, resultOf } from './call-end.ts';
 import { findTool, isSafe, titleOf, unknownTool } from './known-tools.ts';
 import { runCall } from './tool-call.ts';
 
@@ -67,13 +67,13 @@ export function createToolRun(deps: QueryDeps, emit: (event: AgentEvent) => void
     const title = titleOf(block, tool);
     emit({ type: 'tool_start', callId: block.id, tool: block.name, title, input: block.input, messageId });
     if (tool === undefined) {
-      end(call, failed(unknownTool(block.name, deps.tools())), startedAt);
+      end(call, callFailed(unknownTool(block.name, deps.tools())), startedAt);
       return;
     }
     begun += 1;
     runCall(block, tool, deps, emit, own.signal).then(
       (outcome) => end(call, outcome, startedAt),
-      (thrown) => end(call, failed(`${block.name} could not be run: ${messageOf(thrown)}.`), startedAt),
+      (thrown) => end(call, callFailed(`${block.name} could not be run: ${messageOf(thrown)}.`), startedAt),
     );
   }
 

@@ -4,7 +4,7 @@ import type { JsonObject } from '../contracts/json.ts';
 import type { ModelFailure, ModelInfo, ModelPort, ModelRequest, StreamOptions } from '../contracts/model.ts';
 import { modelInfo } from './catalog.ts';
 import { askedKey } from './keys/asked-key.ts';
-import { type Attempt, type Patience, patienceOf, startAttempt } from './wire/attempt.ts';
+import { type ModelAttempt, type Patience, patienceOf, startAttempt } from './wire/attempt.ts';
 import { readReply, type WireReader } from './wire/read-reply.ts';
 import { ABORTED, failureOfThrown } from './wire/stream-failures.ts';
 import { addressOf } from './wire/stream-response.ts';
@@ -53,7 +53,7 @@ export function createAnthropicPort(settings: AnthropicSettings): ModelPort {
   async function open(
     request: ModelRequest,
     { getApiKey }: Pick<StreamOptions, 'getApiKey'>,
-    attempt: Attempt,
+    attempt: ModelAttempt,
   ): Promise<Response | ModelFailure> {
     const key = await askedKey(getApiKey);
     if (typeof key === 'object') return key;

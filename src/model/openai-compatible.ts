@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ModelFailure, ModelPort, ModelRequest, StreamOptions } from '../contracts/model.ts';
 import { askedKey } from './keys/asked-key.ts';
-import { type Attempt, type Patience, patienceOf, startAttempt } from './wire/attempt.ts';
+import { type ModelAttempt, type Patience, patienceOf, startAttempt } from './wire/attempt.ts';
 import { classifyResponse } from './wire/failures.ts';
 import { createChunkReader } from './wire/openai-from-wire.ts';
 import { toChatCompletion } from './wire/openai-to-wire.ts';
@@ -33,7 +33,7 @@ export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
   async function open(
     request: ModelRequest,
     { getApiKey }: Pick<StreamOptions, 'getApiKey'>,
-    attempt: Attempt,
+    attempt: ModelAttempt,
   ): Promise<Response | ModelFailure> {
     const asked = await askedKey(getApiKey);
     if (typeof asked === 'object') return asked;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Decision } from '../../src/context/decisions.ts';
+import type { ContextDecision } from '../../src/context/decisions.ts';
 import { readDecisions } from '../../src/context/decisions.ts';
 import type { Message } from '../../src/contracts/message.ts';
 import { query } from '../../src/engine/query.ts';
@@ -39,7 +39,7 @@ test('one huge result that the API refuses is shrunk, and the same turn goes on'
 });
 
 test('decisions kept with the session make the same bytes after a resume', async () => {
-  const kept: Decision[] = [];
+  const kept: ContextDecision[] = [];
   const first = bench({ modelInfo: () => SMALL, remember: (decision) => kept.push(decision) });
   const messages: readonly Message[] = [
     prompt('p', 'go'),

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createContext } from '../../context/create-context.ts';
-import type { Decision } from '../../context/decisions.ts';
+import type { ContextDecision } from '../../context/decisions.ts';
 import type { LevelRun } from '../../context/levels/pipeline.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
@@ -47,7 +47,7 @@ export type ContextWiring = {
   readonly onLevel: (run: LevelRun) => void;
   /** A summary that has to be asked for again is told like any other request. */
   readonly tell: (event: AgentEvent) => void;
-  readonly remember: (decision: Decision) => void;
+  readonly remember: (decision: ContextDecision) => void;
   readonly newId: () => string;
 };
 

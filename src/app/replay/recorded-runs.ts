@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Decision, readDecisions } from '../../context/decisions.ts';
+import { type ContextDecision, readDecisions } from '../../context/decisions.ts';
 import type { AssistantBlock, Message, ToolResultBlock, UserMessage } from '../../contracts/message.ts';
 import { FAILURE_KINDS, type ModelFailure } from '../../contracts/model.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
@@ -14,7 +14,7 @@ export type RecordedStep = {
   readonly recorded: RequestDigest;
   readonly prompt: RecordedHead | undefined;
   /** What the context pipeline had decided by then. */
-  readonly decisions: readonly Decision[];
+  readonly decisions: readonly ContextDecision[];
   readonly blocks: readonly { readonly messageId: string; readonly block: AssistantBlock }[];
   readonly turn: z.output<typeof turnEnd> | undefined;
   readonly results: ReadonlyMap<string, ToolResultBlock>;
@@ -57,7 +57,7 @@ const agentEnd = z.object({ terminal: z.object({ reason: z.string(), words: z.st
 export function* recordedRuns(records: readonly SessionRecord[]): Generator<RecordedRun, void> {
   const walk = walkRequests(records);
   let run: RecordedRun | undefined;
-  let decisions: readonly Decision[] = [];
+  let decisions: readonly ContextDecision[] = [];
   let request = 0;
   for (const record of records) {
     if (record.type === 'system' && record.subtype === 'context') {

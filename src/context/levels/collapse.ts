@@ -1,7 +1,7 @@
 import type { Message, ToolResultBlock, ToolUseBlock } from '../../contracts/message.ts';
 import { callsIn, describeCall, describeSize, isLooking, resultsIn } from '../calls.ts';
 import { sum, textTokens } from '../tokens.ts';
-import { type Entry, type Facts, isPinned, type Proposal } from './levels.ts';
+import { type Facts, isPinned, type Proposal, type ViewEntry } from './levels.ts';
 
 const MIN_CALLS = 3;
 const MAX_NAMED_CALLS = 12;
@@ -52,7 +52,7 @@ function stepAt(facts: Facts, index: number): Step | undefined {
   return isWhole ? { messages: [reply, answer], calls } : undefined;
 }
 
-function viewAt(entries: readonly Entry[], index: number): Message | undefined {
+function viewAt(entries: readonly ViewEntry[], index: number): Message | undefined {
   return entries[index]?.view;
 }
 

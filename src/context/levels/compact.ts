@@ -1,7 +1,7 @@
 import type { BoundaryMessage, Message } from '../../contracts/message.ts';
 import type { CompactionResult } from '../../contracts/query.ts';
 import { formatTokens } from '../../lib/text/format.ts';
-import type { Decision } from '../decisions.ts';
+import type { ContextDecision } from '../decisions.ts';
 import { sum, textTokens } from '../tokens.ts';
 import { type Kept, splitKept } from './kept.ts';
 import { type ShrinkParts, type Shrunk, shrinkResults } from './shrink.ts';
@@ -38,7 +38,7 @@ export type CompactParts = ShrinkParts & {
   readonly limits: () => { readonly compactAt: number; readonly blockAt: number };
 };
 
-export type Compacted = CompactionResult & { readonly decisions?: readonly Decision[] };
+export type Compacted = CompactionResult & { readonly decisions?: readonly ContextDecision[] };
 
 const TAIL_TOKENS = 20_000;
 const TAIL_SHARE = 0.2;
@@ -119,7 +119,7 @@ function compose(
 function finished(
   boundary: BoundaryMessage,
   messages: readonly Message[],
-  decisions: readonly Decision[],
+  decisions: readonly ContextDecision[],
   parts: CompactParts,
 ): Compacted {
   const all = messages[0] === boundary ? messages : [boundary, ...messages];

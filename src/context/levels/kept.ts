@@ -16,20 +16,20 @@ export function splitKept(messages: readonly Message[], tailTokens: number, esti
   const from = tailFrom(messages, tailTokens, estimate);
   const before = messages.slice(0, from);
   const tail = messages.slice(from);
-  const promptAt = before.findLastIndex((message) => isTyped(message));
+  const promptAt = before.findLastIndex((message) => isTypedByPerson(message));
   const isPromptLater = tail.some((message) => message.role === 'user' && message.origin === 'prompt');
   const promptFrom = before.findLastIndex((message) => message.role === 'user' && message.origin === 'prompt');
   const recent = before.slice(promptFrom === -1 ? Math.max(0, promptAt) : promptFrom);
-  const prompt = isPromptLater ? [] : recent.filter((message) => isTyped(message) && !isPinned(message));
+  const prompt = isPromptLater ? [] : recent.filter((message) => isTypedByPerson(message) && !isPinned(message));
   return { pins: before.filter(isPinned), prompt, tail };
 }
 
 /** Typed by a person. */
-export function isTyped(message: Message): message is UserMessage {
+export function isTypedByPerson(message: Message): message is UserMessage {
   return message.role === 'user' && ['prompt', 'steer', 'follow_up'].includes(message.origin);
 }
 
-export function wordsOf(message: UserMessage): string {
+export function textOfMessage(message: UserMessage): string {
   return message.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
 }
 
@@ -55,7 +55,7 @@ function lastExchange(messages: readonly Message[]): number {
 }
 
 function mayBegin(message: Message): boolean {
-  return message.role === 'assistant' || isTyped(message);
+  return message.role === 'assistant' || isTypedByPerson(message);
 }
 
 function isSummary(message: Message): boolean {

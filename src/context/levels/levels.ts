@@ -1,13 +1,13 @@
 import type { Message, ToolUseBlock } from '../../contracts/message.ts';
-import type { Decision } from '../decisions.ts';
+import type { ContextDecision } from '../decisions.ts';
 import type { TokenEstimate } from '../tokens.ts';
 
 /** One message of the conversation and what is sent of it; `undefined` when nothing is. */
-export type Entry = { readonly source: Message; readonly view: Message | undefined };
+export type ViewEntry = { readonly source: Message; readonly view: Message | undefined };
 
 /** What a level may look at when it proposes what could go. */
 export type Facts = {
-  readonly entries: readonly Entry[];
+  readonly entries: readonly ViewEntry[];
   /** Entries from here on are recent and stay whole. */
   readonly tailFrom: number;
   readonly callOf: (callId: string) => ToolUseBlock | undefined;
@@ -18,10 +18,10 @@ export type Facts = {
 };
 
 /** A decision that could be taken, and the raw tokens it would free. */
-export type Proposal = { readonly decision: Decision; readonly freed: number };
+export type Proposal = { readonly decision: ContextDecision; readonly freed: number };
 
 /** The first entry of the protected tail: the last `tokens`, and the last message however long it is. */
-export function tailStart(entries: readonly Entry[], tokens: number, estimate: TokenEstimate): number {
+export function tailStart(entries: readonly ViewEntry[], tokens: number, estimate: TokenEstimate): number {
   let room = tokens;
   for (let index = entries.length - 1; index >= 0; index -= 1) {
     const view = entries[index]?.view;

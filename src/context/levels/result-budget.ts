@@ -1,6 +1,6 @@
 import type { Message, ToolResultBlock, ToolUseBlock } from '../../contracts/message.ts';
 import { formatBytes } from '../../lib/text/format.ts';
-import { describeCall, describeSize, resultsIn, textOf } from '../calls.ts';
+import { describeCall, describeSize, resultsIn, resultText } from '../calls.ts';
 import type { ResultDecision } from '../decisions.ts';
 
 const PREVIEW: PreviewChars = { head: 3_000, tail: 1_000 };
@@ -21,7 +21,7 @@ export type BudgetParts = {
 
 /** Level a: results over their tool's limit, and the largest of a message that is too large, become a preview and a path. */
 export async function budgetResults(message: Message, parts: BudgetParts): Promise<readonly ResultDecision[]> {
-  const results = resultsIn(message).map((result) => ({ result, chars: textOf(result).length }));
+  const results = resultsIn(message).map((result) => ({ result, chars: resultText(result).length }));
   let total = results.reduce((chars, item) => chars + item.chars, 0);
   const decisions: ResultDecision[] = [];
   for (const { result, chars } of results.toSorted((one, other) => other.chars - one.chars)) {
@@ -33,7 +33,7 @@ export async function budgetResults(message: Message, parts: BudgetParts): Promi
     }
     if (!isOver || chars <= 2 * (PREVIEW.head + PREVIEW.tail)) continue;
     total -= chars;
-    const path = await parts.store(result.tool_use_id, textOf(result));
+    const path = await parts.store(result.tool_use_id, resultText(result));
     decisions.push({ level: 'budget', callId: result.tool_use_id, text: preview(result, call, path) });
   }
   return decisions;
@@ -46,7 +46,7 @@ export function preview(
   path: string | undefined,
   chars: PreviewChars = PREVIEW,
 ): string {
-  const text = textOf(result);
+  const text = resultText(result);
   const left = formatBytes(Math.max(0, text.length - chars.head - chars.tail));
   const where =
     path === undefined

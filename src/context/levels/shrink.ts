@@ -1,5 +1,5 @@
 import type { Message, ToolResultBlock, ToolUseBlock } from '../../contracts/message.ts';
-import { resultsIn, textOf } from '../calls.ts';
+import { resultsIn, resultText } from '../calls.ts';
 import { createDecisions, type ResultDecision } from '../decisions.ts';
 import { sum, type TokenEstimate } from '../tokens.ts';
 import { preview } from './result-budget.ts';
@@ -38,7 +38,7 @@ export async function shrinkResults(
 }
 
 async function shrunk(result: ToolResultBlock, limitTokens: number, parts: ShrinkParts): Promise<ResultDecision> {
-  const text = textOf(result);
+  const text = resultText(result);
   // Ideographs are a token each, so half the tokens is taken as that many characters, which is never too much.
   const chars = Math.max(SMALLEST_PREVIEW_CHARS, Math.min(4_000, Math.floor(limitTokens / 2)));
   const head = Math.floor(chars * 0.75);

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../contracts/json.ts';
 import type { Message, TextBlock, UserMessage } from '../../contracts/message.ts';
 import { callsIn } from '../calls.ts';
-import { isTyped, wordsOf } from './kept.ts';
+import { isTypedByPerson, textOfMessage } from './kept.ts';
 import { isPinned } from './levels.ts';
 
 /** What the session knows by itself and no summary may lose. */
@@ -21,7 +21,9 @@ const MAX_FILES = 60;
 
 /** The order to the model that writes the summary, with the facts it must not lose. */
 export function summaryInstructions(messages: readonly Message[], carried: Carried, focus: string | undefined): string {
-  const pins = messages.filter(isPinned).flatMap((message) => (message.role === 'user' ? [wordsOf(message)] : []));
+  const pins = messages
+    .filter(isPinned)
+    .flatMap((message) => (message.role === 'user' ? [textOfMessage(message)] : []));
   return [
     'The conversation has grown too long and will go on from a summary. Write that summary now, for yourself: after it you will see nothing of the above except your last turns. Call no tools.',
     'Cover, in this order and in plain short sentences:',
@@ -72,7 +74,7 @@ function said(gone: readonly Message[]): readonly string[] {
   const words = gone.flatMap((message): string[] => {
     if (message.role !== 'user' || isPinned(message)) return [];
     if (message.origin === 'summary') return carriedWords(message);
-    return isTyped(message) ? [shortened(wordsOf(message))] : [];
+    return isTypedByPerson(message) ? [shortened(textOfMessage(message))] : [];
   });
   return words.filter((text) => text !== '').slice(-MAX_SAID);
 }

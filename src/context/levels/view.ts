@@ -1,8 +1,8 @@
 import type { Message, ToolUseBlock } from '../../contracts/message.ts';
 import { callsIn } from '../calls.ts';
-import type { Decision, Decisions } from '../decisions.ts';
+import type { ContextDecision, Decisions } from '../decisions.ts';
 import type { TokenEstimate } from '../tokens.ts';
-import { type Entry, type Facts, type Proposal, tailStart } from './levels.ts';
+import { type Facts, type Proposal, tailStart, type ViewEntry } from './levels.ts';
 
 export type ViewParts = {
   readonly decisions: Decisions;
@@ -12,7 +12,7 @@ export type ViewParts = {
 
 /** The conversation as it is sent, kept up message by message: what was looked at once is not looked at again. */
 export function createView({ decisions, estimate, storedAt }: ViewParts): View {
-  let entries: Entry[] = [];
+  let entries: ViewEntry[] = [];
   let rawTokens = 0;
   let calls = new Map<string, ToolUseBlock>();
 
@@ -73,6 +73,6 @@ export type View = {
 };
 
 /** The calls a decision took out of sight. */
-export function callsOfDecision(decision: Decision): readonly string[] {
+export function callsOfDecision(decision: ContextDecision): readonly string[] {
   return decision.level === 'collapse' ? decision.callIds : [decision.callId];
 }

@@ -3,11 +3,11 @@ import type { ModelEvent, ModelOutcome, ModelPort, ModelRequest } from '../../co
 import { ABORTED } from '../wire/stream-failures.ts';
 import { requestBytes } from '../wire/to-wire.ts';
 import { nextMove } from './next-move.ts';
-import type { Stage } from './script.ts';
+import type { DemoStage } from './script.ts';
 
 /** What the demo needs: its stage, when there is a sample project, and a sleep to type at a pleasant pace. */
 export type DemoSettings = {
-  readonly stage?: Stage;
+  readonly stage?: DemoStage;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 };
 

@@ -1,11 +1,11 @@
 import type { AssistantBlock } from '../../contracts/message.ts';
 import type { ModelRequest } from '../../contracts/model.ts';
 import { cannedAnswer, isGo, isQuestion, SUMMARY } from './answers.ts';
-import { callId, earlierStage, type Progress, readProgress } from './progress.ts';
-import { closing, STEPS, type Stage, type StepName, stepOf } from './script.ts';
+import { callId, type DemoProgress, earlierStage, readProgress } from './progress.ts';
+import { closing, type DemoStage, STEPS, type StepName, stepOf } from './script.ts';
 
 /** The demo's next reply, decided from the conversation alone. */
-export function nextMove(request: ModelRequest, given: Stage | undefined): readonly AssistantBlock[] {
+export function nextMove(request: ModelRequest, given: DemoStage | undefined): readonly AssistantBlock[] {
   const progress = readProgress(request.messages);
   const stage = given ?? earlierStage(request.messages);
   const order = orderIn(request);
@@ -36,9 +36,9 @@ function lastPart(words: string): string {
 
 function afterResult(
   answered: StepName,
-  progress: Progress,
+  progress: DemoProgress,
   request: ModelRequest,
-  stage: Stage,
+  stage: DemoStage,
 ): readonly AssistantBlock[] {
   const heard =
     progress.words === '' || isGo(progress.words)
@@ -59,11 +59,11 @@ function afterResult(
   return next ? perform(next, request, stage, heard) : [say(heard + closing(stage))];
 }
 
-function endOf(answered: StepName, text: string, stage: Stage): string {
+function endOf(answered: StepName, text: string, stage: DemoStage): string {
   return answered === 'receipt' ? `${text}\n\n${closing(stage)}` : text;
 }
 
-function perform(name: StepName, request: ModelRequest, stage: Stage, before = ''): readonly AssistantBlock[] {
+function perform(name: StepName, request: ModelRequest, stage: DemoStage, before = ''): readonly AssistantBlock[] {
   const step = stepOf(name, stage);
   const text = before === '' || before.endsWith('\n\n') ? `${before}${step.text}` : `${before}\n\n${step.text}`;
   const call = { type: 'tool_use', id: callId(name, request.messages), name: step.tool, input: step.input } as const;
@@ -76,13 +76,13 @@ function perform(name: StepName, request: ModelRequest, stage: Stage, before = '
 }
 
 /** The first step that still has something to show. A retest only makes sense once the edit is in. */
-function firstOpen({ states }: Progress): StepName | undefined {
+function firstOpen({ states }: DemoProgress): StepName | undefined {
   const settled = (step: StepName) =>
     states[step] === 'done' || (states[step] === 'declined' && step !== 'edit' && step !== 'read');
   return STEPS.find((step) => !settled(step));
 }
 
-function isFresh({ states }: Progress): boolean {
+function isFresh({ states }: DemoProgress): boolean {
   return STEPS.every((step) => states[step] === 'open');
 }
 

@@ -1,13 +1,13 @@
 import { isJsonObject } from '../../contracts/json.ts';
 import type { ToolResultBlock, UserBlock } from '../../contracts/message.ts';
 import type { RequestMessage } from '../../contracts/model.ts';
-import { STEPS, type Stage, type StepName } from './script.ts';
+import { type DemoStage, STEPS, type StepName } from './script.ts';
 
 /** What became of a step: read from the conversation alone, so that a resumed demo knows where it was. */
 type StepState = 'open' | 'done' | 'declined' | 'stale';
 
 /** Where the conversation stands. */
-export type Progress = {
+export type DemoProgress = {
   readonly states: Readonly<Record<StepName, StepState>>;
   /** The step whose result has just arrived; `undefined` when the person spoke last. */
   readonly answered: StepName | undefined;
@@ -16,7 +16,7 @@ export type Progress = {
 };
 
 /** Reads the conversation so far. */
-export function readProgress(messages: readonly RequestMessage[]): Progress {
+export function readProgress(messages: readonly RequestMessage[]): DemoProgress {
   const results = new Map(
     messages
       .flatMap((message): readonly UserBlock[] => (message.role === 'user' ? message.blocks : []))
@@ -55,7 +55,7 @@ export function callId(step: StepName, messages: readonly RequestMessage[]): str
 }
 
 /** Where the tour began, in a session that goes on elsewhere. */
-export function earlierStage(messages: readonly RequestMessage[]): Stage | undefined {
+export function earlierStage(messages: readonly RequestMessage[]): DemoStage | undefined {
   const calls = messages.flatMap((message) => (message.role === 'assistant' ? message.blocks : []));
   const search = calls.find((block) => block.type === 'tool_use' && stepOfId(block.id) === 'search');
   const path = search?.type === 'tool_use' && isJsonObject(search.input) ? search.input.path : undefined;

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../contracts/json.ts';
 import { FIX } from './sample-project.ts';
 
 /** Where the demo plays: the sample project, and the directory the tools run in. */
-export type Stage = { readonly projectDir: string; readonly cwd: string };
+export type DemoStage = { readonly projectDir: string; readonly cwd: string };
 
 /** The steps of the tour, in order. */
 export const STEPS = ['search', 'read', 'test', 'edit', 'retest', 'receipt'] as const;
@@ -20,11 +20,11 @@ export type Step = {
 };
 
 /** What one step says and does on its stage. */
-export function stepOf(name: StepName, stage: Stage): Step {
+export function stepOf(name: StepName, stage: DemoStage): Step {
   return SCRIPT[name](stage);
 }
 
-const SCRIPT: Readonly<Record<StepName, (stage: Stage) => Step>> = {
+const SCRIPT: Readonly<Record<StepName, (stage: DemoStage) => Step>> = {
   search: ({ projectDir }) => ({
     text: 'This is the built-in demo: my words are scripted, everything else is real. The tools run, the files change, and you are asked before anything that matters.\n\nThis little shop has a failing test. I start by looking for the code that takes discounts.',
     tool: 'Grep',
@@ -72,12 +72,12 @@ const SCRIPT: Readonly<Record<StepName, (stage: Stage) => Step>> = {
 };
 
 /** The last words, once every step was shown. */
-export function closing({ projectDir }: Stage): string {
+export function closing({ projectDir }: DemoStage): string {
   return `That was the tour: search, read, run, think, edit, check, ask. The project is in \`${projectDir}\`; \`/undo\` takes the edit back.\n\nWith a model behind it ouro does this in your own code: set ANTHROPIC_API_KEY and start again, or choose a local model with \`/model\`.`;
 }
 
 const NOTHING_DONE = 'Nothing was done, then. Say `go on` whenever you want to continue the demo.';
 
-function inProject(command: string, { projectDir, cwd }: Stage): string {
+function inProject(command: string, { projectDir, cwd }: DemoStage): string {
   return projectDir === cwd ? command : `cd '${projectDir.replaceAll("'", `'\\''`)}' && ${command}`;
 }

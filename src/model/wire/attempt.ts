@@ -19,7 +19,7 @@ export function patienceOf(defaults: Patience, given: Partial<Patience> = {}, to
 }
 
 /** One try of one request: its own abort signal, and the clocks that may pull it. */
-export type Attempt = {
+export type ModelAttempt = {
   /** Give this to `fetch`; pulling it closes the socket. */
   readonly signal: AbortSignal;
   /** Headers arrived: from now on content must. */
@@ -35,7 +35,7 @@ export type Attempt = {
 };
 
 /** Starts the clocks of one attempt. Whoever starts one closes it. */
-export function startAttempt(patience: Patience, signal: AbortSignal): Attempt {
+export function startAttempt(patience: Patience, signal: AbortSignal): ModelAttempt {
   const controller = new AbortController();
   let ended: ModelFailure | undefined;
   let lastProgress = performance.now();

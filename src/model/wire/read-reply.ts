@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../contracts/json.ts';
 import type { ModelEvent, ModelFailure, ModelOutcome, StreamOptions } from '../../contracts/model.ts';
-import type { Attempt } from './attempt.ts';
+import type { ModelAttempt } from './attempt.ts';
 import { emptyWireReply, reduceWire, type WireReply, wireMessage } from './from-wire.ts';
-import type { ServerEvent } from './server-events.ts';
+import type { WireEvent } from './server-events.ts';
 import { CUT, failureOfErrorEvent } from './stream-failures.ts';
 import { streamResponse } from './stream-response.ts';
 
 /** Understands one provider's events: answers with the Messages API events they mean. */
 export type WireReader = {
-  read(event: ServerEvent): readonly JsonObject[];
+  read(event: WireEvent): readonly JsonObject[];
   /** The body ended: the events that close the reply, if it was in fact complete. */
   end(): readonly JsonObject[];
 };
@@ -18,7 +18,7 @@ type ReplyParts = {
   /** The model that was asked. */
   readonly model: string;
   readonly newId: () => string;
-  readonly attempt: Attempt;
+  readonly attempt: ModelAttempt;
   readonly options: StreamOptions;
 };
 

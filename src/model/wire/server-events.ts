@@ -1,8 +1,8 @@
 /** One server-sent event: its name, when it has one, and its data. */
-export type ServerEvent = { readonly name: string | undefined; readonly data: string };
+export type WireEvent = { readonly name: string | undefined; readonly data: string };
 
 /** Reads server-sent events from a body. Ends when the body does; throws when its socket breaks. */
-export async function* readServerEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent, void> {
+export async function* readServerEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<WireEvent, void> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   const parser = createParser();
@@ -40,7 +40,7 @@ function createParser() {
   let name: string | undefined;
   let data: string | undefined;
 
-  function takeLine(line: string): ServerEvent | undefined {
+  function takeLine(line: string): WireEvent | undefined {
     if (line === '') {
       const event = data === undefined ? undefined : { name, data };
       name = undefined;
@@ -56,7 +56,7 @@ function createParser() {
   }
 
   return {
-    push(text: string): readonly ServerEvent[] {
+    push(text: string): readonly WireEvent[] {
       rest += text;
       // A carriage return at the very end may be the first half of a line end.
       const lines = rest.split(rest.endsWith('\r') ? /\r\n|\n|\r(?!$)/ : /\r\n|\n|\r/);

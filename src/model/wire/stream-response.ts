@@ -1,7 +1,7 @@
 import type { ModelFailure } from '../../contracts/model.ts';
-import type { Attempt } from './attempt.ts';
+import type { ModelAttempt } from './attempt.ts';
 import { classifyResponse } from './failures.ts';
-import { readServerEvents, type ServerEvent } from './server-events.ts';
+import { readServerEvents, type WireEvent } from './server-events.ts';
 import { CUT } from './stream-failures.ts';
 import { objectOf, parseJson } from './wire-json.ts';
 
@@ -10,8 +10,8 @@ const MAX_ERROR_BODY = 4096;
 /** The events of a response, until its end; a return value says why it could not be read to its end. */
 export async function* streamResponse(
   response: Response,
-  attempt: Attempt,
-): AsyncGenerator<ServerEvent, ModelFailure | undefined> {
+  attempt: ModelAttempt,
+): AsyncGenerator<WireEvent, ModelFailure | undefined> {
   attempt.headersArrived();
   const isStream = /event-stream/i.test(response.headers.get('content-type') ?? 'text/event-stream');
   if (!response.body || !isStream) return attempt.endedBy() ?? (await refuse(response, attempt));
@@ -25,7 +25,7 @@ export async function* streamResponse(
 }
 
 /** A 200 that is no stream: an error in disguise, or something else answers at this address. */
-async function refuse(response: Response, attempt: Attempt): Promise<ModelFailure> {
+async function refuse(response: Response, attempt: ModelAttempt): Promise<ModelFailure> {
   const body = await readBody(response);
   const ended = attempt.endedBy();
   if (ended) return ended;

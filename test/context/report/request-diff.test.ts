@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Decision } from '../../../src/context/decisions.ts';
+import type { ContextDecision } from '../../../src/context/decisions.ts';
 import { createCacheWatch } from '../../../src/context/report/cache-watch.ts';
 import type { Message } from '../../../src/contracts/message.ts';
 import type { SystemPart } from '../../../src/contracts/model.ts';
@@ -43,7 +43,7 @@ function session() {
   let kept: {
     told: KnownFacts | undefined;
     system: readonly SystemPart[] | undefined;
-    decisions: readonly Decision[];
+    decisions: readonly ContextDecision[];
   } = {
     told: undefined,
     system: undefined,

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readServerEvents, type ServerEvent } from '../../../src/model/wire/server-events.ts';
+import { readServerEvents, type WireEvent } from '../../../src/model/wire/server-events.ts';
 
-async function read(bytes: Uint8Array, cuts: readonly number[]): Promise<readonly ServerEvent[]> {
+async function read(bytes: Uint8Array, cuts: readonly number[]): Promise<readonly WireEvent[]> {
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       let from = 0;
@@ -13,7 +13,7 @@ async function read(bytes: Uint8Array, cuts: readonly number[]): Promise<readonl
       controller.close();
     },
   });
-  const events: ServerEvent[] = [];
+  const events: WireEvent[] = [];
   for await (const event of readServerEvents(body)) events.push(event);
   return events;
 }
