@@ -53,7 +53,7 @@ type Matches = (one: ProcessFacts) => boolean;
 
 async function endAll(matches: Matches, isUrgent: () => boolean, spared?: ReadonlySet<number>): Promise<void> {
   const found = new Map<number, string>();
-  const told = new Set<number>();
+  const signalled = new Set<number>();
   let killAt = performance.now() + KILL_AFTER_MS;
   for (;;) {
     const looked = livingNow();
@@ -66,8 +66,8 @@ async function endAll(matches: Matches, isUrgent: () => boolean, spared?: Readon
     // A late fork gets the first signal too; once the time is up everybody gets the last one.
     for (const { pid } of members) {
       if (now >= killAt) send(pid, 'SIGKILL');
-      else if (!told.has(pid)) send(pid, 'SIGTERM');
-      told.add(pid);
+      else if (!signalled.has(pid)) send(pid, 'SIGTERM');
+      signalled.add(pid);
     }
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }

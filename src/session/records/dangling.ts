@@ -18,9 +18,9 @@ export async function settleDangling(
   if (first === undefined || last?.role !== 'user') return { messages, records: [] };
   const words = `${LOST_RESULT} ${changedWords(await changedSince(first.at))}`;
   const results = open.map(({ callId, tool }) => ({ tool, result: lostResult(callId, words) }));
-  const told = new Map(results.map(({ result }) => [result.tool_use_id, result]));
+  const answers = new Map(results.map(({ result }) => [result.tool_use_id, result]));
   const blocks = last.blocks.map((block) =>
-    block.type === 'tool_result' ? (told.get(block.tool_use_id) ?? block) : block,
+    block.type === 'tool_result' ? (answers.get(block.tool_use_id) ?? block) : block,
   );
   return {
     messages: [...messages.slice(0, -1), { ...last, blocks }],

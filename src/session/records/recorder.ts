@@ -7,7 +7,7 @@ import { asJson } from '../../lib/as-json.ts';
 export function createRecorder(): (event: AgentEvent) => readonly RecordBody[] {
   let messageId = '';
   let blocks: AssistantBlock[] = [];
-  const told = new Map<string, ToolResultBlock>();
+  const recorded = new Map<string, ToolResultBlock>();
 
   return (event) => {
     switch (event.type) {
@@ -23,11 +23,11 @@ export function createRecorder(): (event: AgentEvent) => readonly RecordBody[] {
         blocks.push(event.block);
         return [{ type: 'assistant', messageId, model: event.model, index: blocks.length - 1, block: event.block }];
       case 'message_end':
-        return messageRecords(event.message, blocks, told);
+        return messageRecords(event.message, blocks, recorded);
       case 'tool_end': {
         if (event.status === 'discarded') return [];
         const { type: _, ...rest } = event;
-        told.set(event.callId, event.result);
+        recorded.set(event.callId, event.result);
         return [{ type: 'result', ...rest }];
       }
       case 'tombstone':
@@ -73,7 +73,7 @@ export function createRecorder(): (event: AgentEvent) => readonly RecordBody[] {
 function messageRecords(
   message: Message,
   blocks: readonly AssistantBlock[],
-  told: Map<string, ToolResultBlock>,
+  recorded: Map<string, ToolResultBlock>,
 ): readonly RecordBody[] {
   if (message.role === 'boundary') return [];
   if (message.role === 'assistant') {
@@ -84,17 +84,17 @@ function messageRecords(
   const results = message.blocks.filter((block) => block.type === 'tool_result');
   if (results.length === 0) return [{ type: 'user', message }];
   const others = message.blocks.filter((block) => block.type !== 'tool_result');
-  const untold = results.filter((result) => !isTold(result, told.get(result.tool_use_id)));
-  told.clear();
+  const unrecorded = results.filter((result) => !isRecorded(result, recorded.get(result.tool_use_id)));
+  recorded.clear();
   return [
-    ...untold.map(resultRecord),
+    ...unrecorded.map(resultRecord),
     { type: 'user', message: { ...message, blocks: others }, results: results.map((result) => result.tool_use_id) },
   ];
 }
 
 /** What goes to the model must be on disk word for word, also when it is not what the call itself came to. */
-function isTold(result: ToolResultBlock, told: ToolResultBlock | undefined): boolean {
-  return told === result || (told !== undefined && JSON.stringify(told) === JSON.stringify(result));
+function isRecorded(result: ToolResultBlock, recorded: ToolResultBlock | undefined): boolean {
+  return recorded === result || (recorded !== undefined && JSON.stringify(recorded) === JSON.stringify(result));
 }
 
 function resultRecord(result: ToolResultBlock): RecordBody {

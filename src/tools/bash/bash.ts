@@ -117,12 +117,12 @@ async function waitFor(
 ): Promise<ToolOutcome> {
   const startedAt = parts.now();
   const { moved, done } = parts.shells.front(context.callId, command, shell);
-  let told = { totalBytes: 0, elapsedMs: 0 };
+  let reported = { totalBytes: 0, elapsedMs: 0 };
   const report = () => {
     const totalBytes = shell.output.totalBytes();
     const elapsedMs = parts.now() - startedAt;
-    if (totalBytes === told.totalBytes && elapsedMs - told.elapsedMs < CLOCK_EVERY_MS) return;
-    told = { totalBytes, elapsedMs };
+    if (totalBytes === reported.totalBytes && elapsedMs - reported.elapsedMs < CLOCK_EVERY_MS) return;
+    reported = { totalBytes, elapsedMs };
     context.report({
       kind: 'output',
       tail: shell.output.tail(TAIL_LINES),
