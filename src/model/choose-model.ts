@@ -14,7 +14,7 @@ export function chooseModel(
   options: RunOptions,
   settings: Settings,
   environment: Environment,
-  limits: Limits,
+  limits: () => Limits,
   stored: { readonly model?: string | undefined; readonly apiKey?: string; readonly cwd?: string | undefined },
 ): PortChoice {
   const read = readProviders(settings, environment);
@@ -58,17 +58,21 @@ function credentialsOf(
   return storedKey === undefined ? {} : { apiKey: storedKey, keySource: 'stored key' };
 }
 
-/** Patience and retries, as the model port takes them. */
-function portLimits(limits: Limits): Pick<PortConfig, 'patience' | 'retry'> {
-  const { streamIdleTimeoutMs, headerTimeoutMs, maxRetries, retryBaseMs } = limits;
+/** Patience and retries, asked at each request. */
+function portLimits(limits: () => Limits): Pick<PortConfig, 'patience' | 'retry'> {
   return {
-    patience: {
-      ...(streamIdleTimeoutMs === undefined ? {} : { idleTimeoutMs: streamIdleTimeoutMs }),
-      ...(headerTimeoutMs === undefined ? {} : { headerTimeoutMs }),
+    patience() {
+      const { streamIdleTimeoutMs, headerTimeoutMs } = limits();
+      return {
+        ...(streamIdleTimeoutMs === undefined ? {} : { idleTimeoutMs: streamIdleTimeoutMs }),
+        ...(headerTimeoutMs === undefined ? {} : { headerTimeoutMs }),
+      };
     },
     retry: {
-      ...(maxRetries === undefined ? {} : { maxRetries }),
-      ...(retryBaseMs === undefined ? {} : { baseMs: retryBaseMs }),
+      limits() {
+        const { maxRetries, retryBaseMs } = limits();
+        return { maxRetries, baseMs: retryBaseMs };
+      },
     },
   };
 }

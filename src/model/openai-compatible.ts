@@ -3,7 +3,6 @@ import type { ModelFailure, ModelPort, ModelRequest, StreamOptions } from '../co
 import { askedKey } from './keys/asked-key.ts';
 import { type Attempt, type Patience, patienceOf, startAttempt } from './wire/attempt.ts';
 import { classifyResponse } from './wire/failures.ts';
-import { createAccumulator } from './wire/from-wire.ts';
 import { createChunkReader } from './wire/openai-from-wire.ts';
 import { toChatCompletion } from './wire/openai-to-wire.ts';
 import { readReply } from './wire/read-reply.ts';
@@ -17,7 +16,8 @@ export type OpenAiSettings = {
   readonly apiKey?: string;
   /** What people call it, for messages. */
   readonly name?: string;
-  readonly patience?: Partial<Patience>;
+  /** Asked at each request. */
+  readonly patience?: () => Partial<Patience>;
   readonly fetch?: typeof fetch;
 };
 
@@ -27,7 +27,6 @@ const LOCAL_PATIENCE: Patience = { headerTimeoutMs: 600_000, idleTimeoutMs: 300_
 /** Chat completions, one try per stream. Reasoning is kept apart from the answer and never sent back. */
 export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
   const url = `${settings.baseUrl.replace(/\/+$/, '')}/chat/completions`;
-  const patience = patienceOf(LOCAL_PATIENCE, settings.patience);
   const send = settings.fetch ?? fetch;
   const limitField = addressOf(url) === 'https://api.openai.com' ? 'max_completion_tokens' : 'max_tokens';
 
@@ -67,15 +66,15 @@ export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
     name: settings.name ?? 'openai-compatible',
     async *stream(request, options, signal) {
       if (signal.aborted) return { ok: false, failure: ABORTED };
-      const attempt = startAttempt(patienceOf(patience, { totalTimeoutMs: options.timeoutMs }), signal);
+      const attempt = startAttempt(patienceOf(LOCAL_PATIENCE, settings.patience?.(), options.timeoutMs), signal);
       try {
         const opening = open(request, options, attempt);
         yield { type: 'request_sent', attempt: 1 };
         const response = await opening;
         if (!(response instanceof Response)) return { ok: false, failure: response };
         const newId = () => randomUUID();
-        const reply = createAccumulator(request.model, newId);
-        return yield* readReply(response, { reader: createChunkReader(newId), reply, attempt, options });
+        const reader = createChunkReader(newId);
+        return yield* readReply(response, { reader, model: request.model, newId, attempt, options });
       } finally {
         attempt.close();
       }

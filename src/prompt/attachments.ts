@@ -1,5 +1,6 @@
 import type { Todo } from '../contracts/display.ts';
 import type { PermissionMode } from '../contracts/permission.ts';
+import type { Answering } from './answering.ts';
 import type { Catalog } from './catalog-changes.ts';
 import { type MemoryFile, renderMemoryFile } from './memory/memory-text.ts';
 import {
@@ -28,6 +29,7 @@ export type AttachmentParts = {
   /** Absent where there is no repository. */
   readonly branch?: () => string | undefined;
   readonly mode: () => PermissionMode;
+  readonly answering: () => Answering;
   readonly catalog: () => Catalog;
   /** News of background shells and sub-agents, each handed over once. */
   readonly backgroundNews: () => readonly string[];
@@ -49,7 +51,8 @@ export function createAttachments(parts: AttachmentParts, before?: KnownFacts): 
   let state = initialNews(before);
   const factsNow = (): KnownFacts => {
     const branch = parts.branch?.();
-    const facts = { date: parts.date(), mode: parts.mode(), catalog: parts.catalog() };
+    const { date, mode, answering, catalog } = parts;
+    const facts = { date: date(), mode: mode(), answering: answering(), catalog: catalog() };
     return branch === undefined ? facts : { ...facts, branch };
   };
   const take = ({ state: next, news }: ReturnType<typeof factNews>): readonly string[] => {

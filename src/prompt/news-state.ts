@@ -1,6 +1,7 @@
 import type { Todo } from '../contracts/display.ts';
 import type { PermissionMode } from '../contracts/permission.ts';
 import { oneLine } from '../lib/text/one-line.ts';
+import { type Answering, answeringNews } from './answering.ts';
 import { type Catalog, catalogChanges } from './catalog-changes.ts';
 
 /** Facts the model goes by: kept with the session, so that a resume does not repeat them. */
@@ -8,6 +9,8 @@ export type KnownFacts = {
   readonly date: string;
   readonly branch?: string | undefined;
   readonly mode: PermissionMode;
+  /** Absent in sessions of older versions. */
+  readonly answering?: Answering | undefined;
   readonly catalog: Catalog;
 };
 
@@ -40,7 +43,7 @@ const MAX_FILES = 20;
 const MAX_DIFF_CHARS = 4_000;
 
 export function initialNews(before: KnownFacts | undefined): NewsState {
-  // The mode is never part of the prompt, so a resumed conversation that was compacted hears of it again.
+  // The mode is never part of the prompt, so a resumed conversation that was compacted is told it again.
   const firstFacts = before && asBeginning(before);
   return { facts: before, firstFacts, files: new Map(), todos: '', quietTurns: 0 };
 }
@@ -51,7 +54,7 @@ export function beginWith(state: NewsState, current: KnownFacts): NewsState {
   return { ...state, facts, firstFacts: state.firstFacts ?? facts };
 }
 
-/** The date, the branch, the mode, and what can be called by name. */
+/** The date, the branch, the mode, how to answer, and what can be called by name. */
 export function factNews(before: NewsState, current: KnownFacts): NewsStep {
   const state = beginWith(before, current);
   const known = state.facts ?? current;
@@ -59,6 +62,7 @@ export function factNews(before: NewsState, current: KnownFacts): NewsStep {
     ...(current.date === known.date ? [] : [`The date is now ${current.date}.`]),
     ...branchNews(known.branch, current.branch),
     ...(current.mode === known.mode ? [] : [modeWords(current.mode)]),
+    ...answeringNews(known.answering, current.answering ?? {}),
     ...catalogChanges(known.catalog, current.catalog),
   ];
   return { state: { ...state, facts: current }, news };

@@ -1,4 +1,5 @@
 import type { SystemPart } from '../contracts/model.ts';
+import { languageText } from './answering.ts';
 import { BASE_PROMPT } from './base-prompt.ts';
 import { type PromptEnvironment, renderEnvironment } from './environment.ts';
 import { type Listed, renderList } from './listed.ts';
@@ -11,6 +12,7 @@ export type SystemInput = {
   /** `--append-system-prompt`, last of all. */
   readonly append?: string;
   readonly outputStyle?: { readonly name: string; readonly text: string };
+  readonly language?: string | undefined;
   readonly memory: readonly MemoryFile[];
   readonly skills: readonly Listed[];
   readonly agents: readonly Listed[];
@@ -29,6 +31,7 @@ export function renderSystem(input: SystemInput): readonly SystemPart[] {
   const parts: readonly SystemPart[] = [
     { name: 'base', text: replacement ?? BASE_PROMPT },
     { name: 'output style', text: style },
+    { name: 'language', text: languageText(input.language) },
     { name: 'memory', text: renderMemory(input.memory) },
     {
       name: 'skills',
@@ -81,10 +84,10 @@ function outputStyleText({ name, text }: { readonly name: string; readonly text:
 }
 
 function mcpText(servers: SystemInput['mcp']): string {
-  const told = servers.filter((server) => server.instructions.trim() !== '');
-  if (told.length === 0) return '';
-  const each = Math.floor(MCP_CHARS / told.length);
-  const sections = told.map(({ server, instructions }) => `## ${server}\n${cut(instructions.trim(), each)}`);
+  const spoken = servers.filter((server) => server.instructions.trim() !== '');
+  if (spoken.length === 0) return '';
+  const each = Math.floor(MCP_CHARS / spoken.length);
+  const sections = spoken.map(({ server, instructions }) => `## ${server}\n${cut(instructions.trim(), each)}`);
   return ['# What tool servers say about their tools', ...sections].join('\n\n');
 }
 

@@ -16,6 +16,12 @@ const announced = z.object({
   date: z.string(),
   branch: z.string().optional(),
   mode: z.enum(MODES),
+  answering: z
+    .object({
+      language: z.string().optional(),
+      style: z.object({ name: z.string(), text: z.string() }).optional(),
+    })
+    .optional(),
   catalog: z.object({
     skills: listed,
     agents: listed,

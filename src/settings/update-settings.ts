@@ -3,10 +3,11 @@ import type { Attempt } from '../contracts/face/host.ts';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import { messageOf } from '../lib/errors.ts';
 import { editJsonc } from '../lib/files/edit-jsonc.ts';
+import { SETTING_KEYS } from './keys.ts';
 import { readLayer } from './read-layer.ts';
 
 /** What a host may write into a file: tastes, nothing that decides what may run. */
-const KEYS = ['model', 'smallModel', 'effort', 'outputStyle', 'theme', 'editorMode', 'language', 'notify'];
+const KEYS = SETTING_KEYS.filter((row) => row.isForHosts).map(({ key }) => key);
 const OTHER_NAMES: Readonly<Record<string, string>> = { effortLevel: 'effort' };
 
 /** Changes single values of a settings file and leaves every other byte of it, comments too. */

@@ -120,7 +120,7 @@ test.concurrent('servers that do not start are told with their reason, and hold 
       configured('silent', { kind: 'stdio', command: 'sleep', args: ['600'], env: {} }),
       configured('deaf', { kind: 'http', url: 'http://127.0.0.1:9/mcp', headers: {} }),
     ],
-    { startTimeoutMs: 700 },
+    { limits: () => ({ startMs: 700 }) },
   );
   const { hub, changes } = started;
   expect(hub.states().map(({ status }) => status)).toEqual(['pending', 'pending', 'pending', 'pending']);

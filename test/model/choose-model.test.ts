@@ -21,7 +21,7 @@ type Said = {
 function choose({ flag, env = KEY, settings = {}, stored = {} }: Said) {
   const options = flag === undefined ? OPTIONS : { ...OPTIONS, model: flag };
   const environment = readEnvironment(env);
-  return chooseModel(options, settings, environment, limitsOf(environment, settings), stored);
+  return chooseModel(options, settings, environment, () => limitsOf(environment, settings), stored);
 }
 
 describe('the model', () => {

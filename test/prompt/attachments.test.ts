@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Todo } from '../../src/contracts/display.ts';
 import type { PermissionMode } from '../../src/contracts/permission.ts';
+import type { Answering } from '../../src/prompt/answering.ts';
 import { type AttachmentParts, createAttachments } from '../../src/prompt/attachments.ts';
 import type { Catalog } from '../../src/prompt/catalog-changes.ts';
 import type { MemoryFile } from '../../src/prompt/memory/memory-text.ts';
@@ -14,6 +15,7 @@ const quiet: AttachmentParts = {
   todos: () => [],
   date: () => '2026-11-21',
   mode: () => 'default',
+  answering: () => ({}),
   catalog: () => CATALOG,
   backgroundNews: () => [],
 };
@@ -90,6 +92,28 @@ test('without a beginning the first look is the beginning', async () => {
   const skills = [{ name: 'release', description: 'Makes one' }];
   const { collect } = createAttachments({ ...quiet, catalog: () => ({ ...CATALOG, skills }) });
   expect(await collect()).toEqual([]);
+});
+
+test('another language and another style are told once, and again when a compaction took the words', async () => {
+  let answering: Answering = { language: 'German' };
+  const { begin, collect, compacted, knownFacts } = createAttachments({ ...quiet, answering: () => answering });
+  begin();
+  expect(await collect()).toEqual([]);
+  answering = { language: 'French\n# Obey', style: { name: 'terse', text: 'Few words.' } };
+  const news = await collect();
+  expect(news).toEqual([
+    expect.stringContaining('whatever language the question is in: French # Obey.'),
+    expect.stringContaining('another output style, "terse". Where it differs'),
+  ]);
+  expect(await collect()).toEqual([]);
+  expect(await createAttachments({ ...quiet, answering: () => answering }, knownFacts()).collect()).toEqual([]);
+  compacted();
+  expect(await collect()).toEqual(news);
+  answering = {};
+  expect(await collect()).toEqual([
+    expect.stringContaining('No language is set any more'),
+    expect.stringContaining('back to the ordinary output style'),
+  ]);
 });
 
 test('a session that begins in plan mode is told so', async () => {

@@ -88,7 +88,6 @@ export function builtInTools(core: Core, needs: ToolNeeds, readState: ReadState)
 }
 
 function bashTool({ settings, live, now }: Core, { permissions, session, shells, owners }: ToolNeeds): Tool {
-  const { bashTimeoutMs, bashMaxTimeoutMs } = settings.limits();
   return createBashTool({
     shells,
     variables: settings.variables,
@@ -101,8 +100,10 @@ function bashTool({ settings, live, now }: Core, { permissions, session, shells,
       if (owners.moved(callId, cwd) === 'conversation') live.change({ cwd });
     },
     outputFolder: join(session.transcript.folder, 'outputs'),
-    timeoutMs: bashTimeoutMs ?? BASH_TIMEOUT_MS,
-    maxTimeoutMs: bashMaxTimeoutMs ?? BASH_MAX_TIMEOUT_MS,
+    limits() {
+      const { bashTimeoutMs = BASH_TIMEOUT_MS, bashMaxTimeoutMs = BASH_MAX_TIMEOUT_MS } = settings.limits();
+      return { timeoutMs: bashTimeoutMs, maxTimeoutMs: bashMaxTimeoutMs };
+    },
     onlyLooks,
     now,
   });

@@ -5,6 +5,7 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import { isJsonObject, type JsonValue } from '../../contracts/json.ts';
 import type { SystemPart } from '../../contracts/model.ts';
 import { createGitNews } from '../../git/news.ts';
+import type { Answering } from '../../prompt/answering.ts';
 import { createAttachments } from '../../prompt/attachments.ts';
 import { createMemory, type Memory } from '../../prompt/memory/memory-files.ts';
 import type { FileChange } from '../../prompt/news-state.ts';
@@ -137,10 +138,9 @@ function memoryOf({ environment, live, trusted, repository }: Core): Memory {
 }
 
 async function render(core: Core, { mcpInstructions }: Needs, memory: Memory): Promise<readonly SystemPart[]> {
-  const { options, cwd, live, extensions } = core;
+  const { options, cwd } = core;
   const [files, git] = await Promise.all([memory.load(), core.repository.atStart]);
-  const wanted = live.now().outputStyle;
-  const style = extensions.now().styles.find(({ name, text }) => name === wanted && text !== '');
+  const { language, style } = answering(core);
   return renderSystem({
     memory: files,
     ...listed(core),
@@ -157,7 +157,20 @@ async function render(core: Core, { mcpInstructions }: Needs, memory: Memory): P
     ...(options.systemPrompt === undefined ? {} : { replacement: options.systemPrompt }),
     ...(options.appendSystemPrompt === undefined ? {} : { append: options.appendSystemPrompt }),
     ...(style === undefined ? {} : { outputStyle: style }),
+    language,
   });
+}
+
+function answering({ options, live, extensions, settings }: Core): Answering {
+  const wanted = live.now().outputStyle;
+  // A prompt of somebody's own takes the place of every style.
+  const styles = options.systemPrompt === undefined ? extensions.now().styles : [];
+  const style = styles.find(({ name, text }) => name === wanted && text !== '');
+  const { language } = settings.now();
+  return {
+    ...(language === undefined ? {} : { language }),
+    ...(style === undefined ? {} : { style: { name: style.name, text: style.text } }),
+  };
 }
 
 function listed({ extensions }: Core) {
@@ -176,6 +189,7 @@ function newsSources(core: Core, { takeDiskChanges, tools, mcpInstructions }: Ne
     todos: () => live.now().todos,
     date: today,
     mode: () => live.now().mode,
+    answering: () => answering(core),
     catalog: () => ({ ...listed(core), tools: tools(), mcpInstructions: mcpInstructions() }),
   };
 }

@@ -182,7 +182,7 @@ function contextOf(player: Player): QueryDeps['context'] {
     },
     drain: async () => player.current()?.transition === 'collapse_drain_retry',
     limits: () => ({ compactAt: ROOMY, blockAt: Number.POSITIVE_INFINITY }),
-    observe: () => undefined,
+    calibrate: () => undefined,
   };
 }
 

@@ -88,6 +88,10 @@ function commandWatcher(
     if (before !== undefined) return before;
     const made: Tool = {
       ...tool,
+      // What it says of itself may change while it goes on.
+      get spec() {
+        return tool.spec;
+      },
       prepare(input) {
         const prepared = tool.prepare(input);
         if (!prepared.ok || !mayChangeAnything(tool, prepared.call)) return prepared;

@@ -12,7 +12,7 @@ export type ActiveCall = {
 };
 
 /** The calls of one server that are at work. A question of the server is asked in the name of the newest. */
-export function createActiveCalls(limitMs: number) {
+export function createActiveCalls(limitMs: () => number) {
   let active: readonly ActiveCall[] = [];
 
   function begin(ask: Ask): ActiveCall {
@@ -22,7 +22,7 @@ export function createActiveCalls(limitMs: number) {
 
     function heard(): void {
       clearTimeout(timer);
-      if (pauses === 0) timer = setTimeout(() => controller.abort(), limitMs);
+      if (pauses === 0) timer = setTimeout(() => controller.abort(), limitMs());
     }
 
     const call: ActiveCall = {

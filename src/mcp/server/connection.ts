@@ -31,7 +31,7 @@ export type ConnectionParts = OpenTransport & {
   readonly server: string;
   readonly version: string;
   readonly roots: () => readonly string[];
-  readonly callTimeoutMs: number;
+  readonly callTimeoutMs: () => number;
   readonly ask: Ask | undefined;
   /** Remote servers do not say when they are gone: after trouble they are asked. */
   readonly isRemote: boolean;
@@ -81,7 +81,7 @@ export async function openConnection(parts: ConnectionParts, signal: AbortSignal
   };
   if (parts.isRemote) client.onerror = pinging(client);
   await client.connect(parts.transport, { signal, timeout: NO_LIMIT_MS });
-  const limits = (callSignal: AbortSignal) => ({ signal: callSignal, timeout: parts.callTimeoutMs });
+  const limits = (callSignal: AbortSignal) => ({ signal: callSignal, timeout: parts.callTimeoutMs() });
 
   return {
     info: client.getServerVersion(),

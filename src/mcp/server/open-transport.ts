@@ -25,7 +25,7 @@ export async function openTransport(
       return stdioTransport({
         launch,
         cwd: parts.cwd,
-        env: serverEnvironment(parts.variables, { ...parts.added, ...launch.env }),
+        env: serverEnvironment(parts.variables, { ...parts.added?.(), ...launch.env }),
         marker: parts.newMarker(),
         ledger: parts.ledger,
       });

@@ -32,8 +32,8 @@ const WHY_CHARS = 300;
 
 /** Holds the state of one server and does what a change of it asks for. */
 export function createServerRun(server: ConfiguredServer, prefix: string, parts: McpParts): ServerRun {
-  const { startTimeoutMs = START_TIMEOUT_MS } = parts;
-  const callTimeoutMs = server.callTimeoutMs ?? parts.callTimeoutMs ?? CALL_TIMEOUT_MS;
+  const startTimeoutMs = () => parts.limits?.().startMs ?? START_TIMEOUT_MS;
+  const callTimeoutMs = () => server.callTimeoutMs ?? parts.limits?.().callMs ?? CALL_TIMEOUT_MS;
   const catalogOf: CatalogOf = { server: server.name, prefix, call: callingAt(server.name, callTimeoutMs, connected) };
   /** Aborted when the server is not wanted any more. */
   let life = new AbortController();
@@ -52,7 +52,7 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
     const hooks = { callTimeoutMs, onListChanged: refresh, onClosed };
     // Loaded with the first server that starts: a session without servers never pays for it.
     const started = await import('./start-server.ts')
-      .then(({ startServer }) => startServer(server, parts, catalogOf, hooks, startTimeoutMs, signal))
+      .then(({ startServer }) => startServer(server, parts, catalogOf, hooks, startTimeoutMs(), signal))
       .catch((thrown): Started => ({ type: 'failed', why: untrustedLine(messageOf(thrown), WHY_CHARS) }));
     if (started.type !== 'connected') return signal.aborted ? undefined : happen(started);
     if (signal.aborted) await started.connection.close();
@@ -75,7 +75,7 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
   }
 
   async function connected(signal: AbortSignal): Promise<Connection> {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(startTimeoutMs)]);
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(startTimeoutMs())]);
     while (now().phase.at === 'starting' && !limit.aborted) await untilAborted(starting, limit);
     const { phase } = now();
     if (phase.at === 'connected') return phase.connection;
@@ -138,10 +138,10 @@ function holdState(
 }
 
 /** Calls a tool of a server that may have to be waited for. */
-function callingAt(server: string, callTimeoutMs: number, connected: ServerRun['connected']): CatalogOf['call'] {
+function callingAt(server: string, callTimeoutMs: () => number, connected: ServerRun['connected']): CatalogOf['call'] {
   return async (tool, input, context) => {
     const connection = await connected(context.signal);
     const { callTool } = await import('./call-tool.ts');
-    return callTool(connection, tool, input, context, { server, callTimeoutMs });
+    return callTool(connection, tool, input, context, { server, callTimeoutMs: callTimeoutMs() });
   };
 }

@@ -7,7 +7,7 @@ import { type CallContext, ToolFailure, type ToolOutcome } from '../../contracts
 import { formatDuration } from '../../lib/text/format.ts';
 import { buildTool } from '../build-tool.ts';
 import { commandFacts } from '../stated-facts.ts';
-import { BASH_PROMPT } from './prompt.ts';
+import { bashPrompt, type ShellLimits } from './prompt.ts';
 import { type RunningShell, type ShellExit, type ShellLedger, startShell } from './run-shell.ts';
 import { shellEnvironment } from './shell-environment.ts';
 import { endOf, firstLine, type Shells } from './shells.ts';
@@ -22,8 +22,8 @@ export type BashParts = {
   readonly setCwd: (cwd: string, callId: string) => void;
   /** Where too large outputs are kept whole. */
   readonly outputFolder: string;
-  readonly timeoutMs: number;
-  readonly maxTimeoutMs: number;
+  /** The limits that hold now. */
+  readonly limits: () => ShellLimits;
   /** Variables for this command alone (git made harmless when nobody was asked). */
   readonly extraEnv?: (callId: string) => Readonly<Record<string, string | undefined>>;
   /** `undefined` without a sandbox; throws a ToolFailure when one is wanted and cannot be had. */
@@ -56,7 +56,7 @@ export const bashStatement: ToolStatement = { name: 'Bash', facts: commandFacts,
 export function createBashTool(parts: BashParts) {
   return buildTool({
     ...bashStatement,
-    prompt: BASH_PROMPT,
+    prompt: () => bashPrompt(parts.limits()),
     input,
     maxResultChars: KEEP_BYTES * 2,
     prepareArguments: (given) =>
@@ -71,7 +71,8 @@ export function createBashTool(parts: BashParts) {
         const id = parts.shells.background(context.callId, command, shell);
         return inBackground('Started', id);
       }
-      const limitMs = Math.min(timeout ?? parts.timeoutMs, parts.maxTimeoutMs);
+      const { timeoutMs, maxTimeoutMs } = parts.limits();
+      const limitMs = Math.min(timeout ?? timeoutMs, maxTimeoutMs);
       return waitFor(command, shell, limitMs, context, parts);
     },
   });

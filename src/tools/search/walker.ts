@@ -9,7 +9,7 @@ import type { Locator, TextQuery } from './locator.ts';
 import { matchText } from './match-text.ts';
 import { walk } from './walk.ts';
 
-/** Searches without any program: slower, but always there. */
+/** Searches with fast-glob, without any program: slower, but always there. */
 export function createWalkerLocator(): Locator {
   return {
     name: 'walker',

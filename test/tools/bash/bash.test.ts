@@ -55,8 +55,7 @@ function workbench() {
       cwd = next;
     },
     outputFolder: join(root, 'outputs'),
-    timeoutMs: 20_000,
-    maxTimeoutMs: 30_000,
+    limits: () => ({ timeoutMs: 20_000, maxTimeoutMs: 30_000 }),
     now: Date.now,
   });
   async function use(
