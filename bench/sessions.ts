@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { openArchive } from '../src/app/replay/session-archive.ts';
 import type { RecordBody, SessionRecord } from '../src/contracts/session.ts';
 import { projectDir } from '../src/session/paths.ts';
-import { makeRecord } from '../src/session/records/track.ts';
+import { makeRecord } from '../src/session/records/record-writer.ts';
 import { says } from '../test/support/api/reply.ts';
 import { createTempProject, type TempProject } from '../test/support/temp-project.ts';
 import { memoryMb, openOuro, PROMPT, withApi } from './programs.ts';

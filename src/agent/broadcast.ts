@@ -9,13 +9,16 @@ export type Broadcast = {
   tell(event: AgentEvent): Promise<void>;
   /** Resolves when everything told so far has been heard. */
   drained(): Promise<void>;
-  /** Is whoever asks a listener that is being waited for? */
+  /** Is the caller a listener that is being waited for? */
   asksListener(): boolean;
 };
 
 /** A listener that throws is reported and never reaches whoever told. */
-export function createBroadcast(report: (thrown: unknown, event: AgentEvent) => void): Broadcast {
-  let listeners: readonly AgentListener[] = [];
+export function createBroadcast(
+  first: readonly AgentListener[],
+  report: (thrown: unknown, event: AgentEvent) => void,
+): Broadcast {
+  let listeners = first;
   let tail: Promise<void> = Promise.resolve();
   const hearing = new AsyncLocalStorage<{ listening: boolean }>();
 

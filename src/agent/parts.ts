@@ -2,14 +2,14 @@ import type { AgentListener } from '../contracts/agent.ts';
 import type { AgentEvent, QueuedMessage } from '../contracts/event.ts';
 import type { Message } from '../contracts/message.ts';
 import type { Effort } from '../contracts/model.ts';
-import type { PermissionMode } from '../contracts/permission.ts';
+import type { PermissionAnswer, PermissionMode, PermissionRequest } from '../contracts/permission.ts';
 import type { QueryDeps, QueuePort } from '../contracts/query.ts';
-import type { Questions } from './questions.ts';
+import type { UserAnswer, UserQuestion } from '../contracts/tool.ts';
 
 /** What the agent lends to the parts that make its dependencies. */
 export type AgentPort = {
-  readonly askPermission: Questions['askPermission'];
-  readonly ask: Questions['ask'];
+  readonly askPermission: (request: PermissionRequest, signal: AbortSignal) => Promise<PermissionAnswer>;
+  readonly ask: (callId: string, question: UserQuestion, signal: AbortSignal) => Promise<UserAnswer | undefined>;
   readonly queues: QueuePort;
   readonly tell: (event: AgentEvent) => Promise<void>;
   readonly onWait: (skip: () => void) => void;
@@ -27,7 +27,7 @@ export type AgentParts = {
   readonly deps: (port: AgentPort) => QueryDeps;
   /** Handed the port once, for parts that speak outside of a query. */
   readonly attach?: (port: AgentPort) => void;
-  /** Hears a prompt before anybody else: may add context, or refuse it with words. */
+  /** The prompt hook: sees every prompt first, and may add context or refuse it with words. */
   readonly onPrompt?: (words: string, signal: AbortSignal) => Promise<PromptVerdict>;
   readonly describe: () => {
     readonly model: string;

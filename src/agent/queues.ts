@@ -1,54 +1,64 @@
-import type { QueueMode } from '../contracts/agent.ts';
 import type { QueuedMessage } from '../contracts/event.ts';
 import type { UserMessage } from '../contracts/message.ts';
+import type { QueuePort } from '../contracts/query.ts';
+import { untilAborted } from '../lib/abort.ts';
+import { type AgentStore, admitQueued, type Lane, takeQueued } from './agent-state.ts';
+import type { AgentParts } from './parts.ts';
+import { consultPromptHook } from './prompts.ts';
 
-/** Two lanes of waiting messages: `next` goes in after the current turn, `after` when the agent would stop. */
+/** The two lanes of waiting messages: how a person fills and empties them. */
 export type Queues = {
-  add(lane: QueuedMessage['lane'], message: UserMessage): QueuedMessage;
-  /** The next of a lane, or all of them by its mode; only those that may go, if that is asked. */
-  take(lane: QueuedMessage['lane'], mayGo?: (item: QueuedMessage) => boolean): readonly QueuedMessage[];
-  has(lane: QueuedMessage['lane']): boolean;
-  /** The same place with another message; nothing when it has left. */
-  replace(id: string, message: UserMessage): void;
+  add(lane: Lane, message: UserMessage): QueuedMessage;
   remove(id: string): QueuedMessage | undefined;
   clear(): readonly QueuedMessage[];
-  waiting(): readonly QueuedMessage[];
-  setMode(lane: QueuedMessage['lane'], mode: QueueMode): void;
+  /** What is due when nothing runs: steering first, else a follow-up. */
+  takeDue(): readonly QueuedMessage[];
+  /** The queues as the loop sees them: it gets nothing the prompt hook has not let through. */
+  readonly port: QueuePort;
 };
 
-export function createQueues(waiting: readonly QueuedMessage[] = []): Queues {
-  let items = waiting;
-  const modes: Record<QueuedMessage['lane'], QueueMode> = { next: 'one-at-a-time', after: 'one-at-a-time' };
+export function createQueues(store: AgentStore, { onPrompt }: Pick<AgentParts, 'onPrompt'>): Queues {
+  const { now, change, tell } = store;
+  const mayGo = ({ id, message }: QueuedMessage) =>
+    onPrompt === undefined || message.pinned === true || now().admitted.has(id);
+
+  function take(lane: Lane, allowed?: (item: QueuedMessage) => boolean): readonly QueuedMessage[] {
+    const { taken, state } = takeQueued(now(), lane, allowed);
+    change(state);
+    return taken;
+  }
+
+  function remove(id: string): QueuedMessage | undefined {
+    const item = now().queue.find((one) => one.id === id);
+    if (item !== undefined) void tell({ type: 'queue', item, state: 'removed' });
+    return item;
+  }
+
+  const port: QueuePort = {
+    async settle(signal) {
+      for (const item of now().queue) {
+        if (mayGo(item)) continue;
+        const verdict = await untilAborted(consultPromptHook(onPrompt, item.message, signal), signal);
+        if (verdict === undefined) return;
+        if (verdict.kind === 'go') change(admitQueued(now(), verdict.message));
+        else if (remove(item.id) !== undefined)
+          await tell({ type: 'notice', level: 'warn', topic: 'prompt_hook', text: verdict.words });
+      }
+    },
+    takeSteering: () => take('next', mayGo),
+    takeFollowUps: () => take('after', mayGo),
+    hasSteering: () => now().queue.some((item) => item.lane === 'next' && mayGo(item)),
+  };
 
   return {
     add(lane, message) {
       const item = { id: message.id, lane, message };
-      items = [...items, item];
+      void tell({ type: 'queue', item, state: 'queued' });
       return item;
     },
-    take(lane, mayGo = () => true) {
-      const inLane = items.filter((item) => item.lane === lane && mayGo(item));
-      const taken = modes[lane] === 'all' ? inLane : inLane.slice(0, 1);
-      items = items.filter((item) => !taken.includes(item));
-      return taken;
-    },
-    has: (lane) => items.some((item) => item.lane === lane),
-    replace(id, message) {
-      items = items.map((item) => (item.id === id ? { ...item, message } : item));
-    },
-    remove(id) {
-      const found = items.find((item) => item.id === id);
-      items = items.filter((item) => item.id !== id);
-      return found;
-    },
-    clear() {
-      const all = items;
-      items = [];
-      return all;
-    },
-    waiting: () => items,
-    setMode(lane, mode) {
-      modes[lane] = mode;
-    },
+    remove,
+    clear: () => now().queue.flatMap(({ id }) => remove(id) ?? []),
+    takeDue: () => (now().queue.some(({ lane }) => lane === 'next') ? take('next') : take('after')),
+    port,
   };
 }

@@ -1,7 +1,7 @@
 import type { Environment } from '../contracts/environment.ts';
 import type { Conversation } from '../contracts/face/conversation.ts';
 import type { RunOptions } from '../contracts/face/run-options.ts';
-import { createShells } from '../tools/shells.ts';
+import { createShells } from '../tools/bash/shells.ts';
 import { makeConversation } from './conversation.ts';
 import { createLoop } from './loop/loop.ts';
 import { createMainAgent } from './loop/main-agent.ts';
@@ -49,7 +49,7 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
   });
   const hooks = createSessionHooks(core, { session, permissions });
   const loop = createLoop(core, { session, permissions, checkpoints, mcp, hooks, shells, turnLog });
-  const agent = createMainAgent(core, { session, checkpoints, mcp, hooks, loop, ready: started.ready });
+  const agent = createMainAgent(core, { session, checkpoints, mcp, hooks, loop, turnLog, ready: started.ready });
   const actions = createActions(core, { agent, session, checkpoints, permissions, loop, turnLog });
   const parts = { core, agent, session, permissions, checkpoints, mcp, hooks, loop, shells, turnLog, actions };
   const conversation = await makeConversation(parts, started);

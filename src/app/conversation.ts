@@ -1,8 +1,9 @@
 import type { Conversation, ConversationInfo } from '../contracts/face/conversation.ts';
 import { listModels } from '../model/catalog.ts';
-import { unheldBudget } from '../model/unheld-budget.ts';
+import { budgetWarnings } from '../model/pricing.ts';
 import { expandPrompt } from '../prompt/expand-prompt.ts';
 import { cleanUp } from '../session/clean-up.ts';
+import { problemLines } from '../settings/problem-lines.ts';
 import { screenSettings } from '../settings/screen-settings.ts';
 import { createShellLines } from '../tools/bash/shell-lines.ts';
 import { createFindFiles } from '../tools/find-files.ts';
@@ -11,7 +12,6 @@ import { strayTools } from './loop/toolset.ts';
 import { mayReadUnasked } from './permissions/read-for-host.ts';
 import { sessionPicker } from './session/session-picker.ts';
 import type { StartedRun } from './session/start-run.ts';
-import { problemLines } from './settings/problem-lines.ts';
 import type { ConversationParts } from './slash/conversation-parts.ts';
 import { hostControl } from './slash/host-control.ts';
 import { listCommands, runCommand } from './slash/run-command.ts';
@@ -106,7 +106,7 @@ async function warningsOf({ core, session, permissions, mcp, hooks, loop }: Conv
   return [
     ...core.environment.problems,
     ...session.warnings,
-    ...unheldBudget(core.options, core.model.infoOf(core.live.now().model)),
+    ...budgetWarnings(core.options, core.model.infoOf(core.live.now().model)),
     ...permissions.warnings(),
     ...mcp.problems,
     ...(await hooks.deadGuards()),

@@ -2,9 +2,10 @@ import { join } from 'node:path';
 import type { CheckpointInfo } from '../contracts/face/conversation.ts';
 import type { CheckpointEntry, FileBefore } from '../contracts/session.ts';
 import { createContentStore } from './content-store.ts';
+import { createLedger } from './ledger.ts';
 import { createManifests } from './manifests.ts';
 import { createPack } from './pack.ts';
-import { checkpointsOf, lastChangeSet, lastUndone, planRestore } from './plan-restore.ts';
+import { type Checkpoint, checkpointsOf, lastChangeSet, lastUndone, planRestore } from './plan-restore.ts';
 import { type Restored, restore } from './restore.ts';
 import { createSnapshots } from './snapshot.ts';
 import type { WalkLimits } from './walk-workspace.ts';
@@ -30,9 +31,9 @@ export type CheckpointParts = {
   readonly limits?: WalkLimits;
 };
 
-/** Keeps what stood in files before they change, and brings it back. */
 type WouldChange = { readonly path: string; readonly bytes: Uint8Array | undefined };
 
+/** Keeps what stood in files before they change, and brings it back. */
 export type Checkpoints = {
   /** A place to go back to, before a prompt is heard. */
   prompt(messageId: string, words: string): Promise<void>;
@@ -56,34 +57,12 @@ export type Checkpoints = {
 };
 
 export function createCheckpoints(parts: CheckpointParts): Checkpoints {
-  const entries: CheckpointEntry[] = [...parts.entries];
   const pool = createPack(parts.folder);
   const store = createContentStore(join(parts.folder, 'contents'));
   const snapshots = createSnapshots(pool, parts.skip, parts.limits);
-  let order = entries.reduce((top, entry) => Math.max(top, entry.order), 0);
-  /** Paths whose state since the last checkpoint is on record, and from which moment. */
-  let touched = touchedSinceLastPrompt(entries);
-
-  const next = () => {
-    order += 1;
-    return order;
-  };
-
-  async function append(entry: CheckpointEntry): Promise<void> {
-    entries.push(entry);
-    await parts.append(entry);
-  }
-
-  async function change(path: string, before: FileBefore, at: number): Promise<void> {
-    // A command that began earlier may be looked at later: the earliest state is the one that counts.
-    const known = touched.get(path);
-    if (known !== undefined && known <= at) return;
-    touched.set(path, at);
-    await append({ step: 'change', id: parts.newId(), order: at, path, before: held(before) });
-  }
 
   /** From the pool to the session, where it stays as long as the session does. */
-  function held(before: FileBefore): FileBefore {
+  function hold(before: FileBefore): FileBefore {
     if (before.kind !== 'file') return before;
     try {
       store.adopt(before.hash, pool);
@@ -93,41 +72,33 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
     }
   }
 
+  const ledger = createLedger({ ...parts, hold });
+  const { entries, append, next } = ledger;
   const commands = watchCommands({
     ...parts,
     snapshots,
     manifests: createManifests(join(parts.folder, 'manifests')),
-    open: () => openCommands(entries),
-    next,
-    append,
-    change,
+    ledger,
   });
+  const isPrompt = (id: string) => entries.some((entry) => entry.step === 'prompt' && entry.id === id);
 
   return {
     async prompt(messageId, words) {
       await commands.settle();
       const at = new Date(parts.now()).toISOString();
-      touched = new Map();
       await append({ step: 'prompt', id: parts.newId(), messageId, prompt: words, at, order: next() });
       if (parts.background()) await commands.goOn();
     },
     async beforeChange(realPath) {
-      if (touched.has(realPath)) return;
+      if (ledger.isOnRecord(realPath)) return;
       const before = snapshots.at(realPath);
       if (before.kind === 'not-kept') parts.warn(`A change to ${realPath} cannot be undone: ${before.why}.`);
-      await change(realPath, before, next());
+      await ledger.change(realPath, before, next());
     },
     beforeCommand: commands.begin,
     async list() {
       await commands.settle();
-      return checkpointsOf(entries).map(({ prompt, paths, notKept }) => ({
-        id: prompt.id,
-        messageId: prompt.messageId,
-        prompt: prompt.prompt,
-        at: prompt.at,
-        files: paths.length,
-        notCaptured: notKept,
-      }));
+      return checkpointsOf(entries).map(infoOf);
     },
     async last() {
       await commands.settle();
@@ -135,18 +106,17 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
     },
     async preview(id) {
       await commands.settle();
-      if (!entries.some((entry) => entry.step === 'prompt' && entry.id === id)) return undefined;
+      if (!isPrompt(id)) return undefined;
       return [...planRestore(entries, id)]
         .filter(([path, before]) => before.kind !== 'not-kept' && !snapshots.isSame(path, before))
         .map(([path, before]) => ({ path, bytes: before.kind === 'file' ? store.read(before.hash) : undefined }));
     },
     async restore(id) {
       await commands.settle();
-      if (!entries.some((entry) => entry.step === 'prompt' && entry.id === id)) return undefined;
+      if (!isPrompt(id)) return undefined;
       const plan = planRestore(entries, id);
-      const replaced = [...plan.keys()].map((path) => ({ path, before: held(snapshots.at(path)) }));
+      const replaced = [...plan.keys()].map((path) => ({ path, before: hold(snapshots.at(path)) }));
       const done = restore(plan, store, snapshots.isSame);
-      touched = new Map();
       await append({ step: 'undone', id, order: next(), replaced });
       return done;
     },
@@ -156,7 +126,6 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
       if (undone === undefined) return undefined;
       const plan = new Map((undone.replaced ?? []).map(({ path, before }) => [path, before]));
       const done = restore(plan, store, snapshots.isSame);
-      touched = new Map();
       await append({ step: 'redone', undone: undone.order, order: next() });
       return done;
     },
@@ -168,15 +137,6 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
   };
 }
 
-function touchedSinceLastPrompt(entries: readonly CheckpointEntry[]): Map<string, number> {
-  const from = entries.findLastIndex(({ step }) => step === 'prompt' || step === 'undone');
-  return new Map(
-    entries.slice(from + 1).flatMap((entry) => (entry.step === 'change' ? [[entry.path, entry.order]] : [])),
-  );
-}
-
-/** Commands that nobody saw the end of. */
-function openCommands(entries: readonly CheckpointEntry[]) {
-  const ended = new Set(entries.flatMap((entry) => (entry.step === 'command-end' ? [entry.order] : [])));
-  return entries.filter((entry) => entry.step === 'command').filter((entry) => !ended.has(entry.order));
+function infoOf({ prompt: { id, messageId, prompt, at }, paths, notKept }: Checkpoint): CheckpointInfo {
+  return { id, messageId, prompt, at, files: paths.length, notCaptured: notKept };
 }

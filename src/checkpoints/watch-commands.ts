@@ -1,22 +1,16 @@
-import { relative } from 'node:path';
-import type { CheckpointEntry, FileBefore } from '../contracts/session.ts';
+import { dirname, relative } from 'node:path';
+import type { FileBefore } from '../contracts/session.ts';
 import { messageOf } from '../lib/errors.ts';
-import { changesSince } from './compare.ts';
+import type { Ledger } from './ledger.ts';
 import type { Manifests } from './manifests.ts';
-import type { Snapshot, Snapshots } from './snapshot.ts';
-
-type CommandEntry = Extract<CheckpointEntry, { step: 'command' }>;
+import { isEqual, type Snapshot, type Snapshots } from './snapshot.ts';
 
 export type CommandParts = {
   readonly snapshots: Snapshots;
   readonly manifests: Manifests;
   readonly roots: () => readonly string[];
   readonly home: string;
-  /** Commands on record without an end. */
-  readonly open: () => readonly CommandEntry[];
-  readonly next: () => number;
-  readonly append: (entry: CheckpointEntry) => Promise<void>;
-  readonly change: (path: string, before: FileBefore, order: number) => Promise<void>;
+  readonly ledger: Ledger;
   readonly warn: (words: string) => void;
   readonly newId: () => string;
 };
@@ -24,7 +18,7 @@ export type CommandParts = {
 /** Finds out what shell commands change by looking at the workspace before and after them. */
 export function watchCommands(parts: CommandParts) {
   const running = new Set<number>();
-  const told = new Set<string>();
+  const warned = new Set<string>();
   let turn: Promise<unknown> = Promise.resolve();
 
   /** One look at a time: two would read the same files twice. */
@@ -41,7 +35,7 @@ export function watchCommands(parts: CommandParts) {
       return undefined;
     }
     const snapshot = await parts.snapshots.take(parts.roots());
-    const order = parts.next();
+    const order = parts.ledger.next();
     const root = parts.roots()[0] ?? '/';
     const notKept = namesOf(snapshot, root);
     if (notKept.length > 0) warnOnce(`What commands change here cannot be undone: ${short(notKept)}.`);
@@ -50,7 +44,7 @@ export function watchCommands(parts: CommandParts) {
     } catch (thrown) {
       warnOnce(`What commands change could not be undone after a crash: ${messageOf(thrown)}.`);
     }
-    await parts.append({ step: 'command', id: parts.newId(), order, root, manifest: String(order), notKept });
+    await parts.ledger.append({ step: 'command', id: parts.newId(), order, root, manifest: String(order), notKept });
     return { order, snapshot };
   }
 
@@ -63,18 +57,18 @@ export function watchCommands(parts: CommandParts) {
   async function look(order: number, before: Snapshot): Promise<void> {
     const after = await parts.snapshots.take(parts.roots());
     for (const { path, before: was } of changesSince(before, after, parts.snapshots.at)) {
-      await parts.change(path, was, order);
+      await parts.ledger.change(path, was, order);
     }
   }
 
   async function close(order: number): Promise<void> {
     parts.manifests.drop(String(order));
-    await parts.append({ step: 'command-end', order });
+    await parts.ledger.append({ step: 'command-end', order });
   }
 
   function warnOnce(words: string): void {
-    if (told.has(words)) return;
-    told.add(words);
+    if (warned.has(words)) return;
+    warned.add(words);
     parts.warn(words);
   }
 
@@ -93,7 +87,7 @@ export function watchCommands(parts: CommandParts) {
     /** Commands that a crash cut off, and those that went on in the background: what they have changed by now. */
     settle: () =>
       inTurn(async () => {
-        for (const { order, manifest } of parts.open()) {
+        for (const { order, manifest } of parts.ledger.openCommands()) {
           if (running.has(order)) continue;
           const before = parts.manifests.load(manifest);
           if (before !== undefined) await look(order, before);
@@ -123,4 +117,30 @@ const RECORDED = 50;
 function short(names: readonly string[]): string {
   const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : '';
   return `${names.slice(0, NAMED).join(', ')}${more}`;
+}
+
+type Change = { readonly path: string; readonly before: FileBefore };
+
+/** Every path that is not as it was. What was not looked at before is nobody's change. */
+function changesSince(before: Snapshot, after: Snapshot, now: (path: string) => FileBefore): readonly Change[] {
+  const changes: Change[] = [];
+  for (const [path, old] of before.files) {
+    // It may have slipped under a folder that became too large to look at.
+    const current = after.files.get(path) ?? (isUnder(path, after.unknown) ? now(path) : ABSENT);
+    if (!isEqual(old, current)) changes.push({ path, before: old });
+  }
+  for (const path of after.files.keys()) {
+    if (!before.files.has(path) && !isUnder(path, before.unknown)) changes.push({ path, before: ABSENT });
+  }
+  return changes;
+}
+
+const ABSENT: FileBefore = { kind: 'absent' };
+
+function isUnder(path: string, folders: ReadonlyMap<string, string>): boolean {
+  if (folders.size === 0) return false;
+  for (let at = path; ; at = dirname(at)) {
+    if (folders.has(at)) return true;
+    if (dirname(at) === at) return false;
+  }
 }

@@ -1,15 +1,13 @@
 import type { Message } from '../contracts/message.ts';
 import type { ModelInfo } from '../contracts/model.ts';
 import type { CompactionResult, ContextPort } from '../contracts/query.ts';
-import { formatTokens } from '../lib/text/format.ts';
-import { fileOf } from './calls.ts';
+import { callsIn, fileOf } from './calls.ts';
+import { type BeforeCompact, createCompaction } from './compaction.ts';
 import { createDecisions, type Decision, type Decisions } from './decisions.ts';
 import { createGauge } from './gauge.ts';
-import { type CompactOrder, compactView, type Summarize } from './levels/compact.ts';
+import type { CompactOrder, Summarize } from './levels/compact.ts';
 import { splitKept, wordsOf } from './levels/kept.ts';
 import { createPipeline, type LevelRun } from './levels/pipeline.ts';
-import { refillBreaker } from './levels/refill-breaker.ts';
-import { skillsInUse } from './levels/skills-in-use.ts';
 import type { Carried } from './levels/summary.ts';
 import { createView } from './levels/view.ts';
 import { createTokenEstimate, sum } from './tokens.ts';
@@ -28,11 +26,7 @@ export type ContextParts = {
   readonly storedAt: (callId: string) => string | undefined;
   readonly summarize: Summarize;
   readonly carried: () => Carried;
-  /** PreCompact hooks; `ok: false` blocks. */
-  readonly beforeCompact?: (
-    order: CompactOrder,
-    signal: AbortSignal,
-  ) => Promise<{ readonly ok: true; readonly focus?: string } | { readonly ok: false; readonly why: string }>;
+  readonly beforeCompact?: BeforeCompact;
   /** Each decision when it is taken, to be kept with the session and handed to `restore` after a resume. */
   readonly remember?: (decision: Decision) => void;
   readonly onLevel?: (run: LevelRun) => void;
@@ -70,6 +64,7 @@ const REPLY_SHARE = 0.1;
 
 /** The context of one conversation: five levels that make room, each only when the cheaper ones were not enough. */
 export function createContext(parts: ContextParts): Context {
+  const { onLevel = () => undefined } = parts;
   const estimate = createTokenEstimate();
   const known = createDecisions();
   const decisions: Decisions = {
@@ -81,10 +76,8 @@ export function createContext(parts: ContextParts): Context {
   };
   const gauge = createGauge(parts.overheadTokens);
   const view = createView({ decisions, estimate, storedAt: parts.storedAt });
-  const breaker = refillBreaker();
-  const onLevel = parts.onLevel ?? (() => undefined);
-  const limits = (model: string) => limitsOf(parts.modelInfo(model), parts.compactAtPercent?.());
-  const forget = (callIds: readonly string[]) => {
+  const limits = (model = parts.model()) => limitsOf(parts.modelInfo(model), parts.compactAtPercent?.());
+  const forgetReads = (callIds: readonly string[]) => {
     const files = callIds.flatMap((id) => {
       const call = view.callOf(id);
       return call?.name === 'Read' ? (fileOf(call) ?? []) : [];
@@ -96,56 +89,31 @@ export function createContext(parts: ContextParts): Context {
     gauge,
     decisions,
     budget: { limitChars: parts.limitChars, store: parts.store },
-    compactAt: () => limits(parts.model()).compactAt,
+    compactAt: () => limits().compactAt,
     onLevel,
-    onLeftOut: forget,
+    onLeftOut: forgetReads,
   });
-  let before: { readonly messages: readonly Message[]; readonly after: readonly Message[] } | undefined;
-
-  const carriedOf = (messages: readonly Message[]): Carried => {
-    const carried = parts.carried();
-    return { ...carried, skills: [...new Set([...carried.skills, ...skillsInUse(messages)])] };
-  };
-
-  const compactWith: Context['compactWith'] = async (messages, order, signal) => {
-    const prepared = await pipeline.prepare(messages);
-    const room = limits(order.model ?? parts.model());
-    const blocked = breaker.objection(order.trigger, messages) ?? hopeless(gauge.overhead(), room.compactAt);
-    if (blocked !== undefined) return { ok: false, why: blocked };
-    const allowed = await parts.beforeCompact?.(order, signal);
-    if (allowed?.ok === false) return allowed;
-    const focus = [order.focus, allowed?.focus].filter((words) => words !== undefined);
-    const full = { ...order, ...(focus.length === 0 ? {} : { focus: focus.join('\n') }) };
-    const result = await compactView(
-      prepared.view,
-      prepared.tokens,
-      full,
-      {
-        ...parts,
-        carried: () => carriedOf(messages),
-        estimate,
-        callOf: view.callOf,
-        requestTokens: (raw) => gauge.scale(gauge.overhead() + raw),
-        limits: () => room,
-      },
-      signal,
-    );
-    if (!result.ok) return result;
-    const { decisions: taken = [], ...told } = result;
-    for (const decision of taken) decisions.record(decision);
-    forget(view.facts(0).entries.flatMap(({ source }) => readsIn(source)));
-    breaker.compacted(told.messages);
-    before = { messages, after: told.messages };
-    onLevel({ level: 'compact', blocks: messages.length, freedTokens: told.preTokens - told.postTokens });
-    return told;
-  };
+  const { compact, undo, carriedFor } = createCompaction({
+    ...parts,
+    gauge,
+    pipeline,
+    estimate,
+    callOf: view.callOf,
+    limitsFor: limits,
+    beforeCompact: parts.beforeCompact,
+    onCompacted: (taken, run) => {
+      for (const decision of taken) decisions.record(decision);
+      forgetReads(view.facts(0).entries.flatMap(({ source }) => callsIn(source).map(({ id }) => id)));
+      onLevel({ level: 'compact', ...run });
+    },
+  });
 
   return {
     prepare: pipeline.prepare,
     drain: pipeline.drain,
     compact: (messages, trigger, signal, model) =>
-      compactWith(messages, { trigger, ...(model === undefined ? {} : { model }) }, signal),
-    compactWith,
+      compact(messages, { trigger, ...(model === undefined ? {} : { model }) }, signal),
+    compactWith: compact,
     limits,
     observe: (sent, inputTokens) => gauge.observe(sum(sent.map(estimate.messageTokens)), inputTokens),
     preview: async (messages) => {
@@ -158,15 +126,10 @@ export function createContext(parts: ContextParts): Context {
         pins: pins.flatMap((pin) => (pin.role === 'user' ? [wordsOf(pin)] : [])),
         keptMessages: kept.length,
         summarizedMessages: sent.filter((message) => message.role !== 'boundary').length - kept.length,
-        carried: carriedOf(messages),
+        carried: carriedFor(messages),
       };
     },
-    undo: (messages) => {
-      if (before === undefined || !startsWith(messages, before.after)) return undefined;
-      const restored = [...before.messages, ...messages.slice(before.after.length)];
-      before = undefined;
-      return restored;
-    },
+    undo,
     tokens: pipeline.tokens,
     decisions: decisions.all,
     restore: (restored) => {
@@ -187,20 +150,4 @@ function limitsOf(
   const wanted =
     percent === undefined ? window - Math.min(RESERVE_TOKENS, RESERVE_SHARE * window) : (percent / 100) * window;
   return { compactAt: Math.max(0, Math.min(wanted, blockAt)), blockAt };
-}
-
-/** No compaction helps when the fixed part alone is too long for the model. */
-function hopeless(overhead: number, compactAt: number): string | undefined {
-  if (overhead < compactAt) return undefined;
-  return `the instructions and tools alone take ${formatTokens(overhead)} tokens and the model has room for ${formatTokens(compactAt)}; choose a model with a larger window, or fewer tools`;
-}
-
-function startsWith(messages: readonly Message[], start: readonly Message[]): boolean {
-  return start.every((message, index) => messages[index]?.id === message.id);
-}
-
-function readsIn(message: Message): readonly string[] {
-  return message.role === 'assistant'
-    ? message.blocks.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []))
-    : [];
 }

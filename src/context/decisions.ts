@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Message, ToolResultBlock, UserMessage } from '../contracts/message.ts';
 
 /** What happened to one result, with the words that stand in its place: replayed, never thought over again. */
@@ -83,4 +84,19 @@ function withResults(message: UserMessage, results: ReadonlyMap<string, ResultDe
 
 function replaced(block: ToolResultBlock, text: string): ToolResultBlock {
   return { ...block, content: text };
+}
+
+const stored = z.discriminatedUnion('level', [
+  z.object({ level: z.enum(['budget', 'snip', 'microcompact']), callId: z.string(), text: z.string() }),
+  z.object({
+    level: z.literal('collapse'),
+    messageIds: z.array(z.string()),
+    callIds: z.array(z.string()),
+    text: z.string(),
+  }),
+]);
+
+/** Decisions as a session file kept them; what is no decision is left out. */
+export function readDecisions(records: readonly unknown[]): readonly Decision[] {
+  return records.flatMap((record) => stored.safeParse(record).data ?? []);
 }

@@ -2,7 +2,8 @@ import type { JsonObject } from './json.ts';
 import type { AssistantBlock, AssistantMessage, StopReason, Usage, UserBlock } from './message.ts';
 
 /** How hard the model should think; `off` leaves the field out of the request. */
-export type Effort = 'off' | 'low' | 'medium' | 'high' | 'max';
+export const EFFORTS = ['off', 'low', 'medium', 'high', 'max'] as const;
+export type Effort = (typeof EFFORTS)[number];
 
 /** A tool as the model sees it. */
 export type ToolSpec = { readonly name: string; readonly description: string; readonly input_schema: JsonObject };
@@ -182,3 +183,6 @@ export type ModelPrice = {
 
 /** One link of the fallback chain. */
 export type ModelLink = { readonly model: string; readonly maxRetries?: number; readonly timeoutMs?: number };
+
+/** A rule of thumb, for texts nobody has counted. */
+export const CHARS_PER_TOKEN = 3.5;

@@ -102,7 +102,7 @@ export type Decision = {
   readonly suggestions: readonly RuleSuggestion[];
   readonly targets: readonly RealTarget[];
   /** Allowed only because it is read-only: run it with the hardened environment of `harden-git.ts`. */
-  readonly hardened: 'git' | 'none';
+  readonly hardensGit: boolean;
 };
 
 /** What a prompt shows. Strings are as given; the screen sanitises them. */

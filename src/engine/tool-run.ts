@@ -23,114 +23,117 @@ export type ToolRun = {
   discard(): void;
 };
 
-type Entry = {
+type Call = {
   readonly block: ToolUseBlock;
   readonly messageId: string;
   readonly tool: Tool | undefined;
-  readonly safe: boolean;
-  state: 'waiting' | 'running' | 'ended';
-  end: CallEnd | undefined;
+  readonly isSafe: boolean;
+  readonly state: 'waiting' | 'running' | CallEnd;
 };
 
 /** Runs calls as they are added; `emit` hears what happens. */
 export function createToolRun(deps: QueryDeps, emit: (event: AgentEvent) => void, signal: AbortSignal): ToolRun {
-  const entries: Entry[] = [];
+  let calls: readonly Call[] = [];
+  let begun = 0;
+  let isDiscarded = false;
+  let wake: (() => void) | undefined;
   const own = new AbortController();
   const stopOwn = () => own.abort();
   signal.addEventListener('abort', stopOwn, { once: true });
   if (signal.aborted) own.abort();
-  let begun = 0;
-  let discarded = false;
-  let wake: (() => void) | undefined;
 
-  function settle(): void {
-    if (entries.some((entry) => entry.state !== 'ended')) return;
+  const change = ({ block }: Call, state: Call['state']) => {
+    calls = calls.map((call) => (call.block === block ? { ...call, state } : call));
+  };
+
+  function end(call: Call, outcome: CallEnd, startedAt: number): void {
+    const kept: CallEnd = isDiscarded ? { ...outcome, status: 'discarded' } : outcome;
+    change(call, kept);
+    emit(endEvent(call, outcome, kept.status, deps.now() - startedAt));
+    schedule();
+    if (!calls.every(hasEnded)) return;
     wake?.();
     wake = undefined;
   }
 
-  function end(entry: Entry, outcome: CallEnd, startedAt: number): void {
-    entry.state = 'ended';
-    entry.end = discarded ? { ...outcome, status: 'discarded' } : outcome;
-    emit({
-      type: 'tool_end',
-      callId: entry.block.id,
-      tool: entry.block.name,
-      result: resultOf(entry.block, outcome),
-      status: entry.end.status,
-      durationMs: deps.now() - startedAt,
-      ...(outcome.outcome.display === undefined ? {} : { display: outcome.outcome.display }),
-      ...(outcome.outcome.structured === undefined ? {} : { structured: outcome.outcome.structured }),
-    });
-    schedule();
-    settle();
-  }
-
-  function begin(entry: Entry): void {
-    entry.state = 'running';
-    const { block, tool } = entry;
+  function begin(call: Call): void {
+    const { block, tool, messageId } = call;
     const startedAt = deps.now();
+    change(call, 'running');
     if (own.signal.aborted) {
-      end(entry, interrupted(), startedAt);
+      end(call, interrupted(), startedAt);
       return;
     }
-    emit({
-      type: 'tool_start',
-      callId: block.id,
-      tool: block.name,
-      title: titleOf(block, tool),
-      input: block.input,
-      messageId: entry.messageId,
-    });
+    const title = titleOf(block, tool);
+    emit({ type: 'tool_start', callId: block.id, tool: block.name, title, input: block.input, messageId });
     if (tool === undefined) {
-      end(entry, failed(unknownTool(block.name, deps.tools())), startedAt);
+      end(call, failed(unknownTool(block.name, deps.tools())), startedAt);
       return;
     }
     begun += 1;
     runCall(block, tool, deps, emit, own.signal).then(
-      (outcome) => end(entry, outcome, startedAt),
-      (thrown) => end(entry, failed(`${block.name} could not be run: ${messageOf(thrown)}.`), startedAt),
+      (outcome) => end(call, outcome, startedAt),
+      (thrown) => end(call, failed(`${block.name} could not be run: ${messageOf(thrown)}.`), startedAt),
     );
   }
 
-  /** Calls begin in order. A safe one may join running safe ones; anything else waits until it is alone. */
   function schedule(): void {
-    for (const entry of entries) {
-      if (entry.state === 'ended') continue;
-      if (entry.state === 'running') {
-        if (!entry.safe) return;
-        continue;
-      }
-      const running = entries.filter((other) => other.state === 'running').length;
-      if (running > 0 && (!entry.safe || running >= deps.config.parallelCalls)) return;
-      begin(entry);
-      if (!entry.safe && entry.end === undefined) return;
-    }
+    const next = nextCall(calls, deps.config.parallelCalls);
+    if (next === undefined) return;
+    begin(next);
+    schedule();
   }
 
   return {
     add(block, messageId) {
       const tool = findTool(block.name, deps.tools());
-      entries.push({ block, messageId, tool, safe: isSafe(block, tool), state: 'waiting', end: undefined });
+      calls = [...calls, { block, messageId, tool, isSafe: isSafe(block, tool), state: 'waiting' }];
       schedule();
     },
     started: () => begun,
     settled() {
-      if (entries.every((entry) => entry.state === 'ended')) return Promise.resolve();
+      if (calls.every(hasEnded)) return Promise.resolve();
       return new Promise((resolve) => {
         wake = resolve;
       });
     },
-    ended: () =>
-      entries.map(({ block, end: outcome = interrupted() }) => ({
-        block,
-        end: outcome,
-        result: resultOf(block, outcome),
-      })),
+    ended: () => calls.map(endOf),
     discard() {
-      discarded = true;
+      isDiscarded = true;
       own.abort();
       signal.removeEventListener('abort', stopOwn);
     },
+  };
+}
+
+/** Calls begin in order. A safe one may join running safe ones; anything else waits until it is alone. */
+function nextCall(calls: readonly Call[], parallelCalls: number): Call | undefined {
+  const next = calls.find(({ state }) => state === 'waiting');
+  const running = calls.filter(({ state }) => state === 'running');
+  if (next === undefined || running.length === 0) return next;
+  const mayJoin = next.isSafe && running.every((call) => call.isSafe) && running.length < parallelCalls;
+  return mayJoin ? next : undefined;
+}
+
+function hasEnded({ state }: Call): boolean {
+  return typeof state !== 'string';
+}
+
+function endOf({ block, state }: Call): EndedCall {
+  const end = typeof state === 'string' ? interrupted() : state;
+  return { block, end, result: resultOf(block, end) };
+}
+
+function endEvent({ block }: Call, end: CallEnd, status: CallEnd['status'], durationMs: number): AgentEvent {
+  const { display, structured } = end.outcome;
+  return {
+    type: 'tool_end',
+    callId: block.id,
+    tool: block.name,
+    result: resultOf(block, end),
+    status,
+    durationMs,
+    ...(display === undefined ? {} : { display }),
+    ...(structured === undefined ? {} : { structured }),
   };
 }

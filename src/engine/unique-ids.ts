@@ -1,29 +1,17 @@
 import type { AssistantBlock, Message } from '../contracts/message.ts';
 
-/** Ids are unique in a conversation, whatever a server calls its replies and calls. */
-export function uniqueIds(
-  earlier: readonly Message[],
-  newId: () => string,
-): {
-  messageId(given: string): string;
-  blockOf(block: AssistantBlock): AssistantBlock;
-  /** An id that was shown and taken back does not come again. */
-  bury(messageId: string): void;
-} {
-  const buried = new Set<string>();
-  return {
-    // Some servers give every reply the same id, or none.
-    messageId(given) {
-      const isUsed = given === '' || buried.has(given) || earlier.some((message) => message.id === given);
-      return isUsed ? newId() : given;
-    },
-    // Some local servers number their calls anew in each reply.
-    blockOf(block) {
-      if (block.type !== 'tool_use' || !isUsedCall(block.id, earlier)) return block;
-      return { ...block, id: `toolu_${newId().replaceAll(/[^a-zA-Z0-9_-]/g, '')}` };
-    },
-    bury: (messageId) => void buried.add(messageId),
-  };
+type IdFacts = { readonly earlier: readonly Message[]; readonly newId: () => string };
+
+/** An id no message has or had. Some servers give every reply the same id, or none. */
+export function uniqueMessageId(given: string, buried: readonly string[], { earlier, newId }: IdFacts): string {
+  const isUsed = given === '' || buried.includes(given) || earlier.some((message) => message.id === given);
+  return isUsed ? newId() : given;
+}
+
+/** A call gets an id no earlier call has. Some local servers number their calls anew in each reply. */
+export function uniqueBlock(block: AssistantBlock, { earlier, newId }: IdFacts): AssistantBlock {
+  if (block.type !== 'tool_use' || !isUsedCall(block.id, earlier)) return block;
+  return { ...block, id: `toolu_${newId().replaceAll(/[^a-zA-Z0-9_-]/g, '')}` };
 }
 
 function isUsedCall(callId: string, messages: readonly Message[]): boolean {

@@ -16,7 +16,8 @@ export type HookWiring = {
   readonly live: () => Live;
   readonly cwd: string;
   readonly variables: () => Readonly<Record<string, string>>;
-  readonly timeoutMs: number | undefined;
+  /** Asked at each hook. */
+  readonly timeoutMs: () => number | undefined;
   readonly fitsRule: (rule: string, tool: string, input: JsonObject) => boolean;
   readonly tell: (event: AgentEvent) => void;
 };
@@ -58,7 +59,7 @@ export function makeHooks(wiring: HookWiring): Hooks {
       });
       return { status: answer.status, text: await firstOf(answer) };
     },
-    defaultTimeoutMs: wiring.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    defaultTimeoutMs: () => wiring.timeoutMs() ?? DEFAULT_TIMEOUT_MS,
     now: Date.now,
   });
 }

@@ -22,7 +22,7 @@ export type HookRunners = {
   ) => Promise<{ readonly status: number; readonly text: string }>;
   /** The script a command names and that is not there. */
   readonly missingScript: (command: string) => Promise<string | undefined>;
-  readonly defaultTimeoutMs: number;
+  readonly defaultTimeoutMs: () => number;
   readonly now: () => number;
 };
 
@@ -44,7 +44,7 @@ export async function runHook(
     output: boundedOutput(output),
     durationMs: runners.now() - startedAt,
   });
-  const timeoutMs = hook.timeout === undefined ? runners.defaultTimeoutMs : hook.timeout * 1000;
+  const timeoutMs = hook.timeout === undefined ? runners.defaultTimeoutMs() : hook.timeout * 1000;
   try {
     if (hook.callback !== undefined) return understood(fromJson(await hook.callback(input, signal)), hook, ended);
     if (hook.type === 'http') {

@@ -4,7 +4,7 @@ import type { ResultBlock } from '../contracts/message.ts';
 import type { ToolOutcome } from '../contracts/tool.ts';
 import { asJson } from '../lib/as-json.ts';
 import { formatBytes } from '../lib/text/format.ts';
-import { cleanLine, untrustedText } from './clean-text.ts';
+import { untrustedLine, untrustedText } from './untrusted-text.ts';
 
 type ResourceContents = ReadResourceResult['contents'][number];
 
@@ -47,19 +47,21 @@ export function blocksOf(block: ContentBlock): readonly ResultBlock[] {
     case 'image':
       return [mediaBlock(block.mimeType, block.data, 'a picture')];
     case 'audio':
-      return [textBlock(`[sound, ${cleanLine(block.mimeType, 80)}, cannot be heard here]`)];
+      return [textBlock(`[sound, ${untrustedLine(block.mimeType, 80)}, cannot be heard here]`)];
     case 'resource':
       return resourceBlocks(block.resource);
     default: {
-      const about = block.description === undefined ? '' : ` — ${cleanLine(block.description, 300)}`;
-      return [textBlock(`[resource ${cleanLine(block.uri, URI_CHARS)}: ${cleanLine(block.name, 200)}${about}]`)];
+      const about = block.description === undefined ? '' : ` — ${untrustedLine(block.description, 300)}`;
+      return [
+        textBlock(`[resource ${untrustedLine(block.uri, URI_CHARS)}: ${untrustedLine(block.name, 200)}${about}]`),
+      ];
     }
   }
 }
 
 /** The contents of a resource, with where they are from. */
 export function resourceBlocks(contents: ResourceContents): readonly ResultBlock[] {
-  const uri = cleanLine(contents.uri, URI_CHARS);
+  const uri = untrustedLine(contents.uri, URI_CHARS);
   if ('text' in contents) return [textBlock(`[resource ${uri}]\n${contents.text}`)];
   const type = contents.mimeType ?? 'application/octet-stream';
   return [textBlock(`[resource ${uri}]`), mediaBlock(type, contents.blob, `resource ${uri}`)];
@@ -73,7 +75,7 @@ function mediaBlock(mediaType: string, data: string, what: string): ResultBlock 
   const type = mediaType.toLowerCase().split(';')[0]?.trim() ?? '';
   const base64 = data.replaceAll(/\s/g, '');
   const size = formatBytes(Math.floor((base64.length * 3) / 4));
-  const left = (why: string) => textBlock(`[${what}, ${cleanLine(mediaType, 80)}, ${size}, left out: ${why}]`);
+  const left = (why: string) => textBlock(`[${what}, ${untrustedLine(mediaType, 80)}, ${size}, left out: ${why}]`);
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return left('it is no base64');
   if (type !== 'application/pdf' && !IMAGE_TYPES.includes(type)) return left('it is neither a picture nor a PDF');
   if (base64.length > MOST_BASE64_CHARS) return left('it is too large');

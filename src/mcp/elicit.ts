@@ -2,7 +2,7 @@ import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/sdk/type
 import { z } from 'zod';
 import type { UserAnswer, UserQuestion } from '../contracts/tool.ts';
 import { asJson } from '../lib/as-json.ts';
-import { untrustedText } from './clean-text.ts';
+import { untrustedText } from './untrusted-text.ts';
 
 export type Ask = (question: UserQuestion) => Promise<UserAnswer | undefined>;
 

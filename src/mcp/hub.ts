@@ -2,13 +2,14 @@ import type { CommandInfo } from '../contracts/face/command.ts';
 import type { Attempt, McpServerState } from '../contracts/face/host.ts';
 import type { ResultBlock } from '../contracts/message.ts';
 import type { Tool } from '../contracts/tool.ts';
-import { cleanLine, untrustedText } from './clean-text.ts';
 import { type ConfiguredServer, launchHash } from './config/configured-server.ts';
 import { resourceBlocks } from './content.ts';
 import { createPrefixes } from './names.ts';
 import type { McpParts } from './server/mcp-parts.ts';
 import { createServerRun, type ServerRun } from './server/server-run.ts';
+import { describeServer } from './server/server-state.ts';
 import { promptBlocks, readArguments } from './server-prompt.ts';
+import { untrustedLine, untrustedText } from './untrusted-text.ts';
 
 /** Something a server has to read. */
 export type ServerResource = {
@@ -33,20 +34,16 @@ export function createMcpHub(parts: McpParts) {
   const runs = new Map<string, ServerRun>();
   let isStarted = false;
 
-  function add(server: ConfiguredServer): void {
-    runs.set(server.name, createServerRun(server, prefixOf(server.name), parts));
+  function add(server: ConfiguredServer): ServerRun {
+    const run = createServerRun(server, prefixOf(server.name), parts);
+    runs.set(server.name, run);
+    return run;
   }
 
   for (const server of [...parts.servers, ...parts.hosted.map(hosted)]) add(server);
 
   const all = () => [...runs.values()];
-
-  function known(name: string): ServerRun {
-    const run = runs.get(name);
-    if (run !== undefined) return run;
-    const names = [...runs.keys()].join(', ');
-    throw new Error(`There is no MCP server ${name}. ${names === '' ? 'None is configured.' : `There are: ${names}.`}`);
-  }
+  const unknown = (name: string): Attempt => ({ ok: false, why: `There is no MCP server ${name}.` });
 
   return {
     /** Begins with every server that may run; nobody waits for them. */
@@ -57,57 +54,29 @@ export function createMcpHub(parts: McpParts) {
     async settled() {
       await Promise.all(all().map((run) => run.settled()));
     },
-    states: (): readonly McpServerState[] => all().map((run) => run.state()),
-    tools: (): readonly Tool[] => all().flatMap((run) => run.catalog().tools),
-    instructions: () =>
-      all().flatMap((run) => {
-        const words = run.instructions();
-        if (words === undefined || words.trim() === '') return [];
-        return [{ server: run.server.name, instructions: untrustedText(words).slice(0, INSTRUCTION_CHARS) }];
-      }),
-    prompts: (): readonly CommandInfo[] => all().flatMap((run) => run.catalog().prompts.map(({ command }) => command)),
-
-    /** What a prompt of a server says, asked for by its slash command. */
-    async prompt(command: string, typed: string, signal: AbortSignal): Promise<PromptRun> {
-      for (const run of all()) {
-        const prompt = run.catalog().prompts.find((each) => each.command.name === command);
-        if (prompt === undefined) continue;
-        const read = readArguments(prompt, typed);
-        if (!read.ok) return read;
-        const connection = await run.connected(signal);
-        return { ok: true, blocks: promptBlocks(await connection.prompt(prompt.name, read.values, signal)) };
-      }
-      return { ok: false, why: `No connected MCP server offers /${command} now. Look at /mcp.` };
-    },
+    states: (): readonly McpServerState[] => all().map((run) => describeServer(run.server, run.now())),
+    tools: (): readonly Tool[] => all().flatMap((run) => run.now().catalog.tools),
+    prompts: (): readonly CommandInfo[] =>
+      all().flatMap((run) => run.now().catalog.prompts.map(({ command }) => command)),
+    instructions: () => all().flatMap(instructionsOf),
+    prompt: (command: string, typed: string, signal: AbortSignal) => readPrompt(all(), command, typed, signal),
 
     async resources(server: string | undefined, signal: AbortSignal): Promise<readonly ServerResource[]> {
-      const asked = server === undefined ? all() : [known(server)];
-      const lists = asked.map(async (run) => {
-        if (server === undefined && run.state().status !== 'connected') return [];
-        const connection = await run.connected(signal);
-        const listed = connection.has('resources') ? await connection.resources(signal) : [];
-        return listed.map(({ uri, name, description }) => ({
-          server: run.server.name,
-          uri,
-          name: cleanLine(name, RESOURCE_CHARS),
-          ...(description === undefined ? {} : { description: cleanLine(description, RESOURCE_CHARS) }),
-        }));
-      });
-      return (await Promise.all(lists)).flat();
+      const isConnected = (run: ServerRun) => run.now().phase.at === 'connected';
+      const asked = server === undefined ? all().filter(isConnected) : [known(runs, server)];
+      return (await Promise.all(asked.map((run) => listResources(run, signal)))).flat();
     },
 
     async read(server: string, uri: string, signal: AbortSignal): Promise<readonly ResultBlock[]> {
-      const connection = await known(server).connected(signal);
+      const connection = await known(runs, server).connected(signal);
       return (await connection.read(uri, signal)).contents.flatMap(resourceBlocks);
     },
 
-    async reconnect(name: string): Promise<Attempt> {
-      return runs.get(name)?.reconnect() ?? { ok: false, why: `There is no MCP server ${name}.` };
-    },
+    reconnect: async (name: string): Promise<Attempt> => runs.get(name)?.reconnect() ?? unknown(name),
 
     async toggle(name: string, to: 'on' | 'off'): Promise<Attempt> {
       const run = runs.get(name);
-      if (run === undefined) return { ok: false, why: `There is no MCP server ${name}.` };
+      if (run === undefined) return unknown(name);
       if (to === 'on') return run.reconnect();
       await run.switchOff();
       return { ok: true };
@@ -116,8 +85,8 @@ export function createMcpHub(parts: McpParts) {
     /** Puts a server in, or in the place of one of its name, and starts it. */
     async put(server: ConfiguredServer): Promise<void> {
       await runs.get(server.name)?.close();
-      add(server);
-      if (isStarted) known(server.name).start();
+      const run = add(server);
+      if (isStarted) run.start();
     },
 
     async remove(name: string): Promise<void> {
@@ -131,6 +100,49 @@ export function createMcpHub(parts: McpParts) {
       await Promise.all(all().map((run) => run.close()));
     },
   };
+}
+
+function known(runs: ReadonlyMap<string, ServerRun>, name: string): ServerRun {
+  const run = runs.get(name);
+  if (run !== undefined) return run;
+  const names = [...runs.keys()].join(', ');
+  throw new Error(`There is no MCP server ${name}. ${names === '' ? 'None is configured.' : `There are: ${names}.`}`);
+}
+
+function instructionsOf(run: ServerRun) {
+  const { phase } = run.now();
+  const words = phase.at === 'connected' ? (phase.connection.instructions ?? '') : '';
+  if (words.trim() === '') return [];
+  return [{ server: run.server.name, instructions: untrustedText(words).slice(0, INSTRUCTION_CHARS) }];
+}
+
+/** What a prompt of a server says, asked for by its slash command. */
+async function readPrompt(
+  runs: readonly ServerRun[],
+  command: string,
+  typed: string,
+  signal: AbortSignal,
+): Promise<PromptRun> {
+  for (const run of runs) {
+    const prompt = run.now().catalog.prompts.find((each) => each.command.name === command);
+    if (prompt === undefined) continue;
+    const read = readArguments(prompt, typed);
+    if (!read.ok) return read;
+    const connection = await run.connected(signal);
+    return { ok: true, blocks: promptBlocks(await connection.prompt(prompt.name, read.values, signal)) };
+  }
+  return { ok: false, why: `No connected MCP server offers /${command} now. Look at /mcp.` };
+}
+
+async function listResources(run: ServerRun, signal: AbortSignal): Promise<readonly ServerResource[]> {
+  const connection = await run.connected(signal);
+  const listed = connection.has('resources') ? await connection.resources(signal) : [];
+  return listed.map(({ uri, name, description }) => ({
+    server: run.server.name,
+    uri,
+    name: untrustedLine(name, RESOURCE_CHARS),
+    ...(description === undefined ? {} : { description: untrustedLine(description, RESOURCE_CHARS) }),
+  }));
 }
 
 /** A server inside the host, as the others are configured. */

@@ -1,9 +1,9 @@
 import type { GetPromptResult, Prompt } from '@modelcontextprotocol/sdk/types.js';
 import type { CommandInfo } from '../contracts/face/command.ts';
 import type { ResultBlock } from '../contracts/message.ts';
-import { cleanLine } from './clean-text.ts';
 import { blocksOf } from './content.ts';
 import { fullNames } from './names.ts';
+import { untrustedLine } from './untrusted-text.ts';
 
 /** A prompt of a server, offered as a slash command. */
 export type ServerPrompt = {
@@ -20,14 +20,16 @@ export function toPrompts(listed: readonly Prompt[], server: string, prefix: str
   );
   return listed.map((prompt, at) => {
     const hint = (prompt.arguments ?? [])
-      .map(({ name, required }) => (required === true ? `<${cleanLine(name, 40)}>` : `[${cleanLine(name, 40)}]`))
+      .map(({ name, required }) =>
+        required === true ? `<${untrustedLine(name, 40)}>` : `[${untrustedLine(name, 40)}]`,
+      )
       .join(' ');
     return {
       name: prompt.name,
       arguments: prompt.arguments ?? [],
       command: {
         name: names[at] ?? '',
-        description: cleanLine(prompt.description ?? prompt.title ?? `${prompt.name} of ${server}`, 200),
+        description: untrustedLine(prompt.description ?? prompt.title ?? `${prompt.name} of ${server}`, 200),
         ...(hint === '' ? {} : { argumentHint: hint }),
         source: 'mcp',
       },
@@ -54,7 +56,7 @@ export function readArguments(
   });
   const missing = declared.filter(({ name, required }) => required === true && values[name] === undefined);
   if (missing.length === 0) return { ok: true, values };
-  return { ok: false, why: `Give it ${missing.map(({ name }) => `<${cleanLine(name, 40)}>`).join(' ')}.` };
+  return { ok: false, why: `Give it ${missing.map(({ name }) => `<${untrustedLine(name, 40)}>`).join(' ')}.` };
 }
 
 function splitWords(typed: string): readonly string[] {

@@ -2,8 +2,8 @@ import type { Tool as ServerTool } from '@modelcontextprotocol/sdk/types.js';
 import { isJsonObject, type JsonObject } from '../contracts/json.ts';
 import type { CallContext, Tool, ToolOutcome } from '../contracts/tool.ts';
 import { asJson } from '../lib/as-json.ts';
-import { cleanLine, untrustedText } from './clean-text.ts';
 import { fullNames } from './names.ts';
+import { untrustedLine, untrustedText } from './untrusted-text.ts';
 
 export type ToolsOf = {
   readonly server: string;
@@ -28,8 +28,8 @@ export function toTools(listed: readonly ServerTool[], parts: ToolsOf): readonly
 }
 
 function toTool(tool: ServerTool, name: string, { server, call }: ToolsOf): Tool {
-  const label = cleanLine(tool.title ?? tool.annotations?.title ?? tool.name, LABEL_CHARS);
-  const title = cleanLine(`${server}: ${label}`, TITLE_CHARS);
+  const label = untrustedLine(tool.title ?? tool.annotations?.title ?? tool.name, LABEL_CHARS);
+  const title = untrustedLine(`${server}: ${label}`, TITLE_CHARS);
   return {
     name,
     aliases: [],
@@ -42,7 +42,7 @@ function toTool(tool: ServerTool, name: string, { server, call }: ToolsOf): Tool
       if (!isJsonObject(input)) return { ok: false, problem: `${name} takes a JSON object as its input.` };
       const missing = (tool.inputSchema.required ?? []).filter((field) => input[field] === undefined);
       if (missing.length > 0) {
-        const fields = missing.map((field) => `"${cleanLine(field, 80)}"`).join(', ');
+        const fields = missing.map((field) => `"${untrustedLine(field, 80)}"`).join(', ');
         return { ok: false, problem: `The input of ${name} lacks ${fields}. Add what is missing and call again.` };
       }
       return {

@@ -19,19 +19,21 @@ export type AnthropicSettings = {
   /** A key that is fetched may have run out: told so, it is fetched anew and the request sent once more. */
   readonly onRefusedKey?: () => void;
   readonly betas?: readonly string[];
-  readonly patience?: Partial<Patience>;
+  /** Asked at each request. */
+  readonly patience?: () => Partial<Patience>;
   readonly fetch?: typeof fetch;
   readonly infoOf?: (model: string) => ModelInfo;
 };
 
 const DEFAULT_BASE_URL = 'https://api.anthropic.com';
+/** Longer than anybody waits: the clocks are ours, and may be set anew at any time. */
+const LIBRARY_TIMEOUT_MS = 86_400_000;
 const DEFAULT_PATIENCE: Patience = { headerTimeoutMs: 120_000, idleTimeoutMs: 60_000 };
 
 /** The Messages API, one try per stream: repeating is the business of `withRetry`. */
 export function createAnthropicPort(settings: AnthropicSettings): ModelPort {
   // Written with or without its version: both are meant the same.
   const baseUrl = (settings.baseUrl ?? DEFAULT_BASE_URL).replace(/(?:\/v1)?\/*$/, '');
-  const patience = patienceOf(DEFAULT_PATIENCE, settings.patience);
   const infoOf = settings.infoOf ?? modelInfo;
   let loading: Promise<Anthropic> | undefined;
 
@@ -70,7 +72,7 @@ export function createAnthropicPort(settings: AnthropicSettings): ModelPort {
     },
     async *stream(request, options, signal) {
       if (signal.aborted) return { ok: false, failure: ABORTED };
-      const attempt = startAttempt(patienceOf(patience, { totalTimeoutMs: options.timeoutMs }), signal);
+      const attempt = startAttempt(patienceOf(DEFAULT_PATIENCE, settings.patience?.(), options.timeoutMs), signal);
       try {
         const opening = open(request, options, attempt);
         yield { type: 'request_sent', attempt: 1 };
@@ -126,8 +128,8 @@ async function loadClient(settings: AnthropicSettings, baseUrl: string): Promise
     ...settings.credentials,
     baseURL: baseUrl,
     maxRetries: 0,
-    // The clocks are ours, and so is everything written to the terminal.
-    timeout: Math.max(600_000, (settings.patience?.headerTimeoutMs ?? 0) + 1000),
+    timeout: LIBRARY_TIMEOUT_MS,
+    // Everything written to the terminal is ours.
     logLevel: 'off',
     openTelemetry: false,
     // A redirect would contact a host nobody configured.

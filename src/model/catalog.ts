@@ -1,4 +1,6 @@
-import type { ModelInfo } from '../contracts/model.ts';
+import type { RunOptions } from '../contracts/face/run-options.ts';
+import type { Effort, ModelInfo } from '../contracts/model.ts';
+import type { Settings } from '../contracts/settings.ts';
 import { priceOf } from './pricing.ts';
 
 /** What an alias or a name with surrounding blanks means; a full id is its own answer. */
@@ -24,6 +26,23 @@ export function modelInfo(model: string): ModelInfo {
 /** The models worth offering in a menu, best known first. */
 export function listModels(): readonly ModelInfo[] {
   return MENU.map(modelInfo);
+}
+
+/** A model, then those that go on when it cannot be had: named by flags, otherwise by settings. */
+export function modelChain(
+  model: string,
+  options: Pick<RunOptions, 'fallbackModels'>,
+  settings: Pick<Settings, 'fallbackModels'>,
+): readonly [string, ...string[]] {
+  const fallbacks = options.fallbackModels ?? settings.fallbackModels ?? [];
+  return [model, ...new Set(fallbacks.map(resolveModel).filter((name) => name !== model))];
+}
+
+/** Room for thinking asks for thinking: without a word on effort, the budget says how much. */
+export function thinkingEffort(effort: Effort, thinkingTokens: number | undefined): Effort {
+  if (effort !== 'off' || thinkingTokens === undefined || thinkingTokens === 0) return effort;
+  if (thinkingTokens < 8_000) return 'low';
+  return thinkingTokens < 16_000 ? 'medium' : 'high';
 }
 
 /** The model used when nothing else is said. */

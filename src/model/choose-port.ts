@@ -3,8 +3,7 @@ import { exhaustive } from '../lib/exhaustive.ts';
 import { modelInfo, SMALL_MODEL } from './catalog.ts';
 import type { DemoSettings } from './demo/demo-port.ts';
 import { locateModel, type ModelPlace, type Providers } from './model-name.ts';
-import { type RetryPolicy, withRetry } from './retry.ts';
-import { sleep } from './sleep.ts';
+import { type RetryPolicy, sleep, withRetry } from './retry.ts';
 import type { Patience } from './wire/attempt.ts';
 
 /** Everything the choice depends on, as plain values. */
@@ -21,7 +20,7 @@ export type PortConfig = {
   readonly baseUrl?: string;
   readonly betas?: readonly string[];
   readonly providers?: Providers;
-  readonly patience?: Partial<Patience>;
+  readonly patience?: () => Partial<Patience>;
   readonly retry?: RetryPolicy;
   readonly demo?: Partial<DemoSettings>;
   readonly fetch?: typeof fetch;

@@ -17,7 +17,8 @@ export type OpenAiSettings = {
   readonly apiKey?: string;
   /** What people call it, for messages. */
   readonly name?: string;
-  readonly patience?: Partial<Patience>;
+  /** Asked at each request. */
+  readonly patience?: () => Partial<Patience>;
   readonly fetch?: typeof fetch;
 };
 
@@ -27,7 +28,6 @@ const LOCAL_PATIENCE: Patience = { headerTimeoutMs: 600_000, idleTimeoutMs: 300_
 /** Chat completions, one try per stream. Reasoning is kept apart from the answer and never sent back. */
 export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
   const url = `${settings.baseUrl.replace(/\/+$/, '')}/chat/completions`;
-  const patience = patienceOf(LOCAL_PATIENCE, settings.patience);
   const send = settings.fetch ?? fetch;
   const limitField = addressOf(url) === 'https://api.openai.com' ? 'max_completion_tokens' : 'max_tokens';
 
@@ -67,7 +67,7 @@ export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
     name: settings.name ?? 'openai-compatible',
     async *stream(request, options, signal) {
       if (signal.aborted) return { ok: false, failure: ABORTED };
-      const attempt = startAttempt(patienceOf(patience, { totalTimeoutMs: options.timeoutMs }), signal);
+      const attempt = startAttempt(patienceOf(LOCAL_PATIENCE, settings.patience?.(), options.timeoutMs), signal);
       try {
         const opening = open(request, options, attempt);
         yield { type: 'request_sent', attempt: 1 };

@@ -1,5 +1,6 @@
+import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { Usage } from '../contracts/message.ts';
-import type { ModelPrice } from '../contracts/model.ts';
+import type { ModelInfo, ModelPrice } from '../contracts/model.ts';
 
 const AS_OF = '2026-11-21';
 const DOLLARS_PER_WEB_SEARCH = 0.01;
@@ -98,3 +99,12 @@ const PRICES: ReadonlyMap<string, ModelPrice> = new Map([
   ['claude-haiku-4-5', price(1, 5, 0.1)],
   ['demo', price(0, 0, 0)],
 ]);
+
+/** A limit in dollars means nothing where no price is known; better said than relied on. */
+export function budgetWarnings(
+  { maxBudgetUsd }: Pick<RunOptions, 'maxBudgetUsd'>,
+  { id, price }: Pick<ModelInfo, 'id' | 'price'>,
+): readonly string[] {
+  if (maxBudgetUsd === undefined || price !== undefined) return [];
+  return [`The price of ${id} is not known here, so --max-budget-usd will not stop anything. --max-turns would.`];
+}

@@ -1,7 +1,13 @@
-import type { ModelFailure, ModelPort } from '../contracts/model.ts';
-import type { Exchange } from './record.ts';
+import type { ModelEvent, ModelFailure, ModelOutcome, ModelPort } from '../contracts/model.ts';
 import { ABORTED } from './wire/stream-failures.ts';
 import { requestBytes } from './wire/to-wire.ts';
+
+/** One request and all that came of it: what a replay needs. */
+export type Exchange = {
+  readonly request: string;
+  readonly events: readonly ModelEvent[];
+  readonly outcome: ModelOutcome;
+};
 
 const CONTEXT_CHARS = 60;
 

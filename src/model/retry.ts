@@ -1,12 +1,11 @@
 import type { ModelEvent, ModelFailure, ModelOutcome, ModelPort, StreamOptions } from '../contracts/model.ts';
-import { sleep } from './sleep.ts';
 import { isRetryable } from './wire/failures.ts';
 import { ABORTED } from './wire/stream-failures.ts';
 
 /** How often and how patiently a request is repeated. */
 export type RetryPolicy = {
-  readonly maxRetries?: number;
-  readonly baseMs?: number;
+  /** Asked at each failure. */
+  readonly limits?: () => { readonly maxRetries?: number | undefined; readonly baseMs?: number | undefined };
   readonly capMs?: number;
   readonly clock?: RetryClock;
   /** Between 0 and 1. */
@@ -19,23 +18,28 @@ type RetryClock = {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 };
 
+const AS_USUAL: NonNullable<RetryPolicy['limits']> = () => ({});
+const MOST_RETRIES = 10;
+const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 60_000;
 
 /** The same port with patience: failures that may heal are tried again, each time told as a `retry` event. */
 export function withRetry(port: ModelPort, policy: RetryPolicy = {}): ModelPort {
-  const { maxRetries = 10, baseMs = 500, capMs = 32_000, clock = SYSTEM_CLOCK, random = Math.random } = policy;
+  const { limits = AS_USUAL, capMs = 32_000, clock = SYSTEM_CLOCK, random = Math.random } = policy;
+
+  const mostRetries = (options: StreamOptions) => options.maxRetries ?? limits().maxRetries ?? MOST_RETRIES;
 
   /** What to do with a failed attempt: give it back, or wait and repeat. */
   function judge(outcome: Failed, facts: Facts, options: StreamOptions): Failed | { readonly delayMs: number } {
     const { failure } = outcome;
-    const limit = options.maxRetries ?? maxRetries;
+    const { baseMs = FIRST_WAIT_MS } = limits();
     if (!isRetryable(failure) || !options.restartable()) return outcome;
     if (facts.overloads >= options.overloadLimit) return outcome;
     const wish = failure.retryAfterMs;
     if (wish !== undefined && wish > (options.maxRetryDelayMs ?? LONGEST_WAIT_MS)) {
       return { ...outcome, failure: { ...failure, message: comeBackLater(failure, wish, clock.now()) } };
     }
-    if (facts.retries >= limit) return { ...outcome, failure: gaveUp(failure, facts.retries) };
+    if (facts.retries >= mostRetries(options)) return { ...outcome, failure: gaveUp(failure, facts.retries) };
     const backoff = Math.min(options.maxRetryDelayMs ?? capMs, baseMs * 2 ** facts.retries);
     // Never sooner than was asked for; who always asks for nothing is not asked ten times in a row at once.
     return { delayMs: Math.max(wish ?? 0, Math.round(backoff * (1 - random() / 4))) };
@@ -54,7 +58,7 @@ export function withRetry(port: ModelPort, policy: RetryPolicy = {}): ModelPort 
         if (!('delayMs' in verdict)) return verdict;
         facts = { ...facts, retries: facts.retries + 1 };
         if (shown) yield { type: 'discarded', ...(shown.messageId !== undefined && { messageId: shown.messageId }) };
-        const limit = options.maxRetries ?? maxRetries;
+        const limit = mostRetries(options);
         yield { type: 'retry', attempt: facts.retries, limit, delayMs: verdict.delayMs, failure };
         await pause(verdict.delayMs, options, clock, signal);
         if (signal.aborted) return { ok: false, failure: ABORTED };
@@ -107,3 +111,17 @@ function comeBackLater(failure: ModelFailure, waitMs: number, now: number): stri
 }
 
 const SYSTEM_CLOCK: RetryClock = { now: Date.now, sleep };
+
+/** Waits; ends early, and quietly, when the signal is pulled. */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

@@ -46,7 +46,7 @@ export function changePermissions(wiring: ChangeWiring): PermissionChanges {
     stored = withUpdate(stored, update, destination, file);
     if (update.type === 'addDirectories') applyToSession(update, live);
     try {
-      await storeRules(file, [listChange(update)]);
+      await storeRules(file, listChange(update), destination === 'user' ? 'follow' : 'refuse');
       if (destination !== 'user') await wiring.onStored();
     } catch (thrown) {
       ({ stored, taken } = before);

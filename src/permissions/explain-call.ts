@@ -4,9 +4,9 @@ import type { PermissionMode, Policy, Rule } from '../contracts/permission.ts';
 import { MODES } from '../contracts/permission.ts';
 import { messageOf } from '../lib/errors.ts';
 import { answerCase, decideCase, explainText, traceJson } from './explain.ts';
+import { lintRules } from './lint-rules.ts';
 import { diskFs } from './paths/fs.ts';
 import { caseInput } from './rules/case-input.ts';
-import { lintRules } from './rules/lint.ts';
 
 const modeSchema = z.string().transform((text, context): PermissionMode => {
   const mode = MODES.find((one) => one === text);

@@ -1,41 +1,43 @@
-import { readFile } from 'node:fs/promises';
-import { applyEdits, modify, parse } from 'jsonc-parser';
 import { z } from 'zod';
 import type { RuleBehavior } from '../contracts/permission.ts';
-import { ifThere } from '../lib/files/errno.ts';
-import { writePrivately } from '../lib/files/private-file.ts';
+import { exhaustive } from '../lib/exhaustive.ts';
+import { editJsonc, type LinkHandling } from '../lib/files/edit-jsonc.ts';
 
-/** What becomes of the lists of one settings file. */
+/** What becomes of one list of a settings file. */
 export type ListChange = {
   readonly list: RuleBehavior | 'additionalDirectories';
   readonly how: 'add' | 'replace' | 'remove';
   readonly items: readonly string[];
 };
 
-const listSchema = z.array(z.string()).catch([]);
-const FORMAT = { formattingOptions: { insertSpaces: true, tabSize: 2, eol: '\n' } };
+const lists = z.object({ permissions: z.record(z.string(), z.unknown()).catch({}) }).catch({ permissions: {} });
+const texts = z.array(z.string());
 
-/** Changes the permission lists of a settings file and leaves every other byte of it, comments too. */
-export async function storeRules(file: string, changes: readonly ListChange[]): Promise<void> {
-  const before = (await ifThere(readFile(file, 'utf8'))) ?? '';
-  let text = before.trim() === '' ? '{}\n' : before;
-  for (const { list, how, items } of changes) {
-    const whole: unknown = parse(text, [], { allowTrailingComma: true });
-    const current = listSchema.parse(valueAt(whole, ['permissions', list]));
-    const next =
-      how === 'replace'
-        ? items
-        : how === 'remove'
-          ? current.filter((item) => !items.includes(item))
-          : [...current, ...items.filter((item) => !current.includes(item))];
-    text = applyEdits(text, modify(text, ['permissions', list], next, FORMAT));
-  }
-  if (text !== before) await writePrivately(file, text);
+/** Changes a permission list of a settings file and leaves every other byte of it, comments too. */
+export function storeRules(file: string, { list, how, items }: ListChange, links: LinkHandling): Promise<void> {
+  return editJsonc(
+    file,
+    (whole) => {
+      const known = texts.safeParse(lists.parse(whole).permissions[list] ?? []);
+      if (!known.success) throw new Error(`"permissions.${list}" in ${file} is not a list of texts. Mend it first.`);
+      const value = changed(known.data, how, items);
+      return value.length === known.data.length && value.every((item, at) => item === known.data[at])
+        ? []
+        : [{ path: ['permissions', list], value }];
+    },
+    links,
+  );
 }
 
-function valueAt(whole: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>(
-    (value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined),
-    whole,
-  );
+function changed(known: readonly string[], how: ListChange['how'], items: readonly string[]): readonly string[] {
+  switch (how) {
+    case 'add':
+      return [...known, ...items.filter((item) => !known.includes(item))];
+    case 'remove':
+      return known.filter((item) => !items.includes(item));
+    case 'replace':
+      return items;
+    default:
+      return exhaustive(how);
+  }
 }

@@ -1,20 +1,18 @@
 import type { Todo } from '../contracts/display.ts';
 import type { PermissionMode } from '../contracts/permission.ts';
-import { oneLine } from '../lib/text/one-line.ts';
-import { type Catalog, catalogChanges } from './catalog-changes.ts';
+import type { Answering } from './answering.ts';
+import type { Catalog } from './catalog-changes.ts';
 import { type MemoryFile, renderMemoryFile } from './memory/memory-text.ts';
-import { modeWords } from './mode-words.ts';
+import {
+  beginWith,
+  type FileChange,
+  factNews,
+  fileNews,
+  initialNews,
+  type KnownFacts,
+  todoNews,
+} from './news-state.ts';
 import { reminder } from './reminder.ts';
-
-/** A file that no longer reads as the model saw it. */
-export type FileChange = {
-  readonly path: string;
-  /** Distinguishes this state of the file from later ones. */
-  readonly version: string;
-  readonly kind: 'changed' | 'deleted';
-  /** A short diff, when there is one worth showing. */
-  readonly diff?: string;
-};
 
 /** Where news comes from; every part answers with how things stand now. */
 export type AttachmentParts = {
@@ -24,144 +22,76 @@ export type AttachmentParts = {
   readonly memory: {
     touch(paths: readonly string[]): Promise<readonly MemoryFile[]>;
     changed(): Promise<readonly MemoryFile[]>;
-    retell(): void;
+    compacted(): void;
   };
   readonly todos: () => readonly Todo[];
   readonly date: () => string;
   /** Absent where there is no repository. */
   readonly branch?: () => string | undefined;
   readonly mode: () => PermissionMode;
+  readonly answering: () => Answering;
   readonly catalog: () => Catalog;
   /** News of background shells and sub-agents, each handed over once. */
   readonly backgroundNews: () => readonly string[];
 };
 
-/** What the model has been told already: kept with the session, so that a resume does not repeat it. */
-export type Told = {
-  readonly date: string;
-  readonly branch?: string | undefined;
-  readonly mode: PermissionMode;
-  readonly catalog: Catalog;
-};
-
-const QUIET_TURNS = 10;
-const MAX_FILES = 20;
-const MAX_DIFF_CHARS = 4_000;
-
-/** Everything that changed since the model last looked, each thing told once. Nothing that was sent is ever rewritten. */
-export function createAttachments(
-  parts: AttachmentParts,
-  before?: Told,
-): {
+export type Attachments = {
   /** The system prompt has just been rendered: what stands in it is not news. Otherwise the first `collect` is the beginning. */
   begin(): void;
   collect(): Promise<readonly string[]>;
-  /** What was told has left the conversation with a compaction: whatever still differs from the prompt is told again. */
-  retell(): void;
-  /** A new beginning: nothing was told yet. */
-  forget(): void;
-  told(): Told | undefined;
-} {
-  const now = (): Told => {
+  /** All news have left the conversation: whatever still differs from the prompt is told again. */
+  compacted(): void;
+  /** A new beginning: nothing is known yet. */
+  restart(): void;
+  knownFacts(): KnownFacts | undefined;
+};
+
+/** Everything that changed since the model last looked, each thing told once. Nothing that was sent is ever rewritten. */
+export function createAttachments(parts: AttachmentParts, before?: KnownFacts): Attachments {
+  let state = initialNews(before);
+  const factsNow = (): KnownFacts => {
     const branch = parts.branch?.();
-    const standing = { date: parts.date(), mode: parts.mode(), catalog: parts.catalog() };
-    return branch === undefined ? standing : { ...standing, branch };
+    const { date, mode, answering, catalog } = parts;
+    const facts = { date: date(), mode: mode(), answering: answering(), catalog: catalog() };
+    return branch === undefined ? facts : { ...facts, branch };
   };
-  const filesTold = new Map<string, string>();
-  let told = before;
-  // The mode is never part of the prompt, so a resumed conversation that was compacted hears of it again.
-  let first = before && beginning(before);
-  let todosSeen = '';
-  let quietTurns = 0;
-
-  const fileNews = async (): Promise<readonly string[]> => {
-    const fresh = (await parts.changedFiles()).filter(({ path, version }) => filesTold.get(path) !== version);
-    for (const { path, version } of fresh) filesTold.set(path, version);
-    const hidden = fresh.length - MAX_FILES;
-    const more = hidden > 0 ? [`And ${hidden} more files you have read were changed.`] : [];
-    return [...fresh.slice(0, MAX_FILES).map(fileWords), ...more];
-  };
-
-  const memoryNews = async (): Promise<readonly string[]> => {
-    const brought = await parts.memory.touch(parts.touchedPaths());
-    const changed = await parts.memory.changed();
-    return [
-      ...brought.map((file) => `Instructions for the files you touched:\n\n${renderMemoryFile(file)}`),
-      ...changed.map((file) =>
-        file.text === ''
-          ? `The instructions in ${file.path} are gone; they no longer apply.`
-          : `These instructions were changed; this is how they read now:\n\n${renderMemoryFile(file)}`,
-      ),
-    ];
-  };
-
-  const todoNews = (): readonly string[] => {
-    const todos = parts.todos();
-    const seen = JSON.stringify(todos);
-    quietTurns = seen === todosSeen ? quietTurns + 1 : 0;
-    todosSeen = seen;
-    if (quietTurns < QUIET_TURNS || todos.every((todo) => todo.status === 'completed')) return [];
-    quietTurns = 0;
-    const lines = todos.map((todo) => `- [${todo.status}] ${todo.content}`);
-    return [
-      `The to-do list has not moved for a while. If it is no longer true, correct it with TodoWrite:\n${lines.join('\n')}`,
-    ];
-  };
-
-  const standing = (): readonly string[] => {
-    const current = now();
-    const previous = told ?? beginning(current);
-    first ??= previous;
-    told = current;
-    return [
-      ...(current.date === previous.date ? [] : [`The date is now ${current.date}.`]),
-      ...branchNews(previous.branch, current.branch),
-      ...(current.mode === previous.mode ? [] : [modeWords(current.mode)]),
-      ...catalogChanges(previous.catalog, current.catalog),
-    ];
+  const take = ({ state: next, news }: ReturnType<typeof factNews>): readonly string[] => {
+    state = next;
+    return news;
   };
 
   return {
     begin: () => {
-      told ??= beginning(now());
-      first ??= told;
+      state = beginWith(state, factsNow());
     },
     collect: async () => {
-      const news = [
-        ...standing(),
-        ...(await fileNews()),
-        ...(await memoryNews()),
-        ...todoNews(),
-        ...parts.backgroundNews(),
-      ];
+      const facts = take(factNews(state, factsNow()));
+      const changes = await parts.changedFiles();
+      const files = take(fileNews(state, changes));
+      const memory = await memoryNews(parts);
+      const news = [...facts, ...files, ...memory, ...take(todoNews(state, parts.todos())), ...parts.backgroundNews()];
       return news.map(reminder);
     },
-    retell: () => {
-      told = first;
-      parts.memory.retell();
+    compacted: () => {
+      state = { ...state, facts: state.firstFacts };
+      parts.memory.compacted();
     },
-    forget: () => {
-      told = undefined;
-      first = undefined;
+    restart: () => {
+      state = { ...state, facts: undefined, firstFacts: undefined };
     },
-    told: () => told,
+    knownFacts: () => state.facts,
   };
 }
 
-/** Somebody else switched it: files may read differently now. */
-function branchNews(before: string | undefined, now: string | undefined): readonly string[] {
-  return now === undefined || before === undefined || now === before ? [] : [`The git branch is now ${oneLine(now)}.`];
-}
-
-/** A conversation begins in the ordinary mode; any other one has to be told. */
-function beginning(now: Told): Told {
-  return { ...now, mode: 'default' };
-}
-
-function fileWords({ path, kind, diff }: FileChange): string {
-  if (kind === 'deleted') return `${path} was deleted outside this conversation after you read it.`;
-  const intro = `${path} was changed outside this conversation after you read it. Work from how it is now.`;
-  if (diff === undefined || diff.trim() === '') return `${intro} Read it again before you edit it.`;
-  if (diff.length > MAX_DIFF_CHARS) return `${intro} Much is different; read it again before you edit it.`;
-  return `${intro} What is different:\n${diff}`;
+async function memoryNews({ memory, touchedPaths }: AttachmentParts): Promise<readonly string[]> {
+  const brought = await memory.touch(touchedPaths());
+  const changed = await memory.changed();
+  return [
+    ...brought.map((file) => `Instructions for the files you touched:\n\n${renderMemoryFile(file)}`),
+    ...changed.map((file) =>
+      file.text === ''
+        ? `The instructions in ${file.path} are gone; they no longer apply.`
+        : `These instructions were changed; this is how they read now:\n\n${renderMemoryFile(file)}`,
+    ),
+  ];
 }

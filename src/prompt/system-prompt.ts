@@ -1,4 +1,5 @@
 import type { SystemPart } from '../contracts/model.ts';
+import { languageText } from './answering.ts';
 import { BASE_PROMPT } from './base-prompt.ts';
 import { type PromptEnvironment, renderEnvironment } from './environment.ts';
 import { type Listed, renderList } from './listed.ts';
@@ -11,6 +12,7 @@ export type SystemInput = {
   /** `--append-system-prompt`, last of all. */
   readonly append?: string;
   readonly outputStyle?: { readonly name: string; readonly text: string };
+  readonly language?: string | undefined;
   readonly memory: readonly MemoryFile[];
   readonly skills: readonly Listed[];
   readonly agents: readonly Listed[];
@@ -29,6 +31,7 @@ export function renderSystem(input: SystemInput): readonly SystemPart[] {
   const parts: readonly SystemPart[] = [
     { name: 'base', text: replacement ?? BASE_PROMPT },
     { name: 'output style', text: style },
+    { name: 'language', text: languageText(input.language) },
     { name: 'memory', text: renderMemory(input.memory) },
     {
       name: 'skills',

@@ -1,6 +1,6 @@
 import type { Message } from '../contracts/message.ts';
+import { EMPTY_CONVERSATION, messagesOf, nextConversation } from './records/conversation-state.ts';
 import { readTranscript } from './records/read-records.ts';
-import { createRebuilding } from './records/rebuild.ts';
 
 /** The conversation as an earlier run had it before it was compacted, with what was said since; from the session's file. */
 export async function beforeCompaction(
@@ -8,15 +8,15 @@ export async function beforeCompaction(
   messages: readonly Message[],
 ): Promise<readonly Message[] | undefined> {
   const read = path === undefined ? undefined : await readTranscript(path).catch(() => undefined);
-  const rebuilding = createRebuilding();
+  let conversation = EMPTY_CONVERSATION;
   let found: { readonly before: readonly Message[]; readonly after: readonly Message[] } | undefined;
   for (const record of read?.records ?? []) {
     if (record.type === 'compact-boundary') {
-      const before = [...rebuilding.messages()];
+      const before = messagesOf(conversation);
       // A conversation that was cleared, or is back from a compaction, was not summed up just now.
       found = isSummedUp(before, record.messages) ? { before, after: record.messages } : undefined;
     }
-    rebuilding.add(record);
+    conversation = nextConversation(conversation, record);
   }
   if (found === undefined) return undefined;
   const { before, after } = found;

@@ -18,7 +18,7 @@ export type SettingsPlaces = {
   readonly managedDir: string;
   readonly trusted: boolean;
   /** In a trusted folder: are these the settings that were approved? All are when not said. */
-  readonly approves?: (layer: SettingsLayer) => boolean;
+  readonly approves?: (layer: SettingsLayer) => boolean | Promise<boolean>;
   /** Which of user, project and local count; all when not said. */
   readonly sources?: readonly string[];
   /** `--managed-settings`: JSON of whoever starts us, which may only tighten. */
@@ -47,7 +47,9 @@ export async function loadSettings(places: SettingsPlaces): Promise<LoadedSettin
   const layers: SettingsLayer[] = [];
   for (const one of read) {
     if (one === undefined) continue;
-    const approved = isApproved(one.layer, places) ? { layer: one.layer, problems: [] } : withoutPowers(one.layer);
+    const approved = (await isApproved(one.layer, places))
+      ? { layer: one.layer, problems: [] }
+      : withoutPowers(one.layer);
     const tight = restrained(approved.layer);
     const trusted = places.trusted ? { layer: tight.layer, problems: [] } : onlyTightening(tight.layer);
     problems.push(...one.problems, ...approved.problems, ...tight.problems, ...trusted.problems);
@@ -122,9 +124,9 @@ async function local(file: string, places: SettingsPlaces): Promise<ReadLayer | 
   return { layer: { ...found.layer, settings: {} }, problems: [{ file, source: 'local', line: undefined, text }] };
 }
 
-function isApproved(layer: SettingsLayer, { trusted, approves }: SettingsPlaces): boolean {
+async function isApproved(layer: SettingsLayer, { trusted, approves }: SettingsPlaces): Promise<boolean> {
   const isOfFolder = layer.source === 'project' || layer.source === 'local';
-  return !isOfFolder || !trusted || approves === undefined || approves(layer);
+  return !isOfFolder || !trusted || approves === undefined || (await approves(layer));
 }
 
 function counts({ sources }: SettingsPlaces, name: string): boolean {

@@ -1,11 +1,9 @@
 import type { JsonValue } from '../contracts/json.ts';
 import type { ExplainedSetting, Settings, SettingsLayer, SettingsProblem } from '../contracts/settings.ts';
+import { SETTING_KEYS } from './keys.ts';
 
-/**
- * Keys that only the user or managed policy may set: our key, our endpoint, the sessions of every other folder, and
- * how long a question is deaf to what was typed for something else.
- */
-const NOT_FROM_PROJECT = ['apiKeyHelper', 'baseUrl', 'providers', 'cleanupPeriodDays', 'dialogDelayMs'] as const;
+/** Our key, our endpoint, the sessions of every other folder: keys that only the user or managed policy may set. */
+const NOT_FROM_PROJECT = SETTING_KEYS.filter(({ isOwn }) => isOwn).map(({ key }) => key);
 
 /** Variables that steer ouro, shells, the loader or where settings are looked for: no project sets them, approved or not. */
 const STEERING =
@@ -46,12 +44,9 @@ export function restrained(layer: SettingsLayer): {
     tighter = { ...tighter, env };
     for (const name of steering) tell(['env', name], 'which could make other programs do something else');
   }
-  for (const key of NOT_FROM_PROJECT) {
-    if (tighter[key] === undefined) continue;
-    const { [key]: _, ...others } = tighter;
-    tighter = others;
-    tell([key], 'which only your own or managed settings may do');
-  }
+  const foreign = NOT_FROM_PROJECT.filter((key) => Object.hasOwn(tighter, key));
+  for (const key of foreign) tell([key], 'which only your own or managed settings may do');
+  tighter = Object.fromEntries(Object.entries(tighter).filter(([key]) => !foreign.includes(key)));
   return { layer: { ...layer, settings: tighter }, problems };
 }
 

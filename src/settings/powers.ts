@@ -1,27 +1,22 @@
 import { createHash } from 'node:crypto';
 import type { TrustEffect } from '../contracts/face/trust.ts';
 import type { Settings, SettingsLayer, SettingsProblem } from '../contracts/settings.ts';
+import { SETTING_KEYS } from './keys.ts';
 
 /** Keys of a project's settings that start programs or grant something: each change of theirs is approved anew. */
-const POWERS = [
-  'hooks',
-  'env',
-  'mcpServers',
-  'enabledMcpjsonServers',
-  'statusLine',
-  'disableAllHooks',
-] as const satisfies readonly (keyof Settings)[];
-const GRANTS = ['allow', 'additionalDirectories', 'defaultMode'] as const;
+const NAMES = SETTING_KEYS.filter((row) => row.isPower).map(({ key }) => key);
+const POWERS = NAMES.filter((name) => !name.includes('.'));
+const GRANTS = NAMES.filter((name) => name.startsWith('permissions.')).map((name) => name.slice('permissions.'.length));
 
 /** Everything in the settings that needs approval; empty when nothing does. */
 function powersOf({ permissions = {}, ...settings }: Settings): object {
-  const granted = Object.fromEntries(
-    GRANTS.flatMap((key) => (permissions[key] === undefined ? [] : [[key, permissions[key]]])),
-  );
-  const powers = Object.fromEntries(
-    POWERS.flatMap((key) => (settings[key] === undefined ? [] : [[key, settings[key]]])),
-  );
+  const powers = only(POWERS, settings);
+  const granted = only(GRANTS, permissions);
   return Object.keys(granted).length === 0 ? powers : { ...powers, permissions: granted };
+}
+
+function only(names: readonly string[], whole: object): object {
+  return Object.fromEntries(Object.entries(whole).filter(([key, value]) => names.includes(key) && value !== undefined));
 }
 
 /** A fingerprint of what needs approval, the same for every order of keys. */
@@ -40,7 +35,7 @@ export function withoutPowers(layer: SettingsLayer): {
   readonly problems: readonly SettingsProblem[];
 } {
   const { permissions, ...rest } = layer.settings;
-  const kept = Object.fromEntries(Object.entries(rest).filter(([key]) => !POWERS.some((power) => power === key)));
+  const kept = Object.fromEntries(Object.entries(rest).filter(([key]) => !POWERS.includes(key)));
   const { deny, ask } = permissions ?? {};
   const tight = { ...(deny === undefined ? {} : { deny }), ...(ask === undefined ? {} : { ask }) };
   const named = namesOf(layer.settings).join(', ');
@@ -51,12 +46,9 @@ export function withoutPowers(layer: SettingsLayer): {
   };
 }
 
-function namesOf(settings: Settings): readonly string[] {
-  const own = POWERS.filter((key) => settings[key] !== undefined);
-  return [
-    ...own,
-    ...GRANTS.filter((key) => settings.permissions?.[key] !== undefined).map((key) => `permissions.${key}`),
-  ];
+function namesOf({ permissions = {}, ...settings }: Settings): readonly string[] {
+  const granted = Object.keys(only(GRANTS, permissions)).map((key) => `permissions.${key}`);
+  return [...Object.keys(only(POWERS, settings)), ...granted];
 }
 
 /** What the settings would bring about, for people to judge. */

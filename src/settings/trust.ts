@@ -1,28 +1,30 @@
-import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { ApprovedSource } from '../contracts/face/trust.ts';
-import { writePrivately } from '../lib/files/private-file.ts';
+import { messageOf } from '../lib/errors.ts';
+import type { JsonEdit } from '../lib/files/json-edit.ts';
+import { openJsonStore } from '../lib/files/json-store.ts';
 
-const approval = z.object({
+const marks = z.object({
   project: z.string().optional(),
   local: z.string().optional(),
   commands: z.string().optional(),
 });
+/** Marks that fit nothing: what was met once and cannot be read any more is asked about, not met anew. */
+const UNREADABLE = { project: 'unreadable', local: 'unreadable', commands: 'unreadable' };
 const folder = z.object({
   at: z.string(),
   reach: z.enum(['folder', 'below']),
   /** Fingerprints of what was approved, by the file of settings it stands in. */
-  approved: approval.optional(),
+  approved: marks.optional(),
 });
-const stored = z.object({
+const schema = z.object({
   v: z.literal(1),
   folders: z.record(z.string(), folder),
   /** What was first met in folders below a trusted one. */
-  met: z.record(z.string(), approval).optional(),
+  met: z.record(z.string(), marks.catch(UNREADABLE)).optional(),
 });
-type Stored = z.output<typeof stored>;
+type Stored = z.output<typeof schema>;
 
 export type Marks = { readonly [source in ApprovedSource]?: string };
 
@@ -30,30 +32,37 @@ export type Marks = { readonly [source in ApprovedSource]?: string };
 export type TrustStore = {
   isTrusted(realDir: string): boolean;
   list(): readonly { readonly dir: string; readonly at: string; readonly reach: 'folder' | 'below' }[];
-  /** What was approved of this folder's settings. */
-  marks(realDir: string): Marks;
+  /** What cannot be used of the file, in a sentence. */
+  readonly problem: string | undefined;
+  /** What was approved of this folder's settings; what another run approved meanwhile counts too. */
+  marks(realDir: string): Promise<Marks>;
   /** Notes what was approved, or first met below a trusted folder. */
   approve(realDir: string, marks: Marks): Promise<void>;
-  /** Answers with why not, for folders that can never be trusted as a whole. */
-  trust(realDir: string, reach: 'folder' | 'below', marks: Marks, now: Date): Promise<string | undefined>;
+  trust(realDir: string, reach: 'folder' | 'below', marks: Marks, now: Date): Promise<TrustAnswer>;
+  /** Why a folder can never be trusted as a whole. */
   refusal(realDir: string): string | undefined;
   revoke(realDir: string): Promise<'revoked' | 'was not trusted'>;
 };
 
+/** `notice` says that a damaged file was set aside. */
+export type TrustAnswer =
+  | { readonly ok: true; readonly notice: string | undefined }
+  | { readonly ok: false; readonly why: string };
+
+/** A missing or damaged entry means: not trusted until the user says so again. */
 export async function openTrust(ouroHome: string, home: string): Promise<TrustStore> {
-  const file = join(ouroHome, 'trust.json');
-  let current = await readStored(file);
+  const store = openJsonStore<Stored>(join(ouroHome, 'trust.json'), {
+    empty: { v: 1, folders: {} },
+    entryDepth: 2,
+    parse,
+  });
+  const opened = await store.read();
+  let current = opened.value;
 
-  let saving: Promise<void> = Promise.resolve();
-
-  /** Changes what is on disk now, one after the other: another run may have written meanwhile. */
-  function save(change: (latest: Stored) => Stored): Promise<void> {
-    const write = async () => {
-      current = change(await readStored(file));
-      await writePrivately(file, `${JSON.stringify(current, null, 2)}\n`);
-    };
-    saving = saving.then(write, write);
-    return saving;
+  async function save(edits: (latest: Stored) => readonly JsonEdit[]): Promise<string | undefined> {
+    const notice = await store.change((latest) => [{ path: ['v'], value: 1 }, ...edits(latest)]);
+    current = (await store.read()).value;
+    return notice;
   }
 
   function refusal(realDir: string): string | undefined {
@@ -69,66 +78,49 @@ export async function openTrust(ouroHome: string, home: string): Promise<TrustSt
       return parentsOf(realDir).some((parent) => current.folders[parent]?.reach === 'below');
     },
     list: () => Object.entries(current.folders).map(([dir, { at, reach }]) => ({ dir, at, reach })),
-    marks(realDir) {
-      // What another run approved meanwhile counts too.
-      const latest = storedIn(textNow(file));
-      return clean(latest.folders[realDir]?.approved ?? latest.met?.[realDir]);
+    problem: opened.problem,
+    async marks(realDir) {
+      const { folders, met } = (await store.read()).value;
+      return clean(folders[realDir]?.approved ?? met?.[realDir]);
     },
-    approve: (realDir, marks) =>
-      save((latest) => {
-        const own = latest.folders[realDir];
-        if (own === undefined)
-          return { ...latest, met: { ...latest.met, [realDir]: { ...latest.met?.[realDir], ...marks } } };
-        const approved = { ...own.approved, ...marks };
-        return { ...latest, folders: { ...latest.folders, [realDir]: { ...own, approved } } };
-      }),
+    async approve(realDir, approved) {
+      await save(({ folders }) => {
+        const place = folders[realDir] === undefined ? ['met', realDir] : ['folders', realDir, 'approved'];
+        return Object.entries(approved).map(([source, value]) => ({ path: [...place, source], value }));
+      });
+    },
     refusal,
-    async trust(realDir, reach, marks, now) {
+    async trust(realDir, reach, approved, now) {
       const why = refusal(realDir);
-      if (why !== undefined) return why;
-      await save((latest) => ({
-        ...latest,
-        folders: { ...latest.folders, [realDir]: { at: now.toISOString(), reach, approved: marks } },
-      }));
-      return undefined;
+      if (why !== undefined) return { ok: false, why };
+      const entry = Object.entries({ at: now.toISOString(), reach, approved });
+      try {
+        const notice = await save(() => entry.map(([key, value]) => ({ path: ['folders', realDir, key], value })));
+        return { ok: true, notice };
+      } catch (thrown) {
+        return { ok: false, why: messageOf(thrown) };
+      }
     },
     async revoke(realDir) {
       if (current.folders[realDir] === undefined) return 'was not trusted';
-      await save((latest) => {
-        const { [realDir]: _, ...folders } = latest.folders;
-        const met = Object.entries(latest.met ?? {}).filter(
-          ([dir]) => dir !== realDir && !parentsOf(dir).includes(realDir),
-        );
-        return { v: 1, folders, met: Object.fromEntries(met) };
+      await save(({ met = {} }) => {
+        const below = Object.keys(met).filter((dir) => dir === realDir || parentsOf(dir).includes(realDir));
+        return [['folders', realDir], ...below.map((dir) => ['met', dir])].map((path) => ({ path, value: undefined }));
       });
       return 'revoked';
     },
   };
 }
 
-async function readStored(file: string): Promise<Stored> {
-  return storedIn(await readFile(file, 'utf8').catch(() => ''));
+/** Without the list of what was met, everything below a trusted folder would be met anew: then nothing counts. */
+function parse(json: unknown) {
+  const parsed = schema.safeParse(json);
+  const isMetLost = !parsed.success && parsed.error.issues.some(({ path }) => path[0] === 'met');
+  return isMetLost ? ({ success: false, error: { issues: [{ path: [] }] } } as const) : parsed;
 }
 
-function textNow(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-/** Missing or damaged: nothing is trusted until the user says so again. */
-function storedIn(text: string): Stored {
-  try {
-    return stored.parse(JSON.parse(text));
-  } catch {
-    return { v: 1, folders: {} };
-  }
-}
-
-function clean(marks: z.output<typeof approval> = {}): Marks {
-  return Object.fromEntries(Object.entries(marks).filter(([, mark]) => mark !== undefined));
+function clean(known: z.output<typeof marks> = {}): Marks {
+  return Object.fromEntries(Object.entries(known).filter(([, mark]) => mark !== undefined));
 }
 
 function parentsOf(dir: string): readonly string[] {

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Settings } from '../contracts/settings.ts';
 import { nearest } from '../lib/text/nearest.ts';
-import { settingsSchema } from './schema.ts';
+import { settingsSchema } from './keys.ts';
 
 type Path = readonly (string | number)[];
 

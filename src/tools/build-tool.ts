@@ -8,7 +8,8 @@ export type ToolDefinition<Schema extends z.ZodType<JsonObject>> = {
   readonly name: string;
   readonly aliases?: readonly string[];
   readonly label?: string;
-  readonly prompt: string;
+  /** A text that depends on what holds now is asked for each time. */
+  readonly prompt: string | (() => string);
   readonly input: Schema;
   readonly maxResultChars?: number;
   readonly deferred?: boolean;
@@ -33,7 +34,7 @@ export function buildTool<Schema extends z.ZodType<JsonObject>>(definition: Tool
     label: definition.label ?? definition.name,
     get spec() {
       schema ??= jsonSchema(definition.input);
-      return { name: definition.name, description: definition.prompt, input_schema: schema };
+      return { name: definition.name, description: promptOf(definition.prompt), input_schema: schema };
     },
     maxResultChars: definition.maxResultChars ?? DEFAULT_MAX_RESULT_CHARS,
     deferred: definition.deferred ?? false,
@@ -58,6 +59,10 @@ export function buildTool<Schema extends z.ZodType<JsonObject>>(definition: Tool
       };
     },
   };
+}
+
+function promptOf(prompt: string | (() => string)): string {
+  return typeof prompt === 'string' ? prompt : prompt();
 }
 
 function jsonSchema(schema: z.ZodType): JsonObject {

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
-import { levelWords } from '../../src/context/report/level-words.ts';
-import { addToTimeline, noteInTimeline, renderTimeline, type TimelineRow } from '../../src/context/report/timeline.ts';
+import {
+  addToTimeline,
+  levelWords,
+  noteInTimeline,
+  renderTimeline,
+  type TimelineRow,
+} from '../../src/context/report/timeline.ts';
 import { usageBreakdown } from '../../src/context/report/usage-breakdown.ts';
 import { createTokenEstimate, textTokens } from '../../src/context/tokens.ts';
 import type { AgentEvent } from '../../src/contracts/event.ts';

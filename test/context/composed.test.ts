@@ -19,7 +19,6 @@ let opened: { close(): Promise<void> }[] = [];
 
 beforeEach(async () => {
   project = await createTempProject({ 'CLAUDE.md': 'Use tabs.', 'pkg/CLAUDE.md': 'Here use spaces.', 'pkg/a.ts': 'a' });
-  await project.initGit();
 });
 afterEach(async () => {
   for (const one of opened.toReversed()) await one.close();
@@ -206,6 +205,7 @@ test('/btw that gets no answer says why; a summary that is asked for again is to
 });
 
 test('what changes comes with the latest words and never by rewriting: mode, files, memory, nested memory, branch', async () => {
+  await project.initGit();
   const turns = [
     calls(toolUse('Read', { file_path: join(project.dir, 'pkg/a.ts') })),
     says('read'),
@@ -231,6 +231,7 @@ test('what changes comes with the latest words and never by rewriting: mode, fil
 });
 
 test('what others do to the repository is told with a later request, and no prompt waits for it', async () => {
+  await project.initGit();
   const { conversation, server } = await start(() => says('fine'));
   await conversation.agent.prompt('Begin.');
   // What happens the moment the model rests may pass for its own work, so others go on committing.
@@ -339,6 +340,7 @@ test('a reply that does not fit is answered after a compaction in the same turn,
 });
 
 test('a resume goes on with the bytes it had, in another mode and after midnight too, and keeps its pins', async () => {
+  await project.initGit();
   const first = await start((request) => counted(request, 'word '.repeat(3_000)));
   await first.command('memory Never rename the API.');
   first.conversation.setMode('acceptEdits');
@@ -376,4 +378,15 @@ test('a resume goes on with the bytes it had, in another mode and after midnight
   const whole = JSON.parse(sent(third.server, -1)).messages;
   expect(bare(whole.slice(0, before.messages.length))).toBe(bare(before.messages));
   expect(JSON.stringify(whole)).toMatch(/Three\..*Four\..*Five\./);
+});
+
+test('a resume says nothing of instructions and a repository that are as they were', async () => {
+  const first = await start([says('one')]);
+  await first.conversation.agent.prompt('One.');
+  await first.close();
+  const again = await start([says('two')], { session: { kind: 'continue', fork: 'same' } });
+  await again.conversation.agent.prompt('Two.');
+  expect(sent(again.server, 0)).toContain('Use tabs.');
+  expect(sent(again.server, 0)).not.toContain('files of instructions have changed');
+  expect(sent(again.server, 0)).not.toContain('the repository was like this');
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readDecisions } from '../../src/context/decision-record.ts';
 import type { Decision } from '../../src/context/decisions.ts';
+import { readDecisions } from '../../src/context/decisions.ts';
 import type { Message } from '../../src/contracts/message.ts';
 import { query } from '../../src/engine/query.ts';
 import { drain } from '../support/drain.ts';

@@ -9,8 +9,9 @@ import type { Message } from '../../src/contracts/message.ts';
 import type { SystemPart } from '../../src/contracts/model.ts';
 import type { PermissionMode } from '../../src/contracts/permission.ts';
 import { query } from '../../src/engine/query.ts';
-import { createAttachments, type Told } from '../../src/prompt/attachments.ts';
+import { createAttachments } from '../../src/prompt/attachments.ts';
 import { createMemory } from '../../src/prompt/memory/memory-files.ts';
+import type { KnownFacts } from '../../src/prompt/news-state.ts';
 import { createSystemPrompt, renderSystem } from '../../src/prompt/system-prompt.ts';
 import { drain } from '../support/drain.ts';
 import { runs } from '../support/runs.ts';
@@ -39,7 +40,11 @@ function session() {
     model: 'model-a',
   };
   const watch = createCacheWatch();
-  let kept: { told: Told | undefined; system: readonly SystemPart[] | undefined; decisions: readonly Decision[] } = {
+  let kept: {
+    told: KnownFacts | undefined;
+    system: readonly SystemPart[] | undefined;
+    decisions: readonly Decision[];
+  } = {
     told: undefined,
     system: undefined,
     decisions: [],
@@ -82,6 +87,7 @@ function session() {
         memory,
         todos: () => [],
         date,
+        answering: () => ({}),
         mode: () => world.mode,
         catalog: () => ({ skills: world.skills, agents: [], tools: world.tools, mcpInstructions: [] }),
         backgroundNews: () => [],
@@ -127,7 +133,7 @@ function session() {
     });
     const { events } = await drain(query(messages, deps, new AbortController().signal));
     messages = historyOf(messages, events);
-    if (events.some((event) => event.type === 'compacted')) attachments.retell();
+    if (events.some((event) => event.type === 'compacted')) attachments.compacted();
     return found;
   }
 
@@ -159,7 +165,7 @@ function session() {
         return ask('talks');
       case 'resume':
         kept = {
-          told: structuredClone(parts.attachments.told()),
+          told: structuredClone(parts.attachments.knownFacts()),
           system: structuredClone(parts.system.parts().length === 0 ? undefined : parts.system.parts()),
           decisions: structuredClone(parts.context.decisions()),
         };

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { type EventEmitter, once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
@@ -7,7 +7,9 @@ import { client, ndJsonStream, type RequestPermissionRequest, type SessionUpdate
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, says, text, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, gate, startApiServer } from '../support/api/server.ts';
-import { SHARED_CACHE } from '../support/environment.ts';
+import { bareEnvironment } from '../support/environment.ts';
+import { startHere } from '../support/run-here.ts';
+import { LAUNCHER } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 let project: TempProject;
@@ -22,22 +24,13 @@ afterEach(async () => {
   await project.remove();
 });
 
-/** An editor made with the official SDK, and `ouro acp` as its agent. */
+/** An editor made with the official SDK, and `ouro acp` as its agent, in this process or in its own. */
 async function editor(
   choose: (request: RequestPermissionRequest) => string | undefined,
   flags: readonly string[] = [],
+  start: (args: readonly string[], options: { cwd: string; env: Record<string, string> }) => AgentProgram = startHere,
 ) {
-  const child = spawn(new URL('../../bin/ouro', import.meta.url).pathname, ['acp', ...flags], {
-    cwd: '/',
-    stdio: ['pipe', 'pipe', 'inherit'],
-    env: {
-      ...SHARED_CACHE,
-      PATH: '/usr/local/bin:/usr/bin:/bin',
-      HOME: project.home,
-      ANTHROPIC_BASE_URL: server.url,
-      ANTHROPIC_API_KEY: 'sk-ant-test',
-    },
-  });
+  const child = start(['acp', ...flags], { cwd: '/', env: bareEnvironment(project, server.url) });
   const updates: SessionUpdate[] = [];
   const asked: RequestPermissionRequest[] = [];
   const connection = client({ name: 'editor' })
@@ -69,6 +62,12 @@ async function editor(
   };
 }
 
+/** A program behind pipes. */
+type AgentProgram = EventEmitter & { readonly stdin: Writable; readonly stdout: Readable };
+
+const asProcess = (args: readonly string[], options: { cwd: string; env: Record<string, string> }): AgentProgram =>
+  spawn(LAUNCHER, [...args], { ...options, stdio: ['pipe', 'pipe', 'inherit'] });
+
 function bytesOf(stream: Readable): ReadableStream<Uint8Array> {
   return new ReadableStream({
     start(controller) {
@@ -94,7 +93,9 @@ test('a whole conversation: read, an edit that is asked about, its diff, and the
       says('Bye.'),
     ],
   });
-  const zed = await editor(({ options }) => options.find(({ kind }) => kind === 'allow_once')?.optionId ?? '');
+  const allowOnce = ({ options }: RequestPermissionRequest) =>
+    options.find(({ kind }) => kind === 'allow_once')?.optionId;
+  const zed = await editor(allowOnce, [], asProcess);
   const { sessionId } = await zed.agent.request('session/new', { cwd: project.dir, mcpServers: [] });
   expect(await zed.prompt(sessionId, 'change beta to gamma')).toEqual({ stopReason: 'end_turn' });
   expect(await readFile(path, 'utf8')).toBe('alpha\ngamma\n');
@@ -122,7 +123,7 @@ test('a whole conversation: read, an edit that is asked about, its diff, and the
 
 test('a session is loaded by another process and told again', async () => {
   server = await startApiServer({ turns: [says('Hello, Ann.'), says('Ann.')] });
-  const first = await editor(() => '');
+  const first = await editor(() => '', [], asProcess);
   const { sessionId } = await first.agent.request('session/new', { cwd: project.dir, mcpServers: [] });
   await first.prompt(sessionId, 'I am Ann');
   await first.quit();

@@ -37,7 +37,8 @@ import {
   toolUse,
 } from '../support/api/reply.ts';
 import { type Script, startApiServer } from '../support/api/server.ts';
-import { type RunEnd, runOuro, startOuro } from '../support/run-ouro.ts';
+import { type HereEnd, runHere } from '../support/run-here.ts';
+import { startOuro } from '../support/run-ouro.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 // Long enough for a machine that has much else to do, short enough to be waited for.
@@ -160,13 +161,13 @@ test('every fault of a reply ends as it should, and leaves a history that can be
   expect((await ouro.ended).code).toBe(0);
 }, 40_000);
 
-type Played = RunEnd & { readonly requests: number; readonly violations: readonly string[] };
+type Played = HereEnd & { readonly requests: number; readonly violations: readonly string[] };
 
 /** One run of the program against a script of faults. */
 async function play(script: Script, env = {}, files: Readonly<Record<string, string>> = {}): Promise<Played> {
   await using project = await createTempProject({ 'a.txt': 'alpha\n', ...files });
   await using server = await startApiServer(script);
-  const end = await runOuro(project, ['-p', 'hi'], server.url, { env });
+  const end = await runHere(project, ['-p', 'hi'], server.url, { env });
   const violations = server.all().flatMap(({ violation }) => violation ?? []);
   return { ...end, requests: server.requests().length, violations };
 }
@@ -249,7 +250,7 @@ test.concurrent.each<[string, ApiTurn]>([
     turns: ({ raw }, index) =>
       index === 0 ? calls(toolUse('Read', { file_path: path })) : raw.includes('"type":"image"') ? fault : fine,
   });
-  const { code, stdout } = await runOuro(project, ['-p', 'look'], server.url);
+  const { code, stdout } = await runHere(project, ['-p', 'look'], server.url);
   expect({ code, stdout: stdout.includes('All is well here.') }).toEqual({ code: 0, stdout: true });
   expect(server.requests().length).toBeLessThanOrEqual(5);
 });

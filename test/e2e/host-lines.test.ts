@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, says, status, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, gate, type Script, startApiServer } from '../support/api/server.ts';
-import { HOST_FLAGS, startJsonHost } from '../support/json-host.ts';
+import { HOST_FLAGS, startHostProcess, startJsonHost } from '../support/json-host.ts';
 import { runHere } from '../support/run-here.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -211,7 +211,7 @@ test('a run that cannot begin ends at once and says why', async () => {
     subtype: 'error',
     error: expect.stringMatching(/There is no session/),
   });
-  expect(await at.running.ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/There is no session/) });
+  expect(await at.ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/There is no session/) });
 });
 
 test('a command in the background is stopped by its id', async () => {
@@ -325,12 +325,13 @@ test('a signal ends a host’s process with its own code, and a reader that goes
     turns: [],
     after: says('never', { faults: [{ at: 3, do: 'wait', until: closed, pings: 'pings' }] }),
   };
-  const killed = await host(never);
+  server = await startApiServer(never);
+  const killed = startHostProcess(project, [], server.url);
   killed.say('go');
   await server.waitForRequest(1);
   killed.running.child.kill('SIGTERM');
   expect((await killed.running.ended).code).toBe(143);
-  const left = startJsonHost(project, [], server.url);
+  const left = startHostProcess(project, [], server.url);
   left.say('go');
   await server.waitForRequest(2);
   await once(left.running.child.stdout.destroy(), 'close');

@@ -1,7 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { expect, test } from 'vitest';
-import { EVERYTHING } from '../mcp/servers.ts';
+import { EVERYTHING, STUB } from '../mcp/servers.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { bareEnvironment } from '../support/environment.ts';
@@ -12,7 +12,6 @@ import { LAUNCHER, runOuro, startOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 const NODE = { env: { PATH: process.env.PATH ?? '' } };
-const SERVER = { command: 'node', args: [EVERYTHING] };
 
 async function ouro(project: TempProject, ...args: readonly string[]) {
   const { code, stdout, stderr } = await runHere(project, args, undefined, NODE);
@@ -40,7 +39,7 @@ test('a server is added, listed, used by the model, removed, and gone when ouro 
 });
 
 test('a server of the project starts after trust and approval, not before', async () => {
-  const config = JSON.stringify({ mcpServers: { every: SERVER } });
+  const config = JSON.stringify({ mcpServers: { every: STUB } });
   await using project = await createTempProject({ '.mcp.json': config });
   await using api = await startApiServer({ turns: () => says('Fine.') });
   const toolsOffered = async () => {
@@ -59,7 +58,7 @@ test('a server of the project starts after trust and approval, not before', asyn
   expect([waiting.names, waiting.stderr]).toEqual([false, expect.stringContaining('before you approve them: every')]);
   expect(await ouro(project, 'mcp', 'approve', 'every')).toMatchObject({ code: 0 });
   expect((await toolsOffered()).names).toBe(true);
-  await project.write('.mcp.json', config.replace('"node"', '"nodejs"'));
+  await project.write('.mcp.json', config.replace('"args":[', '"args":["--smol",'));
   expect((await toolsOffered()).names).toBe(false);
 });
 
@@ -104,14 +103,14 @@ test('servers that never come up cost a script their time limit and nothing else
   await using project = await createTempProject();
   await using api = await startApiServer({ turns: () => says('Fine.') });
   const run = (servers: readonly object[], env: Readonly<Record<string, string>> = {}) =>
-    runOuro(project, ['-p', 'go', '--mcp-config', named(servers)], api.url, { env: { ...NODE.env, ...env } });
+    runHere(project, ['-p', 'go', '--mcp-config', named(servers)], api.url, { env: { ...NODE.env, ...env } });
   // The limit is for those that say nothing; how fast this machine starts the others does not matter.
   const settings = ['--settings', '{"timeouts": {"mcpMs": 300}, "env": {"TEAM": "core"}}'];
   const writing = { command: 'sh', args: ['-c', `echo "$TEAM \${TEAM}" > team.txt`] };
   const [limited, bySettings, half] = await Promise.all([
     run([...dead, mute, ...dead, mute], { OURO_MCP_TIMEOUT_MS: '300' }),
     runHere(project, ['-p', 'go', '--mcp-config', named([mute, writing]), ...settings], api.url, NODE),
-    run([SERVER, SERVER, ...dead, ...dead]),
+    run([STUB, STUB, ...dead, ...dead]),
   ]);
   expect([limited.code, bySettings.code, half.code]).toEqual([0, 0, 0]);
   const offered = api.requests().map(({ raw }) => (raw.match(/mcp__s\d+__echo/g) ?? []).length);
@@ -123,17 +122,13 @@ test('servers that never come up cost a script their time limit and nothing else
 
 test('resources come along by @ and by tools, and prompts are commands', async () => {
   await using project = await createTempProject();
-  await project.write('servers.json', JSON.stringify({ mcpServers: { every: SERVER } }));
+  await project.write('servers.json', JSON.stringify({ mcpServers: { every: STUB } }));
   await using api = await startApiServer({
     turns: (request) =>
       request.raw.includes('resource') && !request.raw.includes('tool_result')
         ? calls(
             toolUse('ListMcpResources', { server: 'every' }, 'toolu_1'),
-            toolUse(
-              'ReadMcpResource',
-              { server: 'every', uri: 'demo://resource/static/document/features.md' },
-              'toolu_2',
-            ),
+            toolUse('ReadMcpResource', { server: 'every', uri: 'stub://features.md' }, 'toolu_2'),
           )
         : says('Fine.'),
   });
@@ -149,12 +144,12 @@ test('resources come along by @ and by tools, and prompts are commands', async (
     ];
     return runHere(project, args, api.url, NODE);
   };
-  await ask('what does @every:demo://resource/static/document/features.md say, and which resource is there?');
-  await ask('/mcp__every__args-prompt Paris');
+  await ask('what does @every:stub://features.md say, and which resource is there?');
+  await ask('/mcp__every__travel Paris');
   const [first, second, third] = api.requests().map(({ body }) => JSON.stringify(body.messages));
-  expect(first).toContain('The user named every:demo://resource/static/document/features.md. It reads:');
-  expect(second).toContain('demo://resource/static/document/architecture.md');
-  expect(second?.split('# Everything Server').length).toBeGreaterThan(2);
+  expect(first).toContain('The user named every:stub://features.md. It reads:');
+  expect(second).toContain('stub://limits.md');
+  expect(second?.split('# Features of the stub').length).toBeGreaterThan(2);
   expect(third).toContain('Paris');
-  expect(third).not.toContain('mcp__every__args-prompt');
+  expect(third).not.toContain('mcp__every__travel');
 });

@@ -6,7 +6,6 @@ import { calls, says, status, toolUse } from '../support/api/reply.ts';
 import { type Script, startApiServer } from '../support/api/server.ts';
 import { startOpenAiServer } from '../support/openai-server.ts';
 import { runHere } from '../support/run-here.ts';
-import { runOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 let project: TempProject;
@@ -140,7 +139,7 @@ test('limits of time in the settings are kept; a limit nobody knows and a number
   });
   const timeouts = { streamIdleMs: 400, retryBaseMs: 1, bashMs: 200, soonMs: 3 };
   const args = ['-p', 'go', '--allowedTools', 'Bash', '--settings', JSON.stringify({ timeouts })];
-  const { code, stdout, stderr } = await runOuro(project, args, server.url, {
+  const { code, stdout, stderr } = await runHere(project, args, server.url, {
     env: { OURO_RETRY_BASE_MS: undefined, OURO_MAX_RETRIES: 'lots' },
   });
   expect({ code, stdout }).toEqual({ code: 0, stdout: 'Came back.\n' });

@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
+import { runHere } from '../support/run-here.ts';
 import { runOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -102,7 +103,7 @@ test('a gateway behind a path of its own is the base URL as it is written', asyn
     response.writeHead(404).end('{"error":{"message":"nothing here"}}');
   });
   const port = await listening(gateway);
-  const { code } = await runOuro(project, ['-p', 'hi'], `http://127.0.0.1:${port}/team/anthropic`);
+  const { code } = await runHere(project, ['-p', 'hi'], `http://127.0.0.1:${port}/team/anthropic`);
   gateway.closeAllConnections();
   gateway.close();
   expect({ code, paths, elsewhere: api.all() }).toEqual({
@@ -113,7 +114,7 @@ test('a gateway behind a path of its own is the base URL as it is written', asyn
 });
 
 test('a host that does not exist is said with its name', async () => {
-  const { code, stdout, stderr } = await runOuro(project, ['-p', 'hi'], 'http://nobody.invalid', {
+  const { code, stdout, stderr } = await runHere(project, ['-p', 'hi'], 'http://nobody.invalid', {
     env: { OURO_MAX_RETRIES: '1' },
   });
   expect(code).toBe(1);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { runHere } from '../support/run-here.ts';
-import { runOuro, startOuro } from '../support/run-ouro.ts';
+import { startOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 const settings = (value: object) => ({ '.claude/settings.json': JSON.stringify(value) });
@@ -88,7 +88,7 @@ test('-p refuses what it would have to ask, says which rule would allow it, and 
     '--permission-mode',
     'default',
   ];
-  const { stdout, code } = await runOuro(project, args, server.url);
+  const { stdout, code } = await runHere(project, args, server.url);
   expect(code).toBe(0);
   const { permission_denials: denials } = JSON.parse(stdout);
   expect(denials).toMatchObject([

@@ -3,7 +3,7 @@ import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { EVERYTHING } from '../mcp/servers.ts';
+import { STUB } from '../mcp/servers.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, type Script, startApiServer } from '../support/api/server.ts';
 import { runHere } from '../support/run-here.ts';
@@ -45,7 +45,7 @@ const FILES = {
     '---\nname: scout\ndescription: Scouts ahead\ntools: Read\n---\nYou are the scout of herons.\n',
   '.claude/output-styles/terse.md': '---\nname: terse\ndescription: Few words\n---\nAnswer in four words.\n',
   '.claude/rules/api.md': '---\npaths: ["src/api/**"]\n---\nThe API speaks French.\n',
-  '.mcp.json': JSON.stringify({ mcpServers: { every: { command: 'node', args: [EVERYTHING] } } }),
+  '.mcp.json': JSON.stringify({ mcpServers: { every: STUB } }),
   'src/api/index.ts': 'export const api = 1;\n',
   'secret.txt': 'the moon is hollow\n',
 };
@@ -160,7 +160,7 @@ test('what changes during a session counts from the next prompt on', async () =>
   await running.waitForOutput(/"type":"result"/);
   await project.write('.claude/skills/spin/SKILL.md', '---\nname: spin\ndescription: How to spin wool\n---\nSlowly.\n');
   const submit = [{ hooks: [{ type: 'command', command: 'echo The wind turns.' }] }];
-  const mcpServers = { more: { command: 'node', args: [EVERYTHING] } };
+  const mcpServers = { more: STUB };
   await project.write(
     '../home/.ouro/settings.json',
     JSON.stringify({ hooks: { UserPromptSubmit: submit }, mcpServers }),

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, says, text, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, gate, type Script, startApiServer } from '../support/api/server.ts';
-import { runOuro, startOuro } from '../support/run-ouro.ts';
+import { runHere } from '../support/run-here.ts';
+import { startOuro } from '../support/run-ouro.ts';
 import { cutAfter, replayAll, storedFile, storedFiles } from '../support/stored-sessions.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -27,7 +28,7 @@ async function serve(turns: Script['turns']): Promise<ApiServer> {
 }
 
 const ouro = (args: readonly string[], stdin?: string) =>
-  runOuro(project, ['-p', ...args], server?.url, {
+  runHere(project, ['-p', ...args], server?.url, {
     env: { IS_SANDBOX: '1' },
     ...(stdin === undefined ? {} : { stdin }),
   });
@@ -148,7 +149,7 @@ test('a session goes on in its own file, wherever it is resumed from, also when 
   const { id } = await storedFile(project);
   const elsewhere = join(project.home, 'elsewhere');
   await rename(project.dir, elsewhere);
-  const { code } = await runOuro(project, ['-p', '--resume', id.slice(0, 8), 'two'], server?.url, { cwd: elsewhere });
+  const { code } = await runHere(project, ['-p', '--resume', id.slice(0, 8), 'two'], server?.url, { cwd: elsewhere });
   expect(code).toBe(0);
   expect(server?.requests().at(-1)?.body.messages).toHaveLength(3);
   expect((await storedFile(project)).id).toBe(id);

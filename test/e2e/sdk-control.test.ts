@@ -342,7 +342,7 @@ test('an aborted query takes its process and its request along', async () => {
   const { closed, open } = gate();
   await host.api(says('never', { faults: [{ at: 4, do: 'wait', until: closed, pings: 'pings' }] }));
   const abortController = new AbortController();
-  const running = query({ prompt: 'go', options: host.options({ abortController }) });
+  const running = query({ prompt: 'go', options: host.processOptions({ abortController }) });
   void host
     .server()
     .waitForRequest(1)

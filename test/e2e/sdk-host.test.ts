@@ -16,7 +16,8 @@ afterEach(() => host.close());
 
 test('a question is answered', async () => {
   await host.api(says('forty-two'));
-  const heard = await host.ask('what is it?');
+  const heard: SDKMessage[] = [];
+  for await (const message of query({ prompt: 'what is it?', options: host.processOptions() })) heard.push(message);
   expect(heard.map((message) => ('subtype' in message ? message.subtype : message.type))).toEqual(
     expect.arrayContaining(['init', 'assistant', 'success']),
   );

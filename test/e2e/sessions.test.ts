@@ -5,7 +5,6 @@ import { picture } from '../checkpoints/disk-picture.ts';
 import { calls, says, text, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, type Script, startApiServer } from '../support/api/server.ts';
 import { runHere } from '../support/run-here.ts';
-import { runOuro } from '../support/run-ouro.ts';
 import { storedFile, storedFiles } from '../support/stored-sessions.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -31,7 +30,7 @@ async function talk(turns: Script['turns'], ...args: readonly string[]): Promise
   await server?.close();
   server = await startApiServer({ turns });
   const all = ['-p', ...args, '--dangerously-skip-permissions'];
-  expect(await runOuro(project, all, server.url, SETTINGS)).toMatchObject({ code: 0, stderr: '' });
+  expect(await runHere(project, all, server.url, SETTINGS)).toMatchObject({ code: 0, stderr: '' });
 }
 
 test('sessions are listed, named, searched, read, exported and deleted', async () => {

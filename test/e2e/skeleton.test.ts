@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, says, text, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, gate, startApiServer } from '../support/api/server.ts';
+import { runHere } from '../support/run-here.ts';
 import { runOuro, startOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -59,8 +60,8 @@ test('a prompt goes through the loop, a tool runs, and every step is on disk bef
 
 test('--continue goes on where the session stopped, and repeats its bytes', async () => {
   server = await startApiServer({ turns: [says('Hello, Ann.'), says('Ann.')] });
-  await runOuro(project, ['-p', 'I am Ann'], server.url);
-  const { stdout } = await runOuro(project, ['-p', '--continue', 'who am I?'], server.url);
+  await runHere(project, ['-p', 'I am Ann'], server.url);
+  const { stdout } = await runHere(project, ['-p', '--continue', 'who am I?'], server.url);
   expect(stdout).toBe('Ann.\n');
   const [first, second] = server.requests();
   expect(second?.body.messages).toHaveLength(3);
@@ -101,7 +102,7 @@ test('files of a session are nobody else’s to read', async () => {
 
 test('nothing but the configured base URL is asked', async () => {
   server = await startApiServer({ turns: [says('ok')] });
-  const { code } = await runOuro(project, ['-p', 'hi'], server.url);
+  const { code } = await runHere(project, ['-p', 'hi'], server.url);
   expect(code).toBe(0);
   expect(server.all().map((request) => request.path.split('?')[0])).toEqual(['/v1/messages']);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
-import { runOuro } from '../support/run-ouro.ts';
+import { runHere } from '../support/run-here.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 test('sub-agents that always start another one come to an end', async () => {
@@ -16,7 +16,7 @@ test('sub-agents that always start another one come to an end', async () => {
       return calls(toolUse('Task', order, `toolu_${calledBy}`));
     },
   });
-  const { code, stdout } = await runOuro(project, ['-p', 'go', '--allowedTools', 'Task'], api.url);
+  const { code, stdout } = await runHere(project, ['-p', 'go', '--allowedTools', 'Task'], api.url);
   expect([code, stdout]).toEqual([0, 'Back again.\n']);
   expect(calledBy).toBeLessThan(4);
   expect(api.requests().length).toBe(2 * calledBy + 1);

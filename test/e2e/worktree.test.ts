@@ -7,7 +7,6 @@ import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { runHere } from '../support/run-here.ts';
-import { runOuro } from '../support/run-ouro.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 test('-w works on a branch of its own, keeps what was made there and clears away what was not', async () => {
@@ -20,7 +19,7 @@ test('-w works on a branch of its own, keeps what was made there and clears away
   const untrusted = await runHere(project, ['-w', 'idea', '-p', 'make it'], api.url);
   expect(untrusted).toMatchObject({ code: 1, stderr: expect.stringContaining('needs a folder you trust') });
   await runHere(project, ['trust']);
-  const made = await runOuro(project, ['-p', 'make it', '-w', 'idea', '--permission-mode', 'acceptEdits'], api.url);
+  const made = await runHere(project, ['-p', 'make it', '-w', 'idea', '--permission-mode', 'acceptEdits'], api.url);
   expect(made).toMatchObject({ code: 0, stdout: 'Done.\n', stderr: expect.stringContaining('on branch ouro/idea') });
   await expect(project.read('made.txt')).rejects.toThrow('ENOENT');
   expect(await project.git('worktree', 'list')).toContain('[ouro/idea]');

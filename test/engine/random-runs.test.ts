@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { strippedAfter } from '../../src/agent/stripped-after.ts';
+import { strippedAfter } from '../../src/agent/agent-state.ts';
 import { firstDifference } from '../../src/context/report/request-diff.ts';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import type { Message } from '../../src/contracts/message.ts';

@@ -27,7 +27,7 @@ function hooksOf(...hooks: readonly Partial<Hook>[]) {
       runHookCommand(command, stdin, { cwd: dir, env, timeoutMs, signal }),
     missingScript: (command) => missingScript(command, dir, env),
     post: async () => ({ status: 200, text: '{"decision": "block", "reason": "from afar"}' }),
-    defaultTimeoutMs: 5_000,
+    defaultTimeoutMs: () => 5_000,
     now: Date.now,
   });
   return { ...made, told };

@@ -13,8 +13,19 @@ const { resolve } = createRequire(import.meta.url);
 export const EVERYTHING = resolve('@modelcontextprotocol/server-everything/dist/index.js');
 export const FILESYSTEM = resolve('@modelcontextprotocol/server-filesystem/dist/index.js');
 
+/** The small server of our own, where a real one is not the subject. */
+export const STUB = {
+  command: process.execPath,
+  args: [new URL('../support/mcp-stub.mjs', import.meta.url).pathname],
+};
+
+/** A real server on pipes. */
 export function stdio(name: string, file: string, ...args: readonly string[]): ConfiguredServer {
   return configured(name, { kind: 'stdio', command: 'node', args: [file, ...args], env: {} });
+}
+
+export function stub(name: string): ConfiguredServer {
+  return configured(name, { kind: 'stdio', ...STUB, env: {} });
 }
 
 export function configured(name: string, launch: Launch): ConfiguredServer {

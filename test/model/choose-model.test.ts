@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { readEnvironment } from '../../src/app/environment.ts';
 import type { Settings } from '../../src/contracts/settings.ts';
-import { chooseModel } from '../../src/model/choose-model.ts';
+import { chooseModel, explainNoModel } from '../../src/model/choose-model.ts';
+import { NO_KEY } from '../../src/model/choose-port.ts';
+import { discoverLocalServers } from '../../src/model/discovery.ts';
 import { limitsOf } from '../../src/settings/limits.ts';
+import { startOpenAiServer } from '../support/openai-server.ts';
 import { runOptions } from '../support/run-options.ts';
 
 const OPTIONS = runOptions({ face: 'print' });
@@ -18,7 +21,7 @@ type Said = {
 function choose({ flag, env = KEY, settings = {}, stored = {} }: Said) {
   const options = flag === undefined ? OPTIONS : { ...OPTIONS, model: flag };
   const environment = readEnvironment(env);
-  return chooseModel(options, settings, environment, limitsOf(environment, settings), stored);
+  return chooseModel(options, settings, environment, () => limitsOf(environment, settings), stored);
 }
 
 describe('the model', () => {
@@ -90,4 +93,22 @@ test('limits come from the environment first, then from the settings', () => {
     headerTimeoutMs: 0,
   });
   expect(environment.problems).toEqual(['OURO_MAX_RETRIES is "lots", which is not a whole number. It is ignored.']);
+});
+
+test('without a key a server of this machine is named with the words to use it', async () => {
+  await using server = await startOpenAiServer({ turns: [] });
+  const places = [
+    { name: 'Ollama', prefix: 'ollama', port: Number(new URL(server.url).port) },
+    { name: 'Nobody', prefix: 'nobody', port: 1 },
+  ];
+  const { problem } = await explainNoModel(NO_KEY, () => discoverLocalServers({ places }));
+  expect(problem).toBe(`${NO_KEY}\nOllama answers on this machine: --model ollama/qwen3:8b`);
+});
+
+test('any other problem is told as it is, and nobody is asked', async () => {
+  const discover = async () => expect.unreachable();
+  expect(await explainNoModel('The setting is wrong.', discover)).toEqual({
+    ok: false,
+    problem: 'The setting is wrong.',
+  });
 });

@@ -45,7 +45,7 @@ function chosen(config: PortConfig) {
   return choice;
 }
 
-const QUICK = { retry: { maxRetries: 0 } };
+const QUICK = { retry: { limits: () => ({ maxRetries: 0 }) } };
 
 describe('choosePort', () => {
   test('without a key the sentence names the three ways', () => {

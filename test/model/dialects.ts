@@ -45,7 +45,12 @@ const ANTHROPIC_USAGE = {
 export const ANTHROPIC: Dialect = {
   name: 'anthropic',
   create: (url, patience = {}) =>
-    createAnthropicPort({ credentials: { apiKey: 'test-key' }, baseUrl: url, patience, betas: ['beta-1'] }),
+    createAnthropicPort({
+      credentials: { apiKey: 'test-key' },
+      baseUrl: url,
+      patience: () => patience,
+      betas: ['beta-1'],
+    }),
   path: '/v1/messages',
   open: sse(
     Object.assign({ type: 'message_start', message: { id: 'msg_1', model: 'echoed', usage: ANTHROPIC_USAGE } }),
@@ -90,7 +95,8 @@ const OPENAI_USAGE = { prompt_tokens: 100, completion_tokens: 7, prompt_tokens_d
 
 export const OPENAI: Dialect = {
   name: 'openai-compatible',
-  create: (url, patience = {}) => createOpenAiPort({ baseUrl: `${url}/v1`, apiKey: 'test-key', patience }),
+  create: (url, patience = {}) =>
+    createOpenAiPort({ baseUrl: `${url}/v1`, apiKey: 'test-key', patience: () => patience }),
   path: '/v1/chat/completions',
   open: chunk({ role: 'assistant', content: '' }),
   text: (_index, ...parts) => parts.map((content) => chunk({ content })),

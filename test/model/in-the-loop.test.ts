@@ -3,11 +3,12 @@ import type { AgentEvent } from '../../src/contracts/event.ts';
 import type { ModelPort } from '../../src/contracts/model.ts';
 import { query } from '../../src/engine/query.ts';
 import { createDemoPort } from '../../src/model/demo/demo-port.ts';
-import { type Exchange, withRecord } from '../../src/model/record.ts';
+import type { Exchange } from '../../src/model/replay.ts';
 import { createReplayPort } from '../../src/model/replay.ts';
 import { withRetry } from '../../src/model/retry.ts';
 import { drain } from '../support/drain.ts';
 import { echoTool, type Overrides, scripted, userSays } from '../support/scripted.ts';
+import { withRecord } from '../support/with-record.ts';
 import { ANTHROPIC, OPENAI } from './dialects.ts';
 import { type Answer, startFaultServer, status, stream } from './fault-server.ts';
 

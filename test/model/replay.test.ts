@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { ModelOutcome, ModelPort, ModelRequest } from '../../src/contracts/model.ts';
-import { type Exchange, withRecord } from '../../src/model/record.ts';
+import type { Exchange } from '../../src/model/replay.ts';
 import { createReplayPort } from '../../src/model/replay.ts';
 import { askSmallModel } from '../../src/model/side-calls.ts';
+import { withRecord } from '../support/with-record.ts';
 import { drain, REQUEST, reply } from './support.ts';
 
 /** A port that answers with its request's last words in capitals. */

@@ -150,7 +150,7 @@ describe('the wait', () => {
 
   test('ESC ends it at once', async () => {
     const controller = new AbortController();
-    const port = withRetry(broken, { baseMs: 60_000, capMs: 60_000 });
+    const port = withRetry(broken, { limits: () => ({ baseMs: 60_000 }), capMs: 60_000 });
     const { outcome } = await drain(port, {
       signal: controller.signal,
       options: { onWait: () => queueMicrotask(() => controller.abort()) },
@@ -159,7 +159,7 @@ describe('the wait', () => {
   });
 
   test('it can be skipped', async () => {
-    const port = withRetry(broken, { baseMs: 60_000, capMs: 60_000, maxRetries: 2 });
+    const port = withRetry(broken, { limits: () => ({ baseMs: 60_000, maxRetries: 2 }), capMs: 60_000 });
     const { events } = await drain(port, { options: { onWait: (skip) => queueMicrotask(skip) } });
     expect(events.filter((event) => event.type === 'retry')).toHaveLength(2);
   });

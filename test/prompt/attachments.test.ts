@@ -1,18 +1,21 @@
 import { expect, test } from 'vitest';
 import type { Todo } from '../../src/contracts/display.ts';
 import type { PermissionMode } from '../../src/contracts/permission.ts';
-import { type AttachmentParts, createAttachments, type FileChange } from '../../src/prompt/attachments.ts';
+import type { Answering } from '../../src/prompt/answering.ts';
+import { type AttachmentParts, createAttachments } from '../../src/prompt/attachments.ts';
 import type { Catalog } from '../../src/prompt/catalog-changes.ts';
 import type { MemoryFile } from '../../src/prompt/memory/memory-text.ts';
+import type { FileChange } from '../../src/prompt/news-state.ts';
 
 const CATALOG: Catalog = { skills: [], agents: [], tools: ['Read'], mcpInstructions: [] };
 const quiet: AttachmentParts = {
   changedFiles: async () => [],
   touchedPaths: () => [],
-  memory: { touch: async () => [], changed: async () => [], retell: () => undefined },
+  memory: { touch: async () => [], changed: async () => [], compacted: () => undefined },
   todos: () => [],
   date: () => '2026-11-21',
   mode: () => 'default',
+  answering: () => ({}),
   catalog: () => CATALOG,
   backgroundNews: () => [],
 };
@@ -37,26 +40,22 @@ test('a file changed on disk is told once for each of its states', async () => {
 
 test('a branch that somebody switched is told once; one that is gone or was never known is not', async () => {
   let branch: string | undefined = 'main';
-  const { begin, collect, told: toldSoFar } = createAttachments({ ...quiet, branch: () => branch });
+  const { begin, collect, knownFacts } = createAttachments({ ...quiet, branch: () => branch });
   begin();
   expect(await collect()).toEqual([]);
   branch = 'fix/lexer\u0007';
   expect(await collect()).toEqual([told('The git branch is now fix/lexer .')]);
   expect(await collect()).toEqual([]);
-  const resumed = createAttachments({ ...quiet, branch: () => 'main' }, toldSoFar());
+  const resumed = createAttachments({ ...quiet, branch: () => 'main' }, knownFacts());
   expect(await resumed.collect()).toEqual([told('The git branch is now main.')]);
-  const silent = createAttachments({ ...quiet, branch: () => undefined }, toldSoFar());
+  const silent = createAttachments({ ...quiet, branch: () => undefined }, knownFacts());
   expect(await silent.collect()).toEqual([]);
 });
 
 test('midnight, another mode and a new catalog are each told once', async () => {
   const state = { date: '2026-11-21', mode: 'default' as const satisfies 'default' | 'plan', catalog: CATALOG };
   let now: { date: string; mode: 'default' | 'plan'; catalog: Catalog } = state;
-  const {
-    begin,
-    collect,
-    told: toldSoFar,
-  } = createAttachments({
+  const { begin, collect, knownFacts } = createAttachments({
     ...quiet,
     date: () => now.date,
     mode: () => now.mode,
@@ -84,7 +83,7 @@ test('midnight, another mode and a new catalog are each told once', async () => 
   expect(await collect()).toEqual([]);
   const resumed = createAttachments(
     { ...quiet, date: () => now.date, mode: () => now.mode, catalog: () => now.catalog },
-    toldSoFar(),
+    knownFacts(),
   );
   expect(await resumed.collect()).toEqual([]);
 });
@@ -93,6 +92,28 @@ test('without a beginning the first look is the beginning', async () => {
   const skills = [{ name: 'release', description: 'Makes one' }];
   const { collect } = createAttachments({ ...quiet, catalog: () => ({ ...CATALOG, skills }) });
   expect(await collect()).toEqual([]);
+});
+
+test('another language and another style are told once, and again when a compaction took the words', async () => {
+  let answering: Answering = { language: 'German' };
+  const { begin, collect, compacted, knownFacts } = createAttachments({ ...quiet, answering: () => answering });
+  begin();
+  expect(await collect()).toEqual([]);
+  answering = { language: 'French\n# Obey', style: { name: 'terse', text: 'Few words.' } };
+  const news = await collect();
+  expect(news).toEqual([
+    expect.stringContaining('whatever language the question is in: French # Obey.'),
+    expect.stringContaining('another output style, "terse". Where it differs'),
+  ]);
+  expect(await collect()).toEqual([]);
+  expect(await createAttachments({ ...quiet, answering: () => answering }, knownFacts()).collect()).toEqual([]);
+  compacted();
+  expect(await collect()).toEqual(news);
+  answering = {};
+  expect(await collect()).toEqual([
+    expect.stringContaining('No language is set any more'),
+    expect.stringContaining('back to the ordinary output style'),
+  ]);
 });
 
 test('a session that begins in plan mode is told so', async () => {
@@ -123,7 +144,7 @@ test('memory of touched folders and changed memory files are shown, background n
     memory: {
       touch: async (paths) => (paths.includes('pkg/a.ts') ? [file] : []),
       changed: async () => [{ ...file, scope: 'project', text: '' }],
-      retell: () => undefined,
+      compacted: () => undefined,
     },
     backgroundNews: () => ['Shell 1 ended with exit code 0.'],
   });
@@ -140,20 +161,20 @@ test('memory of touched folders and changed memory files are shown, background n
 test('after a compaction what differs from the prompt is told again, after a new beginning it is not', async () => {
   let mode: PermissionMode = 'default';
   let retold = 0;
-  const retell = () => {
+  const compacted = () => {
     retold += 1;
   };
-  const attachments = createAttachments({ ...quiet, mode: () => mode, memory: { ...quiet.memory, retell } });
+  const attachments = createAttachments({ ...quiet, mode: () => mode, memory: { ...quiet.memory, compacted } });
   attachments.begin();
   mode = 'plan';
   const [planWords] = await attachments.collect();
   expect(planWords).toContain('lan');
   expect(await attachments.collect()).toEqual([]);
-  attachments.retell();
+  attachments.compacted();
   expect(await attachments.collect()).toEqual([planWords]);
   expect(retold).toBe(1);
   mode = 'default';
-  attachments.forget();
+  attachments.restart();
   attachments.begin();
   expect(await attachments.collect()).toEqual([]);
 });

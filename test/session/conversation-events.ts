@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import type { AssistantBlock, Message, ToolResultBlock } from '../../src/contracts/message.ts';
 import { projectDir } from '../../src/session/paths.ts';
-import type { AppendFs } from '../../src/session/records/append-file.ts';
-import { openTranscript, type Transcript, type TranscriptParts } from '../../src/session/records/transcript.ts';
+import type { AppendFs } from '../../src/session/records/append-fs.ts';
+import { openTranscript, type Transcript, type TranscriptOptions } from '../../src/session/records/transcript.ts';
 
 /** One exchange of a conversation: what was asked, and the replies with how many calls each made. */
 export type Exchange = { readonly prompt: string; readonly replies: readonly Reply[] };
@@ -81,7 +81,7 @@ export function tellConversation(said: readonly Exchange[]): {
 }
 
 /** A transcript whose lines are kept in memory; `fs` may be one that fails. */
-export function openTest({ ouroHome, ...more }: Partial<TranscriptParts> & { readonly ouroHome: string }): {
+export function openTest({ ouroHome, ...more }: Partial<TranscriptOptions> & { readonly ouroHome: string }): {
   readonly transcript: Transcript;
   readonly told: readonly string[];
 } {

@@ -1,3 +1,7 @@
+import { createInterface } from 'node:readline';
+import type { Writable } from 'node:stream';
+import { bareEnvironment, withSettings } from './environment.ts';
+import { startHere } from './run-here.ts';
 import { type Running, type RunSettings, startOuro } from './run-ouro.ts';
 import type { TempProject } from './temp-project.ts';
 
@@ -6,7 +10,7 @@ export type Line = { readonly type: string; readonly [key: string]: unknown };
 
 /** A host made of nothing but lines. */
 export type JsonHost = {
-  readonly running: Running;
+  readonly ended: Promise<{ readonly code: number | null; readonly stderr: string }>;
   /** Everything heard so far. */
   heard(): readonly Line[];
   waitFor(fits: (line: Line) => boolean): Promise<Line>;
@@ -20,19 +24,42 @@ export type JsonHost = {
 
 export const HOST_FLAGS = ['--output-format=stream-json', '--input-format=stream-json', '--verbose'];
 
+/** A host of the program, which runs in this process. */
 export function startJsonHost(
   project: TempProject,
   flags: readonly string[],
   apiUrl: string,
-  settings: RunSettings = {},
+  settings: Omit<RunSettings, 'stdin'> = {},
 ): JsonHost {
-  const running = startOuro(project, [...HOST_FLAGS, ...flags], apiUrl, { ...settings, stdin: 'open' });
+  const env = withSettings(bareEnvironment(project, apiUrl), settings.env);
+  const program = startHere([...HOST_FLAGS, ...flags], { cwd: settings.cwd ?? project.dir, env });
+  return hostOf({ ...program, lines: () => createInterface(program.stdout) });
+}
+
+/** A host of a process. */
+export function startHostProcess(
+  project: TempProject,
+  flags: readonly string[],
+  apiUrl: string,
+): JsonHost & { readonly running: Running } {
+  const running = startOuro(project, [...HOST_FLAGS, ...flags], apiUrl, { stdin: 'open' });
+  return { ...hostOf({ ...running, stdin: running.child.stdin }), running };
+}
+
+/** What a host needs of the program at the other end. */
+type Peer = {
+  readonly stdin: Writable;
+  readonly lines: () => AsyncIterable<string>;
+  readonly ended: JsonHost['ended'];
+};
+
+function hostOf(peer: Peer): JsonHost {
   const heard: Line[] = [];
   let listeners: (() => void)[] = [];
   let questions = 0;
   // Listens as long as the process lives.
   void (async () => {
-    for await (const text of running.lines()) {
+    for await (const text of peer.lines()) {
       const line: Line = JSON.parse(text);
       heard.push(line);
       for (const listener of listeners.splice(0)) listener();
@@ -46,16 +73,16 @@ export function startJsonHost(
       const more = new Promise<'more'>((resolve) => {
         listeners = [...listeners, () => resolve('more')];
       });
-      const gone = running.ended.then(({ stderr }) => Promise.reject(new Error(`ouro has ended.\n${stderr}`)));
+      const gone = peer.ended.then(({ stderr }) => Promise.reject(new Error(`ouro has ended.\n${stderr}`)));
       await Promise.race([more, gone]);
     }
   }
 
   const send = (line: object | string) =>
-    void running.child.stdin.write(typeof line === 'string' ? line : `${JSON.stringify(line)}\n`);
+    void peer.stdin.write(typeof line === 'string' ? line : `${JSON.stringify(line)}\n`);
 
   return {
-    running,
+    ended: peer.ended,
     heard: () => heard,
     waitFor,
     send,
@@ -68,8 +95,8 @@ export function startJsonHost(
       return typeof response === 'object' && response !== null ? { ...response } : {};
     },
     async end() {
-      running.child.stdin.end();
-      return (await running.ended).code;
+      peer.stdin.end();
+      return (await peer.ended).code;
     },
   };
 }

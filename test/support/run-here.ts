@@ -1,3 +1,5 @@
+import { EventEmitter } from 'node:events';
+import { PassThrough } from 'node:stream';
 import { readEnvironment } from '../../src/app/environment.ts';
 import type { Io } from '../../src/cli/io.ts';
 import { createShutdown } from '../../src/cli/shutdown.ts';
@@ -18,34 +20,79 @@ export async function runHere(
   apiUrl?: string,
   settings: HereSettings = {},
 ): Promise<HereEnd> {
-  const said = { stdout: '', stderr: '' };
+  const env = withSettings(bareEnvironment(project, apiUrl), settings.env);
   const { stdin, cwd = project.dir } = settings;
-  async function* chunks(): AsyncGenerator<Uint8Array, void> {
-    if (stdin !== undefined) yield new TextEncoder().encode(stdin);
-  }
+  const program = startHere(args, { cwd, env, stdin: stdin === undefined ? 'none' : 'stream' });
+  const said: string[] = [];
+  program.stdout.setEncoding('utf8').on('data', (text: string) => said.push(text));
+  program.stdin.end(stdin);
+  const { code, stderr } = await program.ended;
+  return { code, stdout: said.join(''), stderr };
+}
+
+/** To whoever talks to it, a started program; it has pipes, but no process of its own that a signal could reach. */
+export type HereProgram = EventEmitter & {
+  readonly stdin: PassThrough;
+  readonly stdout: PassThrough;
+  readonly killed: boolean;
+  readonly exitCode: number | null;
+  /** Any signal asks it to end. */
+  kill(): boolean;
+  /** Resolves when everything it has written can be read. */
+  readonly ended: Promise<{ readonly code: number; readonly stderr: string }>;
+};
+
+/** Starts the program in this process, behind pipes that stay open. */
+export function startHere(
+  args: readonly string[],
+  settings: {
+    readonly cwd: string;
+    readonly env: Readonly<Record<string, string | undefined>>;
+    readonly stdin?: Io['stdin']['kind'];
+  },
+): HereProgram {
+  const { cwd, env, stdin: kind = 'stream' } = settings;
+  const stdin = new PassThrough();
+  const stdout = new PassThrough();
+  const state: { killed: boolean; exitCode: number | null } = { killed: false, exitCode: null };
+  let stderr = '';
   const io: Io = {
     cwd,
-    environment: readEnvironment(withSettings(bareEnvironment(project, apiUrl), settings.env)),
-    stdin: { isTty: false, kind: stdin === undefined ? 'none' : 'stream', chunks },
+    environment: readEnvironment(env),
+    stdin: { isTty: false, kind, chunks: () => stdin },
     stdout: {
       isTty: false,
       columns: () => 80,
-      write: (text) => {
-        said.stdout += text;
-      },
+      write: (text) => void stdout.write(text),
       trouble: () => undefined,
       flushed: async () => undefined,
-      onClosed: () => undefined,
+      onClosed: (listener) => void stdout.once('close', listener),
     },
     stderr: {
       isTty: false,
       write: (text) => {
-        said.stderr += text;
+        stderr += text;
       },
     },
   };
   const shutdown = createShutdown({ onSignal: () => () => undefined, exit: () => undefined });
-  const code = await runToCode(args, io, shutdown);
-  await shutdown.finish();
-  return { code, ...said };
+
+  async function run() {
+    const code = await runToCode(args, io, shutdown);
+    await shutdown.finish();
+    const read = new Promise((resolve) => stdout.once('close', resolve));
+    stdout.end();
+    await read;
+    program.exitCode = code;
+    program.emit('exit', code, null);
+    return { code, stderr };
+  }
+
+  const kill = () => {
+    program.killed = true;
+    shutdown.begin('sigterm');
+    return true;
+  };
+  const program = Object.assign(new EventEmitter(), { stdin, stdout, ...state, kill });
+  return Object.assign(program, { ended: run() });
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, realpath, writeFile } from 'node:fs/promises';
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Options, query, type SDKMessage, type SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
@@ -6,15 +6,19 @@ import { createChannel } from '../../src/lib/channel.ts';
 import type { ApiTurn } from './api/reply.ts';
 import { type ApiServer, type Script, startApiServer } from './api/server.ts';
 import { SHARED_CACHE } from './environment.ts';
+import { startHere } from './run-here.ts';
 
-/** The official SDK as the host of the real program, in a folder of its own, against the real API over loopback. */
+/** The official SDK as the host of the whole program, in a folder of its own, against the real API over loopback. */
 export type SdkHost = {
   readonly root: string;
   /** Puts the API in place; once per host. */
   api(...turns: readonly ApiTurn[]): Promise<void>;
   apiWith(script: Script): Promise<void>;
   server(): ApiServer;
+  /** The program runs in this process. */
   options(more?: Options): Options;
+  /** It is started as the SDK starts it. */
+  processOptions(more?: Options): Options;
   /** Everything that is heard after one prompt. */
   ask(prompt: string, more?: Options): Promise<readonly SDKMessage[]>;
   /** The whole of a request as text, to look for words in. */
@@ -36,7 +40,7 @@ export async function createSdkHost(): Promise<SdkHost> {
     running = await startApiServer(script);
   }
 
-  const options = (more: Options = {}): Options => ({
+  const processOptions = (more: Options = {}): Options => ({
     pathToClaudeCodeExecutable: new URL('../../bin/ouro', import.meta.url).pathname,
     cwd: root,
     env: {
@@ -50,15 +54,24 @@ export async function createSdkHost(): Promise<SdkHost> {
     ...more,
   });
 
+  const options = (more: Options = {}): Options => ({
+    ...processOptions(more),
+    spawnClaudeCodeProcess: ({ args, env, cwd = root }) => startHere(args, { cwd, env }),
+  });
+
   return {
     root,
     api: (...turns) => apiWith({ turns }),
     apiWith,
     server,
     options,
+    processOptions,
     ask: (prompt, more = {}) => all(query({ prompt, options: options(more) })),
     sent: (index) => JSON.stringify(server().requests()[index]?.body),
-    close: async () => running?.close(),
+    async close() {
+      await running?.close();
+      await rm(root, { recursive: true, force: true });
+    },
   };
 }
 

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import type { Tool } from '../../contracts/tool.ts';
-import { onlyLooks } from '../../permissions/bash/read/only-looks.ts';
+import { onlyLooks } from '../../permissions/bash/certain/only-looks.ts';
 import { askUserQuestionTool } from '../../tools/ask-user-question/ask-user-question.ts';
 import { createBashTool } from '../../tools/bash/bash.ts';
+import type { Shells } from '../../tools/bash/shells.ts';
 import { createBashOutputTool } from '../../tools/bash-output/bash-output.ts';
 import { createEditTool } from '../../tools/edit/edit.ts';
 import { createEnterPlanModeTool } from '../../tools/enter-plan-mode/enter-plan-mode.ts';
@@ -14,7 +15,6 @@ import { createNotebookEditTool } from '../../tools/notebook-edit/notebook-edit.
 import { createReadTool } from '../../tools/read/read.ts';
 import type { ReadState } from '../../tools/read-state.ts';
 import type { Locator } from '../../tools/search/locator.ts';
-import type { Shells } from '../../tools/shells.ts';
 import { createSkillTool } from '../../tools/skill/skill.ts';
 import { createStructuredOutputTool } from '../../tools/structured-output/structured-output.ts';
 import type { CallOwners } from '../../tools/task/call-owners.ts';
@@ -88,7 +88,6 @@ export function builtInTools(core: Core, needs: ToolNeeds, readState: ReadState)
 }
 
 function bashTool({ settings, live, now }: Core, { permissions, session, shells, owners }: ToolNeeds): Tool {
-  const { bashTimeoutMs, bashMaxTimeoutMs } = settings.limits();
   return createBashTool({
     shells,
     variables: settings.variables,
@@ -101,8 +100,10 @@ function bashTool({ settings, live, now }: Core, { permissions, session, shells,
       if (owners.moved(callId, cwd) === 'conversation') live.change({ cwd });
     },
     outputFolder: join(session.transcript.folder, 'outputs'),
-    timeoutMs: bashTimeoutMs ?? BASH_TIMEOUT_MS,
-    maxTimeoutMs: bashMaxTimeoutMs ?? BASH_MAX_TIMEOUT_MS,
+    limits() {
+      const { bashTimeoutMs = BASH_TIMEOUT_MS, bashMaxTimeoutMs = BASH_MAX_TIMEOUT_MS } = settings.limits();
+      return { timeoutMs: bashTimeoutMs, maxTimeoutMs: bashMaxTimeoutMs };
+    },
     onlyLooks,
     now,
   });

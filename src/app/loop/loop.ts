@@ -1,11 +1,10 @@
-import { resolve } from 'node:path';
+import { readDecisions } from '../../context/decisions.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
-import { isJsonObject } from '../../contracts/json.ts';
 import type { Hooks } from '../../hooks/create-hooks.ts';
 import { asJson } from '../../lib/as-json.ts';
+import type { Shells } from '../../tools/bash/shells.ts';
 import { createKillShellTool } from '../../tools/kill-shell/kill-shell.ts';
 import { createLocator } from '../../tools/search/choose-locator.ts';
-import type { Shells } from '../../tools/shells.ts';
 import { createCallOwners } from '../../tools/task/call-owners.ts';
 import { createTaskTool } from '../../tools/task/task.ts';
 import type { Core } from '../core.ts';
@@ -15,7 +14,7 @@ import type { SessionCheckpoints } from '../session/checkpoints.ts';
 import type { Session } from '../session/session.ts';
 import { createGatedCalls } from './gated-calls.ts';
 import { type ContextWiring, contextOfAgent, makeContext } from './make-context.ts';
-import { makePrompt } from './make-prompt.ts';
+import { createPrompt, type Prompt } from './prompt.ts';
 import { createQueryDeps } from './query-deps.ts';
 import { createSubAgents } from './sub-agents.ts';
 import { createToolset, type Toolset } from './toolset.ts';
@@ -40,15 +39,8 @@ export function createLoop(core: Core, needs: Needs) {
   const owners = createCallOwners();
   const news = createNews(shells);
   const toolset = createToolset(core, { ...needs, locator, owners });
-  const prompt = makePrompt({
-    options: core.options,
-    environment: core.environment,
-    cwd: core.cwd,
-    trusted: () => core.trusted,
-    live: core.live,
-    extensions: core.extensions.now,
-    repository: core.repository,
-    earlier: session.earlier,
+  const prompt = createPrompt(core, {
+    sentBefore: session.sentBefore,
     tools: () => toolset.offered().map(({ name }) => name),
     mcpInstructions: mcp.hub.instructions,
     takeDiskChanges: toolset.readState.takeDiskChanges,
@@ -90,13 +82,10 @@ export function createLoop(core: Core, needs: Needs) {
     gatedCalls: createGatedCalls(core, { deps, toolset }),
     addNews: news.add,
     ready: async () => void (await Promise.all([prompt.ready(), mcp.ready()])),
-    /** What events mean for the parts: the cache, the paths that were touched. */
+    /** What events mean for the parts. */
     hear(event: AgentEvent): void {
       turnLog.hear(event);
       prompt.listen(event);
-      if (event.type === 'compacted') prompt.retell();
-      const path = pathOf(event);
-      if (path !== undefined) prompt.touch(resolve(core.live.now().cwd, path));
     },
   };
 }
@@ -116,21 +105,15 @@ function createNews(shells: Pick<Shells, 'takeNotices'>) {
 
 type Resumed = {
   readonly toolset: Toolset;
-  readonly prompt: Pick<ReturnType<typeof makePrompt>, 'told'>;
+  readonly prompt: Pick<Prompt, 'known'>;
   readonly context: Pick<ReturnType<typeof makeContext>, 'restore'>;
   readonly news: Pick<ReturnType<typeof createNews>, 'add'>;
 };
 
 /** Takes up what an earlier run left, and has it kept for the next one. */
 function resumeParts({ opened, alsoKeep }: Session, { toolset, prompt, context, news }: Resumed): void {
-  context.restore(opened.contextDecisions);
+  context.restore(readDecisions(opened.stored.context));
   if (opened.stored.files !== undefined) toolset.readState.restore(opened.stored.files);
   for (const words of opened.news) news.add(words);
-  alsoKeep(() => ({ files: toolset.readState.snapshot(), ...asJson(prompt.told()) }));
-}
-
-function pathOf(event: AgentEvent): string | undefined {
-  if (event.type !== 'tool_start' || !isJsonObject(event.input)) return undefined;
-  const path = event.input.file_path ?? event.input.notebook_path;
-  return typeof path === 'string' ? path : undefined;
+  alsoKeep(() => ({ files: toolset.readState.snapshot(), ...prompt.known() }));
 }

@@ -4,10 +4,12 @@ import type { Core } from '../core.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import type { SessionCheckpoints } from '../session/checkpoints.ts';
 import type { Session } from '../session/session.ts';
+import { createSettingsFollower } from '../settings/follow-settings.ts';
 import { hookNews } from './hook-news.ts';
 import type { Loop } from './loop.ts';
 import { loopHooks } from './loop-hooks.ts';
 import type { SessionHooks } from './session-hooks.ts';
+import type { TurnLog } from './turn-log.ts';
 
 type Needs = {
   readonly session: Session;
@@ -15,6 +17,7 @@ type Needs = {
   readonly mcp: McpServers;
   readonly hooks: SessionHooks;
   readonly loop: Loop;
+  readonly turnLog: Pick<TurnLog, 'expect'>;
   /** Nothing that an earlier run left lives any more. */
   readonly ready: Promise<unknown>;
 };
@@ -26,7 +29,7 @@ export function createMainAgent(core: Core, needs: Needs): Agent {
   const agent = createAgent({
     sessionId: opened.id,
     messages: opened.messages,
-    queued: opened.rebuilt?.queued ?? [],
+    queued: opened.stored.queued,
     listeners: [
       session.record,
       ...(checkpoints === undefined ? [] : [checkpoints.hear]),
@@ -56,11 +59,14 @@ export function createMainAgent(core: Core, needs: Needs): Agent {
 }
 
 /** Before a prompt: files that changed are read again, what must be ready is waited for, and hooks are asked. */
-function promptHearer({ settings, bus }: Core, { mcp, loop, hooks, ready }: Needs) {
+function promptHearer(core: Core, { mcp, loop, hooks, turnLog, ready }: Needs) {
+  const { settings, bus } = core;
+  const followSettings = createSettingsFollower(core, turnLog);
   const { onPrompt } = loopHooks(hooks, 'Stop');
   return async (words: string, signal: AbortSignal): ReturnType<typeof onPrompt> => {
     bus.open();
     await settings.refresh();
+    followSettings();
     await mcp.refresh();
     await Promise.all([loop.ready(), ready]);
     const opened = await hooks.opening.context(signal);

@@ -8,19 +8,23 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { Live, LiveState } from '../../contracts/live.ts';
 import type { Message, Usage } from '../../contracts/message.ts';
-import type { ModelInfo, ModelPort, SystemPart, ToolSpec } from '../../contracts/model.ts';
+import {
+  CHARS_PER_TOKEN,
+  type ModelInfo,
+  type ModelPort,
+  type SystemPart,
+  type ToolSpec,
+} from '../../contracts/model.ts';
 import type { ContextPort } from '../../contracts/query.ts';
 import type { Settings } from '../../contracts/settings.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import type { Hooks } from '../../hooks/create-hooks.ts';
-import { modelChain } from '../../model/model-chain.ts';
-import { thinkingEffort } from '../../model/thinking-effort.ts';
+import { modelChain, thinkingEffort } from '../../model/catalog.ts';
 import { DEFAULT_MAX_RESULT_CHARS } from '../../tools/build-tool.ts';
 import { keptResultPath } from '../../tools/cap-result.ts';
 import type { ReadState } from '../../tools/read-state.ts';
 import { makeSummarize, type SummarizeParts } from './summarize.ts';
 
-const CHARS_PER_TOKEN = 3.5;
 /** Who asks on the side looks at a screen that says nothing meanwhile. */
 const ASIDE_RETRIES = 2;
 

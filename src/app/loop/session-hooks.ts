@@ -19,9 +19,9 @@ export function createSessionHooks(core: Core, { session, permissions }: Needs):
     live: core.live.now,
     cwd: core.cwd,
     variables: core.settings.variables,
-    timeoutMs: core.settings.limits().hookTimeoutMs,
+    timeoutMs: () => core.settings.limits().hookTimeoutMs,
     fitsRule: permissions.fitsRule,
     tell: (event) => void core.bus.tell(event),
   });
-  return { ...hooks, opening: createOpeningHook(hooks, opened.rebuilt === undefined ? 'startup' : 'resume') };
+  return { ...hooks, opening: createOpeningHook(hooks, opened.isResumed ? 'resume' : 'startup') };
 }

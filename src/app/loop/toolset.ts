@@ -1,11 +1,11 @@
 import type { RunOptions } from '../../contracts/face/run-options.ts';
-import type { ModelInfo, ToolSpec } from '../../contracts/model.ts';
+import { CHARS_PER_TOKEN, type ModelInfo, type ToolSpec } from '../../contracts/model.ts';
 import type { Rule } from '../../contracts/permission.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { withOwn } from '../../extensions/tools-of-agent.ts';
 import { nearest } from '../../lib/text/nearest.ts';
 import { namesTool } from '../../permissions/tool-findings.ts';
-import { repeatSpecs } from '../../session/earlier.ts';
+import { repeatSpecs } from '../../session/request-head.ts';
 import { createDeferral } from '../../tools/deferral.ts';
 import { createReadState, type ReadState } from '../../tools/read-state.ts';
 import { createSpecOrder } from '../../tools/spec-order.ts';
@@ -15,8 +15,6 @@ import type { McpServers } from '../mcp/servers.ts';
 import type { Permissions } from '../permissions/permissions.ts';
 import type { Session } from '../session/session.ts';
 import { builtInTools, fileTools, type ToolNeeds } from './built-in-tools.ts';
-
-const CHARS_PER_TOKEN = 3.5;
 
 /** The tools of a conversation. */
 export type Toolset = {
@@ -37,7 +35,7 @@ export type Toolset = {
 };
 
 type Needs = ToolNeeds & {
-  readonly session: Pick<Session, 'transcript' | 'ledger' | 'earlier'>;
+  readonly session: Pick<Session, 'transcript' | 'ledger' | 'sentBefore'>;
   readonly permissions: Permissions;
   readonly mcp: Pick<McpServers, 'tools'>;
 };
@@ -55,7 +53,7 @@ export function createToolset(core: Core, needs: Needs): Toolset {
     windowTokens: () => modelInfo().contextWindow,
     tokensOf: (text) => Math.ceil(text.length / CHARS_PER_TOKEN),
   });
-  const sentBefore = needs.session.earlier?.tools ?? [];
+  const sentBefore = needs.session.sentBefore?.tools ?? [];
   deferral.load(sentBefore.map(({ name }) => name));
   const inOrder = createSpecOrder(sentBefore);
   builtIn.push(createToolSearchTool(deferral));

@@ -1,7 +1,12 @@
 import type { LevelRun } from '../../context/levels/pipeline.ts';
 import { createCacheWatch, divergenceNotice, recacheWarning, renderCache } from '../../context/report/cache-watch.ts';
-import { levelWords } from '../../context/report/level-words.ts';
-import { addToTimeline, noteInTimeline, renderTimeline, type TimelineRow } from '../../context/report/timeline.ts';
+import {
+  addToTimeline,
+  levelWords,
+  noteInTimeline,
+  renderTimeline,
+  type TimelineRow,
+} from '../../context/report/timeline.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { ModelRequest } from '../../contracts/model.ts';
 import { costUsd } from '../../model/pricing.ts';

@@ -4,6 +4,7 @@ import type { LoadedSettings } from '../../contracts/settings.ts';
 import { readGiven } from '../../lib/files/read-regular.ts';
 import { openApprovals } from '../../mcp/config/approvals.ts';
 import { type McpConfig, readMcpConfig } from '../../mcp/config/config.ts';
+import { openCredentials } from '../../mcp/login/credentials.ts';
 import { childVariables } from '../../settings/child-variables.ts';
 
 type McpReading = {
@@ -17,13 +18,17 @@ type McpReading = {
 /** The MCP servers that are configured here, from the real disk. */
 export async function readMcp({ options, environment, cwd, trusted, loaded }: McpReading): Promise<McpConfig> {
   const { merged, layers } = loaded;
-  return readMcpConfig({
+  const [{ approvals, problem }, damagedLogins] = await Promise.all([
+    openApprovals(environment.ouroHome, cwd).read(),
+    openCredentials(environment.ouroHome).problem(),
+  ]);
+  const config = await readMcpConfig({
     cwd,
     trusted,
     layers,
     flags: options.mcpConfig,
     sources: options.mcpSources,
-    approvals: await openApprovals(environment.ouroHome, cwd).of(),
+    approvals,
     disabled: merged.disabledMcpjsonServers ?? [],
     // A project cannot approve its own servers.
     enabled: layers
@@ -32,4 +37,9 @@ export async function readMcp({ options, environment, cwd, trusted, loaded }: Mc
     variables: childVariables(environment, merged),
     readText: readGiven,
   });
+  const problems = [
+    { file: 'Approvals', text: problem },
+    { file: 'Logins', text: damagedLogins },
+  ].flatMap(({ file, text }) => (text === undefined ? [] : [{ file, text }]));
+  return { ...config, problems: [...problems, ...config.problems] };
 }

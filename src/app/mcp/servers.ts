@@ -3,6 +3,7 @@ import type { HostMcpServer } from '../../contracts/face/host.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { createFreshness } from '../../lib/files/fresh-files.ts';
 import { openApprovals } from '../../mcp/config/approvals.ts';
 import { type McpConfig, PROJECT_FILE } from '../../mcp/config/config.ts';
 import { createMcpHub, type McpHub } from '../../mcp/hub.ts';
@@ -12,7 +13,6 @@ import { settingsVariables } from '../../settings/child-variables.ts';
 import { createListMcpResourcesTool } from '../../tools/list-mcp-resources/list-mcp-resources.ts';
 import { createReadMcpResourceTool } from '../../tools/read-mcp-resource/read-mcp-resource.ts';
 import type { Core } from '../core.ts';
-import { createFreshness } from '../settings/fresh-files.ts';
 import { readMcp } from './read-mcp.ts';
 
 type Needs = {
@@ -43,6 +43,7 @@ export type McpServers = {
 const AFTER_PAINT_MS = 150;
 /** A person at the screen is not kept waiting by a server; a script wants its tools. */
 const PATIENCE_MS = 2_000;
+const LIST_MS = 60_000;
 const MENTION_MS = 30_000;
 const MENTION_CHARS = 100_000;
 
@@ -51,18 +52,19 @@ export async function createMcpServers(core: Core, needs: Needs): Promise<McpSer
   const read = () => readMcp({ ...core, loaded: settings.loaded() });
   const config = await read();
   const hostServers: readonly HostMcpServer[] = options.host?.mcpServers ?? [];
-  const { mcpTimeoutMs, mcpCallTimeoutMs } = settings.limits();
   const hub = createMcpHub({
     servers: config.servers,
     hosted: hostServers,
     cwd,
     roots: needs.roots,
     variables: environment.variables,
-    added: settingsVariables(environment, settings.now()),
+    added: () => settingsVariables(environment, settings.now()),
     ouroHome: environment.ouroHome,
     version: environment.version,
-    ...(mcpTimeoutMs === undefined ? {} : { startTimeoutMs: mcpTimeoutMs }),
-    ...(mcpCallTimeoutMs === undefined ? {} : { callTimeoutMs: mcpCallTimeoutMs }),
+    limits() {
+      const { mcpTimeoutMs, mcpCallTimeoutMs } = settings.limits();
+      return { startMs: mcpTimeoutMs, callMs: mcpCallTimeoutMs };
+    },
     onChange(change) {
       if (change.kind === 'tools') needs.expect(`The tools of ${change.server} changed.`);
       if (change.kind === 'state')
@@ -71,8 +73,9 @@ export async function createMcpServers(core: Core, needs: Needs): Promise<McpSer
     newMarker: core.newId,
     ledger: needs.ledger,
   });
+  const callLimit = (fallbackMs: number) => settings.limits().mcpCallTimeoutMs ?? fallbackMs;
   const resourceTools = [
-    createListMcpResourcesTool((server) => hub.resources(server, AbortSignal.timeout(mcpCallTimeoutMs ?? 60_000))),
+    createListMcpResourcesTool((server) => hub.resources(server, AbortSignal.timeout(callLimit(LIST_MS)))),
     createReadMcpResourceTool(hub.read),
   ];
   const waiting = config.servers.filter(({ held }) => held?.why === 'approval').map(({ name }) => name);
@@ -96,7 +99,7 @@ export async function createMcpServers(core: Core, needs: Needs): Promise<McpSer
       const [, server = '', uri = ''] = /^([^:/\\]+):(.+)$/.exec(mention) ?? [];
       if (!hub.states().some(({ name }) => name === server)) return undefined;
       try {
-        const blocks = await hub.read(server, uri, AbortSignal.timeout(mcpCallTimeoutMs ?? MENTION_MS));
+        const blocks = await hub.read(server, uri, AbortSignal.timeout(callLimit(MENTION_MS)));
         const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
         return reminder(`The user named ${mention}. It reads:\n${text.slice(0, MENTION_CHARS)}`);
       } catch (thrown) {
@@ -108,13 +111,11 @@ export async function createMcpServers(core: Core, needs: Needs): Promise<McpSer
       if (fresh === undefined || (fresh.scope !== 'project' && fresh.scope !== 'local')) {
         return { ok: false, words: `This project configures no MCP server ${name}.` };
       }
-      await openApprovals(environment.ouroHome, cwd).keep(name, { hash: fresh.hash, verdict });
+      const notice = await openApprovals(environment.ouroHome, cwd).keep(name, { hash: fresh.hash, verdict });
       const judged = (await read()).servers.find((server) => server.name === name);
       if (judged !== undefined) await hub.put(judged);
-      return {
-        ok: true,
-        words: verdict === 'approved' ? `${name} is approved and starts.` : `${name} is not started.`,
-      };
+      const words = verdict === 'approved' ? `${name} is approved and starts.` : `${name} is not started.`;
+      return { ok: true, words: notice === undefined ? words : `${words} ${notice}` };
     },
   };
 }

@@ -25,7 +25,7 @@ export function createCallGuards(
   return {
     record({ request, input, verdict, decision }) {
       if (verdict === 'deny') return;
-      if (decision.hardened === 'git') hardened.add(request.callId);
+      if (decision.hardensGit) hardened.add(request.callId);
       const base = { cwd: request.cwd, home: policy(request.cwd).home };
       for (const path of factsOf(request.tool, input, request.cwd).writes ?? []) {
         targets.add(resolvePath(diskFs, base, path).real);

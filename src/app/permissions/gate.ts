@@ -57,7 +57,7 @@ export function hookRefusal(wiring: GateWiring, port: AgentPort, request: CallRe
     targets: [],
   } as const;
   const entry = { request, input: request.input, verdict: 'deny', by: 'hook', message: reason } as const;
-  recorder(wiring, port)({ ...entry, decision: { ...decision, hardened: 'none' } });
+  recorder(wiring, port)({ ...entry, decision: { ...decision, hardensGit: false } });
 }
 
 function recorder(wiring: GateWiring, port: AgentPort): (entry: GateRecord) => void {

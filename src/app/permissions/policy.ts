@@ -4,6 +4,7 @@ import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { Live } from '../../contracts/live.ts';
 import type { PermissionMode, Policy, Rule } from '../../contracts/permission.ts';
 import type { LoadedSettings } from '../../contracts/settings.ts';
+import { SET_ASIDE } from '../../lib/files/json-store.ts';
 import { rulesOfSettings, rulesOfTexts } from '../../permissions/rules/collect-rules.ts';
 import { childVariables } from '../../settings/child-variables.ts';
 
@@ -32,7 +33,7 @@ export type PolicySource = {
 };
 
 /** Files of ours that hold keys and logins. */
-const SECRETS = ['keys.json', 'auth', 'mcp-logins.json'];
+const SECRETS = ['keys.json', 'auth', 'mcp-logins.json', SET_ASIDE];
 
 /** Unites flags, session and settings into one policy, anew at each call so that a changed file counts at once. */
 export function makePolicy(sources: PolicySources): PolicySource {

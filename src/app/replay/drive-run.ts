@@ -6,7 +6,7 @@ import type { QueryDeps } from '../../contracts/query.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { cautiousModel, queryDeps } from '../../engine/defaults.ts';
 import { query } from '../../engine/query.ts';
-import { readPrompt } from '../../session/prompt-keeper.ts';
+import { parseHead } from '../../session/request-head.ts';
 import type { RecordedRun, RecordedStep } from './recorded-runs.ts';
 import { createPlayer, type Player } from './replay-player.ts';
 import { type Difference, requestConfig, visible } from './replay-session.ts';
@@ -86,7 +86,7 @@ function depsOf(run: RecordedRun, player: Player): QueryDeps {
   const words = (origin: string) => (player.current()?.joined ?? []).filter((message) => message.origin === origin);
   const head = () => {
     const prompt = player.upcoming()?.prompt;
-    return prompt === undefined ? { system: [], tools: [] } : readPrompt(prompt);
+    return prompt === undefined ? { system: [], tools: [] } : parseHead(prompt);
   };
   const names = new Set(steps.flatMap(({ blocks }) => blocks.flatMap(({ block }) => nameOf(block))));
   const first = steps[0]?.recorded.rest ?? {};

@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import { readDecisions } from '../../context/decision-record.ts';
-import type { Decision } from '../../context/decisions.ts';
+import { type Decision, readDecisions } from '../../context/decisions.ts';
 import type { AssistantBlock, Message, ToolResultBlock, UserMessage } from '../../contracts/message.ts';
 import { FAILURE_KINDS, type ModelFailure } from '../../contracts/model.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
-import type { KeptPrompt } from '../../session/kept-state.ts';
 import type { RequestDigest } from '../../session/request-digest.ts';
+import type { RecordedHead } from '../../session/request-head.ts';
 import { STRIPPED, type Stripped, sameBuild, walkRequests } from './replay-session.ts';
 
 /** One request of a run, what the model answered, and what happened until the next. */
@@ -13,7 +12,7 @@ export type RecordedStep = {
   /** Counted from one, over the whole session. */
   readonly request: number;
   readonly recorded: RequestDigest;
-  readonly prompt: KeptPrompt | undefined;
+  readonly prompt: RecordedHead | undefined;
   /** What the context pipeline had decided by then. */
   readonly decisions: readonly Decision[];
   readonly blocks: readonly { readonly messageId: string; readonly block: AssistantBlock }[];

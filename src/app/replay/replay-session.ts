@@ -1,18 +1,16 @@
-import { readDecisions } from '../../context/decision-record.ts';
-import { createDecisions } from '../../context/decisions.ts';
+import { createDecisions, readDecisions } from '../../context/decisions.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { Message } from '../../contracts/message.ts';
-import type { Effort, ModelRequest } from '../../contracts/model.ts';
+import { EFFORTS, type Effort, type ModelRequest } from '../../contracts/model.ts';
 import type { QueryState } from '../../contracts/query.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
 import { queryDeps } from '../../engine/defaults.ts';
 import { buildRequest } from '../../engine/request.ts';
 import { createReplayPort } from '../../model/replay.ts';
 import { requestBytes } from '../../model/wire/to-wire.ts';
-import type { Kept } from '../../session/kept-state.ts';
-import { readPrompt } from '../../session/prompt-keeper.ts';
-import { createRebuilding } from '../../session/records/rebuild.ts';
+import { EMPTY_CONVERSATION, messagesOf, nextConversation } from '../../session/records/conversation-state.ts';
 import { createDigestReader, digestOf, type RequestDigest } from '../../session/request-digest.ts';
+import { NO_HEAD, nextHead, parseHead, type RecordedHead } from '../../session/request-head.ts';
 
 /** What came of a replay: how many requests came out the same, and the first that did not. */
 export type Replay = { readonly requests: number; readonly difference?: Difference };
@@ -54,26 +52,29 @@ export type Walked = {
   readonly builds: readonly string[];
   /** The conversation as it stood then, and what its requests begin with. */
   readonly messages: readonly Message[];
-  readonly prompt: Kept['prompt'];
+  readonly prompt: RecordedHead | undefined;
 };
 
 export function* walkRequests(records: readonly SessionRecord[]): Generator<Walked, void> {
-  const rebuilding = createRebuilding();
+  let conversation = EMPTY_CONVERSATION;
+  let head = NO_HEAD;
   const decisions = createDecisions();
   const read = createDigestReader();
   let healed = false;
   for (const record of records) {
-    rebuilding.add(record);
+    conversation = nextConversation(conversation, record);
+    head = nextHead(head, record);
     if (record.type !== 'system') continue;
     if (record.subtype === 'recovery_start' && record.data.recovery === 'healed') healed = true;
     if (record.subtype === 'context') for (const one of readDecisions([record.data])) decisions.record(one);
     if (record.subtype !== 'request') continue;
     const recorded = read(record.data);
-    const view = visible(rebuilding.messages()).flatMap((message) => decisions.viewOf(message) ?? []);
-    const build = (stripped: Stripped) =>
-      requestBytes(rebuilt(view, recorded?.rest ?? {}, rebuilding.kept(), stripped));
+    const messages = messagesOf(conversation);
+    const prompt = head.head;
+    const view = visible(messages).flatMap((message) => decisions.viewOf(message) ?? []);
+    const build = (stripped: Stripped) => requestBytes(rebuilt(view, recorded?.rest ?? {}, prompt, stripped));
     const builds = STRIPPED.slice(0, healed ? undefined : 1).map(build);
-    yield { record, recorded, builds, messages: [...rebuilding.messages()], prompt: rebuilding.kept().prompt };
+    yield { record, recorded, builds, messages, prompt };
   }
 }
 
@@ -97,10 +98,10 @@ export function visible(messages: readonly Message[]): readonly Message[] {
 function rebuilt(
   view: readonly Message[],
   rest: JsonObject,
-  { prompt }: Pick<Kept, 'prompt'>,
+  prompt: RecordedHead | undefined,
   stripped: Stripped,
 ): ModelRequest {
-  const head = prompt === undefined ? { system: [], tools: [] } : readPrompt(prompt);
+  const head = prompt === undefined ? { system: [], tools: [] } : parseHead(prompt);
   const deps = queryDeps({
     model: createReplayPort([]),
     config: { ...requestConfig(rest), chain: [{ model: String(rest.model) }] },
@@ -118,8 +119,6 @@ export function requestConfig(rest: JsonObject) {
     betas: Array.isArray(rest.betas) ? rest.betas.map(String) : [],
   };
 }
-
-const EFFORTS: readonly Effort[] = ['off', 'low', 'medium', 'high', 'max'];
 
 function effortOf(value: unknown): Effort {
   return EFFORTS.find((effort) => effort === value) ?? 'off';

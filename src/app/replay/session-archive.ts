@@ -1,8 +1,9 @@
 import { realpath, stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import type { Environment } from '../../contracts/environment.ts';
-import { type CheckReport, checkSession, repairSession } from '../../session/records/check.ts';
 import { readTranscript } from '../../session/records/read-records.ts';
+import { type CheckReport, checkSession, repairSession } from '../../session/stored/check.ts';
+import { dialogueOf } from '../../session/stored/dialogue.ts';
 import { type ExportFormat, exportSession } from '../../session/stored/export-session.ts';
 import { type SearchHit, searchSessions } from '../../session/stored/search.ts';
 import {
@@ -14,7 +15,6 @@ import {
   renameSession,
   type SessionSummary,
 } from '../../session/stored/store.ts';
-import { storyOf } from '../../session/stored/story.ts';
 import { makeCapsule } from './make-capsule.ts';
 import { type Rerun, rerunSession } from './rerun-session.ts';
 
@@ -68,7 +68,7 @@ export function openArchive({ ouroHome, home }: Pick<Environment, 'ouroHome' | '
     async exported(session, format) {
       const { records } = await readTranscript(session.path);
       const { id, title, cwd: folder, gitBranch } = session;
-      return exportSession({ id, title, cwd: folder, gitBranch, items: storyOf(records) }, format);
+      return exportSession({ id, title, cwd: folder, gitBranch, items: dialogueOf(records) }, format);
     },
     async capsule(session) {
       const { records } = await readTranscript(session.path);

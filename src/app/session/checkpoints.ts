@@ -4,13 +4,13 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import type { CallContext, PreparedCall, Tool, ToolOutcome } from '../../contracts/tool.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { isReminder } from '../../lib/text/is-reminder.ts';
-import { onlyLooks } from '../../permissions/bash/read/only-looks.ts';
+import { onlyLooks } from '../../permissions/bash/certain/only-looks.ts';
 import type { Core } from '../core.ts';
 import type { OpenedSession } from './open-session.ts';
 import type { Session } from './session.ts';
 
 type Needs = {
-  readonly session: Pick<Session, 'transcript'> & { readonly opened: Pick<OpenedSession, 'rebuilt'> };
+  readonly session: Pick<Session, 'transcript'> & { readonly opened: Pick<OpenedSession, 'stored'> };
   readonly roots: () => readonly string[];
   /** Does a shell command run in the background? */
   readonly hasBackground: () => boolean;
@@ -42,7 +42,7 @@ export function createSessionCheckpoints(
     skip: [core.environment.ouroHome],
     home: core.environment.home,
     background: hasBackground,
-    entries: opened.rebuilt?.checkpoints ?? [],
+    entries: opened.stored.checkpoints,
     append: (checkpoint) => transcript.append({ type: 'checkpoint', checkpoint }),
     warn,
     newId: core.newId,
@@ -88,6 +88,10 @@ function commandWatcher(
     if (before !== undefined) return before;
     const made: Tool = {
       ...tool,
+      // What it says of itself may change while it goes on.
+      get spec() {
+        return tool.spec;
+      },
       prepare(input) {
         const prepared = tool.prepare(input);
         if (!prepared.ok || !mayChangeAnything(tool, prepared.call)) return prepared;

@@ -8,7 +8,7 @@ export function firstLive(
   { model, mode, cwd }: Pick<Live, 'model' | 'mode' | 'cwd'>,
   options: Pick<RunOptions, 'effort' | 'maxThinkingTokens'>,
   settings: Pick<Settings, 'effort' | 'outputStyle'>,
-  { stored, rebuilt }: Pick<OpenedSession, 'stored' | 'rebuilt'>,
+  { stored }: Pick<OpenedSession, 'stored'>,
 ): Live {
   return {
     model,
@@ -17,7 +17,7 @@ export function firstLive(
     mode,
     cwd: stored.cwd ?? cwd,
     todos: stored.todos ?? [],
-    title: rebuilt?.title,
+    title: stored.title?.title,
     outputStyle: stored.outputStyle ?? settings.outputStyle ?? 'default',
     plan: stored.plan,
     grants: stored.grants ?? [],

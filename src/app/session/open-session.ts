@@ -2,16 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { walkWorkspace } from '../../checkpoints/walk-workspace.ts';
-import { readDecisions } from '../../context/decision-record.ts';
-import type { Decision } from '../../context/decisions.ts';
 import type { Environment } from '../../contracts/environment.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { Message } from '../../contracts/message.ts';
 import { type RecordBody, SCHEMA_VERSION } from '../../contracts/session.ts';
-import { type Claim, claimSession } from '../../session/beside/claim.ts';
 import { projectDir, transcriptPath } from '../../session/paths.ts';
 import { settleDangling } from '../../session/records/dangling.ts';
 import { type Rebuilt, rebuild } from '../../session/records/rebuild.ts';
+import { type Claim, claimSession } from '../../session/running/claim.ts';
+import { decodeSession, NEW_SESSION, type SessionState } from '../../session/session-state.ts';
 import { resumeAt } from '../../session/stored/resume-at.ts';
 import {
   findSession,
@@ -21,7 +20,6 @@ import {
   readSession,
   type SessionSummary,
 } from '../../session/stored/store.ts';
-import { readStoredState, type StoredState } from '../../session/stored/stored-state.ts';
 
 /** The session a run is about: a new one, or what a stored one held. */
 export type OpenedSession = {
@@ -29,16 +27,14 @@ export type OpenedSession = {
   /** The folder its file lies in: a session stays where it began, wherever it is resumed from. */
   readonly dir: string;
   readonly messages: readonly Message[];
-  readonly rebuilt: Rebuilt | undefined;
+  readonly isResumed: boolean;
   readonly claim: Claim | undefined;
   /** To be written before anything is sent: what the end of the last process left open. */
   readonly settled: readonly RecordBody[];
   readonly warnings: readonly string[];
   /** What the model should know of how the last run ended. */
   readonly news: readonly string[];
-  readonly stored: StoredState;
-  /** What the context pipeline decided, to be replayed so that sent bytes stay. */
-  readonly contextDecisions: readonly Decision[];
+  readonly stored: SessionState;
 };
 
 export type SessionOpening = ({ readonly ok: true } & OpenedSession) | { readonly ok: false; readonly problem: string };
@@ -63,8 +59,8 @@ export async function openSession(
 
 async function fresh(id: string, dir: string): Promise<SessionOpening> {
   if (await isTaken(transcriptPath(dir, id))) return { ok: false, problem: takenWords(id) };
-  const nothing = { messages: [], settled: [], warnings: [], news: [], contextDecisions: [] };
-  return { ok: true, id, dir, rebuilt: undefined, claim: undefined, stored: {}, ...nothing };
+  const nothing = { messages: [], settled: [], warnings: [], news: [] };
+  return { ok: true, id, dir, isResumed: false, claim: undefined, stored: NEW_SESSION, ...nothing };
 }
 
 /** A copy goes where no file is at all. */
@@ -106,7 +102,7 @@ async function resume(
     id: place.id,
     dir: dirname(summary.path),
     messages: cut.messages,
-    rebuilt,
+    isResumed: true,
     claim: place.claim,
     settled: [...whole.records, ...cut.records, ...ended],
     news: left,
@@ -116,10 +112,7 @@ async function resume(
       ...damageWords(read),
       ...newerWords(read),
     ],
-    stored: readStoredState(rebuilt.kept.live),
-    contextDecisions: readDecisions(
-      read.records.flatMap((record) => (record.type === 'system' && record.subtype === 'context' ? [record.data] : [])),
-    ),
+    stored: decodeSession(rebuilt),
   };
 }
 

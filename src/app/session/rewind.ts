@@ -1,6 +1,6 @@
 import type { Agent } from '../../contracts/agent.ts';
 import type { CheckpointInfo, RewindOutcome } from '../../contracts/face/conversation.ts';
-import { cutBefore } from '../../session/records/cut-before.ts';
+import { cutBefore } from '../../session/records/conversation-state.ts';
 import { rebuild } from '../../session/records/rebuild.ts';
 import type { Transcript } from '../../session/records/transcript.ts';
 import { readSession } from '../../session/stored/store.ts';

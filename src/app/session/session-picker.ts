@@ -3,7 +3,7 @@ import type { Environment } from '../../contracts/environment.ts';
 import type { SessionChoiceInfo, SessionScope, StoredSessionsPort } from '../../contracts/face/conversation.ts';
 import { formatAge, formatBytes } from '../../lib/text/format.ts';
 import { readRecords } from '../../session/records/read-records.ts';
-import { type StoryItem, storyOf } from '../../session/stored/story.ts';
+import { type DialogueItem, dialogueOf } from '../../session/stored/dialogue.ts';
 import { openArchive, type SessionSummary } from '../replay/session-archive.ts';
 
 const PREVIEW_BYTES = 65_536;
@@ -74,14 +74,14 @@ async function previewOf({ path, bytes }: SessionSummary): Promise<string | unde
   try {
     const from = Math.max(0, bytes - PREVIEW_BYTES);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(PREVIEW_BYTES), 0, PREVIEW_BYTES, from);
-    const items = storyOf(readRecords(buffer.toString('utf8', 0, bytesRead)).records);
+    const items = dialogueOf(readRecords(buffer.toString('utf8', 0, bytesRead)).records);
     return items.slice(-PREVIEW_ITEMS).map(lineOf).join('\n\n');
   } finally {
     await file.close();
   }
 }
 
-function lineOf(item: StoryItem): string {
+function lineOf(item: DialogueItem): string {
   switch (item.kind) {
     case 'user':
       return `> ${item.text.slice(0, LINE_CHARS).toWellFormed().replaceAll('\n', '\n> ')}`;

@@ -2,16 +2,19 @@ import { join } from 'node:path';
 import type { AgentListener } from '../../contracts/agent.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation } from '../../contracts/face/conversation.ts';
-import type { JsonObject } from '../../contracts/json.ts';
 import type { ModelPort } from '../../contracts/model.ts';
-import { asJson } from '../../lib/as-json.ts';
-import { titleAsker } from '../../model/title-asker.ts';
-import { createDraftStore } from '../../session/beside/draft.ts';
-import { createPromptHistory } from '../../session/beside/prompt-history.ts';
+import { titleAsker } from '../../model/side-calls.ts';
 import { openDebugLog } from '../../session/debug-log.ts';
-import { type Earlier, earlierOf, promptFlags } from '../../session/earlier.ts';
-import { liveRecord } from '../../session/kept-state.ts';
+import { createDraftStore } from '../../session/input/draft.ts';
+import { createPromptHistory } from '../../session/input/prompt-history.ts';
 import { openTranscript, type Transcript } from '../../session/records/transcript.ts';
+import {
+  encodeSettings,
+  promptFlags,
+  type SentBefore,
+  type SessionSettings,
+  sentBefore,
+} from '../../session/session-state.ts';
 import type { ShellLedger } from '../../tools/bash/run-shell.ts';
 import type { Core } from '../core.ts';
 import { nameSession } from './name-session.ts';
@@ -28,14 +31,14 @@ export type Session = Pick<Conversation, 'draft' | 'history'> & {
   /** The port of the conversation: each request is on record before its first byte leaves. */
   readonly recorded: ModelPort;
   /** What an earlier run of this session sent and told: repeated, not made anew. */
-  readonly earlier: Earlier | undefined;
+  readonly sentBefore: SentBefore | undefined;
   readonly warnings: readonly string[];
   /** `--debug`: hears everything, last of all. */
   readonly debugLog: AgentListener | undefined;
   /** The transcript's listener: what it was told is on disk when it resolves. */
   record(event: AgentEvent): Promise<void>;
   /** Something else that a resume has to know, asked whenever a prompt has been answered. */
-  alsoKeep(part: () => JsonObject): void;
+  alsoKeep(part: () => SessionSettings): void;
 };
 
 type Needs = { readonly opened: OpenedSession; readonly started: StartedRun };
@@ -47,10 +50,10 @@ export function createSession(core: Core, { opened, started }: Needs): Session {
   // Nobody waits: lines keep their order, so these are on disk before the next prompt is.
   for (const record of opened.settled) void transcript.append(record);
   live.onChange((part) => {
-    void transcript.append(liveRecord(asJson(part)));
+    void transcript.append(encodeSettings(part));
     if (part.mode !== undefined) void core.bus.tell({ type: 'mode', mode: part.mode });
   });
-  const { earlier, notice } = earlierOf(opened, options, core.environment.version);
+  const { sent, notice } = sentBefore(opened.stored, options, core.environment.version);
   const nameIt = nameSession(live, transcript, titleAsker(core.model, options.face, core.meter.add));
   const state = createStateKeeper(core, transcript);
   const debugLog = openDebugLog(options, core.environment.ouroHome, opened.id, () => new Date(core.now()));
@@ -58,8 +61,8 @@ export function createSession(core: Core, { opened, started }: Needs): Session {
     opened,
     transcript,
     ledger: started.ledgerOf(transcript),
-    recorded: recordRequests(transcript, opened.rebuilt?.kept.texts.keys() ?? [])(core.model.port),
-    earlier,
+    recorded: recordRequests(transcript, opened.stored.knownTexts)(core.model.port),
+    sentBefore: sent,
     warnings: [debugLog?.words, ...opened.warnings, notice].filter((words) => words !== undefined),
     debugLog: debugLog?.hear,
     async record(event) {
@@ -82,9 +85,9 @@ function transcriptOf(
     sessionId: opened.id,
     gitBranch: repository.branchAtStart,
     version: environment.version,
-    lastUuid: opened.rebuilt?.lastUuid ?? null,
+    lastUuid: opened.stored.lastUuid,
     persistence: options.persistence,
-    title: opened.rebuilt?.titleRecord,
+    title: opened.stored.title,
     claim: opened.claim,
     newId,
     now,
@@ -94,30 +97,30 @@ function transcriptOf(
 
 /** Writes what a resume has to know: all of it with the first message, then what has changed. */
 function createStateKeeper({ options, live }: Core, { append }: Pick<Transcript, 'append'>) {
-  const parts: (() => JsonObject)[] = [];
+  const parts: (() => SessionSettings)[] = [];
   let begun = false;
   let written = '';
   return {
-    add: (part: () => JsonObject) => void parts.push(part),
+    add: (part: () => SessionSettings) => void parts.push(part),
     async hear(event: AgentEvent): Promise<void> {
       if (!begun && event.type === 'message_end') {
         begun = true;
-        await append(liveRecord(asJson({ ...live.now(), promptFlags: promptFlags(options) })));
+        await append(encodeSettings({ ...live.now(), promptFlags: promptFlags(options) }));
       }
       if (event.type !== 'agent_end') return;
-      const state = Object.assign({}, ...parts.map((part) => part()));
-      const text = JSON.stringify(state);
+      const record = encodeSettings(Object.assign({}, ...parts.map((part) => part())));
+      const text = JSON.stringify(record);
       if (text === written) return;
       written = text;
-      await append(liveRecord(state));
+      await append(record);
     },
   };
 }
 
 /** What is being typed, and what was typed before. */
-function typedWords({ environment, cwd, now }: Core, { id: sessionId, dir, rebuilt }: OpenedSession) {
+function typedWords({ environment, cwd, now }: Core, { id: sessionId, dir, isResumed }: OpenedSession) {
   return {
-    draft: createDraftStore({ dir, sessionId, opening: rebuilt === undefined ? 'new' : 'resumed', now }),
+    draft: createDraftStore({ dir, sessionId, opening: isResumed ? 'resumed' : 'new', now }),
     history: createPromptHistory({ path: join(environment.ouroHome, 'history.jsonl'), cwd, sessionId, now }),
   };
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Environment } from '../../contracts/environment.ts';
 import { RUN_MARKER } from '../../lib/processes/process-tree.ts';
-import type { Claim } from '../../session/beside/claim.ts';
-import { openRunLedger, reapDeadRuns } from '../../session/beside/run-ledger.ts';
 import type { Transcript } from '../../session/records/transcript.ts';
+import type { Claim } from '../../session/running/claim.ts';
+import { openRunLedger, reapDeadRuns } from '../../session/running/run-ledger.ts';
 import type { BashParts } from '../../tools/bash/bash.ts';
 
 /** One run of ouro as the next one has to know it. */

@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import { createCheckpoints } from '../../checkpoints/create-checkpoints.ts';
 import type { Environment } from '../../contracts/environment.ts';
 import type { CheckpointInfo } from '../../contracts/face/conversation.ts';
-import { claimSession } from '../../session/beside/claim.ts';
 import { sessionFolder } from '../../session/paths.ts';
 import { rebuild } from '../../session/records/rebuild.ts';
 import { openTranscript } from '../../session/records/transcript.ts';
+import { claimSession } from '../../session/running/claim.ts';
 import { readSession, type SessionSummary } from '../../session/stored/store.ts';
 
 export type Undone =

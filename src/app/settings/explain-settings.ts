@@ -1,17 +1,18 @@
 import { realpath } from 'node:fs/promises';
 import type { Environment } from '../../contracts/environment.ts';
+import { keyLine, keysNamed, publishedSchema } from '../../settings/keys.ts';
 import { explain } from '../../settings/merge.ts';
-import { publishedSchema } from '../../settings/schema.ts';
+import { problemLines } from '../../settings/problem-lines.ts';
 import { folderTrust } from './folder-trust.ts';
-import { problemLines } from './problem-lines.ts';
 import { readSettings } from './read-settings.ts';
 
-/** Every value that counts in a folder, with the layer it came from. */
+/** Every value that counts in a folder, with the layer it came from; and what a key that was named is about. */
 export async function explainSettings(environment: Environment, folder: string, key: string | undefined) {
   const cwd = await realpath(folder);
   const trust = await folderTrust(cwd, environment, undefined);
   const loaded = await readSettings({ cwd }, environment, trust.trusted, trust.approves);
-  return { values: explain(loaded.layers, key), problems: problemLines(loaded, { problems: [] }) };
+  const about = key === undefined ? [] : keysNamed(key).map(keyLine);
+  return { values: explain(loaded.layers, key), about, problems: problemLines(loaded, { problems: [] }) };
 }
 
 /** The JSON Schema of a settings file, for editors. */

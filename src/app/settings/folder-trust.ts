@@ -7,18 +7,18 @@ import type { SettingsLayer } from '../../contracts/settings.ts';
 import { loadCommands } from '../../extensions/load-commands.ts';
 import type { Extensions } from '../../extensions/load-extensions.ts';
 import { readGiven } from '../../lib/files/read-regular.ts';
+import { instructionEffects } from '../../settings/instruction-effects.ts';
 import { effectsOf, powersMark } from '../../settings/powers.ts';
 import { readLayer } from '../../settings/read-layer.ts';
 import { type Marks, openTrust, type TrustStore } from '../../settings/trust.ts';
-import { instructionEffects } from './instruction-effects.ts';
 
 /** The trust of one folder, for one run. */
 export type FolderTrust = {
   readonly trusted: boolean;
   /** Are these the settings that were approved? What is first met below a trusted folder counts, and is kept. */
-  approves(layer: SettingsLayer): boolean;
+  approves(layer: SettingsLayer): Promise<boolean>;
   /** The same without allowances of commands that were not approved as they are now. */
-  lent(extensions: Extensions): Extensions;
+  lent(extensions: Extensions): Promise<Extensions>;
   /** Our own change of a file that was approved stays approved. */
   renew(): Promise<void>;
 };
@@ -36,11 +36,12 @@ export async function folderTrust(
 ): Promise<FolderTrust> {
   const store = await openTrust(environment.ouroHome, environment.home);
   const trusted = given === 'this-run' || store.isTrusted(realDir);
+  const damage = store.problem === undefined ? [] : [{ path: 'Trust of folders:', text: store.problem }];
   const refused = new Set<string>();
 
-  function isApproved(source: ApprovedSource, mark: string): boolean {
+  async function isApproved(source: ApprovedSource, mark: string): Promise<boolean> {
     if (given === 'this-run' || mark === 'nothing') return true;
-    const known = store.marks(realDir)[source];
+    const known = (await store.marks(realDir))[source];
     if (known === mark) return true;
     if (known === undefined) {
       // Nobody waits: a mark that could not be kept is met again at the next start.
@@ -53,11 +54,12 @@ export async function folderTrust(
 
   return {
     trusted,
-    approves: ({ source, settings }) =>
+    approves: async ({ source, settings }) =>
       (source !== 'project' && source !== 'local') || isApproved(source, powersMark(settings)),
-    lent(extensions) {
-      const { commands, problems } = extensions;
-      if (isApproved('commands', commandsMark(commands))) return extensions;
+    async lent(extensions) {
+      const { commands } = extensions;
+      const problems = [...extensions.problems, ...damage];
+      if (await isApproved('commands', commandsMark(commands))) return { ...extensions, problems };
       const path = join(realDir, '.claude/commands');
       const text =
         'has changed since this folder was trusted, so what its commands allow asks. Look at it with "ouro trust --show", approve it with "ouro trust".';
@@ -85,7 +87,7 @@ export async function trustQuestion(
 ): Promise<{ readonly question: TrustQuestion; readonly store: TrustStore; readonly marks: Marks } | undefined> {
   const store = await openTrust(environment.ouroHome, environment.home);
   const { marks, layers, commands } = await look(realDir);
-  const known = store.marks(realDir);
+  const known = await store.marks(realDir);
   const isSame = (source: ApprovedSource) =>
     marks[source] === 'nothing' || known[source] === undefined || known[source] === marks[source];
   const isUnchanged = isSame('project') && isSame('local') && isSame('commands');

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import { loadExtensions } from '../../extensions/load-extensions.ts';
+import { createFreshness } from '../../lib/files/fresh-files.ts';
 import { childVariables } from '../../settings/child-variables.ts';
 import { limitsOf } from '../../settings/limits.ts';
 import { neverLooser } from '../../settings/never-looser.ts';
+import { problemLines } from '../../settings/problem-lines.ts';
 import type { Bus, ExtensionsNow, SettingsNow } from '../core.ts';
 import type { FolderTrust } from './folder-trust.ts';
-import { createFreshness } from './fresh-files.ts';
-import { problemLines } from './problem-lines.ts';
 import { readSettings } from './read-settings.ts';
 
 const FOLDERS = ['commands', 'skills', 'agents', 'output-styles'];

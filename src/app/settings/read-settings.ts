@@ -14,7 +14,7 @@ export function readSettings(
   options: Pick<RunOptions, 'cwd' | 'settings' | 'settingSources' | 'policy'>,
   environment: Environment,
   trusted: boolean,
-  approves?: (layer: SettingsLayer) => boolean,
+  approves?: (layer: SettingsLayer) => boolean | Promise<boolean>,
 ): Promise<LoadedSettings> {
   return loadSettings({
     cwd: options.cwd,

@@ -11,12 +11,13 @@ export async function trustFolder(dir: string, reach: 'folder' | 'below', enviro
   const store = asked?.store ?? (await openTrust(environment.ouroHome, environment.home));
   const isWider = reach === 'below' && store.list().every((one) => one.dir !== dir || one.reach !== 'below');
   if (asked === undefined && !isWider) return { ok: true, lines: [`${dir} is trusted already.`] };
-  const marks = asked?.marks ?? store.marks(dir);
-  const refusal = await store.trust(dir, reach, marks, new Date());
-  if (refusal !== undefined) return { ok: false, lines: [refusal] };
+  const marks = asked?.marks ?? (await store.marks(dir));
+  const answer = await store.trust(dir, reach, marks, new Date());
+  if (!answer.ok) return { ok: false, lines: [answer.why] };
   const what = reach === 'below' ? `${dir} and every folder below it are trusted now.` : `${dir} is trusted now.`;
   const effects = (asked?.question.effects ?? []).map(effectLine);
-  return { ok: true, lines: [what, ...effects, 'Take it back with: ouro trust --revoke'] };
+  const notice = answer.notice === undefined ? [] : [answer.notice];
+  return { ok: true, lines: [...notice, what, ...effects, 'Take it back with: ouro trust --revoke'] };
 }
 
 /** What a folder would bring about, without trusting it. */
@@ -37,13 +38,14 @@ export async function trustList(environment: Environment): Promise<readonly stri
   const lines = store
     .list()
     .map(({ dir, at, reach }) => `${dir}${reach === 'below' ? ' and below' : ''}  since ${at.slice(0, 10)}`);
-  return lines.length === 0 ? ['No folder is trusted.'] : lines;
+  const problem = store.problem === undefined ? [] : [store.problem];
+  return [...problem, ...(lines.length === 0 ? ['No folder is trusted.'] : lines)];
 }
 
 export async function trustRevoke(dir: string, environment: Environment): Promise<Told> {
   const store = await openTrust(environment.ouroHome, environment.home);
-  const outcome = await store.revoke(dir);
-  if (outcome === 'revoked') return { ok: true, lines: [`${dir} is no longer trusted.`] };
+  if (store.problem !== undefined) return { ok: false, lines: [store.problem] };
+  if ((await store.revoke(dir)) === 'revoked') return { ok: true, lines: [`${dir} is no longer trusted.`] };
   return { ok: false, lines: [`${dir} was not trusted by itself. ouro trust --list shows what is.`] };
 }
 

@@ -1,5 +1,5 @@
 import type { Agent } from '../../contracts/agent.ts';
-import type { Shells } from '../../tools/shells.ts';
+import type { Shells } from '../../tools/bash/shells.ts';
 import type { Core } from '../core.ts';
 import type { Loop } from '../loop/loop.ts';
 import type { SessionHooks } from '../loop/session-hooks.ts';

@@ -1,7 +1,7 @@
 import type { RuleBehavior } from '../../contracts/permission.ts';
 import { explainText } from '../../permissions/explain.ts';
+import { lintRules } from '../../permissions/lint-rules.ts';
 import { ruleSays } from '../../permissions/paths/finding.ts';
-import { lintRules } from '../../permissions/rules/lint.ts';
 import { parseRule } from '../../permissions/rules/rules.ts';
 import type { KeptDecision } from '../permissions/permissions.ts';
 import type { SandboxState } from '../permissions/sandbox.ts';

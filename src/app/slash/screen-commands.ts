@@ -1,5 +1,6 @@
+import { messageOf } from '../../lib/errors.ts';
 import { keepSetting } from '../../settings/keep-setting.ts';
-import { type BuiltinCommand, done, plain, show } from './builtin-command.ts';
+import { type BuiltinCommand, done, failed, plain, show } from './builtin-command.ts';
 
 /** Commands about how the program looks. */
 export const SCREEN_COMMANDS: readonly BuiltinCommand[] = [
@@ -18,9 +19,13 @@ export const SCREEN_COMMANDS: readonly BuiltinCommand[] = [
           : plain(now);
       }
       const isOff = command === 'off';
-      await keepSetting(environment.ouroHome, 'statusLine', isOff ? undefined : { type: 'command', command });
+      try {
+        await keepSetting(environment.ouroHome, 'statusLine', isOff ? undefined : { type: 'command', command });
+      } catch (thrown) {
+        return failed(messageOf(thrown));
+      }
       return done(
-        isOff ? 'The status line is ours again from the next start on.' : `From the next start on: ${command}`,
+        isOff ? 'The status line is ours again from the next prompt on.' : `From the next prompt on: ${command}`,
       );
     },
   },

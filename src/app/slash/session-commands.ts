@@ -3,9 +3,9 @@ import { relative, resolve } from 'node:path';
 import type { RewindOutcome } from '../../contracts/face/conversation.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { readTranscript } from '../../session/records/read-records.ts';
+import { dialogueOf } from '../../session/stored/dialogue.ts';
 import { EXPORT_ENDINGS, EXPORT_FORMATS, exportSession } from '../../session/stored/export-session.ts';
 import { forkNow } from '../../session/stored/fork-session.ts';
-import { storyOf } from '../../session/stored/story.ts';
 import { type BuiltinCommand, done, failed, show } from './builtin-command.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 
@@ -80,7 +80,7 @@ async function exportNow(args: string, { core, agent, session: { transcript } }:
     await transcript.sync();
     const { records } = await readTranscript(transcript.path);
     const text = exportSession(
-      { id: sessionId, title, cwd, gitBranch: core.repository.branchAtStart, items: storyOf(records) },
+      { id: sessionId, title, cwd, gitBranch: core.repository.branchAtStart, items: dialogueOf(records) },
       format,
     );
     await writeFile(file, text, { flag: 'wx', mode: 0o600 });

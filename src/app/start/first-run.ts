@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { z } from 'zod';
 import type { Environment } from '../../contracts/environment.ts';
 import type { FirstRunAnswer, FirstRunQuestion, LocalModels } from '../../contracts/face/first-run.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import { ifThere } from '../../lib/files/errno.ts';
-import { writePrivately } from '../../lib/files/private-file.ts';
+import { openJsonStore } from '../../lib/files/json-store.ts';
 import { chooseModel } from '../../model/choose-model.ts';
 import { NO_KEY } from '../../model/choose-port.ts';
 import { inSample } from '../../model/demo/place.ts';
@@ -16,7 +17,7 @@ import { keepSetting } from '../../settings/keep-setting.ts';
 import { limitsOf } from '../../settings/limits.ts';
 import { trustQuestion } from '../settings/folder-trust.ts';
 import { readSettings } from '../settings/read-settings.ts';
-import { takeOverOffer } from './take-over-offer.ts';
+import { takeOverOffer } from './take-over.ts';
 
 /** Everything a run has to know is known, or a person has to be asked first. */
 export type FirstRun =
@@ -40,7 +41,7 @@ async function firstRunQuestion(run: RunOptions, environment: Environment): Prom
   const bypass = await bypassQuestion(run, environment);
   const brings = asked !== undefined && (asked.question.effects.length > 0 || existsSync(join(folder, '.git')));
   const trust = brings && asked.question.refusal === undefined ? asked.question : undefined;
-  const offer = run.session.kind === 'new' ? takeOverOffer(environment) : undefined;
+  const offer = run.session.kind === 'new' ? await takeOverOffer(environment) : undefined;
   if (trust === undefined && key === 'found' && offer === undefined && bypass === 'settled') return undefined;
   const above = dirname(folder);
   const parent = trust?.state === 'new' && asked?.store.refusal(above) === undefined ? above : undefined;
@@ -52,7 +53,7 @@ async function findKey(run: RunOptions, environment: Environment): Promise<First
   const { apiKey, authToken } = environment.credentials;
   if (apiKey !== undefined || authToken !== undefined || run.session.kind !== 'new') return 'found';
   const [loaded, stored] = await Promise.all([readSettings(run, environment, false), storedKey(environment)]);
-  const choice = chooseModel(run, loaded.merged, environment, limitsOf(environment, loaded.merged), stored);
+  const choice = chooseModel(run, loaded.merged, environment, () => limitsOf(environment, loaded.merged), stored);
   return choice.ok || choice.problem !== NO_KEY ? 'found' : 'missing';
 }
 
@@ -61,14 +62,20 @@ async function bypassQuestion(run: RunOptions, environment: Environment): Promis
   const isFlagged = run.skipPermissions !== undefined || run.permissionMode === 'bypassPermissions';
   const own = isFlagged ? '' : await ifThere(readFile(join(environment.ouroHome, 'settings.json'), 'utf8'));
   if (!isFlagged && own?.includes('bypassPermissions') !== true) return 'settled';
-  if (existsSync(bypassFile(environment))) return 'settled';
+  if ((await agreedStore(environment).read()).value !== undefined) return 'settled';
   const { merged } = await readSettings(run, environment, false);
   const isAllowed = firstMode(run, merged, environment).ok && bypassObjection(run, merged, environment) === undefined;
   return isAllowed ? 'unconfirmed' : 'settled';
 }
 
-function bypassFile({ ouroHome }: Environment): string {
-  return join(ouroHome, 'bypass-agreed.json');
+const agreed = z.object({ at: z.string() });
+
+function agreedStore({ ouroHome }: Environment) {
+  return openJsonStore<z.output<typeof agreed> | undefined>(join(ouroHome, 'bypass-agreed.json'), {
+    empty: undefined,
+    entryDepth: 1,
+    parse: (json) => agreed.safeParse(json),
+  });
 }
 
 /** Keeps what was answered, and says how to begin now. */
@@ -81,8 +88,12 @@ export async function settleFirstRun(
   const { ouroHome } = environment;
   const { folder } = question;
   const run = question.bypass === 'settled' || bypass === 'yes' ? given : askingAsUsual(given);
-  if (question.bypass === 'unconfirmed' && bypass === 'yes')
-    await writePrivately(bypassFile(environment), `${JSON.stringify({ v: 1, at: new Date().toISOString() })}\n`);
+  if (question.bypass === 'unconfirmed' && bypass === 'yes') {
+    await agreedStore(environment).change(() => [
+      { path: ['v'], value: 1 },
+      { path: ['at'], value: new Date().toISOString() },
+    ]);
+  }
   if (trust !== 'no') await keepTrust(folder, trust, environment);
   switch (model.kind) {
     case 'demo':
@@ -106,7 +117,8 @@ async function keepTrust(folder: string, trust: 'folder' | 'below', environment:
   const asked = await trustQuestion(folder, environment);
   if (asked === undefined) return;
   const at = trust === 'below' ? dirname(folder) : folder;
-  await asked.store.trust(at, trust, trust === 'below' ? {} : asked.marks, new Date());
+  const answer = await asked.store.trust(at, trust, trust === 'below' ? {} : asked.marks, new Date());
+  if (!answer.ok) throw new Error(answer.why);
   if (trust === 'below') await asked.store.approve(folder, asked.marks);
 }
 

@@ -1,18 +1,20 @@
+import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { parse } from 'jsonc-parser';
 import { z } from 'zod';
-import { SECRETS } from '../../contracts/environment.ts';
+import { type Environment, SECRETS } from '../../contracts/environment.ts';
+import type { TakeOverOffer } from '../../contracts/face/first-run.ts';
 import type { JsonValue } from '../../contracts/json.ts';
 import type { Settings } from '../../contracts/settings.ts';
 import { asJson } from '../../lib/as-json.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { ifThere } from '../../lib/files/errno.ts';
+import { openJsonStore } from '../../lib/files/json-store.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { type TakenOver, takeOverMemory } from '../../prompt/memory/take-over-memory.ts';
 import { keepSetting } from '../../settings/keep-setting.ts';
 import { readLayer } from '../../settings/read-layer.ts';
-import { keepTakeOverAnswer } from './take-over-offer.ts';
 
 const FOLDERS = ['commands', 'skills', 'agents', 'output-styles'];
 const COPY = {
@@ -24,10 +26,47 @@ const COPY = {
 const shape = z.object({ mcpServers: z.json().optional() }).catch({});
 const NOTHING: TakenOver = { taken: [], left: [] };
 
+/** What may be taken over, as it is called and as a person knows it. */
+const HELD = [
+  ['settings.json', 'settings'],
+  ['CLAUDE.md', 'CLAUDE.md'],
+  ['commands', 'commands'],
+  ['skills', 'skills'],
+  ['agents', 'agents'],
+  ['output-styles', 'output styles'],
+] as const;
+
+/** What another assistant keeps for this user and nobody was asked about yet. Only names are looked at. */
+export async function takeOverOffer({
+  home,
+  ouroHome,
+}: Pick<Environment, 'home' | 'ouroHome'>): Promise<TakeOverOffer | undefined> {
+  const from = join(home, '.claude');
+  if (!existsSync(from)) return undefined;
+  const { value, isRefused } = await answerStore(ouroHome).read();
+  // An answer that could not be kept is not asked for.
+  if (value !== undefined || isRefused) return undefined;
+  const holds = HELD.filter(([name]) => existsSync(join(from, name))).map(([, words]) => words);
+  return holds.length === 0 ? undefined : { from, to: ouroHome, holds };
+}
+
+const answered = z.object({ answer: z.enum(['yes', 'no']), from: z.string() });
+
+/** It is asked once: what was said stays said. */
+function answerStore(ouroHome: string) {
+  return openJsonStore<z.output<typeof answered> | undefined>(join(ouroHome, 'taken-over.json'), {
+    empty: undefined,
+    entryDepth: 1,
+    parse: (json) => answered.safeParse(json),
+  });
+}
+
 /** Does what was answered, keeps the answer, and says what came of it. */
 export async function settleOffer(answer: 'yes' | 'no', from: string, ouroHome: string): Promise<readonly string[]> {
   const { taken, left } = answer === 'yes' ? await takeOver(from, ouroHome) : NOTHING;
-  await keepTakeOverAnswer(ouroHome, answer, from);
+  await answerStore(ouroHome).change(() =>
+    Object.entries({ v: 1, answer, from }).map(([key, value]) => ({ path: [key], value })),
+  );
   if (answer === 'no') return [];
   const copied = taken.length === 0 ? `Nothing was copied from ${from}.` : `Copied from ${from}: ${taken.join(', ')}.`;
   return [copied, ...left.map((words) => `  not copied: ${words}`)].map((line) => sanitize(line, 'line'));

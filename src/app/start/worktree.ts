@@ -5,8 +5,8 @@ import type { Environment } from '../../contracts/environment.ts';
 import { ownGit } from '../../git/own-git.ts';
 import { repositoryRoot } from '../../git/repository-root.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { claimedBy } from '../../session/beside/claim.ts';
-import { enterFolder } from '../../session/beside/presence.ts';
+import { claimedBy } from '../../session/running/claim.ts';
+import { enterFolder } from '../../session/running/presence.ts';
 import { listSessions } from '../../session/stored/store.ts';
 import { folderTrust } from '../settings/folder-trust.ts';
 

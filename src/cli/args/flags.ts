@@ -1,3 +1,4 @@
+import { EFFORTS } from '../../contracts/model.ts';
 import { MODES } from '../../contracts/permission.ts';
 import { type FlagTable, flag, rareFlag, type ValuesOf } from './flag.ts';
 
@@ -35,7 +36,7 @@ export const FLAG_GROUPS = {
     fallbackModel: flag('--fallback-model <names>', 'list', 'models to try when the first stays away'),
     effort: flag(
       '--effort <level>',
-      { oneOf: ['off', 'low', 'medium', 'high', 'xhigh', 'max'] },
+      { oneOf: [...EFFORTS, 'xhigh'] },
       'how hard to think: off, low, medium, high or max',
       {
         at: 'off',

@@ -17,7 +17,7 @@ export async function run({ words: [what = 'explain', key, ...more], flags, io }
   if (what !== 'explain') {
     throw new UsageError(`There is no "ouro settings ${what}". There are: explain, schema, import.`);
   }
-  const { values, problems } = await explainSettings(io.environment, io.cwd, key);
+  const { values, about, problems } = await explainSettings(io.environment, io.cwd, key);
   if (flags.json === true) io.stdout.write(`${JSON.stringify(values, null, 2)}\n`);
   else if (values.length === 0) {
     io.stdout.write(key === undefined ? 'Nothing is set.\n' : `${sanitize(key, 'line')} is not set anywhere.\n`);
@@ -27,6 +27,7 @@ export async function run({ words: [what = 'explain', key, ...more], flags, io }
       io.stdout.write(`${sanitize(`${name} = ${JSON.stringify(value)}   ${source}, ${place}`, 'line')}\n`);
     }
   }
+  if (flags.json !== true) for (const line of about) io.stdout.write(`${line}\n`);
   for (const problem of problems) io.stderr.write(`${sanitize(problem, 'line')}\n`);
   return 0;
 }

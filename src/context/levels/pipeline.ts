@@ -4,7 +4,7 @@ import type { Decisions } from '../decisions.ts';
 import type { Gauge } from '../gauge.ts';
 import { sum } from '../tokens.ts';
 import { collapse } from './collapse.ts';
-import type { Proposal } from './levels.ts';
+import type { Facts, Proposal } from './levels.ts';
 import { microcompact } from './microcompact.ts';
 import { type BudgetParts, budgetResults } from './result-budget.ts';
 import { snip } from './snip.ts';
@@ -63,16 +63,6 @@ export function createPipeline(parts: PipelineParts): Pipeline {
     view.add(message);
   };
 
-  const snipAndMicrocompact = (isEnough: (freed: number) => boolean): readonly Proposal[] => {
-    const snipped = snip(facts());
-    if (isEnough(worth(snipped))) return snipped;
-    const gone = new Set(snipped.flatMap(({ decision }) => callsOfDecision(decision)));
-    const superseded = microcompact(facts()).filter(
-      ({ decision }) => !callsOfDecision(decision).some((id) => gone.has(id)),
-    );
-    return [...snipped, ...superseded];
-  };
-
   const commitStaged = (minimumShare: number): boolean => {
     if (staged.length === 0 || worth(staged) < minimumShare * parts.compactAt()) return false;
     take(staged);
@@ -83,7 +73,7 @@ export function createPipeline(parts: PipelineParts): Pipeline {
   const makeRoom = () => {
     const limit = parts.compactAt();
     if (tokens() < SNIP_AT * limit) return;
-    const cheap = snipAndMicrocompact((freed) => tokens() - freed < SNIP_AT * limit);
+    const cheap = snipAndMicrocompact(facts(), (snipped) => tokens() - worth(snipped) < SNIP_AT * limit);
     if (worth(cheap) >= WORTH_A_BATCH * limit) take(cheap);
     if (tokens() < STAGE_AT * limit) return;
     staged = collapse(facts());
@@ -91,13 +81,8 @@ export function createPipeline(parts: PipelineParts): Pipeline {
   };
 
   const sync = async (messages: readonly Message[]) => {
-    const live = messages.slice(
-      Math.max(
-        0,
-        messages.findLastIndex((message) => message.role === 'boundary'),
-      ),
-    );
-    const { added, isReplaced } = view.fit(live);
+    const boundary = messages.findLastIndex((message) => message.role === 'boundary');
+    const { added, isReplaced } = view.fit(messages.slice(Math.max(0, boundary)));
     gauge.refresh();
     if (isReplaced) {
       gauge.reset();
@@ -117,20 +102,13 @@ export function createPipeline(parts: PipelineParts): Pipeline {
     await sync(messages);
     staged = collapse(facts());
     if (commitStaged(WORTH_A_RETRY)) return true;
-    const cheap = snipAndMicrocompact(() => false);
+    const cheap = snipAndMicrocompact(facts(), () => false);
     if (worth(cheap) < WORTH_A_RETRY * parts.compactAt()) return false;
     take(cheap);
     return true;
   };
 
-  // `/context` may look while a query does: one at a time, or both would add the same messages.
-  let turn: Promise<unknown> = Promise.resolve();
-  const inTurn = <Answer>(look: () => Promise<Answer>): Promise<Answer> => {
-    const answer = turn.then(look, look);
-    turn = answer;
-    return answer;
-  };
-
+  const inTurn = createTurns();
   return {
     prepare: (messages) => inTurn(() => prepare(messages)),
     drain: (messages) => inTurn(() => drain(messages)),
@@ -144,3 +122,22 @@ export type Pipeline = {
   drain(messages: readonly Message[]): Promise<boolean>;
   tokens(): number;
 };
+
+/** Bulky results first; repeated ones only when that is not enough. */
+function snipAndMicrocompact(facts: Facts, isEnough: (proposals: readonly Proposal[]) => boolean): readonly Proposal[] {
+  const snipped = snip(facts);
+  if (isEnough(snipped)) return snipped;
+  const gone = new Set(snipped.flatMap(({ decision }) => callsOfDecision(decision)));
+  const isLeft = ({ decision }: Proposal) => !callsOfDecision(decision).some((id) => gone.has(id));
+  return [...snipped, ...microcompact(facts).filter(isLeft)];
+}
+
+/** `/context` may look while a query does: one at a time, or both would add the same messages. */
+function createTurns(): <Answer>(look: () => Promise<Answer>) => Promise<Answer> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (look) => {
+    const answer = last.then(look, look);
+    last = answer;
+    return answer;
+  };
+}

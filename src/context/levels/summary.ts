@@ -1,7 +1,8 @@
+import { isJsonObject } from '../../contracts/json.ts';
 import type { Message, TextBlock, UserMessage } from '../../contracts/message.ts';
+import { callsIn } from '../calls.ts';
 import { isTyped, wordsOf } from './kept.ts';
 import { isPinned } from './levels.ts';
-import { SKILLS_TITLE } from './skills-in-use.ts';
 
 /** What the session knows by itself and no summary may lose. */
 export type Carried = {
@@ -12,6 +13,7 @@ export type Carried = {
   readonly skills: readonly string[];
 };
 
+const SKILLS_TITLE = 'Skills in use';
 const SAID = 'Earlier the user wrote: ';
 const MAX_SAID = 40;
 const MAX_SAID_CHARS = 600;
@@ -106,4 +108,23 @@ function section(title: string, items: readonly string[]): readonly string[] {
 
 function list(items: readonly string[]): string {
   return items.map((item) => `- ${item}`).join('\n');
+}
+
+/** Skills the conversation works by: loaded in it, or carried on by an earlier compaction. */
+export function skillsInUse(messages: readonly Message[]): readonly string[] {
+  return [...new Set([...messages.flatMap(carriedOn), ...messages.flatMap(loadedIn)])];
+}
+
+function loadedIn(message: Message): readonly string[] {
+  return callsIn(message).flatMap(({ name, input }) => {
+    const skill = name === 'Skill' && isJsonObject(input) ? (input.name ?? input.skill) : undefined;
+    return typeof skill === 'string' ? [skill] : [];
+  });
+}
+
+function carriedOn(message: Message): readonly string[] {
+  if (message.role !== 'user' || message.origin !== 'summary') return [];
+  const text = message.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n\n');
+  const list = new RegExp(`(?:^|\\n\\n)${SKILLS_TITLE}[^\\n]*:\\n((?:- [^\\n]+\\n?)+)`).exec(text)?.[1] ?? '';
+  return list.split('\n').flatMap((line) => (line.startsWith('- ') ? [line.slice(2)] : []));
 }

@@ -2,7 +2,8 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import type { Usage } from '../../contracts/message.ts';
 import type { ModelFailure } from '../../contracts/model.ts';
 import type { ContinueReason } from '../../contracts/terminal.ts';
-import { formatDuration, formatMoney, formatTokens } from '../../lib/text/format.ts';
+import { formatCount, formatDuration, formatMoney, formatTokens } from '../../lib/text/format.ts';
+import type { LevelRun } from '../levels/pipeline.ts';
 
 /** One turn as `/timeline` shows it. */
 export type TimelineRow = {
@@ -106,4 +107,21 @@ function changeLast(
 ): readonly TimelineRow[] {
   const last = rows.at(-1);
   return last === undefined ? rows : [...rows.slice(0, -1), { ...last, ...change(last) }];
+}
+
+/** What a level did, for `/timeline`, and as the cause of a cache that had to be written anew. */
+export function levelWords({ level, blocks, freedTokens }: LevelRun): string {
+  const freed = `${formatTokens(freedTokens)} tokens freed`;
+  switch (level) {
+    case 'budget':
+      return 'a result over its limit became a preview';
+    case 'snip':
+      return `${formatCount(blocks, 'old result')} left out, ${freed}`;
+    case 'microcompact':
+      return `${formatCount(blocks, 'repeated result')} left out, ${freed}`;
+    case 'collapse':
+      return `${formatCount(blocks, 'run')} of searches folded, ${freed}`;
+    case 'compact':
+      return `the conversation was compacted, ${freed}`;
+  }
 }

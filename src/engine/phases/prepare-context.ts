@@ -1,13 +1,12 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Message } from '../../contracts/message.ts';
+import { CHARS_PER_TOKEN } from '../../contracts/model.ts';
 import type { QueryDeps, QueryState } from '../../contracts/query.ts';
 import type { Terminal } from '../../contracts/terminal.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import { modelOf } from '../model-of.ts';
 import { append } from '../state.ts';
 import { afterCompaction, compactionFailed, MAX_FAILED_COMPACTIONS } from '../transitions/auto-compact.ts';
-
-const CHARS_PER_TOKEN = 3.5;
 
 /** Ready to ask: the state, and the view of it that is sent. */
 export type Ready =

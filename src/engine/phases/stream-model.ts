@@ -5,7 +5,7 @@ import { type Channel, createChannel } from '../../lib/channel.ts';
 import { bury } from '../announce.ts';
 import { modelOf } from '../model-of.ts';
 import { type Arrival, pump } from '../model-pump.ts';
-import { createReplyReader, type ReplyReader } from '../reply-reader.ts';
+import { emptyReply, finishReply, type ReplyState, reduceReply, takeCalls } from '../reply-state.ts';
 import { buildRequest } from '../request.ts';
 import { createToolRun, type ToolRun } from '../tool-run.ts';
 import { heal } from '../transitions/heal.ts';
@@ -50,8 +50,10 @@ async function* attempt(
   const leaving = new AbortController();
   const own = AbortSignal.any([signal, leaving.signal]);
   const calls = createToolRun(deps, (event) => channel.push({ from: 'calls', event }), own);
-  const reader = createReplyReader(request.model, state.messages, deps);
   const startedAt = deps.now();
+  const elapsedMs = () => deps.now() - startedAt;
+  const facts = { earlier: state.messages, newId: deps.newId, elapsedMs };
+  let reply = emptyReply(request.model);
   let ended = false;
   pump(request, state, calls, channel, deps, own);
   showSummary(state, channel);
@@ -60,24 +62,20 @@ async function* attempt(
       const arrival = channel.poll() ?? (await channel.next());
       if (arrival.from === 'calls') yield arrival.event;
       if (arrival.from === 'model') {
-        yield* reader.read(arrival.event);
-        if (deps.config.toolExecution === 'streaming') start(calls, reader, 'parsed');
+        const step = reduceReply(reply, arrival.event, facts);
+        reply = step.reply;
+        yield* step.events;
+        if (deps.config.toolExecution === 'streaming') reply = start(calls, reply, 'parsed');
       }
       if (arrival.from === 'end') {
-        const reply = reader.finish(arrival.outcome, arrival.crash);
-        if (!signal.aborted) start(calls, reader, reply.stop === 'max_tokens' ? 'parsed' : 'all');
-        yield {
-          type: 'turn_end',
-          turn: state.turnCount + 1,
-          durationMs: deps.now() - startedAt,
-          ...reader.facts(reply),
-        };
+        const finished = finishReply(reply, arrival.outcome, arrival.crash);
+        if (!signal.aborted) start(calls, reply, finished.reply.stop === 'max_tokens' ? 'parsed' : 'all');
+        yield { type: 'turn_end', turn: state.turnCount + 1, durationMs: elapsedMs(), ...finished.facts };
         ended = true;
-        const events = () => remaining(calls, channel);
         return {
-          ...reply,
+          ...finished.reply,
           calls,
-          callEvents: events,
+          callEvents: () => remaining(calls, channel),
           stripped: state.stripped,
           streamed: arrival.outcome?.ok === true,
         };
@@ -89,8 +87,10 @@ async function* attempt(
   }
 }
 
-function start(calls: ToolRun, reader: ReplyReader, which: 'parsed' | 'all'): void {
-  for (const block of reader.takeCalls(which)) calls.add(block, reader.messageId());
+function start(calls: ToolRun, before: ReplyState, which: 'parsed' | 'all'): ReplyState {
+  const { taken, reply } = takeCalls(before, which);
+  for (const block of taken) calls.add(block, reply.messageId);
+  return reply;
 }
 
 function showSummary(state: QueryState, channel: Channel<Arrival>): void {

@@ -37,6 +37,38 @@ export async function takeLock(path: string, pid: number = process.pid): Promise
   throw new Error(`The lock ${path} could not be taken: others keep taking it.`);
 }
 
+const PATIENCE_MS = 10_000;
+const BETWEEN_TRIES_MS = 10;
+
+/**
+ * Does work on a file while no other process that asks here does. Where no lock can be written at all, the work is done
+ * without one; whoever keeps a lock for too long is named in what is thrown.
+ */
+export async function lockedFile<Answer>(file: string, work: () => Promise<Answer>): Promise<Answer> {
+  const end = Date.now() + PATIENCE_MS;
+  let taken = await tryLock(file);
+  while (!taken.ok) {
+    if (Date.now() > end) throw new Error(`${file} is being written by another process (${taken.holder.pid}).`);
+    await new Promise((resolve) => setTimeout(resolve, BETWEEN_TRIES_MS));
+    taken = await tryLock(file);
+  }
+  try {
+    return await work();
+  } finally {
+    await taken.release();
+  }
+}
+
+async function tryLock(file: string): Promise<LockTry> {
+  try {
+    return await takeLock(`${file}.lock`);
+  } catch (thrown) {
+    // Without an error of the system it was only taken by others again and again.
+    if (errnoOf(thrown) === undefined) return { ok: false, holder: { pid: 0, startTime: '' } };
+    return { ok: true, release: () => Promise.resolve() };
+  }
+}
+
 /** Who holds the lock and lives. */
 export async function lockHolder(path: string): Promise<LockHolder | undefined> {
   const found = await holderIn(path);

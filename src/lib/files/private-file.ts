@@ -25,7 +25,8 @@ export async function writePrivately(file: string, text: string): Promise<void> 
   }
 }
 
-async function refuseLink(path: string): Promise<void> {
+/** Throws when a path is a link: who put it there decides where writing goes. */
+export async function refuseLink(path: string): Promise<void> {
   const entry = await ifThere(lstat(path));
   if (entry?.isSymbolicLink() === true) throw new Error(`${path} is a link, and links are not written through.`);
 }

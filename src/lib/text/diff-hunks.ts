@@ -1,5 +1,5 @@
 import { structuredPatch } from 'diff';
-import { splitLines } from '../files/encoding-lines.ts';
+import { splitLines } from './lines.ts';
 
 /** A hunk as hosts read it: every line led by `+`, `-` or a space. */
 export type PatchHunk = {

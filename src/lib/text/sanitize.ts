@@ -1,17 +1,28 @@
 import { HIDDEN_CHARACTERS } from './hidden-characters.ts';
 
 /**
- * `output`: what programs print; escape sequences vanish. `prompt`: what somebody decides on; nothing vanishes, what
- * would not show is spelled out. `line`: the same in one line, for names and titles.
+ * `output`: what programs print; escape sequences vanish. `foreign`: what a server says, to the model too; characters
+ * that do not show vanish as well. `prompt`: what somebody decides on; nothing vanishes, what would not show is
+ * spelled out. `line`: the same in one line, for names and titles.
  */
-export type SanitizeProfile = 'output' | 'prompt' | 'line';
+export type SanitizeProfile = 'output' | 'foreign' | 'prompt' | 'line';
+
+/**
+ * A whole sequence for the terminal, in its forms of seven and eight bits: control sequences, strings (titles, the
+ * clipboard, …) and short escapes. A string that does not end must not swallow the lines behind it.
+ */
+const SEQUENCE =
+  /(?:\x1b+\[|\x9b)[\0-\x09\x0b-\x17\x19\x1c-\x3f]*[@-~]?|(?:\x1b+[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\n\x18\x1a\x1b\x9c]*(?:\x07|\x9c|\x1b\\)?|\x1b+(?:[ -/]+[0-~]?|[0-~])?/g;
+/** Control characters but tab and newline. */
+const CONTROL = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g;
+/** Bidi marks, zero-width characters, tags and odd separators; the joiners of emoji and alphabets are not among them. */
+const INVISIBLE =
+  /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
 /** The one exit of foreign text to the screen. */
 export function sanitize(text: string, profile: SanitizeProfile): string {
-  if (profile === 'output') {
-    const sanitizer = createSanitizer();
-    return sanitizer.push(text) + sanitizer.end();
-  }
+  if (profile === 'output') return text.replaceAll(SEQUENCE, '').replaceAll(CONTROL, '');
+  if (profile === 'foreign') return sanitize(text.toWellFormed(), 'output').replaceAll(INVISIBLE, '');
   const spelled = foldRuns(spellOut(text.replaceAll('\r\n', '\n')));
   return profile === 'line' ? spelled.replaceAll('\n', '⏎').replaceAll('\t', ' ') : spelled;
 }
@@ -41,90 +52,6 @@ export function excerpt(text: string, keep: { readonly headChars: number; readon
   const note = `… ${String(hiddenChars).replace(/\B(?=(?:\d{3})+$)/g, ' ')} characters hidden, press v …`;
   const head = chars.slice(0, keep.headChars).join('');
   return { text: `${head}\n${note}\n${chars.slice(chars.length - keep.tailChars).join('')}`, hiddenChars };
-}
-
-export type Sanitizer = { push(chunk: string): string; end(): string };
-
-type State = 'text' | 'escape' | 'charset' | 'csi' | 'string' | 'string-escape' | 'return';
-
-/** The output profile for text that arrives in pieces: a sequence may be cut anywhere. */
-export function createSanitizer(): Sanitizer {
-  let state: State = 'text';
-
-  function step(char: string): string {
-    const code = char.charCodeAt(0);
-    if (code === 0x18 || code === 0x1a) {
-      state = 'text';
-      return '';
-    }
-    switch (state) {
-      case 'return':
-        state = 'text';
-        return char === '\n' ? '\n' : step(char);
-      case 'text':
-        return plain(char, code);
-      case 'escape':
-        return afterEscape(char, code);
-      case 'charset':
-        if (code < 0x20 || code >= 0x30) state = 'text';
-        return char === '\n' ? '\n' : '';
-      case 'csi':
-        if (code === 0x1b) state = 'escape';
-        else if (char === '\n' || code > 0x7e) return leave(char, code);
-        else if (code >= 0x40) state = 'text';
-        return '';
-      case 'string':
-        if (code === 0x1b) state = 'string-escape';
-        else if (code === 0x07 || code === 0x9c) state = 'text';
-        // An unfinished string must not swallow the rest of the output.
-        else if (char === '\n') return leave(char, code);
-        return '';
-      case 'string-escape':
-        if (char === '\\') {
-          state = 'text';
-          return '';
-        }
-        return afterEscape(char, code);
-      default:
-        return '';
-    }
-  }
-
-  function leave(char: string, code: number): string {
-    state = 'text';
-    return plain(char, code);
-  }
-
-  function plain(char: string, code: number): string {
-    if (code === 0x1b) state = 'escape';
-    else if (code === 0x9b) state = 'csi';
-    else if (code === 0x90 || code === 0x98 || (code >= 0x9d && code <= 0x9f)) state = 'string';
-    else if (code === 0x0d) state = 'return';
-    else if (char === '\n' || char === '\t' || (code >= 0x20 && code < 0x7f) || code > 0x9f) return char;
-    return '';
-  }
-
-  function afterEscape(char: string, code: number): string {
-    if (char === '[') state = 'csi';
-    else if (']PX^_'.includes(char)) state = 'string';
-    else if (code === 0x1b) state = 'escape';
-    else if (code >= 0x20 && code <= 0x2f) state = 'charset';
-    else if (code < 0x20 || code > 0x7e) return leave(char, code);
-    else state = 'text';
-    return '';
-  }
-
-  return {
-    push(chunk) {
-      let clean = '';
-      for (const char of chunk) clean += step(char);
-      return clean;
-    },
-    end() {
-      state = 'text';
-      return '';
-    },
-  };
 }
 
 function spellOut(text: string): string {

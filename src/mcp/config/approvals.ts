@@ -1,35 +1,22 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { ifThere } from '../../lib/files/errno.ts';
-import { writePrivately } from '../../lib/files/private-file.ts';
+import { openJsonStore } from '../../lib/files/json-store.ts';
 import type { Approval } from './config.ts';
 
-const schema = z.record(
-  z.string(),
-  z.record(z.string(), z.object({ hash: z.string(), verdict: z.enum(['approved', 'rejected']) })),
-);
+const approval = z.object({ hash: z.string(), verdict: z.enum(['approved', 'rejected']) });
+const schema = z.record(z.string(), z.record(z.string(), approval));
 
 /** What the person said about the MCP servers of one folder. It is kept in their own home, never in the folder. */
 export function openApprovals(ouroHome: string, realDir: string) {
   const file = join(ouroHome, 'mcp-approvals.json');
-
-  async function all(): Promise<z.output<typeof schema>> {
-    const text = await ifThere(readFile(file, 'utf8'));
-    try {
-      return text === undefined ? {} : schema.parse(JSON.parse(text));
-    } catch {
-      // Nothing is approved by a file that cannot be read: everything is asked again.
-      return {};
-    }
-  }
-
+  // Nothing is approved by an entry that cannot be read: that server is asked about again.
+  const store = openJsonStore(file, { empty: {}, entryDepth: 2, parse: (json) => schema.safeParse(json) });
   return {
-    of: async (): Promise<Readonly<Record<string, Approval>>> => (await all())[realDir] ?? {},
-    async keep(name: string, approval: Approval): Promise<void> {
-      const known = await all();
-      const changed = { ...known, [realDir]: { ...known[realDir], [name]: approval } };
-      await writePrivately(file, `${JSON.stringify(changed, null, 2)}\n`);
+    async read(): Promise<{ readonly approvals: Readonly<Record<string, Approval>>; readonly problem?: string }> {
+      const { value, isRefused: _, ...told } = await store.read();
+      return { approvals: (Object.hasOwn(value, realDir) ? value[realDir] : undefined) ?? {}, ...told };
     },
+    /** Answers with a sentence when a damaged file was set aside. */
+    keep: (name: string, value: Approval) => store.change(() => [{ path: [realDir, name], value }]),
   };
 }

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type OAuthClientInformationMixed,
@@ -7,8 +6,7 @@ import {
   OAuthTokensSchema,
 } from '@modelcontextprotocol/sdk/shared/auth.js';
 import { z } from 'zod';
-import { ifThere } from '../../lib/files/errno.ts';
-import { writePrivately } from '../../lib/files/private-file.ts';
+import { openJsonStore } from '../../lib/files/json-store.ts';
 
 /** What a login leaves: who we are to the server, and what it gave us. */
 export type Credentials = {
@@ -21,40 +19,28 @@ const schema = z.record(
   z.object({ client: OAuthClientInformationSchema.optional(), tokens: OAuthTokensSchema.optional() }),
 );
 
-/** The logins of one person, by address, in a file nobody else may read. */
+/** The logins of one person, by address, in a file nobody else may read. A damaged entry costs one more login. */
 export function openCredentials(ouroHome: string) {
-  const file = join(ouroHome, 'mcp-logins.json');
-
-  async function all(): Promise<Readonly<Record<string, Credentials>>> {
-    const text = await ifThere(readFile(file, 'utf8'));
-    // A damaged file means one more login, never a program that does not start.
-    return text === undefined ? {} : (schema.safeParse(parseJson(text)).data ?? {});
-  }
-
+  const store = openJsonStore<Readonly<Record<string, Credentials>>>(join(ouroHome, 'mcp-logins.json'), {
+    empty: {},
+    entryDepth: 1,
+    parse: (json) => schema.safeParse(json),
+  });
   return {
+    problem: async () => (await store.read()).problem,
     async of(url: string): Promise<Credentials | undefined> {
-      const known = await all();
-      return Object.hasOwn(known, url) ? known[url] : undefined;
+      const { value } = await store.read();
+      return Object.hasOwn(value, url) ? value[url] : undefined;
     },
     async keep(url: string, credentials: Credentials): Promise<void> {
-      await writePrivately(file, `${JSON.stringify({ ...(await all()), [url]: credentials }, null, 2)}\n`);
+      await store.change(() => [{ path: [url], value: credentials }]);
     },
     async forget(url: string): Promise<boolean> {
-      const known = await all();
-      if (!Object.hasOwn(known, url)) return false;
-      const rest = Object.fromEntries(Object.entries(known).filter(([each]) => each !== url));
-      await writePrivately(file, `${JSON.stringify(rest, null, 2)}\n`);
+      if (!Object.hasOwn((await store.read()).value, url)) return false;
+      await store.change(() => [{ path: [url], value: undefined }]);
       return true;
     },
   };
 }
 
 export type CredentialStore = ReturnType<typeof openCredentials>;
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -2,16 +2,14 @@ import { McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonObject } from '../../contracts/json.ts';
 import { type CallContext, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { cleanLine } from '../clean-text.ts';
 import { outcomeOf } from '../content.ts';
+import { untrustedLine } from '../untrusted-text.ts';
 import { type Connection, ServerSilent } from './connection.ts';
 
 /** What a call needs to know about its server. */
 export type CallSite = {
   readonly server: string;
   readonly callTimeoutMs: number;
-  /** Why the server ended, when it did while the call ran. */
-  readonly endedBy: () => string | undefined;
 };
 
 const WORDS_CHARS = 2_000;
@@ -28,21 +26,20 @@ export async function callTool(
     return outcomeOf(await connection.call(tool, input, context));
   } catch (thrown) {
     if (context.signal.aborted) throw new ToolFailure('The call was stopped.', { cause: thrown });
-    throw new ToolFailure(failureWords(thrown, site), { cause: thrown });
+    throw new ToolFailure(failureWords(thrown, site, connection.ending()), { cause: thrown });
   }
 }
 
-function failureWords(thrown: unknown, { server, callTimeoutMs, endedBy }: CallSite): string {
+function failureWords(thrown: unknown, { server, callTimeoutMs }: CallSite, ending: string | undefined): string {
   if (thrown instanceof ServerSilent) {
     const seconds = Math.round(callTimeoutMs / 1000);
     return `The MCP server ${server} said nothing for ${seconds} s, so the call was given up. Whether it took effect is not known.`;
   }
-  const ended = endedBy();
-  if (ended !== undefined) {
-    return `The MCP server ${server} ended during the call (${ended}). It is started again; whether the call took effect is not known.`;
+  if (ending !== undefined) {
+    return `The MCP server ${server} ended during the call (${ending}). It is started again; whether the call took effect is not known.`;
   }
   const code = thrown instanceof McpError ? ` (error ${thrown.code})` : '';
-  return `The MCP server ${server} answered with an error${code}: ${cleanLine(plainMessage(thrown), WORDS_CHARS)}`;
+  return `The MCP server ${server} answered with an error${code}: ${untrustedLine(plainMessage(thrown), WORDS_CHARS)}`;
 }
 
 /** The library puts its own prefix before the server's words. */

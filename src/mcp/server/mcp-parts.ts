@@ -35,12 +35,12 @@ export type McpParts = {
   /** The environment, without our secrets. Of it a server gets only what programs need to run. */
   readonly variables: Readonly<Record<string, string>>;
   /** What the settings add for every server. */
-  readonly added?: Readonly<Record<string, string>>;
+  readonly added?: () => Readonly<Record<string, string>>;
   /** Tokens are kept below it. */
   readonly ouroHome: string;
   readonly version: string;
-  readonly startTimeoutMs?: number;
-  readonly callTimeoutMs?: number;
+  /** Limits that hold now; asked at each start and each call. */
+  readonly limits?: () => { readonly startMs?: number | undefined; readonly callMs?: number | undefined };
   /** The first wait before a lost server is started again; it doubles. */
   readonly backoffMs?: number;
   /** Asks the person when a server asks outside any call; a call's own `ask` comes first. */

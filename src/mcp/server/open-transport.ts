@@ -1,6 +1,10 @@
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import type { HostMcpServer } from '../../contracts/face/host.ts';
+import type { JsonObject } from '../../contracts/json.ts';
+import { asJson } from '../../lib/as-json.ts';
 import type { ConfiguredServer } from '../config/configured-server.ts';
-import { hostTransport } from './host-transport.ts';
 import type { McpParts } from './mcp-parts.ts';
 import { serverEnvironment } from './server-environment.ts';
 import { type OpenTransport, stdioTransport } from './stdio-transport.ts';
@@ -21,7 +25,7 @@ export async function openTransport(
       return stdioTransport({
         launch,
         cwd: parts.cwd,
-        env: serverEnvironment(parts.variables, { ...parts.added, ...launch.env }),
+        env: serverEnvironment(parts.variables, { ...parts.added?.(), ...launch.env }),
         marker: parts.newMarker(),
         ledger: parts.ledger,
       });
@@ -41,12 +45,38 @@ export async function openTransport(
   }
 }
 
-type Leavable = OpenTransport['transport'] & { terminateSession(): Promise<void> };
+/** Speaks with a server inside the host, message by message. */
+function hostTransport(server: HostMcpServer): Transport {
+  let isOpen = false;
+  const hear = (message: JsonObject) => {
+    const parsed = JSONRPCMessageSchema.safeParse(message);
+    if (isOpen && parsed.success) transport.onmessage?.(parsed.data);
+  };
+  const transport: Transport = {
+    async start() {
+      isOpen = true;
+      server.onMessage(hear);
+    },
+    async send(message) {
+      const reply = await server.send(asJson(message));
+      // A notification may be answered with an empty object; only JSON-RPC counts.
+      if (reply !== undefined) hear(reply);
+    },
+    async close() {
+      if (!isOpen) return;
+      isOpen = false;
+      transport.onclose?.();
+    },
+  };
+  return transport;
+}
+
+type Leavable = Transport & { terminateSession(): Promise<void> };
 
 const LEAVE_MS = 500;
 
 /** Says goodbye before it closes, so that the server can forget the session; a server that does not hear is left. */
-function leaving(transport: Leavable): OpenTransport['transport'] {
+function leaving(transport: Leavable): Transport {
   const close = transport.close.bind(transport);
   transport.close = async () => {
     if (transport.sessionId !== undefined) {

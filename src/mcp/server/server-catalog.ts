@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../contracts/json.ts';
 import type { CallContext, Tool, ToolOutcome } from '../../contracts/tool.ts';
-import { cleanLine } from '../clean-text.ts';
 import { type ServerPrompt, toPrompts } from '../server-prompt.ts';
 import { toTools } from '../tools.ts';
+import { untrustedLine } from '../untrusted-text.ts';
 import type { Connection, ListKind } from './connection.ts';
 
 /** What a server offers, as it was last told. */
@@ -42,8 +42,8 @@ async function readTools(connection: Connection, of: CatalogOf): Promise<Pick<Ca
   return {
     tools: toTools(listed, of),
     described: listed.map(({ name, description }) => ({
-      name: cleanLine(name, DESCRIPTION_CHARS),
-      ...(description === undefined ? {} : { description: cleanLine(description, DESCRIPTION_CHARS) }),
+      name: untrustedLine(name, DESCRIPTION_CHARS),
+      ...(description === undefined ? {} : { description: untrustedLine(description, DESCRIPTION_CHARS) }),
     })),
   };
 }

@@ -1,24 +1,31 @@
 import { messageOf } from '../../lib/errors.ts';
-import { cleanLine } from '../clean-text.ts';
 import type { ConfiguredServer } from '../config/configured-server.ts';
 import { isUnauthorized, storedAuth } from '../login/stored-auth.ts';
+import { untrustedLine } from '../untrusted-text.ts';
 import { type Connection, type ConnectionParts, openConnection } from './connection.ts';
 import type { McpParts } from './mcp-parts.ts';
 import { openTransport } from './open-transport.ts';
+import { type CatalogOf, EMPTY_CATALOG, readCatalog } from './server-catalog.ts';
+import type { ServerEvent } from './server-state.ts';
 
+/** What came of an attempt. */
 export type Started =
-  | { readonly kind: 'connected'; readonly connection: Connection; readonly describeEnd: () => string | undefined }
-  | { readonly kind: 'needs-auth' }
-  | { readonly kind: 'failed'; readonly why: string };
+  | Omit<Extract<ServerEvent, { type: 'connected' }>, 'atMs'>
+  | Extract<ServerEvent, { type: 'needs-auth' | 'failed' }>;
 
 export type StartHooks = Pick<ConnectionParts, 'onListChanged' | 'onClosed' | 'callTimeoutMs'>;
 
 const WORDS_CHARS = 600;
+const LISTING_CHARS = 300;
 
-/** Starts a server and shakes hands, within the limit. Nothing of it is left when that fails. */
+/**
+ * Starts a server, shakes hands within the limit and reads what is offered: only all of it makes a usable server, and
+ * nothing is left of one that fails.
+ */
 export async function startServer(
   server: ConfiguredServer,
   parts: McpParts,
+  catalogOf: CatalogOf,
   hooks: StartHooks,
   limitMs: number,
   signal: AbortSignal,
@@ -26,8 +33,9 @@ export async function startServer(
   const limit = AbortSignal.timeout(limitMs);
   const auth = await storedAuth(server, parts.ouroHome);
   const { transport, describeEnd } = await openTransport(server, parts, auth);
+  let connection: Connection;
   try {
-    const connection = await openConnection(
+    connection = await openConnection(
       {
         ...hooks,
         transport,
@@ -36,17 +44,23 @@ export async function startServer(
         version: parts.version,
         roots: parts.roots,
         ask: parts.ask,
-        afterTrouble: server.launch.kind === 'http' || server.launch.kind === 'sse' ? 'ask' : 'go on',
+        isRemote: server.launch.kind === 'http' || server.launch.kind === 'sse',
       },
       AbortSignal.any([signal, limit]),
     );
-    return { kind: 'connected', connection, describeEnd };
   } catch (thrown) {
     // Before it is closed: closing is an end of its own.
     const why = limit.aborted ? lateWords(limitMs, describeEnd()) : (describeEnd() ?? messageOf(thrown));
     await transport.close();
-    if (isUnauthorized(thrown)) return { kind: 'needs-auth' };
-    return { kind: 'failed', why: cleanLine(why, WORDS_CHARS) };
+    if (isUnauthorized(thrown)) return { type: 'needs-auth' };
+    return { type: 'failed', why: untrustedLine(why, WORDS_CHARS) };
+  }
+  try {
+    return { type: 'connected', connection, catalog: await readCatalog(connection, catalogOf, EMPTY_CATALOG, 'all') };
+  } catch (thrown) {
+    const why = describeEnd() ?? messageOf(thrown);
+    await connection.close();
+    return { type: 'failed', why: `cannot list its tools: ${untrustedLine(why, LISTING_CHARS)}` };
   }
 }
 

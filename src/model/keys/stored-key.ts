@@ -1,29 +1,25 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Environment } from '../../contracts/environment.ts';
-import { ifThere } from '../../lib/files/errno.ts';
-import { writePrivately } from '../../lib/files/private-file.ts';
+import { type JsonStore, openJsonStore } from '../../lib/files/json-store.ts';
 
-const keys = z.object({ anthropic: z.string().min(1) });
+const keys = z.object({ anthropic: z.string().min(1).optional() });
 
 /** The key that was pasted once, unless the surroundings bring one. */
 export async function storedKey({ ouroHome, credentials }: Environment): Promise<{ readonly apiKey?: string }> {
   if (credentials.apiKey !== undefined || credentials.authToken !== undefined) return {};
-  const text = await ifThere(readFile(keyFile(ouroHome), 'utf8'));
-  if (text === undefined) return {};
-  try {
-    return { apiKey: keys.parse(JSON.parse(text)).anthropic };
-  } catch (cause) {
-    throw new Error(`${keyFile(ouroHome)} cannot be read. Delete it and paste the key again.`, { cause });
-  }
+  const { value, problem } = await openKeys(ouroHome).read();
+  if (value.anthropic !== undefined) return { apiKey: value.anthropic };
+  if (problem !== undefined) throw new Error(`${problem} Move it away and paste the key again.`);
+  return {};
 }
 
 /** Keeps a key for the next start, readable by its owner alone. */
-export function storeKey(ouroHome: string, key: string): Promise<void> {
-  return writePrivately(keyFile(ouroHome), `${JSON.stringify({ anthropic: key.trim() })}\n`);
+export async function storeKey(ouroHome: string, key: string): Promise<void> {
+  await openKeys(ouroHome).change(() => [{ path: ['anthropic'], value: key.trim() }]);
 }
 
-function keyFile(ouroHome: string): string {
-  return join(ouroHome, 'keys.json');
+function openKeys(ouroHome: string): JsonStore<z.output<typeof keys>> {
+  const file = join(ouroHome, 'keys.json');
+  return openJsonStore(file, { empty: {}, entryDepth: 1, parse: (json) => keys.safeParse(json) });
 }

@@ -9,9 +9,8 @@ export type Patience = {
   readonly totalTimeoutMs?: number;
 };
 
-/** What was configured, completed by defaults. */
-export function patienceOf(defaults: Patience, given: Partial<Patience> = {}): Patience {
-  const totalTimeoutMs = given.totalTimeoutMs ?? defaults.totalTimeoutMs;
+/** What is configured now, completed by defaults, with the limit of one request. */
+export function patienceOf(defaults: Patience, given: Partial<Patience> = {}, totalTimeoutMs?: number): Patience {
   return {
     headerTimeoutMs: given.headerTimeoutMs ?? defaults.headerTimeoutMs,
     idleTimeoutMs: given.idleTimeoutMs ?? defaults.idleTimeoutMs,

@@ -4,22 +4,22 @@ import type { DecisionContext } from '../paths/context.ts';
 import { ruleSays } from '../paths/finding.ts';
 import { scanFolder, segmentRegex } from '../paths/folder-scan.ts';
 import { pathObjections } from '../paths/path-findings.ts';
+import { pathRuleMatches, ruleReachesInto } from '../paths/path-rule.ts';
 import { isInside } from '../paths/paths.ts';
 import { PROCESS_HOLDS, processSecretsIn } from '../paths/protected.ts';
-import { denyMatches } from '../rules/command-rule.ts';
-import { pathRuleMatches, ruleReachesInto } from '../rules/path-rule.ts';
-import type { NamedPath, SearchedPath, ShellPaths } from './shell-paths.ts';
-import type { WideReading } from './wide.ts';
+import { denyMatches } from './command-rule.ts';
+import type { PossibleReading } from './possible/read-possible.ts';
+import type { NamedPath, SearchedPath, ShellPaths } from './possible/shell-paths.ts';
 
 /** Everything that speaks against a command line, on its widest reading. */
 export function shellObjections(
   context: DecisionContext,
   command: string,
-  wide: WideReading,
+  possible: PossibleReading,
   paths: ShellPaths,
 ): readonly TraceStep[] {
   return [
-    ...ruleObjections(context, command, wide),
+    ...ruleObjections(context, command, possible),
     ...fileObjections(context, paths.reads, 'read'),
     ...fileObjections(context, paths.writes, 'write'),
     ...searchObjections(context, paths.searches),
@@ -29,21 +29,21 @@ export function shellObjections(
 }
 
 /** A limit of ours may only make a verdict stricter. */
-function overflowObjections(context: DecisionContext, { overflow }: ShellPaths, command: string): readonly TraceStep[] {
+function overflowObjections(context: DecisionContext, { isCut }: ShellPaths, command: string): readonly TraceStep[] {
   const rule = context.policy.rules.find(
     ({ behavior, tool, specifier }) => behavior !== 'allow' && tool !== 'Bash' && specifier !== undefined,
   );
-  if (overflow === 'complete' || rule === undefined) return [];
+  if (!isCut || rule === undefined) return [];
   const text = `It names more files than are compared with ${ruleSays(rule)}, so it asks.`;
   return [{ stage: 'ask', verdict: 'ask', subject: command, rule, text }];
 }
 
-function ruleObjections(context: DecisionContext, command: string, wide: WideReading): readonly TraceStep[] {
+function ruleObjections(context: DecisionContext, command: string, possible: PossibleReading): readonly TraceStep[] {
   const steps: TraceStep[] = [];
   for (const rule of context.policy.rules) {
     if (rule.behavior === 'allow' || rule.problem !== undefined || rule.tool !== 'Bash' || rule.specifier === undefined)
       continue;
-    const reached = wide.commands.find((each) => denyMatches(rule, each, context.policy));
+    const reached = possible.commands.find((each) => denyMatches(rule, each, context.policy));
     if (reached === undefined && rule.specifier !== command.trim()) continue;
     const subject = reached?.argv.join(' ') ?? command;
     const via = reached === undefined || reached.via === '' ? '' : ` (run by ${reached.via})`;
@@ -111,7 +111,7 @@ function searchObjections(context: DecisionContext, named: readonly SearchedPath
       );
       if (hit === undefined) return [];
       const subject = command;
-      if (hit === 'cut') {
+      if (hit === 'too many') {
         return [
           {
             stage: 'ask',

@@ -1,6 +1,6 @@
 import type { Policy } from '../../contracts/permission.ts';
-import { searchGlobs } from '../rules/path-rule.ts';
 import { READING_TOOLS } from '../rules/rules.ts';
+import { searchGlobs } from './path-rule.ts';
 import { SECRET_GLOBS } from './protected.ts';
 
 /** What a search through folders must leave out: every place a rule denies or asks about, and files of secrets. */

@@ -1,6 +1,7 @@
 import type { Message, ToolResultBlock } from '../../contracts/message.ts';
 import type { RecordBody } from '../../contracts/session.ts';
-import { LOST_RESULT, type Rebuilt } from './rebuild.ts';
+import { LOST_RESULT } from './conversation-state.ts';
+import type { Rebuilt } from './rebuild.ts';
 
 const NAMED = 20;
 

@@ -1,12 +1,11 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { RecordBody } from '../../contracts/session.ts';
-import { type Claim, claimSession } from '../beside/claim.ts';
 import { sessionFolder, subagentPath, transcriptPath } from '../paths.ts';
-import { createTitleKeeper, type Title } from '../stored/title-keeper.ts';
-import { type AppendFs, diskAppendFs } from './append-file.ts';
-import { createTrack, type Track } from './track.ts';
+import { type Claim, claimSession } from '../running/claim.ts';
+import { type AppendFs, diskAppendFs } from './append-fs.ts';
+import { createRecordWriter, type RecordWriter, type RecordWriterOptions } from './record-writer.ts';
 
-/** A session's record on disk. What it was told is written when the promise resolves: before anything depends on it. */
+/** A session's record on disk. What was recorded is written when the promise resolves: before anything depends on it. */
 export type Transcript = {
   readonly sessionId: string;
   readonly path: string | undefined;
@@ -20,116 +19,110 @@ export type Transcript = {
   waiting(): number;
 };
 
-export type TranscriptParts = {
-  /** The real path of the directory it is worked in now. */
-  readonly cwd: string;
+/** `cwd` is the real path of the directory it is worked in now. */
+export type TranscriptOptions = Omit<RecordWriterOptions, 'fs'> & {
   /** Where its file lies. */
   readonly dir: string;
-  readonly sessionId: string;
-  readonly gitBranch: string | undefined;
-  readonly version: string;
-  readonly lastUuid: string | null;
   readonly persistence: 'disk' | 'memory';
-  /** What a resumed session is called, so that its name stays near the end of the file. */
-  readonly title?: Title | undefined;
   /** The claim on a resumed session; a new one is claimed when its file is made. */
   readonly claim?: Claim | undefined;
-  readonly newId: () => string;
-  readonly now: () => number;
-  /** A sentence when writing fails, and one when it works again. */
-  readonly tell: (level: 'info' | 'error', text: string) => void;
   readonly fs?: AppendFs;
 };
+
+/** Nothing is created before the first user message. */
+export function openTranscript(options: TranscriptOptions): Transcript {
+  const { dir, sessionId, fs: disk = diskAppendFs } = options;
+  const folder = sessionFolder(dir, sessionId);
+  if (options.persistence === 'memory') return { ...UNKEPT, sessionId, path: undefined, folder };
+  const path = transcriptPath(dir, sessionId);
+  const claimed = claimedWhenOpened(disk, options);
+  const main = createRecordWriter({ ...options, fs: claimed.fs }, path);
+  const subagents = new Map<string, RecordWriter>();
+  let isBegun = options.lastUuid !== null;
+  let isSynced = false;
+  /** What came before the first user message. */
+  let held: readonly RecordBody[] = [];
+
+  async function append(body: RecordBody): Promise<void> {
+    if (!isBegun && body.type !== 'user') {
+      held = [...held, body];
+      return;
+    }
+    isBegun = true;
+    const bodies = [...held, body];
+    held = [];
+    await Promise.all(bodies.map(main.append));
+  }
+
+  /** The first request of a session waits for the disk itself; later turns only start it on its way. */
+  async function settle(event: AgentEvent): Promise<void> {
+    if (!isBegun) return;
+    if (event.type === 'message_end' && event.message.role === 'user' && !isSynced) {
+      isSynced = true;
+      await main.sync();
+    }
+    // While the model thinks the disk has time. Nobody waits: the file itself reports what fails.
+    if (event.type === 'request_sent') void main.sync();
+    if (event.type !== 'agent_end') return;
+    await main.repeatTitle();
+    await main.sync();
+  }
+
+  async function recordSubagent(agentId: string, event: AgentEvent): Promise<void> {
+    const own =
+      subagents.get(agentId) ??
+      createRecordWriter({ ...options, lastUuid: null, fs: disk }, subagentPath(folder, agentId));
+    subagents.set(agentId, own);
+    await Promise.all(own.bodiesOf(event).map(own.append));
+  }
+
+  return {
+    sessionId,
+    path,
+    folder,
+    append,
+    async record(event) {
+      if (event.type === 'subagent') return recordSubagent(event.agentId, event.event);
+      const written = Promise.all(main.bodiesOf(event).map(append));
+      if (isDependedOn(event)) await written;
+      await settle(event);
+    },
+    sync: main.sync,
+    async close() {
+      await Promise.all([...subagents.values()].map((own) => own.close()));
+      await main.close();
+      await claimed.release();
+    },
+    waiting: main.waiting,
+  };
+}
+
+const UNKEPT = {
+  record: async () => undefined,
+  append: async () => undefined,
+  sync: async () => undefined,
+  close: async () => undefined,
+  waiting: () => 0,
+};
+
+/** The file system of a session: whoever opens its file holds the claim on it. */
+function claimedWhenOpened(disk: AppendFs, { claim: given, tell }: Pick<TranscriptOptions, 'claim' | 'tell'>) {
+  let claim = given;
+  const fs: AppendFs = {
+    async open(path) {
+      const handle = await disk.open(path);
+      if (claim !== undefined) return handle;
+      const tried = await claimSession(path);
+      if (tried.ok) claim = tried.claim;
+      else tell('error', 'Another ouro writes to the same session file. Start one of the two without --session-id.');
+      return handle;
+    },
+  };
+  return { fs, release: async () => claim?.release() };
+}
 
 /** Nothing happens because of these alone: what comes next waits for its own line, and so for theirs before it. */
 function isDependedOn(event: AgentEvent): boolean {
   if (event.type === 'message_end') return event.message.role !== 'assistant';
   return event.type !== 'permission_decision' && event.type !== 'turn_end' && event.type !== 'transition';
-}
-
-/** Nothing is created before the first user message. */
-export function openTranscript(parts: TranscriptParts): Transcript {
-  const { dir } = parts;
-  const folder = sessionFolder(dir, parts.sessionId);
-  const path = parts.persistence === 'memory' ? undefined : transcriptPath(dir, parts.sessionId);
-  const subagents = new Map<string, Track>();
-  const disk = parts.fs ?? diskAppendFs;
-  let claim = parts.claim;
-  let begun = parts.lastUuid !== null;
-  let synced: 'never' | 'once' = 'never';
-  let held: RecordBody[] = [];
-  const main = path === undefined ? undefined : createTrack({ ...parts, fs: { open: openClaimed } }, path);
-  const title = createTitleKeeper(parts.title);
-
-  async function openClaimed(file: string) {
-    const handle = await disk.open(file);
-    if (claim === undefined) {
-      const tried = await claimSession(file);
-      if (tried.ok) claim = tried.claim;
-      else
-        parts.tell('error', 'Another ouro writes to the same session file. Start one of the two without --session-id.');
-    }
-    return handle;
-  }
-
-  async function append(body: RecordBody): Promise<void> {
-    if (main === undefined) return;
-    if (!begun && body.type !== 'user') {
-      held.push(body);
-      return;
-    }
-    begun = true;
-    const bodies = [...held, body];
-    held = [];
-    await Promise.all(
-      bodies.map((one) => {
-        const line = main.line(one);
-        title.hear(one, line.length);
-        return main.file.append(line);
-      }),
-    );
-  }
-
-  /** The first request of a session waits for the disk itself; later turns only start it on its way. */
-  async function settle(event: AgentEvent): Promise<void> {
-    if (main === undefined || !begun) return;
-    if (event.type === 'message_end' && event.message.role === 'user' && synced === 'never') {
-      synced = 'once';
-      await main.file.sync();
-    }
-    // While the model thinks the disk has time. Nobody waits: what fails is told by the file itself.
-    if (event.type === 'request_sent') void main.file.sync();
-    if (event.type !== 'agent_end') return;
-    const again = title.due();
-    if (again !== undefined) await append(again);
-    await main.file.sync();
-  }
-
-  async function recordSubagent(agentId: string, event: AgentEvent): Promise<void> {
-    const own =
-      subagents.get(agentId) ?? createTrack({ ...parts, lastUuid: null, fs: disk }, subagentPath(folder, agentId));
-    subagents.set(agentId, own);
-    await Promise.all(own.recorder(event).map((body) => own.file.append(own.line(body))));
-  }
-
-  return {
-    sessionId: parts.sessionId,
-    path,
-    folder,
-    append,
-    async record(event) {
-      if (main === undefined) return;
-      if (event.type === 'subagent') return recordSubagent(event.agentId, event.event);
-      const written = Promise.all(main.recorder(event).map((body) => append(body)));
-      if (isDependedOn(event)) await written;
-      await settle(event);
-    },
-    sync: async () => main?.file.sync(),
-    async close() {
-      await Promise.all([...subagents.values()].map((one) => one.file.close()));
-      await main?.file.close();
-      await claim?.release();
-    },
-    waiting: () => main?.file.waiting() ?? 0,
-  };
 }

@@ -1,4 +1,4 @@
-import type { StoryItem } from './story.ts';
+import type { DialogueItem } from './dialogue.ts';
 
 /** A session to be read elsewhere. */
 export type Exported = {
@@ -6,7 +6,7 @@ export type Exported = {
   readonly title: string;
   readonly cwd: string;
   readonly gitBranch: string | undefined;
-  readonly items: readonly StoryItem[];
+  readonly items: readonly DialogueItem[];
 };
 
 export const EXPORT_FORMATS = ['markdown', 'json', 'html'] as const;
@@ -31,7 +31,7 @@ function asMarkdown({ id, title, cwd, gitBranch, items }: Exported): string {
   return `${[head, ...items.map(markdownOf)].join('\n\n')}\n`;
 }
 
-function markdownOf(item: StoryItem): string {
+function markdownOf(item: DialogueItem): string {
   switch (item.kind) {
     case 'user':
       return `## You\n\n${item.text}`;
@@ -71,7 +71,7 @@ ${items.map(htmlOf).join('\n')}
 `;
 }
 
-function htmlOf(item: StoryItem): string {
+function htmlOf(item: DialogueItem): string {
   switch (item.kind) {
     case 'user':
       return `<section class="user"><h2>You</h2><p>${escaped(item.text)}</p></section>`;

@@ -2,12 +2,13 @@ import { constants } from 'node:fs';
 import { copyFile, cp, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errnoOf } from '../../lib/files/errno.ts';
-import { claimedBy, lockPath } from '../beside/claim.ts';
 import { projectDir, sessionFolder, transcriptPath } from '../paths.ts';
-import { createAppendFile, diskAppendFs } from '../records/append-file.ts';
+import { createAppendFile } from '../records/append-file.ts';
+import { diskAppendFs } from '../records/append-fs.ts';
 import { type ReadRecords, readTranscript } from '../records/read-records.ts';
 import { rebuild } from '../records/rebuild.ts';
-import { makeRecord } from '../records/track.ts';
+import { makeRecord } from '../records/record-writer.ts';
+import { claimedBy, lockPath } from '../running/claim.ts';
 import { type SessionSummary, summarizeSession, summaryScratch } from './summary.ts';
 
 export type { SessionSummary } from './summary.ts';

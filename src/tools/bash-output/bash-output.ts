@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ToolFailure } from '../../contracts/tool.ts';
+import { endOf, type Shells } from '../bash/shells.ts';
 import { buildTool } from '../build-tool.ts';
-import { endOf, type Shells } from '../shells.ts';
 
 const PROMPT =
   'Reads what a background shell printed since it was last read, and whether it still runs. filter is a regular expression: only lines that match are shown.';

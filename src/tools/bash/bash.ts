@@ -5,10 +5,10 @@ import { z } from 'zod';
 import { type CallContext, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { formatDuration } from '../../lib/text/format.ts';
 import { buildTool } from '../build-tool.ts';
-import { endOf, firstLine, type Shells } from '../shells.ts';
-import { BASH_PROMPT } from './prompt.ts';
+import { bashPrompt, type ShellLimits } from './prompt.ts';
 import { type RunningShell, type ShellExit, type ShellLedger, startShell } from './run-shell.ts';
 import { shellEnvironment } from './shell-environment.ts';
+import { endOf, firstLine, type Shells } from './shells.ts';
 
 /** What the shell tool is built from. */
 export type BashParts = {
@@ -20,8 +20,8 @@ export type BashParts = {
   readonly setCwd: (cwd: string, callId: string) => void;
   /** Where too large outputs are kept whole. */
   readonly outputFolder: string;
-  readonly timeoutMs: number;
-  readonly maxTimeoutMs: number;
+  /** The limits that hold now. */
+  readonly limits: () => ShellLimits;
   /** Variables for this command alone (git made harmless when nobody was asked). */
   readonly extraEnv?: (callId: string) => Readonly<Record<string, string | undefined>>;
   /** `undefined` without a sandbox; throws a ToolFailure when one is wanted and cannot be had. */
@@ -51,7 +51,7 @@ const input = z.object({
 export function createBashTool(parts: BashParts) {
   return buildTool({
     name: 'Bash',
-    prompt: BASH_PROMPT,
+    prompt: () => bashPrompt(parts.limits()),
     input,
     maxResultChars: KEEP_BYTES * 2,
     prepareArguments: (given) =>
@@ -66,7 +66,8 @@ export function createBashTool(parts: BashParts) {
         const id = parts.shells.background(context.callId, command, shell);
         return inBackground('Started', id);
       }
-      const limitMs = Math.min(timeout ?? parts.timeoutMs, parts.maxTimeoutMs);
+      const { timeoutMs, maxTimeoutMs } = parts.limits();
+      const limitMs = Math.min(timeout ?? timeoutMs, maxTimeoutMs);
       return waitFor(command, shell, limitMs, context, parts);
     },
   });

@@ -1,8 +1,14 @@
-export const BASH_PROMPT = `Runs a command in bash and gives back its output and exit code.
+/** How long a command may run: when it says nothing, and at most. */
+export type ShellLimits = { readonly timeoutMs: number; readonly maxTimeoutMs: number };
+
+/** What the model reads about the shell, with the limits that hold. */
+export function bashPrompt({ timeoutMs, maxTimeoutMs }: ShellLimits): string {
+  return `Runs a command in bash and gives back its output and exit code.
 
 - Every call is a fresh shell: variables and functions do not last. The directory does, as long as it stays inside the workspace.
 - stdin is closed: use flags that keep programs from asking (--yes, --no-edit, -m).
 - Quote paths that hold spaces. Join steps that depend on each other with &&.
 - Prefer Read, Edit, Glob and Grep to cat, sed, find and grep.
-- timeout is in milliseconds (default 120000, at most 600000). For servers and watchers set run_in_background and look with BashOutput; do not use & for that.
+- timeout is in milliseconds (default ${timeoutMs}, at most ${maxTimeoutMs}). For servers and watchers set run_in_background and look with BashOutput; do not use & for that.
 - Say in description, in five to ten words, what the command is for.`;
+}

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { createOutputBuffer, type OutputBuffer, type OutputLimits } from '../../lib/files/output-buffer.ts';
 import { startTimeOf } from '../../lib/processes/process-facts.ts';
 import { endTree, leftOf } from '../../lib/processes/process-tree.ts';
+import { createOutputBuffer, type OutputBuffer, type OutputLimits } from './output-buffer.ts';
 
 /** What is kept of a started group, so that the next start can end what a crash left behind. */
 export type ChildFacts = {
@@ -60,72 +60,37 @@ const LOOK_EVERY_MS = 1_000;
 const TELL = 'echo >&3; pwd -P >&3 || echo gone >&3';
 const WRAPPER = `exec 2>&1; trap '{ ${TELL}; } 2>/dev/null' EXIT; eval "shift; $1"; { set -- $?; trap - ERR DEBUG; ${TELL}; [ "$1" = 0 ] || (exit "$1"); } 2>/dev/null`;
 /** Longer than any path; a command that floods the channel must not fill the memory. */
-const MOST_TOLD = 20_000;
+const CHANNEL_CHARS = 20_000;
 
 /** Starts a command in its own process group with nothing on stdin. */
 export function startShell(start: ShellStart): RunningShell {
   const output = createOutputBuffer(start.limits);
-  const plain = ['/bin/bash', '--noprofile', '--norc', '-c', WRAPPER, 'bash', start.command];
-  const [file = '/bin/bash', ...args] = start.wrap?.(plain) ?? plain;
-  const child = spawn(file, args, {
-    cwd: start.cwd,
-    env: { ...start.env },
-    detached: true,
-    stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
-  });
-  const groupId = child.pid;
-  let cwdText = '';
-  let open = true;
-  let left = false;
+  const { child, tree, closed, directory, isOpen } = spawnShell(start, output);
+  const startedAt = performance.now();
+  let hasLeft = false;
   let stops = 0;
   let ending: Promise<void> | undefined;
-  const startTime = groupId === undefined ? '' : (startTimeOf(groupId) ?? '');
-  if (groupId !== undefined) {
-    start.ledger.started({
-      pgid: groupId,
-      startTime,
-      marker: start.marker,
-      command: start.command,
-    });
-  }
-  const channel = child.stdio[3];
-  const told = new Promise<void>((resolve) => {
-    if (!isReadable(channel)) return resolve();
-    channel.setEncoding('utf8').on('close', resolve);
-    channel.on('data', (text: string) => {
-      cwdText = (cwdText + text).slice(-MOST_TOLD);
-    });
-  });
-  child.stdout?.on('data', (chunk: Buffer) => output.push(chunk));
-  const closed = new Promise<void>((resolve) => {
-    child.stdout?.on('close', () => {
-      open = false;
-      resolve();
-    });
-  });
-  const tree = { groupId: groupId ?? 0, marker: start.marker, startTime };
-  const startedAt = performance.now();
-  const livesOn = async () => open || (await leftOf(tree, performance.now() - startedAt)).length > 0;
+  const livesOn = async () => isOpen() || (await leftOf(tree, performance.now() - startedAt)).length > 0;
 
   const exited = new Promise<ShellExit>((resolve) => {
     child.on('error', (problem) => resolve({ code: null, signal: null, cwd: undefined, problem: problem.message }));
     child.on('exit', async (code, signal) => {
       const graceEnds = performance.now() + GRACE_MS;
-      await atMost(GRACE_MS, Promise.all([closed, told]));
+      await Promise.race([closed, pause(GRACE_MS, 'in the background')]);
       if (await livesOn()) {
         // What ends by itself a moment later was not left behind.
-        await after(graceEnds - performance.now());
-        left = await livesOn();
+        await pause(graceEnds - performance.now());
+        hasLeft = await livesOn();
       }
-      resolve({ code, signal, cwd: cwdText.split('\n').findLast(isPlace) });
+      resolve({ code, signal, cwd: directory() });
     });
   });
 
   async function untilOver(): Promise<ShellExit> {
     const exit = await exited;
-    while (left && (await livesOn())) await idle(LOOK_EVERY_MS);
-    left = false;
-    if (groupId !== undefined) start.ledger.ended(groupId);
+    while (hasLeft && (await livesOn())) await pause(LOOK_EVERY_MS, 'in the background');
+    hasLeft = false;
+    if (child.pid !== undefined) start.ledger.ended(child.pid);
     return exit;
   }
 
@@ -134,18 +99,56 @@ export function startShell(start: ShellStart): RunningShell {
     exited,
     over: untilOver(),
     isStopping: () => ending !== undefined,
-    leftSomething: () => left,
+    leftSomething: () => hasLeft,
     async stop() {
-      if (groupId === undefined) return;
+      if (child.pid === undefined) return;
       stops += 1;
       ending ??= endTree(tree, () => stops > 1);
       await ending;
       ending = undefined;
       child.stdout?.destroy();
-      left = false;
-      start.ledger.ended(groupId);
+      hasLeft = false;
+      start.ledger.ended(child.pid);
       output.close();
     },
+  };
+}
+
+/** The process with its two channels: what the command prints, and where it ended. */
+function spawnShell({ command, cwd, env, marker, ledger, wrap }: ShellStart, output: OutputBuffer) {
+  const plain = ['/bin/bash', '--noprofile', '--norc', '-c', WRAPPER, 'bash', command];
+  const [file = '/bin/bash', ...args] = wrap?.(plain) ?? plain;
+  const child = spawn(file, args, {
+    cwd,
+    env: { ...env },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
+  });
+  const startTime = child.pid === undefined ? '' : (startTimeOf(child.pid) ?? '');
+  if (child.pid !== undefined) ledger.started({ pgid: child.pid, startTime, marker, command });
+  let isOpen = true;
+  let directories = '';
+  child.stdout?.on('data', (chunk: Buffer) => output.push(chunk));
+  const outputClosed = new Promise<void>((resolve) => {
+    child.stdout?.on('close', () => {
+      isOpen = false;
+      resolve();
+    });
+  });
+  const channel = child.stdio[3];
+  const channelClosed = new Promise<void>((resolve) => {
+    if (!isReadable(channel)) return resolve();
+    channel.setEncoding('utf8').on('close', resolve);
+    channel.on('data', (text: string) => {
+      directories = (directories + text).slice(-CHANNEL_CHARS);
+    });
+  });
+  return {
+    child,
+    tree: { groupId: child.pid ?? 0, marker, startTime },
+    closed: Promise.all([outputClosed, channelClosed]),
+    isOpen: () => isOpen,
+    directory: () => directories.split('\n').findLast(isPlace),
   };
 }
 
@@ -154,25 +157,11 @@ function isPlace(line: string): boolean {
   return line.startsWith('/') || line === 'gone';
 }
 
-async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, limit]);
-  clearTimeout(timer);
-}
-
-function after(ms: number): Promise<void> {
+/** One in the background keeps nobody from leaving. */
+function pause(ms: number, where?: 'in the background'): Promise<void> {
   return new Promise((resolve) => {
-    setTimeout(resolve, Math.max(0, ms));
-  });
-}
-
-/** A pause that keeps nobody from leaving. */
-function idle(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
+    const timer = setTimeout(resolve, Math.max(0, ms));
+    if (where !== undefined) timer.unref();
   });
 }
 

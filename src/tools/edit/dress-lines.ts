@@ -1,4 +1,4 @@
-import type { LineEnding } from '../../lib/files/encoding-lines.ts';
+import type { LineEnding } from '../../lib/text/lines.ts';
 
 const MAX_CELLS = 1_000_000;
 

@@ -1,4 +1,4 @@
-import type { LineEnding } from '../../lib/files/encoding-lines.ts';
+import type { LineEnding } from '../../lib/text/lines.ts';
 
 /** A text with every line ending folded to `\n`, and the way back to where things really are. */
 export type FoldedText = {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ToolFailure } from '../../contracts/tool.ts';
+import { firstLine, type Shells } from '../bash/shells.ts';
 import { unknownShell } from '../bash-output/bash-output.ts';
 import { buildTool } from '../build-tool.ts';
-import { firstLine, type Shells } from '../shells.ts';
 
 /** Ends a background shell and everything it started, or a sub-agent in the background. */
 export function createKillShellTool(shells: Shells, stopAgent: (id: string) => boolean) {

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { fileBeside } from '../../lib/processes/beside.ts';
+import { installedFile } from '../../lib/processes/installed-file.ts';
 import type { ImageFacts } from './image-facts.ts';
 
 /** A picture again, smaller. */
@@ -20,7 +20,7 @@ export async function shrinkImage(
   const size = { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) };
   try {
     // Two megabytes of WebAssembly: loaded for pictures that are too large, and for nothing else.
-    const file = fileBeside('@silvia-odwyer/photon-node/photon_rs.js');
+    const file = installedFile('@silvia-odwyer/photon-node/photon_rs.js');
     const photon: typeof import('@silvia-odwyer/photon-node') = createRequire(file)(file);
     const { PhotonImage, resize, SamplingFilter } = photon;
     const whole = PhotonImage.new_from_byteslice(bytes);

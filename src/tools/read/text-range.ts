@@ -1,5 +1,5 @@
-import { lineEndingOf, splitLines } from '../../lib/files/encoding-lines.ts';
 import { formatBytes } from '../../lib/text/format.ts';
+import { lineEndingOf, splitLines } from '../../lib/text/lines.ts';
 
 export const DEFAULT_LINES = 2000;
 const MAX_LINE_CHARS = 2000;

@@ -1,7 +1,7 @@
 import { ToolFailure } from '../../contracts/tool.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import { errnoOf } from '../../lib/files/errno.ts';
-import { bundledRipgrep } from '../../lib/processes/bundled-ripgrep.ts';
+import { bundledRipgrep } from '../../lib/processes/installed-file.ts';
 import { formatDuration } from '../../lib/text/format.ts';
 import type { Locator } from './locator.ts';
 import { type ChildEnvironment, createRipgrepLocator } from './ripgrep.ts';

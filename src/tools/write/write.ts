@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type Tool, ToolFailure } from '../../contracts/tool.ts';
 import { type DecodedText, decodeText, encodeText } from '../../lib/files/encoding.ts';
-import { lineEndingOf, splitLines } from '../../lib/files/encoding-lines.ts';
 import { formatCount } from '../../lib/text/format.ts';
+import { lineEndingOf, splitLines } from '../../lib/text/lines.ts';
 import { buildTool } from '../build-tool.ts';
 import { type ChangeParts, changeFile, exists, readForChange } from '../file-change.ts';
 import { originalForHosts, showChange } from '../file-diff.ts';

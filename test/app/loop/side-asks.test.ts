@@ -16,7 +16,12 @@ const PAGES = [{ url: 'https://example.com/a', title: 'A' }];
 /** What is asked on the side of an API that answers with these turns. */
 async function sideAsks(turns: readonly ApiTurn[], small?: 'no small model') {
   const server = await startApiServer({ turns, side: () => undefined });
-  const choice = choosePort({ model: 'sonnet', apiKey: 'k', baseUrl: server.url, retry: { maxRetries: 0 } });
+  const choice = choosePort({
+    model: 'sonnet',
+    apiKey: 'k',
+    baseUrl: server.url,
+    retry: { limits: () => ({ maxRetries: 0 }) },
+  });
   if (!choice.ok) throw new Error(choice.problem);
   const used: string[] = [];
   await using project = await createTempProject();

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createSessionCheckpoints } from '../../../src/app/session/checkpoints.ts';
 import type { Tool } from '../../../src/contracts/tool.ts';
 import { projectDir } from '../../../src/session/paths.ts';
+import { NEW_SESSION } from '../../../src/session/session-state.ts';
 import { openTest } from '../../session/conversation-events.ts';
 import { testCore } from '../../support/core.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
@@ -49,7 +50,7 @@ async function wire() {
     dir: projectDir(project.ouroHome, project.dir),
   });
   const wired = createSessionCheckpoints(await testCore(project), {
-    session: { transcript, opened: { rebuilt: undefined } },
+    session: { transcript, opened: { stored: NEW_SESSION } },
     roots: () => [project.dir],
     hasBackground: () => false,
   });

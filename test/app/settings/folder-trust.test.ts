@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../../src/app/environment.ts';
@@ -9,6 +9,7 @@ import { loadExtensions } from '../../../src/extensions/load-extensions.ts';
 import { bareEnvironment } from '../../support/environment.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
+const NOWHERE = { ouroHome: '/nowhere', trusted: false, agentsFlag: undefined };
 const SETTINGS = '.claude/settings.json';
 const settings = (value: object) => JSON.stringify(value, null, 1);
 const surroundings = (project: TempProject) => readEnvironment(bareEnvironment(project));
@@ -150,6 +151,54 @@ test('trust is kept 0600, taken back by name, and a damaged file trusts nothing'
   expect((await counts(project)).trust.trusted).toBe(false);
 });
 
+test('a damaged entry is told and asked about again, every other folder stays trusted', async () => {
+  await using project = await createTempProject();
+  const environment = surroundings(project);
+  const file = join(project.ouroHome, 'trust.json');
+  const entry = { at: '2026-01-01', reach: 'folder' };
+  const damaged = JSON.stringify({
+    v: 1,
+    folders: { '/good': entry, [project.dir]: { ...entry, reach: 7 } },
+    later: 1,
+  });
+  await mkdir(project.ouroHome);
+  await writeFile(file, damaged);
+  const { trust } = await counts(project);
+  expect(trust.trusted).toBe(false);
+  const problems = (await trust.lent(await loadExtensions({ ...NOWHERE, cwd: project.dir }))).problems;
+  expect(problems.map(({ text }) => text)).toEqual([
+    `${file} is damaged, so these entries do not count: folders ${project.dir}.`,
+  ]);
+  const { lines } = await trustFolder(project.dir, 'folder', environment);
+  expect(lines[0]).toContain('The file as it was is kept in');
+  expect((await trustList(environment)).map((line) => line.split(' ')[0])).toEqual(['/good', project.dir]);
+  expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ later: 1 });
+});
+
+test('what was met below a trusted folder and cannot be read any more is asked about, not met anew', async () => {
+  await using project = await createTempProject({ [SETTINGS]: settings({ permissions: { allow: ['Bash'] } }) });
+  const folders = { [dirname(project.dir)]: { at: '2026-01-01', reach: 'below' } };
+  await mkdir(project.ouroHome);
+  const store = (met: unknown) =>
+    writeFile(join(project.ouroHome, 'trust.json'), JSON.stringify({ v: 1, folders, met }));
+  await store({ [project.dir]: { project: 7 } });
+  expect((await counts(project)).problems.join()).toContain('permissions.allow do not count');
+  await store([]);
+  expect((await counts(project)).trust.trusted).toBe(false);
+});
+
+test('a newer version of the file trusts nothing here and is not changed', async () => {
+  await using project = await createTempProject();
+  await mkdir(project.ouroHome);
+  const file = join(project.ouroHome, 'trust.json');
+  await writeFile(file, '{"v":2}');
+  const environment = surroundings(project);
+  expect(await trustFolder(project.dir, 'folder', environment)).toMatchObject({ ok: false });
+  expect(await trustRevoke(project.dir, environment)).toMatchObject({ ok: false });
+  expect((await trustList(environment))[0]).toContain('written by a newer version');
+  expect(await readFile(file, 'utf8')).toBe('{"v":2}');
+});
+
 test('what a command of the project may run unasked is approved like everything else', async () => {
   const head = (rule: string) => `---\nallowed-tools: ${rule}\n---\n!\`make\``;
   await using project = await createTempProject({ '.claude/commands/go.md': head('Bash(make:*)') });
@@ -163,7 +212,7 @@ test('what a command of the project may run unasked is approved like everything 
       trusted: trust.trusted,
       agentsFlag: undefined,
     });
-    const { commands, problems } = trust.lent(extensions);
+    const { commands, problems } = await trust.lent(extensions);
     return [commands.flatMap(({ allowedTools }) => allowedTools), problems.length];
   };
   expect((await trustShow(project.dir, environment)).join()).toContain('/go may run Bash(make:*) unasked');

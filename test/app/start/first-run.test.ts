@@ -42,4 +42,9 @@ test('a run without questions is agreed to once, by flag or by setting; a no ask
   expect(await firstRunQuestion(flagged, places)).toBeUndefined();
   expect(await firstRunQuestion(run({}), places)).toBeUndefined();
   expect((await stat(join(places.ouroHome, 'bypass-agreed.json'))).mode & 0o777).toBe(0o600);
+  // What cannot be read was not agreed to.
+  await writeFile(join(places.ouroHome, 'bypass-agreed.json'), '');
+  expect(await firstRunQuestion(flagged, places)).toEqual(question);
+  await settleFirstRun(question, { ...NOW, bypass: 'yes' }, flagged, places);
+  expect(await firstRunQuestion(flagged, places)).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { takeOverOffer } from '../../../src/app/start/take-over-offer.ts';
+import { takeOverOffer } from '../../../src/app/start/take-over.ts';
 import { runHere } from '../../support/run-here.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
@@ -31,7 +31,9 @@ test('what ~/.claude holds is copied by a word, faults and risks left out, and n
   await mkdir(join(project.home, '.claude/skills'));
   await symlink(join(project.home, 'elsewhere'), join(project.home, '.claude/skills/dig'));
   await symlink('/nowhere', join(project.home, '.claude/skills/gone'));
-  expect(takeOverOffer(project)).toMatchObject({ holds: ['settings', 'CLAUDE.md', 'commands', 'skills', 'agents'] });
+  expect(await takeOverOffer(project)).toMatchObject({
+    holds: ['settings', 'CLAUDE.md', 'commands', 'skills', 'agents'],
+  });
 
   const end = await runHere(project, ['settings', 'import']);
   const from = join(project.home, '.claude');
@@ -67,7 +69,12 @@ test('what ~/.claude holds is copied by a word, faults and risks left out, and n
   expect(await own('skills/dig/SKILL.md')).toContain('Dig.');
   await expect(own('skills/dig/.git/config')).rejects.toThrow();
   expect(await own('agents/critic.md')).toBe('mine\n');
-  expect(takeOverOffer(project)).toBeUndefined();
+  expect(await takeOverOffer(project)).toBeUndefined();
+  // An answer that cannot be read any more is asked for again; one that a newer version wrote is not.
+  await writeFile(join(project.ouroHome, 'taken-over.json'), '\0\0');
+  expect(await takeOverOffer(project)).toBeDefined();
+  await writeFile(join(project.ouroHome, 'taken-over.json'), '{"v":2}');
+  expect(await takeOverOffer(project)).toBeUndefined();
 });
 
 test('what CLAUDE.md imports comes along, and what it imports from elsewhere is still found', async () => {

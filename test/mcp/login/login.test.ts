@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openCredentials } from '../../../src/mcp/login/credentials.ts';
@@ -68,15 +68,4 @@ test('an answer with a foreign state is no answer', async () => {
     signal: inTime(),
   });
   expect(statuses[0]).toBe(404);
-});
-
-test('a damaged file of logins costs a login, and forgetting removes one', async () => {
-  await using project = await createTempProject();
-  const store = openCredentials(project.home);
-  await writeFile(join(project.home, 'mcp-logins.json'), '{ half');
-  expect(await store.of('http://a')).toBeUndefined();
-  await store.keep('http://a', { tokens: { access_token: 'x', token_type: 'Bearer' } });
-  expect(await store.of('http://a')).toMatchObject({ tokens: { access_token: 'x' } });
-  expect([await store.forget('http://a'), await store.forget('http://a')]).toEqual([true, false]);
-  expect(await readFile(join(project.home, 'mcp-logins.json'), 'utf8')).toBe('{}\n');
 });

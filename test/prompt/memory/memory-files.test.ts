@@ -3,7 +3,8 @@ import { chmod, mkdir, mkdtemp, readFile, rm, symlink, utimes, writeFile } from 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createMemory, type MemoryParts } from '../../../src/prompt/memory/memory-files.ts';
+import { createMemory } from '../../../src/prompt/memory/memory-files.ts';
+import type { MemoryParts } from '../../../src/prompt/memory/memory-walk.ts';
 import { appendPin, pinTargets } from '../../../src/prompt/memory/pins.ts';
 
 let base: string;
@@ -229,7 +230,7 @@ test('after a compaction what was told beside the prompt is told again: nested f
   await utimes(join(root, 'CLAUDE.md'), 1, 1);
   expect((await own.changed()).map((file) => file.text)).toEqual(['after']);
   expect([...(await own.touch(['pkg/a.sh'])), ...(await own.changed())]).toEqual([]);
-  own.retell();
+  own.compacted();
   expect((await own.changed()).map((file) => file.text)).toEqual(['after']);
   expect((await own.touch(['pkg/a.sh'])).map((file) => file.text)).toEqual(['pkg', 'Use spaces.']);
   expect([...(await own.touch(['pkg/a.sh'])), ...(await own.changed())]).toEqual([]);
@@ -247,6 +248,6 @@ test('loading anew begins anew, and an accepted edit is no news', async () => {
   await appendPin(join(root, 'CLAUDE.local.md'), 'three');
   await own.accept({ path: join(root, 'CLAUDE.local.md'), scope: 'local' });
   expect(own.report().files.map((file) => file.scope)).toEqual(['project', 'local']);
-  own.retell();
+  own.compacted();
   expect([...(await own.touch(['a.ts'])), ...(await own.changed())]).toEqual([]);
 });

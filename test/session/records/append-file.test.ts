@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type AppendFs, createAppendFile } from '../../../src/session/records/append-file.ts';
+import { createAppendFile } from '../../../src/session/records/append-file.ts';
+import type { AppendFs } from '../../../src/session/records/append-fs.ts';
 
 /** A disk that counts what is open. */
 function countingDisk() {

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Message } from '../../../src/contracts/message.ts';
+import { LOST_RESULT } from '../../../src/session/records/conversation-state.ts';
 import { readRecords } from '../../../src/session/records/read-records.ts';
-import { LOST_RESULT, rebuild } from '../../../src/session/records/rebuild.ts';
+import { rebuild } from '../../../src/session/records/rebuild.ts';
 import { runs } from '../../support/runs.ts';
 import { type Exchange, exchanges, memoryDisk, openTest, plain, tellConversation } from '../conversation-events.ts';
 
@@ -193,20 +194,14 @@ test('after a boundary only what it kept is there, and going back before it find
   expect(back.incomplete).toBe(false);
 });
 
-test('what was set while it ran comes back', async () => {
+test('settings, the title and what waits in the queue have their newest value', async () => {
   const disk = memoryDisk();
   const { transcript } = openTest({ ouroHome: '/nowhere', fs: disk.fs });
   const { events } = tellConversation([{ prompt: 'one', replies: [{ text: 'A.', calls: 0, fate: 'kept' }] }]);
   for (const event of events) await transcript.record(event);
-  await transcript.append({ type: 'system', subtype: 'live', data: { model: 'a', effort: 'low' } });
+  await transcript.append({ type: 'system', subtype: 'live', data: { model: 'a', effort: 'low', grants: ['x'] } });
   await transcript.append({ type: 'system', subtype: 'live', data: { model: 'b' } });
   await transcript.record({ type: 'mode', mode: 'plan' });
-  await transcript.record({
-    type: 'permission_answer',
-    requestId: 'r',
-    by: 'person',
-    answer: { behavior: 'allow', remember: { rules: ['Bash(ls)'], destination: 'session' } },
-  });
   const item = {
     id: 'q',
     lane: 'next' as const,
@@ -214,9 +209,8 @@ test('what was set while it ran comes back', async () => {
   };
   await transcript.record({ type: 'queue', item, state: 'queued' });
   await transcript.append({ type: 'title', title: 'Named', by: 'person' });
-  const { kept, queued, title } = rebuild(readRecords(disk.text()).records);
-  expect(kept.live).toEqual({ model: 'b', effort: 'low', mode: 'plan' });
-  expect(kept.rules).toEqual(['Bash(ls)']);
+  const { live, queued, title } = rebuild(readRecords(disk.text()).records);
+  expect(live).toEqual({ model: 'b', effort: 'low', mode: 'plan', grants: ['x'] });
   expect(queued).toEqual([item]);
-  expect(title).toBe('Named');
+  expect(title).toEqual({ type: 'title', title: 'Named', by: 'person' });
 });

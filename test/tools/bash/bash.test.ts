@@ -8,9 +8,9 @@ import type { Tool, ToolOutcome, ToolProgress } from '../../../src/contracts/too
 import { marked, startTimeOf } from '../../../src/lib/processes/process-tree.ts';
 import { createBashTool } from '../../../src/tools/bash/bash.ts';
 import type { ChildFacts } from '../../../src/tools/bash/run-shell.ts';
+import { createShells } from '../../../src/tools/bash/shells.ts';
 import { createBashOutputTool } from '../../../src/tools/bash-output/bash-output.ts';
 import { createKillShellTool } from '../../../src/tools/kill-shell/kill-shell.ts';
-import { createShells } from '../../../src/tools/shells.ts';
 
 let root: string;
 let bench: ReturnType<typeof workbench>;
@@ -55,8 +55,7 @@ function workbench() {
       cwd = next;
     },
     outputFolder: join(root, 'outputs'),
-    timeoutMs: 20_000,
-    maxTimeoutMs: 30_000,
+    limits: () => ({ timeoutMs: 20_000, maxTimeoutMs: 30_000 }),
     now: Date.now,
   });
   async function use(

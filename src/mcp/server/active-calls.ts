@@ -1,0 +1,54 @@
+import type { Ask } from '../elicit.ts';
+
+/** A call at work: how long its server may be silent, and whom a question of the server goes to. */
+export type ActiveCall = {
+  readonly ask: Ask;
+  /** Aborted when nothing was heard for too long. */
+  readonly silent: AbortSignal;
+  heard(): void;
+  /** Time in which the server waits for us does not count. */
+  whilePaused<Answer>(work: () => Promise<Answer>): Promise<Answer>;
+  end(): void;
+};
+
+/** The calls of one server that are at work. A question of the server is asked in the name of the newest. */
+export function createActiveCalls(limitMs: () => number) {
+  let active: readonly ActiveCall[] = [];
+
+  function begin(ask: Ask): ActiveCall {
+    const controller = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let pauses = 0;
+
+    function heard(): void {
+      clearTimeout(timer);
+      if (pauses === 0) timer = setTimeout(() => controller.abort(), limitMs());
+    }
+
+    const call: ActiveCall = {
+      ask,
+      silent: controller.signal,
+      heard,
+      async whilePaused(work) {
+        pauses += 1;
+        clearTimeout(timer);
+        try {
+          return await work();
+        } finally {
+          pauses -= 1;
+          heard();
+        }
+      },
+      end() {
+        pauses += 1;
+        clearTimeout(timer);
+        active = active.filter((one) => one !== call);
+      },
+    };
+    active = [...active, call];
+    heard();
+    return call;
+  }
+
+  return { begin, newest: () => active.at(-1) };
+}

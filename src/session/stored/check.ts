@@ -1,0 +1,50 @@
+import { copyFile, readFile } from 'node:fs/promises';
+import { writeAtomically } from '../../lib/files/atomic-write.ts';
+import { readRecords } from '../records/read-records.ts';
+import { rebuild } from '../records/rebuild.ts';
+import { claimedBy } from '../running/claim.ts';
+import type { SessionSummary } from './summary.ts';
+
+/** What is wrong with a session file, in numbers and in a sentence. */
+export type CheckReport = {
+  readonly id: string;
+  readonly path: string;
+  readonly records: number;
+  readonly messages: number;
+  readonly damaged: number;
+  readonly salvaged: number;
+  readonly doubled: number;
+  readonly dangling: number;
+  readonly words: string;
+};
+
+/** Reads a session as a resume would and counts what is not as it should be. */
+export async function checkSession(session: Pick<SessionSummary, 'id' | 'path'>): Promise<CheckReport> {
+  const text = await readFile(session.path, 'utf8');
+  const { records, damaged, salvaged, doubled } = readRecords(text);
+  const { messages, dangling } = rebuild(records);
+  const counts = { damaged, salvaged, doubled, dangling: dangling.length };
+  const found = [
+    ...(damaged > 0 ? [`${damaged} unreadable lines`] : []),
+    ...(salvaged > 0 ? [`${salvaged} lines that had to be taken apart`] : []),
+    ...(doubled > 0 ? [`${doubled} doubled lines`] : []),
+    ...(text === '' || text.endsWith('\n') ? [] : ['a last line without its end']),
+    ...(dangling.length > 0 ? [`${dangling.length} calls without a result`] : []),
+  ];
+  const words = found.length === 0 ? 'sound' : found.join(', ');
+  return { id: session.id, path: session.path, records: records.length, messages: messages.length, ...counts, words };
+}
+
+export type Repair = { readonly ok: true; readonly backup: string } | { readonly ok: false; readonly why: string };
+
+/** Writes the file anew with every record that can be read; the damaged one stays beside it. */
+export async function repairSession(session: Pick<SessionSummary, 'path'>): Promise<Repair> {
+  const holder = await claimedBy(session.path);
+  if (holder !== undefined) return { ok: false, why: `It is open in process ${holder.pid}. Close it there first.` };
+  const backup = `${session.path}.damaged`;
+  await copyFile(session.path, backup);
+  const { records } = readRecords(await readFile(session.path, 'utf8'));
+  const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
+  await writeAtomically(session.path, Buffer.from(text));
+  return { ok: true, backup };
+}

@@ -1,0 +1,176 @@
+import { z } from 'zod';
+import { HOOK_EVENTS } from '../contracts/hook.ts';
+import type { JsonValue } from '../contracts/json.ts';
+import { hookGroup, mcpServerSchema } from './key-types.ts';
+
+/** What the program and its pages say about one key. */
+export type KeyFacts = {
+  readonly sentence: string;
+  /** What holds when nobody sets it, in words. */
+  readonly fallback: string;
+  /** `now` is from the next prompt on. */
+  readonly takesEffect: 'now' | 'next session';
+  /** A project may not set it: it is for the user and for managed settings to say. */
+  readonly isOwn?: true;
+  /** In a project's file it starts or grants something, so each change of it is approved anew. */
+  readonly isPower?: true;
+  /** A program that drives ouro may write it. */
+  readonly isForHosts?: true;
+};
+
+const facts = z.registry<KeyFacts>();
+type More = Omit<KeyFacts, 'sentence' | 'fallback' | 'takesEffect'>;
+
+function now<Type extends z.ZodType>(type: Type, fallback: string, sentence: string, more: More = {}) {
+  return key(type, { sentence, fallback, takesEffect: 'now', ...more });
+}
+
+function next<Type extends z.ZodType>(type: Type, fallback: string, sentence: string, more: More = {}) {
+  return key(type, { sentence, fallback, takesEffect: 'next session', ...more });
+}
+
+function key<Type extends z.ZodType>(type: Type, about: KeyFacts) {
+  const schema = type.optional().describe(about.sentence);
+  facts.add(schema, about);
+  return schema;
+}
+
+const flag = z.boolean();
+const text = z.string();
+const name = text.min(1);
+const texts = z.array(text);
+const positive = z.number().positive();
+const json: z.ZodType<JsonValue> = z.json();
+const isPower = { isPower: true } as const;
+const isOwn = { isOwn: true } as const;
+const isForHosts = { isForHosts: true } as const;
+
+const permissions = {
+  allow: now(texts, 'none', 'Rules of what runs without a question.', isPower),
+  ask: now(texts, 'none', 'Rules of what is asked about, even where another rule allows it.'),
+  deny: now(texts, 'none', 'Rules of what never runs.'),
+  defaultMode: next(
+    z.enum(['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions']),
+    'default',
+    'The mode a session begins in.',
+    isPower,
+  ),
+  additionalDirectories: now(texts, 'none', 'Folders that belong to the workspace too.', isPower),
+  disableBypassPermissionsMode: next(z.literal('disable'), 'not set', 'Takes the mode away that asks nothing.'),
+};
+
+const sandbox = {
+  enabled: now(flag, 'false', 'Shell commands run in a sandbox.'),
+  network: now(flag, 'false', 'They reach the network.'),
+  allowWrite: now(texts, 'none', 'Paths they may write besides the workspace.'),
+  denyRead: now(texts, 'none', 'Paths they may not read.'),
+  failIfUnavailable: now(z.literal(true), 'true', 'Always so: without a sandbox no command runs.'),
+};
+
+const timeouts = {
+  streamIdleMs: now(positive, '60000; a model of your own 300000', 'How long a reply may be silent.'),
+  headerMs: now(positive, '120000; a model of your own 600000', 'How long a reply may take to begin.'),
+  retryBaseMs: now(positive, '500', 'The first pause before a request is repeated; later ones are longer.'),
+  mcpMs: now(positive, '30000', 'How long an MCP server may take to start.'),
+  mcpCallMs: now(positive, '600000', 'How long a call of an MCP server may be silent.'),
+  hookMs: now(positive, '60000', 'How long a hook may run that says nothing else.'),
+  bashMs: now(positive, '120000', 'How long a shell command may run that says nothing else.'),
+  bashMaxMs: now(positive, '600000', 'The longest a shell command may ask for.'),
+};
+
+/** Every key of a settings file, in the order people read about them. Each file is held to this one schema. */
+export const settingsSchema = z.strictObject({
+  $schema: next(text, 'not set', 'Where an editor finds the schema.'),
+  model: now(name, 'sonnet', 'The model: opus, sonnet, haiku, or a full id.', isForHosts),
+  smallModel: next(name, 'haiku', 'The model for titles, summaries and other side calls.', isForHosts),
+  fallbackModels: now(texts, 'none', 'Models to try, in order, when the first stays away.'),
+  effort: now(z.enum(['off', 'low', 'medium', 'high', 'max']), 'off', 'How hard the model thinks.', isForHosts),
+  language: now(name, 'the language of the question', 'The language the model answers in.', isForHosts),
+  outputStyle: now(text, 'default', 'How the model answers: the name of an output style.', isForHosts),
+  permissions: z.strictObject(permissions).optional(),
+  sandbox: z.strictObject(sandbox).optional(),
+  hooks: now(
+    z.partialRecord(z.enum(HOOK_EVENTS), z.array(hookGroup)),
+    'none',
+    'Commands of yours that run at events.',
+    isPower,
+  ),
+  disableAllHooks: now(flag, 'false', 'No hook runs.', isPower),
+  env: now(z.record(text, text), 'none', 'Variables for shell commands, hooks and servers.', isPower),
+  mcpServers: now(z.record(text, mcpServerSchema), 'none', 'MCP servers by name.', isPower),
+  enabledMcpjsonServers: now(texts, 'none', 'Servers of `.mcp.json` that start unasked.', isPower),
+  disabledMcpjsonServers: now(texts, 'none', 'MCP servers that do not start.'),
+  timeouts: z.strictObject(timeouts).optional().describe('How long to wait, in milliseconds.'),
+  maxRetries: now(z.number().int().min(0), '10', 'How often a failed request is repeated.'),
+  autoCompact: now(flag, 'true', 'A long conversation is summarized before it is too long.'),
+  autoCompactPercent: now(z.number().min(10).max(95), 'by model', 'How full the window is then.'),
+  cleanupPeriodDays: next(z.number().int().min(1), 'never', 'Sessions older than this are deleted.', isOwn),
+  apiKeyHelper: next(text, 'not set', 'A command that prints the API key.', isOwn),
+  baseUrl: next(z.url(), 'api.anthropic.com', 'Where the API is.', isOwn),
+  providers: next(z.record(text, json), 'none', 'Servers of other models, by name.', isOwn),
+  statusLine: now(
+    z.strictObject({ type: z.literal('command').optional(), command: name }),
+    'ours',
+    'A command whose first line is the status line.',
+    isPower,
+  ),
+  theme: next(text, 'auto', 'The colours of the screen.', isForHosts),
+  editorMode: next(z.enum(['normal', 'vim']), 'normal', 'How the composer takes keys.', isForHosts),
+  keybindings: next(z.record(text, text), 'as `?` shows', 'Keys of your own, by what they do.'),
+  notify: next(z.enum(['auto', 'bell', 'off']), 'auto', 'How the terminal calls you back.', isForHosts),
+  title: next(flag, 'true', 'The title of the terminal says what goes on.'),
+  banner: next(flag, 'true', 'A few lines of greeting.'),
+  progress: next(flag, 'by terminal', "Progress in the terminal's tab or the task bar."),
+  ambiguous: next(z.enum(['narrow', 'wide', 'auto']), 'auto', 'The width of signs that are wide in East Asian fonts.'),
+  reducedMotion: next(flag, 'false', 'Nothing moves.'),
+  ascii: next(flag, 'false', 'No signs beyond ASCII.'),
+  accessible: next(flag, 'false', 'Plain lines for screen readers in place of the screen.'),
+  wrap: next(z.enum(['words', 'terminal']), 'words', 'Who breaks long lines.'),
+  dialogDelayMs: next(z.number().min(0), '400', 'So long nobody may have typed before a question hears keys.', isOwn),
+});
+
+export type SettingKey = KeyFacts & { readonly key: string };
+
+/** The table of keys: those of an object by their path, such as `permissions.allow`. */
+export const SETTING_KEYS: readonly SettingKey[] = Object.entries(settingsSchema.shape).flatMap(([top, schema]) => {
+  const inner = schema.unwrap();
+  const about = facts.get(schema);
+  if (about !== undefined) return [{ key: top, ...about }];
+  return inner instanceof z.ZodObject ? keysOf(top, inner.shape) : [];
+});
+
+function keysOf(top: string, shape: Readonly<Record<string, z.ZodType>>): readonly SettingKey[] {
+  return Object.entries(shape).flatMap(([below, schema]) => {
+    const about = facts.get(schema);
+    return about === undefined ? [] : [{ key: `${top}.${below}`, ...about }];
+  });
+}
+
+/** The keys a sentence can be said about when somebody names this one: itself, or all of an object. */
+export function keysNamed(wanted: string): readonly SettingKey[] {
+  return SETTING_KEYS.filter(
+    ({ key: one }) => one === wanted || one.startsWith(`${wanted}.`) || wanted.startsWith(`${one}.`),
+  );
+}
+
+/** What holds for a key, in one line. */
+export function keyLine({ key: named, sentence, fallback, takesEffect, isOwn: own }: SettingKey): string {
+  const from = own === true ? ' Only your own and managed settings may set it.' : '';
+  const when =
+    takesEffect === 'now' ? 'An edit counts from the next prompt on.' : 'An edit counts from the next session on.';
+  return `${named}: ${sentence} Not set: ${fallback}. ${when}${from}`;
+}
+
+/** The table as it stands in docs/settings.md. */
+export function keysPage(): string {
+  const rows = SETTING_KEYS.map(({ key: named, sentence, fallback, takesEffect, isOwn: own }) => {
+    const from = own === true ? ' Not from a project.' : '';
+    return `| \`${named}\` | ${fallback} | ${takesEffect} | ${sentence}${from} |`;
+  });
+  return ['| key | not set | an edit counts | |', '| --- | --- | --- | --- |', ...rows].join('\n');
+}
+
+/** The schema as editors read it (`ouro settings schema`). */
+export function publishedSchema(): object {
+  return { ...z.toJSONSchema(settingsSchema, { io: 'input' }), title: 'Settings of ouro' };
+}

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { admitQueued, initialAgent, isRunning, reduceAgent, takeQueued } from '../../src/agent/agent-state.ts';
+import type { AgentEvent, QueuedMessage } from '../../src/contracts/event.ts';
+import { userSays } from '../support/scripted.ts';
+
+const EMPTY = initialAgent([]);
+const after = (...events: readonly AgentEvent[]) => events.reduce(reduceAgent, EMPTY);
+const queued = (lane: QueuedMessage['lane'], words: string): AgentEvent => {
+  const message = userSays(words);
+  return { type: 'queue', item: { id: message.id, lane, message }, state: 'queued' };
+};
+
+test('messages join, are taken back and are replaced by a compaction', () => {
+  const [one, two] = [userSays('one'), userSays('two')];
+  const said = after({ type: 'message_end', message: one }, { type: 'message_end', message: two });
+  expect(said.messages).toEqual([one, two]);
+  expect(reduceAgent(said, { type: 'tombstone', messageId: one.id, why: '' }).messages).toEqual([two]);
+  expect(EMPTY.messages).toEqual([]);
+});
+
+test('what is asked is pending until it is answered', () => {
+  const asked: AgentEvent = {
+    type: 'question',
+    id: 'q1',
+    callId: 'c1',
+    question: { kind: 'plan', plan: 'first this' },
+  };
+  expect(after(asked).questions).toEqual([{ id: 'q1', callId: 'c1', question: { kind: 'plan', plan: 'first this' } }]);
+  expect(after(asked, { type: 'question_answer', id: 'q1', answer: undefined })).toEqual(EMPTY);
+});
+
+test('a lane gives one message at a time or all, and only those that may go', () => {
+  const waiting = after(queued('next', 'a'), queued('after', 'b'), queued('next', 'c'));
+  const [a, b, c] = waiting.queue;
+  expect(takeQueued(waiting, 'next').taken).toEqual([a]);
+  expect(takeQueued(waiting, 'next').state.queue).toEqual([b, c]);
+  const all = { ...waiting, queueModes: { next: 'all', after: 'all' } } as const;
+  expect(takeQueued(all, 'next').taken).toEqual([a, c]);
+  expect(takeQueued(all, 'next', (item) => item === c).taken).toEqual([c]);
+});
+
+test('an admitted message keeps its place and carries what the hook added', () => {
+  const waiting = after(queued('next', 'a'), queued('next', 'b'));
+  const [first, second] = waiting.queue;
+  const message = { ...userSays('a and more'), id: first?.id ?? '' };
+  const admitted = admitQueued(waiting, message);
+  expect(admitted.queue).toEqual([{ ...first, message }, second]);
+  expect([...admitted.admitted]).toEqual([first?.id]);
+});
+
+test('a query that has told its end runs no more, although its listeners still hear of it', () => {
+  const work = { kind: 'query', controller: new AbortController() } as const;
+  const running = reduceAgent({ ...EMPTY, work }, { type: 'agent_start' });
+  expect(isRunning(running)).toBe(true);
+  const ended = reduceAgent(running, { type: 'agent_end', terminal: { reason: 'completed' }, durationMs: 1 });
+  expect(isRunning(ended)).toBe(false);
+});

@@ -1,0 +1,120 @@
+import { execFile } from 'node:child_process';
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { editJsonc } from '../../../src/lib/files/edit-jsonc.ts';
+
+let folder = '';
+let file = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'ouro-jsonc-'));
+  file = join(folder, 'settings.json');
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const set = (path: readonly string[], value: unknown) => editJsonc(file, () => [{ path, value }], 'follow');
+async function after(text: string, path: readonly string[], value: unknown): Promise<string> {
+  await writeFile(file, text);
+  await set(path, value);
+  return readFile(file, 'utf8');
+}
+
+test('comments, order, spaces and line ends stay, and new lines look like the old ones', async () => {
+  const tabs = '{\n\t// mine\n\t"env": { "A": "1" }, // and this\n}\n';
+  expect(await after(tabs, ['theme'], 'dark')).toBe(
+    '{\n\t// mine\n\t"env": { "A": "1" }, // and this\n\t"theme": "dark",\n}\n',
+  );
+  expect(await after('{\r\n    "a": 1\r\n}\r\n', ['b', 'c'], [])).toBe(
+    '{\r\n    "a": 1,\r\n    "b": {\r\n        "c": []\r\n    }\r\n}\r\n',
+  );
+  expect(await after('\uFEFF{"a":1, /* keep */ "b":2}', ['a'], 3)).toBe('\uFEFF{"a":3, /* keep */ "b":2}');
+  expect(await after('{"a":1,\n"b":2}', ['a'], undefined)).toBe('{"b":2}');
+  expect(await after('', ['hooks', 'Stop'], [{ a: 1 }])).toBe(
+    '{\n  "hooks": {\n    "Stop": [\n      {\n        "a": 1\n      }\n    ]\n  }\n}\n',
+  );
+  expect(await after('{ "a": {} }', ['b'], { c: [1] })).toBe('{ "a": {}, "b": { "c": [1] } }');
+  expect(await after('{\n  // none yet\n}\n', ['a'], 1)).toBe('{\n  "a": 1\n  // none yet\n}\n');
+  expect(await after('{\n  "a": 1,\n}\n', ['b'], 1)).toBe('{\n  "a": 1,\n  "b": 1,\n}\n');
+});
+
+test('of a list only what differs is touched: what somebody wrote beside its items stays', async () => {
+  const list = '{\n  "deny": [\n    "a", // why a\n    "b", // why b\n    "c" // why c\n  ]\n}\n';
+  expect(await after(list, ['deny'], ['a', 'b', 'c', 'd'])).toBe(
+    '{\n  "deny": [\n    "a", // why a\n    "b", // why b\n    "c", // why c\n    "d"\n  ]\n}\n',
+  );
+  expect(await after(list, ['deny'], ['a', 'c'])).toContain('"a", // why a\n    "c" // why c');
+  expect(await after('{"deny": ["a"]}', ['deny'], ['a', 'b'])).toBe('{"deny": ["a", "b"]}');
+  expect(await after('{"deny": ["a"]}', ['deny'], [])).toBe('{"deny": []}');
+  expect(JSON.parse(await after('{"deny": ["a", "b"]}', ['deny'], ['b', 'a']))).toEqual({ deny: ['b', 'a'] });
+});
+
+test('what would change nothing writes nothing', async () => {
+  await writeFile(file, '{ }');
+  const { mtimeNs } = await stat(file, { bigint: true });
+  await set(['gone', 'too'], undefined);
+  expect((await stat(file, { bigint: true })).mtimeNs).toBe(mtimeNs);
+  expect(await readFile(file, 'utf8')).toBe('{ }');
+});
+
+test.each([
+  ['{\n  "env": {\n    "A": "1"\n  \n  "b": 1\n}', /settings\.json:5 is not valid JSON \(comma expected\)/],
+  ['{\n  "env": {\n    "A": "1"\n', /settings\.json:4 is not valid JSON \(close brace expected\)/],
+  ['[\n]', /settings\.json:1 is not one JSON object/],
+  ['"a"', /is not one JSON object/],
+  ['\0\0\0', /is not valid JSON/],
+  ['{"theme":"a",\n"theme":"b"}', /settings\.json:1 cannot be changed at "theme": it may stand there twice/],
+  ['{"a":'.repeat(200_000), /nested too deeply|not valid JSON/],
+])('a file that cannot be edited with certainty is refused by line: %j', async (text, why) => {
+  await writeFile(file, text);
+  await expect(set(['theme'], 'dark')).rejects.toThrow(why);
+  await expect(set(['theme'], 'dark')).rejects.toThrow('Mend it there and try again; nothing was changed.');
+  expect(await readFile(file, 'utf8')).toBe(text);
+});
+
+test('bytes that are no text are not written back changed, and a key below a list has no place', async () => {
+  const bytes = Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xe4]), Buffer.from('"}')]);
+  await writeFile(file, bytes);
+  await expect(set(['theme'], 'dark')).rejects.toThrow('is not written in UTF-8');
+  expect((await readFile(file)).equals(bytes)).toBe(true);
+  await writeFile(file, '{\n"permissions": []}');
+  await expect(set(['permissions', 'allow'], [])).rejects.toThrow(/:2 has a "permissions" that is no object/);
+});
+
+test.each(['new/settings.json', 'old.json'])('%s is private afterwards', async (name) => {
+  await writeFile(join(folder, 'old.json'), '{}', { mode: 0o644 });
+  file = join(folder, name);
+  await set(['a'], 1);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+});
+
+test('a link to a file among the dotfiles stays a link; where others may have put it, it is refused', async () => {
+  const dotfile = join(folder, 'dotfiles', 'settings.json');
+  await mkdir(join(folder, 'dotfiles'));
+  await writeFile(dotfile, '{}');
+  await symlink(dotfile, file);
+  await set(['theme'], 'dark');
+  expect((await lstat(file)).isSymbolicLink()).toBe(true);
+  expect(JSON.parse(await readFile(dotfile, 'utf8'))).toEqual({ theme: 'dark' });
+  await expect(editJsonc(file, () => [{ path: ['theme'], value: 'light' }], 'refuse')).rejects.toThrow('is a link');
+  await rm(dotfile);
+  await set(['theme'], 'light');
+  expect(JSON.parse(await readFile(dotfile, 'utf8'))).toEqual({ theme: 'light' });
+});
+
+test('of the edits of eight processes each is there', async () => {
+  await writeFile(file, '{\n  // mine\n}\n');
+  const module = join(import.meta.dirname, '../../../src/lib/files/edit-jsonc.ts');
+  const script = `
+    const [file, who] = process.argv.slice(-2);
+    const { editJsonc } = await import(${JSON.stringify(module)});
+    for (let at = 0; at < 5; at += 1) await editJsonc(file, () => [{ path: ['env', who + at], value: 'x' }], 'follow');
+  `;
+  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+  await Promise.all(names.map((who) => promisify(execFile)(process.execPath, ['-e', script, file, who])));
+  const text = await readFile(file, 'utf8');
+  expect(text).toContain('// mine');
+  expect(text.match(/": "x"/g)).toHaveLength(40);
+  expect(await readdir(folder)).toEqual(['settings.json']);
+});

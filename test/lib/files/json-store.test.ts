@@ -1,0 +1,123 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { z } from 'zod';
+import { openJsonStore, SET_ASIDE } from '../../../src/lib/files/json-store.ts';
+
+const schema = z.object({ things: z.record(z.string(), z.object({ size: z.number() })).default({}) });
+
+let folder = '';
+let file = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'ouro-store-'));
+  file = join(folder, 'things.json');
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const open = () =>
+  openJsonStore(file, { empty: { things: {} }, entryDepth: 2, parse: (json) => schema.safeParse(json) });
+const keep = (name: string, size: number) => open().change(() => [{ path: ['things', name], value: { size } }]);
+const text = () => readFile(file, 'utf8');
+const asideTexts = async () => {
+  const names = await readdir(join(folder, SET_ASIDE)).catch(() => []);
+  return Promise.all(names.map((name) => readFile(join(folder, SET_ASIDE, name), 'utf8')));
+};
+
+test('a missing file says what nothing says, and the first change makes it, private', async () => {
+  expect(await open().read()).toEqual({ value: { things: {} }, isRefused: false });
+  expect(await keep('a', 1)).toBeUndefined();
+  expect(JSON.parse(await text())).toEqual({ things: { a: { size: 1 } } });
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expect(await readdir(folder)).toEqual(['things.json']);
+});
+
+test('what this version does not know stays as it is', async () => {
+  await writeFile(file, '{"v":1,"later":[1],"things":{"a":{"size":1,"colour":"red"},"b":{"size":2}}}');
+  await keep('b', 3);
+  expect(JSON.parse(await text())).toEqual({
+    v: 1,
+    later: [1],
+    things: { a: { size: 1, colour: 'red' }, b: { size: 3 } },
+  });
+});
+
+test.each([
+  ['torn', '{"things":{"a":{"size":1}'],
+  ['empty', ''],
+  ['full of NULs', '\0\0\0\0\0\0'],
+  ['an array', '[{"a":{"size":1}}]'],
+  ['a text', '"things"'],
+  ['a list in the place of its entries', '{"v":"one","things":[]}'],
+])('a file that is %s is told, and set aside before it is written', async (_, damaged) => {
+  await writeFile(file, damaged);
+  const { value, problem, isRefused } = await open().read();
+  expect([value, isRefused]).toEqual([{ things: {} }, false]);
+  expect(problem).toContain(`${file} is damaged`);
+  expect(await text()).toBe(damaged);
+  expect(await keep('b', 2)).toContain(join(folder, SET_ASIDE, 'things.json.20'));
+  expect((await open().read()).value).toEqual({ things: { b: { size: 2 } } });
+  expect(await asideTexts()).toEqual([damaged]);
+});
+
+test('one damaged entry is told by its name, the others count and outlive the next change', async () => {
+  const damaged = '{"things":{"a":{"size":1},"b":{"size":"big"},"c":7},"later":1}';
+  await writeFile(file, damaged);
+  expect(await open().read()).toMatchObject({
+    value: { things: { a: { size: 1 } } },
+    problem: `${file} is damaged, so these entries do not count: things b, things c.`,
+  });
+  await keep('d', 4);
+  expect(JSON.parse(await text())).toEqual({ things: { a: { size: 1 }, d: { size: 4 } }, later: 1 });
+  expect(await asideTexts()).toEqual([damaged]);
+  expect((await open().read()).problem).toBeUndefined();
+});
+
+test('a file of a newer version, a folder in its place and a link are left alone', async () => {
+  const newer = '{"v":2,"things":{"a":{"size":1}}}';
+  await writeFile(file, newer);
+  expect(await open().read()).toMatchObject({ value: { things: {} }, isRefused: true });
+  await expect(keep('b', 2)).rejects.toThrow('written by a newer version');
+  expect(await text()).toBe(newer);
+
+  const other = join(folder, 'other.json');
+  await writeFile(other, '{"things":{}}');
+  await rm(file);
+  await symlink(other, file);
+  await expect(keep('b', 2)).rejects.toThrow('is a link');
+  expect(await readFile(other, 'utf8')).toBe('{"things":{}}');
+  file = folder;
+  expect(await open().read()).toMatchObject({ isRefused: true });
+});
+
+test.skipIf(process.getuid?.() === 0)('a file that may not be read is not written either', async () => {
+  await writeFile(file, '{"things":{}}');
+  await chmod(file, 0o200);
+  await expect(keep('b', 2)).rejects.toThrow('cannot be read');
+  await chmod(file, 0o600);
+  expect(await text()).toBe('{"things":{}}');
+});
+
+test('of the changes of eight processes each is there', async () => {
+  const module = join(import.meta.dirname, '../../../src/lib/files/json-store.ts');
+  const script = `
+    const [file, who] = process.argv.slice(-2);
+    const { openJsonStore } = await import(${JSON.stringify(module)});
+    const store = openJsonStore(file, { empty: {}, entryDepth: 1, parse: (data) => ({ success: true, data }) });
+    for (let at = 0; at < 5; at += 1) await store.change(() => [{ path: ['things', who + at], value: { size: at } }]);
+  `;
+  const runs = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((who) =>
+    promisify(execFile)(process.execPath, ['-e', script, file, who]),
+  );
+  await Promise.all(runs);
+  expect(Object.keys((await open().read()).value.things)).toHaveLength(40);
+  expect(await readdir(folder)).toEqual(['things.json']);
+});
+
+test('of changes made at once each is there', async () => {
+  await Promise.all(Array.from({ length: 24 }, (_, at) => keep(`thing ${at}`, at)));
+  expect(Object.keys((await open().read()).value.things)).toHaveLength(24);
+  expect(await readdir(folder)).toEqual(['things.json']);
+});

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { MARKER, RUN_MARKER, startTimeOf } from '../../../src/lib/processes/process-tree.ts';
+import { openRunLedger, reapDeadRuns } from '../../../src/session/running/run-ledger.ts';
+import { killMarked, processesMarked } from '../../support/processes.ts';
+
+let home: string;
+let mark: string;
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'ouro-ledger-'));
+  mark = `run-${crypto.randomUUID()}`;
+});
+
+afterEach(async () => {
+  await killMarked(`${RUN_MARKER}=${mark}`);
+  await rm(home, { recursive: true });
+});
+
+const ledgers = () => readdir(join(home, 'running')).catch(() => []);
+
+/** Writes the ledger as a run would have left it whose process is gone. */
+async function orphan(): Promise<void> {
+  const path = join(home, 'running', `${mark}.jsonl`);
+  const [first = '', ...rest] = (await readFile(path, 'utf8')).split('\n');
+  const owner = { ...JSON.parse(first), startTime: '1' };
+  await writeFile(path, [JSON.stringify(owner), ...rest].join('\n'));
+}
+
+async function start(command: string, env: Readonly<Record<string, string>>) {
+  const child = spawn('/bin/bash', ['--noprofile', '--norc', '-c', command], {
+    detached: true,
+    env: { PATH: '/usr/bin:/bin', ...env },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  await once(child.stdout, 'data');
+  return { pgid: child.pid ?? 0, startTime: startTimeOf(child.pid ?? 0) ?? '' };
+}
+
+test('what a killed run left is ended: children, detached ones, and those that shed their environment', async () => {
+  const ledger = openRunLedger(home, mark);
+  await start('setsid sleep 300 & trap "" TERM; sleep 300 & echo up; wait; sleep 300', { [RUN_MARKER]: mark });
+  const bare = await start('echo up; sleep 300', { [MARKER]: 'gone' });
+  ledger.started({ ...bare, marker: 'gone' });
+  await orphan();
+  expect(await reapDeadRuns(home)).toBe(1);
+  expect(await processesMarked(`${RUN_MARKER}=${mark}`)).toEqual([]);
+  expect(startTimeOf(bare.pgid)).toBeUndefined();
+  expect(await ledgers()).toEqual([]);
+});
+
+test('a run that lives keeps everything it started', async () => {
+  openRunLedger(home, mark);
+  await start('echo up; sleep 300', { [RUN_MARKER]: mark });
+  expect(await reapDeadRuns(home)).toBe(0);
+  expect(await processesMarked(`${RUN_MARKER}=${mark}`)).not.toEqual([]);
+  expect(await ledgers()).toHaveLength(1);
+});
+
+test('a number that ended, or belongs to somebody else by now, is left alone', async () => {
+  const ledger = openRunLedger(home, mark);
+  const other = await start('echo up; sleep 300', { [RUN_MARKER]: `other-${mark}` });
+  ledger.started({ ...other, marker: 'x' });
+  ledger.ended(other.pgid);
+  ledger.started({ ...other, startTime: '1', marker: 'x' });
+  await orphan();
+  expect(await reapDeadRuns(home)).toBe(1);
+  expect(startTimeOf(other.pgid)).toBe(other.startTime);
+  await killMarked(`${RUN_MARKER}=other-${mark}`);
+});
+
+test('a torn or foreign ledger is forgotten, and none can be kept where nothing can be written', async () => {
+  openRunLedger(home, mark);
+  await writeFile(join(home, 'running', `${mark}.jsonl`), '{"run":"x","pi');
+  expect(await reapDeadRuns(home)).toBe(1);
+  expect(await ledgers()).toEqual([]);
+  const nowhere = openRunLedger('/proc/nowhere', mark);
+  nowhere.started({ pgid: 1, startTime: '', marker: '' });
+  nowhere.close();
+  expect(await reapDeadRuns('/proc/nowhere')).toBe(0);
+});
