@@ -1,11 +1,15 @@
 import { basename } from 'node:path/posix';
 import { parseSync } from 'oxc-parser';
 import { PROGRAM_NAMES } from '../src/permissions/bash/programs.ts';
+import { TOOL_STATEMENTS } from '../src/tools/statements.ts';
 import type { Sources } from './architecture-rules.ts';
 import { isNode } from './architecture-shape.ts';
 
 /** Where what is known of programs stands. */
 const TABLE = 'permissions/bash/programs';
+/** The words that rules begin with. */
+const GRAMMAR = 'permissions/rules/families.ts';
+const TOOLS = new Set(TOOL_STATEMENTS.flatMap(({ name, aliases = [] }) => [name, ...aliases]));
 /** Names that are words of ours too: kinds of needs and files, a key of an input, a source of rules. */
 const OUR_WORDS = ['command', 'read', 'file', 'local'];
 const NAMES = new Set(PROGRAM_NAMES.filter((name) => /\w/.test(name) && !OUR_WORDS.includes(name)));
@@ -13,9 +17,18 @@ const NAMES = new Set(PROGRAM_NAMES.filter((name) => /\w/.test(name) && !OUR_WOR
 /** Knowledge that stands where it does not belong. */
 export function knowledgeViolations(sources: Sources): readonly string[] {
   return Object.entries(sources).flatMap(([path, text]) => {
-    if (!path.startsWith('permissions/') || path.startsWith(TABLE)) return [];
-    const programs = new Set(textsIn(path, text).flatMap(programsIn));
-    return [...programs].map((name) => `${path}: names the program ${name}, which only ${TABLE} may`);
+    if (!path.startsWith('permissions/') && !path.startsWith('app/permissions/')) return [];
+    const texts = textsIn(path, text);
+    const isTable = path.startsWith(TABLE) || path.startsWith('app/');
+    const programs = isTable ? [] : new Set(texts.flatMap(programsIn));
+    const tools =
+      path === GRAMMAR
+        ? []
+        : new Set(texts.map((words) => words.join(' ')).filter((one) => TOOLS.has(one) && !isSyntax(path, one)));
+    return [
+      ...[...programs].map((name) => `${path}: names the program ${name}, which only ${TABLE} may`),
+      ...[...tools].map((name) => `${path}: names the tool ${name}; its own folder says what it does`),
+    ];
   });
 }
 
@@ -47,4 +60,9 @@ function choicesOf(pattern: string): readonly string[] {
 function programsIn(words: readonly string[]): readonly string[] {
   const names = words.filter((word) => NAMES.has(word));
   return names.length * 2 >= words.length ? names : [];
+}
+
+/** What the parser of the shell calls a pattern of names has the name of a tool. */
+function isSyntax(path: string, word: string): boolean {
+  return path.startsWith('permissions/bash/') && word === 'Glob';
 }

@@ -125,6 +125,11 @@ const PLANTED: readonly (readonly [string, Readonly<Record<string, string>>, str
     'permissions/a.ts: names the program lua, which only permissions/bash/programs may',
   ],
   [
+    'the name of a tool where its calls are decided',
+    { 'permissions/a.ts': "export const isShell = (tool: string) => tool === 'Bash';\n" },
+    'permissions/a.ts: names the tool Bash; its own folder says what it does',
+  ],
+  [
     'a room of app that looks up',
     {
       'app/settings/part.ts':

@@ -1,8 +1,8 @@
-import type { Rule } from '../contracts/permission.ts';
+import type { Rule, ToolStatement } from '../contracts/permission.ts';
 import { commandPattern } from './bash/command-rule.ts';
-import { KNOWN_TOOLS } from './facts.ts';
+import { statementOf } from './facts.ts';
 import { ruleSays } from './paths/finding.ts';
-import { READING_TOOLS, WRITING_TOOLS } from './rules/rules.ts';
+import { FAMILY_WORD, familyOf, speaksOfTool } from './rules/families.ts';
 
 export type RuleProblem = {
   readonly rule: Rule;
@@ -10,8 +10,8 @@ export type RuleProblem = {
   readonly text: string;
 };
 
-/** Rules that cannot be read, can never match, or are overruled by others. */
-export function lintRules(rules: readonly Rule[]): readonly RuleProblem[] {
+/** Rules that cannot be read, can never match the tools there are, or are overruled by others. */
+export function lintRules(rules: readonly Rule[], tools: readonly ToolStatement[]): readonly RuleProblem[] {
   return rules.flatMap((rule, index): readonly RuleProblem[] => {
     if (rule.problem !== undefined) {
       const effect = rule.behavior === 'allow' ? 'It allows nothing.' : `Until it is mended, ${rule.tool} asks.`;
@@ -19,7 +19,7 @@ export function lintRules(rules: readonly Rule[]): readonly RuleProblem[] {
         { rule, kind: 'malformed' as const, text: `${ruleSays(rule)} cannot be understood: ${rule.problem} ${effect}` },
       ];
     }
-    const dead = deadReason(rule);
+    const dead = deadReason(rule, tools);
     if (dead !== undefined)
       return [{ rule, kind: 'dead' as const, text: `${ruleSays(rule)} can never match: ${dead}` }];
     const overruling = rules.find(
@@ -55,34 +55,29 @@ function overrules(left: Rule, right: Rule): boolean {
   return STRENGTH[left.behavior] > STRENGTH[right.behavior];
 }
 
-/** True when everything `narrow` matches, `wide` matches too; undecidable cases are false. */
-function covers(wide: Rule, narrow: Rule): boolean {
-  const family =
-    wide.tool === narrow.tool ||
-    (wide.tool === 'Edit' && WRITING_TOOLS.includes(narrow.tool)) ||
-    (wide.tool === 'Read' && READING_TOOLS.includes(narrow.tool));
-  const server = wide.tool.startsWith('mcp__') && narrow.tool.startsWith(`${wide.tool.replace(/__\*$/, '')}__`);
-  if (!family && !server) return false;
-  if (wide.specifier === undefined) return true;
-  if (narrow.specifier === undefined) return false;
-  if (wide.specifier === narrow.specifier) return true;
-  if (wide.tool === 'Bash') {
-    const [outer, inner] = [commandPattern(wide.specifier), commandPattern(narrow.specifier)];
-    const starts = outer.words.every((word, index) => word === inner.words[index]);
-    return starts && (outer.open === 'prefix' || (inner.open === 'exact' && outer.words.length === inner.words.length));
+/** True when everything `inner` matches, `outer` matches too; undecidable cases are false. */
+function covers(outer: Rule, inner: Rule): boolean {
+  const server = outer.tool.startsWith('mcp__') && inner.tool.startsWith(`${outer.tool.replace(/__\*$/, '')}__`);
+  if (!speaksOfTool(outer.tool, inner.tool) && !server) return false;
+  if (outer.specifier === undefined) return true;
+  if (inner.specifier === undefined) return false;
+  if (outer.specifier === inner.specifier) return true;
+  if (outer.tool === FAMILY_WORD.command) {
+    const [whole, part] = [commandPattern(outer.specifier), commandPattern(inner.specifier)];
+    const starts = whole.words.every((word, index) => word === part.words[index]);
+    return starts && (whole.open === 'prefix' || (part.open === 'exact' && whole.words.length === part.words.length));
   }
-  const folder = /^(.*\/)\*\*$/s.exec(wide.specifier)?.[1];
-  return folder !== undefined && narrow.specifier.startsWith(folder);
+  const folder = /^(.*\/)\*\*$/s.exec(outer.specifier)?.[1];
+  return folder !== undefined && inner.specifier.startsWith(folder);
 }
 
-function deadReason(rule: Rule): string | undefined {
-  const known = rule.tool === '*' || rule.tool.startsWith('mcp__') || KNOWN_TOOLS.includes(rule.tool);
+function deadReason(rule: Rule, tools: readonly ToolStatement[]): string | undefined {
+  const known = rule.tool === '*' || rule.tool.startsWith('mcp__') || statementOf(tools, rule.tool) !== undefined;
   if (!known) return `there is no tool ${rule.tool}.`;
   if (rule.specifier === undefined) return undefined;
-  const taking = ['Bash', 'WebFetch', 'Task', 'Skill', 'LS', ...READING_TOOLS, ...WRITING_TOOLS];
-  if (!taking.includes(rule.tool)) return `rules for ${rule.tool} take nothing in parentheses.`;
+  if (familyOf(rule.tool) === undefined) return `rules for ${rule.tool} take nothing in parentheses.`;
   if (
-    rule.tool === 'Bash' &&
+    rule.tool === FAMILY_WORD.command &&
     rule.behavior === 'allow' &&
     /\S\s*(?:&&|\|\||;|\||[<>])\s*\S.*(?::\*|\s\*)$/s.test(rule.specifier)
   ) {

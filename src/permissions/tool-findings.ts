@@ -4,8 +4,9 @@ import { type DecisionContext, findRule, resolveIn } from './paths/context.ts';
 import { type Findings, type Need, ruleSays } from './paths/finding.ts';
 import { pathNeed, pathObjections } from './paths/path-findings.ts';
 import type { PathUse } from './paths/path-rule.ts';
+import { speaksOfTool } from './rules/families.ts';
 import { hostMatches, readHost } from './rules/hosts.ts';
-import { formatRule, READING_TOOLS, WRITING_TOOLS } from './rules/rules.ts';
+import { formatRule } from './rules/rules.ts';
 
 /** What was found about a call, by the kind of its tool. */
 export function toolFindings(context: DecisionContext): Findings {
@@ -59,8 +60,7 @@ export function namesTool(rule: Rule, tool: string): boolean {
       ? tool === server || tool.startsWith(`${server}__`)
       : false;
   }
-  if (rule.tool === 'Edit') return WRITING_TOOLS.includes(tool);
-  return rule.tool === 'Read' && READING_TOOLS.includes(tool);
+  return speaksOfTool(rule.tool, tool);
 }
 
 function pathFindings(context: DecisionContext): Findings {

@@ -24,7 +24,7 @@ export function fileCommandNeeds(
   const needs: Need[] = [];
   for (const cwd of part.cwds) {
     const add = (use: 'read' | 'write', path: string) =>
-      needs.push(pathNeed(context, { tool: 'Bash', use, path: resolveIn(context, cwd, path) }));
+      needs.push(pathNeed(context, { tool: context.facts.tool, use, path: resolveIn(context, cwd, path) }));
     for (const word of operands) {
       if (!copies) add('write', spelled(word));
       else if (word === target) add('write', spelled(word));

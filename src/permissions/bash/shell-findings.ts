@@ -3,6 +3,7 @@ import { type DecisionContext, findRule, resolveIn } from '../paths/context.ts';
 import { type Findings, type Need, ruleSays } from '../paths/finding.ts';
 import { expandGlob } from '../paths/folder-scan.ts';
 import { pathNeed } from '../paths/path-findings.ts';
+import { familyOf } from '../rules/families.ts';
 import { isCovered } from './certain/covered.ts';
 import { readCertain } from './certain/read-certain.ts';
 import { characterProblems } from './check-bytes.ts';
@@ -37,7 +38,11 @@ export function shellFindings(context: DecisionContext, command: string): Findin
   const objections = shellObjections(context, command, possible, paths);
   const opaque = watchesBash(context) ? opaqueTexts(script, possible) : [];
   const isNamed = !watchesBash(context) || (unanalysed.length === 0 && opaque.length === 0);
-  const whole = findRule(context, 'allow', (rule) => rule.tool === 'Bash' && isWhole(rule.specifier, command));
+  const whole = findRule(
+    context,
+    'allow',
+    (rule) => familyOf(rule.tool) === 'command' && isWhole(rule.specifier, command),
+  );
   if (whole !== undefined && characters.length === 0 && (isNamed || whole.specifier !== undefined)) {
     const text = `${command} is allowed by ${ruleSays(whole)}.`;
     const cover: Need = { kind: 'command', subject: command, text, cover: { by: 'rule', rule: whole } };
@@ -46,7 +51,7 @@ export function shellFindings(context: DecisionContext, command: string): Findin
         ? certain.parts.flatMap((part) => redirectNeeds(context, part))
         : paths.writes
             .filter((each) => each.command.startsWith('> '))
-            .map(({ path }) => pathNeed(context, { tool: 'Bash', use: 'write', path }));
+            .map(({ path }) => pathNeed(context, { tool: context.facts.tool, use: 'write', path }));
     return { objections, needs: [cover, ...writes], unanalysed, hardensGit: false };
   }
   // What asks anyway needs no long list of reasons.
@@ -98,5 +103,7 @@ function isWhole(specifier: string | undefined, command: string): boolean {
 
 /** With a rule that denies or asks for commands, what cannot be named is not run. */
 export function watchesBash(context: DecisionContext): boolean {
-  return context.policy.rules.some((rule) => rule.behavior !== 'allow' && (rule.tool === 'Bash' || rule.tool === '*'));
+  return context.policy.rules.some(
+    (rule) => rule.behavior !== 'allow' && (familyOf(rule.tool) === 'command' || rule.tool === '*'),
+  );
 }

@@ -5,6 +5,7 @@ import { expandGlob, scanFolder, segmentRegex } from '../paths/folder-scan.ts';
 import { pathNeed } from '../paths/path-findings.ts';
 import { isInside } from '../paths/paths.ts';
 import { sensitiveRead } from '../paths/protected.ts';
+import { familyOf } from '../rules/families.ts';
 import { readOnlyReading } from './certain/read-only.ts';
 import { allowMatches } from './command-rule.ts';
 import { fileCommandNeeds } from './file-commands.ts';
@@ -32,7 +33,7 @@ export function redirectNeeds(context: DecisionContext, part: ShellPart): readon
     part.cwds.flatMap((cwd) => {
       const path = resolveIn(context, cwd, spelled(target));
       const uses = use === 'both' ? (['read', 'write'] as const) : [use];
-      return uses.map((each) => pathNeed(context, { tool: 'Bash', use: each, path }));
+      return uses.map((each) => pathNeed(context, { tool: context.facts.tool, use: each, path }));
     }),
   );
 }
@@ -45,7 +46,7 @@ function commandNeeds(context: DecisionContext, part: ShellPart): PartNeeds {
     context,
     'allow',
     (each) =>
-      each.tool === 'Bash' &&
+      familyOf(each.tool) === 'command' &&
       each.specifier !== undefined &&
       (allowMatches(each, part, 0) || allowMatches(each, part, start)),
   );
@@ -145,7 +146,9 @@ function wordNeeds(context: DecisionContext, cwd: string, word: Argument): reado
       : [spelled(word)];
   if (paths === 'too many')
     return [{ kind: 'read', subject: word.text, text: `${word.text} matches too many files to look at.` }];
-  return paths.map((path) => pathNeed(context, { tool: 'Bash', use: 'read', path: resolveIn(context, cwd, path) }));
+  return paths.map((path) =>
+    pathNeed(context, { tool: context.facts.tool, use: 'read', path: resolveIn(context, cwd, path) }),
+  );
 }
 
 /** `du *` in a folder that holds a file called `--files0-from=.env`. */
@@ -173,7 +176,7 @@ function searchNeeds(
     if (kind === 'link' && follows === 'none') return false;
     const resolved = resolveIn(context, folder, path);
     if (sensitiveRead(resolved, context.policy) !== undefined)
-      return pathNeed(context, { tool: 'Bash', use: 'read', path: resolved }).cover === undefined;
+      return pathNeed(context, { tool: context.facts.tool, use: 'read', path: resolved }).cover === undefined;
     return kind === 'link' && !context.roots.some((root) => isInside(resolved.real, root));
   });
   if (hit === undefined || (hit === 'too many' && follows === 'none')) return [];

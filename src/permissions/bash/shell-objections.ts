@@ -7,6 +7,7 @@ import { pathObjections } from '../paths/path-findings.ts';
 import { pathRuleMatches, ruleReachesInto } from '../paths/path-rule.ts';
 import { isInside } from '../paths/paths.ts';
 import { PROCESS_HOLDS, processSecretsIn } from '../paths/protected.ts';
+import { FAMILY_WORD, familyOf } from '../rules/families.ts';
 import { denyMatches } from './command-rule.ts';
 import type { PossibleReading } from './possible/read-possible.ts';
 import type { NamedPath, SearchedPath, ShellPaths } from './possible/shell-paths.ts';
@@ -31,7 +32,7 @@ export function shellObjections(
 /** A limit of ours may only make a verdict stricter. */
 function overflowObjections(context: DecisionContext, { isCut }: ShellPaths, command: string): readonly TraceStep[] {
   const rule = context.policy.rules.find(
-    ({ behavior, tool, specifier }) => behavior !== 'allow' && tool !== 'Bash' && specifier !== undefined,
+    ({ behavior, tool, specifier }) => behavior !== 'allow' && familyOf(tool) !== 'command' && specifier !== undefined,
   );
   if (!isCut || rule === undefined) return [];
   const text = `It names more files than are compared with ${ruleSays(rule)}, so it asks.`;
@@ -41,7 +42,12 @@ function overflowObjections(context: DecisionContext, { isCut }: ShellPaths, com
 function ruleObjections(context: DecisionContext, command: string, possible: PossibleReading): readonly TraceStep[] {
   const steps: TraceStep[] = [];
   for (const rule of context.policy.rules) {
-    if (rule.behavior === 'allow' || rule.problem !== undefined || rule.tool !== 'Bash' || rule.specifier === undefined)
+    if (
+      rule.behavior === 'allow' ||
+      rule.problem !== undefined ||
+      familyOf(rule.tool) !== 'command' ||
+      rule.specifier === undefined
+    )
       continue;
     const reached = possible.commands.find((each) => denyMatches(rule, each, context.policy));
     if (reached === undefined && rule.specifier !== command.trim()) continue;
@@ -65,7 +71,7 @@ function fileObjections(
   use: 'read' | 'write',
 ): readonly TraceStep[] {
   return named.flatMap((each) => {
-    const steps = pathObjections(context, { tool: 'Bash', use, path: each.path });
+    const steps = pathObjections(context, { tool: context.facts.tool, use, path: each.path });
     // A rule about all reading or writing speaks of what certainly reads or writes.
     return each.sure === 'certain'
       ? steps
@@ -77,7 +83,7 @@ function fileObjections(
 function searchObjections(context: DecisionContext, named: readonly SearchedPath[]): readonly TraceStep[] {
   return named.flatMap(({ path, command, use, only, skips }) => {
     if (path.kind !== 'directory') return [];
-    const tool = use === 'read' ? 'Read' : 'Edit';
+    const tool = FAMILY_WORD[use === 'read' ? 'read' : 'edit'];
     const rules = context.policy.rules.filter(
       (rule) =>
         rule.behavior !== 'allow' && rule.problem === undefined && rule.tool === tool && rule.specifier !== undefined,
@@ -138,7 +144,7 @@ function searchObjections(context: DecisionContext, named: readonly SearchedPath
 
 function isDenied(context: DecisionContext, rule: Rule, path: string, use: 'read' | 'write'): boolean {
   const entry = { spelling: path, lexical: path, real: path, kind: 'file', nlink: 1 } as const;
-  return pathRuleMatches(rule, { tool: 'Bash', use, path: entry }, context.policy);
+  return pathRuleMatches(rule, { tool: context.facts.tool, use, path: entry }, context.policy);
 }
 
 function deleteObjections(context: DecisionContext, named: readonly NamedPath[]): readonly TraceStep[] {

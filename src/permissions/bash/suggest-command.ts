@@ -1,4 +1,5 @@
 import type { RuleSuggestion } from '../../contracts/permission.ts';
+import { FAMILY_WORD } from '../rules/families.ts';
 import { formatRule } from '../rules/rules.ts';
 import type { Program } from './programs/program.ts';
 import { exactProgram, programOf, soundsLikeShell } from './programs.ts';
@@ -23,7 +24,7 @@ export function suggestCommand(argv: readonly Argument[]): RuleSuggestion | unde
   const head = argv.slice(0, depth);
   if (head.some(isOdd)) return undefined;
   const spelled = head.map((word) => quoted(word.text)).join(' ');
-  return { rule: formatRule('Bash', `${spelled}:*`), covers: `commands that begin with ${spelled}` };
+  return { rule: formatRule(FAMILY_WORD.command, `${spelled}:*`), covers: `commands that begin with ${spelled}` };
 }
 
 /** A rule for such a program would allow anything at all. */
@@ -39,7 +40,7 @@ function isOdd(word: Argument): boolean {
 function exactly(words: readonly string[]): RuleSuggestion | undefined {
   const spelled = words.map(quoted).join(' ');
   if (/(?::\*|\s\*)$/.test(spelled)) return undefined;
-  return { rule: formatRule('Bash', spelled), covers: `exactly ${spelled}` };
+  return { rule: formatRule(FAMILY_WORD.command, spelled), covers: `exactly ${spelled}` };
 }
 
 function quoted(word: string): string {

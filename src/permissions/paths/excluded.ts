@@ -1,5 +1,5 @@
 import type { Policy } from '../../contracts/permission.ts';
-import { READING_TOOLS } from '../rules/rules.ts';
+import { familyOf } from '../rules/families.ts';
 import { searchGlobs } from './path-rule.ts';
 import { SECRET_GLOBS } from './protected.ts';
 
@@ -7,7 +7,7 @@ import { SECRET_GLOBS } from './protected.ts';
 export function excludedFromSearch(policy: Policy): readonly string[] {
   const ruled = policy.rules.filter(
     ({ behavior, tool, specifier, problem }) =>
-      behavior !== 'allow' && problem === undefined && specifier !== undefined && READING_TOOLS.includes(tool),
+      behavior !== 'allow' && problem === undefined && specifier !== undefined && familyOf(tool) === 'read',
   );
   return [...new Set([...ruled.flatMap((rule) => searchGlobs(rule, policy)), ...SECRET_GLOBS])];
 }

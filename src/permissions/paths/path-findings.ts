@@ -1,4 +1,5 @@
 import type { RuleSuggestion, TraceStep } from '../../contracts/permission.ts';
+import { FAMILY_WORD } from '../rules/families.ts';
 import { formatRule } from '../rules/rules.ts';
 import { type DecisionContext, findPathRule, isInWorkspace } from './context.ts';
 import { type Need, ruleSays } from './finding.ts';
@@ -87,7 +88,7 @@ export function pathNeed(context: DecisionContext, use: PathUse): Need {
 function suggestPath({ use, path }: PathUse): RuleSuggestion {
   const escaped = path.real.replace(/[\\*?[\]!]/g, '\\$&');
   const folder = use === 'read' && path.kind === 'directory';
-  const rule = formatRule(use === 'read' ? 'Read' : 'Edit', `/${escaped}${folder ? '/**' : ''}`);
+  const rule = formatRule(FAMILY_WORD[use === 'read' ? 'read' : 'edit'], `/${escaped}${folder ? '/**' : ''}`);
   return {
     rule,
     covers: `${use === 'read' ? 'reading' : 'changing'} ${path.real}${folder ? ' and what is in it' : ''}`,

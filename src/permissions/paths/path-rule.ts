@@ -1,6 +1,6 @@
 import { normalize } from 'node:path';
 import type { Policy, Rule } from '../../contracts/permission.ts';
-import { READING_TOOLS, WRITING_TOOLS } from '../rules/rules.ts';
+import { FAMILY_WORD, familyOf } from '../rules/families.ts';
 import { folded, isInside, type ResolvedPath } from './paths.ts';
 
 export type PathUse = { readonly tool: string; readonly use: 'read' | 'write'; readonly path: ResolvedPath };
@@ -42,18 +42,12 @@ export function searchGlobs(rule: Rule, policy: Policy): readonly string[] {
 }
 
 function speaksOf(rule: Rule, tool: string, use: 'read' | 'write'): boolean {
-  if (rule.tool === '*') return true;
-  if (use === 'read') {
-    if (rule.tool === 'Read' || (rule.tool === tool && tool !== 'Bash')) return true;
-    return (
-      rule.behavior !== 'allow' &&
-      rule.specifier !== undefined &&
-      READING_TOOLS.includes(rule.tool) &&
-      READING_TOOLS.includes(tool)
-    );
-  }
-  if (rule.tool === 'Edit' || (rule.tool === tool && tool !== 'Bash')) return true;
-  return rule.behavior !== 'allow' && rule.specifier !== undefined && WRITING_TOOLS.includes(rule.tool);
+  const family = use === 'read' ? 'read' : 'edit';
+  if (rule.tool === '*' || rule.tool === FAMILY_WORD[family]) return true;
+  // A command uses files in its own way: a rule about commands says nothing of them.
+  if (rule.tool === tool && familyOf(tool) !== 'command') return true;
+  const isMeant = use === 'write' || familyOf(tool) === 'read';
+  return rule.behavior !== 'allow' && rule.specifier !== undefined && familyOf(rule.tool) === family && isMeant;
 }
 
 /** `tail` starts with a slash and is matched below `base`; `anywhere` allows folders in between. */

@@ -55,7 +55,7 @@ test('what a killed run left is ended: children, detached ones, and those that s
 
 test('a run that lives keeps everything it started', async () => {
   openRunLedger(home, mark);
-  await start('echo up; sleep 300', { [RUN_MARKER]: mark });
+  await start('echo up; sleep 300; true', { [RUN_MARKER]: mark });
   expect(await reapDeadRuns(home)).toBe(0);
   expect(await processesMarked(`${RUN_MARKER}=${mark}`)).not.toEqual([]);
   expect(await ledgers()).toHaveLength(1);

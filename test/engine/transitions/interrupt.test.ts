@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import type { AgentEvent } from '../../src/contracts/event.ts';
-import type { QueryDeps } from '../../src/contracts/query.ts';
-import type { Terminal } from '../../src/contracts/terminal.ts';
-import { query } from '../../src/engine/query.ts';
-import { buildRequest } from '../../src/engine/request.ts';
-import { initialState } from '../../src/engine/state.ts';
-import { unbalanced } from '../support/event-balance.ts';
-import { invariantBreaches } from '../support/invariants.ts';
+import type { AgentEvent } from '../../../src/contracts/event.ts';
+import type { QueryDeps } from '../../../src/contracts/query.ts';
+import type { Terminal } from '../../../src/contracts/terminal.ts';
+import { query } from '../../../src/engine/query.ts';
+import { buildRequest } from '../../../src/engine/request.ts';
+import { initialState } from '../../../src/engine/state.ts';
+import { unbalanced } from '../../support/event-balance.ts';
+import { invariantBreaches } from '../../support/invariants.ts';
 import {
   calls,
   echoTool,
@@ -18,7 +18,7 @@ import {
   scripted,
   tooLong,
   userSays,
-} from '../support/scripted.ts';
+} from '../../support/scripted.ts';
 
 const PROMPT = [userSays('do it')];
 const FOR_EVER = new Promise<void>(() => undefined);

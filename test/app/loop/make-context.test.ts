@@ -1,10 +1,10 @@
 import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { calls, hang, says, status, toolUse } from '../support/api/reply.ts';
-import { type ApiServer, type Script, startApiServer } from '../support/api/server.ts';
-import { type Composed, composed } from '../support/composed.ts';
-import { createTempProject, type TempProject } from '../support/temp-project.ts';
+import { calls, hang, says, status, toolUse } from '../../support/api/reply.ts';
+import { type ApiServer, type Script, startApiServer } from '../../support/api/server.ts';
+import { type Composed, composed } from '../../support/composed.ts';
+import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
 const USAGE = {
   input_tokens: 100,

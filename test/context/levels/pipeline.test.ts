@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Message } from '../../src/contracts/message.ts';
-import { bench, exchange, INFO, NEVER, prompt, sentBytes, words } from './workbench.ts';
+import type { Message } from '../../../src/contracts/message.ts';
+import { bench, exchange, INFO, NEVER, prompt, sentBytes, words } from '../workbench.ts';
 
 const PIN = 'Never touch the file ./legacy/ÄÖ.ts — not even its "comments".';
 
@@ -33,7 +33,7 @@ test('500 turns with results of 1 KB to 1 MB never outgrow the window, and deare
     }
     const tokens = counted(prepared.view);
     biggest = Math.max(biggest, tokens);
-    context.observe(prepared.view, tokens);
+    context.calibrate(prepared.view, tokens);
     expect(prepared.view.some((message) => JSON.stringify(message).includes(JSON.stringify(PIN)))).toBe(true);
     const size = Math.round(1_000 * 1_000 ** (random() ** 3));
     const call = {

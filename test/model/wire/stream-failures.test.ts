@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { withRetry } from '../../src/model/retry.ts';
-import { ANTHROPIC, OPENAI } from './dialects.ts';
-import { reset, silence, startFaultServer, status, stream, streamThenRepeat } from './fault-server.ts';
-import { drain, REQUEST } from './support.ts';
+import { withRetry } from '../../../src/model/retry.ts';
+import { ANTHROPIC, OPENAI } from '../dialects.ts';
+import { reset, silence, startFaultServer, status, stream, streamThenRepeat } from '../fault-server.ts';
+import { drain, REQUEST } from '../support.ts';
 
 const NO_WAIT = { clock: { now: Date.now, sleep: async () => undefined } };
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { ModelRequest } from '../../src/contracts/model.ts';
-import { ANTHROPIC, OPENAI } from './dialects.ts';
-import { startFaultServer, stream } from './fault-server.ts';
-import { drain, REQUEST } from './support.ts';
+import type { ModelRequest } from '../../../src/contracts/model.ts';
+import { ANTHROPIC, OPENAI } from '../dialects.ts';
+import { startFaultServer, stream } from '../fault-server.ts';
+import { drain, REQUEST } from '../support.ts';
 
 describe.each([ANTHROPIC, OPENAI])('the $name port', (dialect) => {
   const hello = [dialect.open, ...dialect.text(0, 'Hel', 'lo'), ...dialect.done('text')];

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Message } from '../../src/contracts/message.ts';
-import { runs } from '../support/runs.ts';
-import { bench, type Call, exchange, INFO, NEVER, prompt, says, sentBytes, words } from './workbench.ts';
+import type { Message } from '../../../src/contracts/message.ts';
+import { runs } from '../../support/runs.ts';
+import { bench, type Call, exchange, INFO, NEVER, prompt, says, sentBytes, words } from '../workbench.ts';
 
 const SMALL = { ...INFO, contextWindow: 24_000, defaultOutputTokens: 1_000 };
 

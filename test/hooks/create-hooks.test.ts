@@ -261,10 +261,10 @@ test('at the end, hooks that nobody waited for are waited for, and stopped when 
     { event: 'StopFailure', command: 'cat > failed.json' },
     { event: 'Notification', command: 'sleep 600' },
   );
-  hooks.hear('StopFailure', { error: 'overloaded' });
+  hooks.fireInBackground('StopFailure', { error: 'overloaded' });
   await hooks.close(never);
   expect(await readFile(join(dir, 'failed.json'), 'utf8')).toContain('"error":"overloaded"');
-  hooks.hear('Notification', {});
+  hooks.fireInBackground('Notification', {});
   await hooks.close(AbortSignal.abort());
   expect(hooks.list().at(-1)?.last).toMatchObject({ outcome: 'failed' });
 });

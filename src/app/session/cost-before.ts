@@ -5,7 +5,7 @@ import { addUsage, sumUsage, totalCost, type UsageTotals } from '../../model/pri
 import { readTranscript } from '../../session/records/read-records.ts';
 
 /** What earlier runs of this session used, from its files; `undefined` when this is the first. */
-export async function earlierCost(
+export async function costBefore(
   { path, folder }: { readonly path: string | undefined; readonly folder: string },
   since: string,
 ): Promise<string | undefined> {

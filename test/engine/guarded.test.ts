@@ -34,7 +34,7 @@ const BROKEN: readonly (readonly [string, Partial<QueryDeps>, string])[] = [
   ['context.compact', { context: { ...roomyContext, compact: boom } }, 'prompt_too_long'],
   ['context.drain', { context: { ...roomyContext, drain: later } }, 'completed'],
   ['context.limits', { context: { ...roomyContext, limits: boom } }, 'completed'],
-  ['context.observe', { context: { ...roomyContext, observe: boom } }, 'completed'],
+  ['context.calibrate', { context: { ...roomyContext, calibrate: boom } }, 'completed'],
   ['queues', { queues: { takeSteering: boom, takeFollowUps: boom, hasSteering: boom } }, 'completed'],
   ['attachments', { attachments: boom }, 'completed'],
   ['summarizeCalls', { summarizeCalls: boom }, 'completed'],
