@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { terminalPicture } from '../test/support/terminal-picture.ts';
-import { SCENES } from '../test/ui/screen/scenes.ts';
-import { openStage } from '../test/ui/screen/stage-screen.ts';
+import { SCENES } from '../test/ui/components/scenes.ts';
+import { openStage } from '../test/ui/components/stage-screen.ts';
 
 /** The states that are shown in the README and on the page about the screen. */
 const SHOWN = ['answer', 'tool-running', 'ask-shell', 'ask-edit', 'plan', 'menu-of-commands', 'transcript', 'help'];

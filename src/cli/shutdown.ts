@@ -83,9 +83,9 @@ const SIGNALS = { SIGINT: 'sigint', SIGTERM: 'sigterm', SIGHUP: 'sighup' } as co
 export const realProcess: ProcessSide = {
   onSignal(listener) {
     const undo = Object.entries(SIGNALS).map(([signal, reason]) => {
-      const heard = () => listener(reason);
-      process.on(signal, heard);
-      return () => process.off(signal, heard);
+      const onSignal = () => listener(reason);
+      process.on(signal, onSignal);
+      return () => process.off(signal, onSignal);
     });
     return () => {
       for (const one of undo) one();

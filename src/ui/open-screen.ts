@@ -3,8 +3,8 @@ import { edit } from './composer/edit.ts';
 import { STARTING_VIM } from './composer/vim.ts';
 import { journalled, keptWords, recallDraft } from './effects/draft-journal.ts';
 import type { ScreenEnd } from './effects/effect-host.ts';
-import { askStatusLine, bannerLines, changesFacts, factsOf } from './effects/facts.ts';
-import { createLeftover, type Leftover } from './effects/leftover-draft.ts';
+import { askStatusLine, bannerLines, changesFacts, statusFactsOf } from './effects/facts.ts';
+import { createLeftover, type LeftoverOffer } from './effects/leftover-draft.ts';
 import { createLiveView, type LiveView } from './effects/live-view.ts';
 import { isPicturePath, pastePicture } from './effects/paste-image.ts';
 import { resumedItems } from './history/resumed-items.ts';
@@ -115,7 +115,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
 }
 
 /** Reads the theme and the drafts; sends what was given on the command line, or shows the sessions to choose from. */
-function beginConversation(live: LiveView, options: ScreenOptions, leftover: Leftover) {
+function beginConversation(live: LiveView, options: ScreenOptions, leftover: LeftoverOffer) {
   const { conversation } = live;
   void live.themes.use(options.theme).catch(() => undefined); // The terminal's own colours will do.
   void recallDraft(conversation, live.change, options.now())
@@ -137,7 +137,7 @@ function receiveInput(
   live: LiveView,
   output: ScreenOutput,
   context: PressContext,
-  leftover: Leftover,
+  leftover: LeftoverOffer,
 ): void {
   if (event.type === 'background' || event.type === 'scheme') {
     output.setBackground(backgroundOf(event));
@@ -160,7 +160,7 @@ function openingView(
   { banner, typed = '', vim, keyProblems = [] }: ScreenOptions,
 ): ViewState {
   const info = conversation.info();
-  const initial = initialView(factsOf(conversation), info.todos);
+  const initial = initialView(statusFactsOf(conversation), info.todos);
   const editor = edit(initial.editor, { type: 'insert', text: typed }, 0);
   const view = { ...initial, editor, vim: vim === 'on' ? STARTING_VIM : undefined };
   const warnings = [...info.warnings, ...keyProblems].map((text) => ({

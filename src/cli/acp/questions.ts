@@ -4,7 +4,7 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { UserAnswer, UserQuestion } from '../../contracts/tool.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
-import { diffContent, kindOf, locationsOf, proposedContent } from './tool-content.ts';
+import { diffContent, locationsOf, proposedContent, toolKindOf } from './tool-content.ts';
 
 /** The editor that answers, and the session it answers for. */
 type Asker = { readonly client: AgentContext; readonly sessionId: string };
@@ -64,7 +64,7 @@ async function askPermission(asker: Asker, request: PermissionRequest, signal: A
   const toolCall: ToolCallUpdate = {
     toolCallId: callId,
     title: request.title,
-    kind: kindOf(toolName),
+    kind: toolKindOf(toolName),
     status: 'pending',
     content: diffContent(request.preview) ?? proposedContent(toolName, facts.input),
     locations: locationsOf(facts.input),

@@ -21,14 +21,14 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
 };
 
 /** The editor chooses an icon by this. */
-export function kindOf(tool: string): ToolKind {
+export function toolKindOf(tool: string): ToolKind {
   return KINDS[tool] ?? 'other';
 }
 
 /** What a call would change, as far as its input tells. */
 export function proposedContent(tool: string, input: JsonValue): ToolCallContent[] {
   const path = pathOf(input);
-  if (kindOf(tool) !== 'edit' || path === undefined || !isJsonObject(input)) return [];
+  if (toolKindOf(tool) !== 'edit' || path === undefined || !isJsonObject(input)) return [];
   const change = (one: JsonValue | undefined): ToolCallContent[] =>
     isJsonObject(one) && typeof one.old_string === 'string' && typeof one.new_string === 'string'
       ? [{ type: 'diff', path, oldText: one.old_string, newText: one.new_string }]

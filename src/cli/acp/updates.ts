@@ -3,7 +3,7 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import type { CommandInfo } from '../../contracts/face/command.ts';
 import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { AssistantBlock, Message, UserBlock } from '../../contracts/message.ts';
-import { kindOf, locationsOf, proposedContent, resultContent } from './tool-content.ts';
+import { locationsOf, proposedContent, resultContent, toolKindOf } from './tool-content.ts';
 
 /** What an editor is told about an event; most events are none of its business. */
 export function updatesOf(event: AgentEvent): readonly SessionUpdate[] {
@@ -20,7 +20,7 @@ export function updatesOf(event: AgentEvent): readonly SessionUpdate[] {
           toolCallId: event.callId,
           status: 'in_progress',
           title: event.title,
-          kind: kindOf(event.tool),
+          kind: toolKindOf(event.tool),
         },
       ];
     case 'tool_update':
@@ -56,7 +56,7 @@ export function replayOf(messages: readonly Message[]): readonly SessionUpdate[]
     const typed = message.origin === 'prompt' || message.origin === 'steer' || message.origin === 'follow_up';
     return message.blocks.flatMap((block): readonly SessionUpdate[] => {
       if (block.type === 'tool_result') return [toolEnded(block, undefined)];
-      return typed && block.type === 'text' ? [heard(block)] : [];
+      return typed && block.type === 'text' ? [userSaid(block)] : [];
     });
   });
 }
@@ -89,7 +89,7 @@ const thought = (text: string): SessionUpdate => ({
   content: { type: 'text', text },
 });
 
-const heard = ({ text }: Extract<UserBlock, { type: 'text' }>): SessionUpdate => ({
+const userSaid = ({ text }: Extract<UserBlock, { type: 'text' }>): SessionUpdate => ({
   sessionUpdate: 'user_message_chunk',
   content: { type: 'text', text },
 });
@@ -106,7 +106,7 @@ function announced(block: Extract<AssistantBlock, { type: 'tool_use' }>): Sessio
     toolCallId: block.id,
     title: block.name,
     name: block.name,
-    kind: kindOf(block.name),
+    kind: toolKindOf(block.name),
     status: 'pending',
     content: proposedContent(block.name, block.input),
     locations: locationsOf(block.input),

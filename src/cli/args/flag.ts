@@ -88,7 +88,7 @@ export function rareFlag<const Kind extends Takes>(
 }
 
 /** What a flag is for, with its value where it is not given. */
-export function wordsOf({ words, default: standard }: Flag): string {
+export function flagWords({ words, default: standard }: Flag): string {
   const isTold = typeof standard === 'string' || typeof standard === 'number';
   return isTold ? `${words} (${standard} if not given)` : words;
 }

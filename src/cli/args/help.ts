@@ -1,4 +1,4 @@
-import { type Flag, partsOf, wordsOf } from './flag.ts';
+import { type Flag, flagWords, partsOf } from './flag.ts';
 import { FLAG_GROUPS } from './flags.ts';
 import { subcommands } from './subcommands.ts';
 
@@ -31,7 +31,7 @@ export function helpText(): string {
 export function commandText(name = ''): string | undefined {
   const command = Object.hasOwn(subcommands(), name) ? subcommands()[name] : undefined;
   if (command === undefined) return undefined;
-  const flags = Object.values(command.flags ?? {}).map((one) => [one.spelling, wordsOf(one)] as const);
+  const flags = Object.values(command.flags ?? {}).map((one) => [one.spelling, flagWords(one)] as const);
   const parts = [`Usage: ouro ${name}`, flags.length === 0 ? '' : '[flags]', command.usage];
   return `${[
     parts.filter((part) => part !== '').join(' '),
@@ -51,7 +51,7 @@ export function allFlagsText(): string {
 function flagLines(isShown: (flag: Flag) => boolean): readonly string[] {
   return Object.entries(FLAG_GROUPS).flatMap(([group, table]) => {
     const flags: readonly Flag[] = Object.values(table);
-    return [group, ...columns(flags.filter(isShown).map((flag) => [nameOf(flag), wordsOf(flag)] as const))];
+    return [group, ...columns(flags.filter(isShown).map((flag) => [nameOf(flag), flagWords(flag)] as const))];
   });
 }
 

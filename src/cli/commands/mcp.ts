@@ -63,7 +63,7 @@ async function list({ flags, io, manager }: Wish): Promise<number> {
 
 async function get({ words, io, manager }: Wish): Promise<number> {
   const server = await manager.named(one(words));
-  if (server === undefined) return told(io, { ok: false, words: `No MCP server ${one(words)} is configured here.` });
+  if (server === undefined) return report(io, { ok: false, words: `No MCP server ${one(words)} is configured here.` });
   const [state] = await manager.tryOut([server]);
   say(io, `${server.name}: ${launchWords(server.launch)}`);
   say(
@@ -82,7 +82,7 @@ async function add({ words: [name, target, ...args], flags, io, manager }: Wish)
   const entry = isAddress
     ? { type: flags.transport ?? 'http', url: target, ...withPairs('headers', flags.header, ':') }
     : { command: target, ...(args.length === 0 ? {} : { args }), ...withPairs('env', flags.env, '=') };
-  return told(io, await manager.add(name, entry, flags.scope));
+  return report(io, await manager.add(name, entry, flags.scope));
 }
 
 function withPairs(key: 'env' | 'headers', given: readonly string[], mark: '=' | ':'): object {
@@ -99,7 +99,7 @@ async function logIn({ words, io, manager }: Wish): Promise<number> {
   const visit = (address: URL) => io.stdout.write(`Open this page and allow it:\n\n  ${address.href}\n\nWaiting …\n`);
   const controller = new AbortController();
   process.once('SIGINT', () => controller.abort());
-  return told(io, await manager.login(one(words), visit, controller.signal));
+  return report(io, await manager.login(one(words), visit, controller.signal));
 }
 
 async function serve({ request }: Wish): Promise<number> {
@@ -114,14 +114,14 @@ async function serve({ request }: Wish): Promise<number> {
     hasTerminal: false,
   });
   const composed = await createConversation({ ...run, model: 'demo', mcpSources: 'flags-only' }, io.environment);
-  if (!composed.ok) return told(io, { ok: false, words: composed.problem });
+  if (!composed.ok) return report(io, { ok: false, words: composed.problem });
   shutdown.guard(composed.conversation);
   await serveMcp(composed.conversation);
   return 0;
 }
 
 async function about({ words, io }: Wish, act: (name: string) => Promise<Managed>): Promise<number> {
-  return told(io, await act(one(words)));
+  return report(io, await act(one(words)));
 }
 
 function one(words: readonly string[]): string {
@@ -130,7 +130,7 @@ function one(words: readonly string[]): string {
   return name;
 }
 
-function told(io: Io, { ok, words }: Managed): number {
+function report(io: Io, { ok, words }: Managed): number {
   if (ok) say(io, words);
   else io.stderr.write(`${sanitize(words, 'line')}\n`);
   return ok ? 0 : 1;

@@ -107,13 +107,13 @@ async function rename(wish: Wish): Promise<number> {
   if (wanted === undefined || title.length === 0) throw new UsageError('Usage: ouro sessions rename <id> <title>');
   const session = await theOne({ ...wish, words: [wanted] });
   if (session === undefined) return 1;
-  return told(await wish.archive.rename(session, title.join(' ')), wish.io);
+  return report(await wish.archive.rename(session, title.join(' ')), wish.io);
 }
 
 async function remove(wish: Wish): Promise<number> {
   const session = await theOne(wish);
   if (session === undefined) return 1;
-  return told(await wish.archive.delete(session), wish.io);
+  return report(await wish.archive.delete(session), wish.io);
 }
 
 async function prune({ flags, io, archive }: Wish): Promise<number> {
@@ -123,7 +123,7 @@ async function prune({ flags, io, archive }: Wish): Promise<number> {
   return 0;
 }
 
-function told(done: { readonly ok: true } | { readonly ok: false; readonly why: string }, io: Io): number {
+function report(done: { readonly ok: true } | { readonly ok: false; readonly why: string }, io: Io): number {
   if (done.ok) return 0;
   io.stderr.write(`${done.why}\n`);
   return 1;

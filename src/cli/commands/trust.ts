@@ -18,15 +18,15 @@ export async function run({ words: [folder, ...more], flags, io }: CommandReques
   const wanted = resolve(io.cwd, folder ?? '.');
   const dir = await realpath(wanted).catch(() => undefined);
   // A folder that is gone can still be revoked by its name.
-  if (flags.revoke === true) return told(await trustRevoke(dir ?? wanted, environment));
+  if (flags.revoke === true) return report(await trustRevoke(dir ?? wanted, environment));
   if (dir === undefined) throw new UsageError(`There is no folder ${wanted}.`);
   if (flags.show === true) {
     say(await trustShow(dir, environment));
     return 0;
   }
-  return told(await trustFolder(dir, flags.below === true ? 'below' : 'folder', environment));
+  return report(await trustFolder(dir, flags.below === true ? 'below' : 'folder', environment));
 
-  function told(outcome: { readonly ok: boolean; readonly lines: readonly string[] }): number {
+  function report(outcome: { readonly ok: boolean; readonly lines: readonly string[] }): number {
     if (outcome.ok) say(outcome.lines);
     else io.stderr.write(outcome.lines.map((line) => `${sanitize(line, 'line')}\n`).join(''));
     return outcome.ok ? 0 : 1;

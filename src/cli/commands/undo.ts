@@ -21,7 +21,7 @@ export async function run({ flags, io }: CommandRequest): Promise<number> {
   }
   try {
     if (flags.list === true) return await list(opened.desk, io);
-    return told(flags.redo === true ? await opened.desk.redo() : await undo(opened.desk, flags.to), io);
+    return report(flags.redo === true ? await opened.desk.redo() : await undo(opened.desk, flags.to), io);
   } finally {
     await opened.desk.close();
   }
@@ -46,7 +46,7 @@ async function undo(desk: UndoDesk, to: unknown): Promise<Undone> {
   return desk.undo(id ?? to);
 }
 
-function told(done: Undone, io: Io): number {
+function report(done: Undone, io: Io): number {
   if (!done.ok) {
     io.stderr.write(`${done.why}\n`);
     return 1;

@@ -1,4 +1,4 @@
-import { type Flag, wordsOf } from '../args/flag.ts';
+import { type Flag, flagWords } from '../args/flag.ts';
 import { FLAG_GROUPS } from '../args/flags.ts';
 import { subcommands } from '../args/subcommands.ts';
 
@@ -30,11 +30,11 @@ const ENVIRONMENT = [
 export function manPage(): string {
   const flags = Object.entries(FLAG_GROUPS).flatMap(([group, table]) => [
     `.SS ${group}`,
-    ...Object.values(table).flatMap((flag: Flag) => item(flag.spelling, wordsOf(flag))),
+    ...Object.values(table).flatMap((flag: Flag) => item(flag.spelling, flagWords(flag))),
   ]);
   const commands = Object.entries(subcommands()).flatMap(([name, { usage, words, flags: own = {} }]) => [
     ...item(`ouro ${name} ${usage}`.trim(), words),
-    ...Object.values(own).flatMap((flag) => ['.br', roff(`${flag.spelling}: ${wordsOf(flag)}`)]),
+    ...Object.values(own).flatMap((flag) => ['.br', roff(`${flag.spelling}: ${flagWords(flag)}`)]),
   ]);
   return `${[
     '.TH OURO 1',

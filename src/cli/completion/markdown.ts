@@ -1,4 +1,4 @@
-import { type FlagTable, wordsOf } from '../args/flag.ts';
+import { type FlagTable, flagWords } from '../args/flag.ts';
 import { FLAG_GROUPS } from '../args/flags.ts';
 import { subcommands } from '../args/subcommands.ts';
 
@@ -33,7 +33,7 @@ function tableOf(table: FlagTable): readonly string[] {
   const clashes = Object.values(table).flatMap((flag) => flag.clashes.map(({ words }) => `- ${words}`));
   const rows = [
     ['flag', 'meaning'],
-    ...Object.values(table).map((flag) => [`\`${cell(flag.spelling)}\``, cell(wordsOf(flag))]),
+    ...Object.values(table).map((flag) => [`\`${cell(flag.spelling)}\``, cell(flagWords(flag))]),
   ];
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const line = (cells: readonly string[], fill: string) =>

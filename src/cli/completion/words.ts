@@ -1,4 +1,4 @@
-import { type Flag, partsOf, wordsOf } from '../args/flag.ts';
+import { type Flag, flagWords, partsOf } from '../args/flag.ts';
 import { FLAGS } from '../args/flags.ts';
 import { subcommands } from '../args/subcommands.ts';
 
@@ -36,7 +36,11 @@ export const shellCommands = (): readonly ShellCommand[] =>
 
 function shellFlag(flag: Flag): ShellFlag {
   const { short, long, value } = partsOf(flag);
-  return { names: short === undefined ? long : [short, ...long], words: wordsOf(flag), value: followerOf(flag, value) };
+  return {
+    names: short === undefined ? long : [short, ...long],
+    words: flagWords(flag),
+    value: followerOf(flag, value),
+  };
 }
 
 function followerOf({ takes }: Flag, placeholder = ''): FlagValue {

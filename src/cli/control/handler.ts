@@ -48,7 +48,7 @@ export function member<Name extends keyof ControlPort>(context: HandlerContext, 
 }
 
 /** An attempt that failed becomes an error response. */
-export function settled(attempt: Attempt): JsonObject {
+export function answerOf(attempt: Attempt): JsonObject {
   if (!attempt.ok) throw new Error(attempt.why);
   return {};
 }

@@ -10,7 +10,7 @@ import { heldToForm } from '../faces/answer-form.ts';
 import { type Understood, understandBlocks } from '../faces/understand.ts';
 import { createHostIds, type HostIds } from './host-ids.ts';
 import { createHostLines, type HostLines, type HostLinesPort } from './host-lines.ts';
-import { blocksOf, type UserLine } from './line-in.ts';
+import { type UserLine, userBlocksOf } from './line-in.ts';
 
 /** One conversation spoken in lines: user lines go in, everything that happens comes out. */
 export type HostRun = {
@@ -61,7 +61,7 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
 
   return {
     async hear(line) {
-      const blocks = blocksOf(line);
+      const blocks = userBlocksOf(line);
       if (line.shouldQuery === false) return join(line, blocks, conversation, ids, port);
       const [first] = blocks;
       // A command acts on the conversation as it stands, so it waits for the run to end.

@@ -114,7 +114,7 @@ const waiting = z.object({ request_id: z.string() });
 const KNOWN = ['user', 'control_request', 'control_response', 'control_cancel_request'];
 
 /** The blocks of a user line, for the agent. */
-export function blocksOf(line: UserLine): readonly UserBlock[] {
+export function userBlocksOf(line: UserLine): readonly UserBlock[] {
   const { content } = line.message;
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }

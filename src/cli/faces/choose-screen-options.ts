@@ -21,12 +21,12 @@ const UTF_8 = /utf-?8/i;
 const EAST_ASIAN = /^(?:zh|ja|ko)/;
 
 /** What a screen begins with. */
-export type Opening = Pick<Beginning, 'prompt' | 'typed'> & { readonly opens?: 'sessions' };
+export type ScreenStart = Pick<Beginning, 'prompt' | 'typed'> & { readonly opens?: 'sessions' };
 
 /** What the screen is told about its surroundings. */
 export function chooseScreenOptions(
   environment: Environment,
-  { prompt, typed, opens }: Opening,
+  { prompt, typed, opens }: ScreenStart,
   settings: FaceSettings = {},
 ): ScreenOptions {
   const { term, editor, isCi } = environment;
@@ -44,7 +44,7 @@ export function chooseScreenOptions(
     title: isDumb || settings.title === false ? 'off' : 'set',
     notify:
       settings.notify === 'off' || settings.notify === 'bell' ? settings.notify : term.tmux ? 'tmux' : notifyBy(term),
-    progress: (settings.progress ?? showsProgress(term)) ? 'told' : 'off',
+    progress: (settings.progress ?? showsProgress(term)) ? 'shown' : 'off',
     ...(term.tmux ? { tmux: async () => (await import('../../ui/terminal/tmux.ts')).askTmux() } : {}),
     dialogDelayMs: settings.dialogDelayMs ?? 400,
     vim: settings.editorMode === 'vim' ? 'on' : 'off',

@@ -53,10 +53,10 @@ export async function printOnce(
     if (early === undefined) say(line);
     else early.push(line);
   };
-  const told = new Set<string>();
+  const warned = new Set<string>();
   const warn = (text: string) => {
-    if (!told.has(text)) port.warn(text);
-    told.add(text);
+    if (!warned.has(text)) port.warn(text);
+    warned.add(text);
   };
   const behind = watchAgentsBehind();
   const unsubscribe = agent.subscribe((event) => {

@@ -1,16 +1,18 @@
 import { createConversation } from '../../app/compose.ts';
+import type { Environment } from '../../contracts/environment.ts';
 import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
+import type { FaceSettings } from '../../contracts/face/screen-settings.ts';
+import type { OpenScreen, ScreenTerminal } from '../../ui/open-screen.ts';
 import type { Invocation } from '../args/invocation.ts';
 import { signalCode } from '../exit-code.ts';
 import type { Io } from '../io.ts';
 import type { Shutdown } from '../shutdown.ts';
 import { askFirst } from './ask-first.ts';
-import { type Opening, screenLook } from './choose-screen-options.ts';
-import { linearReason, openFace } from './open-face.ts';
+import { chooseScreenOptions, type ScreenStart, screenLook } from './choose-screen-options.ts';
 
 /** Without a name, `--resume` asks for one in the list of sessions. */
-const CHOOSING: Opening = { prompt: undefined, typed: '', opens: 'sessions' };
+const CHOOSING: ScreenStart = { prompt: undefined, typed: '', opens: 'sessions' };
 
 /** The screen: from the arguments to the exit code. Ink is loaded here and nowhere else. */
 export async function runRepl(invocation: Invocation, io: Io, shutdown: Shutdown): Promise<number> {
@@ -27,7 +29,7 @@ export async function runRepl(invocation: Invocation, io: Io, shutdown: Shutdown
   }
   const isChoosing = first.run.session.kind === 'resume' && first.run.session.wanted === '';
   let given: RunOptions = isChoosing ? { ...first.run, session: { kind: 'new' } } : first.run;
-  let opening: Opening = isChoosing ? CHOOSING : first;
+  let opening: ScreenStart = isChoosing ? CHOOSING : first;
   for (;;) {
     const composed = await createConversation(given, io.environment);
     if (!composed.ok) {
@@ -38,7 +40,7 @@ export async function runRepl(invocation: Invocation, io: Io, shutdown: Shutdown
     const { conversation } = composed;
     shutdown.guard(conversation);
     const terminal = { out: process.stdout, in: process.stdin };
-    const screen = await openFace(conversation, terminal, io.environment, opening, invocation);
+    const screen = await openTerminal(conversation, terminal, io.environment, opening, invocation);
     const restore = () => screen.close();
     process.once('exit', restore);
     const end = await Promise.race([screen.left, shutdown.begun]);
@@ -62,4 +64,34 @@ function sayGoodbye({ agent, info }: Conversation, kept: string | undefined, { s
   if (agent.state().messages.length > 0) stderr.write(`Resume: ouro --resume ${agent.sessionId}\n`);
   if (kept !== undefined && info().transcriptPath !== undefined)
     stderr.write(`Not sent and kept for the next start here: ${kept}.\n`);
+}
+
+/** Why lines are only ever added, told at the start; `undefined` where the screen may be drawn. */
+function linearReason(
+  { term }: Environment,
+  { reading }: Pick<Invocation, 'reading'>,
+  settings: FaceSettings = {},
+): string | undefined {
+  if (reading === 'lines') return 'Screen reader mode is on: the flag --a11y says so.';
+  if (term.accessible) return 'Screen reader mode is on: ACCESSIBLE or OURO_A11Y is set.';
+  if (settings.accessible === true) return 'Screen reader mode is on: the setting "accessible" says so.';
+  return term.name === 'dumb' ? 'This terminal cannot redraw (TERM=dumb), so lines are only added.' : undefined;
+}
+
+/** Opens the screen, or where it cannot be drawn, lines that are only added. */
+async function openTerminal(
+  conversation: Conversation,
+  terminal: ScreenTerminal,
+  environment: Environment,
+  opening: ScreenStart,
+  invocation: Pick<Invocation, 'reading'>,
+): Promise<OpenScreen> {
+  const settings = await conversation.faceSettings?.();
+  const options = chooseScreenOptions(environment, opening, settings);
+  const why = linearReason(environment, invocation, settings);
+  if (why === undefined) return (await import('../../ui/open-screen.ts')).openScreen(conversation, terminal, options);
+  const lineEditing = environment.term.name === 'dumb' ? 'none' : 'own';
+  if (lineEditing === 'none') process.stdin.setRawMode(false);
+  const { openLinear } = await import('../../ui/linear/open-linear.ts');
+  return openLinear(conversation, terminal, { ...options, why, lineEditing });
 }

@@ -11,7 +11,7 @@ import { resultLine, userLines } from './user-lines.ts';
 export type LineOptions = {
   readonly partialMessages: boolean;
   readonly hookEvents: boolean;
-  /** Typed messages are told back, marked as replays. */
+  /** Typed messages are repeated, marked as replays. */
   readonly replayUserMessages: boolean;
 };
 
@@ -19,7 +19,7 @@ export type LineOptions = {
 export type LineWriter = { linesOf(event: AgentEvent, parentCallId?: string): readonly JsonObject[] };
 
 /** What one speaker, the main conversation or a sub-agent, said before. */
-type Speaker = { usage: Usage; requestId: string; heldStop: JsonObject | undefined; firstToken: 'awaited' | 'told' };
+type Speaker = { usage: Usage; requestId: string; heldStop: JsonObject | undefined; hasFirstToken: boolean };
 
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
@@ -31,18 +31,18 @@ export function createLineWriter(options: LineOptions, now: () => Date): LineWri
   function speakerOf(parentCallId: string | undefined): Speaker {
     const known = speakers.get(parentCallId ?? '');
     if (known !== undefined) return known;
-    const fresh: Speaker = { usage: NO_USAGE, requestId: 'req_0', heldStop: undefined, firstToken: 'awaited' };
+    const fresh: Speaker = { usage: NO_USAGE, requestId: 'req_0', heldStop: undefined, hasFirstToken: false };
     speakers.set(parentCallId ?? '', fresh);
     return fresh;
   }
 
   function linesOf(event: AgentEvent, parentCallId?: string): readonly JsonObject[] {
-    const told = tasks.linesOf(event);
-    if (event.type === 'subagent') return [...told, ...linesOf(event.event, event.callId)];
+    const taskLines = tasks.linesOf(event);
+    if (event.type === 'subagent') return [...taskLines, ...linesOf(event.event, event.callId)];
     const speaker = speakerOf(parentCallId);
     const held = speaker.heldStop;
     speaker.heldStop = undefined;
-    const lines = [...told, ...ownLines(event, speaker, parentCallId ?? null)];
+    const lines = [...taskLines, ...ownLines(event, speaker, parentCallId ?? null)];
     if (held === undefined) return lines;
     // Hosts expect a block as a whole just before the provider's word that it has ended.
     return event.type === 'block_end' ? [...lines, held] : [held, ...lines];
@@ -54,7 +54,7 @@ export function createLineWriter(options: LineOptions, now: () => Date): LineWri
       case 'request_sent':
         requests += 1;
         speaker.requestId = `req_${requests}`;
-        speaker.firstToken = 'awaited';
+        speaker.hasFirstToken = false;
         return parentCallId === null ? [{ type: 'system', subtype: 'status', status: 'requesting' }] : [];
       case 'message_start':
         speaker.usage = event.usage;
@@ -66,11 +66,11 @@ export function createLineWriter(options: LineOptions, now: () => Date): LineWri
       case 'tool_end':
         return event.status === 'discarded' ? [] : [resultLine(event, parent, now().toISOString())];
       case 'message_end':
-        return userLines(event, parent, options.replayUserMessages ? 'told' : 'silent');
+        return userLines(event, parent, { replaysPrompts: options.replayUserMessages });
       case 'stream_event': {
         if (!options.partialMessages) return [];
-        const isFirst = event.firstTokenMs !== undefined && speaker.firstToken === 'awaited';
-        if (isFirst) speaker.firstToken = 'told';
+        const isFirst = event.firstTokenMs !== undefined && !speaker.hasFirstToken;
+        if (isFirst) speaker.hasFirstToken = true;
         const first = isFirst ? { ttft_ms: event.firstTokenMs } : {};
         const line = { type: 'stream_event', event: event.event, ...parent, ...first };
         if (event.event.type !== 'content_block_stop') return [line];

@@ -19,18 +19,18 @@ export function resultLine(event: ToolEnd, parent: JsonObject, timestamp: string
   };
 }
 
-/** The words of a user message; its results were told when they completed. */
+/** The words of a user message; its results were written when they completed. */
 export function userLines(
   event: Extract<AgentEvent, { type: 'message_end' }>,
   parent: JsonObject,
-  replays: 'told' | 'silent',
+  { replaysPrompts }: { readonly replaysPrompts: boolean },
 ): readonly JsonObject[] {
   const { message } = event;
   if (message.role !== 'user') return [];
   const typed = message.origin === 'prompt' || message.origin === 'steer' || message.origin === 'follow_up';
   const isMain = parent.parent_tool_use_id === null;
-  // A sub-agent's first words are its prompt; the main prompt is told back only on request.
-  if (typed && isMain && replays === 'silent') return [];
+  // A sub-agent's first words are its prompt; the main prompt is repeated only on request.
+  if (typed && isMain && !replaysPrompts) return [];
   const words = message.blocks.filter((block) => block.type !== 'tool_result');
   if (words.length === 0) return [];
   const interrupt = words.some((block) => block.type === 'text' && /^\[Request interrupted by user/.test(block.text));

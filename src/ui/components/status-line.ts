@@ -29,7 +29,7 @@ export function statusLine(view: ViewState, drawing: Drawing): LogicalLine {
       : [
           facts.model,
           context,
-          facts.isDemo === 'yes' ? 'demo' : formatMoney(facts.costUsd),
+          facts.isDemo ? 'demo' : formatMoney(facts.costUsd),
           facts.branch,
           facts.background === 0 ? undefined : `${facts.background} background`,
         ];

@@ -4,7 +4,7 @@ const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 const FOLD_PLANE = /[\u{100000}-\u{10ffff}]/gu;
 
 /** Text that may enter a draft: no escape sequences, no control characters but tab and newline, `\n` line ends. */
-export function cleanText(text: string): string {
+export function draftSafe(text: string): string {
   return text
     .replace(/\r\n?/g, '\n')
     .replace(SEQUENCES, '')

@@ -1,8 +1,8 @@
 import { exhaustive } from '../../lib/exhaustive.ts';
 import { boundaryAtOrAfter } from './boundaries.ts';
-import { cleanText } from './clean-text.ts';
+import { draftSafe } from './clean-text.ts';
 import { type DeleteKind, deleteSpan } from './delete.ts';
-import { type EditorState, redoStep, replaceText, type SearchScope, undoStep } from './editor-state.ts';
+import { type EditorState, type HistoryScope, redoStep, replaceText, undoStep } from './editor-state.ts';
 import { pushKill, shownKill, turnRing } from './kill-ring.ts';
 import { type Motion, motionTarget, moveRow } from './motions.ts';
 import { expandAtCaret, insertImage, paste } from './paste.ts';
@@ -34,7 +34,7 @@ export type EditorAction =
   | { readonly type: 'set-text'; readonly text: string }
   | { readonly type: 'search'; readonly query: string }
   /** Other messages to search and to go back to. */
-  | { readonly type: 'search-in'; readonly scope: SearchScope; readonly entries: readonly string[] }
+  | { readonly type: 'search-in'; readonly scope: HistoryScope; readonly entries: readonly string[] }
   | { readonly type: 'search-older' | 'search-newer' | 'search-accept' | 'search-cancel' }
   | { readonly type: 'resize'; readonly width: number }
   | { readonly type: 'history'; readonly entries: readonly string[] }
@@ -54,7 +54,7 @@ export function edit(state: EditorState, action: EditorAction, nowMs: number): E
 function apply(state: EditorState, action: EditorAction, nowMs: number): EditorState {
   switch (action.type) {
     case 'insert':
-      return insert(state, cleanText(action.text), nowMs);
+      return insert(state, draftSafe(action.text), nowMs);
     case 'paste':
       return paste(state, action.text, 'fold');
     case 'paste-inline':
@@ -91,9 +91,9 @@ function apply(state: EditorState, action: EditorAction, nowMs: number): EditorS
     case 'accept-suggestion':
       return insert(state, suggestion(state) ?? '', nowMs);
     case 'replace':
-      return replaceText(state, { from: action.from, to: action.to, insert: cleanText(action.text) });
+      return replaceText(state, { from: action.from, to: action.to, insert: draftSafe(action.text) });
     case 'set-text': {
-      const text = cleanText(action.text);
+      const text = draftSafe(action.text);
       return replaceAll(state, { text, caret: text.length });
     }
     case 'search':

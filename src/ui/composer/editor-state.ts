@@ -3,28 +3,32 @@ import type { Folds } from './folds.ts';
 import { EMPTY_KILL_RING, type KillRing } from './kill-ring.ts';
 
 /** A text with the place of the caret in it: what is stashed, recalled and journalled. */
-export type Draft = { readonly text: string; readonly caret: number };
+export type DraftText = { readonly text: string; readonly caret: number };
 
 /** Earlier messages, oldest first. `at` counts back from the draft: 0 is the draft, 1 the newest entry. */
 export type Recall = {
   readonly entries: readonly string[];
   readonly at: number;
   /** What became of the entries (and of the draft) while they were on screen; kept until a message is sent. */
-  readonly edits: ReadonlyMap<number, Draft>;
+  readonly edits: ReadonlyMap<number, DraftText>;
 };
 
 /** Whose earlier messages are searched. */
-export type SearchScope = 'session' | 'folder' | 'all';
+export type HistoryScope = 'session' | 'folder' | 'all';
 
 /** A search through the history in progress. */
-export type HistorySearch = { readonly query: string; readonly scope: SearchScope; readonly found: number | undefined };
+export type HistorySearch = {
+  readonly query: string;
+  readonly scope: HistoryScope;
+  readonly found: number | undefined;
+};
 
-export type Change = { readonly at: number; readonly removed: string; readonly inserted: string };
+export type EditorChange = { readonly at: number; readonly removed: string; readonly inserted: string };
 
 /** The facts of a draft that undo brings back besides its text. */
 export type Mark = { readonly caret: number; readonly literal: boolean; readonly entry: number };
 
-export type UndoStep = { readonly changes: readonly Change[]; readonly before: Mark; readonly after: Mark };
+export type UndoStep = { readonly changes: readonly EditorChange[]; readonly before: Mark; readonly after: Mark };
 
 /** What the last action was, where the next one depends on it. */
 export type LastAction =
@@ -33,7 +37,7 @@ export type LastAction =
   | { readonly kind: 'yank'; readonly from: number; readonly to: number };
 
 /** The whole editor as a value. */
-export type EditorState = Draft & {
+export type EditorState = DraftText & {
   /** Columns of a visual row. */
   readonly width: number;
   /** The column that moving up and down tries to keep. */
@@ -46,7 +50,7 @@ export type EditorState = Draft & {
   readonly redo: readonly UndoStep[];
   readonly recall: Recall;
   readonly search: HistorySearch | undefined;
-  readonly stash: readonly Draft[];
+  readonly stash: readonly DraftText[];
   readonly last: LastAction;
 };
 
@@ -55,7 +59,7 @@ const UNDO_STEPS = 2000;
 /** An editor, empty unless a draft is given. */
 export function createEditor(
   start: {
-    readonly draft?: Draft;
+    readonly draft?: DraftText;
     readonly folds?: Folds;
     readonly history?: readonly string[];
     readonly width?: number;

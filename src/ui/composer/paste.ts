@@ -1,5 +1,5 @@
 import { previousBoundary } from './boundaries.ts';
-import { cleanText } from './clean-text.ts';
+import { draftSafe } from './clean-text.ts';
 import { type EditorState, replaceText } from './editor-state.ts';
 import { addFold, type Fold, foldCharacter, foldIdAt } from './folds.ts';
 
@@ -8,7 +8,7 @@ const INLINE_CHARACTERS = 800;
 
 /** Inserts pasted text as one step; a long one as a single character that stands for it. */
 export function paste(state: EditorState, pasted: string, long: 'fold' | 'inline'): EditorState {
-  const text = cleanText(pasted);
+  const text = draftSafe(pasted);
   if (text === '') return state;
   const isShort = text.length <= INLINE_CHARACTERS && text.split('\n', INLINE_LINES + 1).length <= INLINE_LINES;
   if (isShort || long === 'inline') return put(state, text);

@@ -1,4 +1,4 @@
-import { type Draft, type EditorState, replaceText, type SearchScope } from './editor-state.ts';
+import { type DraftText, type EditorState, type HistoryScope, replaceText } from './editor-state.ts';
 
 /** The next older or newer entry of the history; the draft is the newest of all. */
 export function recallEntry(state: EditorState, way: 'older' | 'newer'): EditorState {
@@ -16,7 +16,7 @@ function goToEntry(state: EditorState, entry: number): EditorState {
 }
 
 /** Another text in the place of the whole draft, undoable. */
-export function replaceAll(state: EditorState, draft: Draft, entry?: number): EditorState {
+export function replaceAll(state: EditorState, draft: DraftText, entry?: number): EditorState {
   return replaceText(state, {
     from: 0,
     to: state.text.length,
@@ -52,7 +52,7 @@ export function searchNewer(state: EditorState): EditorState {
 }
 
 /** Searches other messages: those of this session, of this folder, of all. */
-export function searchIn(state: EditorState, scope: SearchScope): EditorState {
+export function searchIn(state: EditorState, scope: HistoryScope): EditorState {
   if (state.search === undefined) return state;
   const found = findEntry(state.recall.entries, state.search.query, 1);
   return { ...state, search: { ...state.search, scope, found } };
@@ -91,7 +91,7 @@ export function stashOrPop(state: EditorState): EditorState {
   return draft === undefined ? state : replaceAll({ ...state, stash: state.stash.slice(0, -1) }, draft);
 }
 
-function entryDraft(entries: readonly string[], entry: number): Draft {
+function entryDraft(entries: readonly string[], entry: number): DraftText {
   const text = entry === 0 ? '' : (entries.at(-entry) ?? '');
   return { text, caret: text.length };
 }

@@ -10,10 +10,10 @@ export function operateOn(editor: EditorState, { from, to, shape }: VimRange, op
   const { text } = editor;
   const taken = text.slice(from, to) + (shape === 'lines' ? '\n' : '');
   const remembered = { ...editor, kills: pushKill(editor.kills, taken) };
-  if (operator === 'y') return settled({ ...remembered, caret: from });
+  if (operator === 'y') return settledCaret({ ...remembered, caret: from });
   if (operator === 'c' || shape === 'text') {
     const cut = replaceText(remembered, { from, to, insert: '' });
-    return operator === 'c' ? cut : settled(cut);
+    return operator === 'c' ? cut : settledCaret(cut);
   }
   // A line goes with its newline; the last one with the newline before it.
   const isLast = to === text.length;
@@ -22,7 +22,7 @@ export function operateOn(editor: EditorState, { from, to, shape }: VimRange, op
     to: isLast ? to : to + 1,
     insert: '',
   });
-  return settled({ ...cut, caret: firstNonBlank(cut.text, cut.caret) });
+  return settledCaret({ ...cut, caret: firstNonBlank(cut.text, cut.caret) });
 }
 
 /** Puts back what was deleted or copied: whole lines as lines, anything else beside the caret. */
@@ -45,7 +45,7 @@ export function put(editor: EditorState, side: 'after' | 'before', count: number
 }
 
 /** In normal mode the caret stands on a character, never behind the last one of a line. */
-export function settled(editor: EditorState): EditorState {
+export function settledCaret(editor: EditorState): EditorState {
   const { text, caret } = editor;
   const isBehind = caret === lineEnd(text, caret) && caret > lineStart(text, caret);
   return isBehind ? { ...editor, caret: previousBoundary(text, caret) } : editor;

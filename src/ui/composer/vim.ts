@@ -3,7 +3,7 @@ import { type EditorState, redoStep, replaceText, undoStep } from './editor-stat
 import { readVimCommand, type VimCommand, type VimOperator } from './vim-command.ts';
 import { firstNonBlank, type VimFind, type VimTarget, vimFind, vimTarget } from './vim-motions.ts';
 import { type VimRange, vimObject, wholeLines } from './vim-objects.ts';
-import { operateOn, put, settled } from './vim-operate.ts';
+import { operateOn, put, settledCaret } from './vim-operate.ts';
 
 /** What vim mode remembers between keys. */
 export type VimState = {
@@ -40,7 +40,7 @@ export function pressVim(vim: VimState, editor: EditorState, key: Key): VimPress
     const isIdle = vim.mode === 'normal' && vim.pending === '';
     return { vim: { ...vim, mode: 'normal', pending: '' }, editor, key: isIdle ? 'passed' : 'taken' };
   }
-  if (key.chord === 'ctrl+r') return taken({ ...vim, pending: '' }, settled(redoStep(editor)));
+  if (key.chord === 'ctrl+r') return taken({ ...vim, pending: '' }, settledCaret(redoStep(editor)));
   if (key.text === '' || /^(?:ctrl|alt|super)\+/.test(key.chord) || key.chord === 'enter' || key.chord === 'tab') {
     return { vim: { ...vim, pending: '' }, editor, key: 'passed' };
   }
@@ -201,7 +201,7 @@ function runSimple(
         put(editor, target === 'p' ? 'after' : 'before', count ?? 1),
       );
     case 'u':
-      return taken(vim, settled(undoStep(editor)));
+      return taken(vim, settledCaret(undoStep(editor)));
     case 'v':
     case 'V':
       return taken({ ...vim, mode: target === 'v' ? 'visual' : 'visual-line', anchor: caret }, editor);
@@ -235,7 +235,7 @@ function repeatChange(vim: VimState, editor: EditorState): VimPress {
 
 function movedTo(editor: EditorState, { to, reach }: VimTarget): EditorState {
   const goal = reach === 'line' ? editor.goal : undefined;
-  return settled({ ...editor, caret: to, goal, last: { kind: 'none' } });
+  return settledCaret({ ...editor, caret: to, goal, last: { kind: 'none' } });
 }
 
 function taken(vim: VimState, editor: EditorState): VimPress {

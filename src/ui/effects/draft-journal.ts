@@ -66,7 +66,7 @@ export async function recallDraft(
 }
 
 /** All of a draft as plain words: what waited, what was being written, what was put aside. */
-export function wordsOf(draft: Draft): string {
+export function draftWords(draft: Draft): string {
   const text = joined([draft.stash ?? '', ...draft.queue.map((queued) => queued.text), draft.text]);
   return expandFolds(text, foldsOf(draft));
 }

@@ -4,7 +4,7 @@ import type { ScreenOptions } from '../terminal/screen-options.ts';
 import type { ScreenOutput } from '../terminal/screen-output.ts';
 import type { ViewState } from '../view/view-state.ts';
 import type { OwnThemes } from './own-themes.ts';
-import type { SessionList } from './session-list.ts';
+import type { SessionActions } from './session-list.ts';
 
 /** Why a screen ended: its person left, or goes on in another session. */
 export type ScreenEnd =
@@ -44,7 +44,7 @@ export type EffectHost = {
   /** What stands between this and the terminal; absent where nothing does. */
   readonly tmux: ScreenOptions['tmux'];
   readonly output: EffectOutput;
-  readonly sessions: SessionList;
+  readonly sessions: SessionActions;
   readonly themes: OwnThemes;
   readonly now: () => ViewState;
   /** Everything that was said, the running turn included. */

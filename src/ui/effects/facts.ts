@@ -3,7 +3,7 @@ import type { Conversation, ConversationInfo } from '../../contracts/face/conver
 import type { StatusFacts, ViewState } from '../view/view-state.ts';
 
 /** What the status line shows, as it is right now. */
-export function factsOf(conversation: Conversation): StatusFacts {
+export function statusFactsOf(conversation: Conversation): StatusFacts {
   const info = conversation.info();
   return {
     mode: info.mode,
@@ -13,7 +13,7 @@ export function factsOf(conversation: Conversation): StatusFacts {
     costUsd: conversation.usage().costUsd,
     branch: info.gitBranch,
     background: conversation.background().length,
-    isDemo: info.isDemo ? 'yes' : 'no',
+    isDemo: info.isDemo,
   };
 }
 

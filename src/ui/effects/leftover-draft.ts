@@ -1,10 +1,10 @@
 import type { Conversation, LeftoverDraft } from '../../contracts/face/conversation.ts';
 import type { Effect } from '../press/effects.ts';
 import type { ViewState } from '../view/view-state.ts';
-import { HINT_MS, wordsOf } from './draft-journal.ts';
+import { draftWords, HINT_MS } from './draft-journal.ts';
 
 /** What another session of this folder left unsent: the newest of the earlier messages, until it has been sent. */
-export type Leftover = {
+export type LeftoverOffer = {
   offer(): Promise<void>;
   /** Keys have led to these effects: when the offered words were sent, nobody has to be offered them again. */
   noteSent(before: ViewState, effects: readonly Effect[]): void;
@@ -18,14 +18,14 @@ type Parts = {
 
 const SENT: readonly Effect['type'][] = ['prompt', 'prompt_instead', 'steer', 'follow_up'];
 
-export function createLeftover({ conversation, change, now }: Parts): Leftover {
+export function createLeftover({ conversation, change, now }: Parts): LeftoverOffer {
   let offered: { readonly words: string; readonly left: LeftoverDraft } | undefined;
 
   return {
     async offer() {
       const left = await conversation.draft.leftover?.();
       if (left === undefined) return;
-      const words = wordsOf(left.draft);
+      const words = draftWords(left.draft);
       if (words === '') return left.drop();
       offered = { words, left };
       const from = left.draft.at === undefined ? '' : ` from ${left.draft.at.slice(0, 10)}`;

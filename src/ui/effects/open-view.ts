@@ -4,7 +4,7 @@ import { resumedItems } from '../history/resumed-items.ts';
 import { printing } from '../view/view-state.ts';
 import { copyAnswer } from './copy-text.ts';
 import type { EffectHost } from './effect-host.ts';
-import { openTranscript } from './pages.ts';
+import { showTranscript } from './pages.ts';
 import { openPicker } from './pickers.ts';
 
 const REDRAWN_TURNS = 3;
@@ -31,7 +31,7 @@ export async function openView(view: CommandView, argument: string, host: Effect
     case 'resume':
       return host.sessions.open('folder');
     case 'transcript':
-      return openTranscript(host);
+      return showTranscript(host);
     case 'copy':
       return copyAnswer(argument, host);
     case 'redraw': {

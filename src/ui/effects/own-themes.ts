@@ -23,12 +23,12 @@ const OURS: readonly string[] = ['auto', ...THEME_NAMES];
 
 export function createOwnThemes({ conversation, output, change, repaint }: Parts): OwnThemes {
   let stop: (() => void) | undefined;
-  /** Each fault is told once, not at every look. */
-  let told = '';
+  /** Each fault is shown once, not at every look. */
+  let lastFault = '';
 
   const say = (text: string) => {
-    if (text !== '' && text !== told) change((view) => printing(view, { kind: 'notice', level: 'warn', text }));
-    told = text;
+    if (text !== '' && text !== lastFault) change((view) => printing(view, { kind: 'notice', level: 'warn', text }));
+    lastFault = text;
   };
 
   async function load(): Promise<readonly string[]> {
@@ -54,7 +54,7 @@ export function createOwnThemes({ conversation, output, change, repaint }: Parts
       // Watched before it is read: a change between the two would be missed.
       stop = conversation.themes?.watch(() => void load().then(repaint, () => undefined)); // It is read again at its next change.
       const names = await load();
-      if (!names.includes(name) && told === '') {
+      if (!names.includes(name) && lastFault === '') {
         say(`There is no theme "${name}". There are: ${[...OURS, ...names].join(', ')}.`);
       }
       repaint();

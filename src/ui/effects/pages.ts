@@ -8,7 +8,7 @@ import { openViewer, type ViewerPage } from '../view/viewer-state.ts';
 import type { EffectHost } from './effect-host.ts';
 
 /** Everything that was said, on a screen of its own. */
-export function openTranscript(host: EffectHost): Promise<void> {
+export function showTranscript(host: EffectHost): Promise<void> {
   return open('Transcript', { kind: 'transcript', messages: host.messages() }, host);
 }
 

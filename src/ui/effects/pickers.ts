@@ -102,12 +102,12 @@ async function restore(choice: string, { conversation, change }: EffectHost): Pr
   const done = await conversation.rewind(id, what);
   if (!done.ok) return change((view) => printing(view, { kind: 'notice', level: 'warn', text: done.why }));
   const files = done.restored.length + done.removed.length;
-  const told = [
+  const parts = [
     `Back before: ${done.prompt.split('\n', 1)[0] ?? ''}`,
     ...(files === 0 ? [] : [formatCount(files, 'file')]),
   ];
   change((view) => {
-    const printed = printing(view, { kind: 'notice', level: 'info', text: told.join(', ') });
+    const printed = printing(view, { kind: 'notice', level: 'info', text: parts.join(', ') });
     // Nothing is lost: what stood in the draft comes back by undo.
     return what === 'files'
       ? printed

@@ -3,7 +3,7 @@ import type { SessionList as Listed } from '../view/overlay.ts';
 import { printing, type ViewState } from '../view/view-state.ts';
 
 /** The list of sessions behind `/resume`: what its keys ask for. */
-export type SessionList = {
+export type SessionActions = {
   open(scope: Listed['scope']): Promise<void>;
   search(words: string, scope: Listed['scope']): Promise<void>;
   rename(id: string, title: string): Promise<void>;
@@ -18,7 +18,7 @@ type Parts = {
 /** Fewer letters are in every session. */
 const FEWEST_LETTERS = 3;
 
-export function createSessionList({ conversation, change }: Parts): SessionList {
+export function createSessionList({ conversation, change }: Parts): SessionActions {
   let looking = new AbortController();
 
   const say = (text: string, level: 'info' | 'warn') =>

@@ -37,7 +37,7 @@ export function firstRunState(question: FirstRunQuestion): FirstRunState {
 }
 
 /** Everything was answered; `undefined` as long as something is open. */
-export function settled({ trust, model, takeOver, bypass, typed }: FirstRunState): FirstRunAnswer | undefined {
+export function settledAnswer({ trust, model, takeOver, bypass, typed }: FirstRunState): FirstRunAnswer | undefined {
   // The demo plays in a folder of its own: all else can wait.
   if (model?.kind === 'demo')
     return { trust: trust ?? 'no', model, takeOver: takeOver ?? 'open', bypass: bypass ?? 'open', typed };

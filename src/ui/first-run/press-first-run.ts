@@ -1,4 +1,4 @@
-import { cleanText } from '../composer/clean-text.ts';
+import { draftSafe } from '../composer/clean-text.ts';
 import type { InputEvent } from '../keys/input-event.ts';
 import { type FirstRunPage, type FirstRunState, localModels } from './first-run-state.ts';
 
@@ -33,7 +33,7 @@ export function pressFirstRun(state: FirstRunState, input: InputEvent): FirstRun
 
 /** Written before the screen could be read: it belongs to the first message. */
 export function typedAhead(state: FirstRunState, input: InputEvent): FirstRunState {
-  const text = input.type === 'key' || input.type === 'paste' ? cleanText(input.text) : '';
+  const text = input.type === 'key' || input.type === 'paste' ? draftSafe(input.text) : '';
   if (input.type === 'key' && input.chord === 'backspace') return { ...state, typed: state.typed.slice(0, -1) };
   return { ...state, typed: state.typed + text };
 }
@@ -138,7 +138,7 @@ function addressGiven(state: FirstRunState, text: string): FirstRunPressed {
 }
 
 function written(state: FirstRunState, page: Writing, text: string): FirstRunPressed {
-  return now({ ...state, page: { ...page, text: cleanText(text).replaceAll('\n', ' ') } });
+  return now({ ...state, page: { ...page, text: draftSafe(text).replaceAll('\n', ' ') } });
 }
 
 function now(state: FirstRunState): FirstRunPressed {

@@ -4,7 +4,7 @@ import type { InputEvent } from '../keys/input-event.ts';
 import { createKeyboard, type TerminalIn } from '../terminal/keyboard.ts';
 import type { TerminalOut } from '../terminal/stage.ts';
 import { addedStage, redrawnStage, type StageLook } from './first-run-stage.ts';
-import { type FirstRunState, firstRunState, settled } from './first-run-state.ts';
+import { type FirstRunState, firstRunState, settledAnswer } from './first-run-state.ts';
 import { offered, pressFirstRun, typedAhead } from './press-first-run.ts';
 
 /** What the first screen needs of the world. */
@@ -20,7 +20,7 @@ export type FirstRunParts = {
 };
 
 /** The first screen while it is open. */
-export type FirstRun = {
+export type FirstRunScreen = {
   readonly answered: Promise<FirstRunAnswer | 'leave'>;
   close(): void;
 };
@@ -29,7 +29,7 @@ export type FirstRun = {
 const DRAIN_MS = 10;
 
 /** Asks what has to be settled before the first question, on a few lines that go away again. */
-export function showFirstRun(question: FirstRunQuestion, parts: FirstRunParts): FirstRun {
+export function showFirstRun(question: FirstRunQuestion, parts: FirstRunParts): FirstRunScreen {
   const { promise: answered, resolve } = Promise.withResolvers<FirstRunAnswer | 'leave'>();
   const stage = parts.look === 'lines' ? addedStage(parts.out) : redrawnStage(parts.out, parts.look);
   let state = firstRunState(question);
@@ -38,7 +38,7 @@ export function showFirstRun(question: FirstRunQuestion, parts: FirstRunParts): 
 
   function draw(next: FirstRunState): void {
     state = next;
-    const answer = settled(state);
+    const answer = settledAnswer(state);
     if (answer !== undefined) resolve(answer);
     if (isOpen && isShown) stage.show(state);
   }

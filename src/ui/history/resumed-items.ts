@@ -11,7 +11,7 @@ const TURNS_SHOWN = 2;
 export function resumedItems(messages: readonly Message[], turns = TURNS_SHOWN): readonly HistoryItem[] {
   const starts = messages.flatMap((message, at) => (isTyped(message) ? [at] : []));
   const from = starts.at(-turns) ?? 0;
-  const earlier = starts.filter((at) => at < from).length;
+  const skipped = starts.filter((at) => at < from).length;
   const shown = messages.slice(from);
   const results = new Map(
     shown.flatMap((message) =>
@@ -21,9 +21,9 @@ export function resumedItems(messages: readonly Message[], turns = TURNS_SHOWN):
     ),
   );
   const more: readonly HistoryItem[] =
-    earlier === 0
+    skipped === 0
       ? []
-      : [{ kind: 'notice', level: 'info', text: `… ${formatCount(earlier, 'earlier turn')} (ctrl+o)` }];
+      : [{ kind: 'notice', level: 'info', text: `… ${formatCount(skipped, 'earlier turn')} (ctrl+o)` }];
   return [...more, ...shown.flatMap((message) => itemsOf(message, results))];
 }
 

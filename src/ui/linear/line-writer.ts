@@ -7,7 +7,7 @@ import { isBusy, type ViewState } from '../view/view-state.ts';
 import type { LinearOptions } from './linear-options.ts';
 
 /** Writes lines below what is being typed. While an editor has the terminal, they wait. */
-export type LineWriter = {
+export type LinearWriter = {
   /** As it is, wherever the cursor stands. */
   write(text: string): void;
   say(lines: readonly string[]): void;
@@ -17,12 +17,12 @@ export type LineWriter = {
   close(): void;
 };
 
-export function createLineWriter(
+export function createLinearWriter(
   reader: Pick<Interface, 'line' | 'prompt' | 'pause' | 'resume'>,
   terminal: ScreenTerminal,
   { lineEditing, editor = 'vi' }: Pick<LinearOptions, 'lineEditing' | 'editor'>,
   view: () => ViewState,
-): LineWriter {
+): LinearWriter {
   const out = inAscii(terminal.out);
   let waiting: string[] | undefined;
   let isClosed = false;

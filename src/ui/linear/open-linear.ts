@@ -1,6 +1,6 @@
 import { createInterface, type Interface } from 'node:readline';
 import type { Conversation } from '../../contracts/face/conversation.ts';
-import { bannerLines, factsOf } from '../effects/facts.ts';
+import { bannerLines, statusFactsOf } from '../effects/facts.ts';
 import { createLiveView, type LiveView } from '../effects/live-view.ts';
 import { NO_CARRY } from '../history/history-lines.ts';
 import type { OpenScreen, ScreenTerminal } from '../open-screen.ts';
@@ -9,7 +9,7 @@ import { press } from '../press/press.ts';
 import type { PressContext } from '../press/press-context.ts';
 import type { Drawing } from '../text/drawing.ts';
 import { initialView, isBusy, type ViewState } from '../view/view-state.ts';
-import { createLineWriter, type LineWriter } from './line-writer.ts';
+import { createLinearWriter, type LinearWriter } from './line-writer.ts';
 import { createLinearDraft } from './linear-draft.ts';
 import { type LinearOptions, linearDrawing, linearOutput } from './linear-options.ts';
 import { askWords, changeWords } from './linear-words.ts';
@@ -20,7 +20,7 @@ import { createProgressNotes } from './progress-notes.ts';
 export function openLinear(conversation: Conversation, terminal: ScreenTerminal, options: LinearOptions): OpenScreen {
   const isEdited = options.lineEditing === 'own';
   const reader = createInterface({ input: process.stdin, output: process.stdout, terminal: isEdited, prompt: 'You: ' });
-  const writer = createLineWriter(reader, terminal, options, () => live.now());
+  const writer = createLinearWriter(reader, terminal, options, () => live.now());
   const { say } = writer;
   const drawing = (): Drawing => linearDrawing(terminal.out, options.now(), conversation.info().cwd);
   const notes = createProgressNotes((line) => say(live.now().asks.length === 0 ? [line] : []));
@@ -28,7 +28,7 @@ export function openLinear(conversation: Conversation, terminal: ScreenTerminal,
     conversation,
     options,
     output: linearOutput(writer.write, drawing),
-    opening: initialView(factsOf(conversation), conversation.info().todos),
+    opening: initialView(statusFactsOf(conversation), conversation.info().todos),
     unsent: () => drafts.left(),
     suspend: () => undefined,
     editExternally: () => say(['The editor of your own is not used here.']),
@@ -103,7 +103,7 @@ function contextOf({ conversation, output }: LiveView, { now }: LinearOptions): 
   return { nowMs: now(), commands: conversation.commands(), quietMs: 0, viewer };
 }
 
-function greet({ conversation }: LiveView, { write, say }: LineWriter, options: LinearOptions): void {
+function greet({ conversation }: LiveView, { write, say }: LinearWriter, options: LinearOptions): void {
   const { why, keyProblems = [], opens } = options;
   const info = conversation.info();
   write([why, ...bannerLines(info).slice(0, 1), ...info.warnings, ...keyProblems, ''].join('\r\n'));

@@ -1,7 +1,7 @@
 import type { SessionScope } from '../../contracts/face/conversation.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { UserAnswer } from '../../contracts/tool.ts';
-import type { SearchScope } from '../composer/editor-state.ts';
+import type { HistoryScope } from '../composer/editor-state.ts';
 import type { DraftPart } from '../composer/folds.ts';
 import type { PickerPurpose } from '../view/overlay.ts';
 import type { ViewState } from '../view/view-state.ts';
@@ -39,7 +39,7 @@ export type ScreenEffect =
   /** Shows how a theme looks; without a name, the chosen one comes back. */
   | { readonly type: 'try_theme'; readonly name: string | undefined }
   /** Messages sent before, to be searched. */
-  | { readonly type: 'recall'; readonly scope: SearchScope }
+  | { readonly type: 'recall'; readonly scope: HistoryScope }
   | { readonly type: 'open_picker'; readonly purpose: PickerPurpose }
   | { readonly type: 'leave' | 'suspend' | 'external_editor' | 'paste_image' | 'transcript' | 'repaint' };
 

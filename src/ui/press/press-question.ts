@@ -19,13 +19,13 @@ export function answerQuestions(view: ViewState, ask: Ask, attention: Armed, ste
   const asked = questions[form.question];
   if (asked === undefined) return only(view);
   if (step.type === 'back') {
-    const earlier: AskForm = {
+    const previous: AskForm = {
       ...form,
       question: Math.max(0, form.question - 1),
       answers: form.answers.slice(0, -1),
       marked: [],
     };
-    return only({ ...view, attention: { ...attention, selected: undefined, form: earlier } });
+    return only({ ...view, attention: { ...attention, selected: undefined, form: previous } });
   }
   if (step.type === 'choose' && asked.multiSelect && step.how === 'mark') {
     const marked = form.marked.includes(step.choice)

@@ -12,7 +12,7 @@ import { pressDialog } from './press-dialog.ts';
 import { pressOverlay } from './press-overlay.ts';
 import { lookOn } from './press-page.ts';
 import { pressVimKey } from './press-vim.ts';
-import { runCommand } from './run-command.ts';
+import { performCommand } from './run-command.ts';
 
 type KeyInput = Extract<InputEvent, { type: 'key' }>;
 
@@ -85,7 +85,7 @@ function pressBound(view: ViewState, { chord, text }: KeyInput, context: PressCo
 }
 
 function perform(view: ViewState, bound: Binding, context: PressContext): Pressed {
-  return typeof bound === 'string' ? runCommand(view, bound, context) : editDraft(view, bound, context);
+  return typeof bound === 'string' ? performCommand(view, bound, context) : editDraft(view, bound, context);
 }
 
 /** In a search of the history, the line that is edited is what is searched for. */

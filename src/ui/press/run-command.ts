@@ -1,6 +1,6 @@
 import { exhaustive } from '../../lib/exhaustive.ts';
 import { edit } from '../composer/edit.ts';
-import type { SearchScope } from '../composer/editor-state.ts';
+import type { HistoryScope } from '../composer/editor-state.ts';
 import { foldAtCaret } from '../composer/paste.ts';
 import { suggestion } from '../composer/recall.ts';
 import type { Command } from '../keys/actions.ts';
@@ -9,15 +9,15 @@ import { only, type Pressed, withEffects } from './effects.ts';
 import { editDraft } from './press-composer.ts';
 import type { PressContext } from './press-context.ts';
 import { sendDraft } from './send.ts';
-import { interrupt, leaveKey, pressEscape, pullQueued } from './stop.ts';
+import { interruptRun, leaveKey, pressEscape, pullQueued } from './stop.ts';
 
 /** Searched again, wider; then from the start. */
-const NEXT_SCOPE: Readonly<Record<SearchScope, SearchScope>> = { folder: 'all', all: 'session', session: 'folder' };
+const NEXT_SCOPE: Readonly<Record<HistoryScope, HistoryScope>> = { folder: 'all', all: 'session', session: 'folder' };
 
 const MODES: readonly string[] = ['default', 'plan', 'acceptEdits'];
 
 /** What the keys of the composer do. */
-export function runCommand(view: ViewState, command: Command, context: PressContext): Pressed {
+export function performCommand(view: ViewState, command: Command, context: PressContext): Pressed {
   const { editor } = view;
   switch (command) {
     case 'send':
@@ -35,7 +35,7 @@ export function runCommand(view: ViewState, command: Command, context: PressCont
       if (editor.search !== undefined) return editDraft(view, { type: 'search-cancel' }, context);
       return pressEscape(view, context.nowMs);
     case 'interrupt':
-      return interrupt(view, context.nowMs);
+      return interruptRun(view, context.nowMs);
     case 'leave_or_delete':
       return editor.text === ''
         ? leaveKey(view, context.nowMs)

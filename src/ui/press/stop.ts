@@ -23,11 +23,8 @@ export function pressEscape(view: ViewState, nowMs: number): Pressed {
 }
 
 /** Ctrl-C: stops, or clears the draft (undo brings it back), or asks once more before it leaves. */
-export function interrupt(view: ViewState, nowMs: number): Pressed {
-  if (isBusy(view) && view.activity.status !== 'stopping') {
-    const stopped = stop(view, nowMs);
-    return { ...stopped, view: armed(stopped.view, nowMs, 'quiet') };
-  }
+export function interruptRun(view: ViewState, nowMs: number): Pressed {
+  if (isBusy(view) && view.activity.status !== 'stopping') return stop(view, nowMs);
   if (view.editor.search !== undefined)
     return only({ ...view, editor: edit(view.editor, { type: 'search-cancel' }, nowMs) });
   if (view.editor.text !== '' && !isBusy(view)) {
@@ -46,7 +43,7 @@ function killing({ keys }: ViewState, nowMs: number): readonly Effect[] {
 /** The first press arms, the second leaves. */
 export function leaveKey(view: ViewState, nowMs: number): Pressed {
   const isArmed = nowMs < view.keys.exitArmedUntilMs && view.hint !== undefined;
-  return isArmed ? withEffects(view, { type: 'leave' }) : only(armed(view, nowMs, 'told'));
+  return isArmed ? withEffects(view, { type: 'leave' }) : only(withLeaveArmed(view, nowMs));
 }
 
 /** Takes queued messages back into the draft, before what stands there. */
@@ -74,8 +71,8 @@ function withWords(view: ViewState, words: readonly string[]): ViewState['editor
   return edit(view.editor, { type: 'set-text', text: parts.join('\n\n') }, 0);
 }
 
-function armed(view: ViewState, nowMs: number, how: 'told' | 'quiet'): ViewState {
-  const exitArmedUntilMs = nowMs + EXIT_ARMED_MS;
-  const keys = { ...view.keys, exitArmedUntilMs };
-  return how === 'quiet' ? view : { ...view, keys, hint: { text: 'ctrl-c again to leave', untilMs: exitArmedUntilMs } };
+function withLeaveArmed(view: ViewState, nowMs: number): ViewState {
+  const untilMs = nowMs + EXIT_ARMED_MS;
+  const keys = { ...view.keys, exitArmedUntilMs: untilMs };
+  return { ...view, keys, hint: { text: 'ctrl-c again to leave', untilMs } };
 }

@@ -1,10 +1,10 @@
 /** What a terminal shows of our work in its tab or in the task bar. */
-export type Progress = 'busy' | 'failed' | 'none';
+export type TerminalProgress = 'busy' | 'failed' | 'none';
 
-const STATES: Readonly<Record<Progress, string>> = { busy: '3;0', failed: '2;100', none: '0;0' };
+const STATES: Readonly<Record<TerminalProgress, string>> = { busy: '3;0', failed: '2;100', none: '0;0' };
 
 /** The sequence for it. Terminals that do not know it may take it for a notification. */
-export function progressSequence(progress: Progress): string {
+export function progressSequence(progress: TerminalProgress): string {
   return `\u001b]9;4;${STATES[progress]}\u0007`;
 }
 

@@ -19,7 +19,7 @@ export type ScreenOptions = {
   readonly title: 'set' | 'off';
   readonly notify: NotifyBy;
   /** Whether the terminal is told how the work goes. */
-  readonly progress: 'told' | 'off';
+  readonly progress: 'shown' | 'off';
   /** What stands between this and the terminal; absent where nothing does. */
   readonly tmux?: AskTmux;
   /** So long the keys must be quiet before a dialog hears them. */

@@ -16,7 +16,7 @@ export type TerminalOut = {
 };
 
 /** Where frames and finished lines go. */
-export type Stage = {
+export type ScreenStage = {
   show(frame: Frame): void;
   /** The one door into the terminal's history: each line is written once, together with the frame that follows it. */
   commit(lines: readonly string[], frame: Frame): void;
@@ -30,7 +30,7 @@ export type Stage = {
 };
 
 /** Ink on a terminal, with one synchronous write per frame. */
-export function createStage(terminal: TerminalOut, onResized: () => void): Stage {
+export function createStage(terminal: TerminalOut, onResized: () => void): ScreenStage {
   const held: string[] = [];
   let isHolding = false;
   let isAside = false;

@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import { isBusy, type ViewState } from '../view/view-state.ts';
 import { type NotifyBy, notifyBy, notifySequence, titleSequence } from './announcer.ts';
-import { type Progress, progressSequence } from './progress.ts';
+import { progressSequence, type TerminalProgress } from './progress.ts';
 import type { ScreenOptions } from './screen-options.ts';
 import { throughTmux } from './tmux.ts';
 
@@ -26,7 +26,7 @@ export function createTerminalWords(
   let title = '';
   let shape = BAR;
   let startedAtMs = options.now();
-  let progress: Progress = 'none';
+  let progress: TerminalProgress = 'none';
   let beat: ReturnType<typeof setInterval> | undefined;
   /** Inside tmux a sequence goes to the terminal outside, where tmux lets it. */
   const pass = (sequence: string) => write(options.tmux === undefined ? sequence : throughTmux(sequence));
@@ -46,7 +46,7 @@ export function createTerminalWords(
     write(by === 'bell' ? notifySequence(by, words) : throughTmux(notifySequence(by, words)));
   }
 
-  function tellProgress(next: Progress): void {
+  function tellProgress(next: TerminalProgress): void {
     if (options.progress === 'off' || next === progress) return;
     clearInterval(beat);
     if (next === 'busy') beat = setInterval(() => pass(progressSequence('busy')), BEAT_MS).unref();

@@ -177,8 +177,8 @@ function failed(view: ViewState, terminal: Terminal): ViewState {
   if (failure === undefined) return view;
   if (!RETURNING.has(failure.kind)) return printing(view, { kind: 'failure', failure });
   if (view.editor.text !== '') return printing(view, { kind: 'failure', failure, words: 'kept' });
-  const told = printing(view, { kind: 'failure', failure, words: 'returned' });
-  return { ...told, rest: 'failed', editor: edit(told.editor, { type: 'set-text', text: view.lastPrompt }, 0) };
+  const printed = printing(view, { kind: 'failure', failure, words: 'returned' });
+  return { ...printed, rest: 'failed', editor: edit(printed.editor, { type: 'set-text', text: view.lastPrompt }, 0) };
 }
 
 /** A finished list is printed once; an open one stays in sight. */

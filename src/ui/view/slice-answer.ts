@@ -26,7 +26,7 @@ export function growText(view: ViewState, { messageId, index, delta }: Delta): V
   const grown: TextPiece = { ...base, stream, ready: [...base.ready, ...finished] };
   const pieces =
     piece === undefined ? [...view.pieces, grown] : view.pieces.map((one) => (one === piece ? grown : one));
-  return settle({ ...view, pieces });
+  return settleAnswer({ ...view, pieces });
 }
 
 /** A block is complete. Text that never streamed is taken from the block itself. */
@@ -35,7 +35,7 @@ export function endBlock(view: ViewState, { messageId, index, block }: BlockEnd)
   const streamed = findText(view, messageId, index)
     ? view
     : growText(view, { type: 'message_update', messageId, index, kind: 'text', delta: textOf(block) });
-  return settle({ ...streamed, pieces: streamed.pieces.map((piece) => ended(piece, messageId, index)) });
+  return settleAnswer({ ...streamed, pieces: streamed.pieces.map((piece) => ended(piece, messageId, index)) });
 }
 
 /** Everything that is still open is over: the turn has ended. What was shown stays shown. */
@@ -43,19 +43,19 @@ export function endAllText(view: ViewState): ViewState {
   const pieces = view.pieces.map((piece) =>
     piece.kind === 'text' ? ended(piece, piece.messageId, piece.index) : piece,
   );
-  return settle({ ...view, pieces });
+  return settleAnswer({ ...view, pieces });
 }
 
 /** A message that is void goes from the screen as far as it is not printed yet. */
 export function dropMessage(view: ViewState, messageId: string): ViewState {
-  return settle({
+  return settleAnswer({
     ...view,
     pieces: view.pieces.filter((piece) => piece.kind !== 'text' || piece.messageId !== messageId),
   });
 }
 
 /** Prints the finished pieces at the front, in order, calls that ended side by side as one item. */
-export function settle(view: ViewState): ViewState {
+export function settleAnswer(view: ViewState): ViewState {
   const items: HistoryItem[] = [];
   let pieces = view.pieces;
   for (let first = pieces[0]; first !== undefined; first = pieces[0]) {

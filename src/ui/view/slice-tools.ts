@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { ToolResultBlock } from '../../contracts/message.ts';
 import { callIdOf } from './ask.ts';
-import { settle } from './slice-answer.ts';
+import { settleAnswer } from './slice-answer.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import type { ViewState } from './view-state.ts';
 
@@ -45,7 +45,7 @@ export function markTool(view: ViewState, callId: string, status: 'running' | 'w
 /** A call is over. */
 export function endTool(view: ViewState, event: ToolEnd, nowMs: number): ViewState {
   const { callId, status, display, result } = event;
-  return settle(
+  return settleAnswer(
     changeTool(view, callId, (entry) => {
       // The time a person took to answer is not the call's.
       const durationMs = Math.min(event.durationMs, nowMs - entry.startedAtMs);
@@ -63,7 +63,7 @@ export function endAllTools(view: ViewState, nowMs: number): ViewState {
     const ending = { status: 'interrupted' as const, durationMs, text: '' };
     return { kind: 'tool' as const, entry: { ...piece.entry, state: { status: 'ended' as const, ending } } };
   });
-  return settle({ ...view, pieces });
+  return settleAnswer({ ...view, pieces });
 }
 
 function changeTool(view: ViewState, callId: string, change: (entry: ToolEntry) => ToolEntry): ViewState {

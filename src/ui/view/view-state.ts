@@ -56,7 +56,7 @@ export type StatusFacts = {
   readonly costUsd: number;
   readonly branch: string | undefined;
   readonly background: number;
-  readonly isDemo: 'yes' | 'no';
+  readonly isDemo: boolean;
   /** What a script of the person's own says in place of all this. */
   readonly script?: string;
 };

@@ -5,7 +5,7 @@ import type { Drawing } from '../text/drawing.ts';
 import { renderLines } from '../text/render-lines.ts';
 import type { Paint } from '../theme/paint.ts';
 import type { Shown, ViewerPage, ViewerRow } from '../view/viewer-state.ts';
-import { type Entry, transcriptEntries } from './transcript-entries.ts';
+import { type PageEntry, transcriptEntries } from './transcript-entries.ts';
 
 /** A page as rows of the current width. */
 export function pageRows(page: ViewerPage, shown: Shown, drawing: Drawing, paint: Paint): readonly ViewerRow[] {
@@ -21,7 +21,7 @@ export function pageRows(page: ViewerPage, shown: Shown, drawing: Drawing, paint
   );
 }
 
-function entriesOf(page: ViewerPage, shown: Shown, drawing: Drawing): readonly Entry[] {
+function entriesOf(page: ViewerPage, shown: Shown, drawing: Drawing): readonly PageEntry[] {
   if (page.kind === 'transcript') return transcriptEntries(page.messages, shown, drawing);
   if (page.kind === 'text')
     return [{ lines: markdownLines(page.markdown, drawing), block: page.markdown, mark: 'start' }];

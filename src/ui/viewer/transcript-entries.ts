@@ -10,7 +10,7 @@ import { typedWords } from '../view/typed-words.ts';
 import type { Shown } from '../view/viewer-state.ts';
 
 /** A part of the transcript: its lines, and the text of it that is worth copying. */
-export type Entry = {
+export type PageEntry = {
   readonly lines: readonly LogicalLine[];
   readonly block: string;
   readonly mark: 'start' | 'inside';
@@ -19,13 +19,13 @@ export type Entry = {
 const FOLDED_LINES = 3;
 
 /** Everything that was said, in order: prompts begin turns, results stand under their calls. */
-export function transcriptEntries(messages: readonly Message[], shown: Shown, drawing: Drawing): readonly Entry[] {
+export function transcriptEntries(messages: readonly Message[], shown: Shown, drawing: Drawing): readonly PageEntry[] {
   const results = new Map<string, ToolResultBlock>();
   for (const message of messages) {
     if (message.role !== 'user') continue;
     for (const block of message.blocks) if (block.type === 'tool_result') results.set(block.tool_use_id, block);
   }
-  return messages.flatMap((message): readonly Entry[] => {
+  return messages.flatMap((message): readonly PageEntry[] => {
     switch (message.role) {
       case 'boundary':
         return [
@@ -39,7 +39,7 @@ export function transcriptEntries(messages: readonly Message[], shown: Shown, dr
   });
 }
 
-function userEntries({ origin, blocks }: UserMessage, { glyphs }: Drawing): readonly Entry[] {
+function userEntries({ origin, blocks }: UserMessage, { glyphs }: Drawing): readonly PageEntry[] {
   if (origin === 'results' || origin === 'attachment') return [];
   const text = typedWords(blocks);
   if (text.trim() === '') return [];
@@ -59,7 +59,7 @@ function assistantEntries(
   results: ReadonlyMap<string, ToolResultBlock>,
   shown: Shown,
   drawing: Drawing,
-): readonly Entry[] {
+): readonly PageEntry[] {
   switch (block.type) {
     case 'text':
       return [entry(block.text, terminalLine(), ...markdownLines(block.text, drawing))];
@@ -100,6 +100,6 @@ function resultText({ content }: ToolResultBlock): string {
   return content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n');
 }
 
-function entry(block: string, ...lines: readonly LogicalLine[]): Entry {
+function entry(block: string, ...lines: readonly LogicalLine[]): PageEntry {
   return { lines, block, mark: 'inside' };
 }

@@ -27,9 +27,9 @@ test('words are links only in terminals known to show them, and not through tmux
 
 test('progress is told only where it is known to be shown, and notifications as the terminal knows them', () => {
   const of = (env: Readonly<Record<string, string>>) => options(env).progress;
-  expect([of({}), of({ WT_SESSION: 'x' }), of({ ConEmuANSI: 'ON' })]).toEqual(['off', 'told', 'told']);
+  expect([of({}), of({ WT_SESSION: 'x' }), of({ ConEmuANSI: 'ON' })]).toEqual(['off', 'shown', 'shown']);
   const ghostty = { TERM_PROGRAM: 'ghostty', TERM_PROGRAM_VERSION: '1.2.0' };
-  expect([of(ghostty), of({ ...ghostty, TERM_PROGRAM_VERSION: '1.1.3' })]).toEqual(['told', 'off']);
+  expect([of(ghostty), of({ ...ghostty, TERM_PROGRAM_VERSION: '1.1.3' })]).toEqual(['shown', 'off']);
   expect([of({ ...ghostty, TMUX: '/tmp/x' }), of({ TERM_PROGRAM: 'iTerm.app' })]).toEqual(['off', 'off']);
   const by = (env: Readonly<Record<string, string>>) => options(env).notify;
   expect([by({}), by(ghostty), by({ TERM: 'xterm-kitty' }), by({ TERM: 'foot' })]).toEqual([

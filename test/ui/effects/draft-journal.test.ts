@@ -3,7 +3,7 @@ import type { Draft } from '../../../src/contracts/face/conversation.ts';
 import { edit } from '../../../src/ui/composer/edit.ts';
 import { createEditor } from '../../../src/ui/composer/editor-state.ts';
 import { journalled, keptWords, recallDraft } from '../../../src/ui/effects/draft-journal.ts';
-import { factsOf } from '../../../src/ui/effects/facts.ts';
+import { statusFactsOf } from '../../../src/ui/effects/facts.ts';
 import { createLeftover } from '../../../src/ui/effects/leftover-draft.ts';
 import { initialView } from '../../../src/ui/view/view-state.ts';
 import { fakeConversation } from '../../support/fake-conversation.ts';
@@ -16,7 +16,7 @@ test('what was put aside comes back with the draft, and is on disk again before 
     clear: async () => undefined,
   };
   const conversation = fakeConversation({ more: { draft: port } });
-  const empty = initialView(factsOf(conversation), []);
+  const empty = initialView(statusFactsOf(conversation), []);
   let editor = createEditor({ draft: { text: 'first', caret: 5 } });
   for (const text of ['second', 'third']) {
     editor = edit(edit(editor, { type: 'stash' }, 0), { type: 'set-text', text }, 0);
@@ -41,7 +41,10 @@ test('somebody who types already goes on typing, and the draft from last time wa
   const saved: Draft[] = [];
   const port = { load: async () => kept, save: (draft: Draft) => void saved.push(draft), clear: async () => undefined };
   const conversation = fakeConversation({ more: { draft: port } });
-  let view = { ...initialView(factsOf(conversation), []), editor: createEditor({ draft: { text: 'new', caret: 3 } }) };
+  let view = {
+    ...initialView(statusFactsOf(conversation), []),
+    editor: createEditor({ draft: { text: 'new', caret: 3 } }),
+  };
   const change = (update: (now: typeof view) => typeof view) => {
     view = update(view);
   };
@@ -64,7 +67,7 @@ test('what another session left unsent is the newest of the earlier messages unt
     leftover: async () => ({ draft, drop: async () => void dropped.push(draft.text) }),
   };
   const conversation = fakeConversation({ more: { draft: port } });
-  let view = { ...initialView(factsOf(conversation), []), editor: createEditor({ history: ['sent before'] }) };
+  let view = { ...initialView(statusFactsOf(conversation), []), editor: createEditor({ history: ['sent before'] }) };
   const change = (update: (now: typeof view) => typeof view) => {
     view = update(view);
   };
@@ -81,7 +84,7 @@ test('what another session left unsent is the newest of the earlier messages unt
 });
 
 test('whoever leaves is told how much is kept', () => {
-  const empty = initialView(factsOf(fakeConversation()), []);
+  const empty = initialView(statusFactsOf(fakeConversation()), []);
   expect(keptWords(empty)).toBeUndefined();
   const editor = edit(createEditor({ draft: { text: 'aside', caret: 0 } }), { type: 'stash' }, 0);
   const message = { role: 'user', id: 'm', origin: 'steer', blocks: [{ type: 'text', text: 'next' }] } as const;

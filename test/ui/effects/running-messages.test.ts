@@ -3,7 +3,7 @@ import type { AgentEvent } from '../../../src/contracts/event.ts';
 import { allMessages, NOTHING_RUNNING, reduceMessages } from '../../../src/ui/effects/running-messages.ts';
 import { fakeConversation } from '../../support/fake-conversation.ts';
 import { calls, says } from '../../support/scripted.ts';
-import { grows } from '../screen/told.ts';
+import { grows } from '../components/events.ts';
 
 test('the running turn can be read before it is over, up to its last word', async () => {
   const { agent } = fakeConversation({ replies: [calls({ name: 'Echo', input: { text: 'x' } }), says('The end.')] });

@@ -3,7 +3,7 @@ import { createInOrder, type EffectHost } from '../../../src/ui/effects/effect-h
 import { createSessionList } from '../../../src/ui/effects/session-list.ts';
 import type { ViewState } from '../../../src/ui/view/view-state.ts';
 import { type FakeOptions, fakeConversation } from '../../support/fake-conversation.ts';
-import { openStage } from '../screen/stage-screen.ts';
+import { openStage } from '../components/stage-screen.ts';
 
 /** What effects act on, in front of a terminal buffer. */
 export type TestHost = EffectHost & {

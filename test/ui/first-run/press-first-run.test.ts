@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { FirstRunQuestion } from '../../../src/contracts/face/first-run.ts';
 import { firstRunLines } from '../../../src/ui/first-run/first-run-lines.ts';
-import { type FirstRunState, firstRunState, settled } from '../../../src/ui/first-run/first-run-state.ts';
+import { type FirstRunState, firstRunState, settledAnswer } from '../../../src/ui/first-run/first-run-state.ts';
 import { pressFirstRun } from '../../../src/ui/first-run/press-first-run.ts';
 import { lineText } from '../../../src/ui/text/line.ts';
 
@@ -43,7 +43,7 @@ function played(question: FirstRunQuestion, keys: readonly string[], change: Par
     if (pressed.kind !== 'state') return pressed;
     state = pressed.state;
   }
-  return settled(state) ?? state;
+  return settledAnswer(state) ?? state;
 }
 
 const SERVERS = [{ name: 'Ollama', models: ['ollama/qwen3', 'ollama/llama3'] }];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { openStage } from '../screen/stage-screen.ts';
-import { asked, begins, grows, over } from '../screen/told.ts';
+import { asked, begins, grows, over } from '../components/events.ts';
+import { openStage } from '../components/stage-screen.ts';
 
 test('prompts are marked for terminals that jump from one to the next, and for nobody else', async () => {
   const turn = [begins(), asked('one'), grows('Two.'), over()];

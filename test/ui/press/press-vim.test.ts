@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { STARTING_VIM } from '../../../src/ui/composer/vim.ts';
-import { openStage } from '../screen/stage-screen.ts';
-import { begins } from '../screen/told.ts';
+import { begins } from '../components/events.ts';
+import { openStage } from '../components/stage-screen.ts';
 
 test('vim mode: what is selected stands out, ESC leaves insert mode first and stops only then', async () => {
   const screen = openStage({ cols: 80, rows: 24 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { nextChange } from '../../../src/ui/press/press.ts';
 import { holdsCode } from '../../../src/ui/view/holds-code.ts';
-import { openStage, type StageScreen } from '../screen/stage-screen.ts';
-import { asked, asks, begins, fails, over, permission, queued, starts } from '../screen/told.ts';
+import { asked, asks, begins, fails, over, permission, queued, starts } from '../components/events.ts';
+import { openStage, type StageScreen } from '../components/stage-screen.ts';
 
 function stage(): StageScreen {
   const screen = openStage({ cols: 80, rows: 24 });

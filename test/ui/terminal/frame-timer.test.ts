@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createFrameTimer } from '../../../src/ui/terminal/frame-timer.ts';
-import { grows, over, permission } from '../screen/told.ts';
+import { grows, over, permission } from '../components/events.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

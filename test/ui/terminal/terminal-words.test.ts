@@ -2,14 +2,14 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { factsOf } from '../../../src/ui/effects/facts.ts';
+import { statusFactsOf } from '../../../src/ui/effects/facts.ts';
 import type { ScreenOptions } from '../../../src/ui/terminal/screen-options.ts';
 import { createTerminalWords } from '../../../src/ui/terminal/terminal-words.ts';
 import { askTmux } from '../../../src/ui/terminal/tmux.ts';
 import { IDLE_ACTIVITY, initialView, type ViewState } from '../../../src/ui/view/view-state.ts';
 import { fakeConversation } from '../../support/fake-conversation.ts';
 
-const IDLE = initialView(factsOf(fakeConversation()), []);
+const IDLE = initialView(statusFactsOf(fakeConversation()), []);
 const BUSY: ViewState = { ...IDLE, activity: { ...IDLE_ACTIVITY, status: 'requesting' } };
 const AWAY: ViewState = { ...IDLE, keys: { ...IDLE.keys, window: 'away' } };
 
@@ -28,7 +28,7 @@ function listening(options: Partial<ScreenOptions>) {
 }
 
 test('the terminal is told of work, of its failure and of its end', () => {
-  const { words, written } = listening({ progress: 'told' });
+  const { words, written } = listening({ progress: 'shown' });
   for (const view of [IDLE, BUSY, BUSY, { ...IDLE, rest: 'failed' as const }, BUSY]) words.show(view);
   words.close();
   words.close();

@@ -21,7 +21,7 @@ import {
   queued,
   said,
   starts,
-} from '../screen/told.ts';
+} from '../components/events.ts';
 
 const START = initialView({
   mode: 'default',
@@ -31,7 +31,7 @@ const START = initialView({
   costUsd: 0,
   branch: undefined,
   background: 0,
-  isDemo: 'no',
+  isDemo: false,
 });
 
 const told = (events: readonly AgentEvent[], from: ViewState = START, nowMs = 0) =>

@@ -1,8 +1,8 @@
 import type { Message } from '../../../src/contracts/message.ts';
 import type { Effect } from '../../../src/ui/press/effects.ts';
 import { openViewer, type Viewer, type ViewerRow } from '../../../src/ui/view/viewer-state.ts';
-import { openStage, type StageScreen } from '../screen/stage-screen.ts';
-import { begins, grows, over } from '../screen/told.ts';
+import { begins, grows, over } from '../components/events.ts';
+import { openStage, type StageScreen } from '../components/stage-screen.ts';
 
 /** A transcript that is being looked at. */
 export type OpenedPage = {

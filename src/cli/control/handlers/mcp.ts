@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { McpServerState } from '../../../contracts/face/host.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
-import { type Handler, type HandlerContext, handler, jsonObject, member, nothing, settled } from '../handler.ts';
+import { answerOf, type Handler, type HandlerContext, handler, jsonObject, member, nothing } from '../handler.ts';
 
 const sdkServer = z.looseObject({ type: z.literal('sdk') });
 
@@ -19,12 +19,12 @@ const otherServer = z.object({
 export const mcpHandlers: Readonly<Record<string, Handler>> = {
   mcp_status: handler(nothing, (_, context) => ({ mcpServers: statesOf(context).map((state) => ({ ...state })) })),
   mcp_reconnect: handler(z.object({ serverName: z.string() }), async ({ serverName }, context) =>
-    settled(await member(context, 'reconnectMcp')(serverName)),
+    answerOf(await member(context, 'reconnectMcp')(serverName)),
   ),
   mcp_toggle: handler(
     z.object({ serverName: z.string(), enabled: z.boolean() }),
     async ({ serverName, enabled }, context) =>
-      settled(await member(context, 'toggleMcp')(serverName, enabled ? 'on' : 'off')),
+      answerOf(await member(context, 'toggleMcp')(serverName, enabled ? 'on' : 'off')),
   ),
   mcp_set_servers: handler(
     z.object({ servers: z.record(z.string(), z.union([sdkServer, otherServer])) }),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../../contracts/json.ts';
 import type { Rule, RuleSource } from '../../../contracts/permission.ts';
-import { type Handler, type HandlerContext, handler, jsonObject, member, nothing, settled } from '../handler.ts';
+import { answerOf, type Handler, type HandlerContext, handler, jsonObject, member, nothing } from '../handler.ts';
 import { commandRow } from '../rows.ts';
 
 const READ_LIMIT_BYTES = 1_000_000;
@@ -24,7 +24,7 @@ export const sessionHandlers: Readonly<Record<string, Handler>> = {
     },
   ),
   stop_task: handler(z.object({ task_id: z.string() }), async ({ task_id: id }, context) =>
-    settled(await member(context, 'stopTask')(id)),
+    answerOf(await member(context, 'stopTask')(id)),
   ),
   background_tasks: handler(
     z.object({ tool_use_id: z.string().optional() }),
@@ -33,7 +33,7 @@ export const sessionHandlers: Readonly<Record<string, Handler>> = {
     }),
   ),
   seed_read_state: handler(z.object({ path: z.string(), mtime: z.number() }), async ({ path, mtime }, context) =>
-    settled(await member(context, 'markAsRead')(path, mtime)),
+    answerOf(await member(context, 'markAsRead')(path, mtime)),
   ),
   reload_output_styles: handler(nothing, async (_, context) => {
     await member(context, 'reloadSkills')();
@@ -72,10 +72,10 @@ export const sessionHandlers: Readonly<Record<string, Handler>> = {
   update_settings: handler(
     z.object({ source: z.enum(['localSettings', 'userSettings']), settings: jsonObject }),
     async ({ source, settings }, context) =>
-      settled(await member(context, 'updateSettings')(source === 'localSettings' ? 'local' : 'user', settings)),
+      answerOf(await member(context, 'updateSettings')(source === 'localSettings' ? 'local' : 'user', settings)),
   ),
   apply_flag_settings: handler(z.object({ settings: jsonObject }), async ({ settings }, context) =>
-    settled(await member(context, 'updateSettings')('flag', settings)),
+    answerOf(await member(context, 'updateSettings')('flag', settings)),
   ),
   read_file: handler(
     z.object({

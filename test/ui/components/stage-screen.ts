@@ -130,7 +130,7 @@ const FACTS = {
   costUsd: 0.12,
   branch: 'main',
   background: 0,
-  isDemo: 'no',
+  isDemo: false,
 } as const;
 
 const BANNER = [

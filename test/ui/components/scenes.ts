@@ -2,7 +2,6 @@ import type { DiffHunk } from '../../../src/contracts/display.ts';
 import type { Message } from '../../../src/contracts/message.ts';
 import { printing } from '../../../src/ui/view/view-state.ts';
 import { openViewer } from '../../../src/ui/view/viewer-state.ts';
-import type { StageScreen } from './stage-screen.ts';
 import {
   asked,
   asks,
@@ -17,7 +16,8 @@ import {
   reports,
   said,
   starts,
-} from './told.ts';
+} from './events.ts';
+import type { StageScreen } from './stage-screen.ts';
 
 /** A state of the screen, and how it comes about. */
 export type Scene = { readonly name: string; readonly play: (screen: StageScreen) => void };

@@ -2,8 +2,21 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { drawScreen } from '../../../src/ui/components/draw-screen.ts';
 import { runs } from '../../support/runs.ts';
-import { openStage, type StageScreen } from './stage-screen.ts';
-import { asked, asks, begins, ends, fails, grows, opens, over, permission, queued, reports, starts } from './told.ts';
+import {
+  asked,
+  asks,
+  begins,
+  ends,
+  fails,
+  grows,
+  opens,
+  over,
+  permission,
+  queued,
+  reports,
+  starts,
+} from '../components/events.ts';
+import { openStage, type StageScreen } from '../components/stage-screen.ts';
 
 type Step = (screen: StageScreen, at: number) => void;
 
