@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { hearMessages } from '../../../src/ui/effects/hear-messages.ts';
-import { fakeConversation } from '../../support/fake-conversation.ts';
-import { calls, says } from '../../support/scripted.ts';
+import { fakeConversation } from '../../support/loop/fake-conversation.ts';
+import { calls, says } from '../../support/loop/scripted.ts';
 import { grows } from '../screen/told.ts';
 
 test('the running turn can be read before it is over, up to its last word', async () => {

@@ -3,7 +3,7 @@ import type { EffectHost } from '../../../src/ui/effects/effect-host.ts';
 import { createInOrder } from '../../../src/ui/effects/in-order.ts';
 import { createSessionList } from '../../../src/ui/effects/session-list.ts';
 import type { ViewState } from '../../../src/ui/view/view-state.ts';
-import { type FakeOptions, fakeConversation } from '../../support/fake-conversation.ts';
+import { type FakeOptions, fakeConversation } from '../../support/loop/fake-conversation.ts';
 import { openStage } from '../screen/stage-screen.ts';
 
 /** What effects act on, in front of a terminal buffer. */
