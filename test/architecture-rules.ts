@@ -1,4 +1,5 @@
 import { basename, dirname, join, normalize } from 'node:path/posix';
+import { knowledgeViolations } from './architecture-knowledge.ts';
 import { type Edges, shapeViolations } from './architecture-shape.ts';
 
 /** Source files by their path from src/, for example `engine/query.ts`. */
@@ -54,6 +55,7 @@ export function violations(sources: Sources): readonly string[] {
     ...found,
     ...cycles(sources, edges),
     ...entryViolations(sources),
+    ...knowledgeViolations(sources),
     ...shapeViolations(sources, edges, [...CAPABILITIES, 'engine', 'agent']),
   ];
 }

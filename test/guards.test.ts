@@ -115,6 +115,21 @@ const PLANTED: readonly (readonly [string, Readonly<Record<string, string>>, str
     'app/loop/part.ts: joins only tools, so it belongs there',
   ],
   [
+    'the name of a program outside of its table',
+    { 'permissions/bash/a.ts': "export const isShell = (name: string) => name === 'bash';\n" },
+    'permissions/bash/a.ts: names the program bash, which only permissions/bash/programs may',
+  ],
+  [
+    'the name of a program in a pattern',
+    { 'permissions/a.ts': 'export const INTERPRETER = /^(?:lua[\\d.]*|ruta)$/;\n' },
+    'permissions/a.ts: names the program lua, which only permissions/bash/programs may',
+  ],
+  [
+    'the name of a tool where its calls are decided',
+    { 'permissions/a.ts': "export const isShell = (tool: string) => tool === 'Bash';\n" },
+    'permissions/a.ts: names the tool Bash; its own folder says what it does',
+  ],
+  [
     'a room of app that looks up',
     {
       'app/settings/part.ts':

@@ -32,7 +32,7 @@ export type ConversationState = {
 export type AgentStore = {
   readonly now: () => ConversationState;
   readonly change: (next: ConversationState) => void;
-  /** Applies the event to the state at once; resolves when every listener has heard it. */
+  /** Applies the event to the state at once; resolves when every listener has handled it. */
   readonly tell: (event: AgentEvent) => Promise<void>;
 };
 

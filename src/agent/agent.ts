@@ -35,9 +35,9 @@ export function createAgent(parts: AgentParts): Agent {
       change({ ...now(), late: [...now().late, message] });
       return;
     }
-    const heard = tell({ type: 'message_end', message });
-    // A listener hears of what it adds itself once it is done, so it must not wait for that.
-    if (!broadcast.asksListener()) await heard;
+    const joined = tell({ type: 'message_end', message });
+    // A listener gets the event of what it adds itself after it has returned, so it must not wait for that.
+    if (!broadcast.asksListener()) await joined;
   }
 
   return {

@@ -7,7 +7,7 @@ export type Broadcast = {
   subscribe(listener: AgentListener): () => void;
   /** Resolves when every listener has settled; never rejects. */
   tell(event: AgentEvent): Promise<void>;
-  /** Resolves when everything told so far has been heard. */
+  /** Resolves when everything told so far has been handled. */
   drained(): Promise<void>;
   /** Is the caller a listener that is being waited for? */
   asksListener(): boolean;
@@ -20,13 +20,13 @@ export function createBroadcast(
 ): Broadcast {
   let listeners = first;
   let tail: Promise<void> = Promise.resolve();
-  const hearing = new AsyncLocalStorage<{ listening: boolean }>();
+  const visits = new AsyncLocalStorage<{ listening: boolean }>();
 
   async function deliver(event: AgentEvent): Promise<void> {
     for (const listener of listeners) {
       const visit = { listening: true };
       try {
-        const answer = hearing.run(visit, () => listener(event));
+        const answer = visits.run(visit, () => listener(event));
         if (answer !== undefined) await answer;
       } catch (thrown) {
         report(thrown, event);
@@ -48,6 +48,6 @@ export function createBroadcast(
       return tail;
     },
     drained: () => tail,
-    asksListener: () => hearing.getStore()?.listening === true,
+    asksListener: () => visits.getStore()?.listening === true,
   };
 }

@@ -12,7 +12,7 @@ export type Work = {
   query(fresh: readonly UserMessage[], delivered?: readonly QueuedMessage[]): Promise<Terminal>;
   between<Answer>(status: AgentStatus, work: (signal: AbortSignal) => Promise<Answer>): Promise<Answer>;
   abort(reason: AbortReason): void;
-  /** Resolves when nothing runs any more and the listeners have heard everything. */
+  /** Resolves when nothing runs any more and the listeners have handled everything. */
   settled(): Promise<void>;
 };
 
@@ -68,11 +68,11 @@ export function createWork(
       for (let late = takeLate(store); late.length > 0; late = takeLate(store)) {
         for (const message of late) await tell({ type: 'message_end', message });
       }
-      const heard = tell({ type: 'status', status: 'idle' });
+      const told = tell({ type: 'status', status: 'idle' });
       end();
       // At once: nobody else may begin in between.
       queryWaiting();
-      await heard;
+      await told;
     }
   }
 

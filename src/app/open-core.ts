@@ -4,7 +4,7 @@ import type { RunOptions } from '../contracts/face/run-options.ts';
 import { asAgent } from '../extensions/as-agent.ts';
 import { openRepository } from '../git/repository.ts';
 import { chooseModel, explainNoModel } from '../model/choose-model.ts';
-import { besideSample } from '../model/demo/place.ts';
+import { addSampleProject } from '../model/demo/place.ts';
 import { storedKey } from '../model/keys/stored-key.ts';
 import { createUsageMeter } from '../model/usage-meter.ts';
 import { firstMode, withStoredMode } from '../permissions/first-mode.ts';
@@ -43,7 +43,7 @@ export async function openCore(given: RunOptions, started: StartedRun): Promise<
   const { settings, extensions } = files;
   const role = asAgent(given, extensions.now().agents);
   if (!role.ok) return role;
-  const options = await besideSample(role.options);
+  const options = await addSampleProject(role.options);
   const environment = keysAside(started.environment, settings.now());
   const stored = { ...session.stored, ...(await storedKey(environment)) };
   const model = chooseModel(options, settings.now(), environment, settings.limits, stored);

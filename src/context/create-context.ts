@@ -115,7 +115,7 @@ export function createContext(parts: ContextParts): Context {
       compact(messages, { trigger, ...(model === undefined ? {} : { model }) }, signal),
     compactWith: compact,
     limits,
-    observe: (sent, inputTokens) => gauge.observe(sum(sent.map(estimate.messageTokens)), inputTokens),
+    calibrate: (sent, inputTokens) => gauge.calibrate(sum(sent.map(estimate.messageTokens)), inputTokens),
     preview: async (messages) => {
       const { view: sent, tokens } = await pipeline.prepare(messages);
       const { pins, prompt, tail } = splitKept(sent, TAIL_PREVIEW, estimate);

@@ -7,7 +7,7 @@ export function createGauge(overheadTokens: () => number): {
   tokens(rawTokens: number): number;
   /** What a raw difference is worth in the API's tokens. */
   scale(rawTokens: number): number;
-  observe(rawTokens: number, countedTokens: number): void;
+  calibrate(rawTokens: number, countedTokens: number): void;
   /** The conversation was replaced: the last count says nothing about it any more, only the factor stays. */
   reset(): void;
   /** Looks at the overhead again; once a turn is enough, and measuring it is not free. */
@@ -28,7 +28,7 @@ export function createGauge(overheadTokens: () => number): {
       return Math.max(0, Math.round(anchor.counted + (guessed - anchor.guessed) * factor));
     },
     scale: (raw) => Math.round(raw * factor),
-    observe: (raw, counted) => {
+    calibrate: (raw, counted) => {
       const guessed = overheadOnce() + raw;
       if (guessed > 0) factor = Math.min(FACTOR_MAX, Math.max(FACTOR_MIN, counted / guessed));
       anchor = { guessed, counted };

@@ -69,6 +69,20 @@ export type ToolFacts = {
   readonly problem?: string;
 };
 
+/** What a tool says of one call; its name and the input are known anyway. */
+export type StatedFacts = Omit<ToolFacts, 'tool' | 'input'>;
+
+/** What a tool says of itself to those who decide about its calls. Nothing here grants anything. */
+export type ToolStatement = {
+  readonly name: string;
+  /** Names it had before; rules and models may still use them. */
+  readonly aliases?: readonly string[];
+  /** What a call would touch, read from input that nobody has checked. A tool that says nothing touches anything. */
+  readonly facts?: (input: JsonObject, cwd: string) => StatedFacts;
+  /** The key of its input that a single text stands for, as in `ouro permissions explain Read x`. */
+  readonly mainInput?: string;
+};
+
 export type DecisionStage = 'facts' | 'deny' | 'breaker' | 'ask' | 'mode' | 'allow' | 'default' | 'hook' | 'answer';
 
 /** One thing that was looked at on the way to a verdict. */
@@ -102,7 +116,7 @@ export type Decision = {
   readonly suggestions: readonly RuleSuggestion[];
   readonly targets: readonly RealTarget[];
   /** Allowed only because it is read-only: run it with the hardened environment of `harden-git.ts`. */
-  readonly hardened: 'git' | 'none';
+  readonly hardensGit: boolean;
 };
 
 /** What a prompt shows. Strings are as given; the screen sanitises them. */

@@ -75,7 +75,6 @@ export type PreparedCall = {
   readonly title: string;
   readonly isReadOnly: boolean;
   readonly isConcurrencySafe: boolean;
-  readonly isDestructive: boolean;
   call(context: CallContext): Promise<ToolOutcome>;
 };
 
@@ -103,7 +102,6 @@ export type CallRequest = {
   readonly input: JsonObject;
   readonly cwd: string;
   readonly isReadOnly: boolean;
-  readonly isDestructive: boolean;
   readonly agentId?: string;
 };
 

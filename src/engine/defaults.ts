@@ -73,7 +73,7 @@ const wholeConversation: ContextPort = {
   compact: async () => ({ ok: false, why: 'no summariser was given' }),
   drain: async () => false,
   limits: () => ({ compactAt: Number.POSITIVE_INFINITY, blockAt: Number.POSITIVE_INFINITY }),
-  observe: () => undefined,
+  calibrate: () => undefined,
 };
 
 /** What is assumed of a model nobody knows. */

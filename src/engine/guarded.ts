@@ -62,9 +62,9 @@ function guardContext(context: ContextPort, { safe, later }: Faults): ContextPor
       (model: string) => context.limits(model),
       () => ({ compactAt: NO_LIMIT, blockAt: NO_LIMIT }),
     ),
-    observe: safe(
+    calibrate: safe(
       'Counting tokens',
-      (view: readonly Message[], tokens: number) => context.observe(view, tokens),
+      (view: readonly Message[], tokens: number) => context.calibrate(view, tokens),
       silent,
     ),
   };

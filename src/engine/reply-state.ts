@@ -42,7 +42,7 @@ export function emptyReply(model: string): ReplyState {
 
 type Step = { readonly reply: ReplyState; readonly events: readonly AgentEvent[] };
 
-/** What a port says, turned into what everybody hears; the complete blocks are kept. */
+/** Turns an event of the model port into agent events, and collects the complete blocks. */
 export function reduceReply(before: ReplyState, event: ModelEvent, facts: ReadingFacts): Step {
   const isFirst = before.firstTokenMs === undefined && event.type === 'block_start';
   const reply = isFirst ? { ...before, firstTokenMs: facts.elapsedMs() } : before;
@@ -130,12 +130,12 @@ export function finishReply(
   const usage = outcome?.ok === true ? outcome.usage : counted;
   // A call that was cut in the middle of its input never happened.
   const whole = stop === 'max_tokens' ? blocks.filter((block) => !isCut(block)) : blocks;
-  const told = { model, ...ended, ...(usage === undefined ? {} : { usage }) };
-  const message: AssistantMessage = { role: 'assistant', id: messageId, blocks: whole, ...told };
+  const end = { model, ...ended, ...(usage === undefined ? {} : { usage }) };
+  const message: AssistantMessage = { role: 'assistant', id: messageId, blocks: whole, ...end };
   const shownId = isShown ? messageId : undefined;
   const reply: Reply = { model, shownId, reply: whole.length === 0 ? undefined : message, stop, failure, crash };
   const facts = {
-    ...told,
+    ...end,
     ...(messageId === '' ? {} : { messageId }),
     ...(failure === undefined ? {} : { failure }),
     ...(firstTokenMs === undefined ? {} : { firstTokenMs }),

@@ -12,8 +12,8 @@ import {
 import { untilAborted } from '../lib/abort.ts';
 import { messageOf } from '../lib/errors.ts';
 import { type CallEnd, denied, failed, interrupted } from './call-end.ts';
-import { tellingChange } from './changed-input.ts';
-import { afterFailed, consult, gateFailed, hookFailed } from './outsiders.ts';
+import { afterFailed, consult, gateFailed, hookFailed, noteChangedInput } from './consult.ts';
+import { prepareCall } from './known-tools.ts';
 
 /** How long an aborted tool may take to hand over what it has. */
 const ABORT_GRACE_MS = 20;
@@ -26,7 +26,7 @@ export async function runCall(
   emit: (event: AgentEvent) => void,
   signal: AbortSignal,
 ): Promise<CallEnd> {
-  const parsed = parse(block, tool);
+  const parsed = prepareCall(block, tool);
   if (!parsed.ok) return failed(parsed.problem);
   const before = await consult(() => deps.beforeCall(requestOf(block, parsed.call, deps), signal), signal, hookFailed);
   if (before === undefined) return interrupted();
@@ -46,9 +46,17 @@ export async function runCall(
 
   const allowed = verdict.input === request.input ? changed : tool.prepare(verdict.input);
   if (!allowed.ok) return failed(allowed.problem);
-  // It runs where it was decided, wherever a call beside it went meanwhile.
+  // It runs in the directory it was decided for, even if a parallel call has changed the directory since.
   const settled = { ...deps, cwd: () => request.cwd };
-  return finish(block, tool, allowed.call, tellingChange(before, request.input, verdict.input), settled, emit, signal);
+  return finish(
+    block,
+    tool,
+    allowed.call,
+    noteChangedInput(before, request.input, verdict.input),
+    settled,
+    emit,
+    signal,
+  );
 }
 
 async function finish(
@@ -101,19 +109,8 @@ async function execute(
       `${block.name} broke: ${messageOf(thrown)}. The fault is in the tool, not in the call; try another way.`,
     );
   } finally {
-    // What a tool says after its end is heard by nobody.
+    // Progress that a tool reports after its end is dropped.
     over = true;
-  }
-}
-
-function parse(block: ToolUseBlock, tool: Tool): ReturnType<Tool['prepare']> {
-  if (block.unparsed !== undefined) {
-    return { ok: false, problem: `The input of ${block.name} was not complete JSON. Call again with one JSON object.` };
-  }
-  try {
-    return tool.prepare(block.input);
-  } catch (thrown) {
-    return { ok: false, problem: `${block.name} could not read its input: ${messageOf(thrown)}.` };
   }
 }
 
@@ -125,7 +122,6 @@ function requestOf(block: ToolUseBlock, call: PreparedCall, deps: QueryDeps): Ca
     input: call.input,
     cwd: deps.cwd(),
     isReadOnly: call.isReadOnly,
-    isDestructive: call.isDestructive,
   };
 }
 

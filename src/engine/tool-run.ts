@@ -31,7 +31,7 @@ type Call = {
   readonly state: 'waiting' | 'running' | CallEnd;
 };
 
-/** Runs calls as they are added; `emit` hears what happens. */
+/** Runs calls as they are added; `emit` gets the events. */
 export function createToolRun(deps: QueryDeps, emit: (event: AgentEvent) => void, signal: AbortSignal): ToolRun {
   let calls: readonly Call[] = [];
   let begun = 0;

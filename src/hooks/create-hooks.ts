@@ -19,7 +19,7 @@ export type HookParts = HookRunners & {
 export type Hooks = {
   fire(event: HookEvent, fields: JsonObject, signal: AbortSignal): Promise<HookVerdict>;
   /** Fires an event that nobody waits for, until the end. */
-  hear(event: HookEvent, fields: JsonObject): void;
+  fireInBackground(event: HookEvent, fields: JsonObject): void;
   has(event: HookEvent): boolean;
   /** A sentence about each guard that could not start now; looks only, runs nothing. */
   deadGuards(): Promise<readonly string[]>;
@@ -29,13 +29,13 @@ export type Hooks = {
   close(signal: AbortSignal): Promise<void>;
 };
 
-/** Hooks that only hear get a limit of their own. */
-const HEARING_MS = 30_000;
+/** Hooks nobody waits for get a limit of their own. */
+const BACKGROUND_MS = 30_000;
 
 export function createHooks(parts: HookParts): Hooks {
   const last = new Map<string, HookResult>();
   const life = new AbortController();
-  const heard = new Set<Promise<unknown>>();
+  const background = new Set<Promise<unknown>>();
   let runs = 0;
 
   async function run(hook: Hook, input: JsonObject, signal: AbortSignal): Promise<HookResult> {
@@ -64,33 +64,33 @@ export function createHooks(parts: HookParts): Hooks {
 
   return {
     fire,
-    hear(event, fields) {
-      const done = fire(event, fields, AbortSignal.any([life.signal, AbortSignal.timeout(HEARING_MS)]));
-      heard.add(done);
-      void done.finally(() => heard.delete(done)); // Its failures are told where it is fired.
+    fireInBackground(event, fields) {
+      const done = fire(event, fields, AbortSignal.any([life.signal, AbortSignal.timeout(BACKGROUND_MS)]));
+      background.add(done);
+      void done.finally(() => background.delete(done)); // `fire` reports its failures.
     },
     has: (event) => parts.hooks().some((hook) => hook.event === event),
     async deadGuards() {
       const guards = parts.hooks().filter((hook) => hook.command !== undefined && isGuard(hook));
-      const told = guards.map(async (hook) => {
-        const missing = await parts.missingScript(hook.command ?? '');
-        if (missing === undefined) return [];
+      const missing = guards.map(async (hook) => {
+        const script = await parts.missingScript(hook.command ?? '');
+        if (script === undefined) return [];
         const then = hook.onFailure === 'continue' ? 'It guards nothing' : 'What it guards is refused';
-        return [`${nameOf(hook)} cannot start: ${missing} is not there. ${then} until that is mended.`];
+        return [`${nameOf(hook)} cannot start: ${script} is not there. ${then} until that is mended.`];
       });
       const odd = parts.hooks().flatMap((hook) => {
         if (expressionOf(hook.matcher ?? '') !== undefined) return [];
         const then = isGuard(hook) ? 'it is asked at every step' : 'it never runs';
         return [`${nameOf(hook)} has the matcher "${hook.matcher}", which is no regular expression, so ${then}.`];
       });
-      return [...(await Promise.all(told)).flat(), ...odd];
+      return [...(await Promise.all(missing)).flat(), ...odd];
     },
     list: () => parts.hooks().map((hook) => ({ hook, last: last.get(keyOf(hook)) })),
     async close(signal) {
       const stop = () => life.abort();
       if (signal.aborted) stop();
       else signal.addEventListener('abort', stop, { once: true });
-      await Promise.all(heard);
+      await Promise.all(background);
     },
   };
 }

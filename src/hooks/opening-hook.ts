@@ -32,7 +32,7 @@ export function createOpeningHook(hooks: Pick<Hooks, 'fire'>, source: 'startup' 
     },
     async close() {
       stopping.abort();
-      await begun?.catch(() => undefined); // It was told, or nobody waits for it any more.
+      await begun?.catch(() => undefined); // It was reported, or nobody waits for it any more.
     },
   };
 }

@@ -105,7 +105,7 @@ function understood(read: ReturnType<typeof readOutput>, hook: Hook, ended: Ende
   return ended(blocked ? 'blocked' : 'passed', output.reason ?? '', output);
 }
 
-/** A guard that cannot start blocks; one that broke blocks when it says so. Either way it is told. */
+/** A guard that cannot start blocks; one that broke blocks when it says so. Either way it is reported. */
 function failure(hook: Hook, ended: Ended, why: string, started: 'ran' | 'never started'): HookResult {
   const words = `${nameOf(hook)} ${why}.`;
   const blocks =

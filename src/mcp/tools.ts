@@ -52,7 +52,6 @@ function toTool(tool: ServerTool, name: string, { server, call }: ToolsOf): Tool
           title,
           isReadOnly: false,
           isConcurrencySafe: false,
-          isDestructive: true,
           call: (context) => call(tool.name, input, context),
         },
       };

@@ -5,7 +5,6 @@ import type { ModelFailure, ModelInfo, ModelPort, ModelRequest, StreamOptions } 
 import { modelInfo } from './catalog.ts';
 import { askedKey } from './keys/asked-key.ts';
 import { type Attempt, type Patience, patienceOf, startAttempt } from './wire/attempt.ts';
-import { createAccumulator } from './wire/from-wire.ts';
 import { readReply, type WireReader } from './wire/read-reply.ts';
 import { ABORTED, failureOfThrown } from './wire/stream-failures.ts';
 import { addressOf } from './wire/stream-response.ts';
@@ -82,8 +81,8 @@ export function createAnthropicPort(settings: AnthropicSettings): ModelPort {
           response = await open(request, options, attempt);
         }
         if (!(response instanceof Response)) return { ok: false, failure: response };
-        const reply = createAccumulator(request.model, () => `msg_${randomUUID()}`);
-        return yield* readReply(response, { reader: READER, reply, attempt, options });
+        const newId = () => `msg_${randomUUID()}`;
+        return yield* readReply(response, { reader: READER, model: request.model, newId, attempt, options });
       } finally {
         attempt.close();
       }

@@ -12,7 +12,7 @@ export type PortConfig = {
   readonly model: string;
   readonly smallModel?: string;
   readonly apiKey?: string | (() => Promise<string>);
-  /** Told when the API refused a key that was fetched, so that a fresh one can be. */
+  /** Called when the API refused a key that was fetched, so that a fresh one can be. */
   readonly onRefusedKey?: () => void;
   readonly authToken?: string;
   /** What to call the place the key came from (`ANTHROPIC_API_KEY`, `settings` …). */

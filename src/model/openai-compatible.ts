@@ -3,7 +3,6 @@ import type { ModelFailure, ModelPort, ModelRequest, StreamOptions } from '../co
 import { askedKey } from './keys/asked-key.ts';
 import { type Attempt, type Patience, patienceOf, startAttempt } from './wire/attempt.ts';
 import { classifyResponse } from './wire/failures.ts';
-import { createAccumulator } from './wire/from-wire.ts';
 import { createChunkReader } from './wire/openai-from-wire.ts';
 import { toChatCompletion } from './wire/openai-to-wire.ts';
 import { readReply } from './wire/read-reply.ts';
@@ -74,8 +73,8 @@ export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
         const response = await opening;
         if (!(response instanceof Response)) return { ok: false, failure: response };
         const newId = () => randomUUID();
-        const reply = createAccumulator(request.model, newId);
-        return yield* readReply(response, { reader: createChunkReader(newId), reply, attempt, options });
+        const reader = createChunkReader(newId);
+        return yield* readReply(response, { reader, model: request.model, newId, attempt, options });
       } finally {
         attempt.close();
       }

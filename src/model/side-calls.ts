@@ -10,7 +10,7 @@ export type SideQuestion = {
   readonly system: string;
   readonly prompt: string;
   readonly maxTokens?: number;
-  /** Told what the answer used, so that it is counted. */
+  /** Called with what the answer used, so that it is counted. */
   readonly onUsage?: (model: string, usage: Usage) => void;
 };
 

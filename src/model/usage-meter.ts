@@ -6,8 +6,8 @@ import { addUsage, sumUsage, totalCost, type UsageTotals } from './pricing.ts';
 
 /** Counts what replies cost, sub-agents and side calls included. */
 export type UsageMeter = {
-  hear(event: AgentEvent): void;
-  /** A reply that no event told of: titles, summaries, answers about pages. */
+  count(event: AgentEvent): void;
+  /** A reply that comes in no event: titles, summaries, answers about pages. */
   add(model: string, usage: Usage): void;
   costUsd(): number;
   report(): UsageReport;
@@ -26,8 +26,8 @@ export function createUsageMeter(): UsageMeter {
   let lines = { added: 0, removed: 0 };
   const since = new Date();
 
-  function count(event: AgentEvent): void {
-    if (event.type === 'subagent') count(event.event);
+  function addTurn(event: AgentEvent): void {
+    if (event.type === 'subagent') addTurn(event.event);
     if (event.type === 'tool_end' && event.display?.kind === 'diff') {
       const { added, removed } = event.display;
       lines = { added: lines.added + added, removed: lines.removed + removed };
@@ -39,8 +39,8 @@ export function createUsageMeter(): UsageMeter {
 
   return {
     since: since.toISOString(),
-    hear(event) {
-      count(event);
+    count(event) {
+      addTurn(event);
       if (event.type === 'turn_end' && event.usage !== undefined) contextTokens = sizeOf(event.usage);
       if (event.type === 'compacted') contextTokens = event.postTokens;
     },

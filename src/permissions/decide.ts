@@ -37,7 +37,7 @@ export function settle(decision: Decision, asks: 'somebody' | 'nobody'): Decisio
   return { ...decision, verdict: 'deny', reasons: [...decision.reasons, text], trace };
 }
 
-const EMPTY = { reasons: [], matched: [], trace: [], suggestions: [], targets: [], hardened: 'none' } as const;
+const EMPTY = { reasons: [], matched: [], trace: [], suggestions: [], targets: [], hardensGit: false } as const;
 
 /** The mode that counts: bypass only for those who may. */
 function effectiveMode(policy: Policy): PermissionMode {
@@ -137,7 +137,7 @@ function ended(
     ...(found.unanalysed.length === 0 ? {} : { unanalysed: found.unanalysed }),
     suggestions: verdict !== 'ask' || breaker || found.unanalysed.length > 0 ? [] : suggestionsOf(found.needs),
     targets: targetsOf(context),
-    hardened: verdict === 'allow' ? found.hardened : 'none',
+    hardensGit: verdict === 'allow' && found.hardensGit,
   };
 }
 

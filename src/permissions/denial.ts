@@ -1,5 +1,6 @@
 import type { Decision, PermissionMode } from '../contracts/permission.ts';
 import { ruleSays } from './paths/finding.ts';
+import { FAMILY_WORD } from './rules/families.ts';
 
 /** What the model reads about a denial: why, and what would have to change for it to be allowed. */
 export function denialMessage(tool: string, decision: Decision, mode: PermissionMode): string {
@@ -17,6 +18,6 @@ function remedy(decision: Decision, mode: PermissionMode): string {
   if (mode === 'plan') return 'Finish the plan and have it approved first.';
   const rules = decision.suggestions.filter((each) => each.leaves === undefined).map((each) => each.rule);
   if (rules.length === 0) return 'Go another way, or tell the user what you need.';
-  const edits = rules.every((rule) => rule.startsWith('Edit(')) ? ' or the mode acceptEdits' : '';
+  const edits = rules.every((rule) => rule.startsWith(`${FAMILY_WORD.edit}(`)) ? ' or the mode acceptEdits' : '';
   return `The user could allow it with ${rules.map((rule) => `--allowedTools "${rule}"`).join(' ')}${edits}.`;
 }

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { JsonObject, JsonValue } from '../contracts/json.ts';
-import type { PermissionMode, Policy, Rule } from '../contracts/permission.ts';
-import { MODES } from '../contracts/permission.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
+import { MODES, type PermissionMode, type Policy, type ToolStatement } from '../contracts/permission.ts';
 import { messageOf } from '../lib/errors.ts';
 import { answerCase, decideCase, explainText, traceJson } from './explain.ts';
+import { factsFrom, statementOf } from './facts.ts';
+import { lintRules } from './lint-rules.ts';
 import { diskFs } from './paths/fs.ts';
-import { caseInput } from './rules/case-input.ts';
-import { lintRules } from './rules/lint.ts';
+import { familyOf } from './rules/families.ts';
 
 const modeSchema = z.string().transform((text, context): PermissionMode => {
   const mode = MODES.find((one) => one === text);
@@ -25,15 +25,18 @@ const caseSchema = z.object({
   trusted: z.boolean().optional(),
 });
 
+/** The rules, and the tools they are about. */
+type Known = { readonly policy: Policy; readonly tools: readonly ToolStatement[] };
+
 /** Why one call would be allowed, asked about or refused: for people, or as JSON. */
 export function explainCall(
   call: { readonly tool: string; readonly text: string },
-  policy: Policy,
+  { policy, tools }: Known,
   form: 'text' | 'json',
 ): { readonly ok: true; readonly words: string } | { readonly ok: false; readonly problem: string } {
-  const input = caseInput(call.tool, call.text);
+  const input = caseInput(call.tool, call.text, tools);
   if (input === undefined) return { ok: false, problem: `The input of ${call.tool} must be a JSON object.` };
-  const decision = decideCase({ tool: call.tool, input }, policy, diskFs);
+  const decision = decideCase({ tool: call.tool, input }, policy, { fs: diskFs, factsOf: factsFrom(tools) });
   const { verdict, reasons, trace, suggestions, unanalysed = [] } = decision;
   const words =
     form === 'text'
@@ -52,9 +55,9 @@ export function explainCall(
 export function explainLine(
   text: string,
   number: number,
-  policy: Policy,
+  { policy, tools }: Known,
 ): { readonly line: JsonObject; readonly problem?: string } {
-  const read = readCase(text);
+  const read = readCase(text, tools);
   if (!read.ok) {
     const problem = `Line ${number}: ${read.problem}`;
     const trace = [{ stage: 'facts', verdict: 'ask', text: problem }];
@@ -63,14 +66,14 @@ export function explainLine(
       problem,
     };
   }
-  return { line: { ...answerCase(read.given, policy, diskFs) } };
+  return { line: { ...answerCase(read.given, policy, { fs: diskFs, factsOf: factsFrom(tools) }) } };
 }
 
 type ReadCase =
   | { readonly ok: true; readonly given: Parameters<typeof answerCase>[0] }
   | { readonly ok: false; readonly id?: JsonValue; readonly problem: string };
 
-function readCase(text: string): ReadCase {
+function readCase(text: string, tools: readonly ToolStatement[]): ReadCase {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -89,7 +92,7 @@ function readCase(text: string): ReadCase {
     };
   }
   const { id, tool, input: given, cwd, mode, rules, trusted } = parsed.data;
-  const input = caseInput(tool, given);
+  const input = caseInput(tool, given, tools);
   const named = id === undefined ? {} : { id };
   if (input === undefined) return { ok: false, ...named, problem: `the input of ${tool} must be a JSON object.` };
   return {
@@ -108,9 +111,29 @@ function readCase(text: string): ReadCase {
   };
 }
 
+/** The input of a call from what somebody typed: an object as it is, a text in the place where the tool wants it. */
+function caseInput(tool: string, given: JsonValue, tools: readonly ToolStatement[]): JsonObject | undefined {
+  if (isJsonObject(given)) return given;
+  if (typeof given !== 'string') return undefined;
+  const key = statementOf(tools, tool)?.mainInput;
+  // A command may begin with a brace.
+  const isWhole = given.trimStart().startsWith('{') && familyOf(tool) !== 'command';
+  if (key !== undefined && !isWhole) return { [key]: given };
+  if (given.trim() === '') return {};
+  try {
+    const parsed: JsonValue = JSON.parse(given);
+    return isJsonObject(parsed) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** What is wrong with rules: a sentence each, and the same as data. */
-export function lintPolicy(rules: readonly Rule[]): readonly { readonly text: string; readonly data: JsonObject }[] {
-  return lintRules(rules).map(({ rule, kind, text }) => {
+export function lintPolicy(
+  { rules }: Pick<Policy, 'rules'>,
+  tools: readonly ToolStatement[],
+): readonly { readonly text: string; readonly data: JsonObject }[] {
+  return lintRules(rules, tools).map(({ rule, kind, text }) => {
     const { behavior, source, file, line } = rule;
     const place = { ...(file === undefined ? {} : { file }), ...(line === undefined ? {} : { line }) };
     return { text: `${kind}: ${text}`, data: { kind, rule: rule.text, behavior, source, ...place, text } };

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import type { Decision, PermissionMode, Policy, RuleBehavior, TraceStep } from '../contracts/permission.ts';
 import { decide } from './decide.ts';
-import { factsOf } from './facts.ts';
+import type { FactsOf } from './facts.ts';
 import { sourceOf } from './paths/finding.ts';
 import type { PermissionFs } from './paths/fs.ts';
 import { parseRule } from './rules/rules.ts';
@@ -24,8 +24,11 @@ export type ExplainAnswer = {
   readonly trace: readonly JsonValue[];
 };
 
+/** What a decision has to see beside the policy: the disk, and what tools say of their calls. */
+export type Sight = { readonly fs: PermissionFs; readonly factsOf: FactsOf };
+
 /** Decides one case; rules given with it replace those of the policy, its folder becomes the workspace. */
-export function decideCase(given: ExplainCase, base: Policy, fs: PermissionFs): Decision {
+export function decideCase(given: ExplainCase, base: Policy, { fs, factsOf }: Sight): Decision {
   const rules = given.rules;
   const behaviors: readonly RuleBehavior[] = ['deny', 'ask', 'allow'];
   const cwd = given.cwd ?? base.cwd;
@@ -47,8 +50,8 @@ export function decideCase(given: ExplainCase, base: Policy, fs: PermissionFs): 
 }
 
 /** One answer of `--batch`. */
-export function answerCase(given: ExplainCase, base: Policy, fs: PermissionFs): ExplainAnswer {
-  const decision = decideCase(given, base, fs);
+export function answerCase(given: ExplainCase, base: Policy, sight: Sight): ExplainAnswer {
+  const decision = decideCase(given, base, sight);
   return {
     ...(given.id === undefined ? {} : { id: given.id }),
     verdict: decision.verdict,

@@ -13,7 +13,7 @@ import type { CallRequest, GateVerdict } from '../contracts/tool.ts';
 import { hiddenCharacter } from './bash/check-bytes.ts';
 import { decide, settle } from './decide.ts';
 import { denialMessage } from './denial.ts';
-import { factsOf } from './facts.ts';
+import type { FactsOf } from './facts.ts';
 import type { PermissionFs } from './paths/fs.ts';
 
 /** One finished decision, for the transcript, the result message and `/permissions`. */
@@ -31,6 +31,8 @@ export type GateParts = {
   /** The rules and folders of this moment, as seen from the call's working folder. */
   readonly policy: (cwd: string) => Policy;
   readonly fs: PermissionFs;
+  /** What a call would touch, as its tool says. */
+  readonly factsOf: FactsOf;
   /** A hook that may answer in the person's place; what it says nothing to is asked as ever. */
   readonly askHook?: (request: PermissionRequest, signal: AbortSignal) => Promise<PermissionAnswer | undefined>;
   /** Absent when nobody is there: a question is then a denial. */
@@ -49,86 +51,108 @@ type Gate = (request: CallRequest, hint: BeforeCall, signal: AbortSignal) => Pro
 /** The door every call goes through: decides, asks if need be, and writes down what came of it. */
 export function createGate(parts: GateParts): Gate {
   return async (request, hint, signal) => {
-    const policy = parts.policy(request.cwd);
-    const facts = factsOf(request.tool, request.input, request.cwd);
-    const decision = withHints(decide(facts, policy, parts.fs), hint);
-    const by = decision.trace.at(-1)?.stage === 'hook' ? 'hook' : 'decision';
-    if (decision.verdict === 'allow') return finished(request, request.input, decision, by);
-    if (decision.verdict === 'deny' || (parts.ask ?? parts.askHook) === undefined) return unasked();
-    const preview = await parts.preview?.(facts, request.cwd, signal);
-    const asked = questionOf(request, facts, decision, parts.newId());
-    const question = preview === undefined ? asked : { ...asked, preview };
-    const ofHook = hookMay(await parts.askHook?.(question, signal), request, decision, policy);
-    const answer = ofHook ?? (await parts.ask?.(question, signal));
-    if (answer === undefined) return unasked();
-    if (signal.aborted) {
-      const message = 'The call was interrupted before it was allowed.';
-      return refused(request, answered(decision, 'deny', message), 'answer', message, 'interrupt');
-    }
-    if (answer.behavior === 'deny') {
-      const message =
-        answer.message ?? 'The user refused this call. Ask what they would rather have, or go another way.';
-      const told = answered(decision, 'deny', `The answer was no: ${message}`);
-      return refused(request, told, 'answer', message, answer.interrupt === true ? 'interrupt' : 'go_on');
-    }
-    return allowedByAnswer(request, decision, answer, policy);
-
-    function unasked(): GateVerdict {
-      const settled = settle(decision, 'nobody');
-      return refused(request, settled, by, denialMessage(request.tool, settled, policy.mode), 'go_on');
-    }
+    const outcome = await outcomeOf(request, hint, parts, signal);
+    parts.record(outcome.record);
+    return outcome.verdict;
   };
+}
 
-  /** A hook may refuse anything, but its yes is none to a breaker, nor to one that its own input trips. */
-  function hookMay(
-    answer: PermissionAnswer | undefined,
-    request: CallRequest,
-    decision: Decision,
-    policy: Policy,
-  ): PermissionAnswer | undefined {
-    if (answer?.behavior !== 'allow') return answer;
-    const { updatedInput: input } = answer;
-    const again = input === undefined ? decision : decide(factsOf(request.tool, input, request.cwd), policy, parts.fs);
-    return again.trace.some(({ stage }) => stage === 'breaker') ? undefined : answer;
-  }
+type Outcome = { readonly record: GateRecord; readonly verdict: GateVerdict };
 
-  async function allowedByAnswer(
-    request: CallRequest,
-    decision: Decision,
-    answer: Extract<PermissionAnswer, { behavior: 'allow' }>,
-    policy: Policy,
-  ): Promise<GateVerdict> {
-    const input = answer.updatedInput ?? request.input;
-    if (answer.updatedInput !== undefined) {
-      // Other input is another call: what is denied stays denied, whoever wrote it.
-      const again = decide(factsOf(request.tool, input, request.cwd), policy, parts.fs);
-      if (again.verdict === 'deny')
-        return refused(request, again, 'answer', denialMessage(request.tool, again, policy.mode), 'go_on');
-    }
-    const { remember } = answer;
-    if (remember !== undefined) await parts.remember(remember.rules, remember.destination);
-    if (answer.mode !== undefined) parts.changeMode(answer.mode);
-    const always =
-      remember === undefined ? '' : ` From now on by ${remember.rules.join(', ')} (${remember.destination}).`;
-    const changed = answer.updatedInput === undefined ? '' : ' The input was changed.';
-    return finished(request, input, answered(decision, 'allow', `The answer was yes.${always}${changed}`), 'answer');
+async function outcomeOf(
+  request: CallRequest,
+  hint: BeforeCall,
+  parts: GateParts,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const policy = parts.policy(request.cwd);
+  const facts = parts.factsOf(request.tool, request.input, request.cwd);
+  const decision = withHints(decide(facts, policy, parts.fs), hint);
+  const by = decision.trace.at(-1)?.stage === 'hook' ? 'hook' : 'decision';
+  if (decision.verdict === 'allow') return allowed(request, request.input, decision, by);
+  const answer =
+    decision.verdict === 'deny' ? undefined : await answerTo({ request, facts, decision, policy }, parts, signal);
+  if (answer === undefined) {
+    const settled = settle(decision, 'nobody');
+    return refused(request, settled, by, { message: denialMessage(request.tool, settled, policy.mode) });
   }
+  if (signal.aborted) {
+    const message = 'The call was interrupted before it was allowed.';
+    return refused(request, answered(decision, 'deny', message), 'answer', { message, interrupt: true });
+  }
+  if (answer.behavior === 'allow') return allowedByAnswer({ request, facts, decision, policy }, answer, parts);
+  const { interrupt = false } = answer;
+  const message = answer.message ?? 'The user refused this call. Ask what they would rather have, or go another way.';
+  return refused(request, answered(decision, 'deny', `The answer was no: ${message}`), 'answer', {
+    message,
+    interrupt,
+  });
+}
 
-  function finished(request: CallRequest, input: JsonObject, decision: Decision, by: GateRecord['by']): GateVerdict {
-    parts.record({ request, input, verdict: 'allow', by, decision });
-    return { behavior: 'allow', input };
-  }
+/** A call that somebody has to be asked about. */
+type Question = {
+  readonly request: CallRequest;
+  readonly facts: ToolFacts;
+  readonly decision: Decision;
+  readonly policy: Policy;
+};
 
-  function refused(
-    request: CallRequest,
-    decision: Decision,
-    by: GateRecord['by'],
-    message: string,
-    then: 'interrupt' | 'go_on',
-  ): GateVerdict {
-    parts.record({ request, input: request.input, verdict: 'deny', by, decision, message });
-    return { behavior: 'deny', message, interrupt: then === 'interrupt' };
-  }
+/** What a hook or a person says; nothing when nobody is there. */
+async function answerTo(
+  { request, facts, decision, policy }: Question,
+  parts: GateParts,
+  signal: AbortSignal,
+): Promise<PermissionAnswer | undefined> {
+  if ((parts.ask ?? parts.askHook) === undefined) return undefined;
+  const preview = await parts.preview?.(facts, request.cwd, signal);
+  const asked = questionOf(request, facts, decision, parts.newId());
+  const question = preview === undefined ? asked : { ...asked, preview };
+  const ofHook = await parts.askHook?.(question, signal);
+  // A hook may refuse anything, but its yes is none to a breaker, nor to one that its own input trips.
+  const input = ofHook?.behavior === 'allow' ? ofHook.updatedInput : undefined;
+  const judged = input === undefined ? decision : decideAgain(request, input, policy, parts);
+  const isGuarded = judged.trace.some(({ stage }) => stage === 'breaker');
+  const isTaken = ofHook !== undefined && (ofHook.behavior === 'deny' || !isGuarded);
+  return isTaken ? ofHook : parts.ask?.(question, signal);
+}
+
+/** Other input is another call: what is denied stays denied, whoever wrote it. */
+function decideAgain(request: CallRequest, input: JsonObject, policy: Policy, parts: GateParts): Decision {
+  return decide(parts.factsOf(request.tool, input, request.cwd), policy, parts.fs);
+}
+
+async function allowedByAnswer(
+  { request, decision, policy }: Question,
+  answer: Extract<PermissionAnswer, { behavior: 'allow' }>,
+  parts: GateParts,
+): Promise<Outcome> {
+  const { remember, updatedInput } = answer;
+  const again = updatedInput === undefined ? undefined : decideAgain(request, updatedInput, policy, parts);
+  if (again?.verdict === 'deny')
+    return refused(request, again, 'answer', { message: denialMessage(request.tool, again, policy.mode) });
+  if (remember !== undefined) await parts.remember(remember.rules, remember.destination);
+  if (answer.mode !== undefined) parts.changeMode(answer.mode);
+  const always =
+    remember === undefined ? '' : ` From now on by ${remember.rules.join(', ')} (${remember.destination}).`;
+  const changed = updatedInput === undefined ? '' : ' The input was changed.';
+  const told = answered(decision, 'allow', `The answer was yes.${always}${changed}`);
+  return allowed(request, updatedInput ?? request.input, told, 'answer');
+}
+
+function allowed(request: CallRequest, input: JsonObject, decision: Decision, by: GateRecord['by']): Outcome {
+  return { record: { request, input, verdict: 'allow', by, decision }, verdict: { behavior: 'allow', input } };
+}
+
+function refused(
+  request: CallRequest,
+  decision: Decision,
+  by: GateRecord['by'],
+  { message, interrupt = false }: { readonly message: string; readonly interrupt?: boolean },
+): Outcome {
+  return {
+    record: { request, input: request.input, verdict: 'deny', by, decision, message },
+    verdict: { behavior: 'deny', message, interrupt },
+  };
 }
 
 /** A hook may tighten; its allow answers a plain question, never a denial, a breaker or an asking rule. */

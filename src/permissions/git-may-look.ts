@@ -1,4 +1,4 @@
-import { gitPreflight } from './bash/read/git-config.ts';
+import { gitPreflight } from './bash/programs/git-config.ts';
 import { diskFs } from './paths/fs.ts';
 
 /** May a git of ours look for changes here? Looking runs filters, and no override removes a filter. */

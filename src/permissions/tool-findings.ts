@@ -3,9 +3,10 @@ import { shellFindings } from './bash/shell-findings.ts';
 import { type DecisionContext, findRule, resolveIn } from './paths/context.ts';
 import { type Findings, type Need, ruleSays } from './paths/finding.ts';
 import { pathNeed, pathObjections } from './paths/path-findings.ts';
+import type { PathUse } from './paths/path-rule.ts';
+import { speaksOfTool } from './rules/families.ts';
 import { hostMatches, readHost } from './rules/hosts.ts';
-import type { PathUse } from './rules/path-rule.ts';
-import { formatRule, READING_TOOLS, WRITING_TOOLS } from './rules/rules.ts';
+import { formatRule } from './rules/rules.ts';
 
 /** What was found about a call, by the kind of its tool. */
 export function toolFindings(context: DecisionContext): Findings {
@@ -59,8 +60,7 @@ export function namesTool(rule: Rule, tool: string): boolean {
       ? tool === server || tool.startsWith(`${server}__`)
       : false;
   }
-  if (rule.tool === 'Edit') return WRITING_TOOLS.includes(tool);
-  return rule.tool === 'Read' && READING_TOOLS.includes(tool);
+  return speaksOfTool(rule.tool, tool);
 }
 
 function pathFindings(context: DecisionContext): Findings {
@@ -82,7 +82,7 @@ function pathFindings(context: DecisionContext): Findings {
     objections: uses.flatMap((use) => pathObjections(context, use)),
     needs: uses.map((use) => pathNeed(context, use)),
     unanalysed: [],
-    hardened: 'none',
+    hardensGit: false,
   };
 }
 
@@ -95,7 +95,7 @@ function fetchFindings(context: DecisionContext): Findings {
       objections: [{ stage: 'breaker', verdict: 'deny', subject, text: read.why }],
       needs: [],
       unanalysed: [],
-      hardened: 'none',
+      hardensGit: false,
     };
   }
   const fits = (rule: Rule) =>
@@ -106,7 +106,7 @@ function fetchFindings(context: DecisionContext): Findings {
       needBy(context, 'fetch', `fetching from ${read.host}`, fits, formatRule(facts.tool, `domain:${read.host}`)),
     ],
     unanalysed: [],
-    hardened: 'none',
+    hardensGit: false,
   };
 }
 
@@ -124,14 +124,14 @@ function namedFindings(context: DecisionContext): Findings {
       objections,
       needs: [{ kind: 'read', subject: tool, text, cover: { by: 'default' } }],
       unanalysed: [],
-      hardened: 'none',
+      hardensGit: false,
     };
   }
   return {
     objections,
     needs: [needBy(context, 'other', tool, fits, formatRule(tool))],
     unanalysed: [],
-    hardened: 'none',
+    hardensGit: false,
   };
 }
 
@@ -170,5 +170,5 @@ function needBy(
 }
 
 function single(need: Need): Findings {
-  return { objections: [], needs: [need], unanalysed: [], hardened: 'none' };
+  return { objections: [], needs: [need], unanalysed: [], hardensGit: false };
 }

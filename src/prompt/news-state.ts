@@ -43,7 +43,7 @@ const MAX_FILES = 20;
 const MAX_DIFF_CHARS = 4_000;
 
 export function initialNews(before: KnownFacts | undefined): NewsState {
-  // The mode is never part of the prompt, so a resumed conversation that was compacted hears of it again.
+  // The mode is never part of the prompt, so a resumed conversation that was compacted is told it again.
   const firstFacts = before && asBeginning(before);
   return { facts: before, firstFacts, files: new Map(), todos: '', quietTurns: 0 };
 }

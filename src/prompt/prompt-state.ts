@@ -71,8 +71,8 @@ export function reducePrompt(state: PromptState, event: PromptEvent): PromptStat
     case 'news_taken':
       return { ...state, news: [] };
     case 'compacted': {
-      const told = withMoved(state);
-      return state.isResumed ? { ...told, memoryText: partText(event.system, 'memory'), isCompared: false } : told;
+      const again = withMoved(state);
+      return state.isResumed ? { ...again, memoryText: partText(event.system, 'memory'), isCompared: false } : again;
     }
     case 'restarted':
       return { ...state, isCompared: true };

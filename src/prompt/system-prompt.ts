@@ -84,10 +84,10 @@ function outputStyleText({ name, text }: { readonly name: string; readonly text:
 }
 
 function mcpText(servers: SystemInput['mcp']): string {
-  const told = servers.filter((server) => server.instructions.trim() !== '');
-  if (told.length === 0) return '';
-  const each = Math.floor(MCP_CHARS / told.length);
-  const sections = told.map(({ server, instructions }) => `## ${server}\n${cut(instructions.trim(), each)}`);
+  const spoken = servers.filter((server) => server.instructions.trim() !== '');
+  if (spoken.length === 0) return '';
+  const each = Math.floor(MCP_CHARS / spoken.length);
+  const sections = spoken.map(({ server, instructions }) => `## ${server}\n${cut(instructions.trim(), each)}`);
   return ['# What tool servers say about their tools', ...sections].join('\n\n');
 }
 

@@ -1,20 +1,22 @@
-import { spawn } from 'node:child_process';
 import type { JsonObject } from '../contracts/json.ts';
 import type { Settings } from '../contracts/settings.ts';
+import { runProgram } from '../lib/processes/run-program.ts';
 
 const TIMEOUT_MS = 300;
 const MOST_CHARS = 1000;
+const MOST_BYTES = 10_000;
 
-export type StatusLineParts = {
+export type StatusLineNeeds = {
   readonly settings: () => Settings;
   readonly variables: () => Readonly<Record<string, string>>;
   readonly cwd: () => string;
+  /** What the script is told. */
   readonly facts: () => JsonObject;
 };
 
 /** Runs the person's own script for the status line: facts as JSON go in, its first line comes out. What is late is
  * left out, and the last words stay. */
-export function createStatusLine(parts: StatusLineParts): () => Promise<string | undefined> {
+export function createStatusLine(parts: StatusLineNeeds): () => Promise<string | undefined> {
   let last: string | undefined;
   let running: Promise<string | undefined> | undefined;
   return async () => {
@@ -29,36 +31,15 @@ export function createStatusLine(parts: StatusLineParts): () => Promise<string |
   };
 }
 
-async function firstLine(command: string, { variables, cwd, facts }: StatusLineParts): Promise<string | undefined> {
-  const { promise, resolve } = Promise.withResolvers<string | undefined>();
-  const child = spawn('/bin/sh', ['-c', command], {
+async function firstLine(command: string, { variables, cwd, facts }: StatusLineNeeds): Promise<string | undefined> {
+  const { code, stdout } = await runProgram('/bin/sh', ['-c', command], {
     cwd: cwd(),
-    env: { ...variables() },
-    stdio: ['pipe', 'pipe', 'ignore'],
-    detached: true,
+    env: variables(),
+    input: `${JSON.stringify(facts())}\n`,
+    timeoutMs: TIMEOUT_MS,
+    killSignal: 'SIGKILL',
+    maxBytes: MOST_BYTES,
   });
-  let said = '';
-  const timer = setTimeout(() => {
-    end(child.pid);
-    resolve(undefined);
-  }, TIMEOUT_MS);
-  child.once('error', () => resolve(undefined));
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(`${JSON.stringify(facts())}\n`);
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    if (said.length < MOST_CHARS) said += text;
-  });
-  child.once('close', (code) => resolve(code === 0 ? said.split('\n', 1)[0]?.slice(0, MOST_CHARS) : undefined));
-  const line = await promise;
-  clearTimeout(timer);
+  const line = code === 0 ? stdout.toString('utf8').split('\n', 1)[0]?.slice(0, MOST_CHARS) : undefined;
   return line === '' ? undefined : line;
-}
-
-/** The script and whatever it has started. */
-function end(pid: number | undefined): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
-  } catch {
-    // It has ended meanwhile.
-  }
 }

@@ -21,21 +21,21 @@ const MOST_ROUNDS = 50;
 /** Leaves out what does not fit, innermost first, until the rest does; all else keeps its meaning. */
 export function usablePart(value: unknown): Usable {
   const left = new Set<string>();
-  const told: Complaint[] = [];
+  const complaints: Complaint[] = [];
   const placeOf = (path: Path) => written(value, path, left);
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const parsed = settingsSchema.safeParse(without(value, left, []));
-    if (parsed.success) return { settings: parsed.data, complaints: told, placeOf };
+    if (parsed.success) return { settings: parsed.data, complaints, placeOf };
     const found = parsed.error.issues.flatMap((issue) => complaintsOf(issue, placeOf));
     for (const { path, words } of found) {
       const gone = nearestThere(value, path, left);
       // What was left out already and is missed now takes along what cannot be without it.
-      if (!told.some((earlier) => isSame(earlier.path, path))) told.push({ path, words });
+      if (!complaints.some((known) => isSame(known.path, path))) complaints.push({ path, words });
       left.add(JSON.stringify(gone));
     }
   }
   const words = 'has more faults than can be told one by one. Nothing in it is used.';
-  return { settings: {}, complaints: [...told, { path: [], words }], placeOf };
+  return { settings: {}, complaints: [...complaints, { path: [], words }], placeOf };
 }
 
 function complaintsOf(issue: z.core.$ZodIssue, placeOf: Usable['placeOf']): readonly Complaint[] {

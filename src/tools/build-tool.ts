@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
+import type { ToolStatement } from '../contracts/permission.ts';
 import type { CallContext, Tool, ToolOutcome } from '../contracts/tool.ts';
 import { asJson } from '../lib/as-json.ts';
 
 /** A tool as its author writes it. What is left out is answered with the most cautious value. */
-export type ToolDefinition<Schema extends z.ZodType<JsonObject>> = {
-  readonly name: string;
-  readonly aliases?: readonly string[];
+export type ToolDefinition<Schema extends z.ZodType<JsonObject>> = ToolStatement & {
   readonly label?: string;
   /** A text that depends on what holds now is asked for each time. */
   readonly prompt: string | (() => string);
@@ -16,7 +15,6 @@ export type ToolDefinition<Schema extends z.ZodType<JsonObject>> = {
   readonly source?: Tool['source'];
   readonly isReadOnly?: (input: z.output<Schema>) => boolean;
   readonly isConcurrencySafe?: (input: z.output<Schema>) => boolean;
-  readonly isDestructive?: (input: z.output<Schema>) => boolean;
   /** Repairs arguments before validation (a number sent as text, an old parameter name). */
   readonly prepareArguments?: (input: JsonObject) => JsonObject;
   readonly title?: (input: z.output<Schema>) => string;
@@ -25,7 +23,7 @@ export type ToolDefinition<Schema extends z.ZodType<JsonObject>> = {
 
 export const DEFAULT_MAX_RESULT_CHARS = 30_000;
 
-/** Binds a definition to its schema. Not read-only, not concurrency-safe and destructive, unless it says otherwise. */
+/** Binds a definition to its schema. Not read-only and not concurrency-safe, unless it says otherwise. */
 export function buildTool<Schema extends z.ZodType<JsonObject>>(definition: ToolDefinition<Schema>): Tool {
   let schema: JsonObject | undefined;
   return {
@@ -53,7 +51,6 @@ export function buildTool<Schema extends z.ZodType<JsonObject>>(definition: Tool
           title: definition.title?.(value) ?? definition.name,
           isReadOnly: definition.isReadOnly?.(value) ?? false,
           isConcurrencySafe: definition.isConcurrencySafe?.(value) ?? false,
-          isDestructive: definition.isDestructive?.(value) ?? true,
           call: (context) => definition.call(value, context),
         },
       };

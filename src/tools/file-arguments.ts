@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
 
@@ -35,4 +36,11 @@ function parseList(text: string): JsonValue {
   } catch {
     return text;
   }
+}
+
+/** A path as the model wrote it, made absolute: relative to `cwd`, a leading `~/` expanded. */
+export function absolutePath(written: string, from: { readonly cwd: string; readonly home: string }): string {
+  if (written === '~') return from.home;
+  if (written.startsWith('~/')) return path.join(from.home, written.slice(2));
+  return path.resolve(from.cwd, written);
 }

@@ -3,10 +3,10 @@ import type { Display } from '../contracts/display.ts';
 import type { ToolFacts } from '../contracts/permission.ts';
 import { decodeText } from '../lib/files/encoding.ts';
 import { applyEdit } from './edit/apply-edit.ts';
+import { absolutePath } from './file-arguments.ts';
 import { readFileBytes } from './file-bytes.ts';
 import { exists } from './file-change.ts';
 import { showChange } from './file-diff.ts';
-import { absolutePath } from './file-path.ts';
 
 const MAX_CHARS = 1_000_000;
 

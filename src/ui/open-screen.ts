@@ -1,34 +1,27 @@
-import type { AgentEvent } from '../contracts/event.ts';
 import type { Conversation } from '../contracts/face/conversation.ts';
 import { edit } from './composer/edit.ts';
 import { STARTING_VIM } from './composer/vim.ts';
 import { journalled, keptWords, recallDraft } from './effects/draft-journal.ts';
-import type { EffectHost, ScreenEnd } from './effects/effect-host.ts';
-import { bannerLines, factsOf } from './effects/facts.ts';
-import { hearMessages } from './effects/hear-messages.ts';
-import { createInOrder } from './effects/in-order.ts';
-import { createLeftover } from './effects/leftover-draft.ts';
-import { createOwnThemes } from './effects/own-themes.ts';
+import type { ScreenEnd } from './effects/effect-host.ts';
+import { askStatusLine, bannerLines, changesFacts, factsOf } from './effects/facts.ts';
+import { createLeftover, type Leftover } from './effects/leftover-draft.ts';
+import { createLiveView, type LiveView } from './effects/live-view.ts';
 import { isPicturePath, pastePicture } from './effects/paste-image.ts';
-import { runEffect } from './effects/run-effect.ts';
-import { createSessionList } from './effects/session-list.ts';
 import { resumedItems } from './history/resumed-items.ts';
 import type { InputEvent } from './keys/input-event.ts';
-import { nextChange, passTime, press } from './press/press.ts';
+import type { Effect } from './press/effects.ts';
+import { press } from './press/press.ts';
 import type { PressContext } from './press/press-context.ts';
 import { backgroundOf } from './terminal/background.ts';
+import { createFrames } from './terminal/frames.ts';
 import { createKeyboard, type TerminalIn } from './terminal/keyboard.ts';
 import { createLending } from './terminal/lend-terminal.ts';
-import { ASK_BACKGROUND, ASK_SIGN_WIDTH, MODES_OFF, MODES_ON, WIDE_COLUMN } from './terminal/modes.ts';
-import { createPace } from './terminal/pace.ts';
+import { MODES_OFF, openingSequence, WIDE_COLUMN } from './terminal/modes.ts';
 import type { ScreenOptions } from './terminal/screen-options.ts';
-import { createScreenOutput, SPINNER_MS } from './terminal/screen-output.ts';
+import { createScreenOutput, type ScreenOutput } from './terminal/screen-output.ts';
 import type { TerminalOut } from './terminal/stage.ts';
 import { createTerminalWords } from './terminal/terminal-words.ts';
-import { THEME_NAMES } from './theme/theme.ts';
-import { holdsCode } from './view/holds-code.ts';
-import { reduceView } from './view/reduce-view.ts';
-import { initialView, isBusy, printing, type ViewState } from './view/view-state.ts';
+import { initialView, printing, type ViewState } from './view/view-state.ts';
 
 /** A terminal with a keyboard. */
 export type ScreenTerminal = { readonly out: TerminalOut; readonly in: TerminalIn };
@@ -41,183 +34,124 @@ export type OpenScreen = {
   close(): void;
 };
 
-const CALM_MS = 1000;
-/** Until then the first frame is there, and nothing took its time. */
+/** Until then the first frame is there, and nothing has slowed it down. */
 const PAINTED_MS = 150;
 
 /** Opens the screen: events of the conversation in, keys of the person out. */
 export function openScreen(conversation: Conversation, terminal: ScreenTerminal, options: ScreenOptions): OpenScreen {
-  const { promise: left, resolve: leave } = Promise.withResolvers<ScreenEnd>();
   const output = createScreenOutput(
     terminal.out,
     options,
     () => conversation.info().cwd,
-    () => change((now) => now),
+    () => frames.show(),
   );
-  let isClosed = false;
-  let clock: ReturnType<typeof setTimeout> | undefined;
-  let isLoadingColors = false;
-  let view = openingView(conversation, options);
-
-  const heard = hearMessages(conversation.agent);
-  const pace = createPace(flush);
+  const words = createTerminalWords(output.write, options);
   const repaint = () => {
     output.repaint();
-    flush();
+    frames.show();
   };
-  const themes = createOwnThemes({ conversation, output, change, repaint });
-  const host: EffectHost = {
+  const live = createLiveView({
     conversation,
-    tmux: options.tmux,
+    options,
     output,
-    sessions: createSessionList({ conversation, change }),
-    themes,
-    now: () => view,
-    messages: () => heard.all(),
-    change,
-    inOrder: createInOrder(),
-    leave(end) {
-      const kept = end.type === 'leave' ? keptWords(view) : undefined;
-      leave(kept === undefined ? end : { type: 'leave', kept });
-    },
+    opening: openingView(conversation, options),
+    unsent: keptWords,
+    repaint,
     suspend: () => lending.suspend(),
     editExternally: () => lending.editExternally(),
     editFile: (text, name) => lending.editFile(text, name),
-    repaint,
-  };
+    onChange(_before, event) {
+      if (event === undefined) return frames.show();
+      if (changesFacts(event)) askStatusLine(conversation, live.change);
+      words.hear(event, live.now());
+      frames.schedule(event);
+    },
+  });
+  const context = (): PressContext => ({
+    nowMs: options.now(),
+    commands: conversation.commands(),
+    quietMs: options.dialogDelayMs,
+    viewer: { height: output.height(), layOut: output.layOut },
+    ...(options.keymap === undefined ? {} : { keymap: options.keymap }),
+  });
+  const frames = createFrames({
+    output,
+    motion: options.motion,
+    view: live.now,
+    replace: (view) => live.take({ view, effects: [] }),
+    context,
+    isLent: () => lending.isLent(),
+    onDrawn: words.show,
+  });
+  const leftover = createLeftover({ conversation, change: live.change, now: options.now });
+  const keyboard = createKeyboard(terminal.in, (events) => {
+    for (const event of events) receiveInput(event, live, output, context(), leftover);
+    conversation.draft.save(journalled(live.now()));
+    frames.show();
+  });
+  const lending = createLending({ output, keyboard, now: live.now, change: live.change, editor: options.editor });
 
-  /** Prints what is finished and draws what is not, in one go. The first code waits for its colours. */
-  function flush(): void {
-    pace.rest();
-    if (isClosed || lending.isLent()) return;
-    if (!output.hasColors() && holdsCode(view)) {
-      if (!isLoadingColors) void output.loadColors().then(flush, flush);
-      isLoadingColors = true;
-      return;
-    }
-    draw();
-  }
-
-  function draw(): void {
-    view = output.put(view);
-    words.show(view);
-    wind();
-  }
-
-  /** The one clock: it only runs while something on screen changes with time. */
-  function wind(): void {
-    clearTimeout(clock);
-    const due = nextChange(view, context());
-    const isMoving = isBusy(view) && view.keys.window !== 'away';
-    const tick = isMoving ? (options.motion === 'full' ? SPINNER_MS : CALM_MS) : undefined;
-    const untilDue = due === undefined ? undefined : Math.max(1, due - options.now() + 1);
-    const wait = Math.min(tick ?? Number.POSITIVE_INFINITY, untilDue ?? Number.POSITIVE_INFINITY);
-    if (!Number.isFinite(wait)) return;
-    clock = setTimeout(() => {
-      view = passTime(view, context());
-      flush();
-    }, wait);
-  }
-
-  function change(update: (now: ViewState) => ViewState): void {
-    view = update(view);
-    flush();
-  }
-
-  function context(): PressContext {
-    return {
-      nowMs: options.now(),
-      commands: conversation.commands(),
-      quietMs: options.dialogDelayMs,
-      viewer: { height: output.height(), layOut: output.layOut },
-      ...(options.keymap === undefined ? {} : { keymap: options.keymap }),
-    };
-  }
-
-  function hear(events: readonly InputEvent[]): void {
-    for (const event of events) {
-      if (event.type === 'background' || event.type === 'scheme') {
-        output.setBackground(backgroundOf(event));
-        continue;
-      }
-      if (event.type === 'position') {
-        if (event.column === WIDE_COLUMN) {
-          output.toAscii();
-          output.repaint();
-        }
-        continue;
-      }
-      if (event.type === 'paste' && isPicturePath(event.text)) {
-        void pastePicture(event.text, host); // A path that leads to no picture is pasted as text.
-        continue;
-      }
-      const pressed = press(view, event, context());
-      leftover.heard(view, pressed.effects);
-      view = pressed.view;
-      for (const effect of pressed.effects) void runEffect(effect, host); // It tells its own failures.
-    }
-    conversation.draft.save(journalled(view));
-    flush();
-  }
-
-  function onEvent(event: AgentEvent): void {
-    heard.hear(event);
-    view = reduceView(view, event, options.now());
-    if (['turn_end', 'agent_end', 'mode', 'notice'].includes(event.type)) {
-      view = { ...view, facts: { ...view.facts, ...factsOf(conversation), mode: conversation.info().mode } };
-      askScript();
-    }
-    words.hear(event, view);
-    pace.hear(event);
-  }
-
-  /** The person's own words for the status line; they come when they come. */
-  function askScript(): void {
-    void conversation.statusLine?.().then((script) => {
-      if (script !== undefined) change((now) => ({ ...now, facts: { ...now.facts, script } }));
-    });
-  }
-
-  const leftover = createLeftover({ conversation, change, now: options.now });
-  const words = createTerminalWords(output.write, options);
-  const unsubscribe = conversation.agent.subscribe(onEvent);
-  const keyboard = createKeyboard(terminal.in, hear);
-  const { editor } = options;
-  const lending = createLending({ output, keyboard, now: () => view, change, editor });
-  const isAsked = options.depth !== 'none' && !THEME_NAMES.some((name) => name === options.theme);
-  terminal.out.write(isAsked ? MODES_ON + ASK_BACKGROUND : MODES_ON);
-  if (options.signWidth === 'asked' && terminal.out.columns > WIDE_COLUMN) terminal.out.write(ASK_SIGN_WIDTH);
+  terminal.out.write(openingSequence(options, terminal.out.columns));
   keyboard.open();
-  askScript();
-  flush();
-  void themes.use(options.theme).catch(() => undefined); // The terminal's own colours will do.
-  void recallDraft(conversation, change, options.now())
-    .then(leftover.offer)
-    .catch(() => undefined); // No draft is no reason not to begin.
-  // Whoever chooses a session has not begun this one.
-  const begin = options.opens === 'sessions' ? undefined : setTimeout(() => conversation.begin?.(), PAINTED_MS);
-  if (options.opens === 'sessions') void host.sessions.open('folder');
-  if (options.prompt !== undefined) {
-    void runEffect({ type: 'prompt', parts: [{ kind: 'text', text: options.prompt }] }, host);
-  }
+  askStatusLine(conversation, live.change);
+  frames.show();
+  const begin = beginConversation(live, options, leftover);
 
+  let isClosed = false;
   return {
-    left,
+    left: live.left,
     close() {
       if (isClosed) return;
-      pace.rest();
-      if (!lending.isLent()) draw();
       isClosed = true;
-      clearTimeout(clock);
+      frames.close();
       clearTimeout(begin);
-      unsubscribe();
-      themes.close();
+      live.close();
       words.close();
       keyboard.close();
       output.close();
       terminal.out.write(MODES_OFF);
     },
   };
+}
+
+/** Reads the theme and the drafts; sends what was given on the command line, or shows the sessions to choose from. */
+function beginConversation(live: LiveView, options: ScreenOptions, leftover: Leftover) {
+  const { conversation } = live;
+  void live.themes.use(options.theme).catch(() => undefined); // The terminal's own colours will do.
+  void recallDraft(conversation, live.change, options.now())
+    .then(leftover.offer)
+    .catch(() => undefined); // No draft is no reason not to begin.
+  // Whoever chooses a session has not begun this one.
+  const begin = options.opens === 'sessions' ? undefined : setTimeout(() => conversation.begin?.(), PAINTED_MS);
+  if (options.opens === 'sessions') void live.sessions.open('folder');
+  if (options.prompt !== undefined) {
+    const sent: Effect = { type: 'prompt', parts: [{ kind: 'text', text: options.prompt }] };
+    live.take({ view: live.now(), effects: [sent] });
+  }
+  return begin;
+}
+
+/** What a key, a paste or an answer of the terminal comes to. */
+function receiveInput(
+  event: InputEvent,
+  live: LiveView,
+  output: ScreenOutput,
+  context: PressContext,
+  leftover: Leftover,
+): void {
+  if (event.type === 'background' || event.type === 'scheme') {
+    output.setBackground(backgroundOf(event));
+  } else if (event.type === 'position') {
+    if (event.column !== WIDE_COLUMN) return;
+    output.toAscii();
+    output.repaint();
+  } else if (event.type === 'paste' && isPicturePath(event.text)) {
+    void pastePicture(event.text, live); // A path that leads to no picture is pasted as text.
+  } else {
+    const pressed = press(live.now(), event, context);
+    leftover.noteSent(live.now(), pressed.effects);
+    live.take(pressed);
+  }
 }
 
 /** What is there before anything has happened: where we are, what should be known, what was said last. */

@@ -2,15 +2,17 @@ import { expect, test } from 'vitest';
 import { readEnvironment } from '../../src/app/environment.ts';
 import { openExplainer } from '../../src/app/permissions/explainer.ts';
 import { explainCall, explainLine, lintPolicy } from '../../src/permissions/explain-call.ts';
+import { TOOL_STATEMENTS } from '../../src/tools/statements.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { createTempProject } from '../support/temp-project.ts';
 import { makeFixture, policyFor } from './fixture.ts';
 
 const fixture = makeFixture();
+const tools = TOOL_STATEMENTS;
 const policy = policyFor(fixture, { deny: ['Bash(rm:*)'], allow: ['Bash(make:*)'] });
 
 function answer(given: object) {
-  return explainLine(JSON.stringify(given), 1, policy).line;
+  return explainLine(JSON.stringify(given), 1, { policy, tools }).line;
 }
 
 test('a case is decided with its own rules, mode and folder, or with those of the policy', () => {
@@ -57,7 +59,7 @@ test.each([
   ['{"id":1,"tool":"Bash","input":{},"mode":"fast"}', 'mode: there is no mode "fast"'],
   ['{"id":1,"tool":"Bash","input":{},"rules":{"deny":"x"}}', 'rules.deny'],
 ])('a line that cannot be read is never allowed: %s', (line, why) => {
-  expect(explainLine(line, 3, policy)).toMatchObject({
+  expect(explainLine(line, 3, { policy, tools })).toMatchObject({
     line: { verdict: 'ask', error: expect.stringContaining(why) },
     problem: expect.stringContaining('Line 3'),
   });
@@ -65,7 +67,7 @@ test.each([
 
 test('an explanation is read by people or by programs', () => {
   const call = { tool: 'Bash', text: 'ls; rm x' };
-  expect(explainCall(call, policy, 'text')).toEqual({
+  expect(explainCall(call, { policy, tools }, 'text')).toEqual({
     ok: true,
     words: [
       'deny',
@@ -73,16 +75,16 @@ test('an explanation is read by people or by programs', () => {
       '           rule Bash(rm:*) · deny · settings.json:1',
     ].join('\n'),
   });
-  const asked = explainCall({ tool: 'Bash', text: 'npm test' }, policy, 'json');
+  const asked = explainCall({ tool: 'Bash', text: 'npm test' }, { policy, tools }, 'json');
   expect(JSON.parse(asked.ok ? asked.words : '')).toMatchObject({ verdict: 'ask', suggestions: ['Bash(npm test:*)'] });
 });
 
 test('lint finds what has no effect', () => {
-  const { rules } = policyFor(fixture, {
+  const ruled = policyFor(fixture, {
     deny: ['Bash(rm:*)', 'Bash(rm'],
     allow: ['Bash(rm -f x)', 'Bash(rm:*)', 'Bash(ls:*)', 'Bash(ls -la)', 'Bosh(ls)', 'Bash(a && b:*)', 'Read(x)'],
   });
-  expect(lintPolicy(rules).map(({ data }) => [data.kind, data.rule])).toEqual([
+  expect(lintPolicy(ruled, tools).map(({ data }) => [data.kind, data.rule])).toEqual([
     ['malformed', 'Bash(rm'],
     ['shadowed', 'Bash(rm -f x)'],
     ['contradictory', 'Bash(rm:*)'],

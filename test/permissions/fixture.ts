@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { factsOf } from '../../src/app/permissions/tool-facts.ts';
 import type { Decision, PermissionMode, Policy, Rule } from '../../src/contracts/permission.ts';
 import { decide } from '../../src/permissions/decide.ts';
-import { factsOf } from '../../src/permissions/facts.ts';
 import { diskFs } from '../../src/permissions/paths/fs.ts';
 import { parseRule } from '../../src/permissions/rules/rules.ts';
 

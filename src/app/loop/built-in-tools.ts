@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Tool } from '../../contracts/tool.ts';
-import { onlyLooks } from '../../permissions/bash/read/only-looks.ts';
+import { onlyLooks } from '../../permissions/bash/certain/only-looks.ts';
 import { askUserQuestionTool } from '../../tools/ask-user-question/ask-user-question.ts';
 import { createBashTool } from '../../tools/bash/bash.ts';
 import type { Shells } from '../../tools/bash/shells.ts';

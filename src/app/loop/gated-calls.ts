@@ -28,11 +28,11 @@ export function createGatedCalls({ bus, live, cwd: root, newId }: Core, { deps, 
     const prepared = tool?.prepare(input);
     if (prepared === undefined) return { end: 'refused', text: `${name} is not available here` };
     if (!prepared.ok) return { end: 'refused', text: prepared.problem };
-    const { title, isReadOnly, isDestructive } = prepared.call;
+    const { title, isReadOnly } = prepared.call;
     const callId = `command-${newId()}`;
     const { signal } = new AbortController();
     const allow = rulesOfTexts(allowed, 'allow', { source: 'session', root });
-    const asked = { callId, tool: name, title, input: prepared.call.input, cwd: cwd(), isReadOnly, isDestructive };
+    const asked = { callId, tool: name, title, input: prepared.call.input, cwd: cwd(), isReadOnly };
     const verdict = await deps.gate(bus.port(), { allow })(asked, {}, signal);
     if (verdict.behavior === 'deny') return { end: 'refused', text: `not run: ${verdict.message}` };
     try {

@@ -5,10 +5,9 @@ import type { McpServers } from '../mcp/servers.ts';
 import type { SessionCheckpoints } from '../session/checkpoints.ts';
 import type { Session } from '../session/session.ts';
 import { createSettingsFollower } from '../settings/follow-settings.ts';
-import { hookNews } from './hook-news.ts';
 import type { Loop } from './loop.ts';
-import { loopHooks } from './loop-hooks.ts';
 import type { SessionHooks } from './session-hooks.ts';
+import { hookNews, loopHooks } from './session-hooks.ts';
 import type { TurnLog } from './turn-log.ts';
 
 type Needs = {
@@ -33,7 +32,7 @@ export function createMainAgent(core: Core, needs: Needs): Agent {
     listeners: [
       session.record,
       ...(checkpoints === undefined ? [] : [checkpoints.hear]),
-      core.meter.hear,
+      core.meter.count,
       loop.hear,
       hookNews(hooks, loop.addNews, core.options.face),
       ...(session.debugLog === undefined ? [] : [session.debugLog]),

@@ -27,7 +27,7 @@ export type SummarizeParts = {
   /** As in the conversation: another measure of thinking would throw its cache away. */
   readonly thinking: () => Pick<QueryConfig, 'effort' | 'thinkingBudgetTokens'>;
   readonly onUsage: (model: string, usage: Usage) => void;
-  /** Told of each new try, so that nobody looks at a screen that seems to stand still. */
+  /** Called for each new try, so that nobody looks at a screen that seems to stand still. */
   readonly onTry?: (tried: Tried, model: string) => void;
   readonly onSwitch?: (to: string, cause: string) => void;
   readonly maxRetries?: number;

@@ -2,7 +2,7 @@ import type { Environment } from '../../contracts/environment.ts';
 import { openApprovals } from '../../mcp/config/approvals.ts';
 import { type ConfiguredServer, launchHash, launchWords } from '../../mcp/config/configured-server.ts';
 import { readEntry } from '../../mcp/config/read-entry.ts';
-import { MCP_SCOPES, type McpScope, openServerFiles } from '../../mcp/config/server-files.ts';
+import { type McpScope, openServerFiles } from '../../mcp/config/server-files.ts';
 import { createMcpHub } from '../../mcp/hub.ts';
 import { openCredentials } from '../../mcp/login/credentials.ts';
 import { login } from '../../mcp/login/login.ts';
@@ -10,7 +10,7 @@ import { openTrust } from '../../settings/trust.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import { readMcp } from './read-mcp.ts';
 
-export { launchWords, MCP_SCOPES };
+export { launchWords };
 
 /** Done, or a sentence that says why not. */
 export type Managed = { readonly ok: boolean; readonly words: string };

@@ -4,10 +4,10 @@ import type { Policy } from '../../contracts/permission.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { hardenedGitEnvironment } from '../../git/harden-git.ts';
 import { ifThere } from '../../lib/files/errno.ts';
-import { factsOf } from '../../permissions/facts.ts';
 import type { GateRecord } from '../../permissions/gate.ts';
 import { diskFs } from '../../permissions/paths/fs.ts';
 import { resolvePath } from '../../permissions/paths/paths.ts';
+import { factsOf } from './tool-facts.ts';
 
 /** What a decision still has to say when the call runs: where it may write, and what git must not start. */
 export type CallGuards = {
@@ -25,7 +25,7 @@ export function createCallGuards(
   return {
     record({ request, input, verdict, decision }) {
       if (verdict === 'deny') return;
-      if (decision.hardened === 'git') hardened.add(request.callId);
+      if (decision.hardensGit) hardened.add(request.callId);
       const base = { cwd: request.cwd, home: policy(request.cwd).home };
       for (const path of factsOf(request.tool, input, request.cwd).writes ?? []) {
         targets.add(resolvePath(diskFs, base, path).real);

@@ -4,6 +4,7 @@ import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { PermissionMode, Policy, Rule, RuleBehavior } from '../../contracts/permission.ts';
 import { explainCall, explainLine, lintPolicy } from '../../permissions/explain-call.ts';
 import { rulesOfTexts } from '../../permissions/rules/collect-rules.ts';
+import { TOOL_STATEMENTS } from '../../tools/statements.ts';
 import { folderTrust } from '../settings/folder-trust.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import { makePolicy } from './policy.ts';
@@ -52,11 +53,12 @@ export async function openExplainer(wish: ExplainWish, environment: Environment)
     ({ file, line, text }) => `${file}${line === undefined ? '' : `:${line}`} ${text}`,
   );
   const policy: Policy = { ...source.policy(cwd), rules };
+  const known = { policy, tools: TOOL_STATEMENTS };
   return {
     rules,
     problems,
-    call: (call, form) => explainCall(call, policy, form),
-    line: (text, number) => explainLine(text, number, policy),
-    lint: () => lintPolicy(rules),
+    call: (call, form) => explainCall(call, known, form),
+    line: (text, number) => explainLine(text, number, known),
+    lint: () => lintPolicy(policy, known.tools),
   };
 }

@@ -1,4 +1,5 @@
 import type { AgentPort } from '../../agent/parts.ts';
+import type { ConversationInfo } from '../../contracts/face/conversation.ts';
 import type { PermissionMode, Policy, RememberDestination, Rule } from '../../contracts/permission.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
 import type { CallRequest } from '../../contracts/tool.ts';
@@ -7,7 +8,10 @@ import { traceJson } from '../../permissions/explain.ts';
 import { createGate, type GateParts, type GateRecord } from '../../permissions/gate.ts';
 import { diskFs } from '../../permissions/paths/fs.ts';
 import { previewEdit } from '../../tools/preview-edit.ts';
-import type { Denial } from './told.ts';
+import { factsOf } from './tool-facts.ts';
+
+/** A call that was refused, as results and `/permissions` list it. */
+export type Denial = ConversationInfo['permissionDenials'][number];
 
 export type GateWiring = {
   readonly policy: (cwd: string, mode?: PermissionMode) => Policy;
@@ -35,6 +39,7 @@ export function makeGate(wiring: GateWiring, port: AskingPort, bounds: GateBound
       return bounds.allow === undefined ? policy : { ...policy, rules: [...policy.rules, ...bounds.allow] };
     },
     fs: diskFs,
+    factsOf,
     ...(port.askHook === undefined ? {} : { askHook: port.askHook }),
     ...(wiring.asks === 'nobody' ? {} : { ask: port.askPermission }),
     preview: (facts, cwd, signal) => previewEdit(facts, { cwd, home: wiring.home }, signal),
@@ -57,7 +62,7 @@ export function hookRefusal(wiring: GateWiring, port: AgentPort, request: CallRe
     targets: [],
   } as const;
   const entry = { request, input: request.input, verdict: 'deny', by: 'hook', message: reason } as const;
-  recorder(wiring, port)({ ...entry, decision: { ...decision, hardened: 'none' } });
+  recorder(wiring, port)({ ...entry, decision: { ...decision, hardensGit: false } });
 }
 
 function recorder(wiring: GateWiring, port: AgentPort): (entry: GateRecord) => void {

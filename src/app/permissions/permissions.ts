@@ -5,17 +5,18 @@ import type { Decision, PermissionMode } from '../../contracts/permission.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
 import { changePermissions } from '../../permissions/change-permissions.ts';
 import { bypassObjection } from '../../permissions/first-mode.ts';
+import { fitsRule } from '../../permissions/fits-rule.ts';
 import type { GateRecord } from '../../permissions/gate.ts';
+import { lintRules } from '../../permissions/lint-rules.ts';
 import { excludedFromSearch } from '../../permissions/paths/excluded.ts';
 import { diskFs } from '../../permissions/paths/fs.ts';
-import { fitsRule } from '../../permissions/rules/fits-rule.ts';
-import { lintRules } from '../../permissions/rules/lint.ts';
+import { TOOL_STATEMENTS } from '../../tools/statements.ts';
 import type { Core } from '../core.ts';
 import { createCallGuards } from './call-guards.ts';
-import { type AskingPort, type GateBounds, type GateWiring, hookRefusal, makeGate } from './gate.ts';
+import { type AskingPort, type Denial, type GateBounds, type GateWiring, hookRefusal, makeGate } from './gate.ts';
 import { makePolicy, type PolicySource } from './policy.ts';
 import { type Sandbox, wireSandbox } from './sandbox.ts';
-import type { Denial } from './told.ts';
+import { factsOf } from './tool-facts.ts';
 
 /** A decision as `/why` and `/permissions` show it. */
 export type KeptDecision = {
@@ -105,13 +106,14 @@ export function createPermissions(core: Core, { sessionFolder }: { readonly sess
     denials: () => denials,
     decisions: () => decisions,
     excluded: () => excludedFromSearch(source.policy(live.now().cwd)),
-    fitsRule: (rule, tool, input) => fitsRule(rule, { tool, input }, source.policy(live.now().cwd), diskFs),
+    fitsRule: (rule, tool, input) =>
+      fitsRule(rule, { tool, input }, source.policy(live.now().cwd), { fs: diskFs, factsOf }),
     shellVariables: guards.shellVariables,
     confirmTarget: guards.confirmTarget,
     sandbox: wireSandbox(core, { roots: source.roots, sessionFolder }),
     update: changes.apply,
     warnings: () =>
-      lintRules(source.rules())
+      lintRules(source.rules(), TOOL_STATEMENTS)
         .filter(({ kind }) => kind !== 'shadowed')
         .map(({ text }) => text),
   };

@@ -2,12 +2,13 @@ import { constants, open } from 'node:fs/promises';
 import type { Attempt, ControlPort } from '../../contracts/face/host.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { decide } from '../../permissions/decide.ts';
-import { factsOf } from '../../permissions/facts.ts';
 import { diskFs } from '../../permissions/paths/fs.ts';
 import { resolvePath } from '../../permissions/paths/paths.ts';
 import { readFileBytes } from '../../tools/file-bytes.ts';
+import { readStatement } from '../../tools/read/read.ts';
 import type { ReadState } from '../../tools/read-state.ts';
 import type { Permissions } from './permissions.ts';
+import { factsOf } from './tool-facts.ts';
 
 type Around = { readonly permissions: Pick<Permissions, 'policy'>; readonly cwd: string };
 
@@ -17,7 +18,7 @@ export function mayReadUnasked(path: string, around: Around): boolean {
 }
 
 function judged(path: string, { permissions, cwd }: Around) {
-  return decide(factsOf('Read', { file_path: path }, cwd), permissions.policy(cwd), diskFs);
+  return decide(factsOf(readStatement.name, { file_path: path }, cwd), permissions.policy(cwd), diskFs);
 }
 
 /** Reads a file for a host: what the Read tool could not read unasked, a host cannot either. */

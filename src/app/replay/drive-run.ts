@@ -147,7 +147,6 @@ function recordedTool(name: string, player: Player): Tool {
         title: name,
         isReadOnly: true,
         isConcurrencySafe: true,
-        isDestructive: false,
         async call({ callId }) {
           const result = player.current()?.results.get(callId);
           return { content: result?.content ?? '', ...(result?.is_error === true ? { isError: true } : {}) };
@@ -183,7 +182,7 @@ function contextOf(player: Player): QueryDeps['context'] {
     },
     drain: async () => player.current()?.transition === 'collapse_drain_retry',
     limits: () => ({ compactAt: ROOMY, blockAt: Number.POSITIVE_INFINITY }),
-    observe: () => undefined,
+    calibrate: () => undefined,
   };
 }
 

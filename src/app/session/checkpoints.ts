@@ -4,7 +4,7 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import type { CallContext, PreparedCall, Tool, ToolOutcome } from '../../contracts/tool.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { isReminder } from '../../lib/text/is-reminder.ts';
-import { onlyLooks } from '../../permissions/bash/read/only-looks.ts';
+import { onlyLooks } from '../../permissions/bash/certain/only-looks.ts';
 import type { Core } from '../core.ts';
 import type { OpenedSession } from './open-session.ts';
 import type { Session } from './session.ts';
@@ -88,6 +88,10 @@ function commandWatcher(
     if (before !== undefined) return before;
     const made: Tool = {
       ...tool,
+      // What it says of itself may change while it goes on.
+      get spec() {
+        return tool.spec;
+      },
       prepare(input) {
         const prepared = tool.prepare(input);
         if (!prepared.ok || !mayChangeAnything(tool, prepared.call)) return prepared;

@@ -18,7 +18,7 @@ export type FolderTrust = {
   /** Are these the settings that were approved? What is first met below a trusted folder counts, and is kept. */
   approves(layer: SettingsLayer): Promise<boolean>;
   /** The same without allowances of commands that were not approved as they are now. */
-  lent(extensions: Extensions): Promise<Extensions>;
+  onlyApproved(extensions: Extensions): Promise<Extensions>;
   /** Our own change of a file that was approved stays approved. */
   renew(): Promise<void>;
 };
@@ -56,7 +56,7 @@ export async function folderTrust(
     trusted,
     approves: async ({ source, settings }) =>
       (source !== 'project' && source !== 'local') || isApproved(source, powersMark(settings)),
-    async lent(extensions) {
+    async onlyApproved(extensions) {
       const { commands } = extensions;
       const problems = [...extensions.problems, ...damage];
       if (await isApproved('commands', commandsMark(commands))) return { ...extensions, problems };
@@ -73,7 +73,7 @@ export async function folderTrust(
     },
     async renew() {
       if (given === 'this-run' || !store.isTrusted(realDir)) return;
-      const { marks } = await look(realDir);
+      const { marks } = await readFolder(realDir);
       const kept = Object.entries(marks).filter(([source]) => !refused.has(source));
       await store.approve(realDir, Object.fromEntries(kept));
     },
@@ -86,7 +86,7 @@ export async function trustQuestion(
   environment: Environment,
 ): Promise<{ readonly question: TrustQuestion; readonly store: TrustStore; readonly marks: Marks } | undefined> {
   const store = await openTrust(environment.ouroHome, environment.home);
-  const { marks, layers, commands } = await look(realDir);
+  const { marks, layers, commands } = await readFolder(realDir);
   const known = await store.marks(realDir);
   const isSame = (source: ApprovedSource) =>
     marks[source] === 'nothing' || known[source] === undefined || known[source] === marks[source];
@@ -102,7 +102,7 @@ export async function trustQuestion(
   return { question: { dir: realDir, state, effects, ...(refusal === undefined ? {} : { refusal }) }, store, marks };
 }
 
-type Looked = {
+type FolderFiles = {
   readonly marks: Marks;
   readonly layers: readonly SettingsLayer[];
   /** Commands that allow something. */
@@ -110,7 +110,7 @@ type Looked = {
 };
 
 /** The files of a folder as data: read to be shown and fingerprinted, never applied here. */
-async function look(realDir: string): Promise<Looked> {
+async function readFolder(realDir: string): Promise<FolderFiles> {
   const read = async (source: keyof typeof FILES) => {
     const file = join(realDir, FILES[source]);
     const text = await readGiven(file).catch(() => undefined);

@@ -36,7 +36,8 @@ export async function openLiveFiles({
   const { ouroHome } = environment;
   const { trusted } = trust;
   const readLayers = () => readSettings({ ...given, cwd }, environment, trusted, trust.approves);
-  const readFiles = async () => trust.lent(await loadExtensions({ cwd, ouroHome, trusted, agentsFlag: given.agents }));
+  const readFiles = async () =>
+    trust.onlyApproved(await loadExtensions({ cwd, ouroHome, trusted, agentsFlag: given.agents }));
   const own = join(cwd, '.claude');
   const settingsFiles = createFreshness([
     join(ouroHome, 'settings.json'),

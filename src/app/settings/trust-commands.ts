@@ -3,10 +3,10 @@ import type { TrustEffect } from '../../contracts/face/trust.ts';
 import { openTrust } from '../../settings/trust.ts';
 import { trustQuestion } from './folder-trust.ts';
 
-type Told = { readonly ok: boolean; readonly lines: readonly string[] };
+type Answer = { readonly ok: boolean; readonly lines: readonly string[] };
 
 /** Trusts a folder with everything it brings about today, and says what that is. */
-export async function trustFolder(dir: string, reach: 'folder' | 'below', environment: Environment): Promise<Told> {
+export async function trustFolder(dir: string, reach: 'folder' | 'below', environment: Environment): Promise<Answer> {
   const asked = await trustQuestion(dir, environment);
   const store = asked?.store ?? (await openTrust(environment.ouroHome, environment.home));
   const isWider = reach === 'below' && store.list().every((one) => one.dir !== dir || one.reach !== 'below');
@@ -42,7 +42,7 @@ export async function trustList(environment: Environment): Promise<readonly stri
   return [...problem, ...(lines.length === 0 ? ['No folder is trusted.'] : lines)];
 }
 
-export async function trustRevoke(dir: string, environment: Environment): Promise<Told> {
+export async function trustRevoke(dir: string, environment: Environment): Promise<Answer> {
   const store = await openTrust(environment.ouroHome, environment.home);
   if (store.problem !== undefined) return { ok: false, lines: [store.problem] };
   if ((await store.revoke(dir)) === 'revoked') return { ok: true, lines: [`${dir} is no longer trusted.`] };

@@ -2,7 +2,6 @@ import { EFFORTS } from '../../contracts/model.ts';
 import { INIT_PROMPT } from '../../prompt/init-prompt.ts';
 import { beforeCompaction } from '../../session/undo-compaction.ts';
 import { previewWords } from '../loop/manual-compact.ts';
-import { examineHere } from '../start/doctor-parts.ts';
 import { type BuiltinCommand, done, failed, plain, show } from './builtin-command.ts';
 
 /** Commands that change something. */
@@ -80,8 +79,9 @@ export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [
     name: 'doctor',
     description: 'look at everything ouro depends on',
     async run(_args, { core }) {
-      const at = { cwd: core.cwd, isTty: process.stdout.isTTY === true };
-      return plain(await examineHere(at, core.environment));
+      const { examine, formatFindings } = await import('../start/doctor.ts');
+      const { cwd, environment } = core;
+      return plain(formatFindings(await examine({ cwd, isTty: process.stdout.isTTY === true, environment }), 'plain'));
     },
   },
 ];

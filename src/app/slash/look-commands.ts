@@ -1,7 +1,7 @@
 import { renderContextUsage } from '../../context/report/usage-lines.ts';
 import { formatDuration, formatMoney, formatTokens } from '../../lib/text/format.ts';
 import { explain } from '../../settings/merge.ts';
-import { earlierCost } from '../session/earlier-cost.ts';
+import { costBefore } from '../session/cost-before.ts';
 import { type BuiltinCommand, done, failed, plain, show } from './builtin-command.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 import { pinWords } from './pin-words.ts';
@@ -17,7 +17,7 @@ export const LOOK_COMMANDS: readonly BuiltinCommand[] = [
     name: 'cost',
     description: 'tokens and money of this session',
     async run(_args, { core: { meter }, session: { transcript } }) {
-      const earlier = await earlierCost(transcript, meter.since);
+      const earlier = await costBefore(transcript, meter.since);
       const report = meter.report();
       const rows = report.models.map(({ model, usage, costUsd }) => {
         const money = costUsd === undefined ? 'price unknown' : formatMoney(costUsd);

@@ -1,8 +1,9 @@
 import type { RuleBehavior } from '../../contracts/permission.ts';
 import { explainText } from '../../permissions/explain.ts';
+import { lintRules } from '../../permissions/lint-rules.ts';
 import { ruleSays } from '../../permissions/paths/finding.ts';
-import { lintRules } from '../../permissions/rules/lint.ts';
 import { parseRule } from '../../permissions/rules/rules.ts';
+import { TOOL_STATEMENTS } from '../../tools/statements.ts';
 import type { KeptDecision } from '../permissions/permissions.ts';
 import type { SandboxState } from '../permissions/sandbox.ts';
 import { trustFolder, trustShow } from '../settings/trust-commands.ts';
@@ -84,7 +85,7 @@ function overview({ permissions, core: { live, trusted, cwd } }: ConversationPar
     ...BEHAVIORS.flatMap((behavior) =>
       rules.filter((rule) => rule.behavior === behavior).map((rule) => `  ${behavior.padEnd(6)} ${ruleSays(rule)}`),
     ),
-    ...lintRules(rules).map(({ text }) => `  note   ${text}`),
+    ...lintRules(rules, TOOL_STATEMENTS).map(({ text }) => `  note   ${text}`),
     '',
     recent.length === 0 ? 'Nothing was decided yet.' : 'Recent decisions (/why tells more):',
     ...recent.map((one) => `  ${headOf(one)}: ${one.decision.reasons[0] ?? ''}`),

@@ -9,9 +9,8 @@ import type { ConversationParts } from './conversation-parts.ts';
 import { LOOK_COMMANDS } from './look-commands.ts';
 import { MCP_COMMANDS } from './mcp-commands.ts';
 import { PERMISSION_COMMANDS } from './permission-commands.ts';
-import { SCREEN_COMMANDS } from './screen-commands.ts';
+import { SCREEN_COMMANDS, VIEW_COMMANDS } from './screen-commands.ts';
 import { SESSION_COMMANDS } from './session-commands.ts';
-import { VIEW_COMMANDS } from './view-commands.ts';
 
 const PROMPT_MS = 60_000;
 

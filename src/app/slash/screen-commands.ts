@@ -1,5 +1,27 @@
+import type { CommandView } from '../../contracts/face/command.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { keepSetting } from '../../settings/keep-setting.ts';
-import { type BuiltinCommand, done, plain, show } from './builtin-command.ts';
+import { type BuiltinCommand, done, failed, plain, show } from './builtin-command.ts';
+
+const view = (name: CommandView, description: string): BuiltinCommand => ({
+  name,
+  description,
+  run: async (argument) => ({ kind: 'open', view: name, argument }),
+});
+
+/** Commands that open a view of whichever face is in front. */
+export const VIEW_COMMANDS: readonly BuiltinCommand[] = [
+  view('help', 'keys and commands'),
+  view('resume', 'open another session'),
+  view('rewind', 'go back: conversation, files or both'),
+  view('theme', 'colours'),
+  view('transcript', 'everything that was said'),
+  { ...view('copy', 'an answer, or its code, to the clipboard'), argumentHint: '[n | code]' },
+  view('redraw', 'the last turns again, at the width of now'),
+  view('tasks', 'the task list'),
+  view('vim', 'vim mode on or off'),
+  view('exit', 'leave'),
+];
 
 /** Commands about how the program looks. */
 export const SCREEN_COMMANDS: readonly BuiltinCommand[] = [
@@ -18,9 +40,13 @@ export const SCREEN_COMMANDS: readonly BuiltinCommand[] = [
           : plain(now);
       }
       const isOff = command === 'off';
-      await keepSetting(environment.ouroHome, 'statusLine', isOff ? undefined : { type: 'command', command });
+      try {
+        await keepSetting(environment.ouroHome, 'statusLine', isOff ? undefined : { type: 'command', command });
+      } catch (thrown) {
+        return failed(messageOf(thrown));
+      }
       return done(
-        isOff ? 'The status line is ours again from the next start on.' : `From the next start on: ${command}`,
+        isOff ? 'The status line is ours again from the next prompt on.' : `From the next prompt on: ${command}`,
       );
     },
   },

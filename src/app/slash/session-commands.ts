@@ -5,7 +5,7 @@ import { messageOf } from '../../lib/errors.ts';
 import { readTranscript } from '../../session/records/read-records.ts';
 import { dialogueOf } from '../../session/stored/dialogue.ts';
 import { EXPORT_ENDINGS, EXPORT_FORMATS, exportSession } from '../../session/stored/export-session.ts';
-import { forkNow } from '../../session/stored/fork-session.ts';
+import { forkNow } from '../../session/stored/store.ts';
 import { type BuiltinCommand, done, failed, show } from './builtin-command.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 

@@ -3,30 +3,26 @@ import { Chalk } from 'chalk';
 import { execa } from 'execa';
 import type { Environment } from '../../contracts/environment.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { bundledRipgrep } from '../../lib/processes/installed-file.ts';
+import { problemLines } from '../../settings/problem-lines.ts';
+import { readSettings } from '../settings/read-settings.ts';
 
 /** One thing ouro needs or uses, and how it stands. */
 export type Finding = { readonly name: string; readonly state: 'ok' | 'warn' | 'bad'; readonly detail: string };
 
-/** What the doctor looks at besides the environment itself. */
-export type DoctorParts = {
+type Place = {
   readonly environment: Environment;
   readonly cwd: string;
-  readonly runtime: string;
-  readonly terminal: {
-    readonly isTty: boolean;
-    readonly columns: number | undefined;
-    readonly rows: number | undefined;
-  };
-  readonly findRipgrep: () => Promise<string | undefined>;
-  readonly checkSettings: () => Promise<readonly string[]>;
+  readonly isTty: boolean;
 };
 
 /** Looks at everything ouro depends on; changes nothing and contacts nobody. */
-export async function examine(parts: DoctorParts): Promise<readonly Finding[]> {
-  const { environment } = parts;
+export async function examine(place: Place): Promise<readonly Finding[]> {
+  const { environment } = place;
+  const runtime = process.versions.bun === undefined ? `Node ${process.version}` : `Bun ${process.versions.bun}`;
   return [
     { name: 'ouro', state: 'ok', detail: environment.version },
-    { name: 'runtime', state: 'ok', detail: parts.runtime },
+    { name: 'runtime', state: 'ok', detail: runtime },
     await program(
       'git',
       'git',
@@ -35,11 +31,11 @@ export async function examine(parts: DoctorParts): Promise<readonly Finding[]> {
       environment,
     ),
     await program('bash', '/bin/bash', ['--version'], 'Shell commands cannot run without /bin/bash.', environment),
-    await ripgrep(parts),
-    terminal(parts),
+    await ripgrep(),
+    terminal(place),
     await home(environment),
     key(environment),
-    ...(await settings(parts)),
+    ...(await settings(place)),
   ];
 }
 
@@ -63,13 +59,18 @@ async function program(
   }
 }
 
-async function ripgrep({ findRipgrep }: DoctorParts): Promise<Finding> {
-  const path = await findRipgrep();
-  if (path !== undefined) return { name: 'ripgrep', state: 'ok', detail: path };
-  return { name: 'ripgrep', state: 'warn', detail: 'not found; searching works, but more slowly' };
+async function ripgrep(): Promise<Finding> {
+  try {
+    const path = bundledRipgrep();
+    await access(path, constants.X_OK);
+    return { name: 'ripgrep', state: 'ok', detail: path };
+  } catch {
+    return { name: 'ripgrep', state: 'warn', detail: 'not found; searching works, but more slowly' };
+  }
 }
 
-function terminal({ terminal: { isTty, columns, rows }, environment: { term } }: DoctorParts): Finding {
+function terminal({ isTty, environment: { term } }: Place): Finding {
+  const { columns, rows } = process.stdout;
   if (!isTty) return { name: 'terminal', state: 'warn', detail: 'the output is not a terminal; only -p works here' };
   const colors = term.noColor
     ? 'no colour'
@@ -115,10 +116,10 @@ function key({ credentials, baseUrl }: Environment): Finding {
   };
 }
 
-async function settings({ checkSettings }: DoctorParts): Promise<readonly Finding[]> {
-  const problems = await checkSettings();
+async function settings({ environment, cwd }: Place): Promise<readonly Finding[]> {
+  const { problems } = await readSettings({ cwd }, environment, false);
   if (problems.length === 0) return [{ name: 'settings', state: 'ok', detail: 'no problems found' }];
-  return problems.map((detail) => ({ name: 'settings', state: 'bad' as const, detail }));
+  return problemLines({ problems }, { problems: [] }).map((detail) => ({ name: 'settings', state: 'bad', detail }));
 }
 
 /** The findings as aligned lines, in colour where the terminal has any. */

@@ -9,7 +9,7 @@ import { ifThere } from '../../lib/files/errno.ts';
 import { openJsonStore } from '../../lib/files/json-store.ts';
 import { chooseModel } from '../../model/choose-model.ts';
 import { NO_KEY } from '../../model/choose-port.ts';
-import { inSample } from '../../model/demo/place.ts';
+import { inSampleProject } from '../../model/demo/place.ts';
 import { discoverLocalServers, modelsAt } from '../../model/discovery.ts';
 import { storedKey, storeKey } from '../../model/keys/stored-key.ts';
 import { bypassObjection, firstMode } from '../../permissions/first-mode.ts';
@@ -26,7 +26,7 @@ export type FirstRun =
 
 /** Finds out whether anything has to be settled before the first question. The demo plays in a sample of its own. */
 export async function openFirstRun(run: RunOptions, environment: Environment): Promise<FirstRun> {
-  if (run.model === 'demo' && run.session.kind === 'new') return { state: 'ready', run: await inSample(run) };
+  if (run.model === 'demo' && run.session.kind === 'new') return { state: 'ready', run: await inSampleProject(run) };
   const question = await firstRunQuestion(run, environment);
   return question === undefined ? { state: 'ready', run } : { state: 'asking', question };
 }
@@ -97,7 +97,7 @@ export async function settleFirstRun(
   if (trust !== 'no') await keepTrust(folder, trust, environment);
   switch (model.kind) {
     case 'demo':
-      return inSample(run);
+      return inSampleProject(run);
     case 'key':
       await storeKey(ouroHome, model.key);
       return run;

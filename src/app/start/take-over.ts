@@ -14,6 +14,7 @@ import { openJsonStore } from '../../lib/files/json-store.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { type TakenOver, takeOverMemory } from '../../prompt/memory/take-over-memory.ts';
 import { keepSetting } from '../../settings/keep-setting.ts';
+import { problemLines } from '../../settings/problem-lines.ts';
 import { readLayer } from '../../settings/read-layer.ts';
 
 const FOLDERS = ['commands', 'skills', 'agents', 'output-styles'];
@@ -99,9 +100,7 @@ async function settings(from: string, ouroHome: string): Promise<TakenOver> {
   const { settings: found, left } = harmless({ ...theirs.layer.settings, ...servers.layer.settings });
   const ownFile = join(ouroHome, 'settings.json');
   const own = readLayer((await ifThere(readFile(ownFile, 'utf8'))) ?? '', ownFile, 'user');
-  const told = [...theirs.problems, ...servers.problems].map(
-    ({ file: at, line, text: words }) => `${at}${line === undefined ? '' : `:${line}`} ${words}`,
-  );
+  const problems = problemLines({ problems: [...theirs.problems, ...servers.problems] }, { problems: [] });
   const broken = own.problems.find(({ text: words }) => words.startsWith('is not valid'));
   if (broken !== undefined) return { taken: [], left: [`${ownFile} ${broken.text} Repair it, then import again.`] };
   const taken: string[] = [];
@@ -112,7 +111,7 @@ async function settings(from: string, ouroHome: string): Promise<TakenOver> {
       taken.push(key);
     }
   }
-  return { taken: taken.length === 0 ? [] : [`settings (${taken.join(', ')})`], left: [...told, ...left] };
+  return { taken: taken.length === 0 ? [] : [`settings (${taken.join(', ')})`], left: [...problems, ...left] };
 }
 
 function entries(found: Settings): readonly (readonly [string, JsonValue])[] {

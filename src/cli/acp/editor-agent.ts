@@ -37,30 +37,7 @@ type Wanted = {
 
 /** Our side of the Agent Client Protocol: an editor opens sessions and talks in them. */
 export function createEditorAgent(port: EditorPort): AgentApp {
-  const sessions = new Map<string, EditorSession>();
-
-  async function open(wanted: Wanted, session: RunOptions['session'], client: AgentContext): Promise<EditorSession> {
-    if (!isAbsolute(wanted.cwd)) throw RequestError.invalidParams({ cwd: wanted.cwd }, 'cwd must be an absolute path');
-    const composed = await port.open({
-      ...port.options,
-      cwd: wanted.cwd,
-      session,
-      addDirs: [...port.options.addDirs, ...(wanted.additionalDirectories ?? [])],
-      mcpConfig: [...port.options.mcpConfig, ...mcpConfigOf(wanted.mcpServers ?? [])],
-    });
-    if (!composed.ok) throw new RequestError(-32603, composed.problem);
-    const opened = createEditorSession(composed.conversation, client);
-    sessions.set(composed.conversation.agent.sessionId, opened);
-    return opened;
-  }
-
-  function known(sessionId: string): EditorSession {
-    const session = sessions.get(sessionId);
-    if (session === undefined) throw RequestError.invalidParams({ sessionId }, 'there is no such session');
-    return session;
-  }
-
-  const resume = (sessionId: string) => ({ kind: 'resume' as const, wanted: sessionId, fork: 'same' as const });
+  const sessions = createSessions(port);
 
   return agent({ name: 'ouro' })
     .onRequest('initialize', () => ({
@@ -75,50 +52,77 @@ export function createEditorAgent(port: EditorPort): AgentApp {
       },
     }))
     .onRequest('session/new', async ({ params, client }) => {
-      const session = await open(params, { kind: 'new' }, client);
+      const session = await sessions.open(params, undefined, client);
       announceLater(session);
       return { sessionId: session.conversation.agent.sessionId, ...choicesOf(session.conversation) };
     })
-    .onRequest('session/list', async ({ params }) => ({
-      sessions: (await port.list(params.cwd ?? undefined)).map(({ id, title, cwd, at }) => ({
-        sessionId: id,
-        title,
-        cwd,
-        updatedAt: at,
-      })),
-    }))
     .onRequest('session/load', async ({ params, client }) => {
-      const session = await open(params, resume(params.sessionId), client);
+      const session = await sessions.open(params, params.sessionId, client);
       await session.replay();
       announceLater(session);
       return choicesOf(session.conversation);
     })
     .onRequest('session/resume', async ({ params, client }) => {
-      const session = await open(params, resume(params.sessionId), client);
+      const session = await sessions.open(params, params.sessionId, client);
       announceLater(session);
       return choicesOf(session.conversation);
     })
-    .onRequest('session/close', async ({ params }) => {
-      const session = known(params.sessionId);
-      sessions.delete(params.sessionId);
-      await session.conversation.close('closed');
+    .onRequest('session/list', async ({ params }) => {
+      const stored = await port.list(params.cwd ?? undefined);
+      return { sessions: stored.map(({ id, title, cwd, at }) => ({ sessionId: id, title, cwd, updatedAt: at })) };
     })
+    .onRequest('session/close', ({ params }) => sessions.close(params.sessionId))
     .onRequest('session/set_mode', ({ params }) => {
-      const outcome = known(params.sessionId).conversation.setMode(params.modeId);
+      const outcome = sessions.known(params.sessionId).conversation.setMode(params.modeId);
       if (!outcome.ok) throw RequestError.invalidParams({ modeId: params.modeId }, outcome.why);
     })
     .onRequest('session/set_config_option', async ({ params }) => {
-      const { conversation } = known(params.sessionId);
+      const { conversation } = sessions.known(params.sessionId);
       const why = await setConfigOption(conversation, params.configId, String(params.value));
       if (why !== undefined) throw RequestError.invalidParams({ configId: params.configId }, why);
       return { configOptions: configOptionsOf(conversation) };
     })
     .onRequest('session/prompt', async ({ params }) => ({
-      stopReason: await known(params.sessionId).prompt(params.prompt),
+      stopReason: await sessions.known(params.sessionId).prompt(params.prompt),
     }))
-    .onNotification('session/cancel', ({ params }) => {
-      sessions.get(params.sessionId)?.cancel();
-    });
+    .onNotification('session/cancel', ({ params }) => sessions.cancel(params.sessionId));
+}
+
+/** The sessions that an editor has open. */
+function createSessions({ options, open: compose }: EditorPort) {
+  const sessions = new Map<string, EditorSession>();
+
+  function known(sessionId: string): EditorSession {
+    const session = sessions.get(sessionId);
+    if (session === undefined) throw RequestError.invalidParams({ sessionId }, 'there is no such session');
+    return session;
+  }
+
+  return {
+    known,
+    /** A new session, or the stored one of this id. */
+    async open(wanted: Wanted, stored: string | undefined, client: AgentContext): Promise<EditorSession> {
+      const { cwd, additionalDirectories = [], mcpServers = [] } = wanted;
+      if (!isAbsolute(cwd)) throw RequestError.invalidParams({ cwd }, 'cwd must be an absolute path');
+      const composed = await compose({
+        ...options,
+        cwd,
+        session: stored === undefined ? { kind: 'new' } : { kind: 'resume', wanted: stored, fork: 'same' },
+        addDirs: [...options.addDirs, ...additionalDirectories],
+        mcpConfig: [...options.mcpConfig, ...mcpConfigOf(mcpServers)],
+      });
+      if (!composed.ok) throw new RequestError(-32603, composed.problem);
+      const session = createEditorSession(composed.conversation, client);
+      sessions.set(composed.conversation.agent.sessionId, session);
+      return session;
+    },
+    async close(sessionId: string): Promise<void> {
+      const { conversation } = known(sessionId);
+      sessions.delete(sessionId);
+      await conversation.close('closed');
+    },
+    cancel: (sessionId: string) => sessions.get(sessionId)?.cancel(),
+  };
 }
 
 /** An editor knows a session only once it has the answer that names it. */

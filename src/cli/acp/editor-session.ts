@@ -1,13 +1,12 @@
 import { type AgentContext, type ContentBlock, RequestError, type StopReason } from '@agentclientprotocol/sdk';
 import type { Prompt } from '../../contracts/agent.ts';
-import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { UserBlock } from '../../contracts/message.ts';
 import type { Terminal } from '../../contracts/terminal.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
 import { type Understood, understand } from '../faces/understand.ts';
 import { readEditorPrompt } from './content.ts';
-import { askPermission, askQuestion } from './questions.ts';
+import { createQuestionRelay } from './questions.ts';
 import { commandsUpdate, replayOf, said, updatesOf, usageUpdate } from './updates.ts';
 
 /** One conversation as an editor drives it. */
@@ -23,50 +22,15 @@ export type EditorSession = {
 export function createEditorSession(conversation: Conversation, client: AgentContext): EditorSession {
   const { agent } = conversation;
   const { sessionId } = agent;
-  const asker = { client, sessionId };
-  const open = new Map<string, AbortController>();
+  const relay = createQuestionRelay(agent, { client, sessionId });
   let running: Promise<Terminal> | undefined;
 
   const tell = (update: ReturnType<typeof said>) => client.notify('session/update', { sessionId, update });
 
-  function opened(id: string): AbortSignal {
-    const controller = new AbortController();
-    open.set(id, controller);
-    return controller.signal;
-  }
-
-  /** Questions, also those of sub-agents. Nobody waits here: the agent does, by the question's id. */
-  function ask(event: AgentEvent): void {
-    switch (event.type) {
-      case 'subagent':
-        ask(event.event);
-        break;
-      case 'permission_request': {
-        const { request } = event;
-        void askPermission(asker, request, opened(request.id)).then((answer) => {
-          agent.answerPermission(request.id, answer, 'person');
-        });
-        break;
-      }
-      case 'question':
-        void askQuestion(asker, event.callId, event.question, opened(event.id)).then((answer) => {
-          agent.answerQuestion(event.id, answer);
-        });
-        break;
-      case 'permission_answer':
-        open.get(event.requestId)?.abort();
-        break;
-      case 'question_answer':
-        open.get(event.id)?.abort();
-        break;
-      default:
-    }
-  }
-
   agent.subscribe(async (event) => {
-    // Told before asked: the editor must know the call that a question is about.
+    // The editor must know a call before it is asked about it.
     for (const update of updatesOf(event)) await tell(update);
-    ask(event);
+    relay(event);
   });
 
   async function run(blocks: readonly ContentBlock[]): Promise<Terminal> {

@@ -1,22 +1,58 @@
 import type { AgentContext, PermissionOption, ToolCallUpdate } from '@agentclientprotocol/sdk';
+import type { Agent } from '../../contracts/agent.ts';
+import type { AgentEvent } from '../../contracts/event.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { UserAnswer, UserQuestion } from '../../contracts/tool.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
 import { diffContent, kindOf, locationsOf, proposedContent } from './tool-content.ts';
 
 /** The editor that answers, and the session it answers for. */
-export type Asker = { readonly client: AgentContext; readonly sessionId: string };
+type Asker = { readonly client: AgentContext; readonly sessionId: string };
+
+/** Puts the questions of an agent and its sub-agents to the editor, and takes back those that others have answered. */
+export function createQuestionRelay(agent: Agent, asker: Asker): (event: AgentEvent) => void {
+  const open = new Map<string, AbortController>();
+
+  function opened(id: string): AbortSignal {
+    const controller = new AbortController();
+    open.set(id, controller);
+    return controller.signal;
+  }
+
+  // Nobody waits for the answers here: the agent does, by the question's id.
+  return function relay(event) {
+    switch (event.type) {
+      case 'subagent':
+        return relay(event.event);
+      case 'permission_request': {
+        const { request } = event;
+        void askPermission(asker, request, opened(request.id)).then((answer) => {
+          agent.answerPermission(request.id, answer, 'person');
+        });
+        return;
+      }
+      case 'question':
+        void askQuestion(asker, event.callId, event.question, opened(event.id)).then((answer) => {
+          agent.answerQuestion(event.id, answer);
+        });
+        return;
+      case 'permission_answer':
+        open.get(event.requestId)?.abort();
+        return;
+      case 'question_answer':
+        open.get(event.id)?.abort();
+        return;
+      default:
+    }
+  };
+}
 
 const ALLOW: PermissionOption = { optionId: 'allow', name: 'Allow', kind: 'allow_once' };
 const REJECT: PermissionOption = { optionId: 'reject', name: 'Do not allow', kind: 'reject_once' };
 const DENIED = { behavior: 'deny', message: 'The user does not want this call to run.' } as const;
 
 /** Asks the editor's user about a call. A prompt that is cancelled meanwhile is a denial that stops the run. */
-export async function askPermission(
-  asker: Asker,
-  request: PermissionRequest,
-  signal: AbortSignal,
-): Promise<PermissionAnswer> {
+async function askPermission(asker: Asker, request: PermissionRequest, signal: AbortSignal): Promise<PermissionAnswer> {
   const { facts, suggestions, danger, callId, toolName } = request;
   const always = (danger === 'breaker' ? [] : suggestions).map(
     ({ rule, leaves }, at): PermissionOption => ({
@@ -43,7 +79,7 @@ export async function askPermission(
 }
 
 /** A tool's own question, put as a choice. What is no choice cannot be asked here. */
-export async function askQuestion(
+async function askQuestion(
   asker: Asker,
   callId: string,
   question: UserQuestion,

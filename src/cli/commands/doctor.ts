@@ -1,11 +1,10 @@
 import { examine, formatFindings } from '../../app/start/doctor.ts';
-import { doctorParts } from '../../app/start/doctor-parts.ts';
 import type { CommandRequest } from '../args/subcommands.ts';
 
 /** `ouro doctor`: what ouro depends on, and how it stands. Exit code 1 when something is bad. */
 export async function run({ flags, io }: CommandRequest): Promise<number> {
   const { environment, cwd } = io;
-  const findings = await examine(doctorParts({ cwd, isTty: io.stdout.isTty }, environment));
+  const findings = await examine({ cwd, isTty: io.stdout.isTty, environment });
   const colors = io.stdout.isTty && !environment.term.noColor ? 'colored' : 'plain';
   io.stdout.write(`${flags.json === true ? JSON.stringify(findings, null, 2) : formatFindings(findings, colors)}\n`);
   return findings.some(({ state }) => state === 'bad') ? 1 : 0;

@@ -31,10 +31,18 @@ export function flagsPage(): string {
 
 function tableOf(table: FlagTable): readonly string[] {
   const clashes = Object.values(table).flatMap((flag) => flag.clashes.map(({ words }) => `- ${words}`));
+  const rows = [
+    ['flag', 'meaning'],
+    ...Object.values(table).map((flag) => [`\`${cell(flag.spelling)}\``, cell(wordsOf(flag))]),
+  ];
+  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (cells: readonly string[], fill: string) =>
+    `| ${widths.map((width, at) => (cells[at] ?? '').padEnd(width, fill)).join(' | ')} |`;
+  const [head = [], ...flags] = rows;
   return [
-    '| flag | meaning |',
-    '| --- | --- |',
-    ...Object.values(table).map((flag) => `| \`${cell(flag.spelling)}\` | ${cell(wordsOf(flag))} |`),
+    line(head, ' '),
+    line([], '-'),
+    ...flags.map((row) => line(row, ' ')),
     ...(clashes.length === 0 ? [] : ['', ...clashes]),
   ];
 }

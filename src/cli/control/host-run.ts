@@ -1,4 +1,4 @@
-import type { Prompt } from '../../contracts/agent.ts';
+import type { Agent, Prompt } from '../../contracts/agent.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { JsonObject } from '../../contracts/json.ts';
@@ -8,10 +8,8 @@ import type { OutputChoice } from '../args/invocation.ts';
 import { watchAgentsBehind } from '../faces/agents-behind.ts';
 import { heldToForm } from '../faces/answer-form.ts';
 import { type Understood, understandBlocks } from '../faces/understand.ts';
-import { initLine } from '../wire/init.ts';
-import { createLineWriter } from '../wire/lines.ts';
-import { createRunRecord, type RunRecord } from '../wire/result.ts';
 import { createHostIds, type HostIds } from './host-ids.ts';
+import { createHostLines, type HostLines, type HostLinesPort } from './host-lines.ts';
 import { blocksOf, type UserLine } from './line-in.ts';
 
 /** One conversation spoken in lines: user lines go in, everything that happens comes out. */
@@ -32,190 +30,175 @@ export type HostRun = {
   idle(): Promise<void>;
   readonly ids: HostIds;
   /** Writes a line of the conversation's own. */
-  tell(line: JsonObject): void;
-  /** Did the last result say that it went wrong? */
+  writeLine(line: JsonObject): void;
+  /** Did the last result say that it went well? */
   endedWell(): boolean;
 };
 
-export type HostRunPort = {
-  readonly write: (line: JsonObject) => void;
-  readonly newId: () => string;
-  readonly now: () => number;
+export type HostRunPort = HostLinesPort & {
   /** The program is about to leave: nothing new begins. */
   readonly isEnding: () => boolean;
   /** The form every answer must have. */
   readonly answerSchema?: JsonObject;
 };
 
+/** A run that is on. From its end until its result is written it takes no more words. */
+type Running = { readonly done: Promise<void>; readonly takesWords: boolean };
+
 export function createHostRun(conversation: Conversation, output: OutputChoice, port: HostRunPort): HostRun {
   const { agent } = conversation;
-  const writer = createLineWriter(output, () => new Date(port.now()));
-  let record: RunRecord = createRunRecord(conversation, port.now);
   const behind = watchAgentsBehind();
   const ids = createHostIds();
-  let current: Promise<void> | undefined;
-  let accepts = false;
-  let answered: (() => void)[] = [];
-  /** The last reply wanted nothing more, so words delivered now begin a new exchange. */
-  let replyIsFinal = false;
-  let lastResult: JsonObject = {};
-  /** What is heard before the first run, of servers that connect, is told behind its first line. */
-  let early: JsonObject[] | undefined = [];
-
-  const say = (line: JsonObject) => {
-    const uuid = typeof line.uuid === 'string' ? (ids.theirs(line.uuid) ?? line.uuid) : port.newId();
-    port.write({ ...line, session_id: agent.sessionId, uuid });
-  };
-  const state = (name: 'idle' | 'running' | 'requires_action') => {
-    say({ type: 'system', subtype: 'session_state_changed', state: name });
-  };
+  const lines = createHostLines(conversation, output, ids, port);
+  const runs = createRuns(agent, lines, ids, port);
 
   agent.subscribe((event) => {
     behind.hear(event);
-    if (saysInterrupted(event)) answerInterrupts();
-    if (event.type === 'message_start') replyIsFinal = true;
-    if (event.type === 'block_end' && event.block.type === 'tool_use') replyIsFinal = false;
-    if (event.type === 'queue' && event.state === 'delivered' && replyIsFinal) turnOver();
-    if (event.type === 'agent_end') accepts = false;
+    runs.noteEvent(event);
     if (event.type === 'message_end') ids.joined(event.message);
-    record.hear(event);
-    for (const line of writer.linesOf(event)) {
-      if (early === undefined) say(line);
-      else early.push(line);
-    }
-    if (event.type === 'permission_request' || event.type === 'question') state('requires_action');
-    if (event.type === 'permission_answer' || event.type === 'question_answer') state('running');
+    lines.writeEvent(event);
   });
-
-  function answerInterrupts(): void {
-    const due = answered;
-    answered = [];
-    for (const one of due) one();
-  }
-
-  /** One result per user message, also when the next message came before this answer was done. */
-  function turnOver(): void {
-    sayResult({ reason: 'completed' });
-    begin();
-  }
-
-  function begin(): void {
-    record = createRunRecord(conversation, port.now);
-    replyIsFinal = false;
-    say(initLine(conversation));
-    for (const line of early ?? []) say(line);
-    early = undefined;
-  }
-
-  function run(prompts: readonly Prompt[]): void {
-    accepts = true;
-    begin();
-    state('running');
-    current = agent
-      .prompt(prompts)
-      .then(async (terminal) => {
-        await agent.waitForIdle();
-        end(heldToForm(terminal, port.answerSchema));
-      })
-      .finally(() => {
-        current = undefined;
-        const late = agent.clearAllQueues().map(({ message }) => message);
-        for (const { id } of late) ids.expect(ids.theirs(id));
-        if (late.length > 0 && !port.isEnding()) run(late.map(({ blocks }) => blocks));
-      });
-  }
-
-  function end(terminal: Terminal, words?: string): void {
-    accepts = false;
-    answerInterrupts();
-    sayResult(terminal, words);
-    state('idle');
-  }
-
-  function sayResult(terminal: Terminal, words?: string): void {
-    lastResult = record.result(terminal, words);
-    say(lastResult);
-  }
-
-  async function understood(line: UserLine, blocks: readonly UserBlock[]): Promise<Understood> {
-    return line.client_composed === true
-      ? { kind: 'prompt', prompt: blocks }
-      : await understandBlocks(conversation, blocks);
-  }
 
   return {
     async hear(line) {
       const blocks = blocksOf(line);
+      if (line.shouldQuery === false) return join(line, blocks, conversation, ids, port);
       const [first] = blocks;
-      if (line.shouldQuery === false) {
-        const at = new Date(port.now()).toISOString();
-        const message = { role: 'user', id: port.newId(), origin: 'steer', blocks, at } as const;
-        ids.queued(line.uuid, { id: message.id, lane: 'next', message });
-        if (blocks.some(saysSomething)) await agent.append(message);
-        return;
-      }
       // A command acts on the conversation as it stands, so it waits for the run to end.
-      while (current !== undefined && (!accepts || (first?.type === 'text' && first.text.startsWith('/')))) {
-        await current;
-      }
-      // Servers that are on their way belong to what the first line tells.
+      const isCommand = first?.type === 'text' && first.text.startsWith('/');
+      await runs.idleOr(({ takesWords }) => takesWords && !isCommand);
+      // Servers that are on their way belong to what the first line says.
       await conversation.ready?.();
-      const said = blocks.some(saysSomething) ? await understood(line, blocks) : NOTHING_SAID;
-      if (said.kind === 'answer') {
-        begin();
-        end(
-          said.outcome === 'done' ? { reason: 'completed' } : { reason: 'model_error', words: said.words },
-          said.words,
-        );
-        return;
-      }
-      if (current === undefined) {
+      const understood = await understand(line, blocks, conversation);
+      if (understood.kind === 'answer') {
+        const { words, outcome } = understood;
+        lines.begin();
+        runs.end(outcome === 'done' ? { reason: 'completed' } : { reason: 'model_error', words }, words);
+      } else if (runs.isOn()) {
+        const add = line.priority === 'later' ? agent.followUp : agent.steer;
+        ids.queued(line.uuid, add(understood.prompt));
+      } else {
         ids.expect(line.uuid);
-        run([said.prompt]);
-      } else ids.queued(line.uuid, line.priority === 'later' ? agent.followUp(said.prompt) : agent.steer(said.prompt));
+        runs.start([understood.prompt]);
+      }
     },
     async refuse(words) {
-      while (current !== undefined) await current;
-      begin();
-      end({ reason: 'model_error', words }, words);
+      await runs.idleOr(() => false);
+      lines.begin();
+      runs.end({ reason: 'model_error', words }, words);
     },
-    isRunning: () => current !== undefined,
+    isRunning: runs.isOn,
     stopCommand: () => agent.abort('user'),
     interrupt(waiting, whenStopped) {
-      if (current === undefined) {
+      if (!runs.isOn()) {
         whenStopped({ still_queued: [] });
         return;
       }
       const queue = waiting === 'kept' ? agent.state().queue : agent.clearAllQueues();
       const uuids = queue.flatMap(({ message }) => ids.theirs(message.id) ?? []);
-      answered.push(() => {
-        whenStopped(waiting === 'kept' ? { still_queued: uuids } : { still_queued: [], cancelled: uuids });
-      });
+      const receipt = waiting === 'kept' ? { still_queued: uuids } : { still_queued: [], cancelled: uuids };
+      runs.onInterrupted(() => whenStopped(receipt));
       agent.abort('user');
     },
     async idle() {
-      while (current !== undefined) await current;
-      // What they do is part of what was asked; their end is told in lines of its own.
+      await runs.idleOr(() => false);
+      // What sub-agents do is part of what was asked; their end is told in lines of its own.
       if (!port.isEnding()) await behind.ended();
     },
     ids,
-    tell: say,
-    endedWell: () => lastResult.is_error !== true,
+    writeLine: lines.write,
+    endedWell: () => !lines.hasFailed(),
   };
 }
 
-const NOTHING_SAID = {
-  kind: 'answer',
-  outcome: 'failed',
-  words: 'The message is empty: there is nothing to do.',
-} as const;
+/** The runs of one conversation, one after the other. */
+function createRuns(agent: Agent, lines: HostLines, ids: HostIds, port: HostRunPort) {
+  let running: Running | undefined;
+  let interrupted: readonly (() => void)[] = [];
+
+  function start(prompts: readonly Prompt[]): void {
+    lines.begin('running');
+    running = { done: runToResult(prompts), takesWords: true };
+  }
+
+  async function runToResult(prompts: readonly Prompt[]): Promise<void> {
+    try {
+      const terminal = await agent.prompt(prompts);
+      await agent.waitForIdle();
+      end(heldToForm(terminal, port.answerSchema));
+    } finally {
+      running = undefined;
+      const late = agent.clearAllQueues().map(({ message }) => message);
+      for (const { id } of late) ids.expect(ids.theirs(id));
+      if (late.length > 0 && !port.isEnding()) start(late.map(({ blocks }) => blocks));
+    }
+  }
+
+  function end(terminal: Terminal, words?: string): void {
+    closeToWords();
+    confirmInterrupts();
+    lines.end(terminal, words);
+  }
+
+  function closeToWords(): void {
+    if (running !== undefined) running = { ...running, takesWords: false };
+  }
+
+  function confirmInterrupts(): void {
+    const due = interrupted;
+    interrupted = [];
+    for (const confirm of due) confirm();
+  }
+
+  return {
+    start,
+    end,
+    isOn: () => running !== undefined,
+    /** Resolves when nothing runs, or the run that is on will do. */
+    async idleOr(willDo: (running: Running) => boolean): Promise<void> {
+      while (running !== undefined && !willDo(running)) await running.done;
+    },
+    onInterrupted(confirm: () => void): void {
+      interrupted = [...interrupted, confirm];
+    },
+    noteEvent(event: AgentEvent): void {
+      if (tellsOfInterrupt(event)) confirmInterrupts();
+      if (event.type === 'agent_end') closeToWords();
+    },
+  };
+}
+
+/** A message that joins the conversation without a question to the model. */
+async function join(
+  { uuid }: UserLine,
+  blocks: readonly UserBlock[],
+  { agent }: Conversation,
+  ids: HostIds,
+  { now, newId }: HostRunPort,
+): Promise<void> {
+  const at = new Date(now()).toISOString();
+  const message = { role: 'user', id: newId(), origin: 'steer', blocks, at } as const;
+  ids.queued(uuid, { id: message.id, lane: 'next', message });
+  if (blocks.some(saysSomething)) await agent.append(message);
+}
+
+async function understand(
+  line: UserLine,
+  blocks: readonly UserBlock[],
+  conversation: Conversation,
+): Promise<Understood> {
+  if (!blocks.some(saysSomething))
+    return { kind: 'answer', outcome: 'failed', words: 'The message is empty: there is nothing to do.' };
+  if (line.client_composed === true) return { kind: 'prompt', prompt: blocks };
+  return understandBlocks(conversation, blocks);
+}
 
 function saysSomething(block: UserBlock): boolean {
   return block.type !== 'text' || block.text.trim() !== '';
 }
 
-/** From here on everything that is said tells of the interrupt. */
-function saysInterrupted(event: AgentEvent): boolean {
+/** From here on everything that is written speaks of the interrupt. */
+function tellsOfInterrupt(event: AgentEvent): boolean {
   if (event.type === 'agent_end') return true;
   if (event.type !== 'message_end' || event.message.role !== 'user') return false;
   return event.message.blocks.some((block) => block.type === 'text' && block.text.startsWith('[Request interrupted'));

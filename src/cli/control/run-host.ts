@@ -8,8 +8,9 @@ import { answerForNobody } from '../faces/unattended.ts';
 import type { Io } from '../io.ts';
 import type { Shutdown } from '../shutdown.ts';
 import { askHost } from './ask-host.ts';
-import { createHost, type Opened } from './host.ts';
+import { createHost } from './host.ts';
 import { createHostRun } from './host-run.ts';
+import type { Opened } from './opening.ts';
 import { createOutbox } from './outbox.ts';
 import { readLines } from './read-lines.ts';
 

@@ -14,7 +14,7 @@ export type CompactOrder = {
   readonly model?: string;
 };
 
-/** What is asked, and what is sent with it in tokens, for the answer has to fit beside it. */
+/** What is asked, and how many tokens are sent with it: the answer has to fit into what is left. */
 export type SummaryOrder = {
   readonly instructions: string;
   readonly sentTokens: number;

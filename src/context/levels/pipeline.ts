@@ -30,7 +30,7 @@ export type PipelineParts = {
   readonly decisions: Decisions;
   readonly budget: Pick<BudgetParts, 'limitChars' | 'store'>;
   readonly compactAt: () => number;
-  /** Told of every level that changed something. */
+  /** Called for every level that changed something. */
   readonly onLevel: (run: LevelRun) => void;
   /** The model no longer sees these results: a repeated read must show them again. */
   readonly onLeftOut: (callIds: readonly string[]) => void;

@@ -1,20 +1,12 @@
-import type { AgentEvent } from '../../contracts/event.ts';
-import type { QueryDeps, QueryState } from '../../contracts/query.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import { announce } from '../announce.ts';
 import { findTool, titleOf } from '../known-tools.ts';
-import type { Verdict } from '../state.ts';
+import type { Phase } from '../phase.ts';
 import { answered, nextTurn } from '../transitions/next-turn.ts';
-import type { Turn } from '../turn.ts';
 import { replyOf } from './consult-stop-hooks.ts';
 
 /** The last rung: results and attachments join, and the model is asked again unless a limit says no. */
-export async function* advance(
-  state: QueryState,
-  turn: Turn,
-  deps: QueryDeps,
-  signal: AbortSignal,
-): AsyncGenerator<AgentEvent, Verdict> {
+export const advance: Phase = async function* (state, turn, deps, signal) {
   const ended = turn.calls.ended();
   const reply = replyOf(turn);
   const attachments = (await untilAborted(deps.attachments(state.messages), signal)) ?? [];
@@ -29,4 +21,4 @@ export async function* advance(
   }));
   const pendingSummary = deps.summarizeCalls?.(calls, signal);
   return { ...verdict, state: { ...verdict.state, pendingSummary } };
-}
+};

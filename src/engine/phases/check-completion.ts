@@ -1,18 +1,12 @@
-import type { AgentEvent } from '../../contracts/event.ts';
-import type { QueryDeps, QueryState } from '../../contracts/query.ts';
 import { announce } from '../announce.ts';
-import { append, stop, type Verdict } from '../state.ts';
+import type { Phase } from '../phase.ts';
+import { append, stop } from '../state.ts';
 import { continueBudget, followUp } from '../transitions/completion.ts';
-import { callsOf, type Turn } from '../turn.ts';
+import { callsOf } from '../turn.ts';
 import { replyOf } from './consult-stop-hooks.ts';
 
 /** No calls and nobody objects: a budget may want more, a queued prompt may follow, else it is done. */
-export async function* checkCompletion(
-  state: QueryState,
-  turn: Turn,
-  deps: QueryDeps,
-  signal: AbortSignal,
-): AsyncGenerator<AgentEvent, Verdict | undefined> {
+export const checkCompletion: Phase = async function* (state, turn, deps, signal) {
   if (callsOf(turn.reply).length > 0) return undefined;
   const reply = replyOf(turn);
   const written = turn.reply?.usage?.outputTokens ?? 0;
@@ -27,4 +21,4 @@ export async function* checkCompletion(
     queued.map((item) => item.message),
   );
   return yield* announce(state, turn, next ?? stop(append(state, ...reply), { reason: 'completed' }));
-}
+};

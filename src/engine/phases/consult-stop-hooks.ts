@@ -1,28 +1,23 @@
-import type { AgentEvent } from '../../contracts/event.ts';
 import type { Message } from '../../contracts/message.ts';
-import type { QueryDeps, QueryState, StopVerdict } from '../../contracts/query.ts';
+import type { QueryDeps, StopVerdict } from '../../contracts/query.ts';
 import type { Terminal } from '../../contracts/terminal.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { announce } from '../announce.ts';
 import { worthKeeping } from '../keep.ts';
-import { append, stop, type Verdict } from '../state.ts';
-import { hearSteering, nudgeEmpty, objectToStop, resumePause } from '../transitions/completion.ts';
+import type { Phase } from '../phase.ts';
+import { append, stop } from '../state.ts';
+import { nudgeEmpty, objectToStop, resumePause, takeSteeringNext } from '../transitions/completion.ts';
 import { callsOf, type Turn } from '../turn.ts';
 
 /** A reply without calls: is it really the end? Pauses, empty replies and new words come before the hooks. */
-export async function* consultStopHooks(
-  state: QueryState,
-  turn: Turn,
-  deps: QueryDeps,
-  signal: AbortSignal,
-): AsyncGenerator<AgentEvent, Verdict | undefined> {
+export const consultStopHooks: Phase = async function* (state, turn, deps, signal) {
   if (callsOf(turn.reply).length > 0) return undefined;
   const goesOn = resumePause(state, turn, deps) ?? nudgeEmpty(state, turn, deps);
   if (goesOn !== undefined) return yield* announce(state, turn, goesOn);
   const reply = replyOf(turn);
   await deps.queues.settle?.(signal);
-  if (deps.queues.hasSteering()) return yield* announce(state, turn, hearSteering(state, reply));
+  if (deps.queues.hasSteering()) return yield* announce(state, turn, takeSteeringNext(state, reply));
 
   const facts = { messages: [...state.messages, ...reply], stopHookActive: state.stopHookActive };
   const end = (terminal: Terminal) => announce(state, turn, stop(append(state, ...reply), terminal));
@@ -38,7 +33,7 @@ export async function* consultStopHooks(
   }
   yield { type: 'notice', level: 'info', topic: 'stop_hook', text: verdict.words };
   return yield* announce(state, turn, objected);
-}
+};
 
 export function replyOf(turn: Turn): readonly Message[] {
   const kept = worthKeeping(turn.reply, { calls: 'kept' });

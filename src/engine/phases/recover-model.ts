@@ -1,17 +1,10 @@
-import type { AgentEvent } from '../../contracts/event.ts';
-import type { QueryDeps, QueryState } from '../../contracts/query.ts';
 import { bury } from '../announce.ts';
 import { modelOf } from '../model-of.ts';
-import type { Verdict } from '../state.ts';
+import type { Phase } from '../phase.ts';
 import { fallBack } from '../transitions/fallback.ts';
-import type { Turn } from '../turn.ts';
 
 /** The model cannot be had: the partial reply is void, and the next model of the chain is asked the same. */
-export async function* recoverModel(
-  state: QueryState,
-  turn: Turn,
-  deps: QueryDeps,
-): AsyncGenerator<AgentEvent, Verdict | undefined> {
+export const recoverModel: Phase = async function* (state, turn, deps) {
   const verdict = fallBack(state, turn, deps);
   if (verdict === undefined) return undefined;
   const cause = turn.failure?.message ?? '';
@@ -23,4 +16,4 @@ export async function* recoverModel(
   yield { type: 'notice', level: 'warn', topic: 'fallback', text };
   yield { type: 'recovery_end', recovery: 'fallback_retry', outcome: 'recovered' };
   return verdict;
-}
+};

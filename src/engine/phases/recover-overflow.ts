@@ -1,21 +1,15 @@
-import type { AgentEvent } from '../../contracts/event.ts';
-import type { QueryDeps, QueryState } from '../../contracts/query.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import { bury } from '../announce.ts';
 import { modelOf } from '../model-of.ts';
-import { stop, type Verdict } from '../state.ts';
+import type { Phase } from '../phase.ts';
+import { stop } from '../state.ts';
 import { afterDrain, afterReactiveCompaction, mayCompact, mayDrain } from '../transitions/overflow.ts';
 import type { Turn } from '../turn.ts';
 
 const ASKED_AGAIN = 'It is asked for again with more room.';
 
 /** It did not fit. Cheapest first: commit staged collapses, then compact; each once. */
-export async function* recoverOverflow(
-  state: QueryState,
-  turn: Turn,
-  deps: QueryDeps,
-  signal: AbortSignal,
-): AsyncGenerator<AgentEvent, Verdict | undefined> {
+export const recoverOverflow: Phase = async function* (state, turn, deps, signal) {
   const drained = mayDrain(state, turn) && (await untilAborted(deps.context.drain(state.messages), signal));
   if (drained) {
     yield { type: 'recovery_start', recovery: 'collapse_drain_retry', cause: causeOf(turn) };
@@ -45,7 +39,7 @@ export async function* recoverOverflow(
   }
   yield { type: 'recovery_end', recovery: 'reactive_compact_retry', outcome: 'recovered' };
   return afterReactiveCompaction(state, result);
-}
+};
 
 function causeOf(turn: Turn): string {
   return turn.failure?.message ?? 'The reply ran into the end of the context window.';

@@ -1,16 +1,9 @@
-import type { AgentEvent } from '../../contracts/event.ts';
-import type { QueryDeps, QueryState } from '../../contracts/query.ts';
 import { announce, bury } from '../announce.ts';
-import type { Verdict } from '../state.ts';
+import type { Phase } from '../phase.ts';
 import { escalateOutput, lowerOutput, resumeOutput } from '../transitions/truncation.ts';
-import type { Turn } from '../turn.ts';
 
 /** The reply was cut by the output limit: first a higher cap, then going on where it stopped. A cap the provider refuses is lowered. */
-export async function* recoverTruncation(
-  state: QueryState,
-  turn: Turn,
-  deps: QueryDeps,
-): AsyncGenerator<AgentEvent, Verdict | undefined> {
+export const recoverTruncation: Phase = async function* (state, turn, deps) {
   const escalated = escalateOutput(state, turn, deps.modelInfo(turn.model));
   if (escalated !== undefined) {
     yield* bury(turn, 'It was cut off and is asked for again with a higher limit.');
@@ -22,4 +15,4 @@ export async function* recoverTruncation(
     return lowered;
   }
   return yield* announce(state, turn, resumeOutput(state, turn, deps));
-}
+};

@@ -27,7 +27,7 @@ export async function* streamModel(
     const healed = heal(turn, stripped);
     if (healed === undefined) {
       const inputTokens = turn.reply?.usage && inputOf(turn.reply.usage);
-      if (inputTokens !== undefined && inputTokens > 0) deps.context.observe(view, inputTokens);
+      if (inputTokens !== undefined && inputTokens > 0) deps.context.calibrate(view, inputTokens);
       return turn;
     }
     stripped = healed.stripped;

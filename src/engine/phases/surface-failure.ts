@@ -1,16 +1,9 @@
-import type { AgentEvent } from '../../contracts/event.ts';
-import type { QueryDeps, QueryState } from '../../contracts/query.ts';
 import { announce } from '../announce.ts';
-import type { Verdict } from '../state.ts';
+import type { Phase } from '../phase.ts';
 import { surface } from '../transitions/surface.ts';
-import type { Turn } from '../turn.ts';
 
-/** What nobody could recover is told now, once; stop hooks never hear of it. */
-export async function* surfaceFailure(
-  state: QueryState,
-  turn: Turn,
-  _deps: QueryDeps,
-): AsyncGenerator<AgentEvent, Verdict | undefined> {
+/** What nobody could recover is reported now, once; stop hooks are not run for it. */
+export const surfaceFailure: Phase = async function* (state, turn, _deps) {
   const verdict = surface(state, turn);
   if (verdict === undefined || verdict.kind !== 'stop') return undefined;
   turn.calls.discard();
@@ -23,4 +16,4 @@ export async function* surfaceFailure(
     text: verdict.terminal.words ?? 'The request failed.',
   };
   return verdict;
-}
+};

@@ -27,7 +27,7 @@ export function nudgeEmpty(state: QueryState, turn: Turn, deps: Pick<QueryDeps, 
 }
 
 /** Words typed while the model wrote its last reply: the next iteration picks them up. */
-export function hearSteering(state: QueryState, reply: readonly Message[]): Verdict {
+export function takeSteeringNext(state: QueryState, reply: readonly Message[]): Verdict {
   return retry('next_turn', { ...append(state, ...reply), turnCount: state.turnCount + 1 });
 }
 
@@ -40,8 +40,8 @@ export function objectToStop(
 ): Verdict | undefined {
   if (state.ledger.stopHookBlocks >= MAX_STOP_HOOK_BLOCKS) return undefined;
   const objected = spend(state, { stopHookBlocks: state.ledger.stopHookBlocks + 1 });
-  const heard = append(objected, ...reply, metaLine(deps, 'hook', words));
-  return retry('stop_hook_blocking', { ...heard, stopHookActive: true });
+  const objection = append(objected, ...reply, metaLine(deps, 'hook', words));
+  return retry('stop_hook_blocking', { ...objection, stopHookActive: true });
 }
 
 /** A budget asks for more work while it still brings something. A continuation's gain is all that was written since the last one. */

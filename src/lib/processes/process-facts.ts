@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { runFile } from './run-file.ts';
+import { outputOf } from './run-program.ts';
 
 /** A living process, as far as anybody may know it. */
 export type ProcessFacts = {
@@ -68,11 +68,16 @@ function startedAfter(pid: number | undefined): (candidate: number) => boolean {
   return newest >= pid ? (candidate) => candidate > pid && candidate <= newest : () => true;
 }
 
+const PS_TIMEOUT_MS = 5_000;
+
 /** Elsewhere `ps` shows the environment of one's own processes behind their command. */
 async function fromPs(): Promise<readonly ProcessFacts[]> {
   const columns = 'pid=,ppid=,pgid=,state=,lstart=,command=';
   try {
-    const stdout = await runFile('ps', ['-A', '-E', '-ww', '-o', columns], { maxBuffer: 64_000_000 });
+    const stdout = await outputOf('ps', ['-A', '-E', '-ww', '-o', columns], {
+      timeoutMs: PS_TIMEOUT_MS,
+      maxBytes: 64_000_000,
+    });
     return stdout.split('\n').flatMap((line) => {
       const [pid, parent, groupId, state = 'Z', ...rest] = line.trim().split(/\s+/);
       if (state.startsWith('Z')) return [];

@@ -1,5 +1,3 @@
-import { HIDDEN_CHARACTERS } from './hidden-characters.ts';
-
 /**
  * `output`: what programs print; escape sequences vanish. `foreign`: what a server says, to the model too; characters
  * that do not show vanish as well. `prompt`: what somebody decides on; nothing vanishes, what would not show is
@@ -37,11 +35,6 @@ export function sanitizeScreen(text: string): string {
   return sanitize(overwritten, 'output').replace(DIRECTIONS, '');
 }
 
-/** True when some character of the text does not show, or shows as something else. */
-export function isConcealing(text: string): boolean {
-  return spellOut(text.replaceAll('\r\n', '\n')) !== text.replaceAll('\r\n', '\n');
-}
-
 /** Beginning and end of a text too long to show, and how much is between them. */
 export type Excerpt = { readonly text: string; readonly hiddenChars: number };
 
@@ -67,3 +60,7 @@ function foldRuns(text: string): string {
     .replace(/[ \t]{21,}/g, (run) => ` ⟨${run.length} spaces⟩ `)
     .replace(/\n(?:[ \t]*\n){4,}/g, (run) => `\n⟨${run.split('\n').length - 2} blank lines⟩\n`);
 }
+
+/** Every character that does not show, reorders text, or passes for a plain space; tab and newline are not among them. */
+export const HIDDEN_CHARACTERS =
+  /[\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}]|[\0-\x08\x0b-\x1f\x7f-\x9f]|\u00a0|\u034f|[\u115f\u1160]|\u1680|[\u17b4\u17b5]|[\u180b-\u180f]|[\u2000-\u200a]|\u202f|\u205f|[\u3000\u3164]|[\ufe00-\ufe0f]|\uffa0|\u2800|[\u{e0100}-\u{e01ef}]/gu;

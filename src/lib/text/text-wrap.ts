@@ -19,12 +19,6 @@ export type WrapOptions = {
 
 const CLOSING = /^[、。，．！？；：）」』】》〉,.!?;:)\]}%’”]/u;
 
-/** Rows of prose: broken between words, long words at the edge. */
-export function wrapWords(text: string, width: number): string[] {
-  const ranges = wrapRanges(text, width, { spaces: 'trim', longWords: 'break' });
-  return ranges.map(({ from, to }) => text.slice(from, to));
-}
-
 /** Rows filled to the edge, as a terminal does it. */
 export function wrapHard(text: string, width: number): string[] {
   const starts = hardRowStarts(cellsOf(text), width);

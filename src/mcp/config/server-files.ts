@@ -7,7 +7,7 @@ import { editJsonc } from '../../lib/files/edit-jsonc.ts';
 import { ifThere } from '../../lib/files/errno.ts';
 import { PROJECT_FILE } from './config.ts';
 
-export const MCP_SCOPES = ['user', 'project', 'local'] as const;
+const MCP_SCOPES = ['user', 'project', 'local'] as const;
 export type McpScope = (typeof MCP_SCOPES)[number];
 
 const holding = z.object({ mcpServers: z.record(z.string(), z.unknown()).catch({}) }).catch({ mcpServers: {} });

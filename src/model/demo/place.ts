@@ -13,13 +13,13 @@ async function makeSample(): Promise<string> {
 }
 
 /** The demo where it can be seen best: in its own folder, which brings nothing that would have to be trusted. */
-export async function inSample(run: RunOptions): Promise<RunOptions> {
+export async function inSampleProject(run: RunOptions): Promise<RunOptions> {
   const cwd = isSample(run.cwd) ? run.cwd : await makeSample();
   return { effort: 'medium', ...run, cwd, model: 'demo', trust: 'this-run' };
 }
 
-/** For scripts and hosts, which stay where they are: a sample project beside the working directory, open to the tools. */
-export async function besideSample(run: RunOptions): Promise<RunOptions> {
+/** For scripts and hosts, which stay where they are: a sample project next to the working directory, open to the tools. */
+export async function addSampleProject(run: RunOptions): Promise<RunOptions> {
   if (run.model !== 'demo' || run.session.kind !== 'new' || isSample(run.cwd)) return run;
   const demoProject = await makeSample();
   return { effort: 'medium', ...run, demoProject, addDirs: [...run.addDirs, demoProject] };

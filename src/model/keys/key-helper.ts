@@ -1,4 +1,4 @@
-import { runFile } from '../../lib/processes/run-file.ts';
+import { outputOf } from '../../lib/processes/run-program.ts';
 
 const TIMEOUT_MS = 10_000;
 /** Keys of helpers are short-lived; this one is asked for anew after a while. */
@@ -20,9 +20,9 @@ export function createKeyHelper(
   let known: { readonly key: string; readonly atMs: number } | undefined;
   async function key(): Promise<string> {
     if (known !== undefined && now() - known.atMs < KEEP_MS) return known.key;
-    const stdout = await runFile('/bin/sh', ['-c', command], {
-      env: { ...variables },
-      timeout: TIMEOUT_MS,
+    const stdout = await outputOf('/bin/sh', ['-c', command], {
+      env: variables,
+      timeoutMs: TIMEOUT_MS,
       killSignal: 'SIGKILL',
     }).catch((cause: Error) => {
       throw new KeyUnavailable(`The command of apiKeyHelper failed: ${firstLine(cause.message)}`, { cause });

@@ -4,109 +4,100 @@ import type { ModelEvent } from '../../contracts/model.ts';
 import { beginBlock, finishBlock, growBlock, type OpenBlock } from './open-block.ts';
 import { numberOf, objectOf, textOf } from './wire-json.ts';
 
-/** What one wire event brought: events for the loop, and whether the reply moved on (pings do not move it). */
-type Step = { readonly events: readonly ModelEvent[]; readonly progress: boolean };
-
-/** Rebuilds one reply from the provider's raw events. */
-export type Accumulator = {
-  push(event: JsonObject): Step;
-  /** The blocks that are complete so far, as a message; `undefined` before anything arrived. */
-  message(): AssistantMessage | undefined;
-  usage(): Usage;
+/** One reply as far as the provider has sent it. */
+export type WireReply = {
+  readonly model: string;
+  /** `undefined` before anything arrived. */
+  readonly messageId: string | undefined;
+  readonly open: ReadonlyMap<number, OpenBlock>;
+  readonly finished: ReadonlyMap<number, AssistantBlock>;
+  readonly usage: Usage;
   /** Why the reply ended; `undefined` until the provider said so. */
-  stopReason(): StopReason | undefined;
+  readonly stopReason: StopReason | undefined;
   /** `message_stop` was seen: nothing that follows matters. */
-  isStopped(): boolean;
+  readonly isStopped: boolean;
 };
 
-/** Nothing counted yet. */
-const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
-
-const IGNORED: Step = { events: [], progress: false };
+/** What one wire event brought: events for the loop, and whether the reply moved on (pings do not move it). */
+type Step = { readonly reply: WireReply; readonly events: readonly ModelEvent[]; readonly progress: boolean };
 
 /** Starts an empty reply of the model that was asked. */
-export function createAccumulator(model: string, newId: () => string): Accumulator {
-  const open = new Map<number, OpenBlock>();
-  const finished = new Map<number, AssistantBlock>();
-  let messageId: string | undefined;
-  let usage = NO_USAGE;
-  let stopReason: StopReason | undefined;
-  let stopped = false;
+export function emptyWireReply(model: string): WireReply {
+  const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  const nothing = { messageId: undefined, open: new Map(), finished: new Map(), stopReason: undefined };
+  return { model, ...nothing, usage, isStopped: false };
+}
 
-  function begin(id: string | undefined): readonly ModelEvent[] {
-    if (messageId !== undefined) return [];
-    messageId = id ?? newId();
-    return [{ type: 'message_start', messageId, model, usage }];
+/** Rebuilds a reply from the provider's raw events, one after the other. */
+export function reduceWire(reply: WireReply, event: JsonObject, newId: () => string): Step {
+  switch (event.type) {
+    case 'message_start': {
+      const message = objectOf(event.message);
+      const counted = { ...reply, usage: mergeUsage(reply.usage, objectOf(message?.usage)) };
+      return begin(counted, textOf(message?.id) ?? newId());
+    }
+    case 'content_block_start':
+      return startBlock(reply, event, newId);
+    case 'content_block_delta':
+      return addDelta(reply, event);
+    case 'content_block_stop':
+      return stopBlock(reply, event);
+    case 'message_delta': {
+      const usage = mergeUsage(reply.usage, objectOf(event.usage));
+      const stopReason = textOf(objectOf(event.delta)?.stop_reason) ?? reply.stopReason;
+      return moved({ ...reply, usage, stopReason });
+    }
+    case 'message_stop':
+      return moved({ ...reply, isStopped: true });
+    default:
+      return { reply, events: [], progress: false };
   }
+}
 
-  function start(event: JsonObject): Step {
-    const message = objectOf(event.message);
-    usage = mergeUsage(usage, objectOf(message?.usage));
-    return { events: begin(textOf(message?.id)), progress: true };
-  }
+/** The blocks that are complete so far, as a message. */
+export function wireMessage(reply: WireReply): AssistantMessage | undefined {
+  const { messageId: id, model, finished, stopReason, usage } = reply;
+  if (id === undefined) return undefined;
+  const blocks = [...finished].sort(([a], [b]) => a - b).map(([, block]) => block);
+  return { role: 'assistant', id, model, blocks, ...(stopReason && { stopReason }), usage };
+}
 
-  function blockStart(event: JsonObject): Step {
-    const raw = objectOf(event.content_block);
-    const index = numberOf(event.index);
-    if (!raw || index === undefined) return IGNORED;
-    const { block, events } = beginBlock(raw, index);
-    open.set(index, block);
-    return { events: [...begin(undefined), ...events], progress: true };
-  }
+function moved(reply: WireReply, events: readonly ModelEvent[] = []): Step {
+  return { reply, events, progress: true };
+}
 
-  function blockDelta(event: JsonObject): Step {
-    const index = numberOf(event.index);
-    const delta = objectOf(event.delta);
-    const block = index === undefined ? undefined : open.get(index);
-    if (index === undefined || !delta || !block) return IGNORED;
-    return { events: growBlock(block, index, delta), progress: true };
-  }
+function begin(reply: WireReply, messageId: string): Step {
+  const { model, usage } = reply;
+  if (reply.messageId !== undefined) return moved(reply);
+  return moved({ ...reply, messageId }, [{ type: 'message_start', messageId, model, usage }]);
+}
 
-  function blockStop(event: JsonObject): Step {
-    const index = numberOf(event.index);
-    const block = index === undefined ? undefined : open.get(index);
-    if (index === undefined || !block) return IGNORED;
-    open.delete(index);
-    const done = finishBlock(block);
-    finished.set(index, done);
-    return { events: [{ type: 'block_end', index, block: done }], progress: true };
-  }
+function startBlock(before: WireReply, event: JsonObject, newId: () => string): Step {
+  const raw = objectOf(event.content_block);
+  const index = numberOf(event.index);
+  if (!raw || index === undefined) return { reply: before, events: [], progress: false };
+  const { block, events } = beginBlock(raw, index);
+  // Some servers send no message_start.
+  const begun = begin(before, before.messageId ?? newId());
+  return moved({ ...begun.reply, open: new Map([...before.open, [index, block]]) }, [...begun.events, ...events]);
+}
 
-  function messageDelta(event: JsonObject): Step {
-    usage = mergeUsage(usage, objectOf(event.usage));
-    stopReason = textOf(objectOf(event.delta)?.stop_reason) ?? stopReason;
-    return { events: [], progress: true };
-  }
+function addDelta(reply: WireReply, event: JsonObject): Step {
+  const index = numberOf(event.index);
+  const delta = objectOf(event.delta);
+  const block = index === undefined ? undefined : reply.open.get(index);
+  if (index === undefined || !delta || !block) return { reply, events: [], progress: false };
+  return moved(reply, growBlock(block, index, delta));
+}
 
-  return {
-    push(event) {
-      switch (event.type) {
-        case 'message_start':
-          return start(event);
-        case 'content_block_start':
-          return blockStart(event);
-        case 'content_block_delta':
-          return blockDelta(event);
-        case 'content_block_stop':
-          return blockStop(event);
-        case 'message_delta':
-          return messageDelta(event);
-        case 'message_stop':
-          stopped = true;
-          return { events: [], progress: true };
-        default:
-          return IGNORED;
-      }
-    },
-    message() {
-      if (messageId === undefined) return undefined;
-      const blocks = [...finished].sort(([a], [b]) => a - b).map(([, block]) => block);
-      return { role: 'assistant', id: messageId, model, blocks, ...(stopReason && { stopReason }), usage };
-    },
-    usage: () => usage,
-    stopReason: () => stopReason,
-    isStopped: () => stopped,
-  };
+function stopBlock(reply: WireReply, event: JsonObject): Step {
+  const index = numberOf(event.index);
+  const block = index === undefined ? undefined : reply.open.get(index);
+  if (index === undefined || !block) return { reply, events: [], progress: false };
+  const done = finishBlock(block);
+  const open = new Map([...reply.open].filter(([other]) => other !== index));
+  const finished = new Map([...reply.finished, [index, done]]);
+  return moved({ ...reply, open, finished }, [{ type: 'block_end', index, block: done }]);
 }
 
 /** The API repeats its counts as totals; what it leaves out keeps its last value. */

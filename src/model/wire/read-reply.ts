@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../contracts/json.ts';
 import type { ModelEvent, ModelFailure, ModelOutcome, StreamOptions } from '../../contracts/model.ts';
 import type { Attempt } from './attempt.ts';
-import type { Accumulator } from './from-wire.ts';
+import { emptyWireReply, reduceWire, type WireReply, wireMessage } from './from-wire.ts';
 import type { ServerEvent } from './server-events.ts';
 import { CUT, failureOfErrorEvent } from './stream-failures.ts';
 import { streamResponse } from './stream-response.ts';
@@ -13,21 +13,24 @@ export type WireReader = {
   end(): readonly JsonObject[];
 };
 
-type Parts = {
+type ReplyParts = {
   readonly reader: WireReader;
-  readonly reply: Accumulator;
+  /** The model that was asked. */
+  readonly model: string;
+  readonly newId: () => string;
   readonly attempt: Attempt;
   readonly options: StreamOptions;
 };
 
 /** Reads one reply from a response. However it ends, the finished blocks are in the outcome. */
-export async function* readReply(response: Response, parts: Parts): AsyncGenerator<ModelEvent, ModelOutcome> {
-  const { reader, reply, attempt } = parts;
+export async function* readReply(response: Response, parts: ReplyParts): AsyncGenerator<ModelEvent, ModelOutcome> {
+  const { reader, attempt, options, newId } = parts;
+  let reply = emptyWireReply(parts.model);
   const requestId = response.headers.get('request-id') ?? response.headers.get('x-request-id') ?? undefined;
   const events = streamResponse(response, attempt);
   const fail = (failure: ModelFailure): ModelOutcome => {
     const known = requestId && !failure.requestId ? { ...failure, requestId } : failure;
-    const partial = reply.message();
+    const partial = wireMessage(reply);
     return partial ? { ok: false, failure: known, partial } : { ok: false, failure: known };
   };
   try {
@@ -38,8 +41,12 @@ export async function* readReply(response: Response, parts: Parts): AsyncGenerat
       const isOver = next.done === true || ended !== undefined;
       for (const event of isOver ? reader.end() : reader.read(next.value)) {
         if (event.type === 'error') return fail(failureOfErrorEvent(JSON.stringify(event)));
-        yield* take(event, parts);
-        if (!reply.isStopped()) continue;
+        if (options.partial && event.type !== 'ping') yield { type: 'raw', event };
+        const step = reduceWire(reply, event, newId);
+        reply = step.reply;
+        if (step.progress) attempt.progressed();
+        yield* step.events;
+        if (!reply.isStopped) continue;
         attempt.completed();
         return complete(reply);
       }
@@ -52,16 +59,9 @@ export async function* readReply(response: Response, parts: Parts): AsyncGenerat
   }
 }
 
-function* take(event: JsonObject, { reply, attempt, options }: Parts): Generator<ModelEvent, void> {
-  if (options.partial && event.type !== 'ping') yield { type: 'raw', event };
-  const step = reply.push(event);
-  if (step.progress) attempt.progressed();
-  yield* step.events;
-}
-
-function complete(reply: Accumulator): ModelOutcome {
-  const message = reply.message();
+function complete(reply: WireReply): ModelOutcome {
+  const message = wireMessage(reply);
   if (!message) return { ok: false, failure: CUT };
-  const stopReason = reply.stopReason() ?? 'end_turn';
-  return { ok: true, message: { ...message, stopReason }, stopReason, usage: reply.usage() };
+  const { stopReason = 'end_turn', usage } = reply;
+  return { ok: true, message: { ...message, stopReason }, stopReason, usage };
 }

@@ -1,4 +1,4 @@
-import { HIDDEN_CHARACTERS } from '../../lib/text/hidden-characters.ts';
+import { HIDDEN_CHARACTERS } from '../../lib/text/sanitize.ts';
 
 const MAX_COMMAND_BYTES = 10_000;
 

@@ -5,24 +5,26 @@ import { expandGlob, scanFolder, segmentRegex } from '../paths/folder-scan.ts';
 import { pathNeed } from '../paths/path-findings.ts';
 import { isInside } from '../paths/paths.ts';
 import { sensitiveRead } from '../paths/protected.ts';
-import { allowMatches } from '../rules/command-rule.ts';
-import { suggestCommand } from '../rules/suggest.ts';
+import { familyOf } from '../rules/families.ts';
+import { readOnlyReading } from './certain/read-only.ts';
+import { allowMatches } from './command-rule.ts';
 import { fileCommandNeeds } from './file-commands.ts';
-import { gitPreflight } from './read/git-config.ts';
-import { readOnlyReading } from './read/read-only.ts';
-import type { ReadOnlyReading } from './read/reading.ts';
+import { safelyPeeled } from './possible/wrappers.ts';
+import { gitPreflight } from './programs/git-config.ts';
+import type { ReadOnlyReading } from './programs/reading.ts';
+import { exactProgram } from './programs.ts';
 import { type ShellPart, spelled } from './shell-part.ts';
+import { suggestCommand } from './suggest-command.ts';
 import type { Argument } from './words.ts';
-import { safelyPeeled } from './wrappers.ts';
 
-export type PartNeeds = { readonly needs: readonly Need[]; readonly hardened: 'git' | 'none' };
+export type PartNeeds = { readonly needs: readonly Need[]; readonly hardensGit: boolean };
 
 /** What one simple command needs: its own cover, and one for every file its redirections name. */
 export function partNeeds(context: DecisionContext, part: ShellPart): PartNeeds {
   const redirects = redirectNeeds(context, part);
-  if (part.argv.length === 0) return { needs: redirects, hardened: 'none' };
+  if (part.argv.length === 0) return { needs: redirects, hardensGit: false };
   const own = commandNeeds(context, part);
-  return { needs: [...own.needs, ...redirects], hardened: own.hardened };
+  return { needs: [...own.needs, ...redirects], hardensGit: own.hardensGit };
 }
 
 /** Redirections are reads and writes of their own, whatever covers the command. */
@@ -31,7 +33,7 @@ export function redirectNeeds(context: DecisionContext, part: ShellPart): readon
     part.cwds.flatMap((cwd) => {
       const path = resolveIn(context, cwd, spelled(target));
       const uses = use === 'both' ? (['read', 'write'] as const) : [use];
-      return uses.map((each) => pathNeed(context, { tool: 'Bash', use: each, path }));
+      return uses.map((each) => pathNeed(context, { tool: context.facts.tool, use: each, path }));
     }),
   );
 }
@@ -44,7 +46,7 @@ function commandNeeds(context: DecisionContext, part: ShellPart): PartNeeds {
     context,
     'allow',
     (each) =>
-      each.tool === 'Bash' &&
+      familyOf(each.tool) === 'command' &&
       each.specifier !== undefined &&
       (allowMatches(each, part, 0) || allowMatches(each, part, start)),
   );
@@ -56,11 +58,11 @@ function commandNeeds(context: DecisionContext, part: ShellPart): PartNeeds {
     const git = reading.git === undefined ? undefined : gitProblem(context, there.part);
     const covered: Need = { kind: 'read', subject, text: `${subject} only reads.`, cover: { by: 'default' } };
     if (open.length === 0 && git === undefined)
-      return { needs: [covered, ...reads], hardened: reading.git === undefined ? 'none' : 'git' };
+      return { needs: [covered, ...reads], hardensGit: reading.git !== undefined };
     if (rule === undefined) {
       const why: readonly Need[] =
         git === undefined ? [] : [{ kind: 'command', subject, text: git, ...suggestionFor(argv) }];
-      return { needs: [...why, ...open], hardened: 'none' };
+      return { needs: [...why, ...open], hardensGit: false };
     }
   }
   if (rule !== undefined) {
@@ -68,7 +70,7 @@ function commandNeeds(context: DecisionContext, part: ShellPart): PartNeeds {
       needs: [
         { kind: 'command', subject, text: `${subject} is allowed by ${ruleSays(rule)}.`, cover: { by: 'rule', rule } },
       ],
-      hardened: 'none',
+      hardensGit: false,
     };
   }
   const files = fileCommandNeeds(context, part, argv);
@@ -76,11 +78,11 @@ function commandNeeds(context: DecisionContext, part: ShellPart): PartNeeds {
     // A rule for a folder would cover what is in it too; the command itself is narrower.
     return {
       needs: files.map((need) => ({ ...need, suggestion: undefined, ...suggestionFor(argv) })),
-      hardened: 'none',
+      hardensGit: false,
     };
   }
   const why = reading.ok ? `${subject} needs permission.` : reading.why;
-  return { needs: [{ kind: 'command', subject, text: why, ...suggestionFor(argv) }], hardened: 'none' };
+  return { needs: [{ kind: 'command', subject, text: why, ...suggestionFor(argv) }], hardensGit: false };
 }
 
 /** `git -C folder status` is `git status` in that folder. */
@@ -90,7 +92,8 @@ function elsewhere(
   argv: readonly Argument[],
 ): { readonly part: ShellPart; readonly argv: readonly Argument[] } {
   const [git, option, folder, ...rest] = argv;
-  if (git?.text !== 'git' || option?.text !== '-C' || folder?.kind !== 'literal') return { part, argv };
+  const { subcommands } = exactProgram(git?.text ?? '');
+  if (git === undefined || option?.text !== subcommands?.folder || folder?.kind !== 'literal') return { part, argv };
   const places = part.cwds.map((cwd) => resolveIn(context, cwd, spelled(folder)));
   if (places.some((place) => place.kind !== 'directory' || !isInWorkspace(place, context))) return { part, argv };
   return { part: { ...part, cwds: places.map(({ real }) => real) }, argv: [git, ...rest] };
@@ -141,16 +144,18 @@ function wordNeeds(context: DecisionContext, cwd: string, word: Argument): reado
     word.kind === 'glob'
       ? expandGlob(context.fs, cwd, word.home === 'home' ? word.text.replace('~', context.policy.home) : word.text)
       : [spelled(word)];
-  if (paths === 'cut')
+  if (paths === 'too many')
     return [{ kind: 'read', subject: word.text, text: `${word.text} matches too many files to look at.` }];
-  return paths.map((path) => pathNeed(context, { tool: 'Bash', use: 'read', path: resolveIn(context, cwd, path) }));
+  return paths.map((path) =>
+    pathNeed(context, { tool: context.facts.tool, use: 'read', path: resolveIn(context, cwd, path) }),
+  );
 }
 
 /** `du *` in a folder that holds a file called `--files0-from=.env`. */
 function optionNeeds(context: DecisionContext, cwd: string, word: Argument): readonly Need[] {
   if (word.kind !== 'glob' || word.prefix !== '') return [];
   const paths = expandGlob(context.fs, cwd, word.text);
-  const option = paths === 'cut' ? undefined : paths.find((path) => path.startsWith('-'));
+  const option = paths === 'too many' ? undefined : paths.find((path) => path.startsWith('-'));
   return option === undefined
     ? []
     : [{ kind: 'read', subject: word.text, text: `${word.text} matches ${option}, which looks like an option.` }];
@@ -171,12 +176,12 @@ function searchNeeds(
     if (kind === 'link' && follows === 'none') return false;
     const resolved = resolveIn(context, folder, path);
     if (sensitiveRead(resolved, context.policy) !== undefined)
-      return pathNeed(context, { tool: 'Bash', use: 'read', path: resolved }).cover === undefined;
+      return pathNeed(context, { tool: context.facts.tool, use: 'read', path: resolved }).cover === undefined;
     return kind === 'link' && !context.roots.some((root) => isInside(resolved.real, root));
   });
-  if (hit === undefined || (hit === 'cut' && follows === 'none')) return [];
+  if (hit === undefined || (hit === 'too many' && follows === 'none')) return [];
   const found =
-    hit === 'cut'
+    hit === 'too many'
       ? `${folder} is too large to look through for links`
       : `${hit.path} is in the searched folder, and is secret or lies elsewhere`;
   return [{ kind: 'read', subject: folder, text: `${found}.` }];

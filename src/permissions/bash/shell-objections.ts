@@ -4,22 +4,23 @@ import type { DecisionContext } from '../paths/context.ts';
 import { ruleSays } from '../paths/finding.ts';
 import { scanFolder, segmentRegex } from '../paths/folder-scan.ts';
 import { pathObjections } from '../paths/path-findings.ts';
+import { pathRuleMatches, ruleReachesInto } from '../paths/path-rule.ts';
 import { isInside } from '../paths/paths.ts';
 import { PROCESS_HOLDS, processSecretsIn } from '../paths/protected.ts';
-import { denyMatches } from '../rules/command-rule.ts';
-import { pathRuleMatches, ruleReachesInto } from '../rules/path-rule.ts';
-import type { NamedPath, SearchedPath, ShellPaths } from './shell-paths.ts';
-import type { WideReading } from './wide.ts';
+import { FAMILY_WORD, familyOf } from '../rules/families.ts';
+import { denyMatches } from './command-rule.ts';
+import type { PossibleReading } from './possible/read-possible.ts';
+import type { NamedPath, SearchedPath, ShellPaths } from './possible/shell-paths.ts';
 
 /** Everything that speaks against a command line, on its widest reading. */
 export function shellObjections(
   context: DecisionContext,
   command: string,
-  wide: WideReading,
+  possible: PossibleReading,
   paths: ShellPaths,
 ): readonly TraceStep[] {
   return [
-    ...ruleObjections(context, command, wide),
+    ...ruleObjections(context, command, possible),
     ...fileObjections(context, paths.reads, 'read'),
     ...fileObjections(context, paths.writes, 'write'),
     ...searchObjections(context, paths.searches),
@@ -29,21 +30,26 @@ export function shellObjections(
 }
 
 /** A limit of ours may only make a verdict stricter. */
-function overflowObjections(context: DecisionContext, { overflow }: ShellPaths, command: string): readonly TraceStep[] {
+function overflowObjections(context: DecisionContext, { isCut }: ShellPaths, command: string): readonly TraceStep[] {
   const rule = context.policy.rules.find(
-    ({ behavior, tool, specifier }) => behavior !== 'allow' && tool !== 'Bash' && specifier !== undefined,
+    ({ behavior, tool, specifier }) => behavior !== 'allow' && familyOf(tool) !== 'command' && specifier !== undefined,
   );
-  if (overflow === 'complete' || rule === undefined) return [];
+  if (!isCut || rule === undefined) return [];
   const text = `It names more files than are compared with ${ruleSays(rule)}, so it asks.`;
   return [{ stage: 'ask', verdict: 'ask', subject: command, rule, text }];
 }
 
-function ruleObjections(context: DecisionContext, command: string, wide: WideReading): readonly TraceStep[] {
+function ruleObjections(context: DecisionContext, command: string, possible: PossibleReading): readonly TraceStep[] {
   const steps: TraceStep[] = [];
   for (const rule of context.policy.rules) {
-    if (rule.behavior === 'allow' || rule.problem !== undefined || rule.tool !== 'Bash' || rule.specifier === undefined)
+    if (
+      rule.behavior === 'allow' ||
+      rule.problem !== undefined ||
+      familyOf(rule.tool) !== 'command' ||
+      rule.specifier === undefined
+    )
       continue;
-    const reached = wide.commands.find((each) => denyMatches(rule, each, context.policy));
+    const reached = possible.commands.find((each) => denyMatches(rule, each, context.policy));
     if (reached === undefined && rule.specifier !== command.trim()) continue;
     const subject = reached?.argv.join(' ') ?? command;
     const via = reached === undefined || reached.via === '' ? '' : ` (run by ${reached.via})`;
@@ -65,7 +71,7 @@ function fileObjections(
   use: 'read' | 'write',
 ): readonly TraceStep[] {
   return named.flatMap((each) => {
-    const steps = pathObjections(context, { tool: 'Bash', use, path: each.path });
+    const steps = pathObjections(context, { tool: context.facts.tool, use, path: each.path });
     // A rule about all reading or writing speaks of what certainly reads or writes.
     return each.sure === 'certain'
       ? steps
@@ -77,7 +83,7 @@ function fileObjections(
 function searchObjections(context: DecisionContext, named: readonly SearchedPath[]): readonly TraceStep[] {
   return named.flatMap(({ path, command, use, only, skips }) => {
     if (path.kind !== 'directory') return [];
-    const tool = use === 'read' ? 'Read' : 'Edit';
+    const tool = FAMILY_WORD[use === 'read' ? 'read' : 'edit'];
     const rules = context.policy.rules.filter(
       (rule) =>
         rule.behavior !== 'allow' && rule.problem === undefined && rule.tool === tool && rule.specifier !== undefined,
@@ -111,7 +117,7 @@ function searchObjections(context: DecisionContext, named: readonly SearchedPath
       );
       if (hit === undefined) return [];
       const subject = command;
-      if (hit === 'cut') {
+      if (hit === 'too many') {
         return [
           {
             stage: 'ask',
@@ -138,7 +144,7 @@ function searchObjections(context: DecisionContext, named: readonly SearchedPath
 
 function isDenied(context: DecisionContext, rule: Rule, path: string, use: 'read' | 'write'): boolean {
   const entry = { spelling: path, lexical: path, real: path, kind: 'file', nlink: 1 } as const;
-  return pathRuleMatches(rule, { tool: 'Bash', use, path: entry }, context.policy);
+  return pathRuleMatches(rule, { tool: context.facts.tool, use, path: entry }, context.policy);
 }
 
 function deleteObjections(context: DecisionContext, named: readonly NamedPath[]): readonly TraceStep[] {

@@ -48,7 +48,7 @@ export function readWord(word: Word, harmless = HARMLESS_EXPANSIONS, bound = NOT
   const whole = boundWord(parts, bound);
   if (whole?.kind === 'glob')
     return { text: whole.text, kind: 'glob', prefix: whole.prefix, home: 'none', count: 'one' };
-  const known: Known = { harmless, bound, quoted: 'no' };
+  const known: Known = { harmless, bound, isQuoted: false };
   const home = word.text === '~' || word.text.startsWith('~/') ? 'home' : 'none';
   if (home === 'none' && word.text.startsWith('~')) return unknown(word, 'It names the home of another user.');
   if (parts.length === 0) {
@@ -100,7 +100,7 @@ function boundWord(parts: readonly WordPart[], bound: Bindings): Bound | undefin
 }
 
 /** What may stand in a word besides plain text. */
-type Known = { readonly harmless: readonly string[]; readonly bound: Bindings; readonly quoted: 'yes' | 'no' };
+type Known = { readonly harmless: readonly string[]; readonly bound: Bindings; readonly isQuoted: boolean };
 
 type ReadPart = { readonly text: string; readonly kind: 'literal' | 'glob' | 'data'; readonly problem?: string };
 
@@ -118,7 +118,7 @@ function readPart(part: WordPart, known: Known): ReadPart {
         ? { text: part.text, kind: 'glob' }
         : { text: part.text, kind: 'glob', problem: `What ${part.text} stands for is not known.` };
     case 'DoubleQuoted': {
-      const inner = part.parts.map((each) => readPart(each, { ...known, quoted: 'yes' }));
+      const inner = part.parts.map((each) => readPart(each, { ...known, isQuoted: true }));
       const problem = inner.find((each) => each.problem !== undefined)?.problem;
       const text = inner.map((each) => each.text).join('');
       const kind = inner.some((each) => each.kind === 'data') ? 'data' : 'literal';
@@ -136,10 +136,10 @@ function readPart(part: WordPart, known: Known): ReadPart {
   }
 }
 
-function readExpansion(text: string, { harmless, bound, quoted }: Known): ReadPart {
+function readExpansion(text: string, { harmless, bound, isQuoted }: Known): ReadPart {
   if (harmless.includes(text)) return { text, kind: 'data' };
   const value = bound.get(text);
-  const isOneWord = value !== undefined && (quoted === 'yes' || value.bare === 'plain');
+  const isOneWord = value !== undefined && (isQuoted || value.bare === 'plain');
   if (isOneWord && value.kind === 'literal') return { text: value.text, kind: 'literal' };
   // Any name may be shown; as a part of another name it is not known.
   if (isOneWord && harmless === SHOWN_EXPANSIONS) return { text, kind: 'data' };

@@ -1,6 +1,6 @@
 import type { Policy, Rule, ToolFacts } from '../../contracts/permission.ts';
-import { type PathUse, pathRuleMatches } from '../rules/path-rule.ts';
 import type { PermissionFs } from './fs.ts';
+import { type PathUse, pathRuleMatches } from './path-rule.ts';
 import { isInside, type ResolvedPath, resolvePath } from './paths.ts';
 
 /** What every step of one decision looks at. */

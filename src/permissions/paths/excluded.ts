@@ -1,13 +1,13 @@
 import type { Policy } from '../../contracts/permission.ts';
-import { searchGlobs } from '../rules/path-rule.ts';
-import { READING_TOOLS } from '../rules/rules.ts';
+import { familyOf } from '../rules/families.ts';
+import { searchGlobs } from './path-rule.ts';
 import { SECRET_GLOBS } from './protected.ts';
 
 /** What a search through folders must leave out: every place a rule denies or asks about, and files of secrets. */
 export function excludedFromSearch(policy: Policy): readonly string[] {
   const ruled = policy.rules.filter(
     ({ behavior, tool, specifier, problem }) =>
-      behavior !== 'allow' && problem === undefined && specifier !== undefined && READING_TOOLS.includes(tool),
+      behavior !== 'allow' && problem === undefined && specifier !== undefined && familyOf(tool) === 'read',
   );
   return [...new Set([...ruled.flatMap((rule) => searchGlobs(rule, policy)), ...SECRET_GLOBS])];
 }

@@ -18,7 +18,7 @@ export type Findings = {
   readonly needs: readonly Need[];
   /** What could not be analysed, as sentences. */
   readonly unanalysed: readonly string[];
-  readonly hardened: 'git' | 'none';
+  readonly hardensGit: boolean;
 };
 
 export function sourceOf(rule: Rule): string {

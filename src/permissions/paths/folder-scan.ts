@@ -5,18 +5,18 @@ export type ScanEntry = { readonly path: string; readonly kind: 'file' | 'direct
 
 const MAX_ENTRIES = 3_000;
 
-/** Looks through a folder for the first entry that fits; `cut` when there are too many to look at. */
+/** Looks through a folder for the first entry that fits; or says that there are too many to look at. */
 export function scanFolder(
   fs: PermissionFs,
   folder: string,
   fits: (entry: ScanEntry) => boolean,
-): ScanEntry | 'cut' | undefined {
+): ScanEntry | 'too many' | undefined {
   const pending = [folder];
   let seen = 0;
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     for (const name of fs.readdir(next)) {
       seen += 1;
-      if (seen > MAX_ENTRIES) return 'cut';
+      if (seen > MAX_ENTRIES) return 'too many';
       const path = join(next, name);
       const kind = fs.lstat(path)?.kind ?? 'other';
       const entry = { path, kind };
@@ -30,7 +30,7 @@ export function scanFolder(
 const MAX_MATCHES = 500;
 
 /** The names bash would put in place of a pattern. Unmatched, the pattern stays as it is. */
-export function expandGlob(fs: PermissionFs, cwd: string, pattern: string): readonly string[] | 'cut' {
+export function expandGlob(fs: PermissionFs, cwd: string, pattern: string): readonly string[] | 'too many' {
   const absolute = pattern.startsWith('/');
   let found: string[] = [absolute ? '/' : ''];
   for (const segment of pattern.split('/').filter((part) => part !== '')) {
@@ -45,7 +45,7 @@ export function expandGlob(fs: PermissionFs, cwd: string, pattern: string): read
               (name) => test.test(name) && (segment.startsWith('.') || !name.startsWith('.')),
             );
       for (const name of names) next.push(base === '' ? name : `${base === '/' ? '' : base}/${name}`);
-      if (next.length > MAX_MATCHES) return 'cut';
+      if (next.length > MAX_MATCHES) return 'too many';
     }
     found = next;
   }

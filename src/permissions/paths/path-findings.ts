@@ -1,8 +1,9 @@
-import type { TraceStep } from '../../contracts/permission.ts';
-import { isExactPathRule, type PathUse } from '../rules/path-rule.ts';
-import { suggestPath } from '../rules/suggest.ts';
+import type { RuleSuggestion, TraceStep } from '../../contracts/permission.ts';
+import { FAMILY_WORD } from '../rules/families.ts';
+import { formatRule } from '../rules/rules.ts';
 import { type DecisionContext, findPathRule, isInWorkspace } from './context.ts';
 import { type Need, ruleSays } from './finding.ts';
+import { isExactPathRule, type PathUse } from './path-rule.ts';
 import type { ResolvedPath } from './paths.ts';
 import { processRead, protectedWrite, sensitiveRead } from './protected.ts';
 
@@ -80,6 +81,17 @@ export function pathNeed(context: DecisionContext, use: PathUse): Need {
     ...cover,
     ...(inside && kind === 'edit' ? { edits: 'workspace' as const } : {}),
     ...suggestion,
+  };
+}
+
+/** A rule for this one file; for a folder, for what is in it. */
+function suggestPath({ use, path }: PathUse): RuleSuggestion {
+  const escaped = path.real.replace(/[\\*?[\]!]/g, '\\$&');
+  const folder = use === 'read' && path.kind === 'directory';
+  const rule = formatRule(FAMILY_WORD[use === 'read' ? 'read' : 'edit'], `/${escaped}${folder ? '/**' : ''}`);
+  return {
+    rule,
+    covers: `${use === 'read' ? 'reading' : 'changing'} ${path.real}${folder ? ' and what is in it' : ''}`,
   };
 }
 

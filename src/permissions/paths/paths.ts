@@ -49,21 +49,21 @@ function follow(fs: PermissionFs, path: string): Followed {
   const pending = path.split('/').reverse();
   let real = '';
   let links = 0;
-  let missing: 'no' | 'tail' = 'no';
+  let isMissing = false;
   let last: { kind: ResolvedPath['kind']; nlink: number } = { kind: 'directory', nlink: 1 };
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
     if (part === '' || part === '.') continue;
     if (part === '..') {
-      if (missing === 'tail')
+      if (isMissing)
         return { ...last, real: normalize(`${real}/..`), problem: 'It climbs out of a folder that does not exist.' };
       real = real.slice(0, real.lastIndexOf('/'));
       last = { kind: 'directory', nlink: 1 };
       continue;
     }
     const next = `${real}/${part}`;
-    const stat = missing === 'tail' ? undefined : fs.lstat(next);
+    const stat = isMissing ? undefined : fs.lstat(next);
     if (stat === undefined) {
-      missing = 'tail';
+      isMissing = true;
       real = next;
       last = { kind: 'missing', nlink: 1 };
     } else if (stat.kind === 'link') {

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, cp, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { messageOf } from '../../lib/errors.ts';
 import { errnoOf } from '../../lib/files/errno.ts';
 import { projectDir, sessionFolder, transcriptPath } from '../paths.ts';
 import { createAppendFile } from '../records/append-file.ts';
@@ -8,6 +10,7 @@ import { diskAppendFs } from '../records/append-fs.ts';
 import { type ReadRecords, readTranscript } from '../records/read-records.ts';
 import { rebuild } from '../records/rebuild.ts';
 import { makeRecord } from '../records/record-writer.ts';
+import type { Transcript } from '../records/transcript.ts';
 import { claimedBy, lockPath } from '../running/claim.ts';
 import { type SessionSummary, summarizeSession, summaryScratch } from './summary.ts';
 
@@ -174,5 +177,20 @@ async function namesIn(dir: string): Promise<readonly string[]> {
     return await readdir(dir);
   } catch {
     return [];
+  }
+}
+
+export type Forked = { readonly ok: true; readonly id: string } | { readonly ok: false; readonly why: string };
+
+/** A copy of the session as it is now, with everything that was kept for it, under a new id. */
+export async function forkNow({ path, sessionId, sync }: Transcript): Promise<Forked> {
+  if (path === undefined) return { ok: false, why: 'This session is not kept, so there is nothing to copy.' };
+  await sync();
+  const id = randomUUID();
+  try {
+    await forkSession({ path, id: sessionId }, id);
+    return { ok: true, id };
+  } catch (thrown) {
+    return { ok: false, why: `The session could not be copied: ${messageOf(thrown)}` };
   }
 }

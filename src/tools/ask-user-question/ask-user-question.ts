@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import type { ToolStatement } from '../../contracts/permission.ts';
 import { buildTool } from '../build-tool.ts';
+import { sessionFacts } from '../stated-facts.ts';
 
 const PROMPT = `Asks the user up to four questions with two to four choices each; they can always answer in their own words.
 Ask only what reading the project cannot answer and what changes what you do next. Put the choice you would make first.`;
@@ -19,13 +21,15 @@ const input = z.object({
     .max(4),
 });
 
+/** What it says of itself to those who decide about its calls. */
+export const askUserQuestionStatement: ToolStatement = { name: 'AskUserQuestion', facts: sessionFacts };
+
 /** Questions to the person at the keyboard. */
 export const askUserQuestionTool = buildTool({
-  name: 'AskUserQuestion',
+  ...askUserQuestionStatement,
   prompt: PROMPT,
   input,
   isReadOnly: () => true,
-  isDestructive: () => false,
   title: ({ questions }) => questions[0]?.question ?? 'Question',
   async call({ questions }, context) {
     const asked = questions.map((one) => ({ ...one, multiSelect: one.multiSelect ?? false }));

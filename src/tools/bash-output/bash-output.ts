@@ -1,20 +1,24 @@
 import { z } from 'zod';
+import type { ToolStatement } from '../../contracts/permission.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { endOf, type Shells } from '../bash/shells.ts';
 import { buildTool } from '../build-tool.ts';
+import { sessionFacts } from '../stated-facts.ts';
 
 const PROMPT =
   'Reads what a background shell printed since it was last read, and whether it still runs. filter is a regular expression: only lines that match are shown.';
 
+/** What it says of itself to those who decide about its calls. */
+export const bashOutputStatement: ToolStatement = { name: 'BashOutput', facts: sessionFacts };
+
 /** New output of a shell in the background. */
 export function createBashOutputTool(shells: Shells) {
   return buildTool({
-    name: 'BashOutput',
+    ...bashOutputStatement,
     prompt: PROMPT,
     input: z.object({ shell_id: z.string(), filter: z.string().optional() }),
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
-    isDestructive: () => false,
     title: ({ shell_id }) => `Output of ${shell_id}`,
     async call({ shell_id, filter }) {
       const found = shells.find(shell_id);

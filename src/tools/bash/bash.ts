@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { z } from 'zod';
+import type { ToolStatement } from '../../contracts/permission.ts';
 import { type CallContext, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { formatDuration } from '../../lib/text/format.ts';
 import { buildTool } from '../build-tool.ts';
+import { commandFacts } from '../stated-facts.ts';
 import { bashPrompt, type ShellLimits } from './prompt.ts';
 import { type RunningShell, type ShellExit, type ShellLedger, startShell } from './run-shell.ts';
 import { shellEnvironment } from './shell-environment.ts';
@@ -47,10 +49,13 @@ const input = z.object({
   run_in_background: z.boolean().optional(),
 });
 
+/** What it says of itself to those who decide about its calls. */
+export const bashStatement: ToolStatement = { name: 'Bash', facts: commandFacts, mainInput: 'command' };
+
 /** The shell: always comes back, and takes everything it started with it. */
 export function createBashTool(parts: BashParts) {
   return buildTool({
-    name: 'Bash',
+    ...bashStatement,
     prompt: () => bashPrompt(parts.limits()),
     input,
     maxResultChars: KEEP_BYTES * 2,

@@ -1,11 +1,13 @@
 import { z } from 'zod';
+import type { ToolStatement } from '../../contracts/permission.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { buildTool } from '../build-tool.ts';
-import { repairArguments } from '../file-arguments.ts';
+import { absolutePath, repairArguments } from '../file-arguments.ts';
 import type { ChangeParts } from '../file-change.ts';
-import { absolutePath } from '../file-path.ts';
+import { pathFacts } from '../stated-facts.ts';
 import { editFile } from './edit-file.ts';
-import { EDIT_PROMPT } from './prompt.ts';
+
+const EDIT_PROMPT = `Replaces exact text in a file that was read in this session. old_string must match the file character for character (without Read's line numbers) and occur once, unless replace_all is set; add surrounding lines to make it unique. Encoding and line endings are kept. An empty old_string creates a new file.`;
 
 const input = z.object({
   file_path: z.string().min(1).describe('Path of the file, best absolute'),
@@ -14,10 +16,17 @@ const input = z.object({
   replace_all: z.boolean().optional().describe('Replace every occurrence'),
 });
 
+/** What it says of itself to those who decide about its calls. */
+export const editStatement: ToolStatement = {
+  name: 'Edit',
+  facts: pathFacts('edit', 'file_path'),
+  mainInput: 'file_path',
+};
+
 /** Replaces text in a file and leaves every other byte as it was. */
 export function createEditTool(parts: ChangeParts): Tool {
   return buildTool({
-    name: 'Edit',
+    ...editStatement,
     prompt: EDIT_PROMPT,
     input,
     isReadOnly: () => false,

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import type { ToolStatement } from '../../contracts/permission.ts';
 import { buildTool } from '../build-tool.ts';
+import { sessionFacts } from '../stated-facts.ts';
 
 const PROMPT =
   'Shows the user your plan (Markdown: what changes where, in which order, how it is checked) and asks whether to go ahead. Only in planning mode, and only when the plan is complete.';
@@ -10,14 +12,16 @@ export type PlanParts = {
   readonly keepPlan: (plan: string) => void;
 };
 
+/** What it says of itself to those who decide about its calls. */
+export const exitPlanModeStatement: ToolStatement = { name: 'ExitPlanMode', facts: sessionFacts };
+
 /** The plan goes to the user; what they say decides how work goes on. */
 export function createExitPlanModeTool(parts: PlanParts) {
   return buildTool({
-    name: 'ExitPlanMode',
+    ...exitPlanModeStatement,
     prompt: PROMPT,
     input: z.object({ plan: z.string().min(1) }),
     isReadOnly: () => true,
-    isDestructive: () => false,
     title: () => 'Plan',
     async call({ plan }, context) {
       if (!parts.isPlanning())

@@ -1,4 +1,8 @@
+import { lstat } from 'node:fs/promises';
+import path from 'node:path';
 import { z } from 'zod';
+import type { JsonObject } from '../../contracts/json.ts';
+import type { ToolStatement } from '../../contracts/permission.ts';
 import { type Tool, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { buildTool } from '../build-tool.ts';
@@ -6,9 +10,9 @@ import { repairArguments } from '../file-arguments.ts';
 import { compileGlob } from '../search/glob-pattern.ts';
 import type { Locator, Taker } from '../search/locator.ts';
 import { searchRoot } from '../search/search-root.ts';
-import { newestFirst } from './newest-first.ts';
-import { GLOB_PROMPT } from './prompt.ts';
-import { splitPattern } from './split-pattern.ts';
+import { searchFacts } from '../stated-facts.ts';
+
+const GLOB_PROMPT = `Finds files by name, newest first, leaving out what .gitignore names. Patterns like \`**/*.ts\` or \`src/**/*.{js,ts}\`; one without a slash matches names at any depth.`;
 
 const input = z.object({
   pattern: z.string().min(1).describe('Glob pattern'),
@@ -26,15 +30,17 @@ export type SearchParts = {
   readonly excluded: () => readonly string[];
 };
 
+/** What it says of itself to those who decide about its calls. */
+export const globStatement: ToolStatement = { name: 'Glob', facts: searchFacts, mainInput: 'pattern' };
+
 /** Finds files by name. */
 export function createGlobTool(parts: SearchParts): Tool {
   return buildTool({
-    name: 'Glob',
+    ...globStatement,
     prompt: GLOB_PROMPT,
     input,
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
-    isDestructive: () => false,
     prepareArguments: (raw) => splitPattern(repairArguments(raw, {})),
     title: ({ pattern, path }) => `Glob ${pattern}${path === undefined ? '' : ` in ${path}`}`,
     async call({ pattern, path }, { cwd, signal }) {
@@ -98,4 +104,38 @@ function eachLine(take: (line: string) => unknown): Taker {
     rest = text.slice(from);
     return 'more';
   };
+}
+
+const AT_ONCE = 256;
+
+/** The paths by their time of change, the newest first; equal times by name. */
+async function newestFirst(root: string, files: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
+  const dated: { readonly file: string; readonly mtimeMs: number }[] = [];
+  for (let from = 0; from < files.length; from += AT_ONCE) {
+    signal.throwIfAborted();
+    const batch = files
+      .slice(from, from + AT_ONCE)
+      .map(async (file) => ({ file, mtimeMs: await changedAt(path.join(root, file)) }));
+    dated.push(...(await Promise.all(batch)));
+  }
+  dated.sort((a, b) => b.mtimeMs - a.mtimeMs || (a.file < b.file ? -1 : 1));
+  return dated.map(({ file }) => file);
+}
+
+async function changedAt(file: string): Promise<number> {
+  return lstat(file).then(
+    (facts) => facts.mtimeMs,
+    () => 0,
+  );
+}
+
+/** Moves the fixed beginning of a pattern that points elsewhere into `path`, where permissions look at it. */
+function splitPattern(input: JsonObject): JsonObject {
+  const { pattern } = input;
+  if (typeof pattern !== 'string' || !/^(\/|~\/|\.\.\/)/.test(pattern)) return input;
+  if (pattern.startsWith('../') && input.path !== undefined) return input;
+  const parts = pattern.split('/');
+  const firstGlob = parts.findIndex((part) => /[*?[{]/.test(part));
+  const split = firstGlob === -1 ? parts.length - 1 : firstGlob;
+  return { ...input, path: parts.slice(0, split).join('/') || '/', pattern: parts.slice(split).join('/') };
 }

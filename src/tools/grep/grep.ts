@@ -1,14 +1,17 @@
 import { z } from 'zod';
+import type { ToolStatement } from '../../contracts/permission.ts';
 import type { Tool, ToolOutcome } from '../../contracts/tool.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { buildTool } from '../build-tool.ts';
 import { repairArguments } from '../file-arguments.ts';
 import type { SearchParts } from '../glob/glob.ts';
+import type { Taker } from '../search/locator.ts';
 import { searchRoot } from '../search/search-root.ts';
-import { createCollector } from './collect.ts';
-import { GREP_PROMPT } from './prompt.ts';
+import { searchFacts } from '../stated-facts.ts';
 import { contentLines, countLines, fileLines } from './sort-records.ts';
+
+const GREP_PROMPT = `Searches file contents with ripgrep (regular expressions; escape literal braces). Respects .gitignore and skips hidden files unless glob names them. By default it answers with the paths of matching files; output_mode "content" shows lines, "count" counts them. Use this instead of grep or rg in Bash.`;
 
 const lineCount = z.int().min(0).max(1000).optional();
 const input = z.object({
@@ -31,15 +34,17 @@ type GrepInput = z.output<typeof input>;
 
 const DEFAULT_LIMIT = 250;
 
+/** What it says of itself to those who decide about its calls. */
+export const grepStatement: ToolStatement = { name: 'Grep', facts: searchFacts, mainInput: 'path' };
+
 /** Finds text in files. */
 export function createGrepTool(parts: SearchParts): Tool {
   return buildTool({
-    name: 'Grep',
+    ...grepStatement,
     prompt: GREP_PROMPT,
     input,
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
-    isDestructive: () => false,
     prepareArguments: (raw) =>
       repairArguments(raw, { numbers: ['-A', '-B', '-C', 'head_limit', 'offset'], flags: ['-n', '-i', 'multiline'] }),
     title: ({ pattern, path }) => `Grep ${pattern}${path === undefined ? '' : ` in ${path}`}`,
@@ -118,4 +123,34 @@ function linesOf(mode: NonNullable<GrepInput['output_mode']>, { text, prefix }: 
     default:
       return exhaustive(mode);
   }
+}
+
+// Enough to sort by path and to page, little enough to hold.
+const MAX_RECORDS = 20_000;
+const MAX_CHARS = 8 * 1024 * 1024;
+
+type Collected = { readonly text: () => string; readonly isCut: () => boolean; readonly take: Taker };
+
+/** Keeps what a search says until there is more than anybody will read; then the search is ended. */
+function createCollector(recordEnd: '\n' | '\0', wantedRecords: number): Collected {
+  const limit = Math.max(MAX_RECORDS, wantedRecords);
+  const chunks: string[] = [];
+  let records = 0;
+  let chars = 0;
+  let isCut = false;
+  return {
+    text() {
+      const text = chunks.join('');
+      // The last record of a search that was ended may be half of one.
+      return isCut ? text.slice(0, text.lastIndexOf(recordEnd) + 1) : text;
+    },
+    isCut: () => isCut,
+    take(chunk) {
+      chunks.push(chunk);
+      chars += chunk.length;
+      for (let at = chunk.indexOf(recordEnd); at !== -1; at = chunk.indexOf(recordEnd, at + 1)) records += 1;
+      isCut = records > limit || chars > MAX_CHARS;
+      return isCut ? 'enough' : 'more';
+    },
+  };
 }

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import type { ToolStatement } from '../../contracts/permission.ts';
 import { buildTool } from '../build-tool.ts';
+import { sessionFacts } from '../stated-facts.ts';
 
 export type McpResource = {
   readonly server: string;
@@ -9,15 +11,17 @@ export type McpResource = {
   readonly description?: string;
 };
 
+/** What it says of itself to those who decide about its calls. */
+export const listMcpResourcesStatement: ToolStatement = { name: 'ListMcpResources', facts: sessionFacts };
+
 /** What the connected servers have to read. */
 export function createListMcpResourcesTool(list: (server: string | undefined) => Promise<readonly McpResource[]>) {
   return buildTool({
-    name: 'ListMcpResources',
+    ...listMcpResourcesStatement,
     prompt: 'Lists resources of the connected MCP servers, or of one server.',
     input: z.object({ server: z.string().optional() }),
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
-    isDestructive: () => false,
     async call({ server }) {
       const found = await list(server);
       if (found.length === 0) return { content: 'There are no resources.' };

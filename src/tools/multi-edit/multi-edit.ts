@@ -1,11 +1,13 @@
 import { z } from 'zod';
+import type { ToolStatement } from '../../contracts/permission.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { buildTool } from '../build-tool.ts';
 import { editFile } from '../edit/edit-file.ts';
-import { repairArguments } from '../file-arguments.ts';
+import { absolutePath, repairArguments } from '../file-arguments.ts';
 import type { ChangeParts } from '../file-change.ts';
-import { absolutePath } from '../file-path.ts';
-import { MULTI_EDIT_PROMPT } from './prompt.ts';
+import { pathFacts } from '../stated-facts.ts';
+
+const MULTI_EDIT_PROMPT = `Makes several Edit replacements in one file, in order, each on the result of the one before. All are applied or none.`;
 
 const input = z.object({
   file_path: z.string().min(1),
@@ -20,10 +22,17 @@ const input = z.object({
     .min(1),
 });
 
+/** What it says of itself to those who decide about its calls. */
+export const multiEditStatement: ToolStatement = {
+  name: 'MultiEdit',
+  facts: pathFacts('edit', 'file_path'),
+  mainInput: 'file_path',
+};
+
 /** Several replacements in one file: all or none. */
 export function createMultiEditTool(parts: ChangeParts): Tool {
   return buildTool({
-    name: 'MultiEdit',
+    ...multiEditStatement,
     prompt: MULTI_EDIT_PROMPT,
     input,
     isReadOnly: () => false,

@@ -1,13 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import type { ToolStatement } from '../../contracts/permission.ts';
 import { type Tool, ToolFailure } from '../../contracts/tool.ts';
 import { decodeText, encodeText } from '../../lib/files/encoding.ts';
 import { buildTool } from '../build-tool.ts';
+import { absolutePath } from '../file-arguments.ts';
 import { type ChangeParts, changeFile, readForChange } from '../file-change.ts';
 import { originalForHosts, showChange } from '../file-diff.ts';
-import { absolutePath } from '../file-path.ts';
-import { NOTEBOOK_EDIT_PROMPT } from './prompt.ts';
+import { pathFacts } from '../stated-facts.ts';
 import type { CellEdit } from './splice-cell.ts';
+
+const NOTEBOOK_EDIT_PROMPT = `Changes one cell of a notebook (.ipynb) that was read in this session: replaces its source, inserts a new cell after cell_id (at the start without one), or deletes it. cell_id is the id Read shows.`;
 
 const input = z.object({
   notebook_path: z.string().min(1),
@@ -17,10 +20,17 @@ const input = z.object({
   edit_mode: z.enum(['replace', 'insert', 'delete']).optional().describe('Default replace'),
 });
 
+/** What it says of itself to those who decide about its calls. */
+export const notebookEditStatement: ToolStatement = {
+  name: 'NotebookEdit',
+  facts: pathFacts('edit', 'notebook_path'),
+  mainInput: 'notebook_path',
+};
+
 /** Changes one cell of a notebook and nothing else in it. */
 export function createNotebookEditTool(parts: ChangeParts): Tool {
   return buildTool({
-    name: 'NotebookEdit',
+    ...notebookEditStatement,
     prompt: NOTEBOOK_EDIT_PROMPT,
     input,
     isReadOnly: () => false,

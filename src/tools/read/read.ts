@@ -1,17 +1,20 @@
 import { z } from 'zod';
+import type { ToolStatement } from '../../contracts/permission.ts';
 import { type Tool, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { decodeText } from '../../lib/files/encoding.ts';
 import { formatBytes } from '../../lib/text/format.ts';
 import { buildTool } from '../build-tool.ts';
-import { repairArguments } from '../file-arguments.ts';
+import { absolutePath, repairArguments } from '../file-arguments.ts';
 import { type FileBytes, readFileBytes } from '../file-bytes.ts';
-import { absolutePath } from '../file-path.ts';
 import type { ReadState } from '../read-state.ts';
+import { pathFacts } from '../stated-facts.ts';
 import { imageFacts } from './image-facts.ts';
 import { isPdf, showImage, showPdf } from './media.ts';
 import { showNotebook } from './notebook.ts';
-import { READ_PROMPT } from './prompt.ts';
 import { DEFAULT_LINES, showRange } from './text-range.ts';
+
+const READ_PROMPT = `Reads a file. Text comes as \`<line number>→<line>\`, by default the first 2000 lines; PARTIAL in the answer means there is more, with the offset to go on from. Lines over 2000 characters are cut and say so.
+Also shows images (PNG, JPEG, GIF, WebP), PDF documents and notebooks (.ipynb, by cell). Several files can be read side by side. For directories use Glob.`;
 
 const input = z.object({
   file_path: z.string().min(1).describe('Path of the file, best absolute'),
@@ -24,17 +27,23 @@ type ReadInput = z.output<typeof input>;
 
 export type ReadParts = { readonly readState: ReadState; readonly home: string };
 
+/** What it says of itself to those who decide about its calls. */
+export const readStatement: ToolStatement = {
+  name: 'Read',
+  facts: pathFacts('read', 'file_path'),
+  mainInput: 'file_path',
+};
+
 /** Reads files for the model and remembers what it has seen. */
 export function createReadTool(parts: ReadParts): Tool {
   return buildTool({
-    name: 'Read',
+    ...readStatement,
     prompt: READ_PROMPT,
     input,
     // The tool has its own limit of 256 KB; a second cut would hide what it promised.
     maxResultChars: 8 * 1024 * 1024,
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
-    isDestructive: () => false,
     prepareArguments: (raw) => repairArguments(raw, { numbers: ['offset', 'limit'] }),
     title: ({ file_path }) => `Read ${file_path}`,
     async call(wanted, { cwd, signal }) {

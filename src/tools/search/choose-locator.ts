@@ -9,10 +9,10 @@ import { type ChildEnvironment, createRipgrepLocator } from './ripgrep.ts';
 /** A search that takes longer than this is waiting for something (a file of /proc, a dead network drive). */
 const LIMIT_MS = 60_000;
 
-/** The bundled ripgrep, the system's where that is missing, and our own walker where there is none. */
-export function createLocator(env: ChildEnvironment): Locator {
+/** The bundled ripgrep, the system's where that is missing, and fast-glob where there is none. */
+export function createLocator(env: ChildEnvironment, bundled = bundledRipgrep): Locator {
   const sources = [
-    async () => createRipgrepLocator('bundled', bundledRipgrep(), env),
+    async () => createRipgrepLocator('bundled', bundled(), env),
     async () => createRipgrepLocator('system', 'rg', env),
     // Loaded only where it is needed.
     async () => (await import('./walker.ts')).createWalkerLocator(),
@@ -45,7 +45,7 @@ export function withTimeLimit(locator: Locator, limitMs: number): Locator {
 }
 
 /** Tries each in turn until one can be started. */
-export function firstAvailable(sources: readonly (() => Promise<Locator>)[]): Locator {
+function firstAvailable(sources: readonly (() => Promise<Locator>)[]): Locator {
   let current = 0;
   let chosen: Promise<Locator> | undefined;
   const attempt = async (work: (locator: Locator) => Promise<void>): Promise<void> => {

@@ -2,7 +2,7 @@ import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { ifThere } from '../../lib/files/errno.ts';
-import { absolutePath } from '../file-path.ts';
+import { absolutePath } from '../file-arguments.ts';
 
 export type SearchRoot = { readonly root: string; readonly file?: string; readonly prefix: string };
 

@@ -1,3 +1,4 @@
+import type { Dirent } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import createIgnore, { type Ignore } from 'ignore';
@@ -16,39 +17,79 @@ type IgnoreFile = { readonly directory: string; readonly rules: Ignore };
 
 const IGNORE_FILES = ['.gitignore', '.ignore', '.rgignore'];
 
-/** Every file below a directory that the ignore files leave, in the order of names. Links are not followed. */
+/** Every file below a directory that the ignore files leave, in no certain order. Links are not followed. */
 export async function* walk(root: string, rules: WalkRules, signal: AbortSignal): AsyncGenerator<string> {
-  const never = rules.never.map((pattern) => compileGlob(pattern.toLowerCase()));
-  const isInverted = rules.only?.startsWith('!') ?? false;
-  const glob = rules.only === undefined ? undefined : compileGlob(isInverted ? rules.only.slice(1) : rules.only);
-  yield* visit(root, await ignoreFilesAbove(root));
+  // Loaded only where there is no ripgrep.
+  const { default: glob } = await import('fast-glob');
+  signal.throwIfAborted();
+  const keeps = keeping(rules);
+  const ignoresOf = new Map([[path.dirname(root), await ignoreFilesAbove(root)]]);
 
-  async function* visit(directory: string, above: readonly IgnoreFile[]): AsyncGenerator<string> {
+  /** What of a directory may be seen: fast-glob never enters what is missing here. */
+  async function entriesOf(directory: string) {
     signal.throwIfAborted();
-    const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
-    const ignores = [
-      ...above,
-      ...(await ignoreFilesIn(
-        directory,
-        entries.map((entry) => entry.name),
-      )),
-    ];
-    for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const entries = await readdir(directory, { withFileTypes: true });
+    const names = entries.map((entry) => entry.name);
+    const above = ignoresOf.get(path.dirname(directory)) ?? [];
+    const ignores = [...above, ...(await ignoreFilesIn(directory, names))];
+    ignoresOf.set(directory, ignores);
+    return entries.filter((entry) => {
+      if (entry.isSymbolicLink() || entry.name === '.git') return false;
       const full = path.join(directory, entry.name);
+      const isFolder = entry.isDirectory();
       const inside = path.relative(root, full).split(path.sep).join('/');
-      if (entry.isSymbolicLink() || entry.name === '.git' || never.some((matches) => matches(inside.toLowerCase())))
-        continue;
-      const isMatch = glob?.(inside) ?? false;
-      if (isInverted && isMatch) continue;
-      const isWanted = !isInverted && isMatch;
-      const isDropped =
-        (rules.hidden === 'skip' && entry.name.startsWith('.')) ||
-        (rules.ignored === undefined && isIgnored(full, entry.isDirectory(), ignores));
-      if (isDropped && !isWanted) continue;
-      if (entry.isDirectory()) yield* visit(full, ignores);
-      else if (entry.isFile() && (isWanted || isInverted || glob === undefined)) yield inside;
-    }
+      return keeps(inside, isFolder ? 'folder' : 'file', () => isIgnored(full, isFolder, ignores));
+    });
   }
+
+  const found = glob.stream('**', {
+    cwd: root,
+    dot: true,
+    followSymbolicLinks: false,
+    suppressErrors: true,
+    unique: false,
+    fs: { readdir: listed(entriesOf) },
+  });
+  for await (const file of found) {
+    signal.throwIfAborted();
+    yield String(file);
+  }
+  signal.throwIfAborted();
+}
+
+type Listed<Entry> = (problem: Error | null, entries: Entry[]) => void;
+
+/** A way to read directories in the two forms of `fs.readdir`. */
+function listed(entriesOf: (directory: string) => Promise<Dirent[]>) {
+  function read(directory: string, options: { readonly withFileTypes: true }, done: Listed<Dirent>): void;
+  function read(directory: string, done: Listed<string>): void;
+  function read(directory: string, second: { readonly withFileTypes: true } | Listed<string>, done?: Listed<Dirent>) {
+    const answer = (problem: Error | null, entries: Dirent[]) => {
+      if (typeof second !== 'function') return done?.(problem, entries);
+      const names = entries.map(({ name }) => name);
+      return second(problem, names);
+    };
+    entriesOf(path.resolve(directory)).then(
+      (entries) => answer(null, entries),
+      (problem) => answer(problem, []),
+    );
+  }
+  return read;
+}
+
+/** Does a path below the root belong to the walk? Compared with the exclusions without case. */
+function keeping({ hidden, only, never: excluded, ignored }: WalkRules) {
+  const never = excluded.map((pattern) => compileGlob(pattern.toLowerCase()));
+  const isInverted = only?.startsWith('!') ?? false;
+  const glob = only === undefined ? undefined : compileGlob(isInverted ? only.slice(1) : only);
+  return (inside: string, kind: 'file' | 'folder', isIgnoredThere: () => boolean): boolean => {
+    if (never.some((matches) => matches(inside.toLowerCase()))) return false;
+    const isMatch = glob?.(inside) ?? false;
+    if (isMatch) return !isInverted;
+    if (hidden === 'skip' && path.posix.basename(inside).startsWith('.')) return false;
+    if (ignored === undefined && isIgnoredThere()) return false;
+    return kind === 'folder' || isInverted || glob === undefined;
+  };
 }
 
 function isIgnored(full: string, isDirectory: boolean, files: readonly IgnoreFile[]): boolean {

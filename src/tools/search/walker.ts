@@ -3,13 +3,12 @@ import path from 'node:path';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { decodeText } from '../../lib/files/encoding.ts';
 import { exclusionGlobs, namesHidden } from './exclusions.ts';
-import { typeGlob } from './file-types.ts';
 import { compileGlob } from './glob-pattern.ts';
 import type { Locator, TextQuery } from './locator.ts';
 import { matchText } from './match-text.ts';
 import { walk } from './walk.ts';
 
-/** Searches without any program: slower, but always there. */
+/** Searches with fast-glob, without any program: slower, but always there. */
 export function createWalkerLocator(): Locator {
   return {
     name: 'walker',
@@ -67,4 +66,40 @@ function compile(query: TextQuery): RegExp {
   } catch (thrown) {
     throw new ToolFailure(`The search could not start: the pattern is no regular expression. ${String(thrown)}`);
   }
+}
+
+// The commonest of ripgrep's types, for where there is no ripgrep.
+const TYPES: Readonly<Record<string, string>> = {
+  c: '*.{c,h}',
+  cpp: '*.{cpp,cc,cxx,hpp,hh,hxx,h,inl}',
+  cs: '*.cs',
+  css: '*.{css,scss}',
+  go: '*.go',
+  html: '*.{html,htm,ejs}',
+  java: '*.{java,jsp,jspx,properties}',
+  js: '*.{js,jsx,mjs,cjs,vue}',
+  json: '*.{json,sarif}',
+  kotlin: '*.{kt,kts}',
+  lua: '*.lua',
+  markdown: '*.{md,mdx,markdown,mdown,mkd,mkdn,mdwn}',
+  md: '*.{md,mdx,markdown,mdown,mkd,mkdn,mdwn}',
+  php: '*.{php,php3,php4,php5,php7,php8,pht,phtml}',
+  py: '*.{py,pyi}',
+  python: '*.{py,pyi}',
+  ruby: '*.{rb,rbw,gemspec}',
+  rust: '*.rs',
+  sh: '*.{sh,bash,zsh,csh,ksh,tcsh}',
+  sql: '*.{sql,psql}',
+  swift: '*.swift',
+  toml: '*.toml',
+  ts: '*.{ts,tsx,mts,cts}',
+  txt: '*.txt',
+  xml: '*.{xml,xsd,xsl,xslt,dtd,rng}',
+  yaml: '*.{yaml,yml}',
+};
+
+/** The glob of a file type, or the types there are. */
+function typeGlob(type: string): { readonly glob: string } | { readonly known: string } {
+  const glob = Object.hasOwn(TYPES, type) ? TYPES[type] : undefined;
+  return glob === undefined ? { known: Object.keys(TYPES).join(', ') } : { glob };
 }

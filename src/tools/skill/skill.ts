@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import type { ToolStatement } from '../../contracts/permission.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { buildTool } from '../build-tool.ts';
+import { textOf } from '../stated-facts.ts';
 
 export type SkillText = { readonly name: string; readonly text: string; readonly folder: string };
 
@@ -9,10 +11,20 @@ export type SkillParts = {
   readonly names: () => readonly string[];
 };
 
+/** What it says of itself to those who decide about its calls. */
+export const skillStatement: ToolStatement = {
+  name: 'Skill',
+  facts: (input) => ({
+    kind: 'skill',
+    specifier: textOf(input.name) ?? textOf(input.skill) ?? textOf(input.command) ?? '',
+  }),
+  mainInput: 'name',
+};
+
 /** Loads what a skill has to say. */
 export function createSkillTool(parts: SkillParts) {
   return buildTool({
-    name: 'Skill',
+    ...skillStatement,
     prompt:
       'Loads the instructions of a skill by name. Use it as soon as a task fits the description of a listed skill, before you begin.',
     input: z.object({ name: z.string().min(1), args: z.string().optional() }),
@@ -20,7 +32,6 @@ export function createSkillTool(parts: SkillParts) {
       given.name === undefined && given.skill !== undefined ? { ...given, name: given.skill } : given,
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
-    isDestructive: () => false,
     title: ({ name }) => name,
     async call({ name, args }) {
       const skill = await parts.find(name);

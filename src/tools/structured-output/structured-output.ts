@@ -1,20 +1,27 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../contracts/json.ts';
+import type { Message } from '../../contracts/message.ts';
+import type { ToolStatement } from '../../contracts/permission.ts';
+import type { QueryDeps } from '../../contracts/query.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { sessionFacts } from '../stated-facts.ts';
 
 const MOST_FAILURES = 5;
+
+/** What it says of itself to those who decide about its calls. */
+export const structuredOutputStatement: ToolStatement = { name: 'StructuredOutput', facts: sessionFacts };
 
 /** A tool whose input is the answer: one that fits the schema ends the run. Throws, in words, for a schema that cannot be checked. */
 export function createStructuredOutputTool(schema: JsonObject): Tool {
   const check = checkerOf(schema);
   let failures = 0;
   return {
-    name: 'StructuredOutput',
+    name: structuredOutputStatement.name,
     aliases: [],
     label: 'StructuredOutput',
     spec: {
-      name: 'StructuredOutput',
+      name: structuredOutputStatement.name,
       description:
         'Gives the final answer in the required form. Call it exactly once, at the end, with the complete answer.',
       input_schema: schema,
@@ -33,7 +40,6 @@ export function createStructuredOutputTool(schema: JsonObject): Tool {
           title: 'Answer',
           isReadOnly: true,
           isConcurrencySafe: false,
-          isDestructive: false,
           async call() {
             if (parsed.success) {
               failures = 0;
@@ -61,4 +67,26 @@ function checkerOf(schema: JsonObject): z.ZodType {
       cause,
     });
   }
+}
+
+const MOST_REMINDERS = 5;
+const REMINDER = 'The answer must be given by calling StructuredOutput, once, with the complete answer. Call it now.';
+
+/** Where an answer has to fit a schema, words alone are no end: the model is reminded, a bounded number of times. */
+export function requireAnswer(schema: JsonObject | undefined, onStop: QueryDeps['onStop']): QueryDeps['onStop'] {
+  if (schema === undefined) return onStop;
+  return async (facts, signal) => {
+    const verdict = await onStop(facts, signal);
+    if (verdict.kind !== 'pass' || remindersIn(facts.messages) >= MOST_REMINDERS) return verdict;
+    return { kind: 'object', words: REMINDER };
+  };
+}
+
+/** Since the last prompt. */
+function remindersIn(messages: readonly Message[]): number {
+  const from = messages.findLastIndex((message) => message.role === 'user' && message.origin === 'prompt');
+  return messages
+    .slice(from + 1)
+    .flatMap((message) => (message.role === 'user' ? message.blocks : []))
+    .filter((block) => block.type === 'text' && block.text.includes(REMINDER)).length;
 }

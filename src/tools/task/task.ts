@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import type { ToolStatement } from '../../contracts/permission.ts';
 import { ToolFailure, type ToolProgress } from '../../contracts/tool.ts';
 import { buildTool } from '../build-tool.ts';
+import { textOf } from '../stated-facts.ts';
 
 const PROMPT = `Gives a task to a sub-agent with a conversation of its own; only its last message comes back. Good for searches that read a lot, and for independent pieces of work side by side (several calls in one reply).
 Tell it everything it needs: it sees nothing of this conversation. Say what to give back.`;
@@ -37,17 +39,23 @@ const input = z.object({
   run_in_background: z.boolean().optional(),
 });
 
+/** What it says of itself to those who decide about its calls. */
+export const taskStatement: ToolStatement = {
+  name: 'Task',
+  aliases: ['Agent'],
+  facts: (input) => ({ kind: 'agent', specifier: textOf(input.subagent_type) ?? 'general-purpose' }),
+  mainInput: 'subagent_type',
+};
+
 /** A sub-agent: its own loop, at most our permissions, gone when we are. */
 export function createTaskTool(parts: TaskParts) {
   const types = parts.types().map(({ name, description }) => `- ${name}: ${description}`);
   return buildTool({
-    name: 'Task',
-    aliases: ['Agent'],
+    ...taskStatement,
     prompt: `${PROMPT}\nKinds (subagent_type, default general-purpose):\n${types.join('\n')}`,
     input,
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
-    isDestructive: () => false,
     title: ({ description }) => description,
     async call(
       { description, prompt, subagent_type: type = 'general-purpose', model, run_in_background: background },

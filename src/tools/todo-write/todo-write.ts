@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import type { Todo } from '../../contracts/display.ts';
+import type { ToolStatement } from '../../contracts/permission.ts';
 import { buildTool } from '../build-tool.ts';
+import { sessionFacts } from '../stated-facts.ts';
 
 const PROMPT = `Keeps the task list the user sees. Send the whole list each time: it replaces the one before.
 Use it for work of three or more steps. Exactly one task is in_progress while you work; mark a task completed the moment it is done, and never before it is.`;
@@ -17,14 +19,16 @@ const input = z.object({
     .max(100),
 });
 
+/** What it says of itself to those who decide about its calls. */
+export const todoWriteStatement: ToolStatement = { name: 'TodoWrite', facts: sessionFacts };
+
 /** The task list: one value, replaced whole. */
 export function createTodoWriteTool(setTodos: (todos: readonly Todo[]) => void) {
   return buildTool({
-    name: 'TodoWrite',
+    ...todoWriteStatement,
     prompt: PROMPT,
     input,
     isReadOnly: () => true,
-    isDestructive: () => false,
     title: ({ todos }) => `${todos.filter((todo) => todo.status === 'completed').length} of ${todos.length} done`,
     async call({ todos }) {
       setTodos(todos);

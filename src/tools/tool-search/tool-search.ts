@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import type { ToolStatement } from '../../contracts/permission.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { buildTool } from '../build-tool.ts';
+import { sessionFacts } from '../stated-facts.ts';
 
 const PROMPT =
   'Finds tools that are known by name only and loads them, so that they can be called from the next turn on. query: words of what you need, or "select:name,name" for exact names.';
@@ -11,15 +13,17 @@ export type DeferredTools = {
   readonly load: (names: readonly string[]) => void;
 };
 
+/** What it says of itself to those who decide about its calls. */
+export const toolSearchStatement: ToolStatement = { name: 'ToolSearch', facts: sessionFacts };
+
 /** Loads tools whose descriptions were left out to keep the prompt small. */
 export function createToolSearchTool(deferred: DeferredTools) {
   return buildTool({
-    name: 'ToolSearch',
+    ...toolSearchStatement,
     prompt: PROMPT,
     input: z.object({ query: z.string().min(1) }),
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
-    isDestructive: () => false,
     title: ({ query }) => query,
     async call({ query }) {
       const found = search(query, deferred.all());

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import type { ToolStatement } from '../../contracts/permission.ts';
 import { ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import { formatBytes, formatDuration } from '../../lib/text/format.ts';
 import { buildTool } from '../build-tool.ts';
+import { textFacts } from '../stated-facts.ts';
 import type { Fetched } from './fetch-page.ts';
 import { type Network, readUrl } from './page-address.ts';
 import { createPageCache, type Page } from './page-cache.ts';
@@ -25,6 +27,13 @@ const MAX_BYTES = 5_000_000;
 /** What the small model is given of one page. */
 const MAX_PAGE_CHARS = 100_000;
 const CACHE = { ageMs: 15 * 60_000, chars: 5_000_000 };
+
+/** What it says of itself to those who decide about its calls. */
+export const webFetchStatement: ToolStatement = {
+  name: 'WebFetch',
+  facts: textFacts('fetch', 'url', (url) => ({ kind: 'fetch', url })),
+  mainInput: 'url',
+};
 
 /** Reads a page of the public web and answers a question about it. */
 export function createWebFetchTool(parts: WebFetchParts) {
@@ -63,11 +72,10 @@ export function createWebFetchTool(parts: WebFetchParts) {
   }
 
   return buildTool({
-    name: 'WebFetch',
+    ...webFetchStatement,
     prompt: WEB_FETCH_PROMPT,
     input: z.object({ url: z.string().min(1), prompt: z.string().min(1).describe('What to find out') }),
     isConcurrencySafe: () => true,
-    isDestructive: () => false,
     title: ({ url }) => url,
     async call({ url, prompt }, { signal }) {
       const start = readUrl(url);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ToolStatement } from '../../contracts/permission.ts';
 import type { ToolOutcome } from '../../contracts/tool.ts';
 import { buildTool } from '../build-tool.ts';
 
@@ -24,14 +25,16 @@ const input = z
     message: 'give allowed_domains or blocked_domains, not both',
   });
 
+/** What it says of itself to those who decide about its calls. */
+export const webSearchStatement: ToolStatement = { name: 'WebSearch', mainInput: 'query' };
+
 /** The provider's web search as a tool of ours. */
 export function createWebSearchTool(search: WebSearch) {
   return buildTool({
-    name: 'WebSearch',
+    ...webSearchStatement,
     prompt: PROMPT,
     input,
     isConcurrencySafe: () => true,
-    isDestructive: () => false,
     title: ({ query }) => query,
     async call({ query, allowed_domains: allowed = [], blocked_domains: blocked = [] }, { signal }) {
       const options = {

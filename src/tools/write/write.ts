@@ -1,23 +1,33 @@
 import { z } from 'zod';
+import type { ToolStatement } from '../../contracts/permission.ts';
 import { type Tool, ToolFailure } from '../../contracts/tool.ts';
 import { type DecodedText, decodeText, encodeText } from '../../lib/files/encoding.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { lineEndingOf, splitLines } from '../../lib/text/lines.ts';
 import { buildTool } from '../build-tool.ts';
+import { absolutePath } from '../file-arguments.ts';
 import { type ChangeParts, changeFile, exists, readForChange } from '../file-change.ts';
 import { originalForHosts, showChange } from '../file-diff.ts';
-import { absolutePath } from '../file-path.ts';
-import { WRITE_PROMPT } from './prompt.ts';
+import { pathFacts } from '../stated-facts.ts';
+
+const WRITE_PROMPT = `Writes a whole file, creating missing directories. An existing file must have been read in this session and is replaced. To change parts of a file use Edit.`;
 
 const input = z.object({
   file_path: z.string().min(1).describe('Path of the file, best absolute'),
   content: z.string().describe('The whole content'),
 });
 
+/** What it says of itself to those who decide about its calls. */
+export const writeStatement: ToolStatement = {
+  name: 'Write',
+  facts: pathFacts('edit', 'file_path'),
+  mainInput: 'file_path',
+};
+
 /** Writes whole files, in one step each. */
 export function createWriteTool(parts: ChangeParts): Tool {
   return buildTool({
-    name: 'Write',
+    ...writeStatement,
     prompt: WRITE_PROMPT,
     input,
     isReadOnly: () => false,

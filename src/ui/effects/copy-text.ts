@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { formatCount } from '../../lib/text/format.ts';
 import { throughTmux } from '../terminal/tmux.ts';
 import { printing } from '../view/view-state.ts';
@@ -23,7 +22,7 @@ export async function copyText(text: string, { output, tmux }: Pick<EffectHost, 
   output.write(between?.passthrough === 'on' ? throughTmux(sequence) : sequence);
   const cut = Buffer.byteLength(text) > MOST_BYTES ? ', cut to what it takes' : '';
   for (const [program, ...args] of WRITERS) {
-    if (await fed(program, args, text)) return `with ${program}, and offered to the terminal${cut}`;
+    if (await takes(program, args, text)) return `with ${program}, and offered to the terminal${cut}`;
   }
   if (between?.passthrough === 'off' && between.clipboard === 'off') {
     return 'nowhere: tmux lets no program copy. In tmux, "set -g set-clipboard on" changes that';
@@ -62,12 +61,10 @@ function copySequence(text: string): string {
   return `\u001b]52;c;${Buffer.from(text, 'utf8').subarray(0, MOST_BYTES).toString('base64')}\u0007`;
 }
 
-function fed(program: string, args: readonly string[], text: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: ['pipe', 'ignore', 'ignore'], timeout: TIMEOUT_MS });
-    child.once('error', () => resolve(false));
-    child.once('exit', (code) => resolve(code === 0));
-    child.stdin.once('error', () => undefined); // It has gone; its exit tells.
-    child.stdin.end(text);
-  });
+async function takes(program: string, args: readonly string[], input: string): Promise<boolean> {
+  const { execa } = await import('execa');
+  // Some of them stay behind to hand the text out, so nothing of them is ended with the command.
+  const options = { input, stdout: 'ignore', stderr: 'ignore', timeout: TIMEOUT_MS, reject: false } as const;
+  const { exitCode } = await execa(program, args, options);
+  return exitCode === 0;
 }

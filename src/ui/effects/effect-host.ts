@@ -1,9 +1,8 @@
 import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { Message } from '../../contracts/message.ts';
+import type { ScreenOptions } from '../terminal/screen-options.ts';
 import type { ScreenOutput } from '../terminal/screen-output.ts';
-import type { AskTmux } from '../terminal/tmux.ts';
 import type { ViewState } from '../view/view-state.ts';
-import type { InOrder } from './in-order.ts';
 import type { OwnThemes } from './own-themes.ts';
 import type { SessionList } from './session-list.ts';
 
@@ -20,12 +19,31 @@ export type ScreenEnd =
       readonly fork: 'fork' | 'same';
     };
 
+/** What effects need of the output. */
+export type EffectOutput = Pick<
+  ScreenOutput,
+  'write' | 'height' | 'layOut' | 'hasColors' | 'loadColors' | 'setTheme' | 'setOwnThemes' | 'tryTheme'
+>;
+
+/** Lets what takes time to be read through in the order it was begun, however long each takes. */
+export type InOrder = <Read>(reading: Promise<Read>) => Promise<Read>;
+
+/** One order; what fails holds nobody up. */
+export function createInOrder(): InOrder {
+  let last: Promise<unknown> = Promise.resolve();
+  return (reading) => {
+    const inTurn = last.then(() => reading);
+    last = inTurn.catch(() => undefined);
+    return inTurn;
+  };
+}
+
 /** What effects may do to the screen. */
 export type EffectHost = {
   readonly conversation: Conversation;
   /** What stands between this and the terminal; absent where nothing does. */
-  readonly tmux?: AskTmux | undefined;
-  readonly output: ScreenOutput;
+  readonly tmux: ScreenOptions['tmux'];
+  readonly output: EffectOutput;
   readonly sessions: SessionList;
   readonly themes: OwnThemes;
   readonly now: () => ViewState;

@@ -1,5 +1,6 @@
+import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation, ConversationInfo } from '../../contracts/face/conversation.ts';
-import type { StatusFacts } from '../view/view-state.ts';
+import type { StatusFacts, ViewState } from '../view/view-state.ts';
 
 /** What the status line shows, as it is right now. */
 export function factsOf(conversation: Conversation): StatusFacts {
@@ -14,6 +15,21 @@ export function factsOf(conversation: Conversation): StatusFacts {
     background: conversation.background().length,
     isDemo: info.isDemo ? 'yes' : 'no',
   };
+}
+
+/** Asks for the person's own words for the status line; they come when they come. */
+export function askStatusLine(
+  { statusLine }: Pick<Conversation, 'statusLine'>,
+  change: (update: (view: ViewState) => ViewState) => void,
+): void {
+  void statusLine?.().then((script) => {
+    if (script !== undefined) change((now) => ({ ...now, facts: { ...now.facts, script } }));
+  });
+}
+
+/** Is the status line out of date after this? */
+export function changesFacts({ type }: AgentEvent): boolean {
+  return type === 'turn_end' || type === 'agent_end' || type === 'mode' || type === 'notice';
 }
 
 /** Two lines at the start: where we are, and what could be tried. */

@@ -7,7 +7,7 @@ import { HINT_MS, wordsOf } from './draft-journal.ts';
 export type Leftover = {
   offer(): Promise<void>;
   /** Keys have led to these effects: when the offered words were sent, nobody has to be offered them again. */
-  heard(before: ViewState, effects: readonly Effect[]): void;
+  noteSent(before: ViewState, effects: readonly Effect[]): void;
 };
 
 type Parts = {
@@ -38,7 +38,7 @@ export function createLeftover({ conversation, change, now }: Parts): Leftover {
         return { ...view, editor, hint: view.hint ?? hint };
       });
     },
-    heard({ editor: { recall } }, effects) {
+    noteSent({ editor: { recall } }, effects) {
       const isShown = offered !== undefined && recall.at > 0 && recall.entries.at(-recall.at) === offered.words;
       if (!isShown || !effects.some(({ type }) => SENT.includes(type))) return;
       void offered?.left.drop().catch(() => undefined); // It is only offered once more.

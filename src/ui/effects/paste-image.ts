@@ -1,7 +1,7 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, stat, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { runProgram } from '../../lib/processes/run-program.ts';
 import { edit } from '../composer/edit.ts';
 import { printing } from '../view/view-state.ts';
 import type { EffectHost } from './effect-host.ts';
@@ -67,9 +67,6 @@ function withImage(editor: Editor, path: string, bytes: number): Editor {
 }
 
 async function printed(program: string, args: readonly string[]): Promise<Buffer | undefined> {
-  const { promise, resolve } = Promise.withResolvers<Buffer | undefined>();
-  execFile(program, [...args], { encoding: 'buffer', maxBuffer: MOST_BYTES, timeout: TIMEOUT_MS }, (error, stdout) =>
-    resolve(error === null && stdout.subarray(0, 4).equals(PNG) ? stdout : undefined),
-  );
-  return promise;
+  const { code, stdout } = await runProgram(program, args, { timeoutMs: TIMEOUT_MS, maxBytes: MOST_BYTES });
+  return code === 0 && stdout.subarray(0, 4).equals(PNG) ? stdout : undefined;
 }

@@ -4,19 +4,16 @@ import { createEditor, type EditorState } from '../composer/editor-state.ts';
 import { expandFolds } from '../composer/folds.ts';
 import { journalled, keptWords, recallDraft } from '../effects/draft-journal.ts';
 import type { ViewState } from '../view/view-state.ts';
+import type { LinearOptions } from './linear-options.ts';
 
-/** What the drafts of a face of lines need of it. */
-export type LinearDraftParts = {
-  readonly conversation: Conversation;
-  readonly reader: Pick<Interface, 'line' | 'cursor' | 'write'>;
-  readonly lineEditing: 'own' | 'none';
-  readonly now: () => ViewState;
-  readonly say: (lines: readonly string[]) => void;
-  readonly nowMs: () => number;
-};
-
-/** Keeps what is written and not sent, in a face where a line is all that can be edited. */
-export function createLinearDraft({ conversation, reader, lineEditing, now, say, nowMs }: LinearDraftParts) {
+/** Keeps what is written and not sent, where a line is all that can be edited. */
+export function createLinearDraft(
+  conversation: Conversation,
+  reader: Pick<Interface, 'line' | 'cursor' | 'write'>,
+  { lineEditing, now: nowMs }: Pick<LinearOptions, 'lineEditing' | 'now'>,
+  now: () => ViewState,
+  say: (lines: readonly string[]) => void,
+) {
   /** Left from last time, and more than a line can hold. */
   let kept: EditorState | undefined;
 

@@ -12,11 +12,12 @@ import { type DialogOption, dialogOptions } from '../view/dialog-options.ts';
 import type { HistoryItem } from '../view/history-item.ts';
 import type { ToolEnding, ToolEntry } from '../view/tool-entry.ts';
 import type { ViewState } from '../view/view-state.ts';
+import { overlayWords } from './overlay-words.ts';
 
 type Armed = Extract<Attention, { stage: 'armed' }>;
 
 /** What has finished, each thing said once and by its name. */
-export function finishedWords(item: HistoryItem, drawing: Drawing, carry: HistoryCarry) {
+function finishedWords(item: HistoryItem, drawing: Drawing, carry: HistoryCarry) {
   const laid = historyLines(item, drawing, carry);
   const own = laid.lines.map(spoken).filter((line) => line !== '');
   switch (item.kind) {
@@ -58,8 +59,42 @@ function toolWords(entry: ToolEntry, drawing: Drawing): readonly string[] {
   ];
 }
 
+/** What a change has brought, in lines: what finished, what began, what is asked, what has opened. */
+export function changeWords(
+  before: ViewState,
+  now: ViewState,
+  drawing: Drawing,
+  carry: HistoryCarry,
+): {
+  readonly lines: readonly string[];
+  readonly view: ViewState;
+  readonly carry: HistoryCarry;
+  readonly asksAnew: boolean;
+} {
+  const lines: string[] = [];
+  let last = carry;
+  for (const item of now.outbox) {
+    const finished = finishedWords(item, drawing, last);
+    last = finished.carry;
+    lines.push(...finished.lines);
+  }
+  const printed = { ...now, outbox: [] };
+  lines.push(...begunWords(before, printed, drawing));
+  const isOther = now.asks[0]?.id !== before.asks[0]?.id || stepOf(now) !== stepOf(before);
+  const asksAnew = now.asks.length > 0 && isOther;
+  if (asksAnew) lines.push(...askWords(printed, drawing));
+  if (now.overlay === before.overlay) return { lines, view: printed, carry: last, asksAnew };
+  const opened = overlayWords(printed, drawing);
+  return { lines: [...lines, ...opened.lines], view: opened.view, carry: last, asksAnew };
+}
+
+/** Where a dialog of several parts stands. */
+function stepOf({ attention }: ViewState): string {
+  return attention.stage === 'armed' ? `${attention.form.question} ${attention.form.writing}` : '0 nothing';
+}
+
 /** What has begun since: calls, waits, work on the conversation itself. */
-export function begunWords(before: ViewState, view: ViewState, drawing: Drawing): readonly string[] {
+function begunWords(before: ViewState, view: ViewState, drawing: Drawing): readonly string[] {
   const known = new Set(running(before).map(({ callId }) => callId));
   // What is asked about has not begun.
   const asked = new Set(view.asks.map(callIdOf));

@@ -7,22 +7,30 @@ import type { PickerPurpose } from '../view/overlay.ts';
 import type { ViewState } from '../view/view-state.ts';
 
 /** What a key asks the program to do: data, carried out by `runEffect`. */
-export type Effect =
+export type Effect = AgentEffect | ScreenEffect;
+
+/** What goes to the conversation. */
+type AgentEffect =
   | { readonly type: 'prompt' | 'steer' | 'follow_up'; readonly parts: readonly DraftPart[] }
   /** Words that were refused, came back into the composer and were changed there: these stand in their place. */
   | { readonly type: 'prompt_instead'; readonly parts: readonly DraftPart[] }
-  | { readonly type: 'abort' | 'kill_stopping' | 'retry_now' }
+  | { readonly type: 'abort' | 'kill_stopping' | 'retry_now' | 'background' }
   /** Runs on from the last message; the words are what is said where the model had the last word. */
   | { readonly type: 'continue'; readonly words: string }
   | { readonly type: 'answer_permission'; readonly id: string; readonly answer: PermissionAnswer }
   | { readonly type: 'answer_question'; readonly id: string; readonly answer: UserAnswer | undefined }
-  | { readonly type: 'copy' | 'write_page' | 'view_paste'; readonly text: string }
-  | { readonly type: 'view_diff' | 'edit_proposal'; readonly request: PermissionRequest }
+  | { readonly type: 'edit_proposal'; readonly request: PermissionRequest }
   | { readonly type: 'unqueue'; readonly id: string }
   | { readonly type: 'command'; readonly line: string }
   | { readonly type: 'shell'; readonly command: string }
-  | { readonly type: 'find_files'; readonly query: string }
   | { readonly type: 'mode'; readonly mode: string }
+  | { readonly type: 'remember'; readonly words: string };
+
+/** What the screen does itself. */
+export type ScreenEffect =
+  | { readonly type: 'copy' | 'write_page' | 'view_paste'; readonly text: string }
+  | { readonly type: 'view_diff'; readonly request: PermissionRequest }
+  | { readonly type: 'find_files'; readonly query: string }
   | { readonly type: 'picked'; readonly purpose: PickerPurpose; readonly id: string }
   | { readonly type: 'list_sessions'; readonly scope: SessionScope }
   | { readonly type: 'search_sessions'; readonly words: string; readonly scope: SessionScope }
@@ -33,10 +41,7 @@ export type Effect =
   /** Messages sent before, to be searched. */
   | { readonly type: 'recall'; readonly scope: SearchScope }
   | { readonly type: 'open_picker'; readonly purpose: PickerPurpose }
-  | { readonly type: 'remember'; readonly words: string }
-  | {
-      readonly type: 'leave' | 'suspend' | 'external_editor' | 'paste_image' | 'transcript' | 'background' | 'repaint';
-    };
+  | { readonly type: 'leave' | 'suspend' | 'external_editor' | 'paste_image' | 'transcript' | 'repaint' };
 
 /** The screen after a key, and what is to be done. */
 export type Pressed = { readonly view: ViewState; readonly effects: readonly Effect[] };

@@ -2,14 +2,13 @@ import { drawScreen } from '../components/draw-screen.ts';
 import { createPrinter } from '../history/printer.ts';
 import type { Drawing } from '../text/drawing.ts';
 import type { Highlight } from '../text/line.ts';
-import { ASCII_GLYPHS, UNICODE_GLYPHS } from '../theme/glyphs.ts';
-import { createPaint } from '../theme/paint.ts';
-import { type OwnTheme, resolveOwnTheme, resolveTheme, THEME_NAMES } from '../theme/theme.ts';
+import { ASCII_GLYPHS, type Glyphs, UNICODE_GLYPHS } from '../theme/glyphs.ts';
+import type { OwnTheme } from '../theme/theme.ts';
+import { paintOf, type ThemeChoice } from '../theme/theme-choice.ts';
+import type { Overlay } from '../view/overlay.ts';
 import type { ViewState } from '../view/view-state.ts';
-import { type Shown, type ViewerPage, type ViewerRow, withRows } from '../view/viewer-state.ts';
+import type { Shown, ViewerPage, ViewerRow } from '../view/viewer-state.ts';
 import { createAlternateScreen } from '../viewer/alternate-screen.ts';
-import { drawViewer } from '../viewer/draw-viewer.ts';
-import { pageRows } from '../viewer/page-rows.ts';
 import { inAscii } from './in-ascii.ts';
 import type { ScreenOptions } from './screen-options.ts';
 import { createStage, type TerminalOut } from './stage.ts';
@@ -54,74 +53,42 @@ export function createScreenOutput(
   onResized: () => void,
 ): ScreenOutput {
   let glyphs = options.glyphs === 'ascii' ? ASCII_GLYPHS : UNICODE_GLYPHS;
+  const { background, depth } = options;
+  let choice: ThemeChoice = { name: options.theme, own: new Map(), background, depth };
+  let paint = paintOf(choice);
+  let highlight: Highlight | undefined;
+  let hasTriedColors = false;
   const terminal = inAscii(out, () => glyphs === ASCII_GLYPHS);
   const stage = createStage(terminal, onResized);
-  const alternate = createAlternateScreen((text) => terminal.write(text));
   const printer = createPrinter(options.prose, options.title);
-  let { background } = options;
-  let ownThemes: ReadonlyMap<string, OwnTheme> = new Map();
-  const painter = (name: string) => {
-    const own = ownThemes.get(name);
-    const around = { depth: options.depth, background };
-    const wanted = THEME_NAMES.find((one) => one === name) ?? 'auto';
-    return createPaint(own === undefined ? resolveTheme(wanted, around) : resolveOwnTheme(own, around), options.depth);
-  };
-  let chosen: string = options.theme;
-  let paint = painter(chosen);
-  let highlight: Highlight | undefined;
-  let colors: 'none' | 'tried' = 'none';
-  let isOnPage = false;
-  let pageWidth = 0;
 
-  function drawing(): Drawing {
-    const nowMs = options.now();
-    const step = options.motion === 'full' ? Math.floor(nowMs / SPINNER_MS) % glyphs.spinner.length : 0;
-    return {
-      width: terminal.columns,
-      rows: terminal.rows,
-      glyphs,
-      nowMs,
-      spinner: glyphs.spinner[step] ?? '',
-      cwd: cwd(),
-      links: options.links,
-      marks: options.depth === 'none' ? 'shown' : 'hidden',
-      highlight,
-    };
-  }
-
+  const drawing = (): Drawing => ({
+    ...drawingOf(options, glyphs),
+    width: terminal.columns,
+    rows: terminal.rows,
+    cwd: cwd(),
+    highlight,
+  });
+  const alternate = createAlternateScreen(terminal.write, drawing, () => paint);
   const frameOf = (view: ViewState) => drawScreen(view, drawing(), printer.carry(), paint);
-
-  function layOut(page: ViewerPage, shown: Shown): readonly ViewerRow[] {
-    pageWidth = terminal.columns;
-    return pageRows(page, shown, drawing(), paint);
-  }
+  const choose = (changed: Partial<ThemeChoice>) => {
+    choice = { ...choice, ...changed };
+    paint = paintOf(choice);
+  };
 
   /** A page has the whole screen; what finishes meanwhile waits to be printed. */
-  function putPage(view: ViewState): ViewState {
-    if (view.overlay?.kind !== 'viewer') return view;
-    if (!isOnPage) {
-      stage.stepAside();
-      alternate.enter();
-      isOnPage = true;
-    }
-    const { viewer } = view.overlay;
-    const fitting =
-      pageWidth === terminal.columns ? viewer : withRows(viewer, layOut(viewer.page, viewer.shown), terminal.rows);
-    alternate.show(drawViewer(fitting, drawing(), paint));
-    return { ...view, overlay: { ...view.overlay, viewer: fitting } };
-  }
-
-  function leavePage(view: ViewState): void {
-    if (!isOnPage) return;
-    isOnPage = false;
-    alternate.leave();
-    stage.comeBack(frameOf(view));
+  function putPage(view: ViewState, overlay: Extract<Overlay, { kind: 'viewer' }>): ViewState {
+    if (!alternate.isOpen()) stage.stepAside();
+    return { ...view, overlay: { ...overlay, viewer: alternate.show(overlay.viewer) } };
   }
 
   return {
     put(view) {
-      if (view.overlay?.kind === 'viewer') return putPage(view);
-      leavePage(view);
+      if (view.overlay?.kind === 'viewer') return putPage(view, view.overlay);
+      if (alternate.isOpen()) {
+        alternate.leave();
+        stage.comeBack(frameOf(view));
+      }
       const lines = printer.print(view.outbox, drawing(), paint);
       const left = view.outbox.length === 0 ? view : { ...view, outbox: [] };
       const frame = frameOf(left);
@@ -130,41 +97,40 @@ export function createScreenOutput(
       return left;
     },
     drawing,
-    repaint: () => stage.clear(),
-    setTheme(name) {
-      chosen = name;
-      paint = painter(name);
-    },
-    setOwnThemes(themes) {
-      ownThemes = themes;
-      paint = painter(chosen);
-    },
-    setBackground(next) {
-      background = next;
-      paint = painter(chosen);
+    repaint: stage.clear,
+    setTheme: (theme) => choose({ name: theme }),
+    setOwnThemes: (own) => choose({ own }),
+    setBackground: (next) => choose({ background: next }),
+    tryTheme(theme) {
+      paint = paintOf({ ...choice, name: theme ?? choice.name });
     },
     toAscii() {
       glyphs = ASCII_GLYPHS;
-    },
-    tryTheme(name) {
-      paint = painter(name ?? chosen);
     },
     async loadColors() {
       try {
         highlight ??= await (await import('../markdown/highlight.ts')).loadHighlight();
       } finally {
-        colors = 'tried';
+        hasTriedColors = true;
       }
     },
-    hasColors: () => colors === 'tried',
-    layOut,
+    hasColors: () => hasTriedColors,
+    layOut: alternate.layOut,
     height: () => terminal.rows,
     write: (text) => void terminal.write(text),
-    stepAside: () => stage.stepAside(),
+    stepAside: stage.stepAside,
     comeBack: (view) => stage.comeBack(frameOf(view)),
     close() {
-      if (isOnPage) alternate.leave();
+      alternate.leave();
       stage.close();
     },
   };
+}
+
+/** What of a drawing depends on the options and the moment. */
+function drawingOf({ now, motion, links, depth }: ScreenOptions, glyphs: Glyphs) {
+  const nowMs = now();
+  const step = motion === 'full' ? Math.floor(nowMs / SPINNER_MS) % glyphs.spinner.length : 0;
+  const marks = depth === 'none' ? ('shown' as const) : ('hidden' as const);
+  return { glyphs, nowMs, spinner: glyphs.spinner[step] ?? '', links, marks };
 }

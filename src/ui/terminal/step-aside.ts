@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,12 +22,10 @@ export async function editText(text: string, editor: string, name: string): Prom
   const file = join(dir, name);
   try {
     await writeFile(file, text, { mode: 0o600 });
-    const { promise, resolve, reject } = Promise.withResolvers<number | null>();
+    const { execa } = await import('execa');
     // The setting may hold arguments (`code --wait`), so a shell reads it.
-    const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' });
-    child.once('error', reject);
-    child.once('close', resolve);
-    const code = await promise;
+    const args = ['-c', `${editor} "$1"`, 'sh', file];
+    const { exitCode: code } = await execa('/bin/sh', args, { stdio: 'inherit', reject: false });
     if (code !== 0)
       throw new Error(`The editor (${editor}) ended with ${code ?? 'a signal'}; the text stays as it was.`);
     return await readFile(file, 'utf8');

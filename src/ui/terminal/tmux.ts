@@ -1,4 +1,4 @@
-import { runFile } from '../../lib/processes/run-file.ts';
+import { outputOf } from '../../lib/processes/run-program.ts';
 
 /** What tmux says of itself and of the terminal it is shown in. */
 export type Tmux = {
@@ -20,7 +20,7 @@ const TIMEOUT_MS = 1000;
 /** Asks the tmux this terminal is in; one that does not answer lets nothing through. */
 export async function askTmux(program = 'tmux'): Promise<Tmux> {
   const format = QUESTION.map((name) => `#{${name}}`).join('\n');
-  const answer = await runFile(program, ['display-message', '-p', format], { timeout: TIMEOUT_MS }).catch(() => '');
+  const answer = await outputOf(program, ['display-message', '-p', format], { timeoutMs: TIMEOUT_MS }).catch(() => '');
   const [passthrough = '', clipboard, name = '', kind = ''] = answer.split('\n');
   return {
     passthrough: NO.includes(passthrough) ? 'off' : 'on',

@@ -1,27 +1,33 @@
-import type { AnsiColor, ColorDepth, Look, Style, Theme } from './theme.ts';
+import { Chalk, type ChalkInstance } from 'chalk';
+import type { ColorDepth, Look, Style, Theme } from './theme.ts';
 
 /** Text with the escape sequences of a style around it; text without style comes back as it is. */
 export type Paint = (text: string, style: Style | undefined) => string;
 
-const ANSI_CODES: Readonly<Record<AnsiColor, number>> = {
-  red: 31,
-  green: 32,
-  yellow: 33,
-  blue: 34,
-  magenta: 35,
-  cyan: 36,
-};
+/** Stands for the text while chalk is asked for what belongs before it. */
+const MARK = 'x';
 const RESET = '\u001b[0m';
+const LEVELS = { none: 1, '16': 1, '256': 2, truecolor: 3 } as const;
+const BACKGROUNDS = {
+  red: 'bgRed',
+  green: 'bgGreen',
+  yellow: 'bgYellow',
+  blue: 'bgBlue',
+  magenta: 'bgMagenta',
+  cyan: 'bgCyan',
+} as const;
+const ATTRIBUTES = ['bold', 'dim', 'italic', 'underline', 'inverse', 'strikethrough'] as const;
 
 /** A painter for one theme on one terminal. It keeps the sequences it has worked out. */
 export function createPaint(theme: Theme, depth: ColorDepth): Paint {
+  const chalk = new Chalk({ level: LEVELS[depth] });
   const known = new Map<string, string>();
   return (text, style) => {
     if (style === undefined || text === '') return text;
     const key = keyOf(style);
     let opening = known.get(key);
     if (opening === undefined) {
-      opening = openingOf(style, theme, depth);
+      opening = openingOf(style, theme, depth, chalk);
       known.set(key, opening);
     }
     return opening === '' ? text : opening + text + RESET;
@@ -33,29 +39,35 @@ function keyOf(style: Style): string {
   return [token, background, bold, dim, italic, underline, strike, inverse].join();
 }
 
-function openingOf(style: Style, theme: Theme, depth: ColorDepth): string {
+/** What chalk writes before a text of this style, as one sequence. */
+function openingOf(style: Style, theme: Theme, depth: ColorDepth, chalk: ChalkInstance): string {
   const look: Look = style.token === undefined ? {} : theme.looks[style.token];
-  const codes: (number | string)[] = [];
-  if (style.bold || look.bold) codes.push(1);
-  if (style.dim || look.dim) codes.push(2);
-  if (style.italic) codes.push(3);
-  if (style.underline) codes.push(4);
-  if (style.inverse || look.inverse) codes.push(7);
-  if (style.strike) codes.push(9);
-  const foreground = colorCodes(look.color, depth, 'foreground');
-  if (foreground !== undefined) codes.push(foreground);
-  const background = style.background && colorCodes(theme.looks[style.background].color, depth, 'background');
-  if (background !== undefined) codes.push(background);
-  return codes.length === 0 ? '' : `\u001b[${codes.join(';')}m`;
+  const wanted = {
+    ...style,
+    bold: style.bold ?? look.bold,
+    dim: style.dim ?? look.dim,
+    inverse: style.inverse ?? look.inverse,
+    strikethrough: style.strike,
+  };
+  let painter = ATTRIBUTES.reduce((all, name) => (wanted[name] === true ? all[name] : all), chalk);
+  painter = colored(painter, look.color, depth, 'color');
+  if (style.background !== undefined) painter = colored(painter, theme.looks[style.background].color, depth, 'bgColor');
+  const [opening = ''] = painter(MARK).split(MARK);
+  return opening.replaceAll('m\u001b[', ';');
 }
 
-function colorCodes(color: Look['color'], depth: ColorDepth, layer: 'foreground' | 'background'): string | undefined {
-  if (color === undefined || depth === 'none') return undefined;
-  if (!isHex(color)) return String(ANSI_CODES[color] + (layer === 'background' ? 10 : 0));
-  const selector = layer === 'background' ? 48 : 38;
-  const [red, green, blue] = channelsOf(color);
-  if (depth === 'truecolor') return `${selector};2;${red};${green};${blue}`;
-  return depth === '256' ? `${selector};5;${nearest256(red, green, blue)}` : undefined;
+function colored(
+  painter: ChalkInstance,
+  color: Look['color'],
+  depth: ColorDepth,
+  layer: 'color' | 'bgColor',
+): ChalkInstance {
+  if (color === undefined || depth === 'none') return painter;
+  if (!isHex(color)) return painter[layer === 'color' ? color : BACKGROUNDS[color]];
+  if (depth === '16') return painter;
+  if (depth === 'truecolor') return layer === 'color' ? painter.hex(color) : painter.bgHex(color);
+  const nearest = nearest256(...channelsOf(color));
+  return layer === 'color' ? painter.ansi256(nearest) : painter.bgAnsi256(nearest);
 }
 
 function isHex(color: string): color is `#${string}` {
@@ -68,7 +80,7 @@ export function channelsOf(hex: string): readonly [number, number, number] {
   return [(value >> 16) & 255, (value >> 8) & 255, value & 255];
 }
 
-/** The nearest colour of the 6×6×6 cube or the grey ramp. */
+/** The nearest colour of the 6×6×6 cube or the grey ramp; chalk rounds to equal steps, which terminals do not have. */
 function nearest256(red: number, green: number, blue: number): number {
   const steps = [0, 95, 135, 175, 215, 255];
   const step = (value: number) => {

@@ -64,7 +64,7 @@ async function openGate(project: TempProject, opening: Opening = {}) {
   const gate = permissions.gate(port);
   const call = ({ tool, input }: Wanted): Promise<GateVerdict> => {
     const request = { callId: newId(), tool, title: tool, input, cwd: project.dir };
-    return gate({ ...request, isReadOnly: false, isDestructive: true }, {}, new AbortController().signal);
+    return gate({ ...request, isReadOnly: false }, {}, new AbortController().signal);
   };
   return { call, asked, events, notices, live, permissions };
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../../src/app/environment.ts';
 import { makePolicy } from '../../../src/app/permissions/policy.ts';
+import { factsOf } from '../../../src/app/permissions/tool-facts.ts';
 import type { Settings } from '../../../src/contracts/settings.ts';
 import { decide } from '../../../src/permissions/decide.ts';
-import { factsOf } from '../../../src/permissions/facts.ts';
 import { diskFs } from '../../../src/permissions/paths/fs.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 

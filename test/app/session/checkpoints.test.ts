@@ -33,7 +33,6 @@ function serverTool(readOnly: 'reads' | 'writes'): Tool {
         title: name,
         isReadOnly: readOnly === 'reads',
         isConcurrencySafe: false,
-        isDestructive: false,
         async call() {
           await writeFile(join(project.dir, 'a'), 'second');
           return { content: 'done' };

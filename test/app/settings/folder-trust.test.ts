@@ -165,7 +165,7 @@ test('a damaged entry is told and asked about again, every other folder stays tr
   await writeFile(file, damaged);
   const { trust } = await counts(project);
   expect(trust.trusted).toBe(false);
-  const problems = (await trust.lent(await loadExtensions({ ...NOWHERE, cwd: project.dir }))).problems;
+  const problems = (await trust.onlyApproved(await loadExtensions({ ...NOWHERE, cwd: project.dir }))).problems;
   expect(problems.map(({ text }) => text)).toEqual([
     `${file} is damaged, so these entries do not count: folders ${project.dir}.`,
   ]);
@@ -212,7 +212,7 @@ test('what a command of the project may run unasked is approved like everything 
       trusted: trust.trusted,
       agentsFlag: undefined,
     });
-    const { commands, problems } = await trust.lent(extensions);
+    const { commands, problems } = await trust.onlyApproved(extensions);
     return [commands.flatMap(({ allowedTools }) => allowedTools), problems.length];
   };
   expect((await trustShow(project.dir, environment)).join()).toContain('/go may run Bash(make:*) unasked');

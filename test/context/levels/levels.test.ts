@@ -113,7 +113,7 @@ test('what the API counted corrects the estimate at once', async () => {
   const first = [prompt('p', words(3_500))];
   const { view, tokens } = await context.prepare(first);
   expect(tokens).toBeGreaterThan(5_900);
-  context.observe(view, 9_000);
+  context.calibrate(view, 9_000);
   expect(context.tokens()).toBe(9_000);
   const { tokens: later } = await context.prepare([...first, says('s', words(7_000))]);
   expect(later).toBeGreaterThan(9_000 + 2_000);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { excerpt, isConcealing, sanitize } from '../../../src/lib/text/sanitize.ts';
+import { excerpt, sanitize } from '../../../src/lib/text/sanitize.ts';
 
 const OUTPUT: readonly (readonly [string, string, string])[] = [
   ['colours', '\u001b[31mred\u001b[0m', 'red'],
@@ -59,14 +59,6 @@ test.each(PROMPT)('prompt: %s', (_, text, shown) => {
 
 test('in one line a newline is drawn', () => {
   expect(sanitize('a\nb\r\nc\td', 'line')).toBe('a⏎b⏎c d');
-});
-
-test('concealing text is told from plain text', () => {
-  expect([isConcealing('rm\u200b x'), isConcealing('ls -l\r\n\tx'), isConcealing('中文')]).toEqual([
-    true,
-    false,
-    false,
-  ]);
 });
 
 test('a long text keeps its ends and says what is hidden', () => {

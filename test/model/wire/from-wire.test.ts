@@ -1,11 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/contracts/json.ts';
-import { createAccumulator } from '../../../src/model/wire/from-wire.ts';
+import { emptyWireReply, reduceWire, wireMessage } from '../../../src/model/wire/from-wire.ts';
 
 function feed(events: readonly JsonObject[]) {
-  const reply = createAccumulator('claude-test', () => 'made-up');
-  const steps = events.map((event) => reply.push(event));
+  let reply = emptyWireReply('claude-test');
+  const steps = events.map((event) => {
+    const step = reduceWire(reply, event, () => 'made-up');
+    reply = step.reply;
+    return step;
+  });
   return { reply, events: steps.flatMap((step) => step.events), progress: steps.map((step) => step.progress) };
 }
 
@@ -27,10 +31,10 @@ function block(index: number, content_block: JsonObject, ...deltas: JsonObject[]
 }
 
 function blocksOf(...events: JsonObject[]) {
-  return feed([START, ...events]).reply.message()?.blocks;
+  return wireMessage(feed([START, ...events]).reply)?.blocks;
 }
 
-describe('createAccumulator', () => {
+describe('reduceWire', () => {
   test('text grows and keeps its citations', () => {
     const citation = { type: 'web_search_result_location', url: 'https://a.test' };
     expect(
@@ -114,7 +118,7 @@ describe('createAccumulator', () => {
       { type: 'content_block_delta', index: 9, delta: { type: 'text_delta', text: 'lost' } },
       { type: 'content_block_stop', index: 9 },
     ]);
-    expect(reply.message()?.blocks).toEqual([
+    expect(wireMessage(reply)?.blocks).toEqual([
       { type: 'opaque', raw: { type: 'hologram', data: 1 } },
       { type: 'text', text: 'ok' },
     ]);
@@ -132,7 +136,7 @@ describe('createAccumulator', () => {
       { type: 'message_stop' },
     ]);
     const usage = { inputTokens: 5, outputTokens: 42, cacheReadTokens: 90, cacheWriteTokens: 7, webSearches: 2 };
-    expect(reply.message()).toEqual({
+    expect(wireMessage(reply)).toEqual({
       role: 'assistant',
       id: 'msg_1',
       model: 'claude-test',
@@ -140,7 +144,7 @@ describe('createAccumulator', () => {
       stopReason: 'end_turn',
       usage,
     });
-    expect([reply.stopReason(), reply.isStopped()]).toEqual(['end_turn', true]);
+    expect([reply.stopReason, reply.isStopped]).toEqual(['end_turn', true]);
   });
 
   test('a block that never ended is not part of the message', () => {

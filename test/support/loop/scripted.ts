@@ -97,7 +97,7 @@ export const roomyContext: QueryDeps['context'] = {
   }),
   drain: async () => false,
   limits: () => ({ compactAt: 1_000, blockAt: 2_000 }),
-  observe: () => undefined,
+  calibrate: () => undefined,
 };
 
 /** Dependencies whose model plays a script; everything else answers in the simplest honest way. */
@@ -214,7 +214,7 @@ export function echoTool(
       const isConcurrencySafe = options.safe !== 'alone';
       return {
         ok: true,
-        call: { input: object, title: name, isReadOnly: true, isConcurrencySafe, isDestructive: false, call },
+        call: { input: object, title: name, isReadOnly: true, isConcurrencySafe, call },
       };
     },
   };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { copyAnswer } from '../../../src/ui/effects/copy-text.ts';
-import { effectHost } from '../run/effect-host.ts';
+import { effectHost } from './test-host.ts';
 
 const FENCED = 'Look:\n\n```ts\nconst a = 1;\nconst b = 2;\n```\n\nThat is all.';
 

@@ -72,11 +72,11 @@ test('what another session left unsent is the newest of the earlier messages unt
   await leftover.offer();
   expect(view.hint?.text).toBe('up: an unsent draft from 2026-01-02');
   const sending = [{ type: 'prompt', parts: [] }] as const;
-  leftover.heard(view, sending); // Something else was sent: the offer stands.
+  leftover.noteSent(view, sending); // Something else was sent: the offer stands.
   expect(dropped).toEqual([]);
   view = { ...view, editor: edit(view.editor, { type: 'older' }, 0) };
   expect(view.editor.text).toBe('queued\n\nleft behind');
-  leftover.heard(view, sending);
+  leftover.noteSent(view, sending);
   expect(dropped).toEqual(['left behind']);
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openPaste } from '../../../src/ui/effects/pages.ts';
-import { effectHost } from '../run/effect-host.ts';
+import { effectHost } from './test-host.ts';
 
 test('a paste is shown as it is, also where it holds Markdown and fences of its own', async () => {
   const host = effectHost();

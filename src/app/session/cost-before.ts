@@ -1,0 +1,35 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { formatMoney, formatTokens } from '../../lib/text/format.ts';
+import { addUsage, sumUsage, totalCost, type UsageTotals } from '../../model/pricing.ts';
+import { readTranscript } from '../../session/records/read-records.ts';
+
+/** What earlier runs of this session used, from its files; `undefined` when this is the first. */
+export async function costBefore(
+  { path, folder }: { readonly path: string | undefined; readonly folder: string },
+  since: string,
+): Promise<string | undefined> {
+  if (path === undefined) return undefined;
+  let totals: UsageTotals = new Map();
+  for (const file of [path, ...(await subagentFiles(folder))]) {
+    const read = await readTranscript(file).catch(() => undefined);
+    for (const record of read?.records ?? []) {
+      const isEarlier = record.type === 'reply' && record.timestamp < since;
+      if (isEarlier && record.usage !== undefined) totals = addUsage(totals, record.model, record.usage);
+    }
+  }
+  const all = [...totals.values()];
+  if (all.length === 0) return undefined;
+  const usage = all.map((total) => total.usage).reduce(sumUsage);
+  const { usd, isComplete } = totalCost(totals);
+  const read = formatTokens(usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens);
+  const replies = all.reduce((sum, total) => sum + total.replies, 0);
+  const money = `${formatMoney(usd)}${isComplete ? '' : ' and what has no known price'}`;
+  return `Earlier in this session: ${replies} ${replies === 1 ? 'reply' : 'replies'}, ${read} tokens read and ${formatTokens(usage.outputTokens)} written, ${money}; titles and summaries are not in it.`;
+}
+
+async function subagentFiles(folder: string): Promise<readonly string[]> {
+  const place = join(folder, 'subagents');
+  const names = await readdir(place).catch(() => []);
+  return names.filter((name) => name.endsWith('.jsonl')).map((name) => join(place, name));
+}

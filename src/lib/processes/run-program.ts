@@ -1,0 +1,85 @@
+import type { Readable } from 'node:stream';
+
+/** How a program ended. `code` is null for one that a signal ended, or that could not be started: then `problem` says why. */
+export type ProgramEnd = {
+  readonly code: number | null;
+  readonly stdout: Buffer;
+  readonly stderr: Buffer;
+  readonly timedOut: boolean;
+  readonly problem: string | undefined;
+};
+
+export type ProgramOptions = {
+  readonly cwd?: string;
+  /** The whole environment; without one the program has ours. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** What it reads on its standard input. */
+  readonly input?: string;
+  readonly timeoutMs: number;
+  /** More of each output is read and dropped. */
+  readonly maxBytes?: number;
+  readonly signal?: AbortSignal;
+  /** What an end in time is asked for with; whoever does not heed it is killed a second later. */
+  readonly killSignal?: 'SIGTERM' | 'SIGKILL';
+};
+
+const MAX_BYTES = 1_000_000;
+/** Within the three seconds that the end of ouro may take. */
+const KILL_AFTER_MS = 1_000;
+/** How long pipes may stay open behind a program that has ended. */
+const DRAIN_MS = 200;
+
+/**
+ * Runs a program to its end, in a process group of its own: when it has ended, runs out of time or is aborted, all of
+ * the group is ended. It never rejects. The library is loaded with the first program, so that no start waits for it.
+ */
+export async function runProgram(file: string, args: readonly string[], options: ProgramOptions): Promise<ProgramEnd> {
+  const { execa } = await import('execa');
+  const { cwd, env, input = '', timeoutMs, maxBytes = MAX_BYTES, signal, killSignal = 'SIGTERM' } = options;
+  const child = execa(file, args, {
+    input,
+    timeout: timeoutMs,
+    killSignal,
+    forceKillAfterDelay: KILL_AFTER_MS,
+    killDescendants: true,
+    buffer: false,
+    reject: false,
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(env === undefined ? {} : { env, extendEnv: false }),
+    ...(signal === undefined ? {} : { cancelSignal: signal }),
+  });
+  const stdout = collected(child.stdout, maxBytes);
+  const stderr = collected(child.stderr, maxBytes);
+  let drained: ReturnType<typeof setTimeout> | undefined;
+  child.nodeChildProcess.once('exit', () => {
+    child.kill('SIGKILL');
+    // Those that left the group may hold the pipes open; nobody waits for them.
+    drained = setTimeout(() => {
+      child.stdout.destroy();
+      child.stderr.destroy();
+    }, DRAIN_MS);
+  });
+  const { exitCode: code = null, timedOut, ...end } = await child;
+  clearTimeout(drained);
+  const isStarted = child.pid !== undefined;
+  const problem = isStarted ? undefined : 'shortMessage' in end ? end.shortMessage : 'it could not be started';
+  return { code, stdout: stdout(), stderr: stderr(), timedOut, problem };
+}
+
+/** What `runProgram` printed, as text; rejects when it failed. */
+export async function outputOf(file: string, args: readonly string[], options: ProgramOptions): Promise<string> {
+  const { code, stdout, stderr, timedOut, problem } = await runProgram(file, args, options);
+  if (code === 0) return stdout.toString('utf8');
+  const how = timedOut ? `took longer than ${options.timeoutMs / 1000} s` : `ended with ${code ?? 'a signal'}`;
+  throw new Error(`${file} ${how}\n${stderr.toString('utf8')}`.trim(), { cause: problem });
+}
+
+function collected(stream: Readable, maxBytes: number): () => Buffer {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  stream.on('data', (chunk: Buffer) => {
+    if (size < maxBytes) chunks.push(chunk.subarray(0, maxBytes - size));
+    size += chunk.length;
+  });
+  return () => Buffer.concat(chunks);
+}

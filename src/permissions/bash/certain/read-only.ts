@@ -1,0 +1,162 @@
+import { type Program, type ReadOnlyOptions, words } from '../programs/program.ts';
+import { HERE, NOTHING_READ, type ReadOnlyReading, refused } from '../programs/reading.ts';
+import { exactProgram } from '../programs.ts';
+import type { Argument } from '../words.ts';
+
+/** Checks one command, wrappers removed, against its row: every option exactly as listed, nothing abbreviated. */
+export function readOnlyReading(argv: readonly Argument[]): ReadOnlyReading {
+  const [first, second] = argv;
+  const name = first?.text ?? '';
+  const program = exactProgram(name);
+  if (argv.length === 2 && program.version?.test(second?.text ?? '') === true) return NOTHING_READ;
+  const special = program.grammar?.(argv.slice(1));
+  if (special !== undefined) return special;
+  if (program.readOnly === undefined) return refused(`${name} is not known to be read-only.`);
+  return tableReading(name, program, program.readOnly, argv.slice(1));
+}
+
+/** What the words of a command are to its program. */
+type Parsed = {
+  readonly operands: readonly Argument[];
+  readonly reads: readonly Argument[];
+  readonly flags: ReadonlySet<string>;
+  readonly included: readonly string[];
+};
+
+/** Reads a command line by the options of its row. */
+function tableReading(
+  name: string,
+  { searches }: Program,
+  options: ReadOnlyOptions,
+  args: readonly Argument[],
+): ReadOnlyReading {
+  const parsed = parsedBy(name, options, args);
+  if (typeof parsed === 'string') return refused(parsed);
+  const { flags, reads, included } = parsed;
+  const isHome = options.withoutPath === 'home' && parsed.operands.length === 0;
+  const given = isHome ? [HOME] : parsed.operands;
+  if (options.operands === 'none' && given.length > 0) return refused(`${name} does more when it is given a word.`);
+  if (options.maxOperands !== undefined && given.length > options.maxOperands)
+    return refused(`${name} with more than ${options.maxOperands} operand may write.`);
+  if (options.operands === 'format' && given.some((word) => !word.text.startsWith('+')))
+    return refused(`${name} could set the clock.`);
+  const hasPattern = options.operands === 'pattern-then-paths' && !PATTERN_OPTIONS.some((flag) => flags.has(flag));
+  const isText = options.operands === 'text' || options.operands === 'words' || options.operands === 'format';
+  const paths = isText ? [] : given.slice(hasPattern ? 1 : 0).filter((word) => word.text !== '-');
+  const isRecursive = RECURSIVE.some((flag) => flags.has(flag));
+  const isSearch = searches === 'always' || (searches === 'recursive-flag' && isRecursive);
+  const isHere = paths.length === 0 && (isSearch || options.withoutPath === 'here');
+  const places = isHere ? [HERE] : paths;
+  if (!isSearch) {
+    const globs = options.globs === 'checked' ? { globs: options.globs } : {};
+    return { ok: true, reads: [...reads, ...places], searches: [], follows: 'none', ...globs };
+  }
+  const follows = options.follows?.some((flag) => flags.has(flag)) === true ? 'links' : 'none';
+  const isHidden = options.hiddenBy !== undefined && !options.hiddenBy.some((flag) => flags.has(flag));
+  return {
+    ok: true,
+    reads,
+    searches: places,
+    follows,
+    opens: { names: included, hidden: isHidden ? 'skipped' : 'opened' },
+  };
+}
+
+const HOME: Argument = { text: '~', kind: 'literal', prefix: '~', home: 'home' };
+const RECURSIVE = ['-r', '-R', '--recursive', '--dereference-recursive'];
+/** With these the first operand is a path already. */
+const PATTERN_OPTIONS = ['-e', '--regexp', '--files'];
+
+/** The words by their use, or why one of them is not known to be harmless. */
+function parsedBy(name: string, options: ReadOnlyOptions, args: readonly Argument[]): Parsed | string {
+  const operands: Argument[] = [];
+  const reads: Argument[] = [];
+  const flags = new Set<string>();
+  const included: string[] = [];
+  let isPast = false;
+  for (let at = 0; at < args.length; at += 1) {
+    const word = args[at];
+    if (word === undefined) break;
+    const problem = wordProblem(word, options, isPast ? 'operand' : 'any');
+    if (problem !== undefined) return problem;
+    if (!isPast && word.text === '--') {
+      isPast = true;
+      continue;
+    }
+    const isOption = !isPast && word.text !== '-' && word.text.startsWith('-');
+    if (!isOption || (options.operands === 'words' && shortFlags(options, word.text) === undefined)) {
+      operands.push(word);
+      continue;
+    }
+    if (options.digits === 'count' && /^-\d+$/.test(word.text)) continue;
+    const read = word.text.startsWith('--') ? longFlag(options, word.text) : shortFlags(options, word.text);
+    if (read === undefined) return `${name} ${word.text} is not known to be read-only.`;
+    for (const flag of read.flags) flags.add(flag);
+    if (read.takes === 'nothing') continue;
+    const value = read.value === undefined ? args[at + 1] : { ...HERE, text: read.value };
+    if (read.value === undefined) at += 1;
+    if (value === undefined || value.kind !== 'literal') return `The value of ${word.text} is not known.`;
+    if (read.takes === 'number' && !/^[-+]?\d+[A-Za-z]*$/.test(value.text)) return `${value.text} is not a number.`;
+    if (read.takes === 'readPath') reads.push(value);
+    if (read.flags.includes('--include')) included.push(value.text);
+  }
+  return { operands, reads, flags, included };
+}
+
+/** Why what bash puts in the place of a word may be more than it seems. */
+function wordProblem(word: Argument, options: ReadOnlyOptions, as: 'operand' | 'any'): string | undefined {
+  const { text, kind, prefix } = word;
+  const printed = `${text} is the output of a command.`;
+  if (kind === 'unknown') return `What ${text} stands for is not known.`;
+  if (options.operands !== 'words') {
+    if (kind === 'spread' || (kind === 'data' && (options.operands !== 'text' || prefix === ''))) return printed;
+  }
+  if (kind === 'glob' && as === 'any' && prefix === '' && options.globs === undefined)
+    return `${text} could match a name that begins with a dash.`;
+  if (kind === 'glob' && prefix.startsWith('-') && !isTextOption(options, word)) return `${text} could be any option.`;
+  return undefined;
+}
+
+/** `--include=*.ts`: whatever names the pattern matches, they are values of the same option. */
+function isTextOption(options: ReadOnlyOptions, word: Argument): boolean {
+  const name = /^--([\w-]+)=/.exec(word.prefix)?.[1];
+  return name !== undefined && words(options.long ?? '').includes(`${name}=`);
+}
+
+type ReadFlag = {
+  readonly flags: readonly string[];
+  readonly takes: 'nothing' | 'number' | 'string' | 'readPath';
+  readonly value?: string;
+};
+
+const TAKES: Readonly<Record<string, ReadFlag['takes']>> = {
+  '=': 'string',
+  '#': 'number',
+  ':': 'number',
+  '@': 'readPath',
+};
+
+function longFlag(options: ReadOnlyOptions, word: string): ReadFlag | undefined {
+  const [, name = '', value] = /^--([^=]*)(?:=(.*))?$/s.exec(word) ?? [];
+  const entry = words(options.long ?? '').find((each) => each.replace(/[=#@?]$/, '') === name);
+  if (entry === undefined) return undefined;
+  const takes = TAKES[entry.slice(-1)] ?? 'nothing';
+  if (takes === 'nothing' && value !== undefined && !entry.endsWith('?')) return undefined;
+  return { flags: [`--${name}`], takes, ...(value === undefined || takes === 'nothing' ? {} : { value }) };
+}
+
+function shortFlags(options: ReadOnlyOptions, word: string): ReadFlag | undefined {
+  const flags: string[] = [];
+  for (let at = 1; at < word.length; at += 1) {
+    const letter = word.charAt(at);
+    const known = /[A-Za-z0-9.]/.test(letter) ? options.short.indexOf(letter) : -1;
+    if (known === -1) return undefined;
+    flags.push(`-${letter}`);
+    const takes = TAKES[options.short.charAt(known + 1)];
+    if (takes !== undefined) {
+      const value = word.slice(at + 1);
+      return { flags, takes, ...(value === '' ? {} : { value }) };
+    }
+  }
+  return { flags, takes: 'nothing' };
+}

@@ -1,0 +1,93 @@
+import { programOf } from '../programs.ts';
+import type { Reached } from './read-possible.ts';
+import { writtenWords } from './write-words.ts';
+
+/** A folder some command goes through to the bottom, and what its options leave of it. */
+export type SearchScope = {
+  readonly place: string;
+  readonly use: 'read' | 'write';
+  readonly sure: 'certain' | 'possible';
+  readonly command: string;
+  /** Patterns of names; nothing else is opened. All names when empty. */
+  readonly only: readonly string[];
+  /** Patterns of folders and files that are left out. */
+  readonly skips: readonly string[];
+};
+
+/** Every folder the commands of a line would go through, in the widest sense. */
+export function searchScopes(commands: readonly Reached[]): readonly SearchScope[] {
+  const fed = commands.filter(({ via }) => programOf(via).feedsNames === true).map(({ argv }) => argv);
+  const uses = [...new Set(fed.flatMap(usesOf))];
+  return commands.flatMap(({ argv }) => scopesOf(argv, uses));
+}
+
+type Use = SearchScope['use'];
+
+/** What a command does with the names it is given. */
+function usesOf(argv: readonly string[]): readonly Use[] {
+  if (argv.length === 0) return [];
+  return [
+    ...(programOf(argv[0] ?? '').opensNothing === true ? [] : ['read' as const]),
+    ...(writtenWords([...argv, 'x', 'x']).length > 0 ? ['write' as const] : []),
+  ];
+}
+
+/** `uses` is what the line does with the names that a command lists. */
+function scopesOf(argv: readonly string[], uses: readonly Use[]): readonly SearchScope[] {
+  const program = programOf(argv[0] ?? '');
+  const flags = argv.slice(1).filter((word) => word.startsWith('-'));
+  const operands = argv.slice(1).filter((word) => !word.startsWith('-'));
+  const isRecursive = flags.some((flag) => /^-[a-zA-Z]*[rR]/.test(flag) || /^--(?:dereference-)?recursive$/.test(flag));
+  const goesDown = (when: 'always' | 'recursive-flag' | undefined) =>
+    when === 'always' || (when === 'recursive-flag' && isRecursive);
+  const base = { command: argv.join(' '), only: [], skips: skipped(argv) };
+  const scope = (places: readonly string[], sure: SearchScope['sure'], use: Use): readonly SearchScope[] =>
+    (places.length === 0 ? ['.'] : places).map((place) => ({ ...base, place, use, sure }));
+  if (program.walks === true) return walked(argv, uses).map((each) => ({ ...base, ...each }));
+  if (goesDown(program.changesFolders)) return operands.flatMap((word) => scope([word], 'certain', 'write'));
+  if (goesDown(program.searches)) {
+    const isNamed = flags.some((flag) => /^-[a-zA-Z]*[ef]/.test(flag) || flag === '--files');
+    return scope(program.reads === 'operands' || isNamed ? operands : operands.slice(1), 'certain', 'read');
+  }
+  if (program.subcommands !== undefined) {
+    const { searching, listing } = program.subcommands;
+    return [
+      ...(argv.some((word) => listing.includes(word)) ? uses.flatMap((use) => scope([], 'certain', use)) : []),
+      ...(argv.some((word) => searching.includes(word)) ? scope([], 'certain', 'read') : []),
+    ];
+  }
+  if (program.lists !== undefined)
+    return uses.flatMap((use) => scope(program.lists === 'operands' ? operands : [], 'possible', use));
+  const isArchive = flags.some((flag) => /^-[a-zA-Z]*a/.test(flag)) && program.takesFolders === 'recursive-flag';
+  return goesDown(program.takesFolders) || isArchive
+    ? operands.flatMap((word) => scope([word], 'possible', 'read'))
+    : [];
+}
+
+/** What a walk through folders does with what it finds: by itself, by the command it runs, by the rest of the line. */
+function walked(
+  argv: readonly string[],
+  uses: readonly Use[],
+): readonly Pick<SearchScope, 'place' | 'use' | 'sure' | 'only'>[] {
+  const end = argv.findIndex((word, at) => at > 0 && /^(?:-(?![HLP]$)|!|\()/.test(word));
+  const named = argv.slice(1, end === -1 ? undefined : end).filter((word) => !/^-[HLP]$/.test(word));
+  const only = argv.filter((_, at) => /^-i?name$/.test(argv[at - 1] ?? ''));
+  const run = argv.findIndex((word) => /^-(?:exec|ok)(?:dir)?$/.test(word));
+  const own = run === -1 ? [] : usesOf(argv.slice(run + 1).filter((word) => !/^[;+]$|\{\}/.test(word)));
+  const all = new Set([...uses, ...own, ...(argv.includes('-delete') ? ['write' as const] : [])]);
+  const places = named.length === 0 ? ['.'] : named;
+  return [...all].flatMap((use) => places.map((place) => ({ place, use, sure: 'certain' as const, only })));
+}
+
+/** `--exclude-dir=x`, `--exclude x`, `-g '!x'`: what the person left out. */
+function skipped(argv: readonly string[]): readonly string[] {
+  return argv
+    .flatMap((word, at) => {
+      const before = argv[at - 1] ?? '';
+      const joined = /^--(?:exclude(?:-dir)?=|i?glob=!)(.+)$/.exec(word)?.[1];
+      if (joined !== undefined) return [joined];
+      if (/^--exclude(?:-dir)?$/.test(before)) return [word];
+      return /^(?:-g|--i?glob)$/.test(before) && word.startsWith('!') ? [word.slice(1)] : [];
+    })
+    .map((pattern) => pattern.replace(/^(?:\.?\/|\*\*\/)+/, '').replace(/\/(?:\*\*)?$/, ''));
+}

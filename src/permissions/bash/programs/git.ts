@@ -1,0 +1,193 @@
+import type { Argument } from '../words.ts';
+import { type Programs, words } from './program.ts';
+import { type ReadOnlyReading, refused } from './reading.ts';
+
+/** Which words may follow a git sub-command: options by regex, operands or none. */
+type GitCommand = {
+  readonly flags: RegExp;
+  readonly valued?: RegExp;
+  readonly operands: 'any' | 'none' | 'revisions';
+  readonly only?: RegExp;
+};
+
+const LOG_FLAGS =
+  /^(?:-\d+|-[npSGLiEFPrRtmcwbsuzMCDBqg]\d*|-n|-U\d+|--(?:oneline|stat(?:=[\d,]+)?|shortstat|numstat|name-only|name-status|graph|all|branches|tags|remotes|decorate(?:=\w+)?|no-decorate|abbrev-commit|abbrev(?:=\d+)?|no-abbrev|no-abbrev-commit|merges|no-merges|first-parent|reverse|follow|date=[\w:%+ -]+|relative-date|since=.*|until=.*|after=.*|before=.*|author=.*|committer=.*|grep=.*|format=.*|pretty(?:=.*)?|patch|no-patch|cached|staged|color(?:=\w+)?|no-color|word-diff(?:=\w+)?|color-words|ignore-all-space|ignore-space-change|ignore-space-at-eol|ignore-blank-lines|minimal|patience|histogram|diff-algorithm=\w+|unified=\d+|function-context|name|raw|summary|dirstat|check|exit-code|quiet|find-renames(?:=\S+)?|find-copies|no-renames|diff-filter=\w+|merge-base|full-index|binary|no-prefix|relative|text|max-count=\d+|skip=\d+|topo-order|date-order|author-date-order|cherry|cherry-pick|cherry-mark|left-right|left-only|right-only|boundary|simplify-by-decoration|full-history|regexp-ignore-case|invert-grep|all-match|no-ext-diff|no-textconv|compact-summary|show-signature-not|inter-hunk-context=\d+|no-color-moved|pickaxe-regex|pickaxe-all|not|count|objects-not|parents|children|no-notes|submodule=(?:short|log)|ignore-submodules(?:=(?:all|dirty))?|source|left|indent-heuristic|no-indent-heuristic|no-index-not))$/;
+
+const SUBCOMMANDS: Readonly<Record<string, GitCommand>> = {
+  status: {
+    flags:
+      /^(?:-[sbvz]+|-u(?:no|normal|all)?|--(?:short|branch|show-stash|porcelain(?:=v?[12])?|long|verbose|untracked-files(?:=\w+)?|ignored(?:=\w+)?|ahead-behind|no-ahead-behind|renames|no-renames|ignore-submodules(?:=(?:all|dirty))?|column|no-column))$/,
+    operands: 'any',
+  },
+  log: {
+    flags: LOG_FLAGS,
+    valued: /^(?:-n|-S|-G|-L|--(?:since|until|after|before|author|committer|grep|max-count|skip|format|date))$/,
+    operands: 'any',
+  },
+  show: { flags: LOG_FLAGS, valued: /^(?:-n|-S|-G|--format)$/, operands: 'any' },
+  diff: { flags: LOG_FLAGS, valued: /^(?:-S|-G)$/, operands: 'any' },
+  shortlog: { flags: /^(?:-[snec]+|--(?:summary|numbered|email|no-merges|all|since=.*|until=.*))$/, operands: 'any' },
+  blame: {
+    flags:
+      /^(?:-[wblsetfnMC]+|-L.*|--(?:show-name|show-number|show-email|porcelain|line-porcelain|date=\w+|root|no-color))$/,
+    valued: /^-L$/,
+    operands: 'any',
+  },
+  'rev-parse': {
+    flags:
+      /^--(?:show-toplevel|abbrev-ref|short(?:=\d+)?|verify|git-dir|git-common-dir|absolute-git-dir|is-inside-work-tree|is-inside-git-dir|is-bare-repository|show-prefix|show-cdup|show-superproject-working-tree|symbolic-full-name|quiet|all|branches|tags|remotes|symbolic|is-shallow-repository)$|^-q$/,
+    operands: 'revisions',
+  },
+  'rev-list': {
+    flags:
+      /^(?:-\d+|-n\d*|--(?:count|all|max-count=\d+|no-merges|merges|first-parent|reverse|left-right|since=.*|until=.*|abbrev-commit|oneline|parents|branches|tags))$/,
+    valued: /^-n$/,
+    operands: 'any',
+  },
+  branch: {
+    flags:
+      /^(?:-a|-r|-v|-vv|-av|-avv|-rv|-l|--(?:list|all|remotes|show-current|verbose|no-color|color(?:=\w+)?|column|no-column|contains|no-contains|merged|no-merged|sort=[\w:-]+|format=.*|points-at=.*|ignore-case|abbrev=\d+))$/,
+    operands: 'none',
+    only: /^(?:--list|-l|--contains|--no-contains|--merged|--no-merged)$/,
+  },
+  tag: {
+    flags:
+      /^(?:-l|-n\d*|--(?:list|contains|no-contains|merged|no-merged|points-at|sort=[\w:-]+|format=.*|column|no-column|ignore-case|color(?:=\w+)?))$/,
+    operands: 'none',
+    only: /^(?:--list|-l|--contains|--no-contains|--merged|--no-merged|--points-at)$/,
+  },
+  remote: { flags: /^(?:-v|--verbose|--all|--push)$/, operands: 'none', only: /^get-url$/ },
+  config: {
+    flags: /^(?:-l|--(?:get|list|name-only|local|show-origin|show-scope))$/,
+    operands: 'revisions',
+    only: /^(?:--get|--list|-l)$/,
+  },
+  stash: {
+    flags: /^(?:-p|--(?:stat|name-only|name-status|oneline|no-color|patch))$/,
+    operands: 'revisions',
+    only: /^(?:list|show)$/,
+  },
+  reflog: { flags: /^(?:-\d+|-n\d*|--(?:oneline|date=\w+|all|max-count=\d+))$/, operands: 'none', only: /^(?:show)$/ },
+  'ls-files': {
+    flags:
+      /^(?:-[cdmosukztvf]+|--(?:cached|deleted|modified|others|stage|ignored|unmerged|killed|exclude-standard|full-name|error-unmatch|directory|no-empty-directory|eol|deduplicate|abbrev(?:=\d+)?))$/,
+    operands: 'any',
+  },
+  'ls-tree': {
+    flags: /^(?:-[drtlz]+|--(?:long|name-only|name-status|full-name|full-tree|abbrev(?:=\d+)?|object-only))$/,
+    operands: 'any',
+  },
+  'cat-file': { flags: /^-[tspe]$/, operands: 'revisions' },
+  describe: {
+    flags:
+      /^--(?:tags|all|always|long|abbrev=\d+|exact-match|contains|first-parent|match=.*|exclude=.*|dirty(?:=.*)?)$/,
+    operands: 'revisions',
+  },
+  'merge-base': { flags: /^(?:-a|--(?:all|is-ancestor|fork-point|octopus|independent))$/, operands: 'revisions' },
+  'name-rev': { flags: /^--(?:tags|name-only|always)$/, operands: 'revisions' },
+  'for-each-ref': {
+    flags: /^--(?:sort=[\w:-]+|format=.*|count=\d+|merged(?:=.*)?|contains(?:=.*)?|points-at=.*)$/,
+    operands: 'revisions',
+  },
+  'show-ref': {
+    flags: /^(?:-[sdq]+|--(?:heads|tags|head|hash(?:=\d+)?|verify|quiet|branches|dereference))$/,
+    operands: 'revisions',
+  },
+  'check-ignore': { flags: /^(?:-[qvn]+|--(?:quiet|verbose|non-matching|no-index))$/, operands: 'any' },
+  'count-objects': { flags: /^(?:-v|-vH|-H|--verbose|--human-readable)$/, operands: 'none' },
+  grep: {
+    flags:
+      /^(?:-\d+|-[inlLcwveEFPhHqoIp]+|-[ABC]\d*|--(?:ignore-case|line-number|name-only|files-with-matches|files-without-match|count|word-regexp|invert-match|extended-regexp|fixed-strings|perl-regexp|cached|show-function|function-context|heading|break|no-color|color(?:=\w+)?|all-match|and|or|not|untracked|max-depth=\d+|text|only-matching))$/,
+    valued: /^-[ABCe]$/,
+    operands: 'any',
+  },
+  worktree: { flags: /^(?:-v|--porcelain|--verbose)$/, operands: 'none', only: /^list$/ },
+};
+
+/** git, of which a part only reads. */
+export const GIT: Programs = {
+  git: {
+    texts: 'values',
+    runsAfter: ['run', 'exec', '--exec', '-x', 'foreach'],
+    outputs: ['--directory', '-f', '--file', '--output', '-o', '--output-directory', '--separate-git-dir'],
+    otherO: true,
+    subcommands: {
+      reading: words(
+        'show diff log blame annotate cat-file grep archive checkout restore difftool whatchanged format-patch stash hash-object apply am worktree bundle ls-files',
+      ),
+      // The word behind `create` is the file of a bundle.
+      writing: words('checkout restore rm mv clone init worktree apply clean submodule create'),
+      searching: ['grep'],
+      listing: ['ls-files'],
+      folder: '-C',
+    },
+    suggest: 2,
+    globalOptions: words(
+      '-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix --attr-source',
+    ),
+    messages: { subs: ['commit', 'tag'], options: ['-m', '--message', '-am'] },
+    version: /^(?:--version|-v|-V)$/,
+    grammar: gitReading,
+  },
+};
+
+/** The read-only part of git. Reading needs the configuration looked at first, because it names programs. */
+function gitReading(given: readonly Argument[]): ReadOnlyReading {
+  const odd = given.find(
+    (word) => word.kind !== 'literal' && !(word.kind === 'glob' && word.prefix !== '' && !word.prefix.startsWith('-')),
+  );
+  if (odd !== undefined) return refused(`${odd.text} is not a plain word.`);
+  if (given.some((word) => word.text.includes('%G')))
+    return refused('%G makes git run a program that checks signatures.');
+  const rest = given.map((word) => word.text).filter((word, index) => !(index === 0 && word === '--no-pager'));
+  const [name = '', ...args] = rest;
+  const command = Object.hasOwn(SUBCOMMANDS, name) ? SUBCOMMANDS[name] : undefined;
+  if (command === undefined)
+    return refused(
+      name.startsWith('-') ? `git ${name} changes how git works.` : `git ${name} is not known to be read-only.`,
+    );
+  const operands: Argument[] = [];
+  let only = false;
+  let end = false;
+  for (let at = 0; at < args.length; at += 1) {
+    const word = args[at] ?? '';
+    if (command.only?.test(word) === true && (at === 0 || word.startsWith('-'))) only = true;
+    if (!end && word === '--') end = true;
+    else if (!end && word.startsWith('-')) {
+      if (!command.flags.test(word) && command.valued?.test(word) !== true)
+        return refused(`git ${name} ${word} is not known to be read-only.`);
+      if (command.valued?.test(word) === true) at += 1;
+    } else if (!(at === 0 && command.only?.test(word) === true))
+      operands.push({ text: word, kind: 'literal', prefix: word, home: 'none' });
+  }
+  const sub = name === 'stash' || name === 'worktree' || name === 'config';
+  if (sub && !only) return refused(`git ${name} without a sub-command of its own may change things.`);
+  if (command.operands === 'none' && operands.length > 0 && !only)
+    return refused(`git ${name} with a name may change things.`);
+  if (name === 'config' && args.some((word) => /^(?:-l|--list)$/.test(word)) && !args.includes('--name-only'))
+    return refused('git config --list shows every value, tokens among them; with --name-only it runs unasked.');
+  if (name === 'config' && !operands.every(({ text }) => PLAIN_KEYS.test(text)))
+    return refused('Only well-known keys of the git configuration are read unasked.');
+  if (name === 'diff' && outside(operands)) return refused('git diff compares files outside of a repository too.');
+  return { ok: true, reads: pathsNamed(name, operands), searches: [], follows: 'none', git: 'config' };
+}
+
+const PLAIN_KEYS =
+  /^(?:user\.(?:name|email)|core\.[a-z]+|init\.defaultbranch|branch\.[\w./-]+|remote\.[\w./-]+\.(?:url|pushurl)|pull\.\w+|push\.\w+|commit\.\w+|merge\.(?:conflictstyle|ff)|fetch\.prune|rebase\.\w+|rerere\.enabled|diff\.(?:algorithm|renames|colormoved)|color\.\w+|format\.pretty|submodule\.recurse|tag\.(?:sort|gpgsign)|gpg\.format|user\.signingkey)$/i;
+
+/** `git diff /etc/passwd x` reads any file; so does `git grep --no-index` and `git blame --contents`. */
+function outside(operands: readonly Argument[]): boolean {
+  return operands.some((word) => /^(?:\/|~|\.\.(?:\/|$))/.test(word.text) || word.text.includes('/../'));
+}
+
+/** The files a command would print: `HEAD:secrets/key` is the file `secrets/key`. */
+function pathsNamed(name: string, operands: readonly Argument[]): readonly Argument[] {
+  return operands.flatMap((word) => {
+    const shown = /^[^:]*:(?!\/)(?:\d:)?(.+)$/s.exec(word.text)?.[1];
+    if (shown !== undefined && ['show', 'diff', 'cat-file', 'grep', 'blame', 'log', 'ls-tree'].includes(name))
+      return [{ ...word, text: shown, prefix: shown }];
+    return ['show', 'diff', 'blame', 'log', 'grep', 'cat-file'].includes(name) && !word.text.startsWith(':')
+      ? [word]
+      : [];
+  });
+}

@@ -1,0 +1,136 @@
+import type { Argument } from '../words.ts';
+import { words } from './program.ts';
+import { HERE, NOTHING_READ, type ReadOnlyReading, refused } from './reading.ts';
+
+/** jq, as long as its program looks at nothing but its input. */
+export function jqReading(args: readonly Argument[]): ReadOnlyReading | undefined {
+  const looks = /\benv\b|\$ENV|\$__prog|\b(?:import|include|input_filename|modulemeta|debug|halt_error|getpath)\b/;
+  return args.some((word) => looks.test(word.text))
+    ? refused('The jq program looks at more than its input.')
+    : undefined;
+}
+
+export function tailReading(args: readonly Argument[]): ReadOnlyReading | undefined {
+  return args.some((word) => /^-[a-zA-Z]*[fF]/.test(word.text) || /^--(?:follow|retry|pid)/.test(word.text))
+    ? refused('tail would follow the file and not end.')
+    : undefined;
+}
+
+export function dateReading(args: readonly Argument[]): ReadOnlyReading | undefined {
+  return args.some((word) => /^-I/.test(word.text)) &&
+    args.every((word) => /^(?:-I(?:date|hours|minutes|seconds|ns)?|-u)$/.test(word.text))
+    ? NOTHING_READ
+    : undefined;
+}
+
+/** Predicates of find that only look: those that a value follows, and the others. */
+const WITH_VALUE = new Set(
+  words(
+    '-name -iname -path -ipath -wholename -regex -iregex -regextype -type -xtype -size -maxdepth -mindepth -mtime -mmin -atime -amin -ctime -cmin -perm -user -group -links -inum -printf -newermt',
+  ),
+);
+const ALONE = new Set(
+  words(
+    '-empty -print -print0 -ls -prune -quit -true -false -depth -xdev -mount -not ! -a -and -o -or ( ) -readable -writable -executable -daystart -noleaf -nouser -nogroup',
+  ),
+);
+
+export function findReading(args: readonly Argument[]): ReadOnlyReading {
+  const unclear = args.find((word) => word.kind !== 'literal');
+  if (unclear !== undefined) return refused(`${unclear.text} is expanded before find sees it.`);
+  let at = 0;
+  while (args[at]?.text === '-P') at += 1;
+  const places: Argument[] = [];
+  for (; at < args.length && !/^(?:-|!|\(|\)|,)/.test(args[at]?.text ?? ''); at += 1)
+    places.push(...args.slice(at, at + 1));
+  for (; at < args.length; at += 1) {
+    const word = args[at]?.text ?? '';
+    if (!WITH_VALUE.has(word) && !ALONE.has(word)) return refused(`find ${word} is not known to be read-only.`);
+    if (!WITH_VALUE.has(word)) continue;
+    at += 1;
+    if (at >= args.length) return refused(`find ${word} lacks its value.`);
+  }
+  return { ok: true, reads: places.length === 0 ? [HERE] : places, searches: [], follows: 'none' };
+}
+
+/** `sed -n 3p`, `sed -n 3,9p`, `sed -n '3p;8p'`, `$p`: printing lines and nothing else. */
+export function sedReading(args: readonly Argument[]): ReadOnlyReading {
+  const [quiet, ...rest] = args;
+  if (quiet?.kind !== 'literal' || !/^(?:-n|-ne|-nE|-En|--quiet|--silent)$/.test(quiet.text))
+    return refused('Only sed -n with line numbers is known to be read-only.');
+  const script = rest[0]?.text === '-e' && quiet.text !== '-ne' ? rest[1] : rest[0];
+  const files = rest.slice(rest[0] === script ? 1 : 2);
+  const range = /^\s*(?:\d+|\$)(?:\s*,\s*(?:\+?\d+|\$))?\s*p\s*$/;
+  if (script?.kind !== 'literal' || !script.text.split(';').every((step) => range.test(step))) {
+    return refused('Only printing lines by number is known to be read-only in sed.');
+  }
+  const dashed = files.find(
+    (word) =>
+      word.text.startsWith('-') ||
+      word.kind === 'data' ||
+      word.kind === 'unknown' ||
+      (word.kind === 'glob' && word.prefix === ''),
+  );
+  if (dashed !== undefined) return refused(`sed ${dashed.text} is not known to be read-only.`);
+  return { ok: true, reads: files, searches: [], follows: 'none' };
+}
+
+const AWK_ITEM = String.raw`(?:\$(?:\d+|NF)|NR|NF|"[^"\\|<>]*")`;
+const AWK_PATTERN = String.raw`(?:(?:NR|NF)\s*(?:[<>=!]=|[<>])\s*\d+|/[\w .:@#-]+/)`;
+const AWK_PRINT = String.raw`\{\s*print(?:\s+${AWK_ITEM}(?:\s*,?\s*${AWK_ITEM})*)?\s*;?\s*\}`;
+const AWK_PROGRAM = new RegExp(`^\\s*(?:${AWK_PATTERN}\\s*(?:${AWK_PRINT})?|${AWK_PRINT})\\s*$`);
+
+/** `awk '{print $1, $NF}'`, `awk -F: 'NR==2'`: printing fields of lines, and nothing else of the language. */
+export function awkReading(args: readonly Argument[]): ReadOnlyReading {
+  const [first, second] = args;
+  const isApart = first?.text === '-F';
+  const hasSeparator = isApart || (first?.kind === 'literal' && /^-F(?:.|\\t)$/.test(first.text));
+  if (isApart && (second?.kind !== 'literal' || second.text.length > 2)) return refused('awk -F is not plain.');
+  const [program, ...files] = args.slice(hasSeparator ? (isApart ? 2 : 1) : 0);
+  if (program?.kind !== 'literal' || !AWK_PROGRAM.test(program.text))
+    return refused('Only printing fields is known to be read-only in awk.');
+  const odd = files.find((word) => word.kind !== 'literal' || word.text.startsWith('-') || word.text.includes('='));
+  if (odd !== undefined) return refused(`awk ${odd.text} is not known to be read-only.`);
+  return { ok: true, reads: files, searches: [], follows: 'none' };
+}
+
+/** Processes without their environment. */
+export function psReading(args: readonly Argument[]): ReadOnlyReading {
+  const plain = args.every(
+    (word, index) =>
+      word.kind === 'literal' &&
+      (/^(?:-[eAafFlj]+|[auxwf]+)$/.test(word.text) ||
+        (args[index - 1]?.text === '-p' ? /^\d+$/ : /^-p$/).test(word.text)),
+  );
+  return plain ? NOTHING_READ : refused('ps with these options is not known to be harmless.');
+}
+
+const TEST_UNARY = new Set('-e -f -d -s -r -w -x -h -L -n -z -b -c -p -S -k -u -g -O -G'.split(' '));
+const TEST_BINARY = new Set('= == != -eq -ne -lt -le -gt -ge -nt -ot -ef'.split(' '));
+
+/** Looks at files and words. `-v` and friends evaluate subscripts, so they are not here. */
+export function testReading(args: readonly Argument[]): ReadOnlyReading {
+  const unclear = args.find((word) => word.kind !== 'literal' && word.count !== 'one' && !/^\$[?#$]$/.test(word.text));
+  if (unclear !== undefined) return refused(`${unclear.text} is not a plain word.`);
+  const texts = args.map((word) => word.text).filter((word, index) => !(index === 0 && word === '!'));
+  const good =
+    texts.length === 1 ||
+    (texts.length === 2 && TEST_UNARY.has(texts[0] ?? '')) ||
+    (texts.length === 3 && TEST_BINARY.has(texts[1] ?? ''));
+  return good ? NOTHING_READ : refused('This test is not known to be harmless.');
+}
+
+/** `[ … ]` is `test …`. */
+export function bracketReading(args: readonly Argument[]): ReadOnlyReading {
+  return args.at(-1)?.text === ']' ? testReading(args.slice(0, -1)) : refused('[ is not closed.');
+}
+
+export function printfReading(args: readonly Argument[]): ReadOnlyReading {
+  const [format] = args;
+  if (format === undefined || format.kind !== 'literal' || format.text.startsWith('-'))
+    return refused('printf with options may set variables.');
+  if (/%[^a-zA-Z%]*n/.test(format.text)) return refused('printf %n sets variables.');
+  if (args.some((word) => word.kind === 'unknown' || word.kind === 'spread'))
+    return refused('A word of printf is not known.');
+  return NOTHING_READ;
+}

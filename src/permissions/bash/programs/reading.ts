@@ -1,0 +1,27 @@
+import type { Argument } from '../words.ts';
+
+/** What a read-only command would read; every path still has to pass on its own. */
+export type ReadOnlyReading =
+  | {
+      readonly ok: true;
+      readonly reads: readonly Argument[];
+      /** Folders read to the bottom. */
+      readonly searches: readonly Argument[];
+      readonly follows: 'links' | 'none';
+      /** What its patterns match must not look like an option. */
+      readonly globs?: 'checked';
+      /** Of a search: the only names it opens, and whether hidden files are among them. */
+      readonly opens?: { readonly names: readonly string[]; readonly hidden: 'skipped' | 'opened' };
+      /** It is git, whose configuration names programs. */
+      readonly git?: 'config';
+    }
+  | { readonly ok: false; readonly why: string };
+
+/** The working folder, for commands that read it when no path is given. */
+export const HERE: Argument = { text: '.', kind: 'literal', prefix: '.', home: 'none' };
+
+export const NOTHING_READ: ReadOnlyReading = { ok: true, reads: [], searches: [], follows: 'none' };
+
+export function refused(why: string): ReadOnlyReading {
+  return { ok: false, why };
+}

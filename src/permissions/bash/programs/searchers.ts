@@ -1,0 +1,88 @@
+import { findReading, sedReading } from './grammars.ts';
+import { each, type Program, type Programs } from './program.ts';
+
+const RUNS_FOUND: Program = {
+  suggest: 'never',
+  lists: 'here',
+  runsAfter: ['-x', '-X', '--exec', '--exec-batch'],
+  texts: 'calls',
+};
+const FIND: Program = {
+  walks: true,
+  suggest: 'never',
+  texts: 'calls',
+  runsAfter: ['-exec', '-execdir', '-ok', '-okdir'],
+};
+
+/** Programs that look for something in files and folders. */
+export const SEARCHERS: Programs = {
+  grep: {
+    reads: 'after-pattern',
+    searches: 'recursive-flag',
+    otherO: true,
+    readOnly: {
+      short: 'EFGPivwxcLlqsobHhnTZarRIUzyA:B:C:m:e=',
+      long: 'extended-regexp fixed-strings basic-regexp perl-regexp regexp= ignore-case no-ignore-case invert-match word-regexp line-regexp count color? colour? files-without-match files-with-matches max-count# only-matching quiet silent no-messages byte-offset with-filename no-filename label= line-number initial-tab null after-context# before-context# context# text binary-files= exclude= exclude-dir= include= recursive dereference-recursive line-buffered null-data',
+      operands: 'pattern-then-paths',
+      globs: 'anywhere',
+      digits: 'count',
+      follows: ['-R', '--dereference-recursive'],
+    },
+  },
+  rg: {
+    reads: 'after-pattern',
+    searches: 'always',
+    otherO: true,
+    textOptions: ['--pre', '--hostname-bin'],
+    readOnly: {
+      short: 'A:B:C:cFg=HiIlm:M:nNoPqsSt=T=uUvwxe=.0ahj:d:',
+      long: 'after-context# before-context# context# count count-matches fixed-strings glob= iglob= hidden ignore-case files-with-matches files-without-match max-count# max-columns# line-number no-line-number only-matching pcre2 quiet case-sensitive smart-case type= type-not= unrestricted multiline multiline-dotall invert-match word-regexp line-regexp regexp= heading no-heading color= colors= json no-ignore no-ignore-vcs stats sort= sortr= files max-depth# trim vimgrep column no-messages with-filename no-filename null text type-list no-config threads# passthru',
+      operands: 'pattern-then-paths',
+      hiddenBy: ['-.', '--hidden', '-u', '--unrestricted'],
+    },
+  },
+  egrep: {
+    reads: 'after-pattern',
+    searches: 'recursive-flag',
+    otherO: true,
+    readOnly: {
+      short: 'ivwxcLlqsoHhnrRA:B:C:m:e=',
+      long: 'ignore-case invert-match count color? line-number include= exclude= recursive',
+      operands: 'pattern-then-paths',
+      globs: 'anywhere',
+      follows: ['-R', '--dereference-recursive'],
+    },
+  },
+  fgrep: {
+    reads: 'after-pattern',
+    searches: 'recursive-flag',
+    otherO: true,
+    readOnly: {
+      short: 'ivwxcLlqsoHhnrRA:B:C:m:e=',
+      long: 'ignore-case invert-match count color? line-number include= exclude= recursive',
+      operands: 'pattern-then-paths',
+      globs: 'anywhere',
+      follows: ['-R', '--dereference-recursive'],
+    },
+  },
+  diff: {
+    reads: 'operands',
+    searches: 'recursive-flag',
+    readOnly: {
+      short: 'qsceuyrNaEZbwBiTtpdC:U:W:',
+      long: 'brief report-identical-files side-by-side recursive new-file text ignore-tab-expansion ignore-trailing-space ignore-space-change ignore-all-space ignore-blank-lines ignore-case unified? context? color? width# minimal suppress-common-lines',
+      follows: ['-r', '--recursive'],
+    },
+  },
+  find: { ...FIND, opensNothing: true, otherO: true, grammar: findReading },
+  gfind: FIND,
+  sed: {
+    reads: 'after-pattern',
+    texts: 'editing',
+    inPlace: /^-[a-zA-Z]*i|^--in-place/,
+    code: { readsData: true, startsBy: /(?!)/ },
+    grammar: sedReading,
+  },
+  ...each('ag ack', { reads: 'after-pattern', searches: 'always' }),
+  ...each('fd fdfind', RUNS_FOUND),
+};

@@ -1,0 +1,94 @@
+import { each, type Program, type Programs } from './program.ts';
+
+const RUNS_TEXT: Program = { runsText: true };
+const STATE: Program = { changesShell: true };
+const ANY: Program = { wraps: { operands: 0, valued: '' } };
+/** Runs what stands behind a word of its own. */
+const behind = (...runsAfter: readonly string[]): Program => ({ runsAfter });
+const CONTAINERS: Program = { ...RUNS_TEXT, ...behind('exec', '--'), suggest: 'never' };
+
+/** Shells, what is built into them, and programs that run another program. */
+export const SHELLS: Programs = {
+  ...each('sh bash zsh ksh mksh dash ash fish csh tcsh rbash yash oksh lksh posh', { isShell: true, texts: 'scripts' }),
+  ...each('pwsh powershell', { isShell: true, texts: 'scripts', code: { hasBareNames: true } }),
+
+  ...each('unalias hash enable set shopt declare typeset local readonly unset read let', STATE),
+  ...each('popd getopts compopt shift return break continue exit logout suspend fc history umask ulimit', STATE),
+  ...each('wait jobs fg bg disown caller dirs', STATE),
+  set: { ...STATE, otherO: true },
+  export: { ...STATE, opensNothing: true },
+  pushd: { ...STATE, changesFolder: true },
+  ...each('mapfile readarray bind complete', { ...STATE, ...RUNS_TEXT }),
+  compgen: RUNS_TEXT,
+  trap: { ...STATE, ...RUNS_TEXT },
+  eval: { ...STATE, ...RUNS_TEXT, texts: 'joined' },
+  alias: { ...STATE, ...RUNS_TEXT, texts: 'assigned' },
+  ...each('source .', { ...STATE, ...RUNS_TEXT, reads: 'operands' }),
+  ...each('command builtin coproc', { ...STATE, ...ANY }),
+  exec: { ...STATE, wraps: { operands: 0, valued: 'a' } },
+  '!': ANY,
+
+  timeout: {
+    wraps: {
+      operands: 1,
+      valued: 'ks',
+      longValued: ['kill-after', 'signal'],
+      safe: /^(?:-[ks]|-[ks]?[0-9A-Z]+[smhd]?|--foreground|--preserve-status|-v|--verbose|--(?:kill-after|signal)=[0-9A-Za-z]+)$/,
+    },
+  },
+  gtimeout: { wraps: { operands: 1, valued: 'ks', longValued: ['kill-after', 'signal'] } },
+  time: { wraps: { operands: 0, valued: 'fo', safe: /^-[pv]$/ } },
+  nice: {
+    wraps: { operands: 0, valued: 'n', longValued: ['adjustment'], safe: /^(?:-n|-n-?\d+|-\d+|--adjustment=-?\d+)$/ },
+  },
+  nohup: { wraps: { operands: 0, valued: '', safe: /^(?!)/ } },
+  stdbuf: {
+    wraps: {
+      operands: 0,
+      valued: 'ioe',
+      longValued: ['input', 'output', 'error'],
+      safe: /^(?:-[ioe]|-[ioe][0L]|--(?:input|output|error)=[0L])$/,
+    },
+  },
+  ionice: { wraps: { operands: 0, valued: 'cnpPu' } },
+  chrt: { wraps: { operands: 1, valued: 'TPD' } },
+  taskset: { wraps: { operands: 1, valued: 'p' } },
+  sudo: { wraps: { operands: 0, valued: 'ugpChDRTU' } },
+  doas: { wraps: { operands: 0, valued: 'uC' } },
+  env: { ...RUNS_TEXT, texts: 'behind-option', wraps: { operands: 0, valued: 'uCS', longValued: ['unset', 'chdir'] } },
+  xargs: {
+    ...RUNS_TEXT,
+    feedsNames: true,
+    wraps: {
+      operands: 0,
+      valued: 'aEdIiLlnPs',
+      longValued: ['arg-file', 'delimiter', 'max-args', 'max-procs', 'max-chars', 'max-lines'],
+    },
+  },
+  parallel: { ...RUNS_TEXT, feedsNames: true, wraps: { operands: 0, valued: 'jIaNnLSCd' } },
+  watch: { ...RUNS_TEXT, texts: 'joined', wraps: { operands: 0, valued: 'nq' } },
+  strace: { wraps: { operands: 0, valued: 'eopsuaEIOPSUX' } },
+  ltrace: { wraps: { operands: 0, valued: 'eopsuaAlnx' } },
+  unshare: { wraps: { operands: 0, valued: 'SGRw' } },
+  nsenter: { wraps: { operands: 0, valued: 'tSGrw' } },
+  chroot: { wraps: { operands: 1, valued: '' } },
+  flock: { ...RUNS_TEXT, wraps: { operands: 1, valued: 'wE' } },
+  script: { ...RUNS_TEXT, writes: 'operands', wraps: { operands: 0, valued: 'cEIOoTB' } },
+  npx: { ...RUNS_TEXT, wraps: { operands: 0, valued: 'pcw', longValued: ['package'] } },
+  bunx: { wraps: { operands: 0, valued: 'p' } },
+  proot: { wraps: { operands: 0, valued: 'rbwq' } },
+  fakeroot: { wraps: { operands: 0, valued: 'lsib' } },
+  caffeinate: { wraps: { operands: 0, valued: 'tw' } },
+  ssh: { ...RUNS_TEXT, texts: 'joined', otherO: true, wraps: { operands: 1, valued: 'bcDEeFIiJLlmOopQRSWw' } },
+  'ssh-agent': { wraps: { operands: 0, valued: 'aEtP' } },
+  'xvfb-run': { wraps: { operands: 0, valued: 'efnpsw' } },
+  'systemd-run': { wraps: { operands: 0, valued: 'pEHMtu' } },
+  ...each('setsid busybox toybox pnpx uvx firejail bwrap catchsegv run-parts valgrind ld.so', ANY),
+
+  ...each('su runuser tmux screen at', RUNS_TEXT),
+  ...each('hyperfine entr concurrently nix-shell batch', { ...RUNS_TEXT, suggest: 'exact' }),
+  docker: { ...CONTAINERS, globalOptions: ['-c', '--context', '-H', '--host', '--config', '-l', '--log-level'] },
+  podman: { ...CONTAINERS, globalOptions: ['--connection', '--url', '--log-level'] },
+  ...each('pipenv direnv mise asdf conda nix pdm hatch rye pixi', behind('run', 'exec', '--')),
+  ...each('xterm gnome-terminal konsole', behind('exec', '-e', '--')),
+};

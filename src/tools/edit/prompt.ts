@@ -1,1 +1,0 @@
-export const EDIT_PROMPT = `Replaces exact text in a file that was read in this session. old_string must match the file character for character (without Read's line numbers) and occur once, unless replace_all is set; add surrounding lines to make it unique. Encoding and line endings are kept. An empty old_string creates a new file.`;

@@ -1,1 +1,0 @@
-export const GREP_PROMPT = `Searches file contents with ripgrep (regular expressions; escape literal braces). Respects .gitignore and skips hidden files unless glob names them. By default it answers with the paths of matching files; output_mode "content" shows lines, "count" counts them. Use this instead of grep or rg in Bash.`;

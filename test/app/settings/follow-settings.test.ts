@@ -1,0 +1,307 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { AgentEvent } from '../../../src/contracts/event.ts';
+import type { Conversation } from '../../../src/contracts/face/conversation.ts';
+import type { Settings } from '../../../src/contracts/settings.ts';
+import { SETTING_KEYS } from '../../../src/settings/keys.ts';
+import { type ApiTurn, calls, says, status, toolUse } from '../../support/api/reply.ts';
+import { startApiServer } from '../../support/api/server.ts';
+import { composed } from '../../support/composed.ts';
+import { createTempProject, type TempProject } from '../../support/temp-project.ts';
+
+/** A server with one tool that never answers. */
+const SILENT = `
+import { createInterface } from 'node:readline';
+const answer = (id, result) => console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params } = JSON.parse(line);
+  if (method === 'initialize')
+    answer(id, { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } });
+  if (method === 'tools/list') answer(id, { tools: [{ name: 'nod', inputSchema: { type: 'object' } }] });
+}
+`;
+
+/** A conversation that goes on while its settings are edited. */
+type Talk = {
+  readonly project: TempProject;
+  readonly conversation: Conversation;
+  /** Writes the person's settings. */
+  readonly edit: (settings: Settings) => Promise<void>;
+  /** One prompt, what the API answers to it, and what became of it: each request and event. */
+  readonly ask: (...turns: readonly ApiTurn[]) => Promise<Asked>;
+};
+type Asked = {
+  readonly last: string;
+  readonly models: readonly (string | undefined)[];
+  readonly events: readonly AgentEvent[];
+  /** Nobody is there to be asked: what would ask is refused. */
+  readonly wasRefused: boolean;
+};
+
+async function talking(act: (talk: Talk) => Promise<void>): Promise<void> {
+  await using project = await createTempProject({ 'silent.mjs': SILENT, 'a.txt': 'alpha\n' });
+  const bin = join(project.home, 'bin');
+  await mkdir(bin);
+  await writeFile(join(bin, 'bwrap'), '#!/bin/sh\necho "BOXED $*"\n');
+  await chmod(join(bin, 'bwrap'), 0o755);
+  let waiting: ApiTurn[] = [];
+  await using server = await startApiServer({ turns: () => waiting.shift() ?? says('Fine.') });
+  const variables = { OURO_RETRY_BASE_MS: '', PATH: `${bin}:/usr/bin:/bin` };
+  const made = await composed(project, server.url, {}, variables);
+  const { agent } = made.conversation;
+  try {
+    await act({
+      project,
+      conversation: made.conversation,
+      async edit(settings) {
+        await mkdir(project.ouroHome, { recursive: true });
+        await writeFile(join(project.ouroHome, 'settings.json'), JSON.stringify(settings));
+      },
+      async ask(...turns) {
+        waiting = [...turns];
+        const [sent, told] = [server.requests().length, made.events.length];
+        await agent.prompt('Go on.');
+        const requests = server.requests().slice(sent);
+        const events = made.events.slice(told);
+        return {
+          last: requests.at(-1)?.raw ?? '',
+          models: requests.map(({ body }) => body.model),
+          events,
+          wasRefused: events.some((event) => event.type === 'permission_decision' && event.verdict === 'deny'),
+        };
+      },
+    });
+  } finally {
+    await made.close();
+  }
+}
+
+const run = (command: string) => calls(toolUse('Bash', { command }));
+const words = (events: readonly AgentEvent[]) => JSON.stringify(events);
+const hook = (command: string): Settings => ({
+  hooks: { UserPromptSubmit: [{ hooks: [{ type: 'command', command }] }] },
+});
+const silent = ({ project }: Talk) => ({ command: process.execPath, args: [join(project.dir, 'silent.mjs')] });
+const servers = ({ conversation }: Talk) =>
+  conversation.info().mcpServers.map(({ name, status: is }) => `${name} ${is}`);
+const never = new Promise<never>(() => undefined);
+
+/** What shows that an edit of each key counts from the next prompt on. */
+const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
+  async model({ ask, edit, conversation }) {
+    expect((await ask()).models).toEqual(['claude-sonnet-5-5']);
+    await edit({ model: 'opus' });
+    expect((await ask()).models).toEqual(['claude-opus-5-5']);
+    await conversation.setModel('sonnet');
+    await edit({ model: 'fable' });
+    expect((await ask()).models).toEqual(['claude-sonnet-5-5']);
+  },
+  async effort({ ask, edit }) {
+    expect((await ask()).last).not.toContain('"effort":"high"');
+    await edit({ effort: 'high' });
+    expect((await ask()).last).toContain('"effort":"high"');
+  },
+  async fallbackModels({ ask, edit }) {
+    await edit({ maxRetries: 0 });
+    expect((await ask(status(529))).models).toEqual(['claude-sonnet-5-5']);
+    await edit({ maxRetries: 0, fallbackModels: ['opus'] });
+    expect((await ask(status(529))).models).toEqual(['claude-sonnet-5-5', 'claude-opus-5-5']);
+  },
+  async language({ ask, edit }) {
+    expect((await ask()).last).not.toContain('Answer in this language');
+    await edit({ language: 'Italian' });
+    expect((await ask()).last).toContain('whatever language the question is in: Italian.');
+  },
+  async outputStyle({ ask, edit, project }) {
+    await project.write('../home/.ouro/output-styles/telegram.md', 'Answer like a telegram.');
+    await ask();
+    await edit({ outputStyle: 'telegram' });
+    expect((await ask()).last).toContain('Answer like a telegram.');
+  },
+  async 'permissions.allow'({ ask, edit }) {
+    expect((await ask(run('touch b'))).wasRefused).toBe(true);
+    await edit({ permissions: { allow: ['Bash(touch:*)'] } });
+    expect((await ask(run('touch b'))).wasRefused).toBe(false);
+  },
+  async 'permissions.ask'({ ask, edit }) {
+    expect((await ask(run('ls'))).wasRefused).toBe(false);
+    await edit({ permissions: { ask: ['Bash(ls:*)'] } });
+    expect((await ask(run('ls'))).wasRefused).toBe(true);
+  },
+  async 'permissions.deny'({ ask, edit }) {
+    expect((await ask(run('ls'))).last).toContain('a.txt');
+    await edit({ permissions: { deny: ['Bash(ls:*)'] } });
+    expect(words((await ask(run('ls'))).events)).toContain('Bash(ls:*)');
+  },
+  async 'permissions.additionalDirectories'({ ask, edit, project }) {
+    const file = await project.write('../elsewhere/b.txt', 'beta\n');
+    const read = calls(toolUse('Read', { file_path: file }));
+    expect((await ask(read)).wasRefused).toBe(true);
+    await edit({ permissions: { additionalDirectories: [join(project.dir, '../elsewhere')] } });
+    expect((await ask(calls(toolUse('Read', { file_path: file })))).wasRefused).toBe(false);
+  },
+  async 'sandbox.enabled'({ ask, edit }) {
+    expect((await ask(run('ls'))).last).not.toContain('BOXED');
+    await edit({ sandbox: { enabled: true } });
+    expect((await ask(run('ls'))).last).toContain('BOXED');
+  },
+  async 'sandbox.network'({ ask, edit }) {
+    await edit({ sandbox: { enabled: true, network: true } });
+    expect((await ask(run('ls'))).last).not.toContain('--unshare-net');
+    await edit({ sandbox: { enabled: true } });
+    expect((await ask(run('ls'))).last).toContain('--unshare-net');
+  },
+  async 'sandbox.allowWrite'({ ask, edit, project }) {
+    await project.write('../open-place/x', '');
+    await edit({ sandbox: { enabled: true } });
+    expect((await ask(run('ls'))).last).not.toContain('open-place');
+    await edit({ sandbox: { enabled: true, allowWrite: [join(project.dir, '../open-place')] } });
+    expect((await ask(run('ls'))).last).toContain('open-place');
+  },
+  async 'sandbox.denyRead'({ ask, edit, project }) {
+    await project.write('../closed-place/x', '');
+    await edit({ sandbox: { enabled: true } });
+    expect((await ask(run('ls'))).last).not.toContain('closed-place');
+    await edit({ sandbox: { enabled: true, denyRead: [join(project.dir, '../closed-place')] } });
+    expect((await ask(run('ls'))).last).toContain('closed-place');
+  },
+  async hooks({ ask, edit }) {
+    await ask();
+    await edit(hook('echo the hook speaks'));
+    expect((await ask()).last).toContain('the hook speaks');
+  },
+  async disableAllHooks({ ask, edit }) {
+    await edit(hook('echo the hook speaks'));
+    expect((await ask()).last.match(/the hook speaks/g)).toHaveLength(1);
+    await edit({ ...hook('echo the hook speaks'), disableAllHooks: true });
+    expect((await ask()).last.match(/the hook speaks/g)).toHaveLength(1);
+  },
+  async env({ ask, edit }) {
+    const allowed = { permissions: { allow: ['Bash(printenv:*)'] } };
+    await edit({ ...allowed, env: { OF_SETTINGS: 'first' } });
+    expect((await ask(run('printenv OF_SETTINGS'))).last).toContain('first');
+    await edit({ ...allowed, env: { OF_SETTINGS: 'second' } });
+    expect((await ask(run('printenv OF_SETTINGS'))).last).toContain('second');
+  },
+  async mcpServers(talk) {
+    await talk.ask();
+    await talk.edit({ mcpServers: { silent: silent(talk) } });
+    await talk.ask();
+    expect(servers(talk)).toEqual(['silent connected']);
+  },
+  async enabledMcpjsonServers(talk) {
+    await talk.ask();
+    await talk.project.write('.mcp.json', JSON.stringify({ mcpServers: { silent: silent(talk) } }));
+    await talk.ask();
+    expect(servers(talk)).not.toEqual(['silent connected']);
+    await talk.edit({ enabledMcpjsonServers: ['silent'] });
+    await talk.ask();
+    expect(servers(talk)).toEqual(['silent connected']);
+  },
+  async disabledMcpjsonServers(talk) {
+    await talk.edit({ mcpServers: { silent: silent(talk) } });
+    await talk.ask();
+    expect(servers(talk)).toEqual(['silent connected']);
+    await talk.edit({ mcpServers: { silent: silent(talk) }, disabledMcpjsonServers: ['silent'] });
+    await talk.ask();
+    expect(servers(talk)).not.toEqual(['silent connected']);
+  },
+  async statusLine({ ask, edit, conversation }) {
+    await ask();
+    await edit({ statusLine: { command: 'echo my line' } });
+    await ask();
+    expect(await conversation.statusLine?.()).toBe('my line');
+  },
+  async maxRetries({ ask, edit }) {
+    await edit({ maxRetries: 1, timeouts: { retryBaseMs: 1 } });
+    expect(limitsOfRetries((await ask(status(500))).events)).toEqual([1]);
+    await edit({ maxRetries: 7, timeouts: { retryBaseMs: 1 } });
+    expect(limitsOfRetries((await ask(status(500))).events)).toEqual([7]);
+  },
+  async 'timeouts.retryBaseMs'({ ask, edit }) {
+    for (const retryBaseMs of [4, 40]) {
+      await edit({ timeouts: { retryBaseMs } });
+      const [retry] = (await ask(status(500))).events.flatMap((event) => (event.type === 'retry' ? [event] : []));
+      expect(retry?.delayMs).toBeGreaterThanOrEqual(retryBaseMs * 0.75);
+      expect(retry?.delayMs).toBeLessThanOrEqual(retryBaseMs);
+    }
+  },
+  async 'timeouts.headerMs'({ ask, edit }) {
+    await ask();
+    await edit({ maxRetries: 0, timeouts: { headerMs: 80 } });
+    expect(words((await ask({ kind: 'hang' })).events)).toContain('No answer within');
+  },
+  async 'timeouts.streamIdleMs'({ ask, edit }) {
+    await ask();
+    await edit({ maxRetries: 0, timeouts: { streamIdleMs: 80 } });
+    const stalls = says('Half', { faults: [{ at: 3, do: 'wait', until: never, pings: 'silence' }] });
+    expect(words((await ask(stalls, stalls, stalls, stalls)).events)).toContain('stalled');
+  },
+  async 'timeouts.hookMs'({ ask, edit }) {
+    await edit(hook('true'));
+    await ask();
+    await edit({ ...hook('sleep 60'), timeouts: { hookMs: 80 } });
+    expect(words((await ask()).events)).toContain('did not answer within 0.08 s');
+  },
+  async 'timeouts.mcpMs'(talk) {
+    await talk.ask();
+    await talk.edit({ mcpServers: { slow: { command: 'sleep', args: ['60'] } }, timeouts: { mcpMs: 80 } });
+    await talk.ask();
+    expect(talk.conversation.info().mcpServers[0]?.error).toContain('0.08 s');
+  },
+  async 'timeouts.mcpCallMs'(talk) {
+    await talk.edit({ mcpServers: { silent: silent(talk) } });
+    await talk.ask();
+    await talk.edit({ mcpServers: { silent: silent(talk) }, timeouts: { mcpCallMs: 80 } });
+    await talk.ask();
+    await expect(talk.conversation.control?.callTool?.('mcp__silent__nod', {})).rejects.toThrow('said nothing');
+  },
+  async 'timeouts.bashMs'({ ask, edit }) {
+    expect((await ask()).last).toContain('default 120000, at most 600000');
+    const allowed = { permissions: { allow: ['Bash(sleep:*)'] } };
+    await edit({ ...allowed, timeouts: { bashMs: 80 } });
+    const { last } = await ask(run('sleep 60'));
+    expect(last).toContain('default 80, at most 600000');
+    expect(last).toContain('[stopped after');
+  },
+  async 'timeouts.bashMaxMs'({ ask, edit }) {
+    await ask();
+    await edit({ permissions: { allow: ['Bash(sleep:*)'] }, timeouts: { bashMaxMs: 90 } });
+    const { last } = await ask(calls(toolUse('Bash', { command: 'sleep 60', timeout: 50_000 })));
+    expect(last).toContain('at most 90)');
+    expect(last).toContain('[stopped after');
+  },
+  async autoCompact({ ask, edit }) {
+    const full = { usage: { input_tokens: 990_000 } };
+    await edit({ autoCompact: false });
+    await ask(says('Much.', full));
+    expect(compactions((await ask(says('More.', full))).events)).toBe(0);
+    await edit({});
+    expect(compactions((await ask()).events)).toBe(1);
+  },
+  async autoCompactPercent({ ask, edit }) {
+    const some = { usage: { input_tokens: 300_000 } };
+    await ask(says('Much.', some));
+    expect(compactions((await ask(says('More.', some))).events)).toBe(0);
+    await edit({ autoCompactPercent: 10 });
+    expect(compactions((await ask()).events)).toBe(1);
+  },
+};
+
+function limitsOfRetries(events: readonly AgentEvent[]): readonly number[] {
+  return events.flatMap((event) => (event.type === 'retry' ? [event.limit] : []));
+}
+
+function compactions(events: readonly AgentEvent[]): number {
+  return events.filter(({ type }) => type === 'compacted').length;
+}
+
+const NEEDS_NO_CASE = ['sandbox.failIfUnavailable'];
+
+test('each key whose edit counts at once has a case here', () => {
+  const now = SETTING_KEYS.filter(({ takesEffect }) => takesEffect === 'now').map(({ key }) => key);
+  expect([...Object.keys(CASES), ...NEEDS_NO_CASE].toSorted()).toEqual(now.toSorted());
+});
+
+test.concurrent.each(Object.entries(CASES))('an edit of %s counts from the next prompt on', (_, act) => talking(act));

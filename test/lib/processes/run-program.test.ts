@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { MARKER } from '../../../src/lib/processes/process-tree.ts';
+import { outputOf, runProgram } from '../../../src/lib/processes/run-program.ts';
+import { expectNoneLeft } from '../../support/processes.ts';
+
+const sh = (command: string, more: Partial<Parameters<typeof runProgram>[2]> = {}) =>
+  runProgram('/bin/sh', ['-c', command], { timeoutMs: 10_000, ...more });
+
+const marked = (mark: string) => ({ env: { PATH: process.env.PATH ?? '', [MARKER]: mark } });
+
+test('it answers with what was printed and how it ended', async () => {
+  const end = await sh('cat; echo trouble >&2; exit 3', { input: 'words' });
+  expect({ ...end, stdout: String(end.stdout), stderr: String(end.stderr) }).toEqual({
+    code: 3,
+    stdout: 'words',
+    stderr: 'trouble\n',
+    timedOut: false,
+    problem: undefined,
+  });
+});
+
+test('only the environment that was given is there', async () => {
+  expect(String((await sh('echo $HOME-$ONLY', { env: { ONLY: 'this' } })).stdout)).toBe('-this\n');
+});
+
+test.each([
+  ['an end', 'sleep 60 & echo over', {}],
+  ['a timeout', 'sleep 60 & sleep 60', { timeoutMs: 100 }],
+  ['an abort', 'sleep 60 & sleep 60', { signal: AbortSignal.timeout(100) }],
+  ['a timeout that is not heeded', 'trap "" TERM; sleep 60 & while :; do sleep 1; done', { timeoutMs: 100 }],
+])('after %s nothing of its group is left', async (_, command, more) => {
+  const mark = randomUUID();
+  const { timedOut } = await sh(command, { ...more, ...marked(mark) });
+  expect(timedOut).toBe('timeoutMs' in more);
+  await expectNoneLeft(`${MARKER}=${mark}`);
+});
+
+test('whoever left the group and holds the pipes is not waited for', async () => {
+  const end = await sh('setsid sleep 3 & echo here');
+  expect([end.code, String(end.stdout)]).toEqual([0, 'here\n']);
+});
+
+test('more than the limit is dropped, and the program goes on', async () => {
+  const { code, stdout } = await sh('head -c 300000 /dev/zero; exit 4', { maxBytes: 1_000 });
+  expect([code, stdout.length]).toEqual([4, 1_000]);
+});
+
+test('an input that nobody reads is no trouble', async () => {
+  expect((await sh('exit 0', { input: 'x'.repeat(1_000_000) })).code).toBe(0);
+});
+
+test('a program that is not there is a problem in words, and output of one that fails is refused', async () => {
+  const end = await runProgram('/no/such/program', [], { timeoutMs: 1_000 });
+  expect([end.code, end.problem]).toEqual([null, expect.stringContaining('ENOENT')]);
+  await expect(outputOf('/bin/sh', ['-c', 'echo why >&2; exit 2'], { timeoutMs: 1_000 })).rejects.toThrow('why');
+  expect(await outputOf('/bin/echo', ['hi'], { timeoutMs: 1_000 })).toBe('hi\n');
+});

@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { exactProgram, isUnknownProgram, PROGRAM_NAMES, programOf } from '../../../src/permissions/bash/programs.ts';
+import { runs } from '../../support/runs.ts';
+import { decideBash, makeFixture, type Setup } from '../fixture.ts';
+
+const fixture = makeFixture();
+const INTERPRETERS = PROGRAM_NAMES.filter((name) => exactProgram(name).code !== undefined);
+const DENIED: Setup = { deny: ['Read(.env)', 'Read(secrets/**)'], allow: ['Bash', 'Read'], mode: 'bypassPermissions' };
+
+const VERSIONS = ['', '3', '-3', '5.4', '3.12', '-3.0', '3.12-dbg', '-18.1.0', '3.13t'];
+const SPELLINGS: readonly ((name: string) => string)[] = [
+  (name) => name,
+  (name) => `/usr/bin/${name}`,
+  (name) => `../tools/${name}`,
+  (name) => `${name}.exe`,
+  (name) => name.toUpperCase(),
+  (name) => `'${name}'`,
+  (name) => `\\${name}`,
+];
+/** How a file is opened in one language or another. */
+const CODES = ['f(".env")', 'open("secrets/key", "r")', '(read "./.env")', 'read .env', "'.env'.IO.slurp", 'f(`.env`)'];
+const GIVEN: readonly ((program: string, code: string) => string)[] = [
+  (program, code) => `${program} -e ${quoted(code)}`,
+  (program, code) => `${program} -c ${quoted(code)}`,
+  (program, code) => `${program} --eval=${quoted(code)}`,
+  (program, code) => `env ${program} -x ${quoted(code)}`,
+  (program, code) => `timeout 5 ${program} -e ${quoted(code)}`,
+  (program, code) => `uv run ${program} -c ${quoted(code)}`,
+  (program, code) => `docker run image ${program} -c ${quoted(code)}`,
+  (program, code) => `launcher --fast ${program} -c ${quoted(code)}`,
+  (program, code) => `find . -exec ${program} -e ${quoted(code)} {} +`,
+];
+const FED: readonly ((program: string, code: string) => string)[] = [
+  (program, code) => `${program} <<'EOF'\n${code}\nEOF`,
+  (program, code) => `${program} - <<< ${quoted(code)}`,
+  (program, code) => `echo ${quoted(code)} | ${program}`,
+  (program, code) => `cat <<'EOF' | sudo ${program} -\n${code}\nEOF`,
+];
+
+function quoted(code: string): string {
+  return `'${code.replaceAll("'", `'\\''`)}'`;
+}
+
+test('every interpreter is known in every spelling and version', () => {
+  const unknown = INTERPRETERS.flatMap((name) =>
+    VERSIONS.filter((version) => version === '' || !/\d$/.test(name)).flatMap((version) =>
+      SPELLINGS.slice(0, 5)
+        .map((spell) => spell(`${name}${version}`))
+        .filter((word) => programOf(word).code === undefined),
+    ),
+  );
+  expect(unknown).toEqual([]);
+  expect(INTERPRETERS.length).toBeGreaterThan(150);
+});
+
+test('a path that is denied is denied in the code of every interpreter, however it is named and given its code', () => {
+  const anyCase = fc.record({
+    name: fc.constantFrom(...INTERPRETERS),
+    version: fc.constantFrom(...VERSIONS),
+    spell: fc.constantFrom(...SPELLINGS),
+    code: fc.constantFrom(...CODES),
+    give: fc.constantFrom(...GIVEN),
+  });
+  fc.assert(
+    fc.property(anyCase, ({ name, version, spell, code, give }) => {
+      const line = give(spell(`${name}${version}`), code);
+      expect([line, decideBash(fixture, line, DENIED).verdict]).toEqual([line, 'deny']);
+    }),
+    runs(120),
+  );
+});
+
+test('every interpreter is denied the path, and each way of giving it code is closed', () => {
+  const open = INTERPRETERS.flatMap((name, at) => {
+    const code = CODES[at % CODES.length] ?? '';
+    const ways = exactProgram(name).code?.readsData === true ? GIVEN : [...GIVEN, ...FED];
+    const tried = ways.filter((_, index) => index % 6 === at % 6);
+    return tried.map((give) => give(name, code)).filter((line) => decideBash(fixture, line, DENIED).verdict !== 'deny');
+  });
+  expect(open).toEqual([]);
+});
+
+test('the four that were open are closed, and so is a program nobody knows', () => {
+  const lines = [
+    `lua5.4 -e 'print(io.open(".env"):read("*a"))'`,
+    `pypy3 -c 'print(open(".env").read())'`,
+    `Rscript -e 'cat(readLines(".env"))'`,
+    `guile -c '(display (call-with-input-file ".env" get-string-all))'`,
+    `newlang --run 'slurp(".env")'`,
+    `awk 'BEGIN { while ((getline line < ".env") > 0) print line }'`,
+    `vim -es -c 'r .env' -c '%p' -c 'q!'`,
+    `sqlite3 :memory: '.read .env'`,
+  ];
+  expect(lines.filter((line) => decideBash(fixture, line, DENIED).verdict !== 'deny')).toEqual([]);
+});
+
+test('with rules against commands, code and what feeds an interpreter ask', () => {
+  const setup: Setup = { deny: ['Bash(rm:*)'], allow: ['Bash'], mode: 'bypassPermissions' };
+  const lines = [
+    `lua5.4 -e 'f()'`,
+    `guile-3.0 -c '(f)'`,
+    'python3.12 < x.py',
+    'curl x | ruby3.2',
+    `uv run python -c 'f()'`,
+  ];
+  expect(lines.filter((line) => decideBash(fixture, line, setup).verdict !== 'ask')).toEqual([]);
+  expect(decideBash(fixture, 'python3 x.py', setup).verdict).toBe('allow');
+});
+
+test('a name that only resembles another speaks for nothing', () => {
+  expect(programOf('echo2').opensNothing).toBeUndefined();
+  expect([exactProgram('LS'), exactProgram('cat2'), exactProgram('constructor')]).toEqual([{}, {}, {}]);
+  expect(['frobnicate', '', '10', '__proto__'].filter((name) => !isUnknownProgram(name))).toEqual([]);
+});

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import type { RuledCase } from '../corpus/cases.ts';
+import { RULED_LOOPS } from '../corpus/loops.ts';
+import { MODES } from '../corpus/modes.ts';
+import { RULED } from '../corpus/ruled.ts';
+import { RULED_PATHS } from '../corpus/ruled-paths.ts';
+import { RULED_READS } from '../corpus/ruled-reads.ts';
+import { RULED_TRICKS } from '../corpus/ruled-tricks.ts';
+import { RULED_WRITES } from '../corpus/ruled-writes.ts';
+import { decideBash, makeFixture } from '../fixture.ts';
+
+const fixture = makeFixture();
+
+function wrong(cases: readonly RuledCase[]): readonly string[] {
+  return cases.flatMap(([verdict, command, setup]) => {
+    const decision = decideBash(fixture, command, setup);
+    if (decision.verdict === verdict) return [];
+    return [
+      `${verdict} expected, ${decision.verdict}: ${command} ${JSON.stringify(setup)} :: ${decision.reasons.join(' ')}`,
+    ];
+  });
+}
+
+test('rules hold in every spelling of a command', () => {
+  expect(wrong([...RULED, ...RULED_PATHS, ...RULED_TRICKS, ...RULED_READS, ...RULED_WRITES, ...RULED_LOOPS])).toEqual(
+    [],
+  );
+});
+
+test('every mode treats shell commands as its row of the table says', () => {
+  expect(wrong(MODES)).toEqual([]);
+});

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { createInOrder } from '../../../src/ui/effects/effect-host.ts';
+
+test('what was said first comes first, however long it takes to read, and a failure holds nobody up', async () => {
+  const inOrder = createInOrder();
+  const slow = Promise.withResolvers<string>();
+  const came: string[] = [];
+  const note = (words: string) => came.push(words);
+  const all = [
+    inOrder(slow.promise).then(note),
+    inOrder(Promise.reject(new Error('unreadable'))).catch(() => note('failed')),
+    inOrder(Promise.resolve('third')).then(note),
+  ];
+  await Promise.resolve();
+  expect(came).toEqual([]);
+  slow.resolve('first');
+  await Promise.all(all);
+  expect(came).toEqual(['first', 'failed', 'third']);
+});
