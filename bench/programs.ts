@@ -6,7 +6,7 @@ import { type ApiServer, type Script, startApiServer } from '../test/support/api
 import { bareEnvironment, terminalEnvironment } from '../test/support/environment.ts';
 import { LAUNCHER } from '../test/support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../test/support/temp-project.ts';
-import { openTerminal, type VirtualTerminal } from '../test/support/virtual-terminal.ts';
+import { openTerminal, type VirtualTerminal } from '../test/support/terminal/virtual-terminal.ts';
 
 export type Used = {
   readonly wallMs: number;

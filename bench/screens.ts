@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { terminalPicture } from '../test/support/terminal-picture.ts';
+import { terminalPicture } from '../test/support/terminal/terminal-picture.ts';
 import { SCENES } from '../test/ui/components/scenes.ts';
 import { openStage } from '../test/ui/components/stage-screen.ts';
 

@@ -2,7 +2,7 @@ import { says } from '../test/support/api/reply.ts';
 import { terminalEnvironment } from '../test/support/environment.ts';
 import { LAUNCHER } from '../test/support/run-ouro.ts';
 import type { TempProject } from '../test/support/temp-project.ts';
-import { openTerminal } from '../test/support/virtual-terminal.ts';
+import { openTerminal } from '../test/support/terminal/virtual-terminal.ts';
 import { PROMPT, timed, withApi } from './programs.ts';
 import { type Measure, repeated } from './row.ts';
 

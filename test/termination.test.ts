@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { query } from '../src/engine/query.ts';
-import { invariantBreaches } from './support/invariants.ts';
-import { isWholeRun } from './support/runs.ts';
+import { invariantBreaches } from './support/loop/invariants.ts';
 import {
   calls,
   cutOff,
@@ -15,7 +14,8 @@ import {
   scripted,
   tooLong,
   userSays,
-} from './support/scripted.ts';
+} from './support/loop/scripted.ts';
+import { isWholeRun } from './support/runs.ts';
 
 const REPLIES = {
   fine: () => says('fine'),

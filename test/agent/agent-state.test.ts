@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { admitQueued, initialAgent, isRunning, reduceAgent, takeQueued } from '../../src/agent/agent-state.ts';
 import type { AgentEvent, QueuedMessage } from '../../src/contracts/event.ts';
-import { userSays } from '../support/scripted.ts';
+import { userSays } from '../support/loop/scripted.ts';
 
 const EMPTY = initialAgent([]);
 const after = (...events: readonly AgentEvent[]) => events.reduce(reduceAgent, EMPTY);

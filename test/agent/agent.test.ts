@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import type { AgentPort } from '../../src/agent/parts.ts';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import type { Message } from '../../src/contracts/message.ts';
-import { unbalanced } from '../support/event-balance.ts';
-import { calls, echoTool, empty, fails, says, userSays } from '../support/scripted.ts';
-import { type ScriptedAgent, scriptedAgent } from '../support/scripted-agent.ts';
+import { unbalanced } from '../support/loop/event-balance.ts';
+import { calls, echoTool, empty, fails, says, userSays } from '../support/loop/scripted.ts';
+import { type ScriptedAgent, scriptedAgent } from '../support/loop/scripted-agent.ts';
 
 const FOR_EVER = new Promise<void>(() => undefined);
 const held = { ...says('thinking about it'), hold: FOR_EVER };

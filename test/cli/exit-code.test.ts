@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-code.ts';
 import { createRunRecord } from '../../src/cli/wire/result.ts';
 import type { Terminal } from '../../src/contracts/terminal.ts';
-import { fakeConversation } from '../support/fake-conversation.ts';
+import { fakeConversation } from '../support/loop/fake-conversation.ts';
 
 /** Every way a run can end: a new one does not compile until it stands here. */
 const STORIES: Readonly<Record<Terminal['reason'], readonly [code: number, subtype: string]>> = {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { createShutdown } from '../../src/cli/shutdown.ts';
 import type { AbortReason } from '../../src/contracts/agent.ts';
-import { fakeConversation } from '../support/fake-conversation.ts';
-import { says } from '../support/scripted.ts';
+import { fakeConversation } from '../support/loop/fake-conversation.ts';
+import { says } from '../support/loop/scripted.ts';
 
 /** A process that notes how it would have ended. */
 function fakeProcess() {

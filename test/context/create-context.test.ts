@@ -3,8 +3,8 @@ import type { ContextDecision } from '../../src/context/decisions.ts';
 import { readDecisions } from '../../src/context/decisions.ts';
 import type { Message } from '../../src/contracts/message.ts';
 import { query } from '../../src/engine/query.ts';
-import { drain } from '../support/drain.ts';
-import { calls, echoTool, says as replies, scripted, tooLong } from '../support/scripted.ts';
+import { drain } from '../support/loop/drain.ts';
+import { calls, echoTool, says as replies, scripted, tooLong } from '../support/loop/scripted.ts';
 import { bench, INFO, prompt, reads, words } from './workbench.ts';
 
 const SMALL = { ...INFO, contextWindow: 40_000, defaultOutputTokens: 1_000 };

@@ -10,7 +10,7 @@ import { runHere } from '../support/run-here.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
 import { cutAfter, storedFile } from '../support/stored-sessions.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
-import { openTerminal } from '../support/virtual-terminal.ts';
+import { openTerminal } from '../support/terminal/virtual-terminal.ts';
 
 /** No file of ouro's may become longer than it is: what a resume settles cannot be written, while it still begins. */
 const ON_A_FULL_DISK = ['/bin/bash', '-c', `trap '' XFSZ; ulimit -f 1; exec '${LAUNCHER}' "$@"`, 'ouro'];

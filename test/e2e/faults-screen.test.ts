@@ -5,7 +5,7 @@ import { startApiServer } from '../support/api/server.ts';
 import { terminalEnvironment } from '../support/environment.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
 import { createTempProject } from '../support/temp-project.ts';
-import { openTerminal } from '../support/virtual-terminal.ts';
+import { openTerminal } from '../support/terminal/virtual-terminal.ts';
 
 /** ouro at its prompt, in front of an API that has its faults; the first pause is long, so that it can be seen. */
 async function ask(

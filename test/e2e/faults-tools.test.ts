@@ -12,7 +12,7 @@ import { runHere } from '../support/run-here.ts';
 import { LAUNCHER, runOuro, startOuro } from '../support/run-ouro.ts';
 import { isWholeRun } from '../support/runs.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
-import { openTerminal } from '../support/virtual-terminal.ts';
+import { openTerminal } from '../support/terminal/virtual-terminal.ts';
 
 const run = promisify(execFile);
 // Where the kernel lets a user have mounts of their own, a disk can be made that is really full.

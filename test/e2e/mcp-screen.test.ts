@@ -5,7 +5,7 @@ import { terminalEnvironment } from '../support/environment.ts';
 import { expectNoneLeft } from '../support/processes.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
 import { createTempProject } from '../support/temp-project.ts';
-import { openTerminal, type VirtualTerminal } from '../support/virtual-terminal.ts';
+import { openTerminal, type VirtualTerminal } from '../support/terminal/virtual-terminal.ts';
 
 /** The smallest server there can be: one tool, and a child that would outlive it. It answers once there is a file `go`. */
 const SMALL = `

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from '@dwmkerr/mock-llm/dist/server.js';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { startOpenAiServer } from '../support/api/openai-server.ts';
 import { calls, says, status, toolUse } from '../support/api/reply.ts';
 import { type Script, startApiServer } from '../support/api/server.ts';
-import { startOpenAiServer } from '../support/openai-server.ts';
 import { runHere } from '../support/run-here.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 

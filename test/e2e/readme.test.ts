@@ -1,13 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { says } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { bareEnvironment, terminalEnvironment } from '../support/environment.ts';
 import { runHere } from '../support/run-here.ts';
-import { createTempProject } from '../support/temp-project.ts';
-import { openTerminal } from '../support/virtual-terminal.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
+import { openTerminal } from '../support/terminal/virtual-terminal.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
@@ -33,6 +33,15 @@ test.each(lines.filter((line) => line.includes(' -p ')))('%s answers', async (li
   expect([code, stdout]).toEqual([0, expect.stringContaining('Three things.')]);
 });
 
+let prefix: TempProject;
+let ouro: string;
+
+beforeAll(async () => {
+  prefix = await createTempProject();
+  ouro = installed(prefix.dir);
+});
+afterAll(() => prefix.remove());
+
 /** What `npm pack` makes, laid out as an installation does; the libraries are those of the checkout. */
 function installed(prefix: string): string {
   const quietly = (file: string, args: readonly string[]) => execFileSync(file, args, { cwd: ROOT, stdio: 'pipe' });
@@ -52,7 +61,6 @@ function installed(prefix: string): string {
 test('a stranger starts, takes the demo to its edit, leaves, goes on, and asks once, from the packed tarball', async () => {
   expect(lines).toEqual(expect.arrayContaining(['ouro', 'ouro -c', 'ouro -r']));
   await using project = await createTempProject();
-  const ouro = installed(join(project.home, 'prefix'));
   const options = { cwd: project.dir, env: terminalEnvironment(project), cols: 100, rows: 40 };
   const session = await (async () => {
     await using terminal = openTerminal([ouro], options);

@@ -6,7 +6,7 @@ import { type Script, startApiServer } from '../support/api/server.ts';
 import { terminalEnvironment } from '../support/environment.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
 import { createTempProject } from '../support/temp-project.ts';
-import { openTerminal, type VirtualTerminal } from '../support/virtual-terminal.ts';
+import { openTerminal, type VirtualTerminal } from '../support/terminal/virtual-terminal.ts';
 
 /** ouro in a terminal, in front of a scripted API. */
 async function openOuro(

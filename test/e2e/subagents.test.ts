@@ -10,7 +10,7 @@ import { expectNoneLeft } from '../support/processes.ts';
 import { runHere } from '../support/run-here.ts';
 import { LAUNCHER, startOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
-import { openTerminal } from '../support/virtual-terminal.ts';
+import { openTerminal } from '../support/terminal/virtual-terminal.ts';
 
 let project: TempProject;
 

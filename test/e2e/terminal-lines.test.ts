@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { calls, says, status, text, toolUse } from '../support/api/reply.ts';
-import { openOuro } from '../support/open-ouro.ts';
+import { openOuro } from '../support/terminal/open-ouro.ts';
 
 /** A busy machine takes its time. */
 const PATIENCE = { timeout: 10_000 };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { calls, later, says, text, toolUse } from '../support/api/reply.ts';
 import { gate } from '../support/api/server.ts';
-import { openOuro } from '../support/open-ouro.ts';
+import { openOuro } from '../support/terminal/open-ouro.ts';
 
 test('vim mode, keys of one’s own, a script for the status line, and a theme that follows the terminal', async () => {
   await using ouro = await openOuro([says('Done.')], {

@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { calls, later, reply, says, status, text, thinking, toolUse } from '../support/api/reply.ts';
-import { type OpenOuro, openOuro } from '../support/open-ouro.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
+import { type OpenOuro, openOuro } from '../support/terminal/open-ouro.ts';
 
 const WORKING = /esc stop/;
 const AT_REST = /^> *\n(?:ask|plan|edits) /m;

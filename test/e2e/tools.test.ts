@@ -1,14 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startOpenAiServer } from '../support/api/openai-server.ts';
 import { calls, later, says, text, toolUse } from '../support/api/reply.ts';
 import { gate, startApiServer } from '../support/api/server.ts';
 import { citedText, webSearch } from '../support/api/server-blocks.ts';
 import { terminalEnvironment } from '../support/environment.ts';
-import { startOpenAiServer } from '../support/openai-server.ts';
 import { runHere } from '../support/run-here.ts';
 import { LAUNCHER, startOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
-import { openTerminal } from '../support/virtual-terminal.ts';
+import { openTerminal } from '../support/terminal/virtual-terminal.ts';
 
 let project: TempProject;
 

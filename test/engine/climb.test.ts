@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import type { QueryDeps } from '../../src/contracts/query.ts';
 import { query } from '../../src/engine/query.ts';
-import { drain } from '../support/drain.ts';
-import { unbalanced } from '../support/event-balance.ts';
+import { drain } from '../support/loop/drain.ts';
+import { unbalanced } from '../support/loop/event-balance.ts';
 import {
   calls,
   cutOff,
@@ -23,7 +23,7 @@ import {
   scripted,
   tooLong,
   userSays,
-} from '../support/scripted.ts';
+} from '../support/loop/scripted.ts';
 
 const PROMPT = [userSays('do it')];
 const TWO_MODELS = { chain: [{ model: 'model-a' }, { model: 'model-b' }] };

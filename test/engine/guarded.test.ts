@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { QueryDeps } from '../../src/contracts/query.ts';
 import { query } from '../../src/engine/query.ts';
-import { drain } from '../support/drain.ts';
-import { unbalanced } from '../support/event-balance.ts';
-import { invariantBreaches } from '../support/invariants.ts';
-import { calls, echoTool, roomyContext, says, scripted, tooLong, userSays } from '../support/scripted.ts';
+import { drain } from '../support/loop/drain.ts';
+import { unbalanced } from '../support/loop/event-balance.ts';
+import { invariantBreaches } from '../support/loop/invariants.ts';
+import { calls, echoTool, roomyContext, says, scripted, tooLong, userSays } from '../support/loop/scripted.ts';
 
 const PROMPT = [userSays('do it')];
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { QueryDeps } from '../../src/contracts/query.ts';
 import { query } from '../../src/engine/query.ts';
-import { drain } from '../support/drain.ts';
-import { unbalanced } from '../support/event-balance.ts';
+import { drain } from '../support/loop/drain.ts';
+import { unbalanced } from '../support/loop/event-balance.ts';
 import {
   calls,
   cutOff,
@@ -22,7 +22,7 @@ import {
   scripted,
   tooLong,
   userSays,
-} from '../support/scripted.ts';
+} from '../support/loop/scripted.ts';
 
 const PROMPT = [userSays('do it')];
 

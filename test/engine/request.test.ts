@@ -5,10 +5,10 @@ import { buildRequest, repair } from '../../src/engine/request.ts';
 import { initialState } from '../../src/engine/state.ts';
 import { toWire } from '../../src/model/wire/to-wire.ts';
 import { violationOfMessages } from '../support/api/validate-messages.ts';
-import { invariantBreaches } from '../support/invariants.ts';
-import { randomHistory } from '../support/random-history.ts';
+import { invariantBreaches } from '../support/loop/invariants.ts';
+import { randomHistory } from '../support/loop/random-history.ts';
+import { INFO, scripted, userSays } from '../support/loop/scripted.ts';
 import { runs } from '../support/runs.ts';
-import { INFO, scripted, userSays } from '../support/scripted.ts';
 
 const deps = scripted([]);
 const ISSUED = { thoughts: new Map([['sig', 'hmm']]), thoughtfulCalls: new Set<string>() };

@@ -8,9 +8,8 @@ import type { ModelRequest } from '../../src/contracts/model.ts';
 import type { Stripped } from '../../src/contracts/query.ts';
 import type { Terminal } from '../../src/contracts/terminal.ts';
 import { query } from '../../src/engine/query.ts';
-import { unbalanced } from '../support/event-balance.ts';
-import { invariantBreaches } from '../support/invariants.ts';
-import { runs } from '../support/runs.ts';
+import { unbalanced } from '../support/loop/event-balance.ts';
+import { invariantBreaches } from '../support/loop/invariants.ts';
 import {
   calls,
   cutOff,
@@ -28,7 +27,8 @@ import {
   scripted,
   tooLong,
   userSays,
-} from '../support/scripted.ts';
+} from '../support/loop/scripted.ts';
+import { runs } from '../support/runs.ts';
 
 const REPLIES: Readonly<Record<string, () => ScriptedReply>> = {
   fine: () => says('fine'),

@@ -3,8 +3,8 @@ import type { AgentEvent } from '../../src/contracts/event.ts';
 import { isJsonObject, type JsonObject } from '../../src/contracts/json.ts';
 import { ToolFailure } from '../../src/contracts/tool.ts';
 import { query } from '../../src/engine/query.ts';
-import { drain } from '../support/drain.ts';
-import { calls, echoTool, historyOf, type Overrides, scripted, userSays } from '../support/scripted.ts';
+import { drain } from '../support/loop/drain.ts';
+import { calls, echoTool, historyOf, type Overrides, scripted, userSays } from '../support/loop/scripted.ts';
 
 const PROMPT = [userSays('do it')];
 

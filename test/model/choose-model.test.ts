@@ -5,7 +5,7 @@ import { chooseModel, explainNoModel } from '../../src/model/choose-model.ts';
 import { NO_KEY } from '../../src/model/choose-port.ts';
 import { discoverLocalServers } from '../../src/model/discovery.ts';
 import { limitsOf } from '../../src/settings/limits.ts';
-import { startOpenAiServer } from '../support/openai-server.ts';
+import { startOpenAiServer } from '../support/api/openai-server.ts';
 import { runOptions } from '../support/run-options.ts';
 
 const OPTIONS = runOptions({ face: 'print' });

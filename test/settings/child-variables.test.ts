@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { startOpenAiServer } from '../support/api/openai-server.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { composed } from '../support/composed.ts';
-import { startOpenAiServer } from '../support/openai-server.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 test('keys of providers are used for requests, and reach no command, hook, server or script', async () => {

@@ -1,7 +1,7 @@
 import { Box, Static, Text, useInput, usePaste, useWindowSize } from 'ink';
 import { useState } from 'react';
 import { expect, test } from 'vitest';
-import { renderInTerminal } from '../support/ink-terminal.ts';
+import { renderInTerminal } from '../support/terminal/ink-terminal.ts';
 
 function Probe({ done }: { readonly done: readonly string[] }) {
   const [keys, setKeys] = useState('');

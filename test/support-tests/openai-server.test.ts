@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { cutAt, endAt, overloaded } from '../support/api/faults.ts';
+import { contextLengthExceeded, startOpenAiServer } from '../support/api/openai-server.ts';
 import { type ApiTurn, calls, reply, says, status, text, thinking, toolUse } from '../support/api/reply.ts';
 import type { Script } from '../support/api/server.ts';
 import { violationOfChat } from '../support/api/validate-chat.ts';
-import { contextLengthExceeded, startOpenAiServer } from '../support/openai-server.ts';
 
 const user = { role: 'user', content: 'Hi' };
 const GOOD = { model: 'qwen3:8b', messages: [user] };

@@ -7,7 +7,7 @@ import { bareEnvironment, terminalEnvironment } from '../support/environment.ts'
 import { expectNoneLeft, processesMarked } from '../support/processes.ts';
 import { LAUNCHER, runOuro, startOuro } from '../support/run-ouro.ts';
 import { createTempProject } from '../support/temp-project.ts';
-import { openTerminal } from '../support/virtual-terminal.ts';
+import { openTerminal } from '../support/terminal/virtual-terminal.ts';
 
 test('a project has files, a repository, a home of its own, and is gone afterwards', async () => {
   const project = await createTempProject({ 'src/a.txt': 'alpha\n' });

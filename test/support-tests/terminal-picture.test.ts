@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { terminalPicture } from '../support/terminal-picture.ts';
-import { createScreen } from '../support/terminal-screen.ts';
+import { terminalPicture } from '../support/terminal/terminal-picture.ts';
+import { createScreen } from '../support/terminal/terminal-screen.ts';
 
 async function picture(bytes: string, options: Parameters<typeof terminalPicture>[1] = {}) {
   const view = createScreen({ cols: 20, rows: 2, lineEnds: 'lf' });

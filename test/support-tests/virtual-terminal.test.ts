@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { bytesOfKey } from '../support/key-bytes.ts';
-import { createScreen } from '../support/terminal-screen.ts';
-import { openTerminal, type TerminalOptions } from '../support/virtual-terminal.ts';
+import { bytesOfKey } from '../support/terminal/key-bytes.ts';
+import { createScreen } from '../support/terminal/terminal-screen.ts';
+import { openTerminal, type TerminalOptions } from '../support/terminal/virtual-terminal.ts';
 
 const OPTIONS: TerminalOptions = {
   cwd: '/',

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { createEditorAgent } from '../../../src/cli/acp/editor-agent.ts';
 import type { Conversation } from '../../../src/contracts/face/conversation.ts';
 import type { RunOptions } from '../../../src/contracts/face/run-options.ts';
-import { type FakeOptions, fakeConversation } from '../../support/fake-conversation.ts';
+import { type FakeOptions, fakeConversation } from '../../support/loop/fake-conversation.ts';
+import { calls, echoTool, fails, says } from '../../support/loop/scripted.ts';
 import { runOptions } from '../../support/run-options.ts';
-import { calls, echoTool, fails, says } from '../../support/scripted.ts';
 
 const OPTIONS = runOptions({ cwd: '/elsewhere', face: 'editor' });
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Conversation } from '../../../src/contracts/face/conversation.ts';
 import type { JsonObject } from '../../../src/contracts/json.ts';
-import { fakeConversation } from '../../support/fake-conversation.ts';
-import { calls, fails, says } from '../../support/scripted.ts';
+import { fakeConversation } from '../../support/loop/fake-conversation.ts';
+import { calls, fails, says } from '../../support/loop/scripted.ts';
 import { hostBench } from './host-bench.ts';
 
 const success = (id: string, response: JsonObject) => ({ subtype: 'success', request_id: id, response });

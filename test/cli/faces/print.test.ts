@@ -6,8 +6,8 @@ import { understand } from '../../../src/cli/faces/understand.ts';
 import type { AbortReason } from '../../../src/contracts/agent.ts';
 import type { Conversation } from '../../../src/contracts/face/conversation.ts';
 import type { JsonObject } from '../../../src/contracts/json.ts';
-import { fakeConversation } from '../../support/fake-conversation.ts';
-import { calls, fails, refusal, says } from '../../support/scripted.ts';
+import { fakeConversation } from '../../support/loop/fake-conversation.ts';
+import { calls, fails, refusal, says } from '../../support/loop/scripted.ts';
 
 const QUIET: OutputChoice = {
   format: 'text',

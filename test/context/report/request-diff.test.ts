@@ -13,9 +13,9 @@ import { createAttachments } from '../../../src/prompt/attachments.ts';
 import { createMemory } from '../../../src/prompt/memory/memory-files.ts';
 import type { KnownFacts } from '../../../src/prompt/news-state.ts';
 import { createSystemPrompt, renderSystem } from '../../../src/prompt/system-prompt.ts';
-import { drain } from '../../support/drain.ts';
+import { drain } from '../../support/loop/drain.ts';
+import { calls, echoTool, historyOf, says, scripted } from '../../support/loop/scripted.ts';
 import { runs } from '../../support/runs.ts';
-import { calls, echoTool, historyOf, says, scripted } from '../../support/scripted.ts';
 import { bench, INFO, prompt, words } from '../workbench.ts';
 
 let root: string;

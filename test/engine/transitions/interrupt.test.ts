@@ -5,8 +5,8 @@ import type { Terminal } from '../../../src/contracts/terminal.ts';
 import { query } from '../../../src/engine/query.ts';
 import { buildRequest } from '../../../src/engine/request.ts';
 import { initialState } from '../../../src/engine/state.ts';
-import { unbalanced } from '../../support/event-balance.ts';
-import { invariantBreaches } from '../../support/invariants.ts';
+import { unbalanced } from '../../support/loop/event-balance.ts';
+import { invariantBreaches } from '../../support/loop/invariants.ts';
 import {
   calls,
   echoTool,
@@ -18,7 +18,7 @@ import {
   scripted,
   tooLong,
   userSays,
-} from '../../support/scripted.ts';
+} from '../../support/loop/scripted.ts';
 
 const PROMPT = [userSays('do it')];
 const FOR_EVER = new Promise<void>(() => undefined);

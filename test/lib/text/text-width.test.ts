@@ -20,7 +20,11 @@ describe('width', () => {
   });
 
   test('graphemes joined are the text', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => graphemes(text).join('') === text));
+    // What the unit 'binary' of fast-check means, without its table of all of them, which takes a second to make.
+    const unit = fc
+      .oneof(fc.nat(0xd7ff), fc.integer({ min: 0xe000, max: 0x10ffff }))
+      .map((code) => String.fromCodePoint(code));
+    fc.assert(fc.property(fc.string({ unit }), (text) => graphemes(text).join('') === text));
     expect(graphemes('a👨‍👩‍👧e\u0301')).toEqual(['a', '👨‍👩‍👧', 'e\u0301']);
   });
 

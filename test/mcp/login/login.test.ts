@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openCredentials } from '../../../src/mcp/login/credentials.ts';
 import { login } from '../../../src/mcp/login/login.ts';
+import { startOAuthServer } from '../../support/api/oauth-server.ts';
 import { callTool } from '../../support/call-tool.ts';
-import { startOAuthServer } from '../../support/oauth-server.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 import { configured, inTime, startHub } from '../servers.ts';
 

@@ -10,8 +10,8 @@ import { createScreenOutput } from '../../../src/ui/terminal/screen-output.ts';
 import type { Drawing } from '../../../src/ui/text/drawing.ts';
 import { reduceView } from '../../../src/ui/view/reduce-view.ts';
 import { initialView, printing, type ViewState } from '../../../src/ui/view/view-state.ts';
-import { bytesOfKey } from '../../support/key-bytes.ts';
-import { createScreen, type ScreenSize, type TerminalScreen } from '../../support/terminal-screen.ts';
+import { bytesOfKey } from '../../support/terminal/key-bytes.ts';
+import { createScreen, type ScreenSize, type TerminalScreen } from '../../support/terminal/terminal-screen.ts';
 
 /** A screen with a clock of its own, in front of a terminal buffer: events and keys in, rows out. */
 export type StageScreen = TerminalScreen & {

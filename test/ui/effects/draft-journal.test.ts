@@ -6,7 +6,7 @@ import { journalled, keptWords, recallDraft } from '../../../src/ui/effects/draf
 import { statusFactsOf } from '../../../src/ui/effects/facts.ts';
 import { createLeftover } from '../../../src/ui/effects/leftover-draft.ts';
 import { initialView } from '../../../src/ui/view/view-state.ts';
-import { fakeConversation } from '../../support/fake-conversation.ts';
+import { fakeConversation } from '../../support/loop/fake-conversation.ts';
 
 test('what was put aside comes back with the draft, and is on disk again before any key', async () => {
   const saved: Draft[] = [];

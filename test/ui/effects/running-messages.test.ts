@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 import { allMessages, NOTHING_RUNNING, reduceMessages } from '../../../src/ui/effects/running-messages.ts';
-import { fakeConversation } from '../../support/fake-conversation.ts';
-import { calls, says } from '../../support/scripted.ts';
+import { fakeConversation } from '../../support/loop/fake-conversation.ts';
+import { calls, says } from '../../support/loop/scripted.ts';
 import { grows } from '../components/events.ts';
 
 test('the running turn can be read before it is over, up to its last word', async () => {

@@ -7,7 +7,7 @@ import type { ScreenOptions } from '../../../src/ui/terminal/screen-options.ts';
 import { createTerminalWords } from '../../../src/ui/terminal/terminal-words.ts';
 import { askTmux } from '../../../src/ui/terminal/tmux.ts';
 import { IDLE_ACTIVITY, initialView, type ViewState } from '../../../src/ui/view/view-state.ts';
-import { fakeConversation } from '../../support/fake-conversation.ts';
+import { fakeConversation } from '../../support/loop/fake-conversation.ts';
 
 const IDLE = initialView(statusFactsOf(fakeConversation()), []);
 const BUSY: ViewState = { ...IDLE, activity: { ...IDLE_ACTIVITY, status: 'requesting' } };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { HANDLERS } from '../../../../src/cli/control/handlers/table.ts';
 import type { Attempt, ControlPort } from '../../../../src/contracts/face/host.ts';
 import type { JsonObject } from '../../../../src/contracts/json.ts';
-import { type FakeOptions, fakeConversation } from '../../../support/fake-conversation.ts';
+import { type FakeOptions, fakeConversation } from '../../../support/loop/fake-conversation.ts';
 import { hostBench } from '../host-bench.ts';
 
 /** What a host gets for a request: the response, or the error. */

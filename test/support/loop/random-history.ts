@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { JsonValue } from '../../src/contracts/json.ts';
-import type { AssistantBlock, Message, UserBlock } from '../../src/contracts/message.ts';
+import type { JsonValue } from '../../../src/contracts/json.ts';
+import type { AssistantBlock, Message, UserBlock } from '../../../src/contracts/message.ts';
 
 /** Few ids, so that they collide. */
 const callId = fc.constantFrom('a', 'b', 'c', 'toolu_1', '');

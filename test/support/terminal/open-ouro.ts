@@ -1,8 +1,8 @@
-import type { ApiServer, Script } from './api/server.ts';
-import { startApiServer } from './api/server.ts';
-import { terminalEnvironment } from './environment.ts';
-import { LAUNCHER } from './run-ouro.ts';
-import { createTempProject, type TempProject } from './temp-project.ts';
+import type { ApiServer, Script } from '../api/server.ts';
+import { startApiServer } from '../api/server.ts';
+import { terminalEnvironment } from '../environment.ts';
+import { LAUNCHER } from '../run-ouro.ts';
+import { createTempProject, type TempProject } from '../temp-project.ts';
 import type { ScreenSize } from './terminal-screen.ts';
 import { openTerminal, type VirtualTerminal } from './virtual-terminal.ts';
 

@@ -1,6 +1,6 @@
-import { OPENAI_DIALECT } from './api/openai-dialect.ts';
-import { type ApiTurn, status } from './api/reply.ts';
-import { type ApiServer, type Script, startServer } from './api/server.ts';
+import { OPENAI_DIALECT } from './openai-dialect.ts';
+import { type ApiTurn, status } from './reply.ts';
+import { type ApiServer, type Script, startServer } from './server.ts';
 
 /** The scripted server in the words of OpenAI chat completions; it lists its models as Ollama does, too. */
 export function startOpenAiServer(script: Script): Promise<ApiServer> {

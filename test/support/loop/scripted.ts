@@ -1,6 +1,6 @@
-import type { AgentEvent, QueuedMessage } from '../../src/contracts/event.ts';
-import type { JsonObject } from '../../src/contracts/json.ts';
-import type { AssistantBlock, Message, StopReason, Usage, UserMessage } from '../../src/contracts/message.ts';
+import type { AgentEvent, QueuedMessage } from '../../../src/contracts/event.ts';
+import type { JsonObject } from '../../../src/contracts/json.ts';
+import type { AssistantBlock, Message, StopReason, Usage, UserMessage } from '../../../src/contracts/message.ts';
 import type {
   ModelEvent,
   ModelFailure,
@@ -8,10 +8,10 @@ import type {
   ModelOutcome,
   ModelPort,
   ModelRequest,
-} from '../../src/contracts/model.ts';
-import type { QueryConfig, QueryDeps } from '../../src/contracts/query.ts';
-import type { PreparedCall, Tool, ToolOutcome } from '../../src/contracts/tool.ts';
-import { toRequestMessages } from '../../src/engine/request.ts';
+} from '../../../src/contracts/model.ts';
+import type { QueryConfig, QueryDeps } from '../../../src/contracts/query.ts';
+import type { PreparedCall, Tool, ToolOutcome } from '../../../src/contracts/tool.ts';
+import { toRequestMessages } from '../../../src/engine/request.ts';
 
 /** One reply of the scripted model. */
 export type ScriptedReply = {

@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../../src/contracts/event.ts';
+import type { AgentEvent } from '../../../src/contracts/event.ts';
 
 /** Which beginnings have no end, and which ends no beginning, in words. */
 export function unbalanced(events: readonly AgentEvent[]): readonly string[] {

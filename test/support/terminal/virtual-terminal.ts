@@ -1,5 +1,5 @@
+import { killNow, processesInSession } from '../processes.ts';
 import { createKeyboard, type Keyboard } from './keyboard.ts';
-import { killNow, processesInSession } from './processes.ts';
 import { createScreen, type ScreenOptions, type TerminalScreen } from './terminal-screen.ts';
 
 export type TerminalEnd = { readonly code: number | null; readonly signal: NodeJS.Signals | null };

@@ -1,4 +1,4 @@
-import type { ModelRequest, RequestMessage } from '../../src/contracts/model.ts';
+import type { ModelRequest, RequestMessage } from '../../../src/contracts/model.ts';
 
 /** Which of the twelve invariants a finished request breaks, in words. */
 export function invariantBreaches(request: ModelRequest): readonly string[] {

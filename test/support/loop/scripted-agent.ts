@@ -1,7 +1,7 @@
-import { createAgent } from '../../src/agent/agent.ts';
-import type { AgentParts } from '../../src/agent/parts.ts';
-import type { Agent } from '../../src/contracts/agent.ts';
-import type { AgentEvent } from '../../src/contracts/event.ts';
+import { createAgent } from '../../../src/agent/agent.ts';
+import type { AgentParts } from '../../../src/agent/parts.ts';
+import type { Agent } from '../../../src/contracts/agent.ts';
+import type { AgentEvent } from '../../../src/contracts/event.ts';
 import { type Overrides, type ScriptedDeps, type ScriptedReply, scripted } from './scripted.ts';
 
 export type ScriptedAgent = {

@@ -1,8 +1,8 @@
-import { createAgent } from '../../src/agent/agent.ts';
-import type { AgentPort } from '../../src/agent/parts.ts';
-import type { Conversation, ConversationInfo, UsageReport } from '../../src/contracts/face/conversation.ts';
-import type { PermissionRequest } from '../../src/contracts/permission.ts';
-import type { CallRequest, GateVerdict } from '../../src/contracts/tool.ts';
+import { createAgent } from '../../../src/agent/agent.ts';
+import type { AgentPort } from '../../../src/agent/parts.ts';
+import type { Conversation, ConversationInfo, UsageReport } from '../../../src/contracts/face/conversation.ts';
+import type { PermissionRequest } from '../../../src/contracts/permission.ts';
+import type { CallRequest, GateVerdict } from '../../../src/contracts/tool.ts';
 import { INFO, type Overrides, type ScriptedReply, scripted } from './scripted.ts';
 
 export type FakeOptions = {
