@@ -14,6 +14,7 @@ const STEPS = [
     args: ['-p', '.', '--incremental', '--tsBuildInfoFile', join('node_modules', '.cache', 'types.tsbuildinfo')],
   },
   { name: 'unused code', file: 'knip/bin/knip.js', args: ['--no-progress'] },
+  { name: 'code that only tests use', file: 'knip/bin/knip.js', args: ['--production', '--no-progress'] },
 ];
 const TESTS = { name: 'tests', file: 'vitest/vitest.mjs', args: ['run', '--reporter=dot'] };
 

@@ -82,7 +82,10 @@ export function reduceAgent(before: AgentValue, event: AgentEvent): AgentValue {
   }
 }
 
-/** A part the API refused once is left out for the rest of the conversation. */
+/**
+ * A part the API refused once is left out for the rest of the conversation.
+ * @internal Exported for tests.
+ */
 export function strippedAfter(stripped: Stripped, event: AgentEvent): Stripped {
   if (event.type !== 'recovery_end' || event.recovery !== 'healed') return stripped;
   return {

@@ -34,7 +34,10 @@ function here(): string | undefined {
 /** What is for people to mend, not a fault of the program. */
 const REFUSALS = ['EACCES', 'EPERM', 'ENOENT', 'ENOTDIR', 'EISDIR', 'ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'ELOOP'];
 
-/** Anything that is thrown up to here becomes a sentence on stderr. */
+/**
+ * Anything that is thrown up to here becomes a sentence on stderr.
+ * @internal Exported for tests.
+ */
 export async function runToCode(args: readonly string[], io: Io, shutdown: Shutdown): Promise<number> {
   try {
     return await run(args, io, shutdown);

@@ -32,7 +32,10 @@ export function buildRequest(
   };
 }
 
-/** The twelve invariants, as steps that each leave a valid list valid. */
+/**
+ * The twelve invariants, as steps that each leave a valid list valid.
+ * @internal Exported for tests.
+ */
 export function repair(
   messages: readonly RequestMessage[],
   stripped: QueryState['stripped'] = { thinking: false, images: false },

@@ -161,15 +161,6 @@ export function keyLine({ key: named, sentence, fallback, takesEffect, isOwn: ow
   return `${named}: ${sentence} Not set: ${fallback}. ${when}${from}`;
 }
 
-/** The table as it stands in docs/settings.md. */
-export function keysPage(): string {
-  const rows = SETTING_KEYS.map(({ key: named, sentence, fallback, takesEffect, isOwn: own }) => {
-    const from = own === true ? ' Not from a project.' : '';
-    return `| \`${named}\` | ${fallback} | ${takesEffect} | ${sentence}${from} |`;
-  });
-  return ['| key | not set | an edit counts | |', '| --- | --- | --- | --- |', ...rows].join('\n');
-}
-
 /** The schema as editors read it (`ouro settings schema`). */
 export function publishedSchema(): object {
   return { ...z.toJSONSchema(settingsSchema, { io: 'input' }), title: 'Settings of ouro' };

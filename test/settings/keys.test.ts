@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect, expectTypeOf, test } from 'vitest';
 import type { z } from 'zod';
 import type { Settings } from '../../src/contracts/settings.ts';
-import { keyLine, keysNamed, keysPage, SETTING_KEYS, settingsSchema } from '../../src/settings/keys.ts';
+import { markdownTable } from '../../src/lib/text/markdown-table.ts';
+import { keyLine, keysNamed, SETTING_KEYS, settingsSchema } from '../../src/settings/keys.ts';
 
 const PAGE = join(import.meta.dirname, '../../docs/settings.md');
 const LIST = /(?<=^<!-- This list is made from .*-->\n\n)[\s\S]*?(?=\n*<!-- end of keys -->)/m;
@@ -45,5 +46,13 @@ test('every key of the schema has its row, and rows below an object are found by
 test('docs/settings.md lists the keys as they are; run this test with -u to write the list anew', async () => {
   const page = readFileSync(PAGE, 'utf8');
   expect(page).toMatch(LIST);
-  await expect(page.replace(LIST, keysPage)).toMatchFileSnapshot(PAGE);
+  await expect(page.replace(LIST, keysTable)).toMatchFileSnapshot(PAGE);
 });
+
+function keysTable(): string {
+  const rows = SETTING_KEYS.map(({ key, sentence, fallback, takesEffect, isOwn }) => {
+    const from = isOwn === true ? ' Not from a project.' : '';
+    return [`\`${key}\``, fallback, takesEffect, `${sentence}${from}`];
+  });
+  return markdownTable([['key', 'not set', 'an edit counts', ''], ...rows]).join('\n');
+}

@@ -1,3 +1,4 @@
+import { markdownTable } from '../../lib/text/markdown-table.ts';
 import { type FlagTable, flagWords } from '../args/flag.ts';
 import { FLAG_GROUPS } from '../args/flags.ts';
 import { subcommands } from '../args/subcommands.ts';
@@ -31,22 +32,6 @@ export function flagsPage(): string {
 
 function tableOf(table: FlagTable): readonly string[] {
   const clashes = Object.values(table).flatMap((flag) => flag.clashes.map(({ words }) => `- ${words}`));
-  const rows = [
-    ['flag', 'meaning'],
-    ...Object.values(table).map((flag) => [`\`${cell(flag.spelling)}\``, cell(flagWords(flag))]),
-  ];
-  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const line = (cells: readonly string[], fill: string) =>
-    `| ${widths.map((width, at) => (cells[at] ?? '').padEnd(width, fill)).join(' | ')} |`;
-  const [head = [], ...flags] = rows;
-  return [
-    line(head, ' '),
-    line([], '-'),
-    ...flags.map((row) => line(row, ' ')),
-    ...(clashes.length === 0 ? [] : ['', ...clashes]),
-  ];
-}
-
-function cell(text: string): string {
-  return text.replaceAll('|', '\\|');
+  const rows = Object.values(table).map((flag) => [`\`${flag.spelling}\``, flagWords(flag)]);
+  return [...markdownTable([['flag', 'meaning'], ...rows]), ...(clashes.length === 0 ? [] : ['', ...clashes])];
 }

@@ -98,7 +98,10 @@ export async function leftOf(tree: Tree, ageMs: number): Promise<readonly number
     .map(({ pid }) => pid);
 }
 
-/** Living processes that carry the mark in their environment. */
+/**
+ * Living processes that carry the mark in their environment.
+ * @internal Asked by tests.
+ */
 export async function marked(marker: string): Promise<readonly number[]> {
   return (await livingProcesses()).filter((one) => one.carries(`${MARKER}=${marker}`)).map(({ pid }) => pid);
 }
@@ -123,11 +126,6 @@ export async function reapLeftovers(leftovers: readonly Leftover[]): Promise<num
 }
 
 export { startTimeOf };
-
-/** Is this still the process that was meant? */
-export function isSame({ pid, startTime }: { readonly pid: number; readonly startTime: string }): boolean {
-  return startTime !== '' && startTimeOf(pid) === startTime;
-}
 
 /** No process is in it. */
 const NO_GROUP = -1;

@@ -35,18 +35,6 @@ export function sanitizeScreen(text: string): string {
   return sanitize(overwritten, 'output').replace(DIRECTIONS, '');
 }
 
-/** Beginning and end of a text too long to show, and how much is between them. */
-export type Excerpt = { readonly text: string; readonly hiddenChars: number };
-
-export function excerpt(text: string, keep: { readonly headChars: number; readonly tailChars: number }): Excerpt {
-  const chars = [...text];
-  const hiddenChars = chars.length - keep.headChars - keep.tailChars;
-  if (hiddenChars <= 0) return { text, hiddenChars: 0 };
-  const note = `… ${String(hiddenChars).replace(/\B(?=(?:\d{3})+$)/g, ' ')} characters hidden, press v …`;
-  const head = chars.slice(0, keep.headChars).join('');
-  return { text: `${head}\n${note}\n${chars.slice(chars.length - keep.tailChars).join('')}`, hiddenChars };
-}
-
 function spellOut(text: string): string {
   return text.replace(HIDDEN_CHARACTERS, (char, at: number) => {
     if (char === '\ufe0f' && /\p{Extended_Pictographic}$/u.test(text.slice(Math.max(0, at - 2), at))) return char;

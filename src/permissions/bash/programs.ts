@@ -18,7 +18,10 @@ const PROGRAMS: Programs = {
   ...GIT,
 };
 
-/** The names of the table. They stand nowhere else. */
+/**
+ * The names of the table. They stand nowhere else.
+ * @internal The architecture test looks for them.
+ */
 export const PROGRAM_NAMES: readonly string[] = Object.keys(PROGRAMS);
 
 const UNKNOWN: Program = {};

@@ -20,7 +20,10 @@ export function createLocator(env: ChildEnvironment, bundled = bundledRipgrep): 
   return withTimeLimit(firstAvailable(sources), LIMIT_MS);
 }
 
-/** The same locator, that always comes back. */
+/**
+ * The same locator, that always comes back.
+ * @internal Exported for tests.
+ */
 export function withTimeLimit(locator: Locator, limitMs: number): Locator {
   const limited = async (work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> => {
     const limit = AbortSignal.timeout(limitMs);

@@ -74,7 +74,10 @@ function isHex(color: string): color is `#${string}` {
   return color.startsWith('#');
 }
 
-/** Red, green and blue of a `#rrggbb` colour, 0 to 255. */
+/**
+ * Red, green and blue of a `#rrggbb` colour, 0 to 255.
+ * @internal Exported for tests.
+ */
 export function channelsOf(hex: string): readonly [number, number, number] {
   const value = Number.parseInt(hex.slice(1), 16);
   return [(value >> 16) & 255, (value >> 8) & 255, value & 255];

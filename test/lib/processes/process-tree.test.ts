@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { afterEach, expect, test } from 'vitest';
 import {
   endTree,
-  isSame,
   leftOf,
   MARKER,
   marked,
@@ -51,9 +50,6 @@ test('a number that belongs to somebody else now is left alone', async () => {
   expect(await reapLeftovers([{ pgid: groupId, startTime: `${Number(startTime) - 1}`, marker: 'another' }])).toBe(0);
   expect(await reapLeftovers([{ pgid: groupId, startTime: '', marker: 'another' }])).toBe(0);
   expect(await marked(marker)).not.toEqual([]);
-  expect(isSame({ pid: groupId, startTime })).toBe(true);
-  expect(isSame({ pid: groupId, startTime: '1' })).toBe(false);
-  expect(isSame({ pid: groupId, startTime: '' })).toBe(false);
 });
 
 test('one that ignores TERM and forks on is killed', async () => {

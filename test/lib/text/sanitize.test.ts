@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { excerpt, sanitize } from '../../../src/lib/text/sanitize.ts';
+import { sanitize } from '../../../src/lib/text/sanitize.ts';
 
 const OUTPUT: readonly (readonly [string, string, string])[] = [
   ['colours', '\u001b[31mred\u001b[0m', 'red'],
@@ -59,15 +59,6 @@ test.each(PROMPT)('prompt: %s', (_, text, shown) => {
 
 test('in one line a newline is drawn', () => {
   expect(sanitize('a\nb\r\nc\td', 'line')).toBe('a⏎b⏎c d');
-});
-
-test('a long text keeps its ends and says what is hidden', () => {
-  const long = `start${'x'.repeat(8_900)}end`;
-  expect(excerpt(long, { headChars: 5, tailChars: 3 })).toEqual({
-    text: 'start\n… 8 900 characters hidden, press v …\nend',
-    hiddenChars: 8_900,
-  });
-  expect(excerpt('short', { headChars: 5, tailChars: 3 })).toEqual({ text: 'short', hiddenChars: 0 });
 });
 
 const piece = fc.constantFrom(
