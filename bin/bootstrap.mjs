@@ -2,7 +2,7 @@
 // bootstrap.mjs start|test|check|lint|run <file> [arguments]
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { check } from './check.mjs';
+import { check, TEST_RUNTIME } from './check.mjs';
 import { build, programOf } from './entry.mjs';
 import { ensureInstalled } from './install.mjs';
 import { withoutNpm } from './npm-environment.mjs';
@@ -25,7 +25,10 @@ const verbs = {
     return runProgram(file, [...args, ...rest], { cwd, env: { BUN_GC_TIMER_INTERVAL: '60000', ...env } });
   },
   test: (bun) =>
-    runProgram(bun, [...safeFlags, join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...rest], { cwd: root }),
+    runProgram(bun, [...safeFlags, join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...rest], {
+      cwd: root,
+      env: { ...TEST_RUNTIME, ...process.env },
+    }),
   lint: (bun) => check(root, bun, safeFlags, { tests: 'skip' }),
   check: (bun) => check(root, bun, safeFlags, { tests: 'run' }),
   run: (bun) => runProgram(bun, [...safeFlags, join(root, rest[0] ?? ''), ...rest.slice(1)], { cwd: root }),
