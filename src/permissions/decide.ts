@@ -30,8 +30,8 @@ export function decide(facts: ToolFacts, policy: Policy, fs: PermissionFs): Deci
 }
 
 /** What becomes of a question: without somebody to answer it is a denial that says so. */
-export function settle(decision: Decision, asks: 'somebody' | 'nobody'): Decision {
-  if (decision.verdict !== 'ask' || asks === 'somebody') return decision;
+export function settle(decision: Decision, { canAsk }: { readonly canAsk: boolean }): Decision {
+  if (decision.verdict !== 'ask' || canAsk) return decision;
   const text = 'Nobody is there to be asked, so it is denied.';
   const trace: readonly TraceStep[] = [...decision.trace, { stage: 'answer', verdict: 'deny', text }];
   return { ...decision, verdict: 'deny', reasons: [...decision.reasons, text], trace };

@@ -73,7 +73,7 @@ async function outcomeOf(
   const answer =
     decision.verdict === 'deny' ? undefined : await answerTo({ request, facts, decision, policy }, parts, signal);
   if (answer === undefined) {
-    const settled = settle(decision, 'nobody');
+    const settled = settle(decision, { canAsk: false });
     return refused(request, settled, by, { message: denialMessage(request.tool, settled, policy.mode) });
   }
   if (signal.aborted) {

@@ -17,7 +17,7 @@ export type GateWiring = {
   readonly policy: (cwd: string, mode?: PermissionMode) => Policy;
   readonly mode: () => PermissionMode;
   readonly home: string;
-  readonly asks: 'somebody' | 'nobody';
+  readonly canAsk: boolean;
   readonly record: (entry: GateRecord) => void;
   readonly onDenial: (denial: Denial) => void;
   readonly remember: (rules: readonly string[], destination: RememberDestination) => Promise<void>;
@@ -41,7 +41,7 @@ export function makeGate(wiring: GateWiring, port: AskingPort, bounds: GateBound
     fs: diskFs,
     factsOf,
     ...(port.askHook === undefined ? {} : { askHook: port.askHook }),
-    ...(wiring.asks === 'nobody' ? {} : { ask: port.askPermission }),
+    ...(!wiring.canAsk ? {} : { ask: port.askPermission }),
     preview: (facts, cwd, signal) => previewEdit(facts, { cwd, home: wiring.home }, signal),
     record: recorder(wiring, port),
     remember: wiring.remember,

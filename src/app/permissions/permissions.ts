@@ -85,7 +85,7 @@ export function createPermissions(core: Core, { sessionFolder }: { readonly sess
     policy: source.policy,
     mode: () => live.now().mode,
     home: environment.home,
-    asks: nobody ? 'nobody' : 'somebody',
+    canAsk: !nobody,
     record,
     onDenial: (denial) => denials.push(denial),
     remember: (rules, destination) => changes.apply([{ type: 'addRules', behavior: 'allow', rules, destination }]),

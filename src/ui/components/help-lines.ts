@@ -48,13 +48,13 @@ const WIDEST_KEYS = 24;
 
 /** One page of keys, in as many columns as fit; those that work right now are bold. */
 export function helpLines(view: ViewState, { width }: Drawing, rows: number): readonly LogicalLine[] {
-  const { filter, typing } = filterOf(view);
+  const { filter, isFiltering } = filterOf(view);
   const wanted = filter.toLowerCase();
   const sections = HELP.map(([title, lines]) => ({
     title,
     lines: lines.filter(({ keys, does }) => `${title} ${keys} ${does}`.toLowerCase().includes(wanted)),
   })).filter(({ lines }) => lines.length > 0);
-  const note = typing === 'yes' ? `/${filter}` : 'any key closes   / filters';
+  const note = isFiltering ? `/${filter}` : 'any key closes   / filters';
   const foot = terminalLine(toned('dim', sections.length === 0 ? `${note}   no key does that` : note));
   const now = isBusy(view) ? 'busy' : 'idle';
   const wide = columnsOf(sections, 2, now);
@@ -65,8 +65,8 @@ export function helpLines(view: ViewState, { width }: Drawing, rows: number): re
   return [...lines.slice(0, Math.max(0, rows - 1)), foot];
 }
 
-function filterOf({ overlay }: ViewState): { readonly filter: string; readonly typing: 'yes' | 'no' } {
-  return overlay?.kind === 'help' ? overlay : { filter: '', typing: 'no' };
+function filterOf({ overlay }: ViewState): { readonly filter: string; readonly isFiltering: boolean } {
+  return overlay?.kind === 'help' ? overlay : { filter: '', isFiltering: false };
 }
 
 type Row = { readonly spans: readonly Span[]; readonly width: number };

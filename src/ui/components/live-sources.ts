@@ -68,7 +68,7 @@ function pieceSource(
   }
   const open = openBlock(piece.stream);
   if (open === undefined && piece.ready.length === 0) return undefined;
-  const place = piece.begun === 'no' ? 'first' : 'later';
+  const place = !piece.hasBegun ? 'first' : 'later';
   const gap = needsGap({ kind: 'markdown', place }, last) ? [terminalLine()] : [];
   const ready = piece.ready.flatMap((block) => renderBlock(block, drawing, code).lines);
   const lines =

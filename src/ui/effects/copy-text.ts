@@ -19,12 +19,12 @@ const WRITERS: readonly (readonly [string, ...string[]])[] = [
 export async function copyText(text: string, { output, tmux }: Pick<EffectHost, 'output' | 'tmux'>): Promise<string> {
   const between = await tmux?.();
   const sequence = copySequence(text);
-  output.write(between?.passthrough === 'on' ? throughTmux(sequence) : sequence);
+  output.write(between?.allowsPassthrough ? throughTmux(sequence) : sequence);
   const cut = Buffer.byteLength(text) > MOST_BYTES ? ', cut to what it takes' : '';
   for (const [program, ...args] of WRITERS) {
     if (await takes(program, args, text)) return `with ${program}, and offered to the terminal${cut}`;
   }
-  if (between?.passthrough === 'off' && between.clipboard === 'off') {
+  if (between !== undefined && !between.allowsPassthrough && !between.setsClipboard) {
     return 'nowhere: tmux lets no program copy. In tmux, "set -g set-clipboard on" changes that';
   }
   const way = between === undefined ? 'by the terminal' : 'through tmux by the terminal';

@@ -23,7 +23,7 @@ async function toggleVim({ now, change, conversation }: EffectHost): Promise<voi
 export async function openView(view: CommandView, argument: string, host: EffectHost): Promise<void> {
   switch (view) {
     case 'help':
-      return host.change((state) => ({ ...state, overlay: { kind: 'help', filter: '', typing: 'no' } }));
+      return host.change((state) => ({ ...state, overlay: { kind: 'help', filter: '', isFiltering: false } }));
     case 'model':
     case 'theme':
     case 'rewind':

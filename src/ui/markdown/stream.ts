@@ -10,7 +10,7 @@ type Inside =
       readonly indent: number;
       readonly language: string;
       readonly lines: number;
-      readonly parted: 'yes' | 'no';
+      readonly isParted: boolean;
     };
 
 /**
@@ -75,8 +75,8 @@ export function openBlock(stream: MarkdownStream): MarkdownBlock | undefined {
   if (inside.kind === 'fence') {
     const mayClose = partial.trim() !== '' && inside.marker.startsWith(partial.trim());
     const code = source + (mayClose ? '' : partial);
-    const gap = inside.parted === 'yes' ? 'none' : stream.gap;
-    const part = inside.parted === 'yes' ? 'middle' : 'first';
+    const gap = inside.isParted ? 'none' : stream.gap;
+    const part = inside.isParted ? 'middle' : 'first';
     return { kind: 'code', language: inside.language, source: code.replace(/\n$/, ''), part, gap };
   }
   const text = source + partial;
@@ -121,9 +121,9 @@ function takeCode(
   const source = `${stream.source}${own}\n`;
   const lines = fence.lines + 1;
   if (lines < stream.codeLines) return { ...stream, source, inside: { ...fence, lines } };
-  const part = fence.parted === 'yes' ? 'middle' : 'first';
+  const part = fence.isParted ? 'middle' : 'first';
   finished.push({ kind: 'code', language: fence.language, source: source.slice(0, -1), part, gap: stream.gap });
-  return { ...stream, source: '', gap: 'none', first: false, inside: { ...fence, lines: 0, parted: 'yes' } };
+  return { ...stream, source: '', gap: 'none', first: false, inside: { ...fence, lines: 0, isParted: true } };
 }
 
 /** Whether a line belongs to the block above it. In doubt it does: the lexer sees the block as a whole. */
@@ -150,7 +150,7 @@ function begin(stream: MarkdownStream, line: string, start: LineStart, finished:
   switch (start.kind) {
     case 'fence': {
       const { marker, indent, language } = start;
-      return { ...opened, inside: { kind: 'fence', marker, indent, language, lines: 0, parted: 'no' } };
+      return { ...opened, inside: { kind: 'fence', marker, indent, language, lines: 0, isParted: false } };
     }
     case 'heading':
     case 'rule':
@@ -170,7 +170,7 @@ function close(stream: MarkdownStream, finished: MarkdownBlock[]): MarkdownStrea
   const closed: MarkdownStream = { ...stream, inside: { kind: 'nothing' }, source: '', gap: 'none', first: false };
   if (inside.kind === 'fence') {
     const source = stream.source.replace(/\n$/, '');
-    const part = inside.parted === 'yes' ? 'last' : 'whole';
+    const part = inside.isParted ? 'last' : 'whole';
     if (part === 'whole' || source !== '' || stream.source !== '') {
       finished.push({ kind: 'code', language: inside.language, source, part, gap });
     }

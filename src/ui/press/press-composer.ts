@@ -17,7 +17,7 @@ export function editDraft(view: ViewState, action: EditorAction, context: PressC
 /** A character typed into the draft. */
 export function typeText(view: ViewState, text: string, context: PressContext): Pressed {
   if (text === '?' && view.editor.text === '' && view.overlay === undefined && !isLent(view)) {
-    return only({ ...view, overlay: { kind: 'help', filter: '', typing: 'no' } });
+    return only({ ...view, overlay: { kind: 'help', filter: '', isFiltering: false } });
   }
   const { search } = view.editor;
   if (search !== undefined) return editDraft(view, { type: 'search', query: search.query + text }, context);

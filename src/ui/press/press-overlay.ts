@@ -31,7 +31,7 @@ export function pressOverlay(view: ViewState, input: KeyInput, context: PressCon
 
 /** Help filters after `/`; otherwise any key closes it. */
 function pressHelp(view: ViewState, help: Help, { chord, text }: KeyInput): Pressed {
-  if (help.typing === 'no') return only({ ...view, overlay: chord === '/' ? { ...help, typing: 'yes' } : undefined });
+  if (!help.isFiltering) return only({ ...view, overlay: chord === '/' ? { ...help, isFiltering: true } : undefined });
   if (chord === 'backspace') return only({ ...view, overlay: { ...help, filter: help.filter.slice(0, -1) } });
   return only({ ...view, overlay: text === '' ? undefined : { ...help, filter: help.filter + text } });
 }

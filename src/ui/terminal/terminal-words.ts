@@ -40,8 +40,8 @@ export function createTerminalWords(
   }
 
   async function notifyOutside(words: string): Promise<void> {
-    const { passthrough = 'off', outside } = (await options.tmux?.()) ?? {};
-    const by: NotifyBy = passthrough === 'on' && outside !== undefined ? notifyBy(outside) : 'bell';
+    const { allowsPassthrough = false, outside } = (await options.tmux?.()) ?? {};
+    const by: NotifyBy = allowsPassthrough && outside !== undefined ? notifyBy(outside) : 'bell';
     // A bell is for tmux itself, which marks the window.
     write(by === 'bell' ? notifySequence(by, words) : throughTmux(notifySequence(by, words)));
   }

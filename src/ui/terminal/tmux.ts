@@ -3,9 +3,9 @@ import { outputOf } from '../../lib/processes/run-program.ts';
 /** What tmux says of itself and of the terminal it is shown in. */
 export type Tmux = {
   /** Sequences wrapped for it reach the terminal outside. */
-  readonly passthrough: 'on' | 'off';
+  readonly allowsPassthrough: boolean;
   /** What programs put into the clipboard is taken. */
-  readonly clipboard: 'on' | 'off';
+  readonly setsClipboard: boolean;
   /** The terminal outside, by the name in its TERM and by what it calls itself. */
   readonly outside: { readonly name: string; readonly program: string };
 };
@@ -23,8 +23,8 @@ export async function askTmux(program = 'tmux'): Promise<Tmux> {
   const answer = await outputOf(program, ['display-message', '-p', format], { timeoutMs: TIMEOUT_MS }).catch(() => '');
   const [passthrough = '', clipboard, name = '', kind = ''] = answer.split('\n');
   return {
-    passthrough: NO.includes(passthrough) ? 'off' : 'on',
-    clipboard: clipboard === 'on' ? 'on' : 'off',
+    allowsPassthrough: !NO.includes(passthrough),
+    setsClipboard: clipboard === 'on',
     outside: { name, program: kind },
   };
 }

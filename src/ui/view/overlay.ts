@@ -43,7 +43,7 @@ export type Overlay =
       readonly selected: number;
     }
   | SessionList
-  | { readonly kind: 'help'; readonly filter: string; readonly typing: 'yes' | 'no' }
+  | { readonly kind: 'help'; readonly filter: string; readonly isFiltering: boolean }
   /** Takes the whole screen; what was open before is open again afterwards. */
   | { readonly kind: 'viewer'; readonly viewer: Viewer; readonly back?: SessionList };
 

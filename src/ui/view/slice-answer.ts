@@ -20,7 +20,7 @@ export function growText(view: ViewState, { messageId, index, delta }: Delta): V
     stream: startMarkdown(),
     ready: [],
     phase: 'growing',
-    begun: 'no',
+    hasBegun: false,
   };
   const { stream, finished } = feedMarkdown(base.stream, delta);
   const grown: TextPiece = { ...base, stream, ready: [...base.ready, ...finished] };
@@ -68,8 +68,8 @@ export function settleAnswer(view: ViewState): ViewState {
     }
     items.push(...textItems(first, first.ready));
     if (first.phase === 'growing') {
-      const begun = first.begun === 'yes' || first.ready.length > 0 ? 'yes' : 'no';
-      if (first.ready.length > 0) pieces = [{ ...first, ready: [], begun }, ...pieces.slice(1)];
+      const hasBegun = first.hasBegun || first.ready.length > 0;
+      if (first.ready.length > 0) pieces = [{ ...first, ready: [], hasBegun }, ...pieces.slice(1)];
       break;
     }
     pieces = pieces.slice(1);
@@ -81,7 +81,7 @@ function textItems(piece: TextPiece, blocks: readonly MarkdownBlock[]): HistoryI
   return blocks.map((block, at) => ({
     kind: 'markdown',
     block,
-    place: piece.begun === 'no' && at === 0 ? 'first' : 'later',
+    place: !piece.hasBegun && at === 0 ? 'first' : 'later',
   }));
 }
 

@@ -20,7 +20,7 @@ export type LivePiece =
       /** Finished blocks that wait for a call before them. */
       readonly ready: readonly MarkdownBlock[];
       readonly phase: 'growing' | 'ended';
-      readonly begun: 'no' | 'yes';
+      readonly hasBegun: boolean;
     }
   | { readonly kind: 'tool'; readonly entry: ToolEntry };
 

@@ -30,10 +30,10 @@ test('an earlier answer is named by its number, code by its name', async () => {
 test('inside tmux a copy is wrapped where tmux lets it through, and it is said when tmux keeps it', async () => {
   const outside = { name: 'xterm', program: '' };
   const host = effectHost([{ role: 'assistant', id: 'm', model: 'm', blocks: [{ type: 'text', text: 'words' }] }]);
-  await copyAnswer('', { ...host, tmux: async () => ({ passthrough: 'on', clipboard: 'off', outside }) });
+  await copyAnswer('', { ...host, tmux: async () => ({ allowsPassthrough: true, setsClipboard: false, outside }) });
   expect(host.written()).toBe('\x1bPtmux;\x1b\x1b]52;c;d29yZHM=\x07\x1b\\');
   const kept = effectHost([{ role: 'assistant', id: 'm', model: 'm', blocks: [{ type: 'text', text: 'words' }] }]);
-  await copyAnswer('', { ...kept, tmux: async () => ({ passthrough: 'off', clipboard: 'off', outside }) });
+  await copyAnswer('', { ...kept, tmux: async () => ({ allowsPassthrough: false, setsClipboard: false, outside }) });
   expect(kept.written()).toBe('\x1b]52;c;d29yZHM=\x07');
   expect(kept.told()).toMatch(/with \S+, and offered|set -g set-clipboard on/);
 });

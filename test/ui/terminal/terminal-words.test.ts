@@ -47,7 +47,7 @@ test.each([
   const outside = { name: 'xterm-kitty', program: 'kitty(0.40)' };
   const { words, written, pass } = listening({
     notify: 'tmux',
-    tmux: async () => ({ passthrough, clipboard: 'off', outside }),
+    tmux: async () => ({ allowsPassthrough: passthrough === 'on', setsClipboard: false, outside }),
   });
   pass(20_000);
   words.hear({ type: 'agent_end', terminal: { reason: 'completed' }, durationMs: 1 }, AWAY);
@@ -60,7 +60,7 @@ test('tmux is asked what it lets through and where it is shown', async () => {
   await writeFile(program, '#!/bin/sh\nprintf "1\\nexternal\\nxterm-ghostty\\nghostty 1.2.0\\n"\n');
   await chmod(program, 0o755);
   const outside = { name: 'xterm-ghostty', program: 'ghostty 1.2.0' };
-  expect(await askTmux(program)).toEqual({ passthrough: 'on', clipboard: 'off', outside });
-  expect(await askTmux(join(dir, 'none'))).toMatchObject({ passthrough: 'off', clipboard: 'off' });
+  expect(await askTmux(program)).toEqual({ allowsPassthrough: true, setsClipboard: false, outside });
+  expect(await askTmux(join(dir, 'none'))).toMatchObject({ allowsPassthrough: false, setsClipboard: false });
   await rm(dir, { recursive: true });
 });
