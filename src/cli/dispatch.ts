@@ -1,4 +1,5 @@
 import { nearest } from '../lib/text/nearest.ts';
+import { otherCommand } from './args/other-commands.ts';
 import { type CommandRequest, SUBCOMMANDS, type SubcommandName, subcommands } from './args/subcommands.ts';
 import { UsageError } from './args/usage-error.ts';
 import type { Io } from './io.ts';
@@ -26,6 +27,8 @@ const PROGRAMS: Readonly<Record<SubcommandName, () => Promise<Program>>> = {
 export function findSubcommand(args: readonly string[]): SubcommandName | undefined {
   const [first = ''] = args;
   if (isSubcommand(first)) return first;
+  const elsewhere = otherCommand(args);
+  if (elsewhere !== undefined) throw new UsageError(elsewhere);
   if (args.length !== 1 || !/^[a-z]{5,}$/.test(first)) return undefined;
   const meant = nearest(
     first,

@@ -13,11 +13,15 @@ test('-w works on a branch of its own, keeps what was made there and clears away
   await using project = await createTempProject({ 'notes.txt': 'one\n' });
   await project.initGit();
   await using api = await startApiServer({
-    turns: (_, index) =>
-      index === 0 ? calls(toolUse('Write', { file_path: 'made.txt', content: 'new\n' }, 'toolu_1')) : says('Done.'),
+    turns: ({ raw }) =>
+      raw.includes('make it') && !raw.includes('toolu_1')
+        ? calls(toolUse('Write', { file_path: 'made.txt', content: 'new\n' }, 'toolu_1'))
+        : says('Done.'),
   });
   const untrusted = await runHere(project, ['-w', 'idea', '-p', 'make it'], api.url);
   expect(untrusted).toMatchObject({ code: 1, stderr: expect.stringContaining('needs a folder you trust') });
+  const once = await runHere(project, ['-w', 'once', '--trust', '-p', 'look'], api.url);
+  expect(once).toMatchObject({ code: 0, stderr: expect.stringContaining('the worktree is gone again') });
   await runHere(project, ['trust']);
   const made = await runHere(project, ['-p', 'make it', '-w', 'idea', '--permission-mode', 'acceptEdits'], api.url);
   expect(made).toMatchObject({ code: 0, stdout: 'Done.\n', stderr: expect.stringContaining('on branch ouro/idea') });
@@ -75,4 +79,22 @@ test('a name that is none, and a folder without a repository, are told', async (
   expect([name.code, none.code]).toEqual([1, 1]);
   expect(name.stderr).toContain("cannot be a worktree's name");
   expect(none.stderr).toContain('not a git repository');
+});
+
+test('a worktree stays for files that git ignores, and for commits that no branch holds any more', async () => {
+  await using project = await createTempProject({ 'notes.txt': 'one\n', '.gitignore': 'out/\n' });
+  await project.initGit();
+  const environment = readEnvironment(bareEnvironment(project));
+  const enter = (name: string) => enterWorktree(project.dir, name, environment, 'this-run');
+  const ignoring = await enter('ignoring');
+  await project.write(`../project-worktrees/ignoring/out/result.txt`, 'kept');
+  expect(await ignoring.leave()).toContain('What git ignores (out/) is in');
+  const detached = await enter('detached');
+  const git = (...args: readonly string[]) => project.git('-C', detached.cwd, ...args);
+  await git('checkout', '-q', '--detach');
+  await git('commit', '-q', '--allow-empty', '-m', 'found');
+  await git('checkout', '-q', 'ouro/detached');
+  expect(await detached.leave()).toContain('The work is in');
+  const untouched = await enter('untouched');
+  expect(await untouched.leave()).toContain('gone again');
 });

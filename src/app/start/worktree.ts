@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { access, mkdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
+import type { RunOptions } from '../../contracts/face/run-options.ts';
 import { ownGit } from '../../git/own-git.ts';
 import { repositoryRoot } from '../../git/repository-root.ts';
 import { messageOf } from '../../lib/errors.ts';
@@ -21,13 +22,18 @@ export type Worktree = {
 };
 
 /** Makes a worktree of the repository, or goes on in the one of that name. Throws a sentence when there can be none. */
-export async function enterWorktree(folder: string, wanted: string, environment: Environment): Promise<Worktree> {
+export async function enterWorktree(
+  folder: string,
+  wanted: string,
+  environment: Environment,
+  given?: RunOptions['trust'],
+): Promise<Worktree> {
   const here = await realpath(folder);
   if (!/^[\w][\w.-]*$/.test(wanted) && wanted !== '') {
     throw new Error(`"${wanted}" cannot be a worktree's name: use letters, digits, dots and dashes.`);
   }
-  const { trusted } = await folderTrust(here, environment, undefined);
-  if (!trusted) throw new Error('A worktree needs a folder you trust. Run "ouro trust" here first.');
+  const { trusted } = await folderTrust(here, environment, given);
+  if (!trusted) throw new Error('A worktree needs a folder you trust. Run "ouro trust" here first, or add --trust.');
   const root = repositoryRoot(here);
   const name = wanted === '' ? `work-${randomBytes(3).toString('hex')}` : wanted;
   const branch = `ouro/${name}`;
@@ -53,13 +59,9 @@ export async function enterWorktree(folder: string, wanted: string, environment:
     async leave() {
       // Gone first: of two that leave at once, the later one clears away.
       await presence.leave();
-      const [changes, commits] = await Promise.all([
-        git(path, 'status', '--porcelain'),
-        git(path, 'rev-list', '--count', `${base}..HEAD`),
-      ]);
-      if (changes.trim() !== '' || commits.trim() !== '0') {
-        return `The work is in ${path} on branch ${branch}. Go on with "ouro -w ${name} -c".`;
-      }
+      const results = await resultsIn(path, base, git);
+      if (results !== undefined)
+        return `${results} is in ${path} on branch ${branch}. Go on with "ouro -w ${name} -c".`;
       const isShared = (await presence.others()).length > 0 || (await hasSessionOfOthers(path, environment.ouroHome));
       if (isShared) return `Another ouro works in ${path}, so it stays.`;
       await git(root, 'worktree', 'remove', path);
@@ -70,6 +72,20 @@ export async function enterWorktree(folder: string, wanted: string, environment:
 }
 
 type Git = (at: string, ...args: readonly string[]) => Promise<string>;
+
+/** What would be lost with the worktree: changes, files git ignores, and commits, also those no branch holds. */
+async function resultsIn(path: string, base: string, git: Git): Promise<string | undefined> {
+  const status = await git(path, 'status', '--porcelain', '--ignored');
+  const lines = status.split('\n').filter((line) => line !== '');
+  if (lines.some((line) => !line.startsWith('!!'))) return 'The work';
+  // A head that was detached for a while is in no branch, but in the log of what was checked out here.
+  const seen = (await git(path, 'reflog', '--format=%H')).split('\n').filter((hash) => hash !== '');
+  const commits = await git(path, 'rev-list', '--count', 'HEAD', ...new Set(seen), '--not', base);
+  if (commits.trim() !== '0') return 'The work';
+  const [ignored, ...more] = lines.map((line) => line.slice(3));
+  if (ignored === undefined) return undefined;
+  return `What git ignores (${ignored}${more.length === 0 ? '' : ` and ${more.length} more`})`;
+}
 
 /** A big repository takes its time to be written out, and half of one helps nobody. */
 const GIT_MS = 300_000;

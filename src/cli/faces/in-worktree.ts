@@ -12,7 +12,7 @@ export async function inWorktree(
 ): Promise<number> {
   let worktree: Awaited<ReturnType<typeof enterWorktree>>;
   try {
-    worktree = await enterWorktree(io.cwd, wanted, io.environment);
+    worktree = await enterWorktree(io.cwd, wanted, io.environment, invocation.run.trust);
   } catch (thrown) {
     io.stderr.write(`${messageOf(thrown)}\n`);
     return 1;
