@@ -1,4 +1,4 @@
-import type { AbortReason } from '../contracts/agent.ts';
+import type { AbortReason, EndingSignal } from '../contracts/agent.ts';
 import type { Terminal } from '../contracts/terminal.ts';
 import { exhaustive } from '../lib/exhaustive.ts';
 
@@ -28,8 +28,20 @@ export function exitCodeOf(terminal: Terminal, abortedBy: AbortReason | undefine
   }
 }
 
+/** What a shell makes of a program that a signal has ended: 128 and the signal's number. */
+export const SIGNAL_CODES: Readonly<Record<EndingSignal, number>> = {
+  sighup: 129,
+  sigint: 130,
+  sigquit: 131,
+  sigabrt: 134,
+  sigusr1: 138,
+  sigusr2: 140,
+  sigalrm: 142,
+  sigterm: 143,
+  sigxcpu: 152,
+};
+
 export function signalCode(abortedBy: AbortReason | undefined): number {
-  if (abortedBy === 'sigterm') return 143;
-  if (abortedBy === 'sighup') return 129;
-  return 130;
+  if (abortedBy === undefined || abortedBy === 'user' || abortedBy === 'shutdown') return SIGNAL_CODES.sigint;
+  return SIGNAL_CODES[abortedBy];
 }

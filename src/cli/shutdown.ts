@@ -1,4 +1,4 @@
-import type { AbortReason } from '../contracts/agent.ts';
+import type { AbortReason, EndingSignal } from '../contracts/agent.ts';
 import type { Conversation } from '../contracts/face/conversation.ts';
 import { signalCode } from './exit-code.ts';
 
@@ -77,11 +77,25 @@ function codeOf(reason: AbortReason | undefined): number {
   return reason === undefined || reason === 'shutdown' ? 0 : signalCode(reason);
 }
 
-const SIGNALS = { SIGINT: 'sigint', SIGTERM: 'sigterm', SIGHUP: 'sighup' } as const;
+const SIGNALS: Readonly<Record<string, EndingSignal>> = {
+  SIGINT: 'sigint',
+  SIGTERM: 'sigterm',
+  SIGHUP: 'sighup',
+  SIGQUIT: 'sigquit',
+  SIGABRT: 'sigabrt',
+  SIGUSR1: 'sigusr1',
+  SIGUSR2: 'sigusr2',
+  SIGALRM: 'sigalrm',
+  SIGXCPU: 'sigxcpu',
+};
+
+/** A file that may not grow is an error of that write (EFBIG), which is told; it ends nothing. */
+const GOES_ON = () => undefined;
 
 /** The real process: its signals and its end. */
 export const realProcess: ProcessSide = {
   onSignal(listener) {
+    process.on('SIGXFSZ', GOES_ON);
     const undo = Object.entries(SIGNALS).map(([signal, reason]) => {
       const onSignal = () => listener(reason);
       process.on(signal, onSignal);

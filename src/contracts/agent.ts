@@ -63,4 +63,16 @@ export type Agent = {
   waitForIdle(): Promise<void>;
 };
 
-export type AbortReason = 'user' | 'sigint' | 'sigterm' | 'sighup' | 'shutdown';
+/** Signals that end the program in order. The first three are asked for; the others come from the system or by accident. */
+export type EndingSignal =
+  | 'sigint'
+  | 'sigterm'
+  | 'sighup'
+  | 'sigquit'
+  | 'sigabrt'
+  | 'sigusr1'
+  | 'sigusr2'
+  | 'sigalrm'
+  | 'sigxcpu';
+
+export type AbortReason = 'user' | EndingSignal | 'shutdown';

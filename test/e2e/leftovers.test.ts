@@ -29,6 +29,9 @@ const commands = async () => (await processesMarked(project.marker)).map(({ comm
 test.each([
   ['SIGTERM', 143, 'trap "" HUP TERM; '],
   ['SIGHUP', 129, ''],
+  ['SIGQUIT', 131, ''],
+  ['SIGUSR1', 138, ''],
+  ['SIGALRM', 142, ''],
 ] as const)('%s leaves nothing running, nothing held and the whole session behind', async (signal, code, trap) => {
   const { closed, open } = gate();
   server = await startApiServer({
