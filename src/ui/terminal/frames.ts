@@ -57,9 +57,9 @@ export function createFrames({ output, motion, view, replace, context, isLent, o
     clearTimeout(clock);
     const now = context();
     const due = nextChange(view(), now);
-    const isMoving = isBusy(view()) && view().keys.window !== 'away';
+    const pulse = pulseMs(view(), motion);
     const waits = [
-      ...(isMoving ? [motion === 'full' ? SPINNER_MS : CALM_MS] : []),
+      ...(pulse === undefined ? [] : [pulse]),
       ...(due === undefined ? [] : [Math.max(1, due - now.nowMs + 1)]),
     ];
     if (waits.length === 0) return;
@@ -82,4 +82,12 @@ export function createFrames({ output, motion, view, replace, context, isLent, o
       clearTimeout(clock);
     },
   };
+}
+
+/** How often a screen changes by itself. While a person is waited for and nothing else runs, it stands still. */
+export function pulseMs(view: ViewState, motion: FramesPort['motion']): number | undefined {
+  if (!isBusy(view)) return undefined;
+  const isRunning = view.pieces.some((piece) => piece.kind === 'tool' && piece.entry.state.status === 'running');
+  if (view.activity.status === 'waiting_for_answer' && !isRunning) return undefined;
+  return motion === 'full' && view.keys.window !== 'away' ? SPINNER_MS : CALM_MS;
 }
