@@ -1,6 +1,7 @@
 import { basename, dirname, join, normalize } from 'node:path/posix';
 import { knowledgeViolations } from './architecture-knowledge.ts';
 import { type Edges, shapeViolations } from './architecture-shape.ts';
+import { type Import, importsOf } from './architecture-source.ts';
 
 /** Source files by their path from src/, for example `engine/query.ts`. */
 export type Sources = Readonly<Record<string, string>>;
@@ -60,13 +61,11 @@ export function violations(sources: Sources): readonly string[] {
   ];
 }
 
-type Import = { readonly kind: 'static' | 'type' | 'dynamic'; readonly target: string | undefined };
-
 function importViolations(path: string, text: string, sources: Sources): readonly string[] {
   const layer = layerOf(path);
   const allowed = LAYERS[layer];
   if (allowed === undefined) return [`${path}: "${layer}" is not a layer`];
-  return importsOf(text).flatMap(({ kind, target }) => {
+  return importsOf(path, text).flatMap(({ kind, target }) => {
     if (target === undefined) return [`${path}: a dynamic import must name its file as plain text`];
     if (!target.startsWith('.') || target === MANIFEST) return [];
     const imported = resolve(path, target);
@@ -75,17 +74,6 @@ function importViolations(path: string, text: string, sources: Sources): readonl
     if (other === layer || allowed.includes(other)) return [];
     return [`${path}: ${layer} may not import ${other} (${kind} import of ${imported})`];
   });
-}
-
-/** Reads imports off the text; comments are left out, strings are not, which has not mattered so far. */
-function importsOf(text: string): readonly Import[] {
-  const code = withoutComments(text);
-  const declared = [...code.matchAll(/^\s*(?:import|export)\s+(type\s)?(?:[^;'"`]*?\sfrom\s*)?['"]([^'"]+)['"]/gm)];
-  const dynamic = [...code.matchAll(/\b(?:import|require)\s*\(\s*(?:(['"`])([^'"`$]+)\1)?/g)];
-  return [
-    ...declared.map(([, type, target]): Import => ({ kind: type === undefined ? 'static' : 'type', target })),
-    ...dynamic.map(([, , target]): Import => ({ kind: 'dynamic', target })),
-  ];
 }
 
 function withoutComments(text: string): string {
@@ -108,7 +96,7 @@ function textViolations(path: string, text: string): readonly string[] {
 }
 
 function readsEnvironment(code: string): boolean {
-  return /\bprocess\s*(\?\.|\.)\s*env\b|\bprocess\[|\b(Bun|import\.meta)\.env\b|\benv\b[^;]*from ['"](node:)?process/.test(
+  return /\bprocess\s*(\?\.|\.)\s*env\b|\benv\b[^=;]*\}\s*=\s*(globalThis\.)?process\b|\bprocess\[|\b(Bun|import\.meta)\.env\b|\benv\b[^;]*from ['"](node:)?process/.test(
     code,
   );
 }
@@ -121,7 +109,9 @@ function nameViolations(path: string): readonly string[] {
 }
 
 function edgesOf(sources: Sources): Edges {
-  return new Map(Object.entries(sources).map(([path, text]) => [path, importsOf(text).flatMap(within(path, sources))]));
+  return new Map(
+    Object.entries(sources).map(([path, text]) => [path, importsOf(path, text).flatMap(within(path, sources))]),
+  );
 }
 
 /** A cycle is reported once, from its first file in the order of the alphabet. */
@@ -154,7 +144,7 @@ function entryViolations(sources: Sources): readonly string[] {
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     if (seen.has(path)) continue;
     seen.add(path);
-    for (const edge of importsOf(sources[path] ?? '').filter(({ kind }) => kind === 'static')) {
+    for (const edge of importsOf(path, sources[path] ?? '').filter(({ kind }) => kind === 'static')) {
       waiting.push(...within(path, sources)(edge));
       if (isHeavy(edge.target)) found.push(`${path}: loads ${edge.target} at every start; import it where it is used`);
     }

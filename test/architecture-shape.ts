@@ -1,6 +1,6 @@
-import { basename, dirname } from 'node:path/posix';
-import { parseSync } from 'oxc-parser';
+import { dirname } from 'node:path/posix';
 import type { Sources } from './architecture-rules.ts';
+import { isNode, treeOf } from './architecture-source.ts';
 
 const MOST_FILES = 20;
 const MOST_APP_FILES = 10;
@@ -96,36 +96,31 @@ function longFunctions(path: string, text: string): readonly string[] {
     if (!isNode(node)) return;
     const own = isNode(node.id) && typeof node.id.name === 'string' ? node.id.name : name;
     const named = isNode(node.key) && typeof node.key.name === 'string' ? node.key.name : own;
-    if (/Function/.test(node.type) && isNode(node.body)) {
+    if (node.type === 'StaticBlock' || (/Function/.test(node.type) && isNode(node.body))) {
       const lines = lineOf(node.end) - lineOf(node.start) + 1;
       if (lines > MOST_FUNCTION_LINES)
         found.push(`${path}: ${own} has ${lines} lines, more than ${MOST_FUNCTION_LINES}`);
     }
     for (const part of Object.values(node)) if (typeof part === 'object') visit(part, named);
   };
-  visit(parseSync(basename(path), text).program, 'a function');
+  visit(treeOf(path, text), 'a function');
   return found;
-}
-
-export type Node = {
-  readonly type: string;
-  readonly start: number;
-  readonly end: number;
-  readonly [key: string]: unknown;
-};
-
-export function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
 }
 
 /** A file of `app/` joins at least two capabilities, and looks only at rooms below its own. */
 function roomViolations(path: string, edges: Edges, capabilities: readonly string[]): readonly string[] {
   const [, room = '', ...rest] = path.split('/');
+  if (path === CORE)
+    return (edges.get(path) ?? [])
+      .filter((one) => one.startsWith('app/'))
+      .map((one) => `${path}: every room knows the core, so it may not use ${one}`);
   if (rest.length === 0) return [];
   const allowed = APP_ROOMS[room];
   if (allowed === undefined) return [`${path}: there is no room app/${room}`];
-  const used = [...reached(path, edges, (one) => one.startsWith('app/'))].map((one) => one.split('/')[0] ?? '');
-  const joined = new Set(used.filter((layer) => capabilities.includes(layer)));
+  // The core is one partner of a file, however many capabilities it is made of itself.
+  const used = [...reached(path, edges, (one) => one.startsWith('app/') && one !== CORE)];
+  const partners = used.map((one) => (one === CORE ? 'the core' : (one.split('/')[0] ?? '')));
+  const joined = new Set(partners.filter((one) => one === 'the core' || capabilities.includes(one)));
   const only = [...joined].join();
   return [
     ...(joined.size >= 2

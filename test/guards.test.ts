@@ -115,6 +115,21 @@ const PLANTED: readonly (readonly [string, Readonly<Record<string, string>>, str
     'app/loop/part.ts: joins only tools, so it belongs there',
   ],
   [
+    'a file of app that only takes the core',
+    {
+      'app/loop/part.ts': "import type { Core } from '../core.ts';\n",
+      'app/core.ts': "import '../tools/leaf.ts';\nimport '../model/leaf.ts';\n",
+      'tools/leaf.ts': LEAF,
+      'model/leaf.ts': LEAF,
+    },
+    'app/loop/part.ts: joins only the core, so it belongs there',
+  ],
+  [
+    'a block of a class that is too long',
+    { 'lib/long.ts': `export class Long {\n  static {\n${'    // on\n'.repeat(79)}  }\n}\n` },
+    'lib/long.ts: Long has 81 lines, more than 80',
+  ],
+  [
     'the name of a program outside of its table',
     { 'permissions/bash/a.ts': "export const isShell = (name: string) => name === 'bash';\n" },
     'permissions/bash/a.ts: names the program bash, which only permissions/bash/programs may',
@@ -141,6 +156,57 @@ const PLANTED: readonly (readonly [string, Readonly<Record<string, string>>, str
     'app/settings/part.ts: the room settings may not use app/loop/part.ts',
   ],
 ];
+
+/** The same thing said in ways that are easily overlooked. */
+const PROGRAMS_NAMED = [
+  'export const a = (name: string) => name === `python3`;',
+  'export const a = { python3: 1, lua: 2 };',
+  "export const a = 'python3,lua'.split(',');",
+  "export const a = ['/usr/bin/python3'];",
+  'export const a = /^(\\/usr\\/bin\\/)?(python3|ruby)$/;',
+  'export const a = /\\b(?:python3|node)\\b/;',
+  "export const a = new RegExp('^(python3|ruby)$');",
+  "export type A = 'python3' | 'ruby';",
+];
+const TOOLS_NAMED = [
+  'export const a = (tool: string) => tool === `Read`;',
+  'export const a = { Read: 1, Write: 2 };',
+  'export const a = /^(?:Read|Write)$/;',
+  "export const a = 'Read Write'.split(' ');",
+  "export const a = (rule: string) => rule.startsWith('Read(');",
+  "export type A = 'Read' | 'Write';",
+];
+
+test('names of programs and tools are found however they are written', () => {
+  const open = ['permissions/a.ts', 'permissions/bash/programs-too.ts', 'app/permissions/a.ts'].flatMap((path) => [
+    ...PROGRAMS_NAMED.filter(
+      (text) =>
+        !violations({ [path]: text })
+          .join()
+          .includes('names the program python3'),
+    ),
+    ...TOOLS_NAMED.filter(
+      (text) =>
+        !violations({ [path]: text })
+          .join()
+          .includes('names the tool Read'),
+    ),
+  ]);
+  expect(open).toEqual([]);
+});
+
+test('forbidden imports are found however they are written', () => {
+  const ways = [
+    "const x = 1; import { leaf } from '../model/b.ts';",
+    "import {\n  leaf, /* don't */\n} from '../model/b.ts';",
+    "export const a = () => import(/* later */ '../model/b.ts');",
+    'export const a = () => import(`../model/b.ts`);',
+    "export const a = () => new Worker(new URL('../model/b.ts', import.meta.url));",
+    "import leaf from '../model/b.ts' with { type: 'text' };",
+  ];
+  const open = ways.filter((text) => violations({ 'tools/a.ts': text, 'model/b.ts': LEAF }).length !== 1);
+  expect(open).toEqual([]);
+});
 
 test.each(PLANTED)('%s is found', (_, sources, sentence) => {
   expect(violations(sources)).toEqual([sentence]);

@@ -17,17 +17,19 @@ export type StatusLineNeeds = {
 /** Runs the person's own script for the status line: facts as JSON go in, its first line comes out. What is late is
  * left out, and the last words stay. */
 export function createStatusLine(parts: StatusLineNeeds): () => Promise<string | undefined> {
-  let last: string | undefined;
+  let last: { readonly command: string; readonly words: string } | undefined;
   let running: Promise<string | undefined> | undefined;
   return async () => {
     const command = parts.settings().statusLine?.command;
+    if (command !== last?.command) last = undefined;
     if (command === undefined) return undefined;
     // One at a time: a slow script must not pile up.
     running ??= firstLine(command, parts).finally(() => {
       running = undefined;
     });
-    last = (await running) ?? last;
-    return last;
+    const words = await running;
+    if (words !== undefined) last = { command, words };
+    return last?.words;
   };
 }
 

@@ -22,9 +22,13 @@ export function askStatusLine(
   { statusLine }: Pick<Conversation, 'statusLine'>,
   change: (update: (view: ViewState) => ViewState) => void,
 ): void {
-  void statusLine?.().then((script) => {
-    if (script !== undefined) change((now) => ({ ...now, facts: { ...now.facts, script } }));
-  });
+  void statusLine?.().then((script) =>
+    change((now) => {
+      const { script: before, ...ours } = now.facts;
+      if (script === before) return now;
+      return { ...now, facts: script === undefined ? ours : { ...ours, script } };
+    }),
+  );
 }
 
 /** Is the status line out of date after this? */

@@ -212,6 +212,9 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
     await edit({ statusLine: { command: 'echo my line' } });
     await ask();
     expect(await conversation.statusLine?.()).toBe('my line');
+    await edit({});
+    await ask();
+    expect(await conversation.statusLine?.()).toBeUndefined();
   },
   async maxRetries({ ask, edit }) {
     await edit({ maxRetries: 1, timeouts: { retryBaseMs: 1 } });

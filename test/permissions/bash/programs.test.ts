@@ -95,6 +95,32 @@ test('the four that were open are closed, and so is a program nobody knows', () 
   expect(lines.filter((line) => decideBash(fixture, line, DENIED).verdict !== 'deny')).toEqual([]);
 });
 
+test('a command given as one word to a program that runs it is read like any other command', () => {
+  const runners = [
+    'git rebase -x',
+    'git rebase --exec',
+    'git difftool -x',
+    'git difftool --extcmd',
+    'git submodule foreach',
+    'git bisect run',
+    'git filter-branch --tree-filter',
+    'git filter-branch -f --msg-filter',
+    'nc -e',
+    'ncat -c',
+    'ncat --sh-exec',
+    'xterm -e',
+    'konsole -e',
+    'pipenv run',
+    'fd -x',
+  ];
+  const commands = ['cat .env', 'head -3 ./.env', 'sh -c "cat .env"', 'cd . && cat .env'];
+  const lines = [
+    ...runners.flatMap((runner) => commands.map((command) => `${runner} '${command}' more`)),
+    ...['EXEC', 'SYSTEM', 'exec'].flatMap((kind) => commands.map((command) => `socat - '${kind}:${command}'`)),
+  ];
+  expect(lines.filter((line) => decideBash(fixture, line, DENIED).verdict !== 'deny')).toEqual([]);
+});
+
 test('with rules against commands, code and what feeds an interpreter ask', () => {
   const setup: Setup = { deny: ['Bash(rm:*)'], allow: ['Bash'], mode: 'bypassPermissions' };
   const lines = [

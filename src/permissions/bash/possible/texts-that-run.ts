@@ -13,7 +13,13 @@ export function execStarts(argv: readonly string[]): readonly number[] {
 }
 
 /** Words that some program will read as a script of their own. */
-export function scriptTexts([name = '', ...args]: readonly string[]): readonly string[] {
+export function scriptTexts(argv: readonly string[]): readonly string[] {
+  // `git rebase -x 'cat a'`, `xterm -e 'cat a'`: one word where a command begins is given to a shell as a whole.
+  const whole = execStarts(argv).flatMap((at) => argv[at] ?? []);
+  return [...whole.filter((word) => /\s/.test(word)), ...ownTexts(argv)];
+}
+
+function ownTexts([name = '', ...args]: readonly string[]): readonly string[] {
   const { texts, textOptions, runsText } = programOf(name);
   if (textOptions !== undefined) return optionTexts(textOptions, args);
   switch (texts) {
@@ -31,6 +37,8 @@ export function scriptTexts([name = '', ...args]: readonly string[]): readonly s
       return args.map((word) => word.replace(/^\+?[:!\s]*!?/, ''));
     case 'values':
       return args.flatMap((word) => /=!?(.*)/s.exec(word)?.[1] ?? []);
+    case 'addresses':
+      return args.flatMap((word) => /^(?:EXEC|SYSTEM|SHELL):(.*)/is.exec(word)?.[1] ?? []);
     case 'calls':
       return args.flatMap(systemCalls);
     default:

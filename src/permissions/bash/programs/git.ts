@@ -108,7 +108,9 @@ const SUBCOMMANDS: Readonly<Record<string, GitCommand>> = {
 export const GIT: Programs = {
   git: {
     texts: 'values',
-    runsAfter: ['run', 'exec', '--exec', '-x', 'foreach'],
+    runsAfter: words(
+      'run exec --exec -x --extcmd foreach --setup --env-filter --tree-filter --index-filter --parent-filter --msg-filter --commit-filter --tag-name-filter',
+    ),
     outputs: ['--directory', '-f', '--file', '--output', '-o', '--output-directory', '--separate-git-dir'],
     otherO: true,
     subcommands: {

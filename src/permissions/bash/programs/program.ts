@@ -75,7 +75,16 @@ export type Program = {
 
 export type Programs = Readonly<Record<string, Program>>;
 
-export type TextForm = 'scripts' | 'joined' | 'assigned' | 'behind-option' | 'editing' | 'editor' | 'values' | 'calls';
+export type TextForm =
+  | 'scripts'
+  | 'joined'
+  | 'assigned'
+  | 'behind-option'
+  | 'editing'
+  | 'editor'
+  | 'values'
+  | 'addresses'
+  | 'calls';
 
 /** How a program is given code. */
 export type CodeRunner = {

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { createStatusLine } from '../../src/settings/status-line-script.ts';
+
+test('the words of one script are never those of another', async () => {
+  const commands = ['echo one', 'false', 'echo two', undefined, 'false', 'echo two'];
+  const words: (string | undefined)[] = [];
+  let command: string | undefined;
+  const ask = createStatusLine({
+    settings: () => (command === undefined ? {} : { statusLine: { command } }),
+    variables: () => ({}),
+    cwd: () => '/',
+    facts: () => ({}),
+  });
+  for (command of commands) words.push(await ask());
+  expect(words).toEqual(['one', undefined, 'two', undefined, undefined, 'two']);
+});
