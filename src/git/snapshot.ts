@@ -1,5 +1,6 @@
 import type { GitSnapshot } from '../contracts/git-snapshot.ts';
 import { ownGit } from './own-git.ts';
+import { enclosingRepository } from './repository-root.ts';
 
 /** A look at the repository for the prompt and the status line. `undefined` outside of one, or when git is no help. */
 export async function gitSnapshot(
@@ -7,6 +8,8 @@ export async function gitSnapshot(
   variables: Readonly<Record<string, string>>,
   mayLook: () => boolean,
 ): Promise<GitSnapshot | undefined> {
+  // Where there is none, no program has to start to say so. One may be made at any time, so each look asks anew.
+  if (enclosingRepository(cwd) === undefined) return undefined;
   // Looking for changes runs filters, and no override removes a filter.
   if (!mayLook()) return undefined;
   const git = (...args: readonly string[]) => ownGit(args, cwd, variables);

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** A living process as /proc tells it (Linux). */
@@ -12,9 +12,7 @@ export type ProcessFacts = {
 
 /** Every process that lives now; the dead who wait to be reaped are left out. */
 export async function livingProcesses(): Promise<readonly ProcessFacts[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const facts = await Promise.all(pids.map(factsOf));
-  return facts.filter((fact) => fact !== undefined);
+  return pidsNow().flatMap((pid) => factsOf(pid) ?? []);
 }
 
 /** Children, their children, and so on; who left the family (setsid, reparented) is not among them. */
@@ -35,11 +33,9 @@ export async function processesInSession(session: number): Promise<readonly Proc
 
 /** All processes started with `NAME=value` in their environment, also those that became daemons. */
 export async function processesMarked(marker: string): Promise<readonly ProcessFacts[]> {
-  const all = await livingProcesses();
-  const marked = await Promise.all(
-    all.map(async ({ pid }) => (await read(pid, 'environ')).split('\0').includes(marker)),
-  );
-  return all.filter((_, at) => marked[at]);
+  // After every test: only the few that carry it are looked at any closer.
+  const marked = pidsNow().filter((pid) => read(pid, 'environ').includes(`${marker}\0`));
+  return marked.flatMap((pid) => factsOf(pid) ?? []);
 }
 
 /** Waits until nothing with the marker lives; throws with what is left after the limit. */
@@ -75,17 +71,25 @@ export function killNow(pid: number): void {
   }
 }
 
-async function factsOf(name: string): Promise<ProcessFacts | undefined> {
-  const pid = Number(name);
-  const stat = await read(pid, 'stat');
+function pidsNow(): readonly number[] {
+  return readdirSync('/proc').map(Number).filter(Number.isInteger);
+}
+
+function factsOf(pid: number): ProcessFacts | undefined {
+  const stat = read(pid, 'stat');
   // The name in parentheses may hold anything, more parentheses included.
   const [state, parent, group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   if (state === undefined || state === '' || state === 'Z' || state === 'X') return undefined;
-  const command = (await read(pid, 'cmdline')).replaceAll('\0', ' ').trim();
+  const command = read(pid, 'cmdline').replaceAll('\0', ' ').trim();
   return { pid, parent: Number(parent), group: Number(group), session: Number(session), command };
 }
 
-async function read(pid: number, file: string): Promise<string> {
-  // It may end between being listed and being read, or belong to somebody else.
-  return readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');
+/** At once: the system makes the text up in memory, and a promise for each would cost many times as much. */
+function read(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    // It may end between being listed and being read, or belong to somebody else.
+    return '';
+  }
 }

@@ -1,6 +1,6 @@
 import type { ModelEvent, ModelOutcome, ModelPort } from '../../contracts/model.ts';
 import { requestBytes } from '../../model/wire/to-wire.ts';
-import { digestOf } from '../../session/request-digest.ts';
+import { wholeDigest } from '../../session/request-digest.ts';
 import type { RecordedRun, RecordedStep } from './recorded-runs.ts';
 import { type Difference, firstDifference } from './replay-session.ts';
 
@@ -22,7 +22,7 @@ export function createPlayer({ steps, end }: RecordedRun, stop: AbortController)
         return stopped();
       }
       const bytes = requestBytes(request);
-      if (digestOf(bytes).whole !== step.recorded.whole) {
+      if (wholeDigest(bytes) !== step.recorded.whole) {
         difference = firstDifference(step.request, step.recorded, bytes);
         return stopped();
       }

@@ -9,7 +9,7 @@ import { buildRequest } from '../../engine/request.ts';
 import { createReplayPort } from '../../model/replay.ts';
 import { requestBytes } from '../../model/wire/to-wire.ts';
 import { EMPTY_CONVERSATION, messagesOf, nextConversation } from '../../session/records/conversation-state.ts';
-import { createDigestReader, digestOf, type RequestDigest } from '../../session/request-digest.ts';
+import { createDigestReader, digestOf, type RequestDigest, wholeDigest } from '../../session/request-digest.ts';
 import { NO_HEAD, nextHead, parseHead, type RecordedHead } from '../../session/request-head.ts';
 
 /** What came of a replay: how many requests came out the same, and the first that did not. */
@@ -80,7 +80,7 @@ export function* walkRequests(records: readonly SessionRecord[]): Generator<Walk
 
 /** Which of them is the recorded one, byte for byte. */
 export function sameBuild(recorded: RequestDigest, builds: readonly string[]): number | undefined {
-  const at = builds.findIndex((bytes) => digestOf(bytes).whole === recorded.whole);
+  const at = builds.findIndex((bytes) => wholeDigest(bytes) === recorded.whole);
   return at === -1 ? undefined : at;
 }
 

@@ -19,7 +19,8 @@ export type Leftover = { readonly pgid: number; readonly startTime: string; read
 
 const KILL_AFTER_MS = 2_000;
 const GIVE_UP_AFTER_MS = 2_000;
-const LOOK_EVERY_MS = 5;
+const SHORTEST_PAUSE_MS = 5;
+const LONGEST_PAUSE_MS = 50;
 
 /**
  * Ends a call's whole tree: TERM at once, KILL after two seconds or as soon as it is urgent.
@@ -54,7 +55,8 @@ type Matches = (one: ProcessFacts) => boolean;
 async function endAll(matches: Matches, isUrgent: () => boolean, spared?: ReadonlySet<number>): Promise<void> {
   const found = new Map<number, string>();
   const signalled = new Set<number>();
-  let killAt = performance.now() + KILL_AFTER_MS;
+  const startedAt = performance.now();
+  let killAt = startedAt + KILL_AFTER_MS;
   for (;;) {
     const looked = livingNow();
     // Not awaited needlessly: between a look and its signals others would have their turn.
@@ -69,8 +71,13 @@ async function endAll(matches: Matches, isUrgent: () => boolean, spared?: Readon
       else if (!signalled.has(pid)) send(pid, 'SIGTERM');
       signalled.add(pid);
     }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    await new Promise((resolve) => setTimeout(resolve, pauseAfter(now - startedAt)));
   }
+}
+
+/** Most end at once; who takes its time is not looked for all the time. */
+function pauseAfter(elapsedMs: number): number {
+  return Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, elapsedMs / 10));
 }
 
 /** Members that live: new ones, and those found before whose parents have died since. */
