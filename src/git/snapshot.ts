@@ -7,9 +7,7 @@ export async function gitSnapshot(
   variables: Readonly<Record<string, string>>,
   mayLook: () => boolean,
 ): Promise<GitSnapshot | undefined> {
-  // Looking for changes runs filters, and no override removes a filter.
-  if (!mayLook()) return undefined;
-  const git = (...args: readonly string[]) => ownGit(args, cwd, variables);
+  const git = (...args: readonly string[]) => ownGit(args, cwd, { variables, mayLook });
   try {
     const [status, log] = await Promise.all([
       git('status', '--short', '--branch', '--no-renames', '--ignore-submodules=all'),

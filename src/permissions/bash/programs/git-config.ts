@@ -6,14 +6,16 @@ import { programKey } from './git-keys.ts';
 
 export type GitPreflight = { readonly ok: true } | { readonly ok: false; readonly why: string };
 
+type KeyOf = (entry: GitConfigEntry) => string | undefined;
+
 /** Reads the repository's own configuration by hand: git itself would already run what it names. */
-export function gitPreflight(fs: PermissionFs, cwd: string, root: string): GitPreflight {
+export function gitPreflight(fs: PermissionFs, cwd: string, root: string, keyOf: KeyOf = programKey): GitPreflight {
   const here = findRepository(fs, cwd);
   const expected = findRepository(fs, root);
   if (here === 'bare' || expected === 'bare') return refused('A folder on the way looks like a bare repository.');
   if (here === undefined) return { ok: true };
   if (here !== expected) return refused(`${here} is another repository than the one of the workspace.`);
-  const problem = repositoryProblem(fs, here) ?? modulesProblem(fs, here) ?? outerProblem(fs, here);
+  const problem = repositoryProblem(fs, here, keyOf) ?? modulesProblem(fs, here) ?? outerProblem(fs, here, keyOf);
   return problem === undefined ? { ok: true } : refused(problem);
 }
 
@@ -22,7 +24,7 @@ function refused(why: string): GitPreflight {
 }
 
 /** Why git could run a program of the repository whose top this is. */
-function repositoryProblem(fs: PermissionFs, top: string): string | undefined {
+function repositoryProblem(fs: PermissionFs, top: string, keyOf: KeyOf): string | undefined {
   const folders = gitFolders(fs, top);
   if (folders === undefined) return `${top}/.git points elsewhere, or is no repository that can be read for certain.`;
   for (const folder of folders) {
@@ -30,7 +32,7 @@ function repositoryProblem(fs: PermissionFs, top: string): string | undefined {
       const path = join(folder, file);
       const entries = configAt(fs, path);
       if (typeof entries === 'string') return entries;
-      const key = entries.map(programKey).find((each) => each !== undefined);
+      const key = entries.map(keyOf).find((each) => each !== undefined);
       if (key !== undefined) return `${key} is set in ${path}; it can make git run a program.`;
     }
   }
@@ -48,12 +50,12 @@ function modulesProblem(fs: PermissionFs, top: string): string | undefined {
 }
 
 /** Git passes by a `.git` it takes for none and uses the next one above: that one may not run anything either. */
-function outerProblem(fs: PermissionFs, top: string): string | undefined {
+function outerProblem(fs: PermissionFs, top: string, keyOf: KeyOf): string | undefined {
   if (top === dirname(top)) return undefined;
   const outer = findRepository(fs, dirname(top));
   if (outer === undefined) return undefined;
   if (outer === 'bare') return `A folder above ${top} looks like a bare repository.`;
-  return repositoryProblem(fs, outer) ?? outerProblem(fs, outer);
+  return repositoryProblem(fs, outer, keyOf) ?? outerProblem(fs, outer, keyOf);
 }
 
 /** What a file of configuration says; a sentence where that is not certain. One that is not there says nothing. */

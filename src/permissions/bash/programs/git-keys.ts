@@ -35,3 +35,15 @@ export function programKey({ section, subsection, name, value }: GitConfigEntry)
     ? key
     : undefined;
 }
+
+/** Sections and keys that steer what git shows, or what people do with it. */
+const SHOWING = words(
+  'pager. alias. difftool. mergetool. guitool. merge-driver. man. instaweb. browser. interactive. sequence. trailer. diff. merge. gpg. log. status. format. pretty. submodule. core.pager core.editor core.excludesfile',
+);
+
+/** The key, if it can start a program while files are written: what only shows is left out. */
+export function workingKey(entry: GitConfigEntry): string | undefined {
+  const key = programKey(entry);
+  const isPromise = entry.section === 'extensions' || entry.name === 'promisor';
+  return isPromise || SHOWING.some((start) => key?.startsWith(start) === true) ? undefined : key;
+}
