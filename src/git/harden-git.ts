@@ -5,6 +5,9 @@ const OVERRIDES: readonly (readonly [string, string])[] = [
   // A look into a submodule is a git of its own, with the submodule's configuration.
   ['diff.ignoreSubmodules', 'dirty'],
   ['safe.bareRepository', 'explicit'],
+  // Signatures are checked by another program, merges are made again by drivers.
+  ['log.showSignature', 'false'],
+  ['log.diffMerges', 'separate'],
 ];
 
 const DIFFING = new Set([

@@ -10,9 +10,7 @@ export async function gitSnapshot(
 ): Promise<GitSnapshot | undefined> {
   // Where there is none, no program has to start to say so. One may be made at any time, so each look asks anew.
   if (enclosingRepository(cwd) === undefined) return undefined;
-  // Looking for changes runs filters, and no override removes a filter.
-  if (!mayLook()) return undefined;
-  const git = (...args: readonly string[]) => ownGit(args, cwd, variables);
+  const git = (...args: readonly string[]) => ownGit(args, cwd, { variables, mayLook });
   try {
     const [status, log] = await Promise.all([
       git('status', '--short', '--branch', '--no-renames', '--ignore-submodules=all'),

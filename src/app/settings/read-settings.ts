@@ -35,7 +35,7 @@ export function readSettings(
 async function isTracked(path: string, trusted: boolean, environment: Environment): Promise<boolean> {
   if (!trusted) return false;
   try {
-    return (await ownGit(['ls-files', '--', path], dirname(path), environment.variables)).trim() !== '';
+    return (await ownGit(['ls-files', '--', path], dirname(path), { variables: environment.variables })).trim() !== '';
   } catch {
     return false;
   }

@@ -6,6 +6,7 @@ import type { RunOptions } from '../../contracts/face/run-options.ts';
 import { ownGit } from '../../git/own-git.ts';
 import { repositoryRoot } from '../../git/repository-root.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { gitMayWork } from '../../permissions/git-may-look.ts';
 import { claimedBy } from '../../session/running/claim.ts';
 import { enterFolder } from '../../session/running/presence.ts';
 import { listSessions } from '../../session/stored/store.ts';
@@ -39,7 +40,9 @@ export async function enterWorktree(
   const branch = `ouro/${name}`;
   // Beside the repository: inside it, it would be among its files, and our own folder is closed to edits.
   const path = join(dirname(root), `${basename(root)}-worktrees`, name);
-  const git = (at: string, ...args: readonly string[]) => ownGit(args, at, environment.variables, GIT_MS);
+  const { variables } = environment;
+  const git = (at: string, ...args: readonly string[]) =>
+    ownGit(args, at, { variables, mayLook: gitMayWork, timeoutMs: GIT_MS });
   if (!(await isThere(join(root, '.git')))) throw new Error(`git made no worktree: ${root} is not a git repository.`);
   const presence = await enterFolder(environment.ouroHome, path);
   try {

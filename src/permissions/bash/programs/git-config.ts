@@ -1,114 +1,130 @@
 import { dirname, isAbsolute, join } from 'node:path';
+import { type GitConfigEntry, readGitConfig } from '../../../lib/text/git-config.ts';
 import type { PermissionFs } from '../../paths/fs.ts';
 import { resolvePath } from '../../paths/paths.ts';
+import { programKey } from './git-keys.ts';
 
 export type GitPreflight = { readonly ok: true } | { readonly ok: false; readonly why: string };
 
+type KeyOf = (entry: GitConfigEntry) => string | undefined;
+
 /** Reads the repository's own configuration by hand: git itself would already run what it names. */
-export function gitPreflight(fs: PermissionFs, cwd: string, root: string): GitPreflight {
+export function gitPreflight(fs: PermissionFs, cwd: string, root: string, keyOf: KeyOf = programKey): GitPreflight {
   const here = findRepository(fs, cwd);
   const expected = findRepository(fs, root);
-  if (here === 'bare' || expected === 'bare')
-    return { ok: false, why: 'A folder on the way looks like a bare repository.' };
+  if (here === 'bare' || expected === 'bare') return refused('A folder on the way looks like a bare repository.');
   if (here === undefined) return { ok: true };
-  if (here !== expected) return { ok: false, why: `${here} is another repository than the one of the workspace.` };
-  const folders = gitFolders(fs, here);
-  if (folders === undefined) return { ok: false, why: `${here}/.git points elsewhere.` };
-  // The same key in .gitmodules makes git look into submodules again, whatever the environment says.
-  if (/^\s*(?:\[.*\]\s*)?ignore\b/im.test(fs.readFile(join(here, '.gitmodules')) ?? ''))
-    return {
-      ok: false,
-      why: `${join(here, '.gitmodules')} makes git look into submodules, whose configuration is theirs.`,
-    };
-  for (const folder of folders) {
-    for (const file of ['config', 'config.worktree']) {
-      const key = dangerousKey(fs.readFile(join(folder, file)) ?? '');
-      if (key !== undefined)
-        return { ok: false, why: `${key} is set in ${join(folder, file)}; it can make git run a program.` };
-    }
-  }
-  return { ok: true };
+  if (here !== expected) return refused(`${here} is another repository than the one of the workspace.`);
+  const problem = repositoryProblem(fs, here, keyOf) ?? modulesProblem(fs, here) ?? outerProblem(fs, here, keyOf);
+  return problem === undefined ? { ok: true } : refused(problem);
 }
 
-/** The first key in a git configuration that can start a program or pull in more configuration. */
-function dangerousKey(text: string): string | undefined {
-  let section = '';
-  for (const line of text.replace(/\\\r?\n/g, '').split(/\r?\n/)) {
-    const header = /^\s*\[\s*([^\s"\]]+)\s*(?:"((?:[^"\\]|\\.)*)")?\s*\](.*)$/s.exec(line);
-    const body = header === null ? line : (header[3] ?? '');
-    if (header !== null)
-      section = `${(header[1] ?? '').toLowerCase()}${header[2] === undefined ? '' : `.${header[2]}`}`;
-    else if (/^\s*\[/.test(line)) return `an unreadable section (${line.trim().slice(0, 40)})`;
-    const entry = /^\s*([A-Za-z][\w-]*)\s*(?:=\s*(.*))?$/s.exec(body);
-    if (entry === null) {
-      if (body.trim() !== '' && !/^\s*[#;]/.test(body)) return `an unreadable line (${body.trim().slice(0, 40)})`;
-      continue;
+function refused(why: string): GitPreflight {
+  return { ok: false, why };
+}
+
+/** Why git could run a program of the repository whose top this is. */
+function repositoryProblem(fs: PermissionFs, top: string, keyOf: KeyOf): string | undefined {
+  const folders = gitFolders(fs, top);
+  if (folders === undefined) return `${top}/.git points elsewhere, or is no repository that can be read for certain.`;
+  for (const folder of folders) {
+    for (const file of ['config', 'config.worktree']) {
+      const path = join(folder, file);
+      const entries = configAt(fs, path);
+      if (typeof entries === 'string') return entries;
+      const key = entries.map(keyOf).find((each) => each !== undefined);
+      if (key !== undefined) return `${key} is set in ${path}; it can make git run a program.`;
     }
-    const name = (entry[1] ?? '').toLowerCase();
-    const value = (entry[2] ?? 'true').trim();
-    const [top = ''] = section.split('.');
-    const key = `${section}.${name}`;
-    if (key === 'core.fsmonitor' && !/^"?(?:true|false|0|1|yes|no|on|off)"?$/i.test(value)) return key;
-    if (
-      top === 'core' &&
-      /^(?:pager|sshcommand|editor|askpass|gitproxy|worktree|alternaterefscommand|attributesfile|excludesfile)$/.test(
-        name,
-      )
-    )
-      return key;
-    if (
-      [
-        'pager',
-        'filter',
-        'alias',
-        'include',
-        'includeif',
-        'difftool',
-        'mergetool',
-        'merge-driver',
-        'interactive',
-        'sequence',
-        'uploadpack',
-        'man',
-        'instaweb',
-        'browser',
-      ].includes(top)
-    )
-      return key;
-    if (top === 'diff' && /^(?:external|command|textconv|tool|orderfile|submodule)$/.test(name)) return key;
-    if (top === 'submodule' && name === 'ignore') return key;
-    if (top === 'status' && name === 'submodulesummary') return key;
-    if (top === 'gpg' && /^(?:program|defaultkeycommand)$/.test(name)) return key;
-    if (top === 'credential' && name === 'helper') return key;
-    if (top === 'log' && name === 'showsignature') return key;
-    if (top === 'extensions' && name === 'partialclone') return key;
-    if (top === 'remote' && /^(?:promisor|uploadpack|receivepack|vcs)$/.test(name)) return key;
   }
   return undefined;
+}
+
+/** A submodule is looked into, with its own configuration, where .gitmodules says so, whatever the environment says. */
+function modulesProblem(fs: PermissionFs, top: string): string | undefined {
+  const path = join(top, '.gitmodules');
+  const entries = configAt(fs, path);
+  if (typeof entries === 'string') return entries;
+  return entries.some(({ name }) => name === 'ignore')
+    ? `${path} makes git look into submodules, whose configuration is theirs.`
+    : undefined;
+}
+
+/** Git passes by a `.git` it takes for none and uses the next one above: that one may not run anything either. */
+function outerProblem(fs: PermissionFs, top: string, keyOf: KeyOf): string | undefined {
+  if (top === dirname(top)) return undefined;
+  const outer = findRepository(fs, dirname(top));
+  if (outer === undefined) return undefined;
+  if (outer === 'bare') return `A folder above ${top} looks like a bare repository.`;
+  return repositoryProblem(fs, outer, keyOf) ?? outerProblem(fs, outer, keyOf);
+}
+
+/** What a file of configuration says; a sentence where that is not certain. One that is not there says nothing. */
+function configAt(fs: PermissionFs, path: string): readonly GitConfigEntry[] | string {
+  const kind = fs.lstat(path)?.kind;
+  if (kind === undefined) return [];
+  if (kind !== 'file') return `${path} is a link or no file, so what git would read there is not certain.`;
+  const text = textAt(fs, path);
+  if (text === undefined) return `${path} cannot be read.`;
+  const config = readGitConfig(text);
+  return config.ok ? config.entries : `${path} cannot be read for certain: ${config.why}.`;
+}
+
+function textAt(fs: PermissionFs, path: string): string | undefined {
+  try {
+    return fs.readFile(path);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The folder whose `.git` git would use, walking up; `bare` when a folder itself could be the repository. */
 function findRepository(fs: PermissionFs, from: string): string | 'bare' | undefined {
   for (let folder = from; ; folder = dirname(folder)) {
-    if (fs.lstat(join(folder, '.git')) !== undefined) return folder;
-    const bare = ['HEAD', 'objects', 'refs'].every((name) => fs.lstat(join(folder, name)) !== undefined);
-    if (bare) return 'bare';
+    const has = (name: string) => fs.lstat(join(folder, name)) !== undefined;
+    if (has('.git')) return folder;
+    if (has('HEAD') && (has('commondir') || (has('objects') && has('refs')))) return 'bare';
     if (folder === dirname(folder)) return undefined;
   }
 }
 
-/** The git folder and, for a linked worktree, the common one. Links and odd files are refused. */
+/** The git folder and, for a linked worktree, the common one. Links and what git may not take for one are refused. */
 function gitFolders(fs: PermissionFs, root: string): readonly string[] | undefined {
   const dotGit = join(root, '.git');
-  const stat = fs.lstat(dotGit);
-  if (stat?.kind === 'directory') {
-    const common = fs.readFile(join(dotGit, 'commondir'));
-    return common === undefined ? [dotGit] : undefined;
-  }
-  if (stat?.kind !== 'file') return undefined;
-  const target = /^gitdir: (.+?)\s*$/.exec(fs.readFile(dotGit) ?? '')?.[1];
+  const kind = fs.lstat(dotGit)?.kind;
+  if (kind === 'directory') return isPlain(fs, dotGit) ? [dotGit] : undefined;
+  if (kind !== 'file') return undefined;
+  const target = lineOf(textAt(fs, dotGit), 'gitdir: ');
   if (target === undefined) return undefined;
-  const folder = resolvePath(fs, { cwd: root, home: root }, isAbsolute(target) ? target : join(root, target)).real;
-  const common = fs.readFile(join(folder, 'commondir'))?.trim();
-  return common === undefined ? [folder] : [folder, isAbsolute(common) ? common : join(folder, common)];
+  const folder = resolvePath(fs, { cwd: root, home: root }, isAbsolute(target) ? target : join(root, target));
+  if (folder.problem !== undefined || folder.kind !== 'directory') return undefined;
+  if (fs.lstat(join(folder.real, 'commondir')) === undefined)
+    return isPlain(fs, folder.real) ? [folder.real] : undefined;
+  const common = lineOf(textAt(fs, join(folder.real, 'commondir')), '');
+  if (common === undefined) return undefined;
+  const shared = resolvePath(
+    fs,
+    { cwd: folder.real, home: root },
+    isAbsolute(common) ? common : join(folder.real, common),
+  );
+  return shared.problem === undefined && isPlain(fs, shared.real) ? [folder.real, shared.real] : undefined;
+}
+
+/** Everything that git wants to see in a repository of its own is there. */
+function isPlain(fs: PermissionFs, folder: string): boolean {
+  const kindOf = (name: string) => fs.lstat(join(folder, name))?.kind;
+  return (
+    kindOf('commondir') === undefined &&
+    kindOf('config') === 'file' &&
+    kindOf('objects') === 'directory' &&
+    kindOf('refs') === 'directory' &&
+    kindOf('HEAD') === 'file' &&
+    /^(?:ref: refs\/|[0-9a-f]{40})/.test(textAt(fs, join(folder, 'HEAD')) ?? '')
+  );
+}
+
+/** The path a file of one line holds. Spaces at its end are part of it for git. */
+function lineOf(text: string | undefined, start: string): string | undefined {
+  if (text?.startsWith(start) !== true) return undefined;
+  const path = text.slice(start.length).replace(/[\r\n]+$/, '');
+  return path === '' || /[\0-\x1f]/.test(path) ? undefined : path;
 }
