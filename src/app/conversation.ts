@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import type { Conversation, ConversationInfo } from '../contracts/face/conversation.ts';
 import { listModels } from '../model/catalog.ts';
 import { budgetWarnings } from '../model/pricing.ts';
@@ -110,9 +111,19 @@ async function warningsOf({ core, session, permissions, mcp, hooks, loop }: Conv
     ...permissions.warnings(),
     ...mcp.problems,
     ...(await hooks.deadGuards()),
+    ...unreadLine(await loop.prompt.memory.unread(), core.cwd),
     ...strayTools(core.options, loop.toolset.builtIn()),
     ...problemLines(core.settings.loaded(), core.extensions.now()),
   ];
+}
+
+/** What an untrusted folder says to the model is not passed on: said once, with what to do. */
+function unreadLine(files: readonly string[], cwd: string): readonly string[] {
+  if (files.length === 0) return [];
+  const names = files.slice(0, 5).map((file) => relative(cwd, file));
+  const more = files.length > names.length ? ` and ${files.length - names.length} more` : '';
+  const text = `This folder is not trusted, so its instructions are not read (${names.join(', ')}${more}). Run "ouro trust" to trust it, or give --trust for one run.`;
+  return [text];
 }
 
 function backgroundOf({ core, shells, loop }: ConversationParts): ReturnType<Conversation['background']> {

@@ -18,6 +18,8 @@ export type Core = {
   readonly cwd: string;
   /** May what the folder brings along be read and run? */
   readonly trusted: boolean;
+  /** May this file, which lies outside, be brought in by instructions of the folder? It was shown and accepted. */
+  readonly acceptsOutside: (realPath: string) => boolean;
   readonly settings: SettingsNow;
   readonly extensions: ExtensionsNow;
   readonly live: LiveState;

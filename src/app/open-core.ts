@@ -56,6 +56,7 @@ export async function openCore(given: RunOptions, started: StartedRun): Promise<
     environment,
     cwd,
     trusted,
+    acceptsOutside: trust.acceptsOutside,
     settings,
     extensions,
     live: createLiveState(firstLive(first, options, settings.now(), session)),

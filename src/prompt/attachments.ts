@@ -89,7 +89,7 @@ async function memoryNews({ memory, touchedPaths }: AttachmentParts): Promise<re
   return [
     ...brought.map((file) => `Instructions for the files you touched:\n\n${renderMemoryFile(file)}`),
     ...changed.map((file) =>
-      file.text === ''
+      file.text === '' && file.leftOut === undefined
         ? `The instructions in ${file.path} are gone; they no longer apply.`
         : `These instructions were changed; this is how they read now:\n\n${renderMemoryFile(file)}`,
     ),

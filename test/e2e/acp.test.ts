@@ -198,3 +198,18 @@ test('cancel stops the request, and the prompt ends as cancelled', async () => {
   open();
   await zed.quit();
 });
+
+test('instructions of a folder nobody trusts are not given to the model, those of a trusted one are', async () => {
+  await project.write('CLAUDE.md', 'Speak of herons.');
+  server = await startApiServer({ turns: () => says('Hi.') });
+  const zed = await editor(() => '');
+  const { sessionId } = await zed.agent.request('session/new', { cwd: project.dir, mcpServers: [] });
+  await zed.prompt(sessionId, 'hello');
+  await zed.quit();
+  expect(server.requests()[0]?.raw).not.toContain('herons');
+  const trusting = await editor(() => '', ['--trust']);
+  const second = await trusting.agent.request('session/new', { cwd: project.dir, mcpServers: [] });
+  await trusting.prompt(second.sessionId, 'hello');
+  await trusting.quit();
+  expect(server.requests().at(-1)?.raw).toContain('Speak of herons.');
+});

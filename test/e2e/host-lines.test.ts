@@ -344,3 +344,16 @@ test('a signal ends a host’s process with its own code, and a reader that goes
   clearInterval(asking);
   open();
 });
+
+test.each([
+  { flags: [], told: 1, sent: false },
+  { flags: ['--setting-sources='], told: 1, sent: false },
+  { flags: ['--permission-mode=plan'], told: 1, sent: false },
+  { flags: ['--trust'], told: 0, sent: true },
+])('a host of a folder nobody trusts sends none of its instructions: $flags', async ({ flags, told, sent }) => {
+  await project.write('CLAUDE.md', 'Speak of herons. @more.md');
+  await project.write('more.md', 'Herons again.');
+  const { stderr } = await fed(userLine('hello'), { turns: () => says('Hi.') }, ...flags);
+  expect(stderr.split('its instructions are not read (CLAUDE.md)')).toHaveLength(told + 1);
+  expect(/herons/i.test(server.requests()[0]?.raw ?? '')).toBe(sent);
+});

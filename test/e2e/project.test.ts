@@ -62,12 +62,14 @@ async function ask(prompt: string, turns: Script['turns'], ...args: readonly str
   return { code, stdout, stderr, requests: api.requests().map(({ raw }) => raw) };
 }
 
-test('before it is trusted, a project is text to read and nothing that acts', async () => {
-  const { code, requests } = await ask('hello', [says('Hi.')]);
+test('before it is trusted, a project is text to read and nothing that acts or instructs', async () => {
+  const { code, requests, stderr } = await ask('hello', [says('Hi.')]);
   const [first = ''] = requests;
   expect(code).toBe(0);
-  expect(first).toContain('Speak of herons');
-  for (const words of ['weave baskets', 'Scouts ahead', 'mcp__every']) {
+  const told =
+    'its instructions are not read (CLAUDE.md, AGENTS.md, .claude/rules/api.md). Run "ouro trust" to trust it, or give --trust for one run.';
+  expect(stderr.split(told)).toHaveLength(2);
+  for (const words of ['Speak of herons', 'Count to seven', 'weave baskets', 'Scouts ahead', 'mcp__every']) {
     expect(first).not.toContain(words);
   }
   await expect(project.read('heard-SessionStart.jsonl')).rejects.toThrow('ENOENT');

@@ -28,7 +28,7 @@ async function serve(turns: Script['turns']): Promise<ApiServer> {
 }
 
 const ouro = (args: readonly string[], stdin?: string) =>
-  runHere(project, ['-p', ...args], server?.url, {
+  runHere(project, ['-p', '--trust', ...args], server?.url, {
     env: { IS_SANDBOX: '1' },
     ...(stdin === undefined ? {} : { stdin }),
   });

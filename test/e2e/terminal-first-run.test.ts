@@ -155,3 +155,30 @@ test('what a folder and ~/.claude bring is asked about before it counts, and a y
   await terminal.waitForText(/^ask /m);
   expect(terminal.bytes()).not.toMatch(/trust this folder|copy them/);
 });
+
+test('who goes on without trust is told which instructions are passed over, and none of them is sent', async () => {
+  await using api = await startApiServer({ turns: () => says('Hello there.') });
+  await project.write('../home/notes.md', 'Herons of home.\n');
+  await project.write('CLAUDE.md', 'Speak of herons. @~/notes.md\n');
+  const env = terminalEnvironment(project, api.url);
+  const say = async (choice: RegExp) => {
+    await using terminal = open(env);
+    await terminal.waitForText(/found: .*CLAUDE\.md.*notes\.md, outside of this folder/);
+    await pressSuggested(terminal, choice);
+    await terminal.waitForText(/^ask /m);
+    terminal.type('hello');
+    terminal.press('enter');
+    await terminal.waitForText(/Hello there\./);
+    return terminal.logicalLines().join('\n');
+  };
+  const words = /so its instructions are not read \(CLAUDE\.md\)/;
+  expect(await say(/go on without trust: nothing of the folder is read as instruction or run/)).toMatch(words);
+  expect(
+    api
+      .requests()
+      .map(({ raw }) => raw)
+      .join(),
+  ).not.toMatch(/herons/i);
+  expect(await say(/trust this folder/)).not.toMatch(words);
+  expect(api.requests().at(-1)?.raw).toMatch(/Speak of herons[\s\S]*Herons of home/);
+});

@@ -28,6 +28,7 @@ export async function testCore(
     environment,
     cwd: project.dir,
     trusted,
+    acceptsOutside: () => false,
     settings: {
       now: () => loaded.merged,
       loaded: () => loaded,

@@ -40,6 +40,7 @@ export function createLoop(core: Core, needs: Needs) {
   const news = createNews(shells);
   const toolset = createToolset(core, { ...needs, locator, owners });
   const prompt = createPrompt(core, {
+    permissions: needs.permissions,
     sentBefore: session.sentBefore,
     tools: () => toolset.offered().map(({ name }) => name),
     mcpInstructions: mcp.hub.instructions,

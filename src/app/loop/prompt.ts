@@ -21,10 +21,13 @@ import {
 import { createSystemPrompt, renderSystem } from '../../prompt/system-prompt.ts';
 import type { SentBefore } from '../../session/session-state.ts';
 import type { Core } from '../core.ts';
+import { instructionGate } from '../permissions/instruction-gate.ts';
+import type { Permissions } from '../permissions/permissions.ts';
 
 type DiskChange = { readonly path: string; readonly status: 'changed' | 'deleted' };
 
 type Needs = {
+  readonly permissions: Pick<Permissions, 'policy'>;
   /** What an earlier run of this session sent and told. */
   readonly sentBefore: Pick<SentBefore, 'system' | 'announced' | 'instructions'> | undefined;
   readonly tools: () => readonly string[];
@@ -42,7 +45,7 @@ export function createPrompt(core: Core, needs: Needs) {
   const { now, change } = holdState(
     initialPrompt(sentBefore && { system: sentBefore.system, memoryText: sentBefore.instructions ?? undefined }),
   );
-  const memory = memoryOf(core);
+  const memory = memoryOf(core, needs);
   const gitNews = createGitNews({ first: repository.atStart, look: repository.look, now: core.now });
   const dynamicParts = options.dynamicSections === undefined ? 'stay' : 'move';
   const system = createSystemPrompt(async () => {
@@ -126,14 +129,19 @@ function holdState(first: PromptState) {
   };
 }
 
-function memoryOf({ environment, live, trusted, repository }: Core): Memory {
+function memoryOf(core: Core, { permissions }: Pick<Needs, 'permissions'>): Memory {
+  const { environment, live, trusted, repository } = core;
   return createMemory({
     cwd: () => live.now().cwd,
     root: repository.root,
     home: environment.home,
-    managedFile: '/etc/ouro/CLAUDE.md',
-    userFiles: [join(environment.ouroHome, 'CLAUDE.md'), join(environment.ouroHome, 'AGENTS.md')],
+    ownFiles: [
+      { path: '/etc/ouro/CLAUDE.md', scope: 'managed' },
+      { path: join(environment.ouroHome, 'CLAUDE.md'), scope: 'user' },
+      { path: join(environment.ouroHome, 'AGENTS.md'), scope: 'user' },
+    ],
     trusted: () => trusted,
+    mayRead: instructionGate(core, permissions),
   });
 }
 

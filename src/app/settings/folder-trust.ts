@@ -11,10 +11,13 @@ import { instructionEffects } from '../../settings/instruction-effects.ts';
 import { effectsOf, powersMark } from '../../settings/powers.ts';
 import { readLayer } from '../../settings/read-layer.ts';
 import { type Marks, openTrust, type TrustStore } from '../../settings/trust.ts';
+import { isAccepted, type OutsideFile, outsideInstructions, outsideMark } from './outside-instructions.ts';
 
 /** The trust of one folder, for one run. */
 export type FolderTrust = {
   readonly trusted: boolean;
+  /** Was this file shown as one that instructions bring in from outside, and accepted? */
+  acceptsOutside(realPath: string): boolean;
   /** Are these the settings that were approved? What is first met below a trusted folder counts, and is kept. */
   approves(layer: SettingsLayer): Promise<boolean>;
   /** The same without allowances of commands that were not approved as they are now. */
@@ -37,6 +40,7 @@ export async function folderTrust(
   const store = await openTrust(environment.ouroHome, environment.home);
   const trusted = given === 'this-run' || store.isTrusted(realDir);
   const damage = store.problem === undefined ? [] : [{ path: 'Trust of folders:', text: store.problem }];
+  const accepted = trusted ? (await store.marks(realDir)).instructions : undefined;
   const refused = new Set<string>();
 
   async function isApproved(source: ApprovedSource, mark: string): Promise<boolean> {
@@ -54,6 +58,7 @@ export async function folderTrust(
 
   return {
     trusted,
+    acceptsOutside: (realPath) => given === 'this-run' || isAccepted(accepted, realPath),
     approves: async ({ source, settings }) =>
       (source !== 'project' && source !== 'local') || isApproved(source, powersMark(settings)),
     async onlyApproved(extensions) {
@@ -73,8 +78,9 @@ export async function folderTrust(
     },
     async renew() {
       if (given === 'this-run' || !store.isTrusted(realDir)) return;
-      const { marks } = await readFolder(realDir);
-      const kept = Object.entries(marks).filter(([source]) => !refused.has(source));
+      const { marks } = await readFolder(realDir, environment.home);
+      // What instructions bring in from outside is accepted by a person who saw it, never along with our own change.
+      const kept = Object.entries(marks).filter(([source]) => source !== 'instructions' && !refused.has(source));
       await store.approve(realDir, Object.fromEntries(kept));
     },
   };
@@ -86,17 +92,19 @@ export async function trustQuestion(
   environment: Environment,
 ): Promise<{ readonly question: TrustQuestion; readonly store: TrustStore; readonly marks: Marks } | undefined> {
   const store = await openTrust(environment.ouroHome, environment.home);
-  const { marks, layers, commands } = await readFolder(realDir);
+  const { marks, layers, commands, outside } = await readFolder(realDir, environment.home);
   const known = await store.marks(realDir);
   const isSame = (source: ApprovedSource) =>
     marks[source] === 'nothing' || known[source] === undefined || known[source] === marks[source];
-  const isUnchanged = isSame('project') && isSame('local') && isSame('commands');
+  const areAccepted = outside.every(({ realPath }) => isAccepted(known.instructions, realPath));
+  const isUnchanged = isSame('project') && isSame('local') && isSame('commands') && areAccepted;
   const state = store.isTrusted(realDir) ? (isUnchanged ? 'trusted' : 'changed') : 'new';
   if (state === 'trusted') return undefined;
   const effects = [
     ...layers.flatMap(effectsOf),
     ...commands.map(commandEffect),
     ...(await instructionEffects(realDir)),
+    ...outside.map(outsideEffect),
   ];
   const refusal = store.refusal(realDir);
   return { question: { dir: realDir, state, effects, ...(refusal === undefined ? {} : { refusal }) }, store, marks };
@@ -107,28 +115,32 @@ type FolderFiles = {
   readonly layers: readonly SettingsLayer[];
   /** Commands that allow something. */
   readonly commands: readonly CustomCommand[];
+  readonly outside: readonly OutsideFile[];
 };
 
 /** The files of a folder as data: read to be shown and fingerprinted, never applied here. */
-async function readFolder(realDir: string): Promise<FolderFiles> {
+async function readFolder(realDir: string, home: string): Promise<FolderFiles> {
   const read = async (source: keyof typeof FILES) => {
     const file = join(realDir, FILES[source]);
     const text = await readGiven(file).catch(() => undefined);
     return text === undefined ? undefined : readLayer(text, file, source).layer;
   };
-  const [project, local, { items }] = await Promise.all([
+  const [project, local, { items }, outside] = await Promise.all([
     read('project'),
     read('local'),
     loadCommands([{ folder: join(realDir, '.claude/commands'), source: 'project' }]),
+    outsideInstructions(realDir, home),
   ]);
   return {
     marks: {
       project: powersMark(project?.settings ?? {}),
       local: powersMark(local?.settings ?? {}),
       commands: commandsMark(items),
+      instructions: outsideMark(outside),
     },
     layers: [project, local].filter((layer) => layer !== undefined),
     commands: items.filter(({ allowedTools }) => allowedTools.length > 0),
+    outside,
   };
 }
 
@@ -143,4 +155,8 @@ function commandsMark(commands: readonly CustomCommand[]): string {
 
 function commandEffect({ name, allowedTools, path }: CustomCommand): TrustEffect {
   return { kind: 'command', text: `/${name} may run ${allowedTools.join(', ')} unasked`, file: path };
+}
+
+function outsideEffect({ realPath, from }: OutsideFile): TrustEffect {
+  return { kind: 'instructions', text: `${realPath}, outside of this folder, is read to the model`, file: from };
 }

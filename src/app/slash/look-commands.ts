@@ -53,9 +53,10 @@ export const LOOK_COMMANDS: readonly BuiltinCommand[] = [
       if (args.trim() !== '') return pinWords(args, parts);
       await loop.ready();
       const { files, problems } = loop.prompt.memory.report();
-      const lines = files.map(
-        (file) =>
-          `- ${file.path} (${file.scope}, ${file.chars} characters${file.state === 'waiting' ? `, waits for ${file.paths?.join(', ') ?? 'its folder'}` : ''})`,
+      const lines = files.map((file) =>
+        file.leftOut === undefined
+          ? `- ${file.path} (${file.scope}, ${file.chars} characters${file.state === 'waiting' ? `, waits for ${file.paths?.join(', ') ?? 'its folder'}` : ''})`
+          : `- ${file.path} (${file.scope}) is left out: ${file.leftOut}`,
       );
       const told = problems.map((problem) => `- ${problem}`);
       if (lines.length === 0 && told.length === 0)

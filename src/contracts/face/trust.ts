@@ -18,5 +18,5 @@ export type TrustQuestion = {
   readonly refusal?: string;
 };
 
-/** What of a project was approved: its two files of settings, and what its commands may run unasked. */
-export type ApprovedSource = Extract<SettingsSource, 'project' | 'local'> | 'commands';
+/** What of a project was approved: its two files of settings, what its commands may run unasked, and what its instructions read outside. */
+export type ApprovedSource = Extract<SettingsSource, 'project' | 'local'> | 'commands' | 'instructions';

@@ -1,11 +1,19 @@
-import { stat } from 'node:fs/promises';
+import { lstat, stat } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { parseMemory } from './memory-parse.ts';
-import { foldersDown, type MemoryPlace } from './memory-places.ts';
+import { foldersDown, type MemoryPlace, placesIn, rulesIn } from './memory-places.ts';
 import { isInside, readMemoryFile } from './memory-read.ts';
 import { type KnownFile, type MemoryEvent, NO_MEMORY, reduceMemory } from './memory-state.ts';
 import type { MemoryFile } from './memory-text.ts';
-import { guardOf, type MemoryParts, type MemoryWalk, readFolder, readPlace, readRules } from './memory-walk.ts';
+import {
+  counts,
+  type MemoryParts,
+  type MemoryWalk,
+  mayReadAt,
+  readFolder,
+  readPlace,
+  readRules,
+} from './memory-walk.ts';
 
 export type MemoryReport = {
   readonly files: readonly (MemoryFile & { readonly state: 'loaded' | 'waiting'; readonly chars: number })[];
@@ -23,6 +31,8 @@ export type Memory = {
   accept(place: MemoryPlace): Promise<void>;
   /** Only what is in the system prompt is still in the conversation: the rest is given again when it is due. */
   compacted(): void;
+  /** Files of a folder nobody trusts: they are there and are not read. */
+  unread(): Promise<readonly string[]>;
   report(): MemoryReport;
 };
 
@@ -37,12 +47,12 @@ export function createMemory(parts: MemoryParts): Memory {
   return {
     load: async () => {
       tell({ type: 'started' });
-      const { managedFile, userFiles } = parts;
-      await readPlace(walk, { path: managedFile, scope: 'managed' }, dirname(managedFile));
-      for (const path of userFiles) await readPlace(walk, { path, scope: 'user' }, dirname(path));
-      const folders = foldersDown(parts.root, parts.cwd());
+      for (const place of parts.ownFiles) await readPlace(walk, place, dirname(place.path));
+      const folders = parts.trusted() ? foldersDown(parts.root, parts.cwd()) : [];
       for (const folder of folders) await readFolder(walk, folder, 'project');
       for (const folder of folders) await readRules(walk, folder);
+      for (const path of await unreadFiles(parts))
+        tell({ type: 'problem', words: `${path} is not read: ${UNTRUSTED}` });
       tell({ type: 'prompt_rendered' });
       return state.loaded.map(({ file }) => file);
     },
@@ -62,7 +72,8 @@ export function createMemory(parts: MemoryParts): Memory {
       return changes;
     },
     accept: async (place) => {
-      const source = await readMemoryFile(place.path, guardOf(place, parts));
+      if (!counts(place.scope, parts)) return;
+      const source = await readMemoryFile(place.path, mayReadAt(place, parts));
       if (source?.ok !== true) return;
       const { realPath, mtimeMs } = source;
       const { text } = await parseMemory(source.text);
@@ -71,6 +82,7 @@ export function createMemory(parts: MemoryParts): Memory {
       tell({ type: 'edit_accepted', known: { folder: dirname(place.path), ...known, file, realPath, mtimeMs } });
     },
     compacted: () => tell({ type: 'compacted' }),
+    unread: () => unreadFiles(parts),
     report: () => ({
       files: [...state.loaded.map(asLoaded), ...state.waiting.map(asWaiting)],
       problems: state.problems,
@@ -78,10 +90,28 @@ export function createMemory(parts: MemoryParts): Memory {
   };
 }
 
+const UNTRUSTED = 'this folder is not trusted';
+
+async function unreadFiles(parts: MemoryParts): Promise<readonly string[]> {
+  if (parts.trusted()) return [];
+  const folders = foldersDown(parts.root, parts.cwd());
+  const rules = await Promise.all(folders.map(rulesIn));
+  const places = [...folders.flatMap((folder) => placesIn(folder, 'project')), ...rules.flat()];
+  const found = await Promise.all(places.map(async ({ path }) => ((await isThere(path)) ? [path] : [])));
+  return found.flat();
+}
+
+function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** Brings in the memory of the folders above a path, and the rules that wait for it. */
 async function touchPath(walk: MemoryWalk, path: string): Promise<void> {
   const { parts, now, tell } = walk;
-  if (!isInside(parts.root, path)) return;
+  if (!parts.trusted() || !isInside(parts.root, path)) return;
   for (const folder of foldersDown(parts.root, dirname(path))) {
     if (now().folders.has(folder)) continue;
     await readFolder(walk, folder, 'nested');
@@ -95,14 +125,16 @@ async function touchPath(walk: MemoryWalk, path: string): Promise<void> {
 
 /** The file as it reads now; nothing when it was not written since. */
 async function lookAgain(known: KnownFile, parts: MemoryParts): Promise<KnownFile | undefined> {
+  if (known.file.leftOut !== undefined) return undefined;
   const mtimeMs = await stat(known.file.path).then(
     (facts) => facts.mtimeMs,
     () => -1,
   );
   if (mtimeMs === known.mtimeMs) return undefined;
-  const source = await readMemoryFile(known.file.path, guardOf(known.file, parts));
+  const source = await readMemoryFile(known.file.path, mayReadAt(known.file, parts, known.file.importedBy));
   const text = source?.ok === true ? (await parseMemory(source.text)).text : '';
-  return { ...known, file: { ...known.file, text }, mtimeMs };
+  const leftOut = source !== undefined && 'leftOut' in source ? { leftOut: source.leftOut } : {};
+  return { ...known, file: { ...known.file, text, ...leftOut }, mtimeMs };
 }
 
 function asLoaded({ file }: KnownFile) {

@@ -13,19 +13,23 @@ export type MemoryRead =
       readonly mtimeMs: number;
       readonly problem?: string;
     }
-  | { readonly ok: false; readonly problem: string };
+  | { readonly ok: false; readonly problem: string }
+  /** The file may not be given to the model. */
+  | { readonly ok: false; readonly leftOut: string };
+
+/** May this file be given to the model without a question? `realPath` is where every link leads. */
+export type MayRead = (realPath: string) => { readonly ok: true } | { readonly ok: false; readonly why: string };
 
 const MAX_BYTES = 40_000;
-const NON_BLOCKING_READ = constants.O_RDONLY | constants.O_NONBLOCK;
+/** What may be read was decided about a real path: a link that is put there meanwhile is not followed. */
+const NON_BLOCKING_READ = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
-/** Reads at most 40 KB of a regular text file. `within` keeps links from leading out of a folder that is not trusted. */
-export async function readMemoryFile(path: string, within: string | undefined): Promise<MemoryRead | undefined> {
+/** Reads at most 40 KB of a regular text file, if it may be read. */
+export async function readMemoryFile(path: string, mayRead: MayRead): Promise<MemoryRead | undefined> {
   try {
     const realPath = await realpath(path);
-    if (within !== undefined && !isInside(await realpath(within), realPath)) {
-      return { ok: false, problem: 'lies outside the project, and the project is not trusted yet' };
-    }
-    return await readText(realPath);
+    const answer = mayRead(realPath);
+    return answer.ok ? await readText(realPath) : { ok: false, leftOut: answer.why };
   } catch (thrown) {
     const code = errnoOf(thrown);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;

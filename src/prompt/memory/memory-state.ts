@@ -38,6 +38,8 @@ export type MemoryEvent =
   | { readonly type: 'problem'; readonly words: string }
   | { readonly type: 'folder_read'; readonly folder: string }
   | { readonly type: 'file_read'; readonly known: KnownFile }
+  /** Found, and not to be given to the model: in its place stands why. */
+  | { readonly type: 'left_out'; readonly folder: string; readonly file: MemoryFile }
   /** A file was touched that a waiting rule is about. */
   | { readonly type: 'rule_matched'; readonly rule: KnownFile }
   | { readonly type: 'prompt_rendered' }
@@ -60,6 +62,8 @@ export function reduceMemory(state: MemoryState, event: MemoryEvent): MemoryStat
       return { ...state, folders: new Set([...state.folders, event.folder]) };
     case 'file_read':
       return keep(visited(state, event.known), event.known);
+    case 'left_out':
+      return leaveOut(state, event);
     case 'rule_matched':
       return admit({ ...state, waiting: state.waiting.filter((rule) => rule !== event.rule) }, event.rule);
     case 'prompt_rendered':
@@ -81,6 +85,11 @@ function isSame({ file }: KnownFile, { file: other }: KnownFile): boolean {
 
 function visited(state: MemoryState, { realPath }: KnownFile): MemoryState {
   return { ...state, realPaths: new Set([...state.realPaths, realPath]) };
+}
+
+function leaveOut(state: MemoryState, { file, folder }: Pick<KnownFile, 'file' | 'folder'>): MemoryState {
+  if (state.loaded.some((known) => known.file.path === file.path)) return state;
+  return { ...state, loaded: [...state.loaded, { file, folder, realPath: file.path, mtimeMs: Number.NaN }] };
 }
 
 function keep(state: MemoryState, known: KnownFile): MemoryState {

@@ -9,6 +9,8 @@ export type MemoryFile = {
   readonly importedBy?: string;
   /** Globs of a rule that waits until a matching file is touched. */
   readonly paths?: readonly string[];
+  /** Why its text is not given. */
+  readonly leftOut?: string;
 };
 
 const SCOPES: Readonly<Record<MemoryScope, string>> = {
@@ -30,5 +32,6 @@ export function renderMemory(files: readonly MemoryFile[]): string {
 
 export function renderMemoryFile(file: MemoryFile): string {
   const via = file.importedBy === undefined ? '' : `, imported by ${file.importedBy}`;
-  return `## ${file.path} (${SCOPES[file.scope]}${via})\n${file.text.trim()}`;
+  const text = file.leftOut === undefined ? file.text.trim() : `This file is left out: ${file.leftOut}`;
+  return `## ${file.path} (${SCOPES[file.scope]}${via})\n${text}`;
 }

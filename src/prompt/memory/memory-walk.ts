@@ -2,9 +2,9 @@ import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parseMemory } from './memory-parse.ts';
 import { type MemoryPlace, placesIn, rulesIn } from './memory-places.ts';
-import { isInside, readMemoryFile } from './memory-read.ts';
+import { type MayRead, readMemoryFile } from './memory-read.ts';
 import type { MemoryEvent, MemoryState } from './memory-state.ts';
-import type { MemoryFile } from './memory-text.ts';
+import type { MemoryFile, MemoryScope } from './memory-text.ts';
 
 /** Where memory files may lie. */
 export type MemoryParts = {
@@ -12,10 +12,19 @@ export type MemoryParts = {
   /** The top of the project: the root of the repository, or the working directory without one. */
   readonly root: string;
   readonly home: string;
-  readonly managedFile: string;
-  /** The user's own files, read whatever the project is. */
-  readonly userFiles: readonly string[];
+  /** The files of the organisation and the person, read whatever the project is. */
+  readonly ownFiles: readonly MemoryPlace[];
+  /** In a folder that is not trusted none of its files is read. */
   readonly trusted: () => boolean;
+  readonly mayRead: (file: AskedFile) => ReturnType<MayRead>;
+};
+
+/** A file on its way to the model, and why it would be read. */
+export type AskedFile = {
+  readonly path: string;
+  readonly realPath: string;
+  readonly scope: MemoryScope;
+  readonly importedBy?: string;
 };
 
 /** Reads files and tells what it found. */
@@ -27,9 +36,18 @@ export type MemoryWalk = {
 
 const IMPORT_DEPTH = 5;
 
-/** The folder a file may not lead out of while the project is not trusted. */
-export function guardOf(place: MemoryPlace, { root, trusted }: MemoryParts): string | undefined {
-  return trusted() || place.scope === 'managed' || place.scope === 'user' ? undefined : root;
+/** Asks for one place, wherever its links lead. */
+export function mayReadAt(
+  { path, scope }: MemoryPlace,
+  { mayRead }: Pick<MemoryParts, 'mayRead'>,
+  importedBy?: string,
+): MayRead {
+  return (realPath) => mayRead({ path, realPath, scope, ...(importedBy === undefined ? {} : { importedBy }) });
+}
+
+/** May what lies in this scope be read at all? What a person or an organisation wrote always is. */
+export function counts(scope: MemoryScope, { trusted }: Pick<MemoryParts, 'trusted'>): boolean {
+  return trusted() || scope === 'managed' || scope === 'user';
 }
 
 /** The memory files of one folder, once. */
@@ -53,7 +71,11 @@ export async function readPlace(
   { depth, ...via }: Import = { depth: 0 },
 ): Promise<void> {
   const { parts, now, tell } = walk;
-  const source = await readMemoryFile(place.path, guardOf(place, parts));
+  const source = await readMemoryFile(place.path, mayReadAt(place, parts, via.importedBy));
+  if (source !== undefined && 'leftOut' in source) {
+    tell({ type: 'left_out', folder, file: { ...place, text: '', ...via, leftOut: source.leftOut } });
+    return;
+  }
   if (source?.problem !== undefined) tell({ type: 'problem', words: `${place.path} ${source.problem}` });
   if (source?.ok !== true || now().realPaths.has(source.realPath)) return;
   const { text, imports, paths, problem } = await parseMemory(source.text);
@@ -77,8 +99,6 @@ async function importedPath(
   const path = target.startsWith('~/') ? resolve(parts.home, target.slice(2)) : resolve(dirname(from.path), target);
   const refuse = (why: string) => tell({ type: 'problem', words: `${from.path} imports ${target}${why}` });
   if (depth >= IMPORT_DEPTH) refuse(` deeper than ${IMPORT_DEPTH} levels; it is left out`);
-  else if (guardOf(from, parts) !== undefined && !isInside(parts.root, path))
-    refuse(', which lies outside the project, and the project is not trusted yet');
   else if (await isFile(path)) return path;
   else if (/\.md$|^[./~]/.test(target)) refuse(', which is not there');
   return undefined;

@@ -56,9 +56,9 @@ function session() {
       cwd: () => root,
       root,
       home: root,
-      managedFile: '/nowhere/CLAUDE.md',
-      userFiles: [],
+      ownFiles: [],
       trusted: () => true,
+      mayRead: () => ({ ok: true }),
     });
     const date = () => `2026-01-${String(world.day).padStart(2, '0')}`;
     const system = createSystemPrompt(

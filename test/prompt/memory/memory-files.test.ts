@@ -29,9 +29,12 @@ const memory = (over: Partial<MemoryParts> = {}) =>
     cwd: () => root,
     root,
     home: join(base, 'home'),
-    managedFile: join(base, 'etc/CLAUDE.md'),
-    userFiles: [join(base, 'home/.ouro/CLAUDE.md')],
+    ownFiles: [
+      { path: join(base, 'etc/CLAUDE.md'), scope: 'managed' },
+      { path: join(base, 'home/.ouro/CLAUDE.md'), scope: 'user' },
+    ],
     trusted: () => true,
+    mayRead: () => ({ ok: true }),
     ...over,
   });
 
@@ -115,22 +118,69 @@ test('HTML comments are dropped, but not inside code', async () => {
   expect(file?.text).toBe('a b `<!-- kept -->`\n```html\n<!-- kept too -->\n```\nc');
 });
 
-test('nothing outside the tree is read while the project is not trusted, by import or by link', async () => {
+test('of a folder nobody trusts no file is read, now or later, and which are there is told', async () => {
   await put({
-    'project/CLAUDE.md': '@../secret.md @~/secret.md @inside.md @link.md',
+    'home/.ouro/CLAUDE.md': 'mine @~/mine.md',
+    'home/mine.md': 'also mine',
+    'project/CLAUDE.md': 'theirs @inside.md',
     'project/inside.md': 'inside',
-    'secret.md': 'secret',
-    'home/secret.md': 'secret at home',
+    'project/CLAUDE.local.md': 'local',
+    'project/.claude/rules/a.md': 'rule',
+    'project/pkg/CLAUDE.md': 'nested',
+  });
+  const careful = memory({ trusted: () => false });
+  expect((await careful.load()).map((file) => file.text)).toEqual(['mine @~/mine.md', 'also mine']);
+  expect(await careful.touch(['pkg/a.ts'])).toEqual([]);
+  await careful.accept({ path: join(root, 'CLAUDE.md'), scope: 'project' });
+  await utimes(join(root, 'CLAUDE.md'), 1, 1);
+  expect(await careful.changed()).toEqual([]);
+  const unread = ['project/CLAUDE.md', 'project/CLAUDE.local.md', 'project/.claude/rules/a.md'];
+  expect((await careful.unread()).map(short)).toEqual(unread);
+  expect(careful.report().problems).toHaveLength(3);
+  expect(await memory().unread()).toEqual([]);
+});
+
+test('a file that may not be read stands with its reason in its place, wherever a link or an import leads', async () => {
+  await put({
+    'project/CLAUDE.md': 'See @a.md and @link.md.',
+    'project/a.md': 'after @deep.md',
+    'project/deep.md': 'hidden',
+    'secret.md': 'hidden too',
   });
   await symlink(join(base, 'secret.md'), join(root, 'link.md'));
-  const careful = memory({ trusted: () => false });
-  expect((await careful.load()).map((file) => file.text)).toEqual([
-    '@../secret.md @~/secret.md @inside.md @link.md',
-    'inside',
+  const asked: string[] = [];
+  const gated = memory({
+    mayRead: ({ realPath, importedBy }) => {
+      asked.push(`${short(realPath)} by ${importedBy === undefined ? 'itself' : short(importedBy)}`);
+      return /deep|secret/.test(realPath) ? { ok: false, why: 'Because.' } : { ok: true };
+    },
+  });
+  const files = (await gated.load()).map((file) => [short(file.path), file.leftOut ?? file.text]);
+  expect(files).toEqual([
+    ['project/CLAUDE.md', 'See @a.md and @link.md.'],
+    ['project/a.md', 'after @deep.md'],
+    ['project/deep.md', 'Because.'],
+    ['project/link.md', 'Because.'],
   ]);
-  expect(careful.report().problems).toHaveLength(3);
-  const trusting = await memory().load();
-  expect(trusting.map((file) => file.text).slice(1)).toEqual(['secret', 'secret at home', 'inside']);
+  expect(asked).toEqual([
+    'project/CLAUDE.md by itself',
+    'project/a.md by project/CLAUDE.md',
+    'project/deep.md by project/a.md',
+    'secret.md by project/CLAUDE.md',
+  ]);
+  expect(await gated.changed()).toEqual([]);
+});
+
+test('a file that became a link to what may not be read is not read again', async () => {
+  await put({ 'project/CLAUDE.md': 'before', 'secret.md': 'hidden' });
+  const gated = memory({
+    mayRead: ({ realPath }) => (realPath.endsWith('secret.md') ? { ok: false, why: 'Because.' } : { ok: true }),
+  });
+  await gated.load();
+  await rm(join(root, 'CLAUDE.md'));
+  await symlink(join(base, 'secret.md'), join(root, 'CLAUDE.md'));
+  await utimes(join(base, 'secret.md'), 1, 1);
+  expect((await gated.changed()).map(({ text, leftOut }) => [text, leftOut])).toEqual([['', 'Because.']]);
 });
 
 test('files that are huge, binary, unreadable or no files at all are told, and the rest is used', async () => {
