@@ -39,7 +39,7 @@ function terminalOf(turn: Turn): Terminal | undefined {
   if (wasCut(turn)) {
     return {
       reason: 'max_output_tokens',
-      words: 'The reply reached the output limit again and again, and was left unfinished.',
+      words: 'The answer is cut: it reached the output limit again and again, and was left unfinished.',
     };
   }
   if (turn.stop === 'refusal') return { reason: 'refusal', words: 'The model refused to answer this.' };
