@@ -5,6 +5,8 @@ export type TextBlock = {
   readonly type: 'text';
   readonly text: string;
   readonly citations?: readonly JsonObject[];
+  /** The reply broke off in the middle of these words. Never sent. */
+  readonly cut?: boolean;
 };
 
 /** The model's reasoning. Goes back unmodified, signed, and only to the model that wrote it. */

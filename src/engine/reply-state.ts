@@ -1,8 +1,7 @@
 import type { AgentEvent } from '../contracts/event.ts';
-import type { AssistantBlock, AssistantMessage, Message, ToolUseBlock, Usage } from '../contracts/message.ts';
-import type { ModelEvent, ModelOutcome } from '../contracts/model.ts';
+import type { AssistantBlock, Message, ToolUseBlock, Usage } from '../contracts/message.ts';
+import type { ModelEvent } from '../contracts/model.ts';
 import { exhaustive } from '../lib/exhaustive.ts';
-import type { Reply } from './turn.ts';
 import { uniqueBlock, uniqueMessageId } from './unique-ids.ts';
 
 /** What has come of a reply so far. */
@@ -12,6 +11,8 @@ export type ReplyState = {
   /** Have people seen its beginning? */
   readonly isShown: boolean;
   readonly blocks: readonly AssistantBlock[];
+  /** Words that are still being written. */
+  readonly open: { readonly index: number; readonly text: string } | undefined;
   /** Complete calls that nobody has taken yet. */
   readonly calls: readonly ToolUseBlock[];
   readonly usage: Usage | undefined;
@@ -33,6 +34,7 @@ export function emptyReply(model: string): ReplyState {
     messageId: '',
     isShown: false,
     blocks: [],
+    open: undefined,
     calls: [],
     usage: undefined,
     firstTokenMs: undefined,
@@ -60,8 +62,12 @@ export function reduceReply(before: ReplyState, event: ModelEvent, facts: Readin
       const { index, kind, name } = event;
       return say(reply, { type: 'block_start', messageId, index, kind, ...(name === undefined ? {} : { name }) });
     }
-    case 'text_delta':
-      return say(reply, { type: 'message_update', messageId, index: event.index, kind: 'text', delta: event.text });
+    case 'text_delta': {
+      const { index, text: delta } = event;
+      const before = reply.open?.index === index ? reply.open.text : '';
+      const grown = { ...reply, open: { index, text: before + delta } };
+      return say(grown, { type: 'message_update', messageId, index, kind: 'text', delta });
+    }
     case 'thinking_delta':
       return say(reply, { type: 'message_update', messageId, index: event.index, kind: 'thinking', delta: event.text });
     case 'input_delta':
@@ -78,7 +84,7 @@ export function reduceReply(before: ReplyState, event: ModelEvent, facts: Readin
       const why = 'The reply broke off and is asked for again.';
       const buried = [...reply.buried, messageId];
       return {
-        reply: { ...reply, isShown: false, blocks: [], calls: [], buried },
+        reply: { ...reply, isShown: false, blocks: [], open: undefined, calls: [], buried },
         events: reply.isShown ? [{ type: 'tombstone', messageId, why }] : [],
       };
     }
@@ -103,10 +109,18 @@ function endBlock(reply: ReplyState, index: number, raw: AssistantBlock, facts: 
   const block = uniqueBlock(raw, facts);
   const ended = {
     ...reply,
+    open: reply.open?.index === index ? undefined : reply.open,
     blocks: [...blocks, block],
     calls: block.type === 'tool_use' ? [...calls, block] : calls,
   };
   return say(ended, { type: 'block_end', messageId, index, model, block });
+}
+
+/** The reply broke off: what was shown of its last words becomes a block, marked as cut. */
+export function cutShort(reply: ReplyState, facts: ReadingFacts): Step {
+  const { open } = reply;
+  if (open === undefined || open.text.trim() === '') return { reply, events: [] };
+  return endBlock(reply, open.index, { type: 'text', text: open.text, cut: true }, facts);
 }
 
 /** Takes the complete calls; those whose input could not be parsed wait until the reply has ended. */
@@ -116,33 +130,4 @@ export function takeCalls(
 ): { readonly taken: readonly ToolUseBlock[]; readonly reply: ReplyState } {
   const taken = reply.calls.filter((call) => which === 'all' || call.unparsed === undefined);
   return { taken, reply: { ...reply, calls: reply.calls.filter((call) => !taken.includes(call)) } };
-}
-
-/** The reply once the port has said its last word, and what the end of the turn tells of it. */
-export function finishReply(
-  { messageId, model, blocks, usage: counted, isShown, firstTokenMs }: ReplyState,
-  outcome: ModelOutcome | undefined,
-  crash: string | undefined,
-) {
-  const ended = outcome?.ok === true ? { stopReason: outcome.stopReason } : {};
-  const stop = ended.stopReason;
-  const failure = outcome?.ok === false ? outcome.failure : undefined;
-  const usage = outcome?.ok === true ? outcome.usage : counted;
-  // A call that was cut in the middle of its input never happened.
-  const whole = stop === 'max_tokens' ? blocks.filter((block) => !isCut(block)) : blocks;
-  const end = { model, ...ended, ...(usage === undefined ? {} : { usage }) };
-  const message: AssistantMessage = { role: 'assistant', id: messageId, blocks: whole, ...end };
-  const shownId = isShown ? messageId : undefined;
-  const reply: Reply = { model, shownId, reply: whole.length === 0 ? undefined : message, stop, failure, crash };
-  const facts = {
-    ...end,
-    ...(messageId === '' ? {} : { messageId }),
-    ...(failure === undefined ? {} : { failure }),
-    ...(firstTokenMs === undefined ? {} : { firstTokenMs }),
-  };
-  return { reply, facts };
-}
-
-function isCut(block: AssistantBlock): boolean {
-  return block.type === 'tool_use' && block.unparsed !== undefined;
 }

@@ -7,7 +7,7 @@ import { askStatusLine, bannerLines, changesFacts, statusFactsOf } from './effec
 import { createLeftover, type LeftoverOffer } from './effects/leftover-draft.ts';
 import { createLiveView, type LiveView } from './effects/live-view.ts';
 import { isPicturePath, pastePicture } from './effects/paste-image.ts';
-import { resumedItems } from './history/resumed-items.ts';
+import { resumedItems, wasStopped } from './history/resumed-items.ts';
 import type { InputEvent } from './keys/input-event.ts';
 import type { Effect } from './press/effects.ts';
 import { press } from './press/press.ts';
@@ -162,12 +162,14 @@ function openingView(
   const info = conversation.info();
   const initial = initialView(statusFactsOf(conversation), info.todos);
   const editor = edit(initial.editor, { type: 'insert', text: typed }, 0);
-  const view = { ...initial, editor, vim: vim === 'on' ? STARTING_VIM : undefined };
+  const { messages } = conversation.agent.state();
+  const rest = wasStopped(messages) ? 'stopped' : 'ended';
+  const view: ViewState = { ...initial, editor, rest, vim: vim === 'on' ? STARTING_VIM : undefined };
   const warnings = [...info.warnings, ...keyProblems].map((text) => ({
     kind: 'notice' as const,
     level: 'warn' as const,
     text,
   }));
   const head = banner === 'shown' ? [{ kind: 'banner' as const, lines: bannerLines(info) }] : [];
-  return printing(view, ...head, ...warnings, ...resumedItems(conversation.agent.state().messages));
+  return printing(view, ...head, ...warnings, ...resumedItems(messages));
 }

@@ -7,8 +7,10 @@ import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { Message } from '../../contracts/message.ts';
 import { type RecordBody, SCHEMA_VERSION } from '../../contracts/session.ts';
 import { projectDir, transcriptPath } from '../../session/paths.ts';
+import { cutAnswer } from '../../session/records/cut-answer.ts';
 import { settleDangling } from '../../session/records/dangling.ts';
 import { type Rebuilt, rebuild } from '../../session/records/rebuild.ts';
+import { readOpenWords } from '../../session/running/answer-journal.ts';
 import { type Claim, claimSession } from '../../session/running/claim.ts';
 import { decodeSession, NEW_SESSION, type SessionState } from '../../session/session-state.ts';
 import { resumeAt } from '../../session/stored/resume-at.ts';
@@ -89,9 +91,11 @@ async function resume(
       ? { id: wanted.id ?? (wanted.fork === 'fork' ? randomUUID() : summary.id), path: summary.path }
       : await takePlace(summary, wanted);
   const read = await readSession(place.path);
-  const rebuilt = rebuild(read.records);
+  const broken = cutAnswer(read.records, await readOpenWords(dirname(summary.path), summary.id), randomUUID);
+  const rebuilt = rebuild(broken?.records ?? read.records);
   const whole = await settleDangling(rebuilt, (at) => changedSince(at, realCwd, environment));
-  const cut = resumeAt(whole.messages, wanted.kind === 'resume' ? wanted.at : undefined);
+  const told = broken === undefined ? whole.messages : [...whole.messages, broken.line];
+  const cut = resumeAt(told, wanted.kind === 'resume' ? wanted.at : undefined);
   if (!cut.ok) {
     await place.claim?.release();
     return cut;
@@ -104,7 +108,13 @@ async function resume(
     messages: cut.messages,
     isResumed: true,
     claim: place.claim,
-    settled: [...whole.records, ...cut.records, ...ended],
+    settled: [
+      ...(broken === undefined ? [] : [broken.block]),
+      ...whole.records,
+      ...(broken === undefined ? [] : [{ type: 'user' as const, message: broken.line }]),
+      ...cut.records,
+      ...ended,
+    ],
     news: left,
     warnings: [
       ...left,

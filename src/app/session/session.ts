@@ -8,6 +8,7 @@ import { openDebugLog } from '../../session/debug-log.ts';
 import { createDraftStore } from '../../session/input/draft.ts';
 import { createPromptHistory } from '../../session/input/prompt-history.ts';
 import { openTranscript, type Transcript } from '../../session/records/transcript.ts';
+import { createAnswerJournal } from '../../session/running/answer-journal.ts';
 import {
   encodeSettings,
   promptFlags,
@@ -56,6 +57,9 @@ export function createSession(core: Core, { opened, started }: Needs): Session {
   const { sent, notice } = sentBefore(opened.stored, options, core.environment.version);
   const nameIt = nameSession(live, transcript, titleAsker(core.model, options.face, core.meter.add));
   const state = createStateKeeper(core, transcript);
+  const { dir, id: sessionId, isResumed } = opened;
+  const left = isResumed ? 'words' : 'nothing';
+  const answer = options.persistence === 'memory' ? undefined : createAnswerJournal({ dir, sessionId, left });
   const debugLog = openDebugLog(options, core.environment.ouroHome, opened.id, () => new Date(core.now()));
   return {
     opened,
@@ -68,6 +72,7 @@ export function createSession(core: Core, { opened, started }: Needs): Session {
     async record(event) {
       await state.hear(event);
       await transcript.record(event);
+      await answer?.hear(event);
       nameIt(event);
     },
     alsoKeep: state.add,

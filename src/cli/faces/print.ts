@@ -11,6 +11,7 @@ import { createRunRecord } from '../wire/result.ts';
 import { type AgentsBehind, watchAgentsBehind } from './agents-behind.ts';
 import { heldToForm } from './answer-form.ts';
 import type { Understood } from './understand.ts';
+import { createWordsBetween } from './words-between.ts';
 
 /** Where one-shot output goes. stdout carries only the result or the stream. */
 export type PrintPort = {
@@ -58,6 +59,7 @@ export async function printOnce(
     if (!warned.has(text)) port.warn(text);
     warned.add(text);
   };
+  const between = createWordsBetween(port.warn);
   const behind = watchAgentsBehind();
   const unsubscribe = agent.subscribe((event) => {
     behind.hear(event);
@@ -65,7 +67,10 @@ export async function printOnce(
     if (output.format === 'text') port.live?.hear(event);
     if (output.format !== 'text') for (const line of writer.linesOf(event)) tell(line);
     else if (event.type === 'notice' && (event.level !== 'info' || output.detail === 'all')) warn(event.text);
-    else if (event.type === 'tool_start' && output.detail === 'all') port.warn(event.title);
+    else if (output.detail === 'all') {
+      if (port.live === undefined) between.hear(event);
+      if (event.type === 'tool_start') port.warn(event.title);
+    }
   });
   await conversation.ready?.();
   say(initLine(conversation));
@@ -85,8 +90,9 @@ export async function printOnce(
       port.write(`${JSON.stringify(output.detail === 'all' ? [...lines, result] : result)}\n`);
       break;
     default:
-      if (code !== 0) warn(terminal.words ?? `The run ended: ${terminal.reason}.`);
-      else if (port.live === undefined || said.kind === 'answer' || result.structured_output !== undefined)
+      if (terminal.reason !== 'completed') warn(terminal.words ?? `The run ended: ${terminal.reason}.`);
+      if (code !== 0 && !isCutAnswer(terminal, result)) break;
+      if (port.live === undefined || said.kind === 'answer' || result.structured_output !== undefined)
         port.write(`${textOf(result)}\n`);
   }
   return code;
@@ -113,6 +119,11 @@ async function answer(
     await agent.waitForIdle();
   }
   return { terminal: heldToForm(terminal, schema) };
+}
+
+/** Recovery was used up: what there is of the answer is printed, and stderr says that it is cut. */
+function isCutAnswer({ reason, words }: Terminal, { result }: JsonObject): boolean {
+  return reason === 'max_output_tokens' && result !== words;
 }
 
 function textOf(result: JsonObject): string {

@@ -9,6 +9,10 @@ export function wireBlock(block: AssistantBlock): JsonObject {
       return block.raw;
     case 'tool_use':
       return { type: 'tool_use', id: block.id, name: block.name, input: block.input };
+    case 'text': {
+      const { cut: _, ...said } = block;
+      return said;
+    }
     default:
       return { ...block };
   }

@@ -109,6 +109,7 @@ function assistantLine(event: BlockEnd, speaker: Speaker, parent: JsonObject): J
     ...parent,
     request_id: speaker.requestId,
     uuid: lineUuid(event.messageId, event.index),
+    ...(event.block.type === 'text' && event.block.cut === true ? { cut: true } : {}),
   };
 }
 

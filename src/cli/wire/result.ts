@@ -3,6 +3,7 @@ import type { Conversation, UsageReport } from '../../contracts/face/conversatio
 import type { JsonObject, JsonValue } from '../../contracts/json.ts';
 import type { StopReason, Usage } from '../../contracts/message.ts';
 import type { Terminal } from '../../contracts/terminal.ts';
+import { NO_ANSWER, nextAnswer } from './answer.ts';
 import { wireUsage } from './blocks.ts';
 
 /** What a run leaves behind for its result line: gathered from events, read once at the end. */
@@ -15,8 +16,7 @@ export type RunRecord = {
 export function createRunRecord(conversation: Conversation, now: () => number): RunRecord {
   const deniedBefore = conversation.info().permissionDenials.length;
   const startedAtMs = now();
-  let text = '';
-  let current = '';
+  let answer = NO_ANSWER;
   let turns = 0;
   let stopReason: StopReason | undefined;
   let firstTokenMs: number | undefined;
@@ -26,7 +26,7 @@ export function createRunRecord(conversation: Conversation, now: () => number): 
   function result(terminal: Terminal, words?: string): JsonObject {
     const report = conversation.usage();
     const info = conversation.info();
-    const verdict = verdictOf(terminal, words ?? text);
+    const verdict = verdictOf(terminal, words ?? answer.text);
     return {
       type: 'result',
       ...verdict,
@@ -52,25 +52,16 @@ export function createRunRecord(conversation: Conversation, now: () => number): 
 
   return {
     hear(event) {
+      answer = nextAnswer(answer, event);
       switch (event.type) {
-        case 'message_start':
-          current = '';
-          return;
-        case 'block_end':
-          if (event.block.type === 'text') current += event.block.text;
-          return;
-        case 'tombstone':
-          current = '';
-          return;
         case 'turn_end':
-          turns += 1;
           apiMs += event.durationMs;
           firstTokenMs ??= event.firstTokenMs;
           stopReason = event.stopReason ?? stopReason;
           if (event.usage !== undefined) usage = add(usage, event.usage);
           return;
         case 'message_end':
-          if (event.message.role === 'assistant') text = current;
+          if (event.message.role === 'assistant') turns += 1;
           return;
         default:
       }
@@ -102,6 +93,8 @@ function verdictOf(terminal: Terminal, text: string): JsonObject {
     case 'aborted_tools':
     case 'model_error':
       return { subtype: 'error_during_execution', is_error: true, errors: [words] };
+    case 'max_output_tokens':
+      return { subtype: 'success', is_error: true, result: text === '' ? words : text, errors: [words] };
     default:
       // Hosts read an API error as a success that is an error; the words are in `result`.
       return {

@@ -3,9 +3,10 @@ import type { ModelRequest } from '../../contracts/model.ts';
 import type { QueryDeps, QueryState } from '../../contracts/query.ts';
 import { type Channel, createChannel } from '../../lib/channel.ts';
 import { bury } from '../announce.ts';
+import { finishReply } from '../finish-reply.ts';
 import { modelOf } from '../model-of.ts';
 import { type Arrival, pump } from '../model-pump.ts';
-import { emptyReply, finishReply, type ReplyState, reduceReply, takeCalls } from '../reply-state.ts';
+import { cutShort, emptyReply, type ReplyState, reduceReply, takeCalls } from '../reply-state.ts';
 import { buildRequest } from '../request.ts';
 import { createToolRun, type ToolRun } from '../tool-run.ts';
 import { heal } from '../transitions/heal.ts';
@@ -68,6 +69,11 @@ async function* attempt(
         if (deps.config.toolExecution === 'streaming') reply = start(calls, reply, 'parsed');
       }
       if (arrival.from === 'end') {
+        if (arrival.outcome?.ok !== true) {
+          const step = cutShort(reply, facts);
+          reply = step.reply;
+          yield* step.events;
+        }
         const finished = finishReply(reply, arrival.outcome, arrival.crash);
         if (!signal.aborted) start(calls, reply, finished.reply.stop === 'max_tokens' ? 'parsed' : 'all');
         yield { type: 'turn_end', turn: state.turnCount + 1, durationMs: elapsedMs(), ...finished.facts };

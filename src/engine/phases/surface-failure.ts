@@ -3,8 +3,8 @@ import type { Phase } from '../phase.ts';
 import { surface } from '../transitions/surface.ts';
 
 /** What nobody could recover is reported now, once; stop hooks are not run for it. */
-export const surfaceFailure: Phase = async function* (state, turn, _deps) {
-  const verdict = surface(state, turn);
+export const surfaceFailure: Phase = async function* (state, turn, deps) {
+  const verdict = surface(state, turn, deps);
   if (verdict === undefined || verdict.kind !== 'stop') return undefined;
   turn.calls.discard();
   yield* turn.callEvents();

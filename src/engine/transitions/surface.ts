@@ -1,18 +1,28 @@
-import type { QueryState } from '../../contracts/query.ts';
+import type { AssistantMessage } from '../../contracts/message.ts';
+import type { QueryDeps, QueryState } from '../../contracts/query.ts';
 import type { Terminal } from '../../contracts/terminal.ts';
-import { worthKeeping } from '../keep.ts';
+import { metaLine, worthKeeping } from '../keep.ts';
 import { append, stop, type Verdict } from '../state.ts';
 import { brokeAfterCalls, type Turn } from '../turn.ts';
 import { isOverflow } from './overflow.ts';
 import { wasCut } from './truncation.ts';
 
-/** No recovery is left: the withheld failure becomes the end of the query. */
-export function surface(state: QueryState, turn: Turn): Verdict | undefined {
+const CUT_OFF = '[Your reply broke off here. The user has seen it up to this point.]';
+
+/** No recovery is left: the withheld failure becomes the end of the query. What was said until then stays said. */
+export function surface(state: QueryState, turn: Turn, deps: Pick<QueryDeps, 'newId'>): Verdict | undefined {
   const terminal = terminalOf(turn);
   if (terminal === undefined) return undefined;
   // A refused reply would be refused again with every later request, so it does not stay.
   const stays = terminal.reason === 'refusal' ? undefined : worthKeeping(turn.reply, { calls: 'dropped' });
-  return stop(stays === undefined ? state : append(state, stays), terminal);
+  if (stays === undefined) return stop(state, terminal);
+  const said = append(state, stays);
+  return stop(endsCut(stays) ? append(said, metaLine(deps, 'interrupt', CUT_OFF)) : said, terminal);
+}
+
+function endsCut({ blocks }: AssistantMessage): boolean {
+  const last = blocks.at(-1);
+  return last?.type === 'text' && last.cut === true;
 }
 
 function terminalOf(turn: Turn): Terminal | undefined {
@@ -29,7 +39,7 @@ function terminalOf(turn: Turn): Terminal | undefined {
   if (wasCut(turn)) {
     return {
       reason: 'max_output_tokens',
-      words: 'The reply reached the output limit again and again, and was left unfinished.',
+      words: 'The answer is cut: it reached the output limit again and again, and was left unfinished.',
     };
   }
   if (turn.stop === 'refusal') return { reason: 'refusal', words: 'The model refused to answer this.' };

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../contracts/json.ts';
-import type { ToolResultBlock, UserMessage } from '../../contracts/message.ts';
+import type { TextBlock, ToolResultBlock, UserMessage } from '../../contracts/message.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
 import { isReminder } from '../../lib/text/is-reminder.ts';
 
@@ -43,7 +43,7 @@ export function dialogueOf(records: readonly SessionRecord[]): readonly Dialogue
       case 'assistant': {
         const { block, messageId: id, model } = record;
         if (gone.has(id)) break;
-        if (block.type === 'text') items.push({ kind: 'assistant', id, at, model, text: block.text });
+        if (block.type === 'text') items.push({ kind: 'assistant', id, at, model, text: wordsOf(block) });
         if (block.type === 'tool_use') {
           waiting.set(block.id, items.length);
           items.push({ kind: 'call', id: block.id, at, tool: block.name, input: block.input });
@@ -69,6 +69,10 @@ export function dialogueOf(records: readonly SessionRecord[]): readonly Dialogue
     }
   }
   return items;
+}
+
+function wordsOf({ text, cut }: TextBlock): string {
+  return cut === true ? `${text} … [cut off here]` : text;
 }
 
 function spoken({ blocks }: UserMessage): string {

@@ -11,6 +11,7 @@ import { type ReadRecords, readTranscript } from '../records/read-records.ts';
 import { rebuild } from '../records/rebuild.ts';
 import { makeRecord } from '../records/record-writer.ts';
 import type { Transcript } from '../records/transcript.ts';
+import { answerPath } from '../running/answer-journal.ts';
 import { claimedBy, lockPath } from '../running/claim.ts';
 import { type SessionSummary, summarizeSession, summaryScratch } from './summary.ts';
 
@@ -109,6 +110,7 @@ export async function deleteSession(session: SessionSummary): Promise<Done> {
   await rm(lockPath(session.path), { force: true });
   await rm(sessionFolder(dir, session.id), { recursive: true, force: true });
   await rm(join(dir, 'drafts', `${session.id}.json`), { force: true });
+  await rm(answerPath(dir, session.id), { force: true });
   return { ok: true };
 }
 

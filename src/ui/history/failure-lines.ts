@@ -31,6 +31,8 @@ const ADVICE: Readonly<Partial<Record<FailureKind, string>>> = {
   auth: 'Nothing was sent again. Set ANTHROPIC_API_KEY to a key that is valid, or try --model demo.',
   not_found: 'Choose another model with /model.',
   invalid: 'Nothing was sent again.',
+  cut: 'Press enter to go on.',
+  stalled: 'Press enter to go on.',
   too_long: 'Make room with /compact.',
   overloaded: 'Press enter on an earlier message to try again, or choose another model with /model.',
 };

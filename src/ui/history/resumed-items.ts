@@ -24,7 +24,16 @@ export function resumedItems(messages: readonly Message[], turns = TURNS_SHOWN):
     skipped === 0
       ? []
       : [{ kind: 'notice', level: 'info', text: `… ${formatCount(skipped, 'earlier turn')} (ctrl+o)` }];
-  return [...more, ...shown.flatMap((message) => itemsOf(message, results))];
+  const end: readonly HistoryItem[] = wasStopped(messages)
+    ? [{ kind: 'stopped', hint: 'It was stopped here. Say what to do, or press enter to go on.' }]
+    : [];
+  return [...more, ...shown.flatMap((message) => itemsOf(message, results)), ...end];
+}
+
+/** The last run was stopped in its answer: it can go on from there without another word. */
+export function wasStopped(messages: readonly Message[]): boolean {
+  const last = messages.at(-1);
+  return last?.role === 'user' && last.origin === 'interrupt';
 }
 
 function itemsOf(message: Message, results: ReadonlyMap<string, ToolResultBlock>): readonly HistoryItem[] {
@@ -34,7 +43,10 @@ function itemsOf(message: Message, results: ReadonlyMap<string, ToolResultBlock>
     return [{ kind: 'prompt', text: typedWords(message.blocks) }];
   }
   return message.blocks.flatMap((block): readonly HistoryItem[] => {
-    if (block.type === 'text') return [{ kind: 'shown', markdown: block.text }];
+    if (block.type === 'text') {
+      const end = { kind: 'notice', level: 'warn', text: 'The answer was cut off here.' } as const;
+      return [{ kind: 'shown', markdown: block.text }, ...(block.cut === true ? [end] : [])];
+    }
     if (block.type !== 'tool_use') return [];
     return [{ kind: 'tools', entries: [entryOf(block.id, block.name, block.input, results.get(block.id))] }];
   });

@@ -171,10 +171,14 @@ function onEnd(view: ViewState, terminal: Terminal, nowMs: number): ViewState {
 
 const RETURNING: ReadonlySet<FailureKind> = new Set<FailureKind>(['auth', 'invalid', 'not_found', 'network']);
 
+const BROKEN: ReadonlySet<FailureKind> = new Set<FailureKind>(['cut', 'stalled']);
+
 /** What was refused outright comes back into an empty composer, to be sent again by hand. */
 function failed(view: ViewState, terminal: Terminal): ViewState {
   const { failure } = terminal;
   if (failure === undefined) return view;
+  // The conversation ends with an open word: enter asks once more.
+  if (BROKEN.has(failure.kind)) return printing({ ...view, rest: 'stopped' }, { kind: 'failure', failure });
   if (!RETURNING.has(failure.kind)) return printing(view, { kind: 'failure', failure });
   if (view.editor.text !== '') return printing(view, { kind: 'failure', failure, words: 'kept' });
   const printed = printing(view, { kind: 'failure', failure, words: 'returned' });

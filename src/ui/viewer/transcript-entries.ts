@@ -62,7 +62,7 @@ function assistantEntries(
 ): readonly PageEntry[] {
   switch (block.type) {
     case 'text':
-      return [entry(block.text, terminalLine(), ...markdownLines(block.text, drawing))];
+      return [entry(block.text, terminalLine(), ...markdownLines(block.text, drawing), ...cutLines(block))];
     case 'thinking': {
       if (shown.thinking === 'hidden' || block.thinking.trim() === '') return [];
       const lines = sanitizeScreen(block.thinking).split('\n');
@@ -83,6 +83,10 @@ function assistantEntries(
     default:
       return [];
   }
+}
+
+function cutLines({ cut }: { readonly cut?: boolean }): readonly LogicalLine[] {
+  return cut === true ? [terminalLine(toned('warn', '… the answer was cut off here'))] : [];
 }
 
 function bodyLines(text: string, { bodies }: Shown, { glyphs }: Drawing): readonly LogicalLine[] {

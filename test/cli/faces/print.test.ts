@@ -7,7 +7,7 @@ import type { AbortReason } from '../../../src/contracts/agent.ts';
 import type { Conversation } from '../../../src/contracts/face/conversation.ts';
 import type { JsonObject } from '../../../src/contracts/json.ts';
 import { fakeConversation } from '../../support/loop/fake-conversation.ts';
-import { calls, fails, refusal, says } from '../../support/loop/scripted.ts';
+import { calls, cutOff, fails, refusal, says, tooLong } from '../../support/loop/scripted.ts';
 
 const QUIET: OutputChoice = {
   format: 'text',
@@ -85,6 +85,70 @@ test('text with every detail names each call on stderr', async () => {
     stdout: 'forty-two\n',
     warnings: ['Echo'],
   });
+});
+
+test('text with every detail has the words between calls on stderr, the answer on stdout', async () => {
+  const look = { ...calls('Echo'), blocks: [{ type: 'text' as const, text: 'I look.' }, ...calls('Echo').blocks] };
+  expect(await printed(fakeConversation({ replies: [look, says('forty-two')] }), { detail: 'all' })).toEqual({
+    code: 0,
+    stdout: 'forty-two\n',
+    warnings: ['I look.', 'Echo'],
+  });
+});
+
+/** The first cut reply is asked for again with a higher limit. */
+const pieces = [cutOff('void'), cutOff('PART-ONE, '), says('PART-TWO')];
+
+test.each([
+  ['text', pieces, 'PART-ONE, PART-TWO'],
+  ['with three pieces', [cutOff('void'), cutOff('a'), cutOff('b'), says('c')], 'abc'],
+  [
+    'behind calls, whose words are no part of it',
+    [{ ...calls('Echo'), blocks: [{ type: 'text' as const, text: 'I look.' }, ...calls('Echo').blocks] }, ...pieces],
+    'PART-ONE, PART-TWO',
+  ],
+  ['behind a failure that was survived', [tooLong(), ...pieces], 'PART-ONE, PART-TWO'],
+])('an answer in pieces is given whole: %s', async (_how, replies, whole) => {
+  expect(await printed(fakeConversation({ replies }))).toMatchObject({ code: 0, stdout: `${whole}\n` });
+  const json = await printed(fakeConversation({ replies }), { format: 'json' });
+  expect(JSON.parse(json.stdout)).toMatchObject({ is_error: false, result: whole });
+  const stream = await printed(fakeConversation({ replies }), { format: 'stream-json', detail: 'all' });
+  expect(linesOf(stream.stdout).at(-1)).toMatchObject({ type: 'result', result: whole });
+});
+
+test('what there is of an answer that never ended is printed, and stderr says that it is cut', async () => {
+  const replies = [cutOff('void'), ...['a', 'b', 'c', 'd'].map((words) => cutOff(words))];
+  expect(await printed(fakeConversation({ replies }))).toEqual({
+    code: 1,
+    stdout: 'abcd\n',
+    warnings: [expect.stringMatching(/^The answer is cut/)],
+  });
+  const json = await printed(fakeConversation({ replies }), { format: 'json' });
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    is_error: true,
+    result: 'abcd',
+    terminal_reason: 'max_output_tokens',
+  });
+});
+
+test.each([
+  [
+    'after the answer',
+    [says('done')],
+    { onStop: async () => ({ kind: 'prevent' as const, words: 'Enough for today.' }) },
+    'done\n',
+  ],
+  ['at a call', [calls('Echo')], { beforeCall: async () => ({ stop: 'Enough for today.' }) }, 'Enough for today.\n'],
+])('a run that a hook ends %s says so on stderr', async (_when, replies, deps, stdout) => {
+  const end = await printed(fakeConversation({ replies, deps }));
+  expect(end).toEqual({ code: 0, stdout, warnings: ['Enough for today.'] });
+});
+
+test('num_turns counts answers, not attempts', async () => {
+  const json = await printed(fakeConversation({ replies: [calls('Echo'), cutOff('void'), says('b')] }), {
+    format: 'json',
+  });
+  expect(JSON.parse(json.stdout)).toMatchObject({ num_turns: 2 });
 });
 
 test('json is the result object alone', async () => {

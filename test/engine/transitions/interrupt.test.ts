@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
+import type { AssistantBlock } from '../../../src/contracts/message.ts';
 import type { QueryDeps } from '../../../src/contracts/query.ts';
 import type { Terminal } from '../../../src/contracts/terminal.ts';
 import { query } from '../../../src/engine/query.ts';
@@ -10,6 +11,7 @@ import { invariantBreaches } from '../../support/loop/invariants.ts';
 import {
   calls,
   echoTool,
+  fails,
   historyOf,
   roomyContext,
   type ScriptedDeps,
@@ -62,6 +64,65 @@ test('ESC while text streams keeps the finished blocks and then the note', async
     { role: 'assistant', blocks: [{ type: 'text', text: 'half an answer' }] },
     { role: 'user', origin: 'interrupt', blocks: [{ type: 'text', text: '[Request interrupted by user]' }] },
   ]);
+});
+
+const thought: AssistantBlock = { type: 'thinking', thinking: 'hm', signature: 's' };
+const unsigned: AssistantBlock = { type: 'thinking', thinking: 'hm', signature: '' };
+const whole: AssistantBlock = { type: 'text', text: 'First this.' };
+const call: AssistantBlock = { type: 'tool_use', id: 'a', name: 'Echo', input: {} };
+
+test.each([
+  ['alone', []],
+  ['behind thinking', [thought]],
+  ['behind thinking that was not signed', [unsigned]],
+  ['behind a whole block', [thought, whole]],
+  ['behind a call', [whole, call]],
+] satisfies [string, AssistantBlock[]][])(
+  'ESC in the middle of words, %s, keeps them as they were shown, marked as cut',
+  async (_where, before) => {
+    const reply = held({ blocks: before, unfinished: 'The answer is forty' });
+    const deps = scripted([reply]);
+    const { history, events } = await abortedAt(
+      deps,
+      (event) => event.type === 'message_update' && event.delta === ' forty',
+    );
+    const said = history.filter((message) => message.role === 'assistant');
+    expect(said).toMatchObject([{ blocks: [...before, { type: 'text', text: 'The answer is forty', cut: true }] }]);
+    expect(JSON.stringify(history.at(-1))).toContain('[Request interrupted by user');
+    const ends = events.map(({ type }) => type);
+    expect(ends.lastIndexOf('block_end')).toBeLessThan(ends.lastIndexOf('turn_end'));
+  },
+);
+
+test('ESC before a word was more than blank keeps nothing', async () => {
+  const deps = scripted([held({ blocks: [], unfinished: ' \n' })]);
+  const { history } = await abortedAt(deps, (event) => event.type === 'message_update');
+  expect(history.map((message) => message.role)).toEqual(['user', 'user']);
+});
+
+test.each([
+  ['broke off', fails('cut')],
+  ['lost its connection', fails('network')],
+] satisfies [string, ScriptedReply][])(
+  'a reply that %s and is not asked for again stays as it was shown',
+  async (_how, reply) => {
+    const deps = scripted([{ ...reply, unfinished: 'The answer is forty' }]);
+    const { history, result } = await abortedAt(deps, () => false);
+    expect(result).toMatchObject({ reason: 'api_error' });
+    expect(history.slice(1)).toMatchObject([
+      { role: 'assistant', blocks: [{ type: 'text', text: 'The answer is forty', cut: true }] },
+      { role: 'user', origin: 'interrupt', blocks: [{ text: expect.stringContaining('broke off here') }] },
+    ]);
+  },
+);
+
+test('what a model said before another took over is void', async () => {
+  const broken: ScriptedReply = { ...fails('cut'), unfinished: 'The answer is forty' };
+  const deps = scripted([broken, says('Forty-two.')], {
+    config: { chain: [{ model: 'model-a' }, { model: 'model-b' }] },
+  });
+  const { history } = await abortedAt(deps, () => false);
+  expect(history.slice(1)).toMatchObject([{ role: 'assistant', blocks: [{ text: 'Forty-two.' }] }]);
 });
 
 test('ESC after thinking alone keeps nothing of the reply', async () => {

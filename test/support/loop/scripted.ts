@@ -21,6 +21,8 @@ export type ScriptedReply = {
   /** Waits after the blocks: until the promise resolves, or until aborted. */
   readonly hold?: Promise<void>;
   readonly throws?: string;
+  /** Words whose block never ends. */
+  readonly unfinished?: string;
   readonly usage?: Usage;
 };
 
@@ -167,7 +169,8 @@ async function* play(reply: ScriptedReply, id: string, signal: AbortSignal): Asy
   const aborted: ModelOutcome = { ok: false, failure: { kind: 'aborted', message: 'aborted' } };
   yield { type: 'request_sent', attempt: 1 };
   if (reply.throws !== undefined) throw new Error(reply.throws);
-  const speaks = reply.blocks.length > 0 || reply.stop !== undefined;
+  const { unfinished } = reply;
+  const speaks = reply.blocks.length > 0 || reply.stop !== undefined || unfinished !== undefined;
   const { usage = USAGE } = reply;
   if (speaks) yield { type: 'message_start', messageId: id, model: 'echoed', usage };
   for (const [index, block] of reply.blocks.entries()) {
@@ -175,6 +178,11 @@ async function* play(reply: ScriptedReply, id: string, signal: AbortSignal): Asy
     yield { type: 'block_start', index, kind: block.type };
     if (block.type === 'text') yield { type: 'text_delta', index, text: block.text };
     yield { type: 'block_end', index, block };
+  }
+  if (unfinished !== undefined) {
+    const index = reply.blocks.length;
+    yield { type: 'block_start', index, kind: 'text' };
+    for (const text of unfinished.split(/(?= )/)) yield { type: 'text_delta', index, text };
   }
   if (reply.hold !== undefined) {
     await Promise.race([

@@ -32,3 +32,16 @@ test('a resumed session shows its last two turns, and says how many are before t
 test('a new session shows nothing', () => {
   expect(resumedItems([])).toEqual([]);
 });
+
+test('a conversation that was stopped in its answer says where it was cut off, and how it goes on', () => {
+  const stopped: readonly Message[] = [
+    { role: 'user', id: 'u', origin: 'prompt', blocks: [{ type: 'text', text: 'why?' }] },
+    { role: 'assistant', id: 'm', model: 'sonnet-5', blocks: [{ type: 'text', text: 'Because of', cut: true }] },
+    { role: 'user', id: 'i', origin: 'interrupt', blocks: [{ type: 'text', text: '[stopped]' }] },
+  ];
+  expect(resumedItems(stopped).slice(1)).toEqual([
+    { kind: 'shown', markdown: 'Because of' },
+    { kind: 'notice', level: 'warn', text: 'The answer was cut off here.' },
+    { kind: 'stopped', hint: 'It was stopped here. Say what to do, or press enter to go on.' },
+  ]);
+});

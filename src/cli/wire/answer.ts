@@ -1,0 +1,30 @@
+import type { AgentEvent } from '../../contracts/event.ts';
+
+/** The answer of a run while it is written. */
+export type Answer = {
+  /** The last reply, with the replies it goes on from: what the output limit cut is one answer in pieces. */
+  readonly text: string;
+  readonly pieces: string;
+  readonly current: string;
+};
+
+export const NO_ANSWER: Answer = { text: '', pieces: '', current: '' };
+
+/** Words count once their reply has joined the conversation. */
+export function nextAnswer(answer: Answer, event: AgentEvent): Answer {
+  switch (event.type) {
+    case 'message_start':
+    case 'tombstone':
+      return { ...answer, current: '' };
+    case 'block_end':
+      return event.block.type === 'text' ? { ...answer, current: answer.current + event.block.text } : answer;
+    case 'message_end': {
+      const { message } = event;
+      if (message.role === 'user') return message.origin === 'resume' ? answer : { ...answer, pieces: '' };
+      const whole = answer.pieces + answer.current;
+      return message.role === 'assistant' ? { text: whole, pieces: whole, current: '' } : answer;
+    }
+    default:
+      return answer;
+  }
+}

@@ -1,0 +1,138 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { eventsOf } from '../support/api/events.ts';
+import { cutAt, pingsAt } from '../support/api/faults.ts';
+import { type ApiBlock, calls, reply, type StreamFault, says, text, thinking, toolUse } from '../support/api/reply.ts';
+import { type ApiServer, type Script, startApiServer } from '../support/api/server.ts';
+import { terminalEnvironment } from '../support/environment.ts';
+import { LAUNCHER, runOuro, startOuro } from '../support/run-ouro.ts';
+import { replayAll, storedFile } from '../support/stored-sessions.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
+import { openTerminal } from '../support/terminal/virtual-terminal.ts';
+
+const FOR_EVER = new Promise<void>(() => undefined);
+const WORDS = 'The answer to this is forty';
+
+let project: TempProject;
+let server: ApiServer;
+
+beforeEach(async () => {
+  project = await createTempProject({ 'a.txt': 'alpha\n' });
+});
+
+afterEach(async () => {
+  await server?.close();
+  await project.remove();
+});
+
+/** Something happens when the words are there and their block has not ended. */
+function unfinished(happens: (at: number) => StreamFault, ...before: readonly ApiBlock[]) {
+  const whole = reply([...before, text(WORDS)], { chunk: 100 });
+  return { ...whole, faults: [happens(eventsOf(whole, '', '').length - 3)] };
+}
+
+const stays = (...before: readonly ApiBlock[]) => unfinished((at) => pingsAt(at, FOR_EVER), ...before);
+
+async function open(turns: Script['turns'], ...flags: readonly string[]) {
+  server = await startApiServer({ turns });
+  return again(...flags);
+}
+
+async function again(...flags: readonly string[]) {
+  const env = terminalEnvironment(project, server.url);
+  const terminal = openTerminal([LAUNCHER, ...flags], { cwd: project.dir, env, cols: 80, rows: 24 });
+  await terminal.waitForText(/^>/m);
+  return terminal;
+}
+
+/** What was sent last, without the marks of the cache. */
+const lastSent = () => JSON.stringify(server.requests().at(-1)?.body.messages);
+
+test('ESC keeps the answer so far: on screen, in the transcript, in the next request and when it is resumed', async () => {
+  await using terminal = await open([stays(), says('Two.')]);
+  terminal.type('how many?');
+  terminal.press('enter');
+  await terminal.waitForText(/is forty/);
+  terminal.press('esc');
+  await terminal.waitForText(/Stopped/);
+  expect(
+    terminal
+      .logicalLines()
+      .join('\n')
+      .match(/is forty/g),
+  ).toHaveLength(1);
+  terminal.press('ctrl+o');
+  await terminal.waitForText(/the answer was cut off here/);
+  terminal.press('esc');
+  await using resumed = await again('--continue');
+  await resumed.waitForText(/The answer was cut off here/);
+  await resumed.waitForText(/press enter to go on/);
+  terminal.press('enter');
+  await terminal.waitForText(/Two\./);
+  expect(lastSent()).toMatch(/forty[\s\S]*\[Request interrupted by user\]/);
+  expect(server.requests().map(({ violation }) => violation)).toEqual([undefined, undefined]);
+  expect(await replayAll(project)).toMatchObject({ different: [] });
+});
+
+test('a host that interrupts hears the answer so far, marked as cut', async () => {
+  server = await startApiServer({ turns: [stays(thinking('hm'))] });
+  const running = startOuro(project, ['-p', 'how many?', '--output-format', 'stream-json', '--verbose'], server.url);
+  await vi.waitUntil(async () => (await openAnswer()) !== undefined, { timeout: 10_000 });
+  running.child.kill('SIGINT');
+  const { stdout } = await running.ended;
+  const lines = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(lines.filter(({ cut }) => cut === true)).toMatchObject([
+    { type: 'assistant', message: { content: [{ type: 'text', text: WORDS }] } },
+  ]);
+  expect(stdout).not.toContain('"cut":true}]');
+});
+
+test('a connection that is lost for good keeps the answer so far', async () => {
+  server = await startApiServer({ turns: [unfinished(cutAt), says('Two.')] });
+  const lost = await runOuro(project, ['-p', 'how many?'], server.url, { env: { OURO_MAX_RETRIES: '0' } });
+  expect(lost.code).toBe(1);
+  expect((await runOuro(project, ['-p', '--continue', 'and?'], server.url)).stdout).toBe('Two.\n');
+  expect(lastSent()).toMatch(/forty[\s\S]*broke off here[\s\S]*and\?/);
+});
+
+/** The file that holds what is being said. */
+async function openAnswer(): Promise<string | undefined> {
+  const names = await readdir(join(project.ouroHome, 'projects'), { recursive: true }).catch(() => []);
+  return names.find((name) => /answers\/[^/]+\.json$/.test(name));
+}
+
+test.each([
+  ['alone', []],
+  ['behind thinking', [thinking('hm')]],
+  ['behind a call', [text('I look.'), toolUse('Read', { file_path: 'a.txt' }, 'toolu_9')]],
+])('after kill -9 in the middle of an answer, %s, its words are there, and enter goes on', async (_where, before) => {
+  server = await startApiServer({ turns: [stays(...before), says('Two.')] });
+  const running = startOuro(project, ['-p', 'how many?'], server.url);
+  await vi.waitUntil(async () => (await openAnswer()) !== undefined, { timeout: 10_000 });
+  running.child.kill('SIGKILL');
+  await running.ended;
+  await using terminal = await again('--continue');
+  await terminal.waitForText(/is forty/);
+  await terminal.waitForText(/The answer was cut off here/);
+  terminal.press('enter');
+  await terminal.waitForText(/Two\./);
+  expect(lastSent()).toMatch(/forty[\s\S]*in the middle of your reply/);
+  expect(server.requests().map(({ violation }) => violation)).toEqual([undefined, undefined]);
+  expect(await openAnswer()).toBeUndefined();
+  const { records } = await storedFile(project);
+  expect(
+    records.filter((record) => record.type === 'assistant' && JSON.stringify(record).includes('"cut":true')),
+  ).toHaveLength(1);
+});
+
+test('an answer that ends leaves nothing behind', async () => {
+  server = await startApiServer({
+    turns: [calls(text('I look.'), toolUse('Read', { file_path: 'a.txt' })), says('Two.', { chunk: 1, delayMs: 100 })],
+  });
+  expect(await runOuro(project, ['-p', 'how many?'], server.url)).toMatchObject({ code: 0, stdout: 'Two.\n' });
+  expect(await openAnswer()).toBeUndefined();
+});
