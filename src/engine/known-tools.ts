@@ -10,7 +10,10 @@ export function findTool(name: string, tools: readonly Tool[]): Tool | undefined
 /** Reads the input of a call; never throws. */
 export function prepareCall(block: ToolUseBlock, tool: Tool): ReturnType<Tool['prepare']> {
   if (block.unparsed !== undefined) {
-    return { ok: false, problem: `The input of ${block.name} was not complete JSON. Call again with one JSON object.` };
+    return {
+      ok: false,
+      problem: `The input of ${block.name} was not complete JSON, or nested too deep. Call again with one plain JSON object.`,
+    };
   }
   try {
     return tool.prepare(block.input);

@@ -1,8 +1,9 @@
 import type { AgentEvent } from '../contracts/event.ts';
-import type { AssistantBlock, Message, ToolUseBlock, Usage } from '../contracts/message.ts';
+import type { AssistantBlock, AssistantMessage, Message, ToolUseBlock, Usage } from '../contracts/message.ts';
 import type { ModelEvent } from '../contracts/model.ts';
 import { exhaustive } from '../lib/exhaustive.ts';
-import { uniqueBlock, uniqueMessageId } from './unique-ids.ts';
+import { sendableBlock } from './repair/sendable.ts';
+import { namedBlock, uniqueBlock, uniqueMessageId } from './unique-ids.ts';
 
 /** What has come of a reply so far. */
 export type ReplyState = {
@@ -103,10 +104,10 @@ function say(reply: ReplyState, event: AgentEvent): Step {
 
 function endBlock(reply: ReplyState, index: number, raw: AssistantBlock, facts: ReadingFacts): Step {
   const { messageId, model, blocks, calls } = reply;
-  const isRepeated =
-    raw.type === 'tool_use' && blocks.some((other) => other.type === 'tool_use' && other.id === raw.id);
-  if (isRepeated) return { reply, events: [] };
-  const block = uniqueBlock(raw, facts);
+  const sendable = sendableBlock(namedBlock(raw, facts));
+  if (blocks.some((other) => isRepeated(sendable, other))) return { reply, events: [] };
+  const said: AssistantMessage = { role: 'assistant', id: messageId, model, blocks };
+  const block = uniqueBlock(sendable, { ...facts, earlier: [...facts.earlier, said] });
   const ended = {
     ...reply,
     open: reply.open?.index === index ? undefined : reply.open,
@@ -121,6 +122,12 @@ export function cutShort(reply: ReplyState, facts: ReadingFacts): Step {
   const { open } = reply;
   if (open === undefined || open.text.trim() === '') return { reply, events: [] };
   return endBlock(reply, open.index, { type: 'text', text: open.text, cut: true }, facts);
+}
+
+/** The same call once more, as some gateways send it; another call with the same id is another call. */
+function isRepeated(block: AssistantBlock, other: AssistantBlock): boolean {
+  if (block.type !== 'tool_use' || other.type !== 'tool_use' || block.id !== other.id) return false;
+  return block.name === other.name && JSON.stringify(block.input) === JSON.stringify(other.input);
 }
 
 /** Takes the complete calls; those whose input could not be parsed wait until the reply has ended. */

@@ -8,10 +8,19 @@ export function uniqueMessageId(given: string, buried: readonly string[], { earl
   return isUsed ? newId() : given;
 }
 
-/** A call gets an id no earlier call has. Some local servers number their calls anew in each reply. */
+/** A call that came without an id gets one. */
+export function namedBlock(block: AssistantBlock, { newId }: Pick<IdFacts, 'newId'>): AssistantBlock {
+  return block.type === 'tool_use' && block.id === '' ? { ...block, id: callId(newId) } : block;
+}
+
+/** A call gets an id no other call has. Some local servers number their calls anew in each reply. */
 export function uniqueBlock(block: AssistantBlock, { earlier, newId }: IdFacts): AssistantBlock {
   if (block.type !== 'tool_use' || !isUsedCall(block.id, earlier)) return block;
-  return { ...block, id: `toolu_${newId().replaceAll(/[^a-zA-Z0-9_-]/g, '')}` };
+  return { ...block, id: callId(newId) };
+}
+
+function callId(newId: () => string): string {
+  return `toolu_${newId().replaceAll(/[^a-zA-Z0-9_-]/g, '')}`;
 }
 
 function isUsedCall(callId: string, messages: readonly Message[]): boolean {

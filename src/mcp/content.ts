@@ -3,6 +3,7 @@ import type { JsonObject } from '../contracts/json.ts';
 import type { ResultBlock } from '../contracts/message.ts';
 import type { ToolOutcome } from '../contracts/tool.ts';
 import { asJson } from '../lib/as-json.ts';
+import { isDeeperThan, MAX_DEPTH } from '../lib/depth.ts';
 import { formatBytes } from '../lib/text/format.ts';
 import { untrustedLine, untrustedText } from './untrusted-text.ts';
 
@@ -12,21 +13,29 @@ const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 /** What the API takes of one picture, as base64. */
 const MOST_BASE64_CHARS = 5 * 1024 * 1024;
 const URI_CHARS = 500;
+const LEFT_OUT = `[structured answer left out: it is nested more than ${MAX_DEPTH} levels deep]`;
 
 /** What a server answered, as the model gets it. */
 export function outcomeOf(result: CallToolResult): ToolOutcome {
-  const structured = result.structuredContent === undefined ? undefined : asJson(result.structuredContent);
+  const structured = isReadable(result.structuredContent) ? asJson(result.structuredContent) : undefined;
   const blocks = result.content.flatMap((block) => {
     // The text beside a structured answer says the same again.
     if (structured !== undefined && block.type === 'text') return [];
     return blocksOf(block);
   });
-  const all = structured === undefined ? blocks : [structuredBlock(structured), ...blocks];
+  const isLeftOut = structured === undefined && result.structuredContent !== undefined;
+  const first = structured !== undefined ? [structuredBlock(structured)] : isLeftOut ? [textBlock(LEFT_OUT)] : [];
+  const all = [...first, ...blocks];
   return {
     content: all.length === 0 ? 'The tool answered with nothing.' : joined(all),
     ...(result.isError === true ? { isError: true } : {}),
     ...(structured === undefined ? {} : { structured }),
   };
+}
+
+/** Nobody reads what is nested deeper, and neither writing nor drawing it would come to an end. */
+function isReadable<Value>(structured: Value | undefined): structured is Value {
+  return structured !== undefined && !isDeeperThan(structured, MAX_DEPTH);
 }
 
 function structuredBlock(value: JsonObject): ResultBlock {

@@ -2,6 +2,7 @@ import type { Tool as ServerTool } from '@modelcontextprotocol/sdk/types.js';
 import { isJsonObject, type JsonObject } from '../contracts/json.ts';
 import type { CallContext, Tool, ToolOutcome } from '../contracts/tool.ts';
 import { asJson } from '../lib/as-json.ts';
+import { isDeeperThan, MAX_DEPTH } from '../lib/depth.ts';
 import { fullNames } from './names.ts';
 import { untrustedLine, untrustedText } from './untrusted-text.ts';
 
@@ -65,6 +66,7 @@ function descriptionOf({ name, description }: ServerTool): string {
 }
 
 function schemaOf({ inputSchema }: ServerTool): JsonObject {
+  if (isDeeperThan(inputSchema, MAX_DEPTH)) return { type: 'object' };
   const kept = Object.entries(inputSchema).filter(([key]) => !NOT_ON_TOP.includes(key));
   return { ...asJson(Object.fromEntries(kept), worded), type: 'object' };
 }

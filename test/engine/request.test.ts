@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { AssistantBlock, Message } from '../../src/contracts/message.ts';
 import { buildRequest, repair } from '../../src/engine/request.ts';
 import { initialState } from '../../src/engine/state.ts';
+import { isDeeperThan } from '../../src/lib/depth.ts';
 import { toWire } from '../../src/model/wire/to-wire.ts';
 import { violationOfMessages } from '../support/api/validate-messages.ts';
 import { invariantBreaches } from '../support/loop/invariants.ts';
@@ -38,6 +39,7 @@ test('whatever the history, all invariants hold, the API accepts the bytes, and 
       expect(invariantBreaches(built)).toEqual([]);
       const wire = toWire({ ...built, effort: 'off' }, INFO);
       expect(violationOfMessages({ ...wire, thinking: { type: 'adaptive' } }, ISSUED) ?? 'fine').toBe('fine');
+      expect(isDeeperThan(wire, 200)).toBe(false);
       expect(repair(built.messages, without)).toEqual(built.messages);
     }),
     runs(3_000),

@@ -46,9 +46,19 @@ export function listCommands({ core, mcp }: ConversationParts): readonly Command
   return [...own, ...custom, ...skills, ...mcp.hub.prompts()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Runs a line without its slash. Built-in names win over files. */
+/** Runs a line without its slash. A command that has nothing to say to the model asks it nothing. */
 export async function runCommand(line: string, parts: ConversationParts): Promise<CommandOutcome> {
   const [, name = '', args = ''] = /^(\S+)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
+  const outcome = await runNamed(name, args, parts);
+  const isEmpty =
+    outcome.kind === 'prompt' && !outcome.blocks.some((block) => block.type !== 'text' || block.text.trim() !== '');
+  return isEmpty
+    ? { kind: 'failed', words: `/${name} says nothing, so nothing was asked. Look at where it comes from.` }
+    : outcome;
+}
+
+/** Built-in names win over files. */
+async function runNamed(name: string, args: string, parts: ConversationParts): Promise<CommandOutcome> {
   const own = BUILT_IN.find((command) => command.name === name);
   if (own !== undefined) return own.run(args, parts);
   const custom = parts.core.extensions.now().commands.find((command) => command.name === name);

@@ -31,13 +31,17 @@ function said(text: string): RequestMessage {
   return { role: 'user', blocks: [{ type: 'text', text }] };
 }
 
+/** What stands in one message of the user's, results first, as the API takes it. */
 function filled(blocks: readonly UserBlock[], stripped: QueryState['stripped']): RequestMessage | undefined {
   const kept = blocks.flatMap((block): UserBlock[] => {
     if (block.type === 'text') return block.text.trim() === '' ? [] : [block];
     if (block.type === 'tool_result') return [result(block, stripped)];
     return [stripped.images ? { type: 'text', text: NO_PICTURE } : block];
   });
-  return kept.length === 0 ? undefined : { role: 'user', blocks: kept };
+  const words = kept.map((block) => (isFailure(block) ? { ...block, content: wordsOf(block.content) } : block));
+  const pictures = kept.flatMap((block) => (isFailure(block) ? picturesOf(block.content) : []));
+  const all = [...words, ...pictures];
+  return all.length === 0 ? undefined : { role: 'user', blocks: all };
 }
 
 function result(block: ToolResultBlock, stripped: QueryState['stripped']): ToolResultBlock {
@@ -50,3 +54,23 @@ function result(block: ToolResultBlock, stripped: QueryState['stripped']): ToolR
   });
   return { ...block, content: content.length === 0 ? '(no output)' : content };
 }
+
+type Failure = ToolResultBlock & { readonly content: readonly ResultBlock[] };
+
+/** A failed call is answered in words alone: its pictures follow the results of the message. */
+function isFailure(block: UserBlock): block is Failure {
+  return block.type === 'tool_result' && block.is_error === true && typeof block.content !== 'string';
+}
+
+function wordsOf(content: readonly ResultBlock[]): readonly ResultBlock[] {
+  return content.map((part) => (part.type === 'text' ? part : { type: 'text', text: FOLLOWS[part.type] }));
+}
+
+function picturesOf(content: readonly ResultBlock[]): readonly UserBlock[] {
+  return content.filter((part) => part.type !== 'text');
+}
+
+const FOLLOWS = {
+  image: '(The picture follows the results.)',
+  document: '(The document follows the results.)',
+} as const;

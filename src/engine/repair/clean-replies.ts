@@ -1,13 +1,14 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
 import type { AssistantBlock } from '../../contracts/message.ts';
 import type { RequestMessage } from '../../contracts/model.ts';
+import { sendableBlock } from './sendable.ts';
 
 /** Replies hold only what the API takes back: no unknown kinds, no blanks, no duplicate calls, no thinking at the end. */
 export function cleanReplies(messages: readonly RequestMessage[]): readonly RequestMessage[] {
   const seen = new Set<string>();
   return messages.flatMap((message): RequestMessage[] => {
     if (message.role === 'user') return [message];
-    const kept = message.blocks.flatMap((block) => clean(block, seen));
+    const kept = message.blocks.flatMap((block) => clean(sendableBlock(block), seen));
     const solid = kept.findLastIndex((block) => block.type !== 'thinking' && block.type !== 'redacted_thinking');
     return solid === -1 ? [] : [{ role: 'assistant', blocks: kept.slice(0, solid + 1) }];
   });
@@ -22,7 +23,7 @@ function clean(block: AssistantBlock, seen: Set<string>): readonly AssistantBloc
     case 'thinking':
       return block.signature === '' ? [] : [block];
     case 'tool_use': {
-      if (block.id === '' || seen.has(block.id)) return [];
+      if (seen.has(block.id)) return [];
       seen.add(block.id);
       return [isJsonObject(block.input) ? block : { ...block, input: wrap(block.input) }];
     }

@@ -1,5 +1,6 @@
 import type { ToolResultBlock, UserBlock } from '../../contracts/message.ts';
 import type { RequestMessage } from '../../contracts/model.ts';
+import { sendableId } from './sendable.ts';
 
 const LOST_RESULT = 'Interrupted; the call may or may not have run. Check before repeating it.';
 
@@ -27,7 +28,9 @@ function firstResults(messages: readonly RequestMessage[]): ReadonlyMap<string, 
   for (const message of messages) {
     if (message.role !== 'user') continue;
     for (const block of message.blocks) {
-      if (block.type === 'tool_result' && !results.has(block.tool_use_id)) results.set(block.tool_use_id, block);
+      if (block.type !== 'tool_result') continue;
+      const id = sendableId(block.tool_use_id);
+      if (!results.has(id)) results.set(id, id === block.tool_use_id ? block : { ...block, tool_use_id: id });
     }
   }
   return results;

@@ -1,15 +1,41 @@
-/** The same value without lone surrogates anywhere. Copies only what has to change. */
+import { MAX_DEPTH } from '../../lib/depth.ts';
+
+/** Deeper than any block that is sendable; what is deeper still came from elsewhere. */
+const LEVELS = MAX_DEPTH + 20;
+const TOO_DEEP = '(nested too deep, left out)';
+
+/** The same value without lone surrogates anywhere, and no deeper than can be sent. Copies only what has to change. */
 export function wellFormed<Value>(value: Value): Value {
-  return isWellFormed(value) ? value : JSON.parse(JSON.stringify(value, mend));
+  return isWellFormed(value, LEVELS) ? value : JSON.parse(JSON.stringify(value, mender(value)));
 }
 
-function mend(_key: string, value: unknown): unknown {
-  return typeof value === 'string' ? value.toWellFormed() : value;
+/** Goes down from holder to holder and never further than the limit. */
+function mender(root: unknown) {
+  const levels = new WeakMap<object, number>();
+  return function mend(this: object, key: string, value: unknown): unknown {
+    if (typeof value === 'string') return value.toWellFormed();
+    if (!isObject(value)) return value;
+    const left = key === '' && value === root ? LEVELS : (levels.get(this) ?? LEVELS) - 1;
+    if (left === 0) return TOO_DEEP;
+    const named = withKeys(value);
+    levels.set(named, left);
+    return named;
+  };
 }
 
-function isWellFormed(value: unknown): boolean {
+function withKeys(value: object): object {
+  if (Array.isArray(value) || Object.keys(value).every((key) => key.isWellFormed())) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key.toWellFormed(), part]));
+}
+
+function isWellFormed(value: unknown, levels: number): boolean {
   if (typeof value === 'string') return value.isWellFormed();
-  if (typeof value !== 'object' || value === null) return true;
-  if (Array.isArray(value)) return value.every(isWellFormed);
-  return Object.keys(value).every((key) => key.isWellFormed()) && Object.values(value).every(isWellFormed);
+  if (!isObject(value)) return true;
+  if (levels === 0) return false;
+  if (Array.isArray(value)) return value.every((part) => isWellFormed(part, levels - 1));
+  return Object.entries(value).every(([key, part]) => key.isWellFormed() && isWellFormed(part, levels - 1));
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }

@@ -1,10 +1,11 @@
 import type { JsonObject, JsonValue } from '../../contracts/json.ts';
+import { isDeeperThan, MAX_DEPTH } from '../../lib/depth.ts';
 
-/** Reads JSON that came over a wire; `undefined` when it is none. */
+/** Reads JSON that came over a wire; `undefined` when it is none, or nested so deep that nobody takes it back. */
 export function parseJson(text: string): JsonValue | undefined {
   try {
     const value: JsonValue = JSON.parse(text);
-    return value;
+    return isDeeperThan(value, MAX_DEPTH) ? undefined : value;
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 import { type Dict, isDict, isText } from './values.ts';
 
 const CALL_ID = /^[a-zA-Z0-9_-]+$/;
-const CALL_NAME = /^[a-zA-Z0-9_-]{1,200}$/;
+const CALL_NAME = /^[a-zA-Z0-9_-]{1,128}$/;
 const USER_BLOCKS = ['text', 'image', 'document', 'tool_result', 'search_result', 'container_upload'];
 const REPLY_BLOCKS = [
   'text',
@@ -74,7 +74,7 @@ function call(block: Dict, path: string): string | undefined {
   if (!isText(block.id) || !CALL_ID.test(block.id))
     return `${path}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'`;
   if (!isText(block.name)) return `${path}.tool_use.name: Field required`;
-  if (!CALL_NAME.test(block.name)) return `${path}.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,200}$'`;
+  if (!CALL_NAME.test(block.name)) return `${path}.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`;
   return isDict(block.input) ? undefined : `${path}.tool_use.input: Input should be a valid dictionary`;
 }
 

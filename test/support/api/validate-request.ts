@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isDeeperThan } from '../../../src/lib/depth.ts';
 import { type Issued, violationOfMessages } from './validate-messages.ts';
 import { violationOfThinking, violationOfToolChoice, violationOfTools } from './validate-tools.ts';
 import { type Dict, isDict, isText, isWellFormed } from './values.ts';
@@ -34,12 +35,15 @@ const OUTPUT_LIMITS: readonly (readonly [RegExp, number])[] = [
 const USUAL_OUTPUT_LIMIT = 128_000;
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'];
 const MAX_BREAKPOINTS = 4;
+/** Where a reader of JSON gives up. */
+const DEEPEST = 200;
 
 /** The first structural rule a request breaks, in the API's words; `undefined` when it breaks none. */
 export function violationOf(body: unknown, headers: IncomingHttpHeaders, issued: Issued): string | undefined {
   if (!headers['anthropic-version']) return 'anthropic-version: header is required';
   if (!String(headers['content-type']).startsWith('application/json')) return 'content-type: must be application/json';
   if (!isDict(body) || Object.keys(body).length === 0) return 'The request body is not valid JSON';
+  if (isDeeperThan(body, DEEPEST)) return 'The request body is not valid JSON: recursion limit exceeded';
   if (!isWellFormed(body)) return 'The request body is not valid JSON: no low surrogate in string';
   return (
     unknownField(body, String(headers['anthropic-beta'] ?? '')) ??

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import type { JsonValue } from '../../../src/contracts/json.ts';
 import type { AssistantBlock, Message, UserBlock } from '../../../src/contracts/message.ts';
 
-/** Few ids, so that they collide. */
-const callId = fc.constantFrom('a', 'b', 'c', 'toolu_1', '');
+/** Few ids, so that they collide, and some that no API takes. */
+const callId = fc.constantFrom('a', 'b', 'c', 'toolu_1', '', 'call:1', 'call|1', '👍', ' ', '\ud83d');
+const callName = fc.constantFrom('Echo', 'Gone', '', 'my tool', 'my:tool', 'my|tool', '👍', 'x'.repeat(300));
 const words = fc.constantFrom('hello', '', ' \n', 'half a pair \ud83d', '\udc00 and the other half', '👍', '日本');
 const input: fc.Arbitrary<JsonValue> = fc.constantFrom<JsonValue[]>(
   {},
@@ -12,12 +13,18 @@ const input: fc.Arbitrary<JsonValue> = fc.constantFrom<JsonValue[]>(
   ['a'],
   null,
   7,
+  nested(200),
+  nested(100_000),
+  { '\ud83d': 'half a key' },
 );
-const image: UserBlock = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } };
+const picture = {
+  type: 'image' as const,
+  source: { type: 'base64' as const, media_type: 'image/png', data: 'AAAA' },
+};
 
 const assistantBlock: fc.Arbitrary<AssistantBlock> = fc.oneof(
   fc.record({ type: fc.constant('text' as const), text: words }),
-  fc.record({ type: fc.constant('tool_use' as const), id: callId, name: fc.constantFrom('Echo', 'Gone'), input }),
+  fc.record({ type: fc.constant('tool_use' as const), id: callId, name: callName, input }),
   fc.record({
     type: fc.constant('thinking' as const),
     thinking: fc.constant('hmm'),
@@ -34,10 +41,13 @@ const userBlock: fc.Arbitrary<UserBlock> = fc.oneof(
     tool_use_id: callId,
     content: fc.oneof(
       words,
-      fc.array(fc.record({ type: fc.constant('text' as const), text: words }), { maxLength: 2 }),
+      fc.array(fc.oneof(fc.record({ type: fc.constant('text' as const), text: words }), fc.constant(picture)), {
+        maxLength: 2,
+      }),
     ),
+    is_error: fc.boolean(),
   }),
-  fc.constant(image),
+  fc.constant<UserBlock>(picture),
 );
 
 /** Conversations nobody should have: what a crash, a bug or a hand at the file leaves behind. */
@@ -67,3 +77,10 @@ export const randomHistory: fc.Arbitrary<readonly Message[]> = fc
       return message.role === 'user' ? { ...message, id, origin: 'prompt' } : { ...message, id };
     }),
   );
+
+/** A value with so many levels. */
+export function nested(levels: number): JsonValue {
+  let value: JsonValue = 'the core';
+  for (let level = 0; level < levels; level += 1) value = { in: value };
+  return value;
+}

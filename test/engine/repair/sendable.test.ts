@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { sendableBlock, sendableId } from '../../../src/engine/repair/sendable.ts';
+import { nested } from '../../support/loop/random-history.ts';
+import { runs } from '../../support/runs.ts';
+
+const odd = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 400 }),
+  fc.string({ unit: fc.constantFrom('a', '_', '-', ' ', ':', '|', '👍', '\ud83d'), maxLength: 300 }),
+);
+const call = fc.record({ type: fc.constant('tool_use' as const), id: odd, name: odd, input: fc.constant({}) });
+
+test('whatever a model calls its tools and calls, the API takes it back, and mending it again changes nothing', () => {
+  fc.assert(
+    fc.property(call, (block) => {
+      const sent = sendableBlock(block);
+      expect(sent).toMatchObject({
+        id: expect.stringMatching(/^[a-zA-Z0-9_-]+$/),
+        name: expect.stringMatching(/^[a-zA-Z0-9_-]{1,128}$/),
+      });
+      expect(sendableBlock(sent)).toBe(sent);
+      expect(sendableBlock({ ...block })).toEqual(sent);
+    }),
+    runs(2_000),
+  );
+});
+
+test('two ids never become one', () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(odd, { maxLength: 20 }), (ids) => {
+      expect(new Set(ids.map(sendableId)).size).toBe(ids.length);
+    }),
+    runs(400),
+  );
+});
+
+test('an input nested deeper than anybody reads is named instead, and never gone down into', () => {
+  const block = { type: 'tool_use' as const, id: 'a', name: 'Echo' };
+  expect(sendableBlock({ ...block, input: nested(100_000) })).toEqual({
+    ...block,
+    input: {},
+    unparsed: '(an input nested more than 100 levels deep)',
+  });
+  const shallow = { ...block, input: nested(99) };
+  expect(sendableBlock(shallow)).toBe(shallow);
+});
