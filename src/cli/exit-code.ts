@@ -29,7 +29,7 @@ export function exitCodeOf(terminal: Terminal, abortedBy: AbortReason | undefine
 }
 
 /** What a shell makes of a program that a signal has ended: 128 and the signal's number. */
-export const SIGNAL_CODES: Readonly<Record<EndingSignal, number>> = {
+const SIGNAL_CODES: Readonly<Record<EndingSignal, number>> = {
   sighup: 129,
   sigint: 130,
   sigquit: 131,
