@@ -137,8 +137,8 @@ async function allowedByAnswer(
   const always =
     remember === undefined ? '' : ` From now on by ${remember.rules.join(', ')} (${remember.destination}).`;
   const changed = updatedInput === undefined ? '' : ' The input was changed.';
-  const told = answered(decision, 'allow', `The answer was yes.${always}${changed}`);
-  return allowed(request, updatedInput ?? request.input, told, 'answer');
+  const allowing = answered(decision, 'allow', `The answer was yes.${always}${changed}`);
+  return allowed(request, updatedInput ?? request.input, allowing, 'answer');
 }
 
 function allowed(request: CallRequest, input: JsonObject, decision: Decision, by: GateRecord['by']): Outcome {

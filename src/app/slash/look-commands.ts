@@ -21,20 +21,20 @@ export const LOOK_COMMANDS: readonly BuiltinCommand[] = [
     name: 'cost',
     description: 'tokens and money of this session',
     async run(_args, { core: { meter }, session: { transcript } }) {
-      const earlier = await costBefore(transcript, meter.since);
+      const before = await costBefore(transcript, meter.since);
       const report = meter.report();
       const rows = report.models.map(({ model, usage, costUsd }) => {
         const money = costUsd === undefined ? 'price unknown' : formatMoney(costUsd);
         return `| ${model} | ${formatTokens(usage.inputTokens)} | ${formatTokens(usage.cacheWriteTokens)} | ${formatTokens(usage.cacheReadTokens)} | ${formatTokens(usage.outputTokens)} | ${money} |`;
       });
-      if (rows.length === 0) return show(earlier ?? 'Nothing has been asked yet.');
+      if (rows.length === 0) return show(before ?? 'Nothing has been asked yet.');
       const total = `${formatMoney(report.costUsd)}${report.isComplete ? '' : ' and what has no known price'}`;
       const table = [
         '| model | input | cache write | cache read | output | cost |',
         '|---|---|---|---|---|---|',
         ...rows,
       ].join('\n');
-      const words = [`Together ${total}; ${formatDuration(report.apiMs)} of waiting for models.`, earlier ?? []].flat();
+      const words = [`Together ${total}; ${formatDuration(report.apiMs)} of waiting for models.`, before ?? []].flat();
       return show([table, ...words].join('\n\n'));
     },
   },
@@ -61,10 +61,10 @@ export const LOOK_COMMANDS: readonly BuiltinCommand[] = [
         (file) =>
           `- ${file.path} (${file.scope}, ${file.chars} characters${file.state === 'waiting' ? `, waits for ${file.paths?.join(', ') ?? 'its folder'}` : ''})`,
       );
-      const told = problems.map((problem) => `- ${problem}`);
-      if (lines.length === 0 && told.length === 0)
+      const listed = problems.map((problem) => `- ${problem}`);
+      if (lines.length === 0 && listed.length === 0)
         return show('No instruction files here. `/init` writes a first one.');
-      return show([...lines, ...(told.length === 0 ? [] : ['', 'Problems:', ...told])].join('\n'));
+      return show([...lines, ...(listed.length === 0 ? [] : ['', 'Problems:', ...listed])].join('\n'));
     },
   },
   {
