@@ -68,11 +68,11 @@ export function createWork(
       for (let late = takeLate(store); late.length > 0; late = takeLate(store)) {
         for (const message of late) await tell({ type: 'message_end', message });
       }
-      const told = tell({ type: 'status', status: 'idle' });
+      const idle = tell({ type: 'status', status: 'idle' });
       end();
       // At once: nobody else may begin in between.
       queryWaiting();
-      await told;
+      await idle;
     }
   }
 

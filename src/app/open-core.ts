@@ -45,9 +45,10 @@ export async function openCore(given: RunOptions, started: StartedRun): Promise<
   if (!role.ok) return role;
   const options = await addSampleProject(role.options);
   const environment = keysAside(started.environment, settings.now());
-  const stored = { ...session.stored, ...(await storedKey(environment)) };
+  const { problem, ...key } = await storedKey(environment);
+  const stored = { ...session.stored, ...key };
   const model = chooseModel(options, settings.now(), environment, settings.limits, stored);
-  if (!model.ok) return explainNoModel(model.problem);
+  if (!model.ok) return problem === undefined ? explainNoModel(model.problem) : { ok: false, problem };
   const mode = firstMode(withStoredMode(options, session.stored), settings.now(), environment);
   if (!mode.ok) return mode;
   const first = { model: model.model, mode: mode.mode, cwd };

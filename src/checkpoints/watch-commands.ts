@@ -73,7 +73,7 @@ export function watchCommands(parts: CommandParts) {
   }
 
   return {
-    /** A command is about to run; without a watch when the workspace is too wide for one. */
+    /** A command is about to run; without a watch when the workspace is too large for one. */
     begin: () =>
       inTurn(async () => {
         const opened = await open();
@@ -99,10 +99,10 @@ export function watchCommands(parts: CommandParts) {
 
 /** A home folder or a whole disk is no workspace. */
 function tooWide(roots: readonly string[], home: string): string | undefined {
-  const wide = roots.find((root) => root === '/' || root === home);
-  return wide === undefined
+  const tooLarge = roots.find((root) => root === '/' || root === home);
+  return tooLarge === undefined
     ? undefined
-    : `What shell commands change cannot be undone, because ${wide} is too large to watch. Start ouro in the folder of a project.`;
+    : `What shell commands change cannot be undone, because ${tooLarge} is too large to watch. Start ouro in the folder of a project.`;
 }
 
 function namesOf({ files, unknown }: Snapshot, root: string): readonly string[] {

@@ -37,10 +37,10 @@ export function chooseModel(
 /** The demo plays in its own project: where the run is, where its session was, or beside it. */
 function demoStage({ cwd, face, demoProject }: RunOptions, storedCwd: string | undefined): PortConfig['demo'] {
   // Only somebody who watches wants to see it typed.
-  const pace = face === 'screen' ? {} : { sleep: async () => undefined };
+  const timing = face === 'screen' ? {} : { sleep: async () => undefined };
   const own = [storedCwd, cwd].find((dir) => dir !== undefined && isSample(dir));
   const projectDir = own ?? demoProject;
-  return projectDir === undefined ? pace : { ...pace, stage: { projectDir, cwd: own ?? cwd } };
+  return projectDir === undefined ? timing : { ...timing, stage: { projectDir, cwd: own ?? cwd } };
 }
 
 /** The nearest key wins: the environment's, a helper's, the one that was stored. */

@@ -3,6 +3,7 @@ import type { JsonObject } from '../contracts/json.ts';
 import type {
   Decision,
   PermissionAnswer,
+  PermissionMode,
   PermissionRequest,
   Policy,
   RememberDestination,
@@ -12,9 +13,10 @@ import type { BeforeCall } from '../contracts/query.ts';
 import type { CallRequest, GateVerdict } from '../contracts/tool.ts';
 import { hiddenCharacter } from './bash/check-bytes.ts';
 import { decide, settle } from './decide.ts';
-import { denialMessage } from './denial.ts';
 import type { FactsOf } from './facts.ts';
+import { ruleSays } from './paths/finding.ts';
 import type { PermissionFs } from './paths/fs.ts';
+import { FAMILY_WORD } from './rules/families.ts';
 
 /** One finished decision, for the transcript, the result message and `/permissions`. */
 export type GateRecord = {
@@ -135,8 +137,8 @@ async function allowedByAnswer(
   const always =
     remember === undefined ? '' : ` From now on by ${remember.rules.join(', ')} (${remember.destination}).`;
   const changed = updatedInput === undefined ? '' : ' The input was changed.';
-  const told = answered(decision, 'allow', `The answer was yes.${always}${changed}`);
-  return allowed(request, updatedInput ?? request.input, told, 'answer');
+  const allowing = answered(decision, 'allow', `The answer was yes.${always}${changed}`);
+  return allowed(request, updatedInput ?? request.input, allowing, 'answer');
 }
 
 function allowed(request: CallRequest, input: JsonObject, decision: Decision, by: GateRecord['by']): Outcome {
@@ -197,4 +199,24 @@ function questionOf(request: CallRequest, facts: ToolFacts, decision: Decision, 
     ...(typeof description === 'string' ? { description } : {}),
     ...(request.agentId === undefined ? {} : { agentId: request.agentId }),
   };
+}
+
+/** What the model reads about a denial: why, and what would have to change for it to be allowed. */
+export function denialMessage(tool: string, decision: Decision, mode: PermissionMode): string {
+  const why = decision.reasons.join(' ');
+  const what = decision.trace.at(-1)?.stage === 'answer' ? 'needs permission and was not run.' : 'was not run.';
+  return [`${tool} ${what} ${why}`, remedy(decision, mode)].filter((part) => part !== '').join(' ');
+}
+
+function remedy(decision: Decision, mode: PermissionMode): string {
+  const denying = decision.matched.find((rule) => rule.behavior === 'deny');
+  if (denying !== undefined)
+    return `Only the user can change that rule: ${ruleSays(denying)}. Go another way or tell the user.`;
+  if (decision.trace.some((step) => step.stage === 'breaker'))
+    return 'No mode allows this unasked. Tell the user what you need and why.';
+  if (mode === 'plan') return 'Finish the plan and have it approved first.';
+  const rules = decision.suggestions.filter((each) => each.leaves === undefined).map((each) => each.rule);
+  if (rules.length === 0) return 'Go another way, or tell the user what you need.';
+  const edits = rules.every((rule) => rule.startsWith(`${FAMILY_WORD.edit}(`)) ? ' or the mode acceptEdits' : '';
+  return `The user could allow it with ${rules.map((rule) => `--allowedTools "${rule}"`).join(' ')}${edits}.`;
 }

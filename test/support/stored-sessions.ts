@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { rerunSession } from '../../src/app/replay/rerun-session.ts';
+import { rerunSession } from '../../src/app/replay/session-archive.ts';
 import type { SessionRecord } from '../../src/contracts/session.ts';
 import { readRecords } from '../../src/session/records/read-records.ts';
 import type { TempProject } from './temp-project.ts';

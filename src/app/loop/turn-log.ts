@@ -1,5 +1,5 @@
 import type { LevelRun } from '../../context/levels/pipeline.ts';
-import { createCacheWatch, divergenceNotice, recacheWarning, renderCache } from '../../context/report/cache-watch.ts';
+import { createCacheWatch, divergenceNotice, renderCache, resendWarning } from '../../context/report/cache-watch.ts';
 import {
   addToTimeline,
   levelWords,
@@ -23,7 +23,7 @@ export type TurnLog = {
   /** Something is about to change the prefix on purpose. */
   expect(cause: string): void;
   /** Says what a change will cost, while it can still be taken back for nothing: the next request sends all of it anew. */
-  warnOfRecache(action: string, model: string): void;
+  warnOfResend(action: string, model: string): void;
   renderCache(): string;
   renderTimeline(): string;
 };
@@ -51,10 +51,10 @@ export function createTurnLog({ bus, meter, model: { infoOf } }: Pick<Core, 'bus
       rows = noteInTimeline(rows, words);
     },
     expect: watch.expect,
-    warnOfRecache(action, model) {
+    warnOfResend(action, model) {
       const tokens = meter.contextTokens();
       const info = infoOf(model);
-      if (tokens >= WORTH_A_WORD_TOKENS && info.promptCache) tell(recacheWarning(action, tokens, info.price));
+      if (tokens >= WORTH_A_WORD_TOKENS && info.promptCache) tell(resendWarning(action, tokens, info.price));
     },
     renderCache: () => renderCache(watch.rows()),
     renderTimeline: () => renderTimeline(rows),

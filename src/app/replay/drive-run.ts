@@ -51,7 +51,7 @@ function compare({ steps, end }: RecordedRun, went: readonly string[], reason: s
   return { kind: 'same' };
 }
 
-const HEARD = ['results', 'steer', 'follow_up', 'hook', 'nudge', 'resume'];
+const JOINED_ORIGINS = ['results', 'steer', 'follow_up', 'hook', 'nudge', 'resume'];
 
 /** What keeps a run from being driven: something took part that no record can repeat. */
 function obstacle({ steps, end }: RecordedRun): string | undefined {
@@ -68,7 +68,8 @@ function obstacle({ steps, end }: RecordedRun): string | undefined {
     const isOther = before !== undefined && before.recorded.rest.model !== step.recorded.rest.model;
     if (step.transition === 'token_budget_continuation') return 'a token budget, which is on no record';
     if (isOther && before.transition !== 'fallback_retry') return 'the model was changed while it ran';
-    if (!isLast && step.joined.some(({ origin }) => !HEARD.includes(origin))) return 'something was said beside it';
+    if (!isLast && step.joined.some(({ origin }) => !JOINED_ORIGINS.includes(origin)))
+      return 'something was said beside it';
     if (end !== undefined && [...step.blocks].some(({ block }) => isEnding(block))) return 'a call that ends the run';
   }
   return undefined;

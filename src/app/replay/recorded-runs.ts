@@ -41,7 +41,10 @@ const failure = z
     refusedPart: z.enum(['signature', 'image']).optional(),
   })
   .transform(
-    ({ refusedPart, ...told }): ModelFailure => ({ ...told, ...(refusedPart === undefined ? {} : { refusedPart }) }),
+    ({ refusedPart, ...failure }): ModelFailure => ({
+      ...failure,
+      ...(refusedPart === undefined ? {} : { refusedPart }),
+    }),
   );
 const turnEnd = z.object({
   messageId: z.string().optional(),

@@ -1,6 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import type { Environment } from '../../contracts/environment.ts';
+import type { SessionRecord } from '../../contracts/session.ts';
 import { readTranscript } from '../../session/records/read-records.ts';
 import { type CheckReport, checkSession, repairSession } from '../../session/stored/check.ts';
 import { dialogueOf } from '../../session/stored/dialogue.ts';
@@ -15,8 +16,10 @@ import {
   renameSession,
   type SessionSummary,
 } from '../../session/stored/store.ts';
+import { driveRun } from './drive-run.ts';
 import { makeCapsule } from './make-capsule.ts';
-import { type Rerun, rerunSession } from './rerun-session.ts';
+import { recordedRuns } from './recorded-runs.ts';
+import { type Replay, replaySession } from './replay-session.ts';
 
 export type { ExportFormat } from '../../session/stored/export-session.ts';
 export type { SessionSummary } from '../../session/stored/store.ts';
@@ -91,4 +94,27 @@ function userName(): string {
 /** The path, when a file is there. */
 export async function fileAt(path: string): Promise<string | undefined> {
   return (await stat(path).catch(() => undefined))?.isFile() === true ? path : undefined;
+}
+
+/** A replay, and how much of it the loop itself went through once more. */
+export type Rerun = Replay & {
+  readonly runs: number;
+  readonly driven: number;
+  /** Why the others were only rebuilt. */
+  readonly notDriven: readonly string[];
+};
+
+/** Every request rebuilt from what stood before it; then every run driven through the loop, which must ask the same. */
+export async function rerunSession(records: readonly SessionRecord[]): Promise<Rerun> {
+  const replay = replaySession(records);
+  if (replay.difference !== undefined) return { ...replay, runs: 0, driven: 0, notDriven: [] };
+  let driven = 0;
+  const notDriven: string[] = [];
+  for (const run of recordedRuns(records)) {
+    const came = await driveRun(run);
+    if (came.kind === 'same') driven += 1;
+    else if (came.kind === 'not driven') notDriven.push(came.why);
+    else return { ...replay, runs: driven + notDriven.length + 1, driven, notDriven, difference: came.difference };
+  }
+  return { ...replay, runs: driven + notDriven.length, driven, notDriven };
 }

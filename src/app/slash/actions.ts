@@ -45,7 +45,7 @@ export function createActions(core: Core, { agent, session, checkpoints, permiss
   async function setModel(name: string | undefined): ReturnType<Conversation['setModel']> {
     const model = name === undefined ? choice.model : resolveModel(name);
     if (model.trim() === '') return { ok: false, why: 'Say which model.' };
-    if (model !== live.now().model) turnLog.warnOfRecache(`Switching to ${model}`, model);
+    if (model !== live.now().model) turnLog.warnOfResend(`Switching to ${model}`, model);
     turnLog.expect(`The model changed to ${model}.`);
     live.change({ model });
     return { ok: true, model };
@@ -53,7 +53,7 @@ export function createActions(core: Core, { agent, session, checkpoints, permiss
 
   function setEffort(effort: Effort): void {
     const now = live.now();
-    if (effort !== now.effort) turnLog.warnOfRecache(`Another effort (${effort})`, now.model);
+    if (effort !== now.effort) turnLog.warnOfResend(`Another effort (${effort})`, now.model);
     turnLog.expect(`The effort changed to ${effort}.`);
     live.change({ effort, thinkingTokens: undefined });
   }

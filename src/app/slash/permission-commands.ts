@@ -39,10 +39,10 @@ export const PERMISSION_COMMANDS: readonly BuiltinCommand[] = [
     async run(args, { core: { cwd, environment } }) {
       if (args.trim() === '') return plain((await trustShow(cwd, environment)).join('\n'));
       if (args.trim() !== 'yes') return failed('Say /trust to look, /trust yes to trust this folder.');
-      const told = await trustFolder(cwd, 'folder', environment);
-      return told.ok
-        ? plain([...told.lines, 'It counts from the next start of ouro on.'].join('\n'))
-        : failed(told.lines.join('\n'));
+      const answer = await trustFolder(cwd, 'folder', environment);
+      return answer.ok
+        ? plain([...answer.lines, 'It counts from the next start of ouro on.'].join('\n'))
+        : failed(answer.lines.join('\n'));
     },
   },
   {

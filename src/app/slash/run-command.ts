@@ -82,11 +82,11 @@ async function runNamed(name: string, args: string, parts: ConversationParts): P
 /** A prompt that a server offers: what it says is said to the model. */
 async function runPrompt(name: string, args: string, { mcp }: ConversationParts): Promise<CommandOutcome> {
   const limit = AbortSignal.timeout(PROMPT_MS);
-  const told = await mcp.hub.prompt(name, args, limit).catch((thrown: unknown) => ({
+  const answer = await mcp.hub.prompt(name, args, limit).catch((thrown: unknown) => ({
     ok: false as const,
     why: messageOf(thrown),
   }));
-  return told.ok ? { kind: 'prompt', blocks: told.blocks } : { kind: 'failed', words: told.why };
+  return answer.ok ? { kind: 'prompt', blocks: answer.blocks } : { kind: 'failed', words: answer.why };
 }
 
 async function runCustom(command: CustomCommand, args: string, parts: ConversationParts): Promise<CommandOutcome> {

@@ -4,6 +4,7 @@ import { execa } from 'execa';
 import type { Environment } from '../../contracts/environment.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { bundledRipgrep } from '../../lib/processes/installed-file.ts';
+import { storedKey } from '../../model/keys/stored-key.ts';
 import { problemLines } from '../../settings/problem-lines.ts';
 import { readSettings } from '../settings/read-settings.ts';
 
@@ -34,7 +35,7 @@ export async function examine(place: Place): Promise<readonly Finding[]> {
     await ripgrep(),
     terminal(place),
     await home(environment),
-    key(environment),
+    await key(environment),
     ...(await settings(place)),
   ];
 }
@@ -103,16 +104,20 @@ async function home({ ouroHome }: Environment): Promise<Finding> {
   }
 }
 
-function key({ credentials, baseUrl }: Environment): Finding {
+async function key(environment: Environment): Promise<Finding> {
+  const { credentials, baseUrl, ouroHome } = environment;
   const where = baseUrl === undefined ? '' : `, sent to ${baseUrl}`;
   if (credentials.apiKey !== undefined)
     return { name: 'key', state: 'ok', detail: `ANTHROPIC_API_KEY from the environment${where}` };
   if (credentials.authToken !== undefined)
     return { name: 'key', state: 'ok', detail: `ANTHROPIC_AUTH_TOKEN from the environment${where}` };
+  const { apiKey, problem } = await storedKey(environment);
+  if (apiKey !== undefined) return { name: 'key', state: 'ok', detail: `pasted once, in ${ouroHome}${where}` };
+  if (problem !== undefined) return { name: 'key', state: 'bad', detail: problem };
   return {
     name: 'key',
     state: 'warn',
-    detail: 'none in the environment. Set ANTHROPIC_API_KEY, use a local model, or try --model demo.',
+    detail: 'none in the environment and none stored. Set ANTHROPIC_API_KEY, use a local model, or try --model demo.',
   };
 }
 

@@ -89,8 +89,8 @@ export function rareFlag<const Kind extends Takes>(
 
 /** What a flag is for, with its value where it is not given. */
 export function flagWords({ words, default: standard }: Flag): string {
-  const isTold = typeof standard === 'string' || typeof standard === 'number';
-  return isTold ? `${words} (${standard} if not given)` : words;
+  const isWorthSaying = typeof standard === 'string' || typeof standard === 'number';
+  return isWorthSaying ? `${words} (${standard} if not given)` : words;
 }
 
 /** The names and the placeholder of a flag: `-r`, `--resume`, `[session]`. */

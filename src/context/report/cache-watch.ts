@@ -83,7 +83,7 @@ export function divergenceNotice({ place, cause, tokens }: Divergence): string {
 }
 
 /** What an action costs that throws the cache away, before it is taken: `Switching the model sends 120k tokens anew, about $0.75.` */
-export function recacheWarning(action: string, tokens: number, price: ModelPrice | undefined): string {
+export function resendWarning(action: string, tokens: number, price: ModelPrice | undefined): string {
   const costs = price === undefined ? '' : `, about ${formatMoney((tokens * rateOf(price, tokens)) / 1_000_000)}`;
   return `${action} sends ${formatTokens(tokens)} ${tokens === 1 ? 'token' : 'tokens'} anew${costs}.`;
 }

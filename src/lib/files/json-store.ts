@@ -130,7 +130,8 @@ function entryThere(json: Json, path: readonly string[]): readonly string[] {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    // Some editors begin a file with a byte order mark.
+    return JSON.parse(text.replace(/^\ufeff/, ''));
   } catch {
     return undefined;
   }

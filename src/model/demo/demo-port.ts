@@ -46,9 +46,9 @@ export function createDemoPort({ stage, sleep }: DemoSettings): ModelPort {
   };
 }
 
-type Pace = { readonly sleep: DemoSettings['sleep']; readonly signal: AbortSignal };
+type Timing = { readonly sleep: DemoSettings['sleep']; readonly signal: AbortSignal };
 
-async function* typeOut(index: number, block: AssistantBlock, { sleep, signal }: Pace): AsyncGenerator<ModelEvent> {
+async function* typeOut(index: number, block: AssistantBlock, { sleep, signal }: Timing): AsyncGenerator<ModelEvent> {
   yield {
     type: 'block_start',
     index,

@@ -40,7 +40,7 @@ function afterResult(
   request: ModelRequest,
   stage: DemoStage,
 ): readonly AssistantBlock[] {
-  const heard =
+  const acknowledged =
     progress.words === '' || isGo(progress.words)
       ? ''
       : 'I heard you, but my lines are fixed: a real model would take that into account.\n\n';
@@ -48,15 +48,17 @@ function afterResult(
   // The file changed, or was read in another session: look again, once, before the edit.
   if (state === 'stale') {
     return timesTried(answered, request) < 2
-      ? perform('read', request, stage, `${heard}The file is not as I remember it, so I look again.`)
-      : [say(`${heard}The file no longer has the line this demo is about, so I leave it alone.`)];
+      ? perform('read', request, stage, `${acknowledged}The file is not as I remember it, so I look again.`)
+      : [say(`${acknowledged}The file no longer has the line this demo is about, so I leave it alone.`)];
   }
   if (state === 'declined') {
     const { text, next } = stepOf(answered, stage).declined;
-    return next === 'end' ? [say(heard + endOf(answered, text, stage))] : perform(next, request, stage, heard + text);
+    return next === 'end'
+      ? [say(acknowledged + endOf(answered, text, stage))]
+      : perform(next, request, stage, acknowledged + text);
   }
   const next = firstOpen(progress);
-  return next ? perform(next, request, stage, heard) : [say(heard + closing(stage))];
+  return next ? perform(next, request, stage, acknowledged) : [say(acknowledged + closing(stage))];
 }
 
 function endOf(answered: StepName, text: string, stage: DemoStage): string {

@@ -5,13 +5,15 @@ import { type JsonStore, openJsonStore } from '../../lib/files/json-store.ts';
 
 const keys = z.object({ anthropic: z.string().min(1).optional() });
 
+/** `problem` says why no key could be read where one may have been stored. */
+export type StoredKey = { readonly apiKey?: string; readonly problem?: string };
+
 /** The key that was pasted once, unless the surroundings bring one. */
-export async function storedKey({ ouroHome, credentials }: Environment): Promise<{ readonly apiKey?: string }> {
+export async function storedKey({ ouroHome, credentials }: Environment): Promise<StoredKey> {
   if (credentials.apiKey !== undefined || credentials.authToken !== undefined) return {};
   const { value, problem } = await openKeys(ouroHome).read();
   if (value.anthropic !== undefined) return { apiKey: value.anthropic };
-  if (problem !== undefined) throw new Error(`${problem} Move it away and paste the key again.`);
-  return {};
+  return problem === undefined ? {} : { problem: `${problem} Move it away and paste the key again.` };
 }
 
 /** Keeps a key for the next start, readable by its owner alone. */

@@ -111,7 +111,7 @@ function greet({ conversation }: LiveView, { write, say }: LinearWriter, options
   if (opens !== 'sessions') conversation.begin?.();
 }
 
-type Heard = {
+type TerminalListeners = {
   readonly onLine: (line: string) => void;
   readonly onChord: (chord: string) => void;
   /** A key that changes the line. */
@@ -120,7 +120,7 @@ type Heard = {
 };
 
 /** Lines, and the two keys that mean something beside them; answers with the way to stop. */
-function readTerminal(reader: Interface, { onLine, onChord, onKey, onEnd }: Heard): () => void {
+function readTerminal(reader: Interface, { onLine, onChord, onKey, onEnd }: TerminalListeners): () => void {
   const onKeypress = (_text: string, key: { readonly name?: string } | undefined) => {
     if (key?.name === 'escape') onChord('escape');
     onKey();

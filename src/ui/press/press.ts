@@ -1,17 +1,18 @@
 import { graphemes } from '../../lib/text/text-width.ts';
+import { pressVim } from '../composer/vim.ts';
 import type { Binding } from '../keys/actions.ts';
 import type { InputEvent } from '../keys/input-event.ts';
 import { DEFAULT_KEYMAP } from '../keys/keymap.ts';
 import { DEAF_MS } from '../view/ask.ts';
 import { armIfQuiet } from '../view/slice-asks.ts';
 import type { ViewState } from '../view/view-state.ts';
+import type { Viewer } from '../view/viewer-state.ts';
+import { pressViewer } from '../viewer/press-viewer.ts';
 import { only, type Pressed, withEffects } from './effects.ts';
 import { editDraft, typeText } from './press-composer.ts';
 import type { PressContext } from './press-context.ts';
 import { pressDialog } from './press-dialog.ts';
 import { pressOverlay } from './press-overlay.ts';
-import { lookOn } from './press-page.ts';
-import { pressVimKey } from './press-vim.ts';
 import { performCommand } from './run-command.ts';
 
 type KeyInput = Extract<InputEvent, { type: 'key' }>;
@@ -127,4 +128,45 @@ function unfocused(view: ViewState): ViewState {
   if (attention.stage !== 'armed' || attention.focus === 'composer' || attention.form.writing !== 'nothing')
     return view;
   return { ...view, attention: { ...attention, focus: 'composer', selected: undefined } };
+}
+
+/** What vim mode makes of a key; undefined where it is off, or somebody else has the composer. */
+function pressVimKey(
+  view: ViewState,
+  { chord, text }: Extract<InputEvent, { type: 'key' }>,
+): { readonly view: ViewState; readonly key: 'taken' | 'passed' } | undefined {
+  if (view.vim === undefined || view.editor.search !== undefined) return undefined;
+  const pressed = pressVim(view.vim, view.editor, { chord, text });
+  const overlay = pressed.vim.mode === 'insert' || view.overlay?.kind !== 'menu' ? view.overlay : undefined;
+  return { view: { ...view, vim: pressed.vim, editor: pressed.editor, overlay }, key: pressed.key };
+}
+
+/** A key while a page fills the screen: nothing below it hears any. */
+function lookOn(
+  view: ViewState,
+  viewer: Viewer,
+  input: Extract<InputEvent, { type: 'key' }>,
+  context: PressContext,
+): Pressed {
+  const back = view.overlay?.kind === 'viewer' ? view.overlay.back : undefined;
+  const open = (viewed: Viewer): ViewState => {
+    const kept = back === undefined ? {} : { back };
+    return { ...view, overlay: { kind: 'viewer', viewer: viewed, ...kept } };
+  };
+  const pressed = pressViewer(viewer, input, context.viewer);
+  switch (pressed.type) {
+    case 'stay':
+      return only(open(pressed.viewer));
+    case 'close':
+      return only({ ...view, overlay: back });
+    case 'answer': {
+      const answer = pressed.verdict === 'allow' ? ({ behavior: 'allow' } as const) : ({ behavior: 'deny' } as const);
+      return withEffects({ ...view, overlay: undefined }, { type: 'answer_permission', id: pressed.requestId, answer });
+    }
+    default: {
+      const note = pressed.type === 'copy' ? 'copied' : 'written';
+      const effect = pressed.type === 'copy' ? 'copy' : 'write_page';
+      return withEffects(open({ ...pressed.viewer, note }), { type: effect, text: pressed.text });
+    }
+  }
 }

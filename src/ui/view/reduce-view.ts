@@ -54,7 +54,7 @@ function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
     case 'permission_request':
     case 'question': {
       const ask = askOf(event);
-      return ask === undefined ? view : openAsk(planTold(view, ask), ask, nowMs);
+      return ask === undefined ? view : openAsk(withPlanPrinted(view, ask), ask, nowMs);
     }
     case 'permission_answer':
       return closeAsk(view, event.requestId, nowMs);
@@ -101,7 +101,7 @@ function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
 }
 
 /** A plan is read in full, so it is printed; the dialog only asks about it. */
-function planTold(view: ViewState, ask: Ask): ViewState {
+function withPlanPrinted(view: ViewState, ask: Ask): ViewState {
   if (ask.kind !== 'question' || ask.question.kind !== 'plan' || view.asks.some(({ id }) => id === ask.id)) return view;
   return printing(endAllText(view), { kind: 'shown', markdown: ask.question.plan });
 }

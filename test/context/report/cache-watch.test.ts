@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import {
   createCacheWatch,
   divergenceNotice,
-  recacheWarning,
   renderCache,
+  resendWarning,
 } from '../../../src/context/report/cache-watch.ts';
 import type { Message } from '../../../src/contracts/message.ts';
 import type { ModelPrice, ModelRequest } from '../../../src/contracts/model.ts';
@@ -134,12 +134,12 @@ test('each request shows its hit ratio', () => {
 
 test('an action that throws the cache away is priced before it is taken, and only with a known price', () => {
   const price: ModelPrice = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75, asOf: '2026-01-01' };
-  expect(recacheWarning('Switching the model', 120_000, price)).toBe(
+  expect(resendWarning('Switching the model', 120_000, price)).toBe(
     'Switching the model sends 120k tokens anew, about $0.45.',
   );
-  expect(recacheWarning('Switching the model', 120_000, undefined)).toBe('Switching the model sends 120k tokens anew.');
+  expect(resendWarning('Switching the model', 120_000, undefined)).toBe('Switching the model sends 120k tokens anew.');
   const long = { aboveTokens: 100_000, input: 6, output: 30, cacheRead: 0.6, cacheWrite: 7.5 };
-  expect(recacheWarning('It', 200_000, { ...price, long })).toBe('It sends 200k tokens anew, about $1.50.');
+  expect(resendWarning('It', 200_000, { ...price, long })).toBe('It sends 200k tokens anew, about $1.50.');
 });
 
 test('over random conversations only levels that made room break the prefix, and each break has its cause', async () => {

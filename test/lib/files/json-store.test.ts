@@ -44,6 +44,14 @@ test('what this version does not know stays as it is', async () => {
   });
 });
 
+test('a byte order mark in front is no damage', async () => {
+  await writeFile(file, '\uFEFF{"things":{"a":{"size":1}}}');
+  expect(await open().read()).toEqual({ value: { things: { a: { size: 1 } } }, isRefused: false });
+  await keep('b', 2);
+  expect(JSON.parse(await text())).toEqual({ things: { a: { size: 1 }, b: { size: 2 } } });
+  expect(await asideTexts()).toEqual([]);
+});
+
 test.each([
   ['torn', '{"things":{"a":{"size":1}'],
   ['empty', ''],

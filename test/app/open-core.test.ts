@@ -1,0 +1,33 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createConversation } from '../../src/app/compose.ts';
+import { readEnvironment } from '../../src/app/environment.ts';
+import { examine } from '../../src/app/start/doctor.ts';
+import { bareEnvironment } from '../support/environment.ts';
+import { runOptions } from '../support/run-options.ts';
+import { createTempProject } from '../support/temp-project.ts';
+
+test.each(['{"anthropic":', '[]', '{"anthropic":7}', '{"v":2}'])(
+  'who has stored a key in a file that says %j is told where it is; what needs no key starts',
+  async (text) => {
+    await using project = await createTempProject();
+    const file = join(project.ouroHome, 'keys.json');
+    await mkdir(project.ouroHome);
+    await writeFile(file, text);
+    const { ANTHROPIC_API_KEY: _, ...variables } = bareEnvironment(project);
+    const environment = readEnvironment(variables);
+    const start = (model?: string) =>
+      createConversation(runOptions({ cwd: project.dir, ...(model === undefined ? {} : { model }) }), environment);
+
+    const problem = expect.stringContaining(`${file} `);
+    expect(await start()).toEqual({ ok: false, problem });
+    const demo = await start('demo');
+    expect(demo.ok).toBe(true);
+    if (demo.ok) await demo.conversation.close('tested');
+
+    const findings = await examine({ environment, cwd: project.dir, isTty: false });
+    expect(findings.find(({ name }) => name === 'key')).toEqual({ name: 'key', state: 'bad', detail: problem });
+    expect(await readFile(file, 'utf8')).toBe(text);
+  },
+);
