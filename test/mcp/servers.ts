@@ -19,9 +19,9 @@ export const STUB = {
   args: [new URL('../support/mcp-stub.mjs', import.meta.url).pathname],
 };
 
-/** A real server on pipes. */
+/** A real server on pipes, on the runtime we have: it starts in half the time node takes. */
 export function stdio(name: string, file: string, ...args: readonly string[]): ConfiguredServer {
-  return configured(name, { kind: 'stdio', command: 'node', args: [file, ...args], env: {} });
+  return configured(name, { kind: 'stdio', command: process.execPath, args: [file, ...args], env: {} });
 }
 
 export function stub(name: string): ConfiguredServer {
@@ -79,7 +79,7 @@ async function freePort(): Promise<number> {
 async function listening(transport: string): Promise<{ readonly child: ChildProcess; readonly port: number }> {
   for (;;) {
     const port = await freePort();
-    const child: ChildProcess = spawn('node', [EVERYTHING, transport], {
+    const child: ChildProcess = spawn(process.execPath, [EVERYTHING, transport], {
       env: { PATH: process.env.PATH ?? '', PORT: String(port) },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
