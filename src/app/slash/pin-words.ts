@@ -27,7 +27,9 @@ export async function pinWords(line: string, { agent, loop, core }: Conversation
     };
   }
   await loop.prompt.memory.accept({ path, scope: place });
-  return { kind: 'done', words: `Kept in ${relative(cwd, path) || path}, and pinned in this conversation.` };
+  const later =
+    core.trusted || place === 'user' ? '' : ' Later sessions read it once this folder is trusted (ouro trust).';
+  return { kind: 'done', words: `Kept in ${relative(cwd, path) || path}, and pinned in this conversation.${later}` };
 }
 
 /** `# user: words`, `# local: words`; the project's shared file otherwise. */
