@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { CommandOutcome } from '../../contracts/face/command.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { diskFs } from '../../permissions/paths/fs.ts';
+import { isInside, resolvePath } from '../../permissions/paths/paths.ts';
 import { appendPin, pinTargets } from '../../prompt/memory/pins.ts';
+import { instructionBounds } from '../settings/outside-instructions.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 
 /** `# words`: kept in a memory file for later sessions, and pinned in this one so that no compaction touches it. */
@@ -17,6 +20,11 @@ export async function pinWords(line: string, { agent, loop, core }: Conversation
   await loop.ready();
   const agentsFile = join(root, 'AGENTS.md');
   const path = place === 'project' && !existsSync(target.path) && existsSync(agentsFile) ? agentsFile : target.path;
+  const { real, problem } = resolvePath(diskFs, { cwd, home: environment.home }, path);
+  const bounds = instructionBounds(cwd, root, environment.home);
+  if (place !== 'user' && (problem !== undefined || !bounds.some((folder) => isInside(real, folder)))) {
+    return { kind: 'failed', words: `${path} is a link to ${real}, which lies outside: nothing was written there.` };
+  }
   await agent.pin(words);
   try {
     await appendPin(path, words);

@@ -1,4 +1,4 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createConversation } from '../../../src/app/compose.ts';
@@ -210,6 +210,27 @@ test('what a person keeps with # in a folder nobody trusts is pinned, and said t
   const raw = api.requests().map((request) => request.raw);
   expect([raw.join().includes('My own words.'), raw.join().includes('marker of theirs')]).toEqual([true, false]);
 });
+
+test.each(['there', 'not there'])(
+  'what is kept with # is not written through a link to a place outside, %s',
+  async (state) => {
+    await using api = await startApiServer({ turns: twoReplies });
+    const target = join(project.home, '.bashrc');
+    if (state === 'there') await put(target, 'true\n');
+    await symlink(target, join(project.dir, 'CLAUDE.local.md'));
+    const made = await createConversation(
+      runOptions({ cwd: project.dir, trust: 'this-run' }),
+      readEnvironment(bareEnvironment(project, api.url)),
+    );
+    if (!made.ok) throw new Error(made.problem);
+    expect(await made.conversation.runCommand('memory local: touch pwned')).toMatchObject({
+      kind: 'failed',
+      words: expect.stringContaining('nothing was written there'),
+    });
+    await made.conversation.close('other');
+    expect(await readFile(target, 'utf8').catch(() => 'not there')).toBe(state === 'there' ? 'true\n' : 'not there');
+  },
+);
 
 test("a person's own file may import from anywhere, also where the folder is not trusted", async () => {
   await put(join(project.home, 'notes.md'), 'words of mine');
