@@ -28,15 +28,19 @@ export function instructionGate(around: Around, { policy }: Pick<Permissions, 'p
     const isOwn = scope === 'managed' || scope === 'user';
     const roots = isOwn || acceptsOutside(realPath) ? ['/'] : bounds;
     const way = importedBy === undefined && path === realPath ? 'direct' : 'led';
-    const why = refusal({ path, realPath, way }, roots, policy(live.now().cwd, 'default'));
+    const known = policy(live.now().cwd, 'default');
+    const why = refusal({ path, realPath, way }, roots, known);
     if (why === undefined) return { ok: true };
     const via = importedBy === undefined ? '' : `, imported by ${importedBy},`;
-    const text = `${path}${via} is left out of the instructions: ${why}`;
+    const isOnlyOutside = () => refusal({ path, realPath, way }, ['/'], known) === undefined;
+    const text = `${path}${via} is left out of the instructions: ${why}${isOnlyOutside() ? ACCEPT : ''}`;
     if (!told.has(text)) void bus.tell({ type: 'notice', level: 'warn', topic: 'instructions', text });
     told.add(text);
     return { ok: false, why };
   };
 }
+
+const ACCEPT = ' Accept it with "ouro trust", or with an allow rule for Read.';
 
 type Opening = Pick<PolicySources, 'options' | 'environment' | 'cwd'> & {
   readonly trust: Pick<FolderTrust, 'trusted' | 'acceptsOutside'>;

@@ -132,7 +132,8 @@ test.each(['CLAUDE.md', 'AGENTS.md', '.claude/CLAUDE.md', 'CLAUDE.local.md', '.c
     expect(markersIn(first, cases)).toEqual(markersOf(cases, 'sent'));
     expect(first).toContain('This file is left out: ');
     expect(memory).toContain('is left out: ');
-    expect(notices.filter((text) => text.includes('.ssh/0.md'))).toHaveLength(1);
+    const key = notices.filter((text) => text.includes('.ssh/0.md'));
+    expect(key).toEqual([expect.not.stringContaining('Accept it')]);
   },
 );
 
@@ -169,7 +170,7 @@ test('an import that changed after the folder was trusted is asked about anew, t
   await project.write('CLAUDE.md', '@~/one.md @~/two.md');
   const before = await sent({}, twoReplies);
   expect([before.first.includes('first words'), before.first.includes('second words')]).toEqual([true, false]);
-  expect(before.notices.join('\n')).toContain('outside the workspace');
+  expect(before.notices.join('\n')).toContain('outside the workspace. Accept it with "ouro trust"');
   expect(await trustQuestion(project.dir, environment())).toMatchObject({ question: { state: 'changed' } });
   await trustFolder(project.dir, 'folder', environment());
   expect((await sent({}, twoReplies)).first).toContain('second words');
