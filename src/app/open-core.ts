@@ -13,6 +13,7 @@ import { createLiveState } from '../session/live-state.ts';
 import { keysAside } from '../settings/child-variables.ts';
 import { createBus } from './bus.ts';
 import type { Core } from './core.ts';
+import { extensionGate } from './permissions/instruction-gate.ts';
 import { firstLive } from './session/first-live.ts';
 import { type OpenedSession, openSession } from './session/open-session.ts';
 import type { StartedRun } from './session/start-run.ts';
@@ -36,9 +37,10 @@ export async function openCore(given: RunOptions, started: StartedRun): Promise<
   const { trusted } = trust;
   // Nothing of the folder is read before this point but its name.
   const { variables } = started.environment;
+  const admits = extensionGate({ options: given, environment: started.environment, cwd, trust });
   const [repository, files] = await Promise.all([
     openRepository(cwd, { variables, trusted, mayLook: () => gitMayLook(cwd) }),
-    openLiveFiles({ given, environment: started.environment, cwd, trust, tell: bus.tell }),
+    openLiveFiles({ given, environment: started.environment, cwd, trust, tell: bus.tell, admits }),
   ]);
   const { settings, extensions } = files;
   const role = asAgent(given, extensions.now().agents);

@@ -4,12 +4,13 @@ import type { JsonValue } from '../contracts/json.ts';
 import { markdownFiles } from '../lib/files/markdown-files.ts';
 import { type FrontMatter, listFact, readFrontMatter, textFact } from '../lib/text/front-matter.ts';
 import { BUILT_IN_AGENTS } from './built-in-agents.ts';
+import type { ExtensionFolder } from './extension-folder.ts';
 
 const MODES = ['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'] as const;
 
 /** Kinds of sub-agents: flags and files before the built-in ones. */
 export async function loadAgents(
-  folders: readonly { readonly folder: string; readonly source: ExtensionSource }[],
+  folders: readonly ExtensionFolder[],
   flag: JsonValue | undefined,
 ): Promise<Loaded<AgentKind>> {
   const items = new Map<string, AgentKind>();
@@ -21,8 +22,8 @@ export async function loadAgents(
   const given = fromFlag(flag);
   problems.push(...given.problems);
   for (const kind of given.items) add(kind, '--agents');
-  for (const { folder, source } of folders) {
-    for (const { path, name, text } of await markdownFiles(folder)) {
+  for (const { folder, source, admit } of folders) {
+    for (const { path, name, text } of await markdownFiles(folder, admit)) {
       const { facts, body, problem } = await readFrontMatter(text);
       const description = textFact(facts, 'description');
       if (problem !== undefined)

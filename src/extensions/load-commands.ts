@@ -1,16 +1,14 @@
-import type { CustomCommand, ExtensionProblem, ExtensionSource, Loaded } from '../contracts/extension.ts';
+import type { CustomCommand, ExtensionProblem, Loaded } from '../contracts/extension.ts';
 import { markdownFiles } from '../lib/files/markdown-files.ts';
 import { listFact, readFrontMatter, textFact } from '../lib/text/front-matter.ts';
-
-/** Folders that hold commands, the strongest first. */
-export type CommandFolder = { readonly folder: string; readonly source: ExtensionSource };
+import type { ExtensionFolder } from './extension-folder.ts';
 
 /** Custom slash commands of all folders. Of two with one name the stronger counts, and it is told. */
-export async function loadCommands(folders: readonly CommandFolder[]): Promise<Loaded<CustomCommand>> {
+export async function loadCommands(folders: readonly ExtensionFolder[]): Promise<Loaded<CustomCommand>> {
   const items = new Map<string, CustomCommand>();
   const problems: ExtensionProblem[] = [];
-  for (const { folder, source } of folders) {
-    for (const { path, name, text } of await markdownFiles(folder)) {
+  for (const { folder, source, admit } of folders) {
+    for (const { path, name, text } of await markdownFiles(folder, admit)) {
       const { facts, body, problem } = await readFrontMatter(text);
       if (problem !== undefined)
         problems.push({ path, line: problem.line, text: `${problem.text}. The command works without its head.` });

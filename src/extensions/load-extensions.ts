@@ -1,13 +1,7 @@
 import { join } from 'node:path';
-import type {
-  AgentKind,
-  CustomCommand,
-  ExtensionProblem,
-  ExtensionSource,
-  OutputStyle,
-  Skill,
-} from '../contracts/extension.ts';
+import type { AgentKind, CustomCommand, ExtensionProblem, OutputStyle, Skill } from '../contracts/extension.ts';
 import type { JsonValue } from '../contracts/json.ts';
+import type { ExtensionFolder } from './extension-folder.ts';
 import { loadAgents } from './load-agents.ts';
 import { loadCommands } from './load-commands.ts';
 import { loadOutputStyles } from './load-output-styles.ts';
@@ -22,16 +16,29 @@ export type Extensions = {
   readonly problems: readonly ExtensionProblem[];
 };
 
+/** Whether a file of the project may be read, and where its links lead. */
+export type Admission = { readonly ok: true; readonly realPath: string } | { readonly ok: false; readonly why: string };
+
 /** Reads them all, side by side. A folder that is not trusted brings nothing of its own. */
 export async function loadExtensions(places: {
   readonly cwd: string;
-  readonly ouroHome: string;
+  /** Absent: the project's alone. */
+  readonly ouroHome?: string;
   readonly trusted: boolean;
   readonly agentsFlag: JsonValue | undefined;
+  readonly admits: (path: string) => Admission;
 }): Promise<Extensions> {
-  const folders = (name: string): readonly { readonly folder: string; readonly source: ExtensionSource }[] => [
-    ...(places.trusted ? [{ folder: join(places.cwd, '.claude', name), source: 'project' as const }] : []),
-    { folder: join(places.ouroHome, name), source: 'user' },
+  const leftOut: ExtensionProblem[] = [];
+  const admit = (path: string) => {
+    const answer = places.admits(path);
+    if (answer.ok) return answer.realPath;
+    leftOut.push({ path, text: `is left out: ${answer.why}` });
+    return undefined;
+  };
+  const { trusted, cwd, ouroHome } = places;
+  const folders = (name: string): readonly ExtensionFolder[] => [
+    ...(trusted ? [{ folder: join(cwd, '.claude', name), source: 'project' as const, admit }] : []),
+    ...(ouroHome === undefined ? [] : [{ folder: join(ouroHome, name), source: 'user' as const }]),
   ];
   const [commands, skills, agents, styles] = await Promise.all([
     loadCommands(folders('commands')),
@@ -44,6 +51,6 @@ export async function loadExtensions(places: {
     skills: skills.items,
     agents: agents.items,
     styles: styles.items,
-    problems: [...commands.problems, ...skills.problems, ...agents.problems, ...styles.problems],
+    problems: [...leftOut, ...commands.problems, ...skills.problems, ...agents.problems, ...styles.problems],
   };
 }

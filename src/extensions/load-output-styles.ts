@@ -1,6 +1,7 @@
-import type { ExtensionProblem, ExtensionSource, Loaded, OutputStyle } from '../contracts/extension.ts';
+import type { ExtensionProblem, Loaded, OutputStyle } from '../contracts/extension.ts';
 import { markdownFiles } from '../lib/files/markdown-files.ts';
 import { readFrontMatter, textFact } from '../lib/text/front-matter.ts';
+import type { ExtensionFolder } from './extension-folder.ts';
 
 const BUILT_IN: readonly OutputStyle[] = [
   { name: 'default', description: 'brief and plain', text: '', source: 'builtin' },
@@ -13,13 +14,11 @@ const BUILT_IN: readonly OutputStyle[] = [
 ];
 
 /** How answers may read: files of the project and the user before the built-in ones. */
-export async function loadOutputStyles(
-  folders: readonly { readonly folder: string; readonly source: ExtensionSource }[],
-): Promise<Loaded<OutputStyle>> {
+export async function loadOutputStyles(folders: readonly ExtensionFolder[]): Promise<Loaded<OutputStyle>> {
   const items = new Map<string, OutputStyle>();
   const problems: ExtensionProblem[] = [];
-  for (const { folder, source } of folders) {
-    for (const { path, name, text } of await markdownFiles(folder)) {
+  for (const { folder, source, admit } of folders) {
+    for (const { path, name, text } of await markdownFiles(folder, admit)) {
       const { facts, body, problem } = await readFrontMatter(text);
       if (problem !== undefined)
         problems.push({ path, line: problem.line, text: `${problem.text}. The style works without its head.` });

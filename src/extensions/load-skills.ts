@@ -1,19 +1,20 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ExtensionProblem, ExtensionSource, Loaded, Skill } from '../contracts/extension.ts';
+import type { ExtensionProblem, Loaded, Skill } from '../contracts/extension.ts';
+import { asItIs } from '../lib/files/markdown-files.ts';
 import { readRegular } from '../lib/files/read-regular.ts';
 import { listFact, readFrontMatter, textFact } from '../lib/text/front-matter.ts';
+import type { ExtensionFolder } from './extension-folder.ts';
 
 /** Skills of all folders (`<folder>/<name>/SKILL.md`), the strongest first. */
-export async function loadSkills(
-  folders: readonly { readonly folder: string; readonly source: ExtensionSource }[],
-): Promise<Loaded<Skill>> {
+export async function loadSkills(folders: readonly ExtensionFolder[]): Promise<Loaded<Skill>> {
   const items = new Map<string, Skill>();
   const problems: ExtensionProblem[] = [];
-  for (const { folder, source } of folders) {
+  for (const { folder, source, admit = asItIs } of folders) {
     for (const name of await foldersIn(folder)) {
       const path = join(folder, name, 'SKILL.md');
-      const text = await readRegular(path).catch(() => undefined);
+      const at = admit(path);
+      const text = at === undefined ? undefined : await readRegular(at).catch(() => undefined);
       if (text === undefined) continue;
       const { facts, body, problem } = await readFrontMatter(text);
       if (problem !== undefined)

@@ -4,14 +4,13 @@ import type { Environment } from '../../contracts/environment.ts';
 import type { CustomCommand } from '../../contracts/extension.ts';
 import type { ApprovedSource, TrustEffect, TrustQuestion } from '../../contracts/face/trust.ts';
 import type { SettingsLayer } from '../../contracts/settings.ts';
-import { loadCommands } from '../../extensions/load-commands.ts';
 import type { Extensions } from '../../extensions/load-extensions.ts';
 import { readGiven } from '../../lib/files/read-regular.ts';
 import { instructionEffects } from '../../settings/instruction-effects.ts';
 import { effectsOf, powersMark } from '../../settings/powers.ts';
 import { readLayer } from '../../settings/read-layer.ts';
 import { type Marks, openTrust, type TrustStore } from '../../settings/trust.ts';
-import { isAccepted, type OutsideFile, outsideInstructions, outsideMark } from './outside-instructions.ts';
+import { isAccepted, type OutsideFile, outsideMark, readBrought } from './outside-instructions.ts';
 
 /** The trust of one folder, for one run. */
 export type FolderTrust = {
@@ -125,21 +124,20 @@ async function readFolder(realDir: string, home: string): Promise<FolderFiles> {
     const text = await readGiven(file).catch(() => undefined);
     return text === undefined ? undefined : readLayer(text, file, source).layer;
   };
-  const [project, local, { items }, outside] = await Promise.all([
+  const [project, local, { commands, outside }] = await Promise.all([
     read('project'),
     read('local'),
-    loadCommands([{ folder: join(realDir, '.claude/commands'), source: 'project' }]),
-    outsideInstructions(realDir, home),
+    readBrought(realDir, home),
   ]);
   return {
     marks: {
       project: powersMark(project?.settings ?? {}),
       local: powersMark(local?.settings ?? {}),
-      commands: commandsMark(items),
+      commands: commandsMark(commands),
       instructions: outsideMark(outside),
     },
     layers: [project, local].filter((layer) => layer !== undefined),
-    commands: items.filter(({ allowedTools }) => allowedTools.length > 0),
+    commands: commands.filter(({ allowedTools }) => allowedTools.length > 0),
     outside,
   };
 }

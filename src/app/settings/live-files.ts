@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
-import { loadExtensions } from '../../extensions/load-extensions.ts';
+import type { LoadedSettings } from '../../contracts/settings.ts';
+import { type Admission, loadExtensions } from '../../extensions/load-extensions.ts';
 import { createFreshness } from '../../lib/files/fresh-files.ts';
 import { childVariables } from '../../settings/child-variables.ts';
 import { limitsOf } from '../../settings/limits.ts';
@@ -20,6 +21,8 @@ type Given = {
   readonly cwd: string;
   readonly trust: FolderTrust;
   readonly tell: Bus['tell'];
+  /** Which files of the project's extensions may be read, by the settings as they stand. */
+  readonly admits: (loaded: () => LoadedSettings) => (path: string) => Admission;
 };
 
 /** How a settings file is told of that could not be used as a whole. */
@@ -32,12 +35,13 @@ export async function openLiveFiles({
   cwd,
   trust,
   tell,
+  admits,
 }: Given): Promise<{ readonly settings: SettingsNow; readonly extensions: ExtensionsNow }> {
   const { ouroHome } = environment;
   const { trusted } = trust;
   const readLayers = () => readSettings({ ...given, cwd }, environment, trusted, trust.approves);
   const readFiles = async () =>
-    trust.onlyApproved(await loadExtensions({ cwd, ouroHome, trusted, agentsFlag: given.agents }));
+    trust.onlyApproved(await loadExtensions({ cwd, ouroHome, trusted, agentsFlag: given.agents, admits: mayBeRead }));
   const own = join(cwd, '.claude');
   const settingsFiles = createFreshness([
     join(ouroHome, 'settings.json'),
@@ -48,7 +52,9 @@ export async function openLiveFiles({
     ...FOLDERS.map((name) => join(ouroHome, name)),
     ...(trusted ? FOLDERS.map((name) => join(own, name)) : []),
   ]);
-  let [loaded, extensions] = await Promise.all([readLayers(), readFiles()]);
+  let loaded = await readLayers();
+  const mayBeRead = admits(() => loaded);
+  let extensions = await readFiles();
 
   const wasWhole = (file: string) =>
     loaded.layers.some((layer) => layer.file === file) &&

@@ -1,3 +1,6 @@
+import { realpathSync } from 'node:fs';
+import type { CustomCommand } from '../../contracts/extension.ts';
+import { loadExtensions } from '../../extensions/load-extensions.ts';
 import { repositoryRoot } from '../../git/repository-root.ts';
 import { isInside } from '../../permissions/paths/paths.ts';
 import { createMemory } from '../../prompt/memory/memory-files.ts';
@@ -9,30 +12,48 @@ export type OutsideFile = {
   readonly from: string;
 };
 
+/** What a folder would give to the model, as far as a person is asked about it. */
+export type Brought = {
+  readonly commands: readonly CustomCommand[];
+  readonly outside: readonly OutsideFile[];
+};
+
 /** Where instructions of a folder may lie: in it, and in the repository around it unless that holds a whole home. */
 export function instructionBounds(cwd: string, root: string, home: string): readonly string[] {
   return isInside(home, root) ? [cwd] : [cwd, root];
 }
 
-/** What the instructions that are read at the start would bring in from outside: found by reading them as a start does. */
-export async function outsideInstructions(cwd: string, home: string): Promise<readonly OutsideFile[]> {
+/** What the instructions and extensions of a folder bring in from outside, found by reading them as a start does. */
+export async function readBrought(cwd: string, home: string): Promise<Brought> {
   const root = repositoryRoot(cwd);
   const bounds = instructionBounds(cwd, root, home);
   const found = new Map<string, OutsideFile>();
+  const note = (realPath: string, from: string) => {
+    if (!bounds.some((folder) => isInside(realPath, folder))) found.set(realPath, { realPath, from });
+    return { ok: true, realPath } as const;
+  };
   const memory = createMemory({
     cwd: () => cwd,
     root,
     home,
     ownFiles: [],
     trusted: () => true,
-    mayRead: ({ path, realPath, importedBy }) => {
-      if (!bounds.some((folder) => isInside(realPath, folder)))
-        found.set(realPath, { realPath, from: importedBy ?? path });
-      return { ok: true };
-    },
+    mayRead: ({ path, realPath, importedBy }) => note(realPath, importedBy ?? path),
   });
-  await memory.load();
-  return [...found.values()].toSorted((a, b) => (a.realPath < b.realPath ? -1 : 1));
+  const [{ commands }] = await Promise.all([
+    loadExtensions({ cwd, trusted: true, agentsFlag: undefined, admits: (path) => note(realPathOf(path), path) }),
+    memory.load(),
+  ]);
+  return { commands, outside: [...found.values()].toSorted((a, b) => (a.realPath < b.realPath ? -1 : 1)) };
+}
+
+/** Where the links of a path lead; a path that leads nowhere stays as it is. */
+export function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 /** The mark of what was accepted: one file a line, so that what is new among them can be told from the rest. */

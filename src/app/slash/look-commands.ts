@@ -1,14 +1,10 @@
-import { existsSync } from 'node:fs';
-import { join, relative } from 'node:path';
 import { renderContextUsage } from '../../context/report/usage-lines.ts';
-import type { CommandOutcome } from '../../contracts/face/command.ts';
-import { messageOf } from '../../lib/errors.ts';
 import { formatDuration, formatMoney, formatTokens } from '../../lib/text/format.ts';
-import { appendPin, pinTargets } from '../../prompt/memory/pins.ts';
 import { explain } from '../../settings/merge.ts';
 import { costBefore } from '../session/cost-before.ts';
 import { type BuiltinCommand, done, failed, plain, show } from './builtin-command.ts';
 import type { ConversationParts } from './conversation-parts.ts';
+import { pinWords } from './pin-words.ts';
 
 /** Commands that only show something. */
 export const LOOK_COMMANDS: readonly BuiltinCommand[] = [
@@ -172,36 +168,4 @@ async function stopOne({ shells, loop }: ConversationParts, id: string) {
     return failed(`There is no ${id || 'such thing'} in the background.`);
   await shell?.shell.stop();
   return done(`Ended ${id}.`);
-}
-
-/** `# words`: kept in a memory file for later sessions, and pinned in this one so that no compaction touches it. */
-async function pinWords(line: string, { agent, loop, core }: ConversationParts): Promise<CommandOutcome> {
-  const { words, place } = placed(line);
-  if (words === '') return { kind: 'failed', words: 'Say what to keep in mind: # tests live beside the code' };
-  const { cwd, environment } = core;
-  const { root } = core.repository;
-  const [project, local, user] = pinTargets({ root, userFile: join(environment.ouroHome, 'CLAUDE.md') });
-  const target = { project, local, user }[place];
-  if (target === undefined) return { kind: 'failed', words: `There is no place called ${place}.` };
-  await loop.ready();
-  const agentsFile = join(root, 'AGENTS.md');
-  const path = place === 'project' && !existsSync(target.path) && existsSync(agentsFile) ? agentsFile : target.path;
-  await agent.pin(words);
-  try {
-    await appendPin(path, words);
-  } catch (thrown) {
-    return {
-      kind: 'failed',
-      words: `It holds for this conversation, but could not be written to ${path}: ${messageOf(thrown)}.`,
-    };
-  }
-  await loop.prompt.memory.accept({ path, scope: place });
-  return { kind: 'done', words: `Kept in ${relative(cwd, path) || path}, and pinned in this conversation.` };
-}
-
-/** `# user: words`, `# local: words`; the project's shared file otherwise. */
-function placed(line: string): { readonly words: string; readonly place: 'project' | 'local' | 'user' } {
-  const [, name, rest] = /^(project|local|user):\s*(.*)$/s.exec(line.trim()) ?? [];
-  if (name !== 'project' && name !== 'local' && name !== 'user') return { words: line.trim(), place: 'project' };
-  return { words: (rest ?? '').trim(), place: name };
 }

@@ -1,8 +1,10 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createConversation } from '../../../src/app/compose.ts';
 import { readEnvironment } from '../../../src/app/environment.ts';
+import { openCore } from '../../../src/app/open-core.ts';
+import { startRun } from '../../../src/app/session/start-run.ts';
 import { trustQuestion } from '../../../src/app/settings/folder-trust.ts';
 import { trustFolder } from '../../../src/app/settings/trust-commands.ts';
 import type { RunOptions } from '../../../src/contracts/face/run-options.ts';
@@ -39,6 +41,9 @@ const KINDS = [
   { kind: 'env', fate: 'never', at: (n: number) => join(project.dir, `sub-${n}/.env.local`) },
   { kind: 'denied', fate: 'never', at: (n: number) => join(project.dir, `docs/private/${n}.md`) },
   { kind: 'umlaut', fate: 'never', at: (n: number) => join(project.home, `Ärger/${n}.md`) },
+  { kind: 'decomposed', fate: 'never', at: (n: number) => join(project.home, `A\u0308rger/other-${n}.md`) },
+  { kind: 'globs', fate: 'never', at: (n: number) => join(project.dir, `docs/private/[a]*-{b,c}-${n}.md`) },
+  { kind: 'brackets', fate: 'sent', at: (n: number) => join(project.dir, `docs/[a]*-{b,c}-${n}.md`) },
   { kind: 'ours', fate: 'never', at: (n: number) => join(project.ouroHome, `auth/${n}.json`) },
 ] as const;
 
@@ -127,7 +132,8 @@ test.each(['CLAUDE.md', 'AGENTS.md', '.claude/CLAUDE.md', 'CLAUDE.local.md', '.c
     expect(markersIn(first, cases)).toEqual(markersOf(cases, 'sent'));
     expect(first).toContain('This file is left out: ');
     expect(memory).toContain('is left out: ');
-    expect(notices.filter((text) => text.includes('.ssh/0.md'))).toHaveLength(1);
+    const key = notices.filter((text) => text.includes('.ssh/0.md'));
+    expect(key).toEqual([expect.not.stringContaining('Accept it')]);
   },
 );
 
@@ -164,7 +170,7 @@ test('an import that changed after the folder was trusted is asked about anew, t
   await project.write('CLAUDE.md', '@~/one.md @~/two.md');
   const before = await sent({}, twoReplies);
   expect([before.first.includes('first words'), before.first.includes('second words')]).toEqual([true, false]);
-  expect(before.notices.join('\n')).toContain('outside the workspace');
+  expect(before.notices.join('\n')).toContain('outside the workspace. Accept it with "ouro trust"');
   expect(await trustQuestion(project.dir, environment())).toMatchObject({ question: { state: 'changed' } });
   await trustFolder(project.dir, 'folder', environment());
   expect((await sent({}, twoReplies)).first).toContain('second words');
@@ -188,6 +194,45 @@ test('a file of instructions that is itself a link, and what a folder below impo
   expect(all).not.toContain('marker of');
 });
 
+test('what a person keeps with # in a folder nobody trusts is pinned, and said to be read later', async () => {
+  await using api = await startApiServer({ turns: twoReplies });
+  const made = await createConversation(
+    runOptions({ cwd: project.dir }),
+    readEnvironment(bareEnvironment(project, api.url)),
+  );
+  if (!made.ok) throw new Error(made.problem);
+  await project.write('CLAUDE.md', 'marker of theirs');
+  expect(await made.conversation.runCommand('memory My own words.')).toMatchObject({
+    words: expect.stringContaining('once this folder is trusted'),
+  });
+  await made.conversation.agent.prompt('Hello');
+  await made.conversation.agent.prompt('Again');
+  await made.conversation.close('other');
+  const raw = api.requests().map((request) => request.raw);
+  expect([raw.join().includes('My own words.'), raw.join().includes('marker of theirs')]).toEqual([true, false]);
+});
+
+test.each(['there', 'not there'])(
+  'what is kept with # is not written through a link to a place outside, %s',
+  async (state) => {
+    await using api = await startApiServer({ turns: twoReplies });
+    const target = join(project.home, '.bashrc');
+    if (state === 'there') await put(target, 'true\n');
+    await symlink(target, join(project.dir, 'CLAUDE.local.md'));
+    const made = await createConversation(
+      runOptions({ cwd: project.dir, trust: 'this-run' }),
+      readEnvironment(bareEnvironment(project, api.url)),
+    );
+    if (!made.ok) throw new Error(made.problem);
+    expect(await made.conversation.runCommand('memory local: touch pwned')).toMatchObject({
+      kind: 'failed',
+      words: expect.stringContaining('nothing was written there'),
+    });
+    await made.conversation.close('other');
+    expect(await readFile(target, 'utf8').catch(() => 'not there')).toBe(state === 'there' ? 'true\n' : 'not there');
+  },
+);
+
 test("a person's own file may import from anywhere, also where the folder is not trusted", async () => {
   await put(join(project.home, 'notes.md'), 'words of mine');
   await put(join(project.home, '.ssh/config.md'), 'marker of the key');
@@ -196,3 +241,38 @@ test("a person's own file may import from anywhere, also where the folder is not
   expect(all).toContain('words of mine');
   expect(all).not.toContain('marker of the key');
 });
+
+test('commands, skills, sub-agents and styles that are links follow the same rules', async () => {
+  const head = (marker: string) => `---\nname: ${marker}\ndescription: ${marker}\n---\nbody of ${marker}`;
+  const cases: Case[] = [];
+  for (const { kind, fate, at } of KINDS) {
+    for (const [index, place] of [
+      'commands/@.md',
+      'agents/@.md',
+      'output-styles/@.md',
+      'skills/@/SKILL.md',
+    ].entries()) {
+      const marker = `marker-${kind}-${index}-end`;
+      await put(at(index), head(marker));
+      const link = join(project.dir, '.claude', place.replace('@', `${kind}-${index}`));
+      await mkdir(dirname(link), { recursive: true });
+      await symlink(at(index), link);
+      cases.push({ marker, fate, importedAs: link });
+    }
+  }
+  await trustFolder(project.dir, 'folder', environment());
+  const accepted = await loaded();
+  expect(markersIn(accepted, cases)).toEqual(markersOf(cases, 'sent', 'accepted'));
+  expect(accepted).toContain('is left out: ');
+  await put(join(project.home, 'later.md'), head('marker-later'));
+  await symlink(join(project.home, 'later.md'), join(project.dir, '.claude/commands/later.md'));
+  expect(await loaded()).not.toContain('marker-later');
+  expect(await trustQuestion(project.dir, environment())).toMatchObject({ question: { state: 'changed' } });
+});
+
+/** Everything the extensions of the folder bring, as it is read at a start. */
+async function loaded(): Promise<string> {
+  const core = await openCore(runOptions({ cwd: project.dir, model: 'demo' }), startRun(environment()));
+  if (!core.ok) throw new Error(core.problem);
+  return JSON.stringify(core.core.extensions.now());
+}

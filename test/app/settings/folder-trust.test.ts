@@ -9,7 +9,8 @@ import { loadExtensions } from '../../../src/extensions/load-extensions.ts';
 import { bareEnvironment } from '../../support/environment.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
-const NOWHERE = { ouroHome: '/nowhere', trusted: false, agentsFlag: undefined };
+const admits = (realPath: string) => ({ ok: true, realPath }) as const;
+const NOWHERE = { ouroHome: '/nowhere', trusted: false, agentsFlag: undefined, admits };
 const SETTINGS = '.claude/settings.json';
 const settings = (value: object) => JSON.stringify(value, null, 1);
 const surroundings = (project: TempProject) => readEnvironment(bareEnvironment(project));
@@ -211,6 +212,7 @@ test('what a command of the project may run unasked is approved like everything 
       ouroHome,
       trusted: trust.trusted,
       agentsFlag: undefined,
+      admits,
     });
     const { commands, problems } = await trust.onlyApproved(extensions);
     return [commands.flatMap(({ allowedTools }) => allowedTools), problems.length];

@@ -20,6 +20,7 @@ test('a folder nobody trusts may forbid more while a session runs, and takes bac
     cwd: project.dir,
     trust: await folderTrust(project.dir, environment, undefined),
     tell: async () => undefined,
+    admits: () => (realPath) => ({ ok: true, realPath }),
   });
   let seconds = 0;
   const rules = async (permissions: object | undefined) => {

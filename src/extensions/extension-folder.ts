@@ -1,0 +1,10 @@
+import type { ExtensionSource } from '../contracts/extension.ts';
+import type { Admit } from '../lib/files/markdown-files.ts';
+
+/** A folder that holds extensions of one kind; where folders are listed, the strongest comes first. */
+export type ExtensionFolder = {
+  readonly folder: string;
+  readonly source: ExtensionSource;
+  /** Which of its files may be read, and where; absent: all. */
+  readonly admit?: Admit;
+};
