@@ -1,7 +1,7 @@
 import { type ParsedScript, parse } from 'unbash';
 import { type DecisionContext, findRule, resolveIn } from '../paths/context.ts';
 import { type Findings, type Need, ruleSays } from '../paths/finding.ts';
-import { expandGlob } from '../paths/folder-scan.ts';
+import { expandGlob, isCertainPattern } from '../paths/folder-scan.ts';
 import { pathNeed } from '../paths/path-findings.ts';
 import { familyOf } from '../rules/families.ts';
 import { isCovered } from './certain/covered.ts';
@@ -73,7 +73,7 @@ function placesOf(context: DecisionContext): Places {
       return path.problem === undefined ? path.real : undefined;
     },
     namesOf(cwd, pattern) {
-      const names = expandGlob(context.fs, cwd, pattern);
+      const names = isCertainPattern(pattern) ? expandGlob(context.fs, cwd, pattern) : 'too many';
       return names === 'too many' ? undefined : names;
     },
   };

@@ -128,10 +128,7 @@ function readingNeeds(
   reading: Extract<ReadOnlyReading, { ok: true }>,
 ): readonly Need[] {
   const reads = [...reading.reads, ...reading.searches].flatMap((word) =>
-    part.cwds.flatMap((cwd) => [
-      ...wordNeeds(context, cwd, word),
-      ...(reading.globs === 'checked' ? optionNeeds(context, cwd, word) : []),
-    ]),
+    part.cwds.flatMap((cwd) => [...wordNeeds(context, cwd, word), ...optionNeeds(context, cwd, word)]),
   );
   const searches = reading.searches.flatMap((word) =>
     part.cwds.flatMap((cwd) => searchNeeds(context, resolveIn(context, cwd, spelled(word)).real, reading)),

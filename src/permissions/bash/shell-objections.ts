@@ -89,7 +89,8 @@ function searchObjections(context: DecisionContext, named: readonly SearchedPath
         rule.behavior !== 'allow' && rule.problem === undefined && rule.tool === tool && rule.specifier !== undefined,
     );
     const opens = only.map(segmentRegex);
-    const leaves = skips.map(segmentRegex);
+    // What brackets leave out is not certain enough to be left out here.
+    const leaves = skips.filter((skip) => !skip.includes('[')).map(segmentRegex);
     const isOpened = (file: string) =>
       (opens.length === 0 || opens.some((name) => name.test(basename(file)))) &&
       !file

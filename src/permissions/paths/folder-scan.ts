@@ -29,40 +29,65 @@ export function scanFolder(
 
 const MAX_MATCHES = 500;
 
-/** The names bash would put in place of a pattern. Unmatched, the pattern stays as it is. */
+/**
+ * The names bash would put in place of a pattern. Unmatched, the pattern stays as it is. Where brackets are more than is
+ * understood for certain, it is all that they could stand for.
+ */
 export function expandGlob(fs: PermissionFs, cwd: string, pattern: string): readonly string[] | 'too many' {
   const absolute = pattern.startsWith('/');
   let found: string[] = [absolute ? '/' : ''];
   for (const segment of pattern.split('/').filter((part) => part !== '')) {
     const next: string[] = [];
-    const test = /[*?[]/.test(segment) ? segmentRegex(segment) : undefined;
+    const fits = /[*?[]/.test(segment) ? nameTest(segment) : undefined;
     for (const base of found) {
       const folder = base === '' ? cwd : base.startsWith('/') ? base : join(cwd, base);
       const names =
-        test === undefined
+        fits === undefined
           ? [segment]
-          : [...fs.readdir(folder)].filter(
-              (name) => test.test(name) && (segment.startsWith('.') || !name.startsWith('.')),
-            );
+          : [...fs.readdir(folder)].filter((name) => fits(name) && (segment.startsWith('.') || !name.startsWith('.')));
       for (const name of names) next.push(base === '' ? name : `${base === '/' ? '' : base}/${name}`);
       if (next.length > MAX_MATCHES) return 'too many';
     }
     found = next;
   }
-  return found.length === 0 ? [pattern] : found;
+  // What stands behind a star was not looked for, and of odd brackets too much may have been found.
+  const isSure = found.length > 0 && !/[*?[].*\//s.test(pattern) && !pattern.replace(SIGNS, '').includes('[');
+  return isSure ? found : [...found, pattern];
 }
 
-/** One segment of a pattern, as bash reads it. */
+/** A set of single signs, digits and letters from one to another. Bash knows more in brackets, and so do other shells. */
+const SET = /\[([!^]?)((?:[0-9]-[0-9]|[A-Za-z]-[A-Za-z]|[^\][\\!^-])+)\]/gu;
+
+/** A set of which every sign is written out. */
+const SIGNS = /\[[!^]?[^\][\\!^-]+\]/gu;
+
+/** Is every bracket of the pattern a set that is read exactly as bash does? */
+export function isCertainPattern(pattern: string): boolean {
+  return !pattern.replace(SET, '').includes('[');
+}
+
+/** By signs and by bytes: which of the two a shell goes by is a matter of the language. */
+function nameTest(segment: string): (name: string) => boolean {
+  const bytes = (text: string) => Buffer.from(text).toString('latin1');
+  const [signs, byBytes] = [segmentRegex(segment), segmentRegex(bytes(segment))];
+  return (name) => signs.test(name) || byBytes.test(bytes(name));
+}
+
+/** One segment of a pattern, as bash reads it: never fewer names than bash would match. */
 export function segmentRegex(segment: string): RegExp {
-  const source = segment.replace(
-    /\[([!^]?)([^\]]*)\]|[*?]|[.+^${}()|\\[\]]/g,
-    (piece, not: string | undefined, set: string | undefined) => {
-      if (piece === '*') return '.*';
-      if (piece === '?') return '.';
-      if (set !== undefined && set !== '')
-        return `[${not === '' || not === undefined ? '' : '^'}${set.replace(/[\\\]]/g, '\\$&')}]`;
-      return `\\${piece}`;
-    },
-  );
-  return new RegExp(`^${source}$`, 's');
+  if (!isCertainPattern(segment)) return /^.*$/s;
+  const pieces = new RegExp(`${SET.source}|[*?]|[.+^\${}()|\\\\\\]]`, 'gu');
+  const source = segment.replace(pieces, (piece, not: string | undefined, set: string | undefined) => {
+    if (piece === '*') return '.*';
+    if (piece === '?') return '.';
+    return set === undefined ? `\\${piece}` : setSource(set, not === '' ? 'these' : 'others');
+  });
+  return new RegExp(`^${source}$`, 'us');
+}
+
+/** What lies between two letters is a matter of the language: any letter may. */
+function setSource(set: string, meant: 'these' | 'others'): string {
+  const hasRange = set.includes('-');
+  if (meant === 'others') return hasRange ? '.' : `[^${set}]`;
+  return `[${set.replace(/[0-9]-[0-9]/g, '0-9').replace(/[A-Za-z]-[A-Za-z]/g, String.raw`\p{L}`)}]`;
 }

@@ -36,8 +36,11 @@ function tableReading(
   const isHome = options.withoutPath === 'home' && parsed.operands.length === 0;
   const given = isHome ? [HOME] : parsed.operands;
   if (options.operands === 'none' && given.length > 0) return refused(`${name} does more when it is given a word.`);
-  if (options.maxOperands !== undefined && given.length > options.maxOperands)
-    return refused(`${name} with more than ${options.maxOperands} operand may write.`);
+  // One pattern may become several names.
+  const isMore =
+    given.length > (options.maxOperands ?? given.length) ||
+    (options.maxOperands !== undefined && given.some(isSeveral));
+  if (isMore) return refused(`${name} with more than ${options.maxOperands} operand may write.`);
   if (options.operands === 'format' && given.some((word) => !word.text.startsWith('+')))
     return refused(`${name} could set the clock.`);
   const hasPattern = options.operands === 'pattern-then-paths' && !PATTERN_OPTIONS.some((flag) => flags.has(flag));
@@ -47,10 +50,7 @@ function tableReading(
   const isSearch = searches === 'always' || (searches === 'recursive-flag' && isRecursive);
   const isHere = paths.length === 0 && (isSearch || options.withoutPath === 'here');
   const places = isHere ? [HERE] : paths;
-  if (!isSearch) {
-    const globs = options.globs === 'checked' ? { globs: options.globs } : {};
-    return { ok: true, reads: [...reads, ...places], searches: [], follows: 'none', ...globs };
-  }
+  if (!isSearch) return { ok: true, reads: [...reads, ...places], searches: [], follows: 'none' };
   const follows = options.follows?.some((flag) => flags.has(flag)) === true ? 'links' : 'none';
   const isHidden = options.hiddenBy !== undefined && !options.hiddenBy.some((flag) => flags.has(flag));
   return {
@@ -60,6 +60,10 @@ function tableReading(
     follows,
     opens: { names: included, hidden: isHidden ? 'skipped' : 'opened' },
   };
+}
+
+function isSeveral(word: Argument): boolean {
+  return word.kind !== 'literal' && word.count !== 'one';
 }
 
 const HOME: Argument = { text: '~', kind: 'literal', prefix: '~', home: 'home' };
@@ -96,6 +100,8 @@ function parsedBy(name: string, options: ReadOnlyOptions, args: readonly Argumen
     const value = read.value === undefined ? args[at + 1] : { ...HERE, text: read.value };
     if (read.value === undefined) at += 1;
     if (value === undefined || value.kind !== 'literal') return `The value of ${word.text} is not known.`;
+    if (read.takes !== 'number' && /^-./.test(value.text) && read.value === undefined)
+      return `The value of ${word.text} looks like an option.`;
     if (read.takes === 'number' && !/^[-+]?\d+[A-Za-z]*$/.test(value.text)) return `${value.text} is not a number.`;
     if (read.takes === 'readPath') reads.push(value);
     if (read.flags.includes('--include')) included.push(value.text);

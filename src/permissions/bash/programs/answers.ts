@@ -56,7 +56,7 @@ export const ANSWERS: Programs = {
     otherO: true,
     prints: true,
     messages: 'all',
-    readOnly: { short: 'neE', operands: 'words', globs: 'anywhere' },
+    readOnly: { short: 'neE', operands: 'words', globs: 'checked' },
   },
   printf: { opensNothing: true, prints: true, grammar: printfReading },
   pwd: { opensNothing: true, readOnly: { short: 'LP', operands: 'none' } },

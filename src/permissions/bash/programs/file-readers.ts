@@ -12,7 +12,7 @@ export const FILE_READERS: Programs = {
     readOnly: {
       short: 'aAbBcCdfFgGhHiIklLmnNopqQrRsStuUvwxXZ1',
       long: 'all almost-all author escape block-size= ignore-backups color? directory dired classify? file-type format= full-time group-directories-first no-group human-readable si dereference-command-line hide= indicator-style= inode ignore= kibibytes dereference numeric-uid-gid literal hide-control-chars show-control-chars quote-name quoting-style= reverse recursive size sort= time= time-style= tabsize# width# context zero',
-      globs: 'anywhere',
+      globs: 'checked',
       withoutPath: 'here',
     },
   },
@@ -22,16 +22,16 @@ export const FILE_READERS: Programs = {
     readOnly: {
       short: 'AbeEnstTuv',
       long: 'show-all number-nonblank show-ends number squeeze-blank show-tabs show-nonprinting',
-      globs: 'anywhere',
+      globs: 'checked',
     },
   },
-  tac: { reads: 'operands', readOnly: { short: 'br', long: 'before regex', globs: 'anywhere' } },
+  tac: { reads: 'operands', readOnly: { short: 'br', long: 'before regex', globs: 'checked' } },
   head: {
     reads: 'operands',
     readOnly: {
       short: 'n:c:qvz',
       long: 'lines# bytes# quiet silent verbose zero-terminated',
-      globs: 'anywhere',
+      globs: 'checked',
       digits: 'count',
     },
   },
@@ -41,25 +41,25 @@ export const FILE_READERS: Programs = {
     readOnly: {
       short: 'n:c:qvzr',
       long: 'lines# bytes# quiet silent verbose zero-terminated',
-      globs: 'anywhere',
+      globs: 'checked',
       digits: 'count',
     },
   },
   wc: {
     reads: 'operands',
-    readOnly: { short: 'clmLw', long: 'bytes chars lines max-line-length words total=', globs: 'anywhere' },
+    readOnly: { short: 'clmLw', long: 'bytes chars lines max-line-length words total=', globs: 'checked' },
   },
   nl: {
     reads: 'operands',
     readOnly: {
       short: 'b=d=f=h=i:l:n=ps=v:w:',
       long: 'body-numbering= section-delimiter= footer-numbering= header-numbering= line-increment# join-blank-lines# number-format= no-renumber number-separator= starting-line-number# number-width#',
-      globs: 'anywhere',
+      globs: 'checked',
     },
   },
   stat: {
     opensNothing: true,
-    readOnly: { short: 'c=fLtx', long: 'dereference file-system format= printf= terse cached=', globs: 'anywhere' },
+    readOnly: { short: 'c=fLtx', long: 'dereference file-system format= printf= terse cached=', globs: 'checked' },
   },
   sort: {
     reads: 'operands',

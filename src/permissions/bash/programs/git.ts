@@ -21,10 +21,10 @@ const SUBCOMMANDS: Readonly<Record<string, GitCommand>> = {
   },
   log: {
     flags: LOG_FLAGS,
-    valued: /^(?:-n|-S|-G|-L|--(?:since|until|after|before|author|committer|grep|max-count|skip|format|date))$/,
+    valued: /^(?:-n|-S|-G|-L|--(?:since|until|after|before|author|committer|grep|max-count|skip|date))$/,
     operands: 'any',
   },
-  show: { flags: LOG_FLAGS, valued: /^(?:-n|-S|-G|--format)$/, operands: 'any' },
+  show: { flags: LOG_FLAGS, valued: /^(?:-n|-S|-G)$/, operands: 'any' },
   diff: { flags: LOG_FLAGS, valued: /^(?:-S|-G)$/, operands: 'any' },
   shortlog: { flags: /^(?:-[snec]+|--(?:summary|numbered|email|no-merges|all|since=.*|until=.*))$/, operands: 'any' },
   blame: {
@@ -158,7 +158,10 @@ function gitReading(given: readonly Argument[]): ReadOnlyReading {
     else if (!end && word.startsWith('-')) {
       if (!command.flags.test(word) && command.valued?.test(word) !== true)
         return refused(`git ${name} ${word} is not known to be read-only.`);
-      if (command.valued?.test(word) === true) at += 1;
+      if (command.valued?.test(word) !== true) continue;
+      at += 1;
+      // Whether git takes it for the value or for an option of its own is not certain.
+      if (args[at]?.startsWith('-') === true) return refused(`The value of ${word} looks like an option.`);
     } else if (!(at === 0 && command.only?.test(word) === true))
       operands.push({ text: word, kind: 'literal', prefix: word, home: 'none' });
   }

@@ -130,11 +130,8 @@ export type ReadOnlyOptions = {
   readonly maxOperands?: number;
   /** Descends through links, so a link to elsewhere under a searched folder matters. */
   readonly follows?: readonly string[];
-  /**
-   * What a glob that begins with a dash may do. `anywhere`: no option of it is dangerous. `checked`: one could tell too
-   * much, so what the glob matches now is looked at. When left out, an option could write or run something.
-   */
-  readonly globs?: 'anywhere' | 'checked';
+  /** A pattern may stand where an option could: what it matches now is looked at, and a name with a dash asks. */
+  readonly globs?: 'checked';
   /** `-20` in place of `-n 20`. */
   readonly digits?: 'count';
   /** What it looks at when no path is given. */

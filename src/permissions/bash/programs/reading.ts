@@ -8,8 +8,6 @@ export type ReadOnlyReading =
       /** Folders read to the bottom. */
       readonly searches: readonly Argument[];
       readonly follows: 'links' | 'none';
-      /** What its patterns match must not look like an option. */
-      readonly globs?: 'checked';
       /** Of a search: the only names it opens, and whether hidden files are among them. */
       readonly opens?: { readonly names: readonly string[]; readonly hidden: 'skipped' | 'opened' };
       /** It is git, whose configuration names programs. */

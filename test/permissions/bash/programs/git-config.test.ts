@@ -132,7 +132,7 @@ test('a program that the configuration names, however it is written, is not run 
     fc.asyncProperty(anyHidden, async (text) => {
       expect(await springs(text)).toBe(false);
     }),
-    runs(150),
+    runs(60),
   );
 });
 
