@@ -40,7 +40,7 @@ export function initialAgent(messages: readonly Message[], queue: readonly Queue
   return {
     messages,
     status: 'idle',
-    stripped: { thinking: false, images: false },
+    stripped: { thinking: false, images: undefined },
     queue,
     queueModes: { next: 'one-at-a-time', after: 'one-at-a-time' },
     admitted: new Set(),
@@ -90,7 +90,7 @@ export function strippedAfter(stripped: Stripped, event: AgentEvent): Stripped {
   if (event.type !== 'recovery_end' || event.recovery !== 'healed') return stripped;
   return {
     thinking: stripped.thinking || event.detail === 'thinking',
-    images: stripped.images || event.detail === 'images',
+    images: event.until ?? stripped.images,
   };
 }
 

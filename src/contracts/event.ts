@@ -122,6 +122,8 @@ export type AgentEvent =
       readonly recovery: ContinueReason | 'auto_compact' | 'healed';
       readonly outcome: 'recovered' | 'released';
       readonly detail?: string;
+      /** Healed of pictures: they are left out up to and with this message. */
+      readonly until?: string;
     }
   /** What was shown of this message is void: not sent, not resumed, not shown again. */
   | { readonly type: 'tombstone'; readonly messageId: string; readonly why: string }

@@ -39,8 +39,8 @@ export type BudgetTracker = {
   readonly usedTokens: number;
 };
 
-/** What is left out of requests because the API refuses to take it back. */
-export type Stripped = { readonly thinking: boolean; readonly images: boolean };
+/** What is left out of requests because the API refuses it: thinking, and pictures up to and with this message. */
+export type Stripped = { readonly thinking: boolean; readonly images: string | undefined };
 
 /** The whole state of the loop: replaced on every continue, never mutated. */
 export type QueryState = {

@@ -13,6 +13,8 @@ export type CallEnd = {
 const INTERRUPTED_RESULT =
   'Interrupted by the user. The call may or may not have taken effect; check before repeating it.';
 
+const NOT_STARTED_RESULT = 'Interrupted by the user before this call began: it was not started.';
+
 export function callFailed(words: string): CallEnd {
   return { status: 'failed', outcome: { content: words, isError: true }, attachments: [] };
 }
@@ -23,6 +25,11 @@ export function denied(words: string): CallEnd {
 
 export function interrupted(): CallEnd {
   return { status: 'interrupted', outcome: { content: INTERRUPTED_RESULT, isError: true }, attachments: [] };
+}
+
+/** Stopped before anything of it ran. */
+export function notStarted(): CallEnd {
+  return { status: 'interrupted', outcome: { content: NOT_STARTED_RESULT, isError: true }, attachments: [] };
 }
 
 /** What the model reads. An empty outcome says so. */

@@ -27,7 +27,7 @@ const DEFAULT_CONFIG: Omit<QueryConfig, 'chain'> = {
   autoCompact: true,
   partialMessages: false,
   skipFirstPoll: false,
-  stripped: { thinking: false, images: false },
+  stripped: { thinking: false, images: undefined },
   betas: [],
 };
 

@@ -11,7 +11,7 @@ import { checkInterrupt } from './phases/check-interrupt.ts';
 import { consultStopHooks } from './phases/consult-stop-hooks.ts';
 import { finishTools } from './phases/finish-tools.ts';
 import { prepareContext } from './phases/prepare-context.ts';
-import { recoverModel } from './phases/recover-model.ts';
+import { recoverModel, settleFallback } from './phases/recover-model.ts';
 import { recoverOverflow } from './phases/recover-overflow.ts';
 import { recoverTruncation } from './phases/recover-truncation.ts';
 import { streamModel } from './phases/stream-model.ts';
@@ -42,9 +42,13 @@ export async function* query(
   for (;;) {
     const ready = yield* prepareContext(state, deps, signal);
     yield* tellFaults();
-    if (ready.kind === 'stop') return ready.terminal;
+    if (ready.kind === 'stop') {
+      yield* settleFallback(state, undefined);
+      return ready.terminal;
+    }
 
     const turn = yield* streamModel(ready, deps, signal);
+    yield* settleFallback(state, turn);
     const verdict = yield* climb(
       LADDER,
       { ...ready.state, sent: ready.view, stripped: turn.stripped },

@@ -4,6 +4,7 @@ import type { QueryConfig, QueryDeps, QueryState } from '../contracts/query.ts';
 import { modelOf } from './model-of.ts';
 import { alternate } from './repair/alternate.ts';
 import { cleanReplies } from './repair/clean-replies.ts';
+import { leaveOut } from './repair/leave-out.ts';
 import { pairResults } from './repair/pair-results.ts';
 import { wellFormed } from './repair/well-formed.ts';
 
@@ -17,7 +18,7 @@ export function buildRequest(
 ): ModelRequest {
   const model = modelOf(state, deps);
   const info = deps.modelInfo(model);
-  const messages = repair(deps.toRequestMessages(ownThinkingOnly(view, model, state.stripped)), state.stripped);
+  const messages = repair(deps.toRequestMessages(leaveOut(view, model, state.stripped)));
   const { thinkingBudgetTokens, betas } = deps.config;
   return {
     model,
@@ -36,11 +37,8 @@ export function buildRequest(
  * The twelve invariants, as steps that each leave a valid list valid.
  * @internal Exported for tests.
  */
-export function repair(
-  messages: readonly RequestMessage[],
-  stripped: QueryState['stripped'] = { thinking: false, images: false },
-): readonly RequestMessage[] {
-  return wellFormed(alternate(pairResults(cleanReplies(messages)), stripped));
+export function repair(messages: readonly RequestMessage[]): readonly RequestMessage[] {
+  return wellFormed(alternate(pairResults(cleanReplies(messages))));
 }
 
 /** Drops our own message kinds; what a compaction left behind begins at its boundary. */
@@ -51,20 +49,6 @@ export function toRequestMessages(messages: readonly Message[]): readonly Reques
     return message.role === 'user'
       ? [{ role: 'user', blocks: message.blocks }]
       : [{ role: 'assistant', blocks: message.blocks }];
-  });
-}
-
-/** Thinking goes back only to the model that wrote it, and not at all once the API refused it. */
-function ownThinkingOnly(
-  view: readonly Message[],
-  model: string,
-  stripped: QueryState['stripped'],
-): readonly Message[] {
-  return view.map((message) => {
-    if (message.role !== 'assistant') return message;
-    if (message.model === model && !stripped.thinking) return message;
-    const blocks = message.blocks.filter((block) => block.type !== 'thinking' && block.type !== 'redacted_thinking');
-    return blocks.length === message.blocks.length ? message : { ...message, blocks };
   });
 }
 

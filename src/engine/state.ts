@@ -17,7 +17,7 @@ export const EMPTY_LEDGER: Ledger = {
 /** Where every query begins. */
 export function initialState(
   messages: readonly Message[],
-  stripped: Stripped = { thinking: false, images: false },
+  stripped: Stripped = { thinking: false, images: undefined },
 ): QueryState {
   return {
     messages,

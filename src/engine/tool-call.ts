@@ -11,7 +11,7 @@ import {
 } from '../contracts/tool.ts';
 import { untilAborted } from '../lib/abort.ts';
 import { messageOf } from '../lib/errors.ts';
-import { type CallEnd, callFailed, denied, interrupted } from './call-end.ts';
+import { type CallEnd, callFailed, denied, interrupted, notStarted } from './call-end.ts';
 import { afterFailed, consult, gateFailed, hookFailed, noteChangedInput } from './consult.ts';
 import { prepareCall } from './known-tools.ts';
 
@@ -29,7 +29,7 @@ export async function runCall(
   const parsed = prepareCall(block, tool);
   if (!parsed.ok) return callFailed(parsed.problem);
   const before = await consult(() => deps.beforeCall(requestOf(block, parsed.call, deps), signal), signal, hookFailed);
-  if (before === undefined) return interrupted();
+  if (before === undefined) return notStarted();
   if (before.stop !== undefined) return { ...denied(before.stop), stop: { by: 'hook', words: before.stop } };
   if (before.deny !== undefined) return denied(before.deny);
 
@@ -37,7 +37,7 @@ export async function runCall(
   if (!changed.ok) return callFailed(changed.problem);
   const request = requestOf(block, changed.call, deps);
   const verdict = await consult(() => deps.gate(request, before, signal), signal, gateFailed);
-  if (verdict === undefined) return interrupted();
+  if (verdict === undefined) return notStarted();
   if (verdict.behavior === 'deny') {
     return verdict.interrupt
       ? { ...denied(verdict.message), stop: { by: 'person', words: verdict.message } }

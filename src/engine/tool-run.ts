@@ -3,7 +3,7 @@ import type { ToolResultBlock, ToolUseBlock } from '../contracts/message.ts';
 import type { QueryDeps } from '../contracts/query.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { messageOf } from '../lib/errors.ts';
-import { type CallEnd, callFailed, interrupted, resultOf } from './call-end.ts';
+import { type CallEnd, callFailed, interrupted, notStarted, resultOf } from './call-end.ts';
 import { findTool, isSafe, titleOf, unknownTool } from './known-tools.ts';
 import { runCall } from './tool-call.ts';
 
@@ -61,7 +61,7 @@ export function createToolRun(deps: QueryDeps, emit: (event: AgentEvent) => void
     const startedAt = deps.now();
     change(call, 'running');
     if (own.signal.aborted) {
-      end(call, interrupted(), startedAt);
+      end(call, notStarted(), startedAt);
       return;
     }
     const title = titleOf(block, tool);
@@ -120,7 +120,7 @@ function hasEnded({ state }: Call): boolean {
 }
 
 function endOf({ block, state }: Call): EndedCall {
-  const end = typeof state === 'string' ? interrupted() : state;
+  const end = state === 'waiting' ? notStarted() : state === 'running' ? interrupted() : state;
   return { block, end, result: resultOf(block, end) };
 }
 

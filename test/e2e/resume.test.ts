@@ -60,6 +60,26 @@ test('a resume repeats every byte, though instructions, repository and read file
   expect(await replayAll(project)).toEqual({ requests: 4, different: [] });
 });
 
+test.each([
+  ['instructions of the project', {}],
+  [
+    'instructions with imports and rules',
+    { 'CLAUDE.md': 'Say please.\n\n@more.md\n', 'more.md': 'And thanks.\n', '.claude/rules/tests.md': 'Test it.\n' },
+  ],
+  ['instructions of the person too', { '../home/.claude/CLAUDE.md': 'Be kind.\n' }],
+])('nothing has changed, so a resume says nothing but the prompt: %s', async (_what, files) => {
+  for (const [path, text] of Object.entries(files)) await project.write(path, text);
+  await serve(() => says('ok'));
+  await ouro(['look']);
+  for (const prompt of ['and now?', 'once more']) {
+    await serve(() => says('fine'));
+    await ouro(['--continue', prompt]);
+    expect(plain(server?.requests()[0]?.body.messages?.at(-1))).toBe(
+      JSON.stringify({ role: 'user', content: [{ type: 'text', text: prompt }] }),
+    );
+  }
+});
+
 test('todos, plan, model, mode and folder are as they were left', async () => {
   await project.write('sub/x', '');
   await serve((_, index) =>

@@ -166,6 +166,26 @@ test('a fallback aborts running calls, voids what was shown, and says so before 
   expect(history.map((message) => message.role)).toEqual(['user', 'assistant']);
 });
 
+const THREE_MODELS = { chain: [...TWO_MODELS.chain, { model: 'model-c' }] };
+
+test.each([
+  ['answers', [overloaded(), says('b')], ['start', 'recovered', 'answer']],
+  ['fails too', [overloaded(), fails('auth')], ['start', 'released']],
+  [
+    'gives way to a third',
+    [overloaded(), overloaded(), says('c')],
+    ['start', 'released', 'start', 'recovered', 'answer'],
+  ],
+])('a fallback is told to have worked once the new model has answered: it %s', async (_how, replies, expected) => {
+  const { events } = await run(replies, { config: THREE_MODELS });
+  const told = events.flatMap((event) => {
+    if (event.type === 'recovery_start') return ['start'];
+    if (event.type === 'recovery_end') return [event.outcome];
+    return event.type === 'message_end' && event.message.role === 'assistant' ? ['answer'] : [];
+  });
+  expect(told).toEqual(expected);
+});
+
 test.each([
   ['a fallback', [overloaded()], { config: TWO_MODELS }],
   ['a higher output cap', [cutOff()], {}],

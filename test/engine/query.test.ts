@@ -379,6 +379,28 @@ test('a refused signature is healed once by leaving all thinking out', async () 
   expect(deps.calls()).toBe(2);
 });
 
+test('a refused picture takes the pictures of its request along, and none that come later', async () => {
+  const image = (data: string) =>
+    ({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } }) as const;
+  const shows = echoTool({ name: 'Show', call: async ({ data }) => ({ content: [image(String(data))] }) });
+  const show = (data: string) => calls({ name: 'Show', input: { data } });
+  const refused = fails('invalid', { refusedPart: 'image' });
+  const deps = scripted([show('AAAA'), refused, show('BBBB'), show('CCCC'), refused, show('DDDD'), says('ok')], {
+    tools: () => [shows],
+  });
+  const { result, events } = await run(deps);
+  expect(result.reason).toBe('completed');
+  const pictures = deps
+    .requests()
+    .map(({ messages }) =>
+      ['AAAA', 'BBBB', 'CCCC', 'DDDD']
+        .filter((data) => JSON.stringify(messages).includes(`"media_type":"image/png","data":"${data}"`))
+        .join(' '),
+    );
+  expect(pictures).toEqual(['', 'AAAA', '', 'BBBB', 'BBBB CCCC', '', 'DDDD']);
+  expect(events.filter(({ type }) => type === 'recovery_end')).toHaveLength(2);
+});
+
 test('what is refused in the middle of a reply takes the calls it began with it', async () => {
   const failure = { kind: 'invalid' as const, message: 'no pictures', refusedPart: 'image' as const };
   let stopped = false;

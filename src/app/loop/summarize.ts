@@ -1,5 +1,5 @@
 import type { Summarize, SummaryOrder } from '../../context/levels/compact.ts';
-import type { Message, Usage } from '../../contracts/message.ts';
+import type { Message, Usage, UserMessage } from '../../contracts/message.ts';
 import type {
   CacheBreakpoint,
   ModelEvent,
@@ -41,7 +41,9 @@ const THINKING_TOKENS = 24_000;
 const LEAST_TOKENS = 2_000;
 /** Tokens are counted a little differently everywhere. */
 const SPARE_TOKENS = 3_000;
-const NOTHING: Stripped = { thinking: false, images: false };
+/** The last message of every order; its words differ. */
+const SUMMARY_ORDER: UserMessage = { role: 'user', id: 'summary-order', origin: 'nudge', blocks: [] };
+const NOTHING: Stripped = { thinking: false, images: undefined };
 
 /** The summary is written by the model in use over the same bytes it has already seen, so that its cache serves. */
 export function makeSummarize(parts: SummarizeParts): Summarize {
@@ -101,7 +103,7 @@ async function ask(
       if (value.type === 'retry' || (value.type === 'request_sent' && value.attempt > 1)) onTry?.(value, asked.model);
     }
     const outcome = step.value;
-    const healed = outcome.ok ? undefined : heal({ failure: outcome.failure }, stripped);
+    const healed = outcome.ok ? undefined : heal({ failure: outcome.failure }, stripped, [SUMMARY_ORDER]);
     if (healed === undefined) return outcome;
     stripped = healed.stripped;
   }
@@ -113,12 +115,7 @@ function requestOf(
   { instructions, sentTokens }: SummaryOrder,
   parts: SummarizeParts,
 ): (stripped: Stripped) => ModelRequest {
-  const order: Message = {
-    role: 'user',
-    id: 'summary-order',
-    origin: 'nudge',
-    blocks: [{ type: 'text', text: instructions }],
-  };
+  const order: Message = { ...SUMMARY_ORDER, blocks: [{ type: 'text', text: instructions }] };
   const thinking = parts.thinking();
   const wanted = thinking.effort === 'off' ? SUMMARY_TOKENS : SUMMARY_TOKENS + THINKING_TOKENS;
   const { maxOutputTokens, contextWindow } = parts.infoOf(model);

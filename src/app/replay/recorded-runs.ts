@@ -5,7 +5,7 @@ import { FAILURE_KINDS, type ModelFailure } from '../../contracts/model.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
 import type { RequestDigest } from '../../session/request-digest.ts';
 import type { RecordedHead } from '../../session/request-head.ts';
-import { STRIPPED, type Stripped, sameBuild, walkRequests } from './replay-session.ts';
+import { type Stripped, sameBuild, walkRequests } from './replay-session.ts';
 
 /** One request of a run, what the model answered, and what happened until the next. */
 export type RecordedStep = {
@@ -74,7 +74,7 @@ export function* recordedRuns(records: readonly SessionRecord[]): Generator<Reco
         run = undefined;
       }
       request += 1;
-      const stripped = STRIPPED[sameBuild(recorded, builds) ?? 0] ?? { thinking: false, images: false };
+      const stripped = walked.stripped[sameBuild(recorded, builds) ?? 0] ?? { thinking: false, images: undefined };
       run ??= { before: messages, stripped, steps: [], end: undefined };
       run = { ...run, steps: [...run.steps, { ...EMPTY, request, recorded, prompt, decisions }] };
     } else if (run !== undefined && record.type === 'system' && record.subtype === 'agent_end') {

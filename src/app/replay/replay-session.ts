@@ -25,14 +25,6 @@ export type Difference = {
 
 export type Stripped = QueryState['stripped'];
 
-/** What the API refused once may have been left out; nothing else makes a request differ from its conversation. */
-export const STRIPPED: readonly Stripped[] = [
-  { thinking: false, images: false },
-  { thinking: true, images: false },
-  { thinking: false, images: true },
-  { thinking: true, images: true },
-];
-
 /** Builds every request of a session anew from what its record held at that moment, and compares the bytes. */
 export function replaySession(records: readonly SessionRecord[]): Replay {
   let requests = 0;
@@ -50,6 +42,8 @@ export type Walked = {
   readonly record: SessionRecord;
   readonly recorded: RequestDigest | undefined;
   readonly builds: readonly string[];
+  /** What each of them leaves out. */
+  readonly stripped: readonly Stripped[];
   /** The conversation as it stood then, and what its requests begin with. */
   readonly messages: readonly Message[];
   readonly prompt: RecordedHead | undefined;
@@ -60,12 +54,13 @@ export function* walkRequests(records: readonly SessionRecord[]): Generator<Walk
   let head = NO_HEAD;
   const decisions = createDecisions();
   const read = createDigestReader();
-  let healed = false;
+  /** What the API refused once may have been left out; nothing else makes a request differ from its conversation. */
+  let ways: readonly Stripped[] = [{ thinking: false, images: undefined }];
   for (const record of records) {
     conversation = nextConversation(conversation, record);
     head = nextHead(head, record);
     if (record.type !== 'system') continue;
-    if (record.subtype === 'recovery_start' && record.data.recovery === 'healed') healed = true;
+    if (record.subtype === 'recovery_end' && record.data.recovery === 'healed') ways = waysAfter(ways, record.data);
     if (record.subtype === 'context') for (const one of readDecisions([record.data])) decisions.record(one);
     if (record.subtype !== 'request') continue;
     const recorded = read(record.data);
@@ -73,9 +68,15 @@ export function* walkRequests(records: readonly SessionRecord[]): Generator<Walk
     const prompt = head.head;
     const view = visible(messages).flatMap((message) => decisions.viewOf(message) ?? []);
     const build = (stripped: Stripped) => requestBytes(rebuilt(view, recorded?.rest ?? {}, prompt, stripped));
-    const builds = STRIPPED.slice(0, healed ? undefined : 1).map(build);
-    yield { record, recorded, builds, messages, prompt };
+    yield { record, recorded, builds: ways.map(build), stripped: ways, messages, prompt };
   }
+}
+
+function waysAfter(ways: readonly Stripped[], { detail, until }: JsonObject): readonly Stripped[] {
+  // A resume begins without either, so both stay possible.
+  if (detail === 'thinking') return [...ways, ...ways.map((way) => ({ ...way, thinking: true }))].slice(0, 4);
+  const whole = ways.filter(({ images }) => images === undefined);
+  return [...whole, ...whole.map((way) => ({ ...way, images: String(until) }))];
 }
 
 /** Which of them is the recorded one, byte for byte. */

@@ -25,7 +25,7 @@ export async function* streamModel(
     yield { type: 'turn_start', turn: state.turnCount + 1, model };
     const request = deps.transformRequest(buildRequest(view, { ...state, stripped }, deps));
     const turn = yield* attempt(request, { ...state, stripped }, deps, signal);
-    const healed = heal(turn, stripped);
+    const healed = heal(turn, stripped, view);
     if (healed === undefined) {
       const inputTokens = turn.reply?.usage && inputOf(turn.reply.usage);
       if (inputTokens !== undefined && inputTokens > 0) deps.context.calibrate(view, inputTokens);
@@ -37,7 +37,9 @@ export async function* streamModel(
     yield* bury(turn, 'It is asked for again without what was refused.');
     yield { type: 'recovery_start', recovery: 'healed', cause: turn.failure?.message ?? '' };
     yield { type: 'notice', level: 'warn', topic: 'healed', text: healed.words };
-    yield { type: 'recovery_end', recovery: 'healed', outcome: 'recovered', detail: healed.part };
+    const until = healed.part === 'images' ? stripped.images : undefined;
+    const end = { type: 'recovery_end', recovery: 'healed', outcome: 'recovered', detail: healed.part } as const;
+    yield until === undefined ? end : { ...end, until };
   }
 }
 

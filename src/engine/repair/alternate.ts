@@ -1,17 +1,11 @@
 import type { ResultBlock, ToolResultBlock, UserBlock } from '../../contracts/message.ts';
 import type { RequestMessage } from '../../contracts/model.ts';
-import type { QueryState } from '../../contracts/query.ts';
-
-const NO_PICTURE = '(a picture or document that the provider refused was left out)';
 
 /** Roles alternate, nothing is empty, the first and the last message are the user's. */
-export function alternate(
-  messages: readonly RequestMessage[],
-  stripped: QueryState['stripped'],
-): readonly RequestMessage[] {
+export function alternate(messages: readonly RequestMessage[]): readonly RequestMessage[] {
   const merged: RequestMessage[] = [];
   for (const message of messages) {
-    const next = message.role === 'user' ? filled(message.blocks, stripped) : message;
+    const next = message.role === 'user' ? filled(message.blocks) : message;
     if (next === undefined) continue;
     const last = merged.at(-1);
     if (last?.role === 'user' && next.role === 'user') {
@@ -32,11 +26,11 @@ function said(text: string): RequestMessage {
 }
 
 /** What stands in one message of the user's, results first, as the API takes it. */
-function filled(blocks: readonly UserBlock[], stripped: QueryState['stripped']): RequestMessage | undefined {
+function filled(blocks: readonly UserBlock[]): RequestMessage | undefined {
   const kept = blocks.flatMap((block): UserBlock[] => {
     if (block.type === 'text') return block.text.trim() === '' ? [] : [block];
-    if (block.type === 'tool_result') return [result(block, stripped)];
-    return [stripped.images ? { type: 'text', text: NO_PICTURE } : block];
+    if (block.type === 'tool_result') return [result(block)];
+    return [block];
   });
   const words = kept.map((block) => (isFailure(block) ? { ...block, content: wordsOf(block.content) } : block));
   const pictures = kept.flatMap((block) => (isFailure(block) ? picturesOf(block.content) : []));
@@ -44,13 +38,13 @@ function filled(blocks: readonly UserBlock[], stripped: QueryState['stripped']):
   return all.length === 0 ? undefined : { role: 'user', blocks: all };
 }
 
-function result(block: ToolResultBlock, stripped: QueryState['stripped']): ToolResultBlock {
+function result(block: ToolResultBlock): ToolResultBlock {
   if (typeof block.content === 'string') {
     return block.content.trim() === '' ? { ...block, content: '(no output)' } : block;
   }
   const content = block.content.flatMap((part): ResultBlock[] => {
     if (part.type === 'text') return part.text.trim() === '' ? [] : [part];
-    return [stripped.images ? { type: 'text', text: NO_PICTURE } : part];
+    return [part];
   });
   return { ...block, content: content.length === 0 ? '(no output)' : content };
 }

@@ -68,8 +68,9 @@ function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
       return { ...endAllText(view), retry };
     }
     case 'request_sent':
-    case 'message_start':
       return { ...view, retry: undefined };
+    case 'message_start':
+      return { ...view, retry: undefined, recovery: undefined };
     case 'recovery_start':
       return { ...view, recovery: { cause: event.cause, sinceMs: nowMs } };
     case 'recovery_end':

@@ -172,7 +172,11 @@ test('ESC while tools run does not start the queued ones, and the note follows t
   expect(started).toEqual(['a']);
   expect(events.filter((event) => event.type === 'tool_end')).toHaveLength(2);
   expect(history.at(-1)?.role === 'user' && history.at(-1)).toMatchObject({
-    blocks: [{ is_error: true }, { is_error: true }, { type: 'text' }],
+    blocks: [
+      { is_error: true, content: expect.stringContaining('may or may not') },
+      { is_error: true, content: expect.stringContaining('was not started') },
+      { type: 'text' },
+    ],
   });
 });
 
@@ -189,7 +193,10 @@ test('a tool that hands over what it has within its grace keeps its own words', 
   expect(history.at(-1)).toMatchObject({ blocks: [{ content: 'tick 3', is_error: true }, { type: 'text' }] });
 });
 
-test('ESC at a permission question interrupts without running the call', async () => {
+test.each([
+  ['a permission question', { gate: () => new Promise<never>(() => undefined) }],
+  ['a hook before it', { beforeCall: () => new Promise<never>(() => undefined) }],
+])('ESC at %s interrupts without running the call, and says so', async (_where, waits) => {
   let ran = false;
   const tool = echoTool({
     call: async () => {
@@ -197,10 +204,11 @@ test('ESC at a permission question interrupts without running the call', async (
       return { content: 'x' };
     },
   });
-  const deps = scripted([calls('Echo')], { tools: () => [tool], gate: () => new Promise(() => undefined) });
-  const { result } = await abortedAt(deps, (event) => event.type === 'turn_end');
+  const deps = scripted([calls('Echo')], { tools: () => [tool], ...waits });
+  const { result, history } = await abortedAt(deps, (event) => event.type === 'turn_end');
   expect(result).toEqual({ reason: 'aborted_tools' });
   expect(ran).toBe(false);
+  expect(JSON.stringify(history.at(-1))).toContain('was not started');
 });
 
 test.each([

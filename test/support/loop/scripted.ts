@@ -128,7 +128,7 @@ export function scripted(replies: readonly ScriptedReply[], overrides: Overrides
       autoCompact: true,
       partialMessages: false,
       skipFirstPoll: false,
-      stripped: { thinking: false, images: false },
+      stripped: { thinking: false, images: undefined },
       betas: [],
       ...config,
     },

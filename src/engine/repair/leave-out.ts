@@ -1,0 +1,44 @@
+import type { Message, ResultBlock, UserBlock } from '../../contracts/message.ts';
+import type { Stripped } from '../../contracts/query.ts';
+
+const NO_PICTURE = { type: 'text', text: '(a picture or document that the provider refused was left out)' } as const;
+
+/** Thinking goes back only to the model that wrote it, and not at all once the API refused it; so do refused pictures. */
+export function leaveOut(view: readonly Message[], model: string, stripped: Stripped): readonly Message[] {
+  const refused = lastRefused(view, stripped);
+  return view.map((message, at) => {
+    if (message.role === 'user') return at <= refused ? withoutPictures(message) : message;
+    if (message.role !== 'assistant') return message;
+    if (message.model === model && !stripped.thinking) return message;
+    const blocks = message.blocks.filter((block) => block.type !== 'thinking' && block.type !== 'redacted_thinking');
+    return blocks.length === message.blocks.length ? message : { ...message, blocks };
+  });
+}
+
+/** Are there pictures that were not refused yet? */
+export function hasFreshPictures(view: readonly Message[], stripped: Stripped): boolean {
+  const fresh = view.slice(lastRefused(view, stripped) + 1);
+  return fresh.some((message) => message.role === 'user' && withoutPictures(message) !== message);
+}
+
+function lastRefused(view: readonly Message[], { images }: Stripped): number {
+  return images === undefined ? -1 : view.findLastIndex(({ id }) => id === images);
+}
+
+function withoutPictures<User extends Extract<Message, { role: 'user' }>>(message: User): User {
+  const hasPicture = message.blocks.some(
+    (block) =>
+      isPicture(block) ||
+      (block.type === 'tool_result' && typeof block.content !== 'string' && block.content.some(isPicture)),
+  );
+  if (!hasPicture) return message;
+  const blocks = message.blocks.map((block): UserBlock => {
+    if (block.type !== 'tool_result' || typeof block.content === 'string') return isPicture(block) ? NO_PICTURE : block;
+    return { ...block, content: block.content.map((part): ResultBlock => (isPicture(part) ? NO_PICTURE : part)) };
+  });
+  return { ...message, blocks };
+}
+
+function isPicture({ type }: UserBlock | ResultBlock): boolean {
+  return type === 'image' || type === 'document';
+}
