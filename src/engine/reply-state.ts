@@ -2,9 +2,8 @@ import type { AgentEvent } from '../contracts/event.ts';
 import type { AssistantBlock, AssistantMessage, Message, ToolUseBlock, Usage } from '../contracts/message.ts';
 import type { ModelEvent, ModelOutcome } from '../contracts/model.ts';
 import { exhaustive } from '../lib/exhaustive.ts';
-import { sendableBlock } from './repair/sendable.ts';
 import type { Reply } from './turn.ts';
-import { namedBlock, uniqueBlock, uniqueMessageId } from './unique-ids.ts';
+import { admittedBlock, uniqueMessageId } from './unique-ids.ts';
 
 /** What has come of a reply so far. */
 export type ReplyState = {
@@ -98,22 +97,14 @@ function say(reply: ReplyState, event: AgentEvent): Step {
 
 function endBlock(reply: ReplyState, index: number, raw: AssistantBlock, facts: ReadingFacts): Step {
   const { messageId, model, blocks, calls } = reply;
-  const sendable = sendableBlock(namedBlock(raw, facts));
-  if (blocks.some((other) => isRepeated(sendable, other))) return { reply, events: [] };
-  const said: AssistantMessage = { role: 'assistant', id: messageId, model, blocks };
-  const block = uniqueBlock(sendable, { ...facts, earlier: [...facts.earlier, said] });
+  const block = admittedBlock(raw, blocks, facts);
+  if (block === undefined) return { reply, events: [] };
   const ended = {
     ...reply,
     blocks: [...blocks, block],
     calls: block.type === 'tool_use' ? [...calls, block] : calls,
   };
   return say(ended, { type: 'block_end', messageId, index, model, block });
-}
-
-/** The same call once more, as some gateways send it; another call with the same id is another call. */
-function isRepeated(block: AssistantBlock, other: AssistantBlock): boolean {
-  if (block.type !== 'tool_use' || other.type !== 'tool_use' || block.id !== other.id) return false;
-  return block.name === other.name && JSON.stringify(block.input) === JSON.stringify(other.input);
 }
 
 /** Takes the complete calls; those whose input could not be parsed wait until the reply has ended. */
