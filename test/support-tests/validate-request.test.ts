@@ -173,7 +173,7 @@ test.each<[string, unknown, RegExp]>([
   [
     'a call name with a space',
     messages(user('x'), assistant({ ...call('a'), name: 'a b' }), user([result('a')])),
-    /1,200/,
+    /1,128/,
   ],
   [
     'an is_error that is no boolean',
