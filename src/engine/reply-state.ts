@@ -2,8 +2,7 @@ import type { AgentEvent } from '../contracts/event.ts';
 import type { AssistantBlock, AssistantMessage, Message, ToolUseBlock, Usage } from '../contracts/message.ts';
 import type { ModelEvent } from '../contracts/model.ts';
 import { exhaustive } from '../lib/exhaustive.ts';
-import { sendableBlock } from './repair/sendable.ts';
-import { namedBlock, uniqueBlock, uniqueMessageId } from './unique-ids.ts';
+import { admittedBlock, uniqueMessageId } from './unique-ids.ts';
 
 /** What has come of a reply so far. */
 export type ReplyState = {
@@ -104,10 +103,8 @@ function say(reply: ReplyState, event: AgentEvent): Step {
 
 function endBlock(reply: ReplyState, index: number, raw: AssistantBlock, facts: ReadingFacts): Step {
   const { messageId, model, blocks, calls } = reply;
-  const sendable = sendableBlock(namedBlock(raw, facts));
-  if (blocks.some((other) => isRepeated(sendable, other))) return { reply, events: [] };
-  const said: AssistantMessage = { role: 'assistant', id: messageId, model, blocks };
-  const block = uniqueBlock(sendable, { ...facts, earlier: [...facts.earlier, said] });
+  const block = admittedBlock(raw, blocks, facts);
+  if (block === undefined) return { reply, events: [] };
   const ended = {
     ...reply,
     open: reply.open?.index === index ? undefined : reply.open,
@@ -122,12 +119,6 @@ export function cutShort(reply: ReplyState, facts: ReadingFacts): Step {
   const { open } = reply;
   if (open === undefined || open.text.trim() === '') return { reply, events: [] };
   return endBlock(reply, open.index, { type: 'text', text: open.text, cut: true }, facts);
-}
-
-/** The same call once more, as some gateways send it; another call with the same id is another call. */
-function isRepeated(block: AssistantBlock, other: AssistantBlock): boolean {
-  if (block.type !== 'tool_use' || other.type !== 'tool_use' || block.id !== other.id) return false;
-  return block.name === other.name && JSON.stringify(block.input) === JSON.stringify(other.input);
 }
 
 /** Takes the complete calls; those whose input could not be parsed wait until the reply has ended. */

@@ -1,4 +1,5 @@
-import type { AssistantBlock, Message } from '../contracts/message.ts';
+import type { AssistantBlock, Message, ToolUseBlock } from '../contracts/message.ts';
+import { sendableBlock } from './repair/sendable.ts';
 
 type IdFacts = { readonly earlier: readonly Message[]; readonly newId: () => string };
 
@@ -8,15 +9,27 @@ export function uniqueMessageId(given: string, buried: readonly string[], { earl
   return isUsed ? newId() : given;
 }
 
-/** A call that came without an id gets one. */
-export function namedBlock(block: AssistantBlock, { newId }: Pick<IdFacts, 'newId'>): AssistantBlock {
-  return block.type === 'tool_use' && block.id === '' ? { ...block, id: callId(newId) } : block;
+/**
+ * A block as it enters the history: sendable, and a call with an id no other call has. Some servers number their calls
+ * anew in each reply, or give them none. `undefined` for the same call once more, as some gateways send it.
+ */
+export function admittedBlock(
+  raw: AssistantBlock,
+  before: readonly AssistantBlock[],
+  { earlier, newId }: IdFacts,
+): AssistantBlock | undefined {
+  const isNameless = raw.type === 'tool_use' && raw.id === '';
+  const block = sendableBlock(isNameless ? { ...raw, id: callId(newId) } : raw);
+  if (block.type !== 'tool_use') return block;
+  if (before.some((other) => isRepeated(block, other))) return undefined;
+  const isUsed = isAmong(block.id, before) || isUsedCall(block.id, earlier);
+  return isUsed ? { ...block, id: callId(newId) } : block;
 }
 
-/** A call gets an id no other call has. Some local servers number their calls anew in each reply. */
-export function uniqueBlock(block: AssistantBlock, { earlier, newId }: IdFacts): AssistantBlock {
-  if (block.type !== 'tool_use' || !isUsedCall(block.id, earlier)) return block;
-  return { ...block, id: callId(newId) };
+/** Another call with the same id is another call. */
+function isRepeated(block: ToolUseBlock, other: AssistantBlock): boolean {
+  if (other.type !== 'tool_use' || block.id !== other.id || block.name !== other.name) return false;
+  return JSON.stringify(block.input) === JSON.stringify(other.input);
 }
 
 function callId(newId: () => string): string {
@@ -24,8 +37,9 @@ function callId(newId: () => string): string {
 }
 
 function isUsedCall(callId: string, messages: readonly Message[]): boolean {
-  return messages.some(
-    (message) =>
-      message.role === 'assistant' && message.blocks.some((block) => block.type === 'tool_use' && block.id === callId),
-  );
+  return messages.some((message) => message.role === 'assistant' && isAmong(callId, message.blocks));
+}
+
+function isAmong(callId: string, blocks: readonly AssistantBlock[]): boolean {
+  return blocks.some((block) => block.type === 'tool_use' && block.id === callId);
 }

@@ -14,7 +14,11 @@ export type HeadState = { readonly texts: ReadonlyMap<string, string>; readonly 
 export const NO_HEAD: HeadState = { texts: new Map(), head: undefined };
 
 export function nextHead(state: HeadState, record: SessionRecord): HeadState {
-  if (record.type === 'prompt-text') return { ...state, texts: new Map([...state.texts, [record.hash, record.text]]) };
+  if (record.type === 'prompt-text') {
+    // A text that is not what was hashed is damaged: it is rendered and recorded anew.
+    if (hashOf(record.text) !== record.hash) return state;
+    return { ...state, texts: new Map([...state.texts, [record.hash, record.text]]) };
+  }
   if (record.type !== 'system' || record.subtype !== 'prompt') return state;
   const [system, tools] = [record.data.system, record.data.tools].map((hash) => state.texts.get(String(hash)));
   if (system === undefined || tools === undefined) return state;
@@ -45,11 +49,15 @@ export function createHeadRecorder(known: Iterable<string> = []): (head: Request
   };
 
   function keep(text: string): { readonly hash: string; readonly records: readonly RecordBody[] } {
-    const hash = createHash('sha256').update(text).digest('hex');
+    const hash = hashOf(text);
     if (written.has(hash)) return { hash, records: [] };
     written.add(hash);
     return { hash, records: [{ type: 'prompt-text', hash, text }] };
   }
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 /** A tool that still takes the same input is described in the same words as before. */

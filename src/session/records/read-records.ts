@@ -1,6 +1,7 @@
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import type { SessionRecord } from '../../contracts/session.ts';
 import { eachLine, lastPlaceOf } from '../../lib/files/jsonl.ts';
+import { soundRecord } from './sound-record.ts';
 
 /** What a file held: its records in order, and how many lines could not be read or were saved from damage. */
 export type ReadRecords = {
@@ -12,6 +13,9 @@ export type ReadRecords = {
 
 /** Every line starts with its version and type, so the last boundary is found by its bytes. */
 const BOUNDARY = Buffer.from('\n{"v":1,"type":"compact-boundary"');
+
+/** Enough of a line to hold its id. */
+const HEAD_BYTES = 200;
 
 /** What makes a file big, and what a boundary has made unimportant. */
 const BULKY = ['user', 'assistant', 'reply', 'result', 'permission', 'tombstone', 'compact-boundary'].map((type) =>
@@ -26,19 +30,32 @@ export async function readTranscript(path: string, what: 'all' | 'from-boundary'
   const file = await open(path, 'r');
   try {
     const { size } = await file.stat();
-    const boundary = what === 'all' ? -1 : await lastPlaceOf(file, size, BOUNDARY);
+    const recent = what === 'all' ? undefined : await readFromBoundary(file, size);
+    if (recent !== undefined) return recent;
     const reader = createRecordReader();
-    const from = boundary + 1;
-    if (from > 0) {
-      await eachLine(file, { from: 0, to: from }, (line) => {
-        if (!BULKY.some((start) => startsWith(line, start))) reader.line(line.toString('utf8'));
-      });
-    }
-    await eachLine(file, { from, to: size }, (line) => reader.line(line.toString('utf8')));
+    await eachLine(file, { from: 0, to: size }, (line) => reader.line(line.toString('utf8')));
     return reader.done();
   } finally {
     await file.close();
   }
+}
+
+/** `undefined` when there is no boundary, or when the last one cannot be trusted: what came before it is needed then. */
+async function readFromBoundary(file: FileHandle, size: number): Promise<ReadRecords | undefined> {
+  const from = (await lastPlaceOf(file, size, BOUNDARY)) + 1;
+  if (from === 0) return undefined;
+  const reader = createRecordReader();
+  const replaced: string[] = [];
+  await eachLine(file, { from: 0, to: from }, (line) => {
+    if (startsWith(line, BOUNDARY.subarray(1))) replaced.push(line.toString('latin1', 0, HEAD_BYTES));
+    if (!BULKY.some((start) => startsWith(line, start))) reader.line(line.toString('utf8'));
+  });
+  const small = reader.done().records.length;
+  await eachLine(file, { from, to: size }, (line) => reader.line(line.toString('utf8')));
+  const read = reader.done();
+  const boundary = read.records[small];
+  if (boundary?.type !== 'compact-boundary') return undefined;
+  return replaced.some((head) => head.includes(boundary.uuid)) ? undefined : read;
 }
 
 function startsWith(line: Buffer, start: Buffer): boolean {
@@ -86,7 +103,7 @@ function createRecordReader(): { line(raw: string): void; done(): ReadRecords } 
       return;
     }
     const whole = parseRecord(line);
-    const { parts, lost } = whole === undefined ? splitJoined(line) : { parts: [whole], lost: 0 };
+    const { parts, lost } = whole === undefined ? splitJoined(line) : { parts: [whole.record], lost: 0 };
     for (const part of parts) keep(part);
     if (parts.length === 0) torn = line;
     else {
@@ -98,10 +115,11 @@ function createRecordReader(): { line(raw: string): void; done(): ReadRecords } 
   return {
     line(raw) {
       if (raw === '') return;
-      const record = raw.endsWith('\r') ? undefined : parseRecord(raw);
-      if (record === undefined) return hard(raw);
+      const read = raw.endsWith('\r') ? undefined : parseRecord(raw);
+      if (read === undefined) return hard(raw);
       settleTorn(raw);
-      keep(record);
+      if (read.isMended) salvaged += 1;
+      keep(read.record);
     },
     done() {
       settleTorn('');
@@ -110,52 +128,23 @@ function createRecordReader(): { line(raw: string): void; done(): ReadRecords } 
   };
 }
 
-/** Cheap on purpose: a long session has a hundred thousand lines. What we did not write ourselves is no record. */
-function parseRecord(line: string): SessionRecord | undefined {
+/** What a line says; `undefined` when it is no record, or one of ours that lacks what it is about. */
+function parseRecord(line: string): ReturnType<typeof soundRecord> {
   try {
-    const value = JSON.parse(line);
-    return isRecord(value) ? value : undefined;
+    return soundRecord(JSON.parse(line));
   } catch {
     return undefined;
   }
-}
-
-function isRecord(value: unknown): value is SessionRecord {
-  if (!isObject(value) || typeof value.type !== 'string' || typeof value.uuid !== 'string') return false;
-  const { message, block, result, data, item, checkpoint, messages, kept } = value;
-  switch (value.type) {
-    case 'user':
-      return isObject(message) && Array.isArray(message.blocks);
-    case 'assistant':
-      return isObject(block) && typeof block.type === 'string';
-    case 'reply':
-      return Array.isArray(kept);
-    case 'result':
-      return isObject(result) && result.content !== undefined;
-    case 'compact-boundary':
-      return Array.isArray(messages);
-    case 'queue':
-      return isObject(item) && isObject(item.message);
-    case 'checkpoint':
-      return isObject(checkpoint);
-    case 'system':
-      return isObject(data);
-    default:
-      return true;
-  }
-}
-
-/** Only what the reader relies on: whatever else a line lacks shows where it is used. */
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }
 
 /** Two writers or a lost newline: find each place where a record may begin and take what parses. */
 function splitJoined(line: string): { readonly parts: readonly SessionRecord[]; readonly lost: number } {
   const starts = [...line.matchAll(/\{"v":\d+,"(?:type|uuid)":"/g)].map((match) => match.index);
   const parts = starts.flatMap((start, at) => {
-    const record = parseRecord(line.slice(start, starts[at + 1]).trim());
-    return record === undefined ? [] : [record];
+    const part = line.slice(start, starts[at + 1]).trim();
+    // A newline of which one bit has changed is some other character now.
+    const read = parseRecord(part) ?? parseRecord(part.slice(0, part.lastIndexOf('}') + 1));
+    return read === undefined ? [] : [read.record];
   });
   return { parts, lost: starts.length - parts.length };
 }

@@ -1,5 +1,7 @@
+import { constants } from 'node:fs';
 import { copyFile, readFile } from 'node:fs/promises';
 import { writeAtomically } from '../../lib/files/atomic-write.ts';
+import { errnoOf } from '../../lib/files/errno.ts';
 import { readRecords } from '../records/read-records.ts';
 import { rebuild } from '../records/rebuild.ts';
 import { claimedBy } from '../running/claim.ts';
@@ -41,10 +43,22 @@ export type Repair = { readonly ok: true; readonly backup: string } | { readonly
 export async function repairSession(session: Pick<SessionSummary, 'path'>): Promise<Repair> {
   const holder = await claimedBy(session.path);
   if (holder !== undefined) return { ok: false, why: `It is open in process ${holder.pid}. Close it there first.` };
-  const backup = `${session.path}.damaged`;
-  await copyFile(session.path, backup);
+  const backup = await keepCopy(session.path);
   const { records } = readRecords(await readFile(session.path, 'utf8'));
   const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
   await writeAtomically(session.path, Buffer.from(text));
   return { ok: true, backup };
+}
+
+/** An earlier copy holds what the present file has lost already: it is never written over. */
+async function keepCopy(path: string): Promise<string> {
+  for (let next = 1; ; next += 1) {
+    const copy = `${path}.damaged${next === 1 ? '' : `-${next}`}`;
+    try {
+      await copyFile(path, copy, constants.COPYFILE_EXCL);
+      return copy;
+    } catch (thrown) {
+      if (errnoOf(thrown) !== 'EEXIST') throw thrown;
+    }
+  }
 }

@@ -106,7 +106,8 @@ export async function deleteSession(session: SessionSummary): Promise<Done> {
   }
   const dir = dirname(session.path);
   await rm(session.path, { force: true });
-  await rm(`${session.path}.damaged`, { force: true });
+  const copies = (await namesIn(dir)).filter((name) => name.startsWith(`${basename(session.path)}.damaged`));
+  for (const name of copies) await rm(join(dir, name), { force: true });
   await rm(lockPath(session.path), { force: true });
   await rm(sessionFolder(dir, session.id), { recursive: true, force: true });
   await rm(join(dir, 'drafts', `${session.id}.json`), { force: true });
