@@ -39,6 +39,7 @@ import {
 import { type Script, startApiServer } from '../support/api/server.ts';
 import { type HereEnd, runHere } from '../support/run-here.ts';
 import { startOuro } from '../support/run-ouro.ts';
+import { replayAll } from '../support/stored-sessions.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 // Long enough for a machine that has much else to do, short enough to be waited for.
@@ -253,4 +254,21 @@ test.concurrent.each<[string, ApiTurn]>([
   const { code, stdout } = await runHere(project, ['-p', 'look'], server.url);
   expect({ code, stdout: stdout.includes('All is well here.') }).toEqual({ code: 0, stdout: true });
   expect(server.requests().length).toBeLessThanOrEqual(5);
+});
+
+test.concurrent('a picture that comes after a refused one is shown, and a replay builds the same requests', async () => {
+  await using project = await createTempProject();
+  const look = async (name: string) => {
+    const path = await project.write(name, '');
+    await writeFile(path, Buffer.from(PIXEL, 'base64'));
+    return calls(toolUse('Read', { file_path: path }));
+  };
+  await using server = await startApiServer({
+    turns: [await look('a.png'), unreadableImage(), await look('b.png'), fine],
+  });
+  const { code } = await runHere(project, ['-p', 'look'], server.url);
+  expect(code).toBe(0);
+  const shown = server.requests().map(({ raw }) => raw.split('"type":"image"').length - 1);
+  expect(shown).toEqual([0, 1, 0, 1]);
+  expect(await replayAll(project)).toEqual({ requests: 4, different: [] });
 });
