@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../contracts/event.ts';
-import type { AssistantBlock, AssistantMessage, Message, ToolUseBlock, Usage } from '../contracts/message.ts';
+import type { AssistantBlock, Message, ToolUseBlock, Usage } from '../contracts/message.ts';
 import type { ModelEvent } from '../contracts/model.ts';
 import { exhaustive } from '../lib/exhaustive.ts';
 import { admittedBlock, uniqueMessageId } from './unique-ids.ts';

@@ -201,7 +201,10 @@ function questionOf(request: CallRequest, facts: ToolFacts, decision: Decision, 
   };
 }
 
-/** What the model reads about a denial: why, and what would have to change for it to be allowed. */
+/**
+ * What the model reads about a denial: why, and what would have to change for it to be allowed.
+ * @internal Exported for tests.
+ */
 export function denialMessage(tool: string, decision: Decision, mode: PermissionMode): string {
   const why = decision.reasons.join(' ');
   const what = decision.trace.at(-1)?.stage === 'answer' ? 'needs permission and was not run.' : 'was not run.';

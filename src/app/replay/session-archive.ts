@@ -104,7 +104,10 @@ export type Rerun = Replay & {
   readonly notDriven: readonly string[];
 };
 
-/** Every request rebuilt from what stood before it; then every run driven through the loop, which must ask the same. */
+/**
+ * Every request rebuilt from what stood before it; then every run driven through the loop, which must ask the same.
+ * @internal Exported for tests.
+ */
 export async function rerunSession(records: readonly SessionRecord[]): Promise<Rerun> {
   const replay = replaySession(records);
   if (replay.difference !== undefined) return { ...replay, runs: 0, driven: 0, notDriven: [] };

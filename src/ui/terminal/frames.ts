@@ -84,7 +84,10 @@ export function createFrames({ output, motion, view, replace, context, isLent, o
   };
 }
 
-/** How often a screen changes by itself. While a person is waited for and nothing else runs, it stands still. */
+/**
+ * How often a screen changes by itself. While a person is waited for and nothing else runs, it stands still.
+ * @internal Exported for tests.
+ */
 export function pulseMs(view: ViewState, motion: FramesPort['motion']): number | undefined {
   if (!isBusy(view)) return undefined;
   const isRunning = view.pieces.some((piece) => piece.kind === 'tool' && piece.entry.state.status === 'running');
