@@ -1,16 +1,19 @@
 import type { AgentPort } from '../agent/parts.ts';
+import type { AgentListener } from '../contracts/agent.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { Bus } from './core.ts';
 
-/** A bus that keeps what it is told until it is opened. */
+/** A bus that loses nothing: events wait for the agent, and notices for whoever joins before the first prompt. */
 export function createBus(): Bus {
   let port: AgentPort | undefined;
-  let kept: AgentEvent[] | undefined = [];
+  let waiting: readonly AgentEvent[] = [];
+  let notices: readonly AgentEvent[] | undefined = [];
   return {
     async tell(event) {
-      // Nobody may wait for an event that is kept: whoever opens the bus may come later.
-      if (kept !== undefined) kept.push(event);
-      else await port?.tell(event);
+      if (event.type === 'notice' && notices !== undefined) notices = [...notices, event];
+      // Nobody may wait for an event that is kept: the agent comes later.
+      if (port === undefined) waiting = [...waiting, event];
+      else await port.tell(event);
     },
     port() {
       if (port === undefined) throw new Error('Something was asked before there was an agent.');
@@ -18,12 +21,32 @@ export function createBus(): Bus {
     },
     attach(attached) {
       port = attached;
+      for (const event of waiting) void attached.tell(event);
+      waiting = [];
     },
-    open() {
-      if (port === undefined || kept === undefined) return;
-      const early = kept;
-      kept = undefined;
-      for (const event of early) void port.tell(event);
+    join(subscribe, listener) {
+      if (notices === undefined) return subscribe(listener);
+      const heard = new Set<AgentEvent>();
+      const once: AgentListener = (event) => {
+        if (event.type === 'notice' && notices !== undefined) {
+          if (heard.has(event)) return undefined;
+          heard.add(event);
+        }
+        return listener(event);
+      };
+      const unsubscribe = subscribe(once);
+      let hasLeft = false;
+      // A listener is not called before it knows how to leave.
+      queueMicrotask(() => {
+        for (const event of hasLeft ? [] : (notices ?? [])) void once(event);
+      });
+      return () => {
+        hasLeft = true;
+        unsubscribe();
+      };
+    },
+    begin() {
+      notices = undefined;
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { AgentPort } from '../agent/parts.ts';
+import type { Agent, AgentListener } from '../contracts/agent.ts';
 import type { Environment, Limits } from '../contracts/environment.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { RunOptions } from '../contracts/face/run-options.ts';
@@ -52,13 +53,15 @@ export type ExtensionsNow = {
   reload(): Promise<void>;
 };
 
-/** Where events are told. What is told before somebody listens is kept, and told then. */
+/** Where events are told, from the first moment on. */
 export type Bus = {
   tell(event: AgentEvent): Promise<void>;
   /** The port of the agent; throws before there is one. */
   port(): AgentPort;
-  /** The agent is there; its own listeners hear. */
+  /** The agent is there: what was told before reaches its listeners now. */
   attach(port: AgentPort): void;
-  /** Somebody outside listens now, or a prompt begins: everything kept is told, in order. */
-  open(): void;
+  /** Subscribes somebody, who also hears the notices that were told before, until the first prompt begins. */
+  join(subscribe: Agent['subscribe'], listener: AgentListener): () => void;
+  /** The first prompt begins: whoever joins later has missed what was told. */
+  begin(): void;
 };

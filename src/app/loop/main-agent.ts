@@ -47,14 +47,7 @@ export function createMainAgent(core: Core, needs: Needs): Agent {
     newId: core.newId,
     now: core.now,
   });
-  return {
-    ...agent,
-    subscribe(listener) {
-      const unsubscribe = agent.subscribe(listener);
-      core.bus.open();
-      return unsubscribe;
-    },
-  };
+  return { ...agent, subscribe: (listener) => core.bus.join(agent.subscribe, listener) };
 }
 
 /** Before a prompt: files that changed are read again, what must be ready is waited for, and hooks are asked. */
@@ -63,7 +56,7 @@ function promptHearer(core: Core, { mcp, loop, hooks, turnLog, ready }: Needs) {
   const followSettings = createSettingsFollower(core, turnLog);
   const { onPrompt } = loopHooks(hooks, 'Stop');
   return async (words: string, signal: AbortSignal): ReturnType<typeof onPrompt> => {
-    bus.open();
+    bus.begin();
     await settings.refresh();
     followSettings();
     await mcp.refresh();
