@@ -122,7 +122,8 @@ test.each([
   await terminal.waitForText(/Two\./);
   expect(lastSent()).toMatch(/forty[\s\S]*in the middle of your reply/);
   expect(server.requests().map(({ violation }) => violation)).toEqual([undefined, undefined]);
-  expect(await openAnswer()).toBeUndefined();
+  // The words are on the screen a moment before the end of the reply is on disk.
+  await vi.waitUntil(async () => (await openAnswer()) === undefined, { timeout: 10_000 });
   const { records } = await storedFile(project);
   expect(
     records.filter((record) => record.type === 'assistant' && JSON.stringify(record).includes('"cut":true')),

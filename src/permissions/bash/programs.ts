@@ -34,6 +34,8 @@ export function exactProgram(name: string): Program {
   return Object.hasOwn(PROGRAMS, name) ? (PROGRAMS[name] ?? UNKNOWN) : UNKNOWN;
 }
 
+const NAMES_IN_DIGITS = [...IN_LOWER_CASE.keys()].filter((name) => /\d$/.test(name));
+
 /**
  * What is known of whatever runs under this name, for everything that speaks against it: `/usr/bin/python3.12`,
  * `lua5.4`, `guile-3.0` and `node.exe` are what they are called after.
@@ -42,11 +44,17 @@ export function programOf(word: string): Program {
   const name = word.replace(/^.*\//, '');
   if (Object.hasOwn(PROGRAMS, name)) return exactProgram(name);
   const plain = (LOADER.test(name) ? 'ld.so' : name.replace(/\.exe$/i, '')).toLowerCase();
-  const row = IN_LOWER_CASE.get(plain) ?? IN_LOWER_CASE.get(plain.replace(/[-_.]?\d.*$/s, ''));
+  const row = IN_LOWER_CASE.get(plain) ?? IN_LOWER_CASE.get(plain.replace(/[-_.]?\d.*$/s, '')) ?? digitNamed(plain);
   if (row === undefined) return UNKNOWN;
   // A name that only resembles another speaks for nothing: any word may be a file, and `-o` an output.
   const { opensNothing: _, otherO: __, reads: ___, subcommands: ____, ...rest } = row;
   return rest;
+}
+
+/** `radare2-5.9` and `d8-3`: the digit before the version belongs to the name. */
+function digitNamed(plain: string): Program | undefined {
+  const name = NAMES_IN_DIGITS.find((one) => plain.startsWith(one) && /^[-_.]?\d/.test(plain.slice(one.length)));
+  return name === undefined ? undefined : IN_LOWER_CASE.get(name);
 }
 
 /** True for a name that sounds like a shell, known or not. */
