@@ -13,6 +13,7 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.{ts,tsx}'],
           exclude: ['test/e2e/**'],
+          setupFiles: ['test/support/seed.ts'],
           pool: 'threads',
           isolate: false,
           testTimeout: 15_000,
@@ -22,6 +23,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           isolate: false,
+          setupFiles: ['test/support/seed.ts'],
           include: ['test/e2e/**/*.test.{ts,tsx}'],
           pool: 'threads',
           globalSetup: ['test/support/build-first.ts'],

@@ -21,12 +21,14 @@ type Parsed = {
   readonly reads: readonly Argument[];
   readonly flags: ReadonlySet<string>;
   readonly included: readonly string[];
+  /** Do other words stand behind the first operand? */
+  readonly isFirstBeforeOthers: boolean;
 };
 
 /** Reads a command line by the options of its row. */
 function tableReading(
   name: string,
-  { searches }: Program,
+  { searches, writes }: Program,
   options: ReadOnlyOptions,
   args: readonly Argument[],
 ): ReadOnlyReading {
@@ -36,10 +38,12 @@ function tableReading(
   const isHome = options.withoutPath === 'home' && parsed.operands.length === 0;
   const given = isHome ? [HOME] : parsed.operands;
   if (options.operands === 'none' && given.length > 0) return refused(`${name} does more when it is given a word.`);
-  // One pattern may become several names.
+  // One pattern may become several names, and some programs take any word after the first operand for the second.
   const isMore =
-    given.length > (options.maxOperands ?? given.length) ||
-    (options.maxOperands !== undefined && given.some(isSeveral));
+    options.maxOperands !== undefined &&
+    (given.length > options.maxOperands ||
+      given.some(isSeveral) ||
+      (writes === 'second' && parsed.isFirstBeforeOthers));
   if (isMore) return refused(`${name} with more than ${options.maxOperands} operand may write.`);
   if (options.operands === 'format' && given.some((word) => !word.text.startsWith('+')))
     return refused(`${name} could set the clock.`);
@@ -106,7 +110,8 @@ function parsedBy(name: string, options: ReadOnlyOptions, args: readonly Argumen
     if (read.takes === 'readPath') reads.push(value);
     if (read.flags.includes('--include')) included.push(value.text);
   }
-  return { operands, reads, flags, included };
+  const isFirstBeforeOthers = operands[0] !== undefined && args.at(-1) !== operands[0];
+  return { operands, reads, flags, included, isFirstBeforeOthers };
 }
 
 /** Why what bash puts in the place of a word may be more than it seems. */

@@ -85,6 +85,9 @@ test('what a pattern puts into a command never makes it write: what is allowed i
   );
   expect(verdictOf('uniq ./[ab].txt', folder)).toBe('ask');
   expect(verdictOf('uniq a.txt', folder)).toBe('allow');
+  expect(verdictOf('uniq -c -- a.txt', folder)).toBe('allow');
+  for (const tail of ['--', '-r', '-c', '-i'])
+    for (const program of ['xxd', 'uniq']) expect(verdictOf(`${program} a.txt ${tail}`, folder)).toBe('ask');
 });
 
 test.each(['grep P *', 'grep -n P *', 'cat *', 'wc *', 'ls *', 'head *', 'egrep P ?R *'])(
