@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import type { Conversation, ConversationInfo } from '../contracts/face/conversation.ts';
 import { listModels } from '../model/catalog.ts';
+import { effortsOf } from '../model/efforts.ts';
 import { budgetWarnings } from '../model/pricing.ts';
 import { expandPrompt } from '../prompt/expand-prompt.ts';
 import { cleanUp } from '../session/clean-up.ts';
@@ -147,6 +148,7 @@ function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnings'> {
     model,
     modelInfo: core.model.infoOf(model),
     effort,
+    efforts: effortsOf(core.model.infoOf(model)),
     mode,
     tools: loop.toolset.all().map((tool) => tool.name),
     mcpServers: parts.mcp.hub

@@ -21,7 +21,8 @@ export type Conversation = {
   setModel(
     name: string | undefined,
   ): Promise<{ readonly ok: true; readonly model: string } | { readonly ok: false; readonly why: string }>;
-  setEffort(effort: Effort): void;
+  /** Only what the model can be told. */
+  setEffort(effort: Effort): { readonly ok: true } | { readonly ok: false; readonly why: string };
   setThinkingTokens(tokens: number | undefined): void;
   /** Refuses a mode that does not exist or may not be entered, with the reason. */
   setMode(
@@ -88,6 +89,8 @@ export type ConversationInfo = {
   readonly model: string;
   readonly modelInfo: ModelInfo;
   readonly effort: Effort;
+  /** What its model takes. */
+  readonly efforts: readonly Effort[];
   readonly mode: PermissionMode;
   readonly tools: readonly string[];
   readonly mcpServers: readonly { readonly name: string; readonly status: string; readonly error?: string }[];
