@@ -66,6 +66,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
     rewind: actions.rewind,
     rename: actions.rename,
     background: () => backgroundOf(parts),
+    woken: parts.wake.settled,
     moveToBackground: shells.moveToBackground,
     killStopping: shells.killStopping,
     control: hostControl(parts),
@@ -85,6 +86,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
 /** Everything ends in order: the work first, then what watches it, then the record. */
 async function close(parts: ConversationParts, started: StartedRun, reason: string): Promise<void> {
   const { core, agent, session, hooks, loop, shells, mcp } = parts;
+  parts.wake.close();
   agent.abort('shutdown');
   loop.subAgents.close();
   await agent.waitForIdle();

@@ -137,6 +137,7 @@ export const settingsSchema = z.strictObject({
   maxRetries: now(z.number().int().min(0), '10', 'How often a failed request is repeated.'),
   autoCompact: now(flag, 'true', 'A long conversation is summarized before it is too long.'),
   autoCompactPercent: now(z.number().min(10).max(95), 'by model', 'How full the window is then.'),
+  wakeOnBackground: now(flag, 'true', 'A turn begins by itself when work in the background ends.'),
   cleanupPeriodDays: next(z.number().int().min(1), 'never', 'Sessions older than this are deleted.', isOwn),
   apiKeyHelper: next(text, 'not set', 'A command that prints the API key.', isOwn),
   baseUrl: next(z.url(), 'api.anthropic.com', 'Where the API is.', isOwn),

@@ -54,6 +54,8 @@ export type Conversation = {
   readonly storedSessions?: StoredSessionsPort;
   /** Background shells and sub-agents that are still at work. */
   background(): readonly { readonly id: string; readonly title: string; readonly elapsedMs: number }[];
+  /** Resolves when no turn is about to begin by itself, and none that did is still on. */
+  woken?(): Promise<void>;
   /** Moves this running shell call to the background, or else the newest (Ctrl+B); false when nothing could be moved. */
   moveToBackground(callId?: string): boolean;
   /** Commands that were stopped and do not heed it are ended at once. */
