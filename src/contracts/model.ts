@@ -65,7 +65,14 @@ export type ModelFailure = {
   readonly retryAfterMs?: number;
   /** For `invalid`: what the provider refused, when it said so. */
   readonly refusedPart?: 'signature' | 'image';
+  /** Where in the request that stands, when the provider named the place. */
+  readonly refusedAt?: RefusedPlace;
 };
+
+/** A tool by its number, or a message with the numbers of its blocks (all of them without) and of a part of a result. */
+export type RefusedPlace =
+  | { readonly tool: number }
+  | { readonly message: number; readonly blocks?: readonly number[]; readonly part?: number };
 
 /** Every way in which a model fails to answer. */
 export const FAILURE_KINDS = [
