@@ -7,7 +7,6 @@ import type {
   ToolFacts,
   TraceStep,
 } from '../contracts/permission.ts';
-import { watchesBash } from './bash/shell-findings.ts';
 import { contextOf, type DecisionContext, resolveIn } from './paths/context.ts';
 import type { Findings, Need } from './paths/finding.ts';
 import type { PermissionFs } from './paths/fs.ts';
@@ -87,14 +86,13 @@ function judged(need: Need, mode: PermissionMode, context: DecisionContext, foun
   }
   if (rule !== undefined) return { stage: 'allow', verdict: 'allow', subject, rule, text };
   if (mode === 'bypassPermissions') {
-    const unnamed = found.unanalysed.length > 0 && watchesBash(context);
-    if (!unnamed) return modeStep(mode, 'allow', 'everything no rule objects to runs', subject);
+    if (need.asks !== 'in every mode') return modeStep(mode, 'allow', 'everything no rule objects to runs', subject);
     return {
       stage: 'mode',
       verdict: 'ask',
       mode,
       subject,
-      text: `${text} With rules against some commands, what cannot be read asks.`,
+      text: `${text} With rules against some calls, what cannot be read asks.`,
     };
   }
   if (mode === 'acceptEdits' && need.edits === 'workspace')

@@ -100,7 +100,8 @@ const LONG_NAMES: Readonly<Record<string, string>> = {
   '--interactive': '-i',
 };
 
-function flagsOf(word: string): readonly string[] {
+/** The options a word stands for, a long one by its letter where that is usual. */
+export function flagsOf(word: string): readonly string[] {
   if (!isFlag(word)) return [];
   if (word.startsWith('--')) return [LONG_NAMES[word] ?? word.replace(/=.*$/s, '')];
   return [...word.slice(1)].map((letter) => LONG_NAMES[`-${letter}`] ?? `-${letter}`);

@@ -9,6 +9,8 @@ export type Need = {
   /** An edit inside the workspace, which acceptEdits covers. */
   readonly edits?: 'workspace';
   readonly suggestion?: RuleSuggestion;
+  /** Rules deny or ask about what this may be: no mode runs it unasked. */
+  readonly asks?: 'in every mode' | 'by mode';
 };
 
 /** What the steps of a decision found, before the mode has its say. */

@@ -3,7 +3,10 @@ import { each, type Program, type Programs } from './program.ts';
 /** Its operands are files that are made, changed or removed. */
 const WRITES: Program = { writes: 'operands' };
 const NEVER: Program = { suggest: 'never' };
-const EDITOR: Program = { texts: 'editor', code: { hasBareNames: true } };
+const EDITOR: Program = {
+  texts: 'editor',
+  code: { hasBareNames: true, options: /^(?:-c|--cmd|-S|-s|-\w*s|-l\w*|--eval|-u|-U|\+\D.*)$/s },
+};
 const OWNERS: Program = { writes: 'after-first', changesFolders: 'recursive-flag' };
 
 /** Programs that change files, reach out, or build. */
@@ -105,7 +108,11 @@ export const CHANGERS: Programs = {
   make: {
     suggest: 2,
     runsText: true,
-    code: { options: /^--eval/, readsData: true, hasBareNames: true },
+    code: {
+      options: /^--eval|^\w+[:+?]?=.*[$`]|^(?:-f|--file=|--makefile=)-$|^\/dev\/|^-$/s,
+      readsData: true,
+      hasBareNames: true,
+    },
     globalOptions: ['-C', '-f', '-j', '--directory', '--file'],
   },
   ...each('brew dotnet mvn gradle just mix flutter dart zig nx turbo', { suggest: 2 }),
