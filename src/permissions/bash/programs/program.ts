@@ -61,6 +61,13 @@ export type Program = {
   readonly globalOptions?: readonly string[];
   /** How many words name what it does, for a rule to be offered; none is offered for what can do anything. */
   readonly suggest?: 'never' | 'exact' | number;
+  /** Sub-commands that could do anything by what stands behind them: only the very words are offered. */
+  readonly exactly?: readonly string[];
+  /**
+   * Options that start programs, change how it works, or make it write elsewhere: no rule that ends in a star covers
+   * them. `clone:-u` for a sub-command, `NAME=` for variables, `x:y` for operands of that form.
+   */
+  readonly guards?: readonly string[];
   /** `run` is followed by the name of a script of the project. */
   readonly hasScripts?: boolean;
   /** Where the output of a command is only text to it. */
