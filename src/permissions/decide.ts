@@ -36,7 +36,7 @@ export function settle(decision: Decision, { canAsk }: { readonly canAsk: boolea
   return { ...decision, verdict: 'deny', reasons: [...decision.reasons, text], trace };
 }
 
-const EMPTY = { reasons: [], matched: [], trace: [], suggestions: [], targets: [], hardensGit: false } as const;
+const EMPTY = { reasons: [], matched: [], trace: [], suggestions: [], targets: [], hardens: [] } as const;
 
 /** The mode that counts: bypass only for those who may. */
 function effectiveMode(policy: Policy): PermissionMode {
@@ -135,7 +135,7 @@ function ended(
     ...(found.unanalysed.length === 0 ? {} : { unanalysed: found.unanalysed }),
     suggestions: verdict !== 'ask' || breaker || found.unanalysed.length > 0 ? [] : suggestionsOf(found.needs),
     targets: targetsOf(context),
-    hardensGit: verdict === 'allow' && found.hardensGit,
+    hardens: verdict === 'allow' ? found.hardens : [],
   };
 }
 

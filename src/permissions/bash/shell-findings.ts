@@ -9,6 +9,7 @@ import { readCertain } from './certain/read-certain.ts';
 import { characterProblems } from './check-bytes.ts';
 import { commandPattern } from './command-rule.ts';
 import { namedWords } from './named-words.ts';
+import { plantedNeeds } from './planted.ts';
 import { computedNames } from './possible/computed-names.ts';
 import { opaqueTexts } from './possible/opaque.ts';
 import { type PossibleReading, readPossible } from './possible/read-possible.ts';
@@ -57,7 +58,7 @@ export function shellFindings(context: DecisionContext, command: string): Findin
         : paths.writes
             .filter((each) => each.command.startsWith('> '))
             .map(({ path }) => pathNeed(context, { tool: context.facts.tool, use: 'write', path }));
-    return { objections, needs: [cover, ...writes], unanalysed, hardensGit: false };
+    return { objections, needs: [cover, ...writes], unanalysed, hardens: [] };
   }
   const parts = needed();
   const asks = watchesBash(context) ? 'in every mode' : 'by mode';
@@ -65,11 +66,15 @@ export function shellFindings(context: DecisionContext, command: string): Findin
     ...unanalysed.map((text): Need => ({ kind: 'command', subject: command, text, asks })),
     ...doubts.map((text): Need => ({ kind: 'command', subject: command, text, asks: 'in every mode' })),
   ];
+  const needs = [...unclear, ...parts.flatMap((part) => part.needs)];
+  const isUnasked = needs.every(isQuiet);
+  const looking = certain.parts.filter((_, at) => parts[at]?.needs.every(isQuiet));
+  const planted = plantedNeeds(context, looking, isUnasked ? 'unasked' : 'mixed');
   return {
     objections,
-    needs: [...unclear, ...parts.flatMap((part) => part.needs)],
+    needs: [...needs, ...planted],
     unanalysed: [...unanalysed, ...doubts],
-    hardensGit: parts.some((part) => part.hardensGit),
+    hardens: [...new Set(parts.flatMap((part) => part.hardens)), ...(isUnasked ? ['path' as const] : [])],
   };
 
   /** What nobody can tell of a line that does more than look, where rules deny or ask about something. */
@@ -95,6 +100,11 @@ function isCertain(text: string, context: DecisionContext): boolean {
   const script = parse(text);
   const { problems } = readCertain(text, script, context.policy.cwd, placesOf(context));
   return problems.length === 0 && isCovered(text, script) && characterProblems(text).length === 0;
+}
+
+/** Runs without a rule that names it: by itself, or by the mode. */
+function isQuiet({ cover, edits }: Need): boolean {
+  return cover === undefined ? edits === 'workspace' : cover.by === 'default';
 }
 
 function once<Value>(make: () => Value): () => Value {

@@ -1,4 +1,4 @@
-import type { Rule, RuleSuggestion, TraceStep } from '../../contracts/permission.ts';
+import type { Hardening, Rule, RuleSuggestion, TraceStep } from '../../contracts/permission.ts';
 
 /** Something the call needs, and what covers it; without cover somebody has to be asked. */
 export type Need = {
@@ -20,7 +20,7 @@ export type Findings = {
   readonly needs: readonly Need[];
   /** What could not be analysed, as sentences. */
   readonly unanalysed: readonly string[];
-  readonly hardensGit: boolean;
+  readonly hardens: readonly Hardening[];
 };
 
 export function sourceOf(rule: Rule): string {

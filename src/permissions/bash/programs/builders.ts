@@ -12,6 +12,7 @@ const SCRIPTS: Program = {
   opensNothing: true,
   hasScripts: true,
   runsAfter: ['exec', '--'],
+  starts: ['node'],
 };
 /** Options of builds that make them work by another description, or elsewhere. */
 const ELSEWHERE = '-C --directory -f --file --project --prefix --cwd --dir --path';

@@ -50,6 +50,8 @@ export type Program = {
   readonly textOptions?: readonly string[];
   /** It runs code of another language. */
   readonly code?: CodeRunner;
+  /** Programs that it starts itself, whatever it is given. */
+  readonly starts?: readonly string[];
   readonly wraps?: Wrapper;
   /** Words after which a command begins. */
   readonly runsAfter?: readonly string[];

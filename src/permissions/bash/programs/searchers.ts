@@ -43,6 +43,7 @@ export const SEARCHERS: Programs = {
     },
   },
   egrep: {
+    starts: ['grep'],
     reads: 'after-pattern',
     searches: 'recursive-flag',
     otherO: true,
@@ -55,6 +56,7 @@ export const SEARCHERS: Programs = {
     },
   },
   fgrep: {
+    starts: ['grep'],
     reads: 'after-pattern',
     searches: 'recursive-flag',
     otherO: true,
