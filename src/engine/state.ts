@@ -18,6 +18,7 @@ export const EMPTY_LEDGER: Ledger = {
 export function initialState(
   messages: readonly Message[],
   stripped: Stripped = { thinking: false, images: undefined },
+  failedCompactions = 0,
 ): QueryState {
   return {
     messages,
@@ -28,7 +29,7 @@ export function initialState(
     maxOutputTokensOverride: undefined,
     ledger: EMPTY_LEDGER,
     stopHookActive: false,
-    compaction: { consecutiveFailures: 0, turnsSinceCompact: 0 },
+    compaction: { consecutiveFailures: failedCompactions, turnsSinceCompact: 0 },
     budget: { continuations: 0, gains: [], freshTokens: 0, usedTokens: 0 },
     stripped,
     pendingSummary: undefined,
