@@ -96,7 +96,8 @@ async function once(
   first: Pick<QueryConfig, 'skipFirstPoll'>,
 ): Promise<Terminal> {
   const deps = parts.deps(port);
-  const config = { ...deps.config, ...first, stripped: now().stripped };
+  const { stripped, failedCompactions } = now();
+  const config = { ...deps.config, ...first, stripped, failedCompactions };
   const events = query(now().messages, { ...deps, config }, signal);
   for (;;) {
     const step = await events.next();

@@ -3,15 +3,15 @@ import type { Conversation, ConversationInfo } from '../contracts/face/conversat
 import { listModels } from '../model/catalog.ts';
 import { effortsOf } from '../model/efforts.ts';
 import { budgetWarnings } from '../model/pricing.ts';
-import { expandPrompt } from '../prompt/expand-prompt.ts';
 import { cleanUp } from '../session/clean-up.ts';
 import { problemLines } from '../settings/problem-lines.ts';
 import { screenSettings } from '../settings/screen-settings.ts';
 import { createShellLines } from '../tools/bash/shell-lines.ts';
 import { createFindFiles } from '../tools/find-files.ts';
 import { proposeEdit } from '../tools/propose-edit.ts';
+import { createLimitWait } from './loop/limit-wait.ts';
+import { createMentions } from './loop/mentions.ts';
 import { strayTools } from './loop/toolset.ts';
-import { mayReadUnasked } from './permissions/read-for-host.ts';
 import { sessionPicker } from './session/session-picker.ts';
 import type { StartedRun } from './session/start-run.ts';
 import type { ConversationParts } from './slash/conversation-parts.ts';
@@ -51,13 +51,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
       newId: core.newId,
     }),
     findFiles: createFindFiles(loop.locator, core.cwd, core.now),
-    expandPrompt: (words, images = []) =>
-      expandPrompt(words, images, {
-        cwd: cwd(),
-        home,
-        readResource: mcp.mentioned,
-        mayRead: (path) => mayReadUnasked(path, { permissions, cwd: cwd() }),
-      }),
+    ...createMentions(core, { permissions, mcp }),
     proposal: (facts) => proposeEdit(facts, { cwd: cwd(), home }),
     contextUsage: actions.contextUsage,
     sessions: () => stored.list('folder'),
@@ -67,6 +61,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
     rename: actions.rename,
     background: () => backgroundOf(parts),
     woken: parts.wake.settled,
+    waitForLimit: createLimitWait(core, agent),
     moveToBackground: shells.moveToBackground,
     killStopping: shells.killStopping,
     control: hostControl(parts),
@@ -146,6 +141,7 @@ function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnings'> {
     title,
     transcriptPath: session.transcript.path,
     cwd,
+    folder: core.cwd,
     gitBranch: core.repository.branchAtStart,
     model,
     modelInfo: core.model.infoOf(model),

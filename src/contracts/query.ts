@@ -85,6 +85,8 @@ export type QueryConfig = {
   /** What the API refused to take back in an earlier query of this conversation. */
   readonly stripped: Stripped;
   readonly betas: readonly string[];
+  /** Compactions by itself that failed in a row before this query. */
+  readonly failedCompactions: number;
   /** No wait before another try is longer; who is told to wait longer gives up at once. By default 32 s, and 60 s. */
   readonly maxRetryDelayMs?: number;
   /** Asked before each request, in place of the key the port was made with. */

@@ -40,3 +40,10 @@ export type Terminal = {
   readonly words?: string;
   readonly structuredOutput?: JsonValue;
 };
+
+/** The limit that ended a run, where the provider has said when it is reset. */
+export function limitOf({ failure }: Terminal): (ModelFailure & { readonly retryAfterMs: number }) | undefined {
+  if (failure?.retryAfterMs === undefined) return undefined;
+  const { kind, retryAfterMs } = failure;
+  return kind === 'rate_limited' || kind === 'overloaded' ? { ...failure, retryAfterMs } : undefined;
+}

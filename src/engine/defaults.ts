@@ -29,6 +29,7 @@ const DEFAULT_CONFIG: Omit<QueryConfig, 'chain'> = {
   skipFirstPoll: false,
   stripped: NOTHING_STRIPPED,
   betas: [],
+  failedCompactions: 0,
 };
 
 /** Dependencies in which every missing part does the simplest safe thing: calls that are not read-only are refused. */

@@ -38,7 +38,7 @@ export async function* query(
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, Terminal> {
   const { deps, tellFaults } = guarded(outside);
-  let state = initialState(messages, deps.config.stripped);
+  let state = initialState(messages, deps.config.stripped, deps.config.failedCompactions);
   for (;;) {
     const ready = yield* prepareContext(state, deps, signal);
     yield* tellFaults();

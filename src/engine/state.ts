@@ -15,7 +15,11 @@ export const EMPTY_LEDGER: Ledger = {
 };
 
 /** Where every query begins. */
-export function initialState(messages: readonly Message[], stripped: Stripped = NOTHING_STRIPPED): QueryState {
+export function initialState(
+  messages: readonly Message[],
+  stripped: Stripped = NOTHING_STRIPPED,
+  failedCompactions = 0,
+): QueryState {
   return {
     messages,
     sent: messages,
@@ -25,7 +29,7 @@ export function initialState(messages: readonly Message[], stripped: Stripped = 
     maxOutputTokensOverride: undefined,
     ledger: EMPTY_LEDGER,
     stopHookActive: false,
-    compaction: { consecutiveFailures: 0, turnsSinceCompact: 0 },
+    compaction: { consecutiveFailures: failedCompactions, turnsSinceCompact: 0 },
     budget: { continuations: 0, gains: [], freshTokens: 0, usedTokens: 0 },
     stripped,
     pendingSummary: undefined,

@@ -31,6 +31,7 @@ export function statusLine(view: ViewState, drawing: Drawing): LogicalLine {
           context,
           facts.isDemo ? 'demo' : formatMoney(facts.costUsd),
           facts.branch,
+          facts.shellAt === undefined ? undefined : `in ${sanitizeScreen(facts.shellAt)}`,
           facts.background === 0 ? undefined : `${facts.background} background`,
         ];
   const said = facts.script === undefined ? segments : [sanitizeScreen(facts.script).split('\n', 1)[0]];

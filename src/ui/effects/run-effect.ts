@@ -7,14 +7,14 @@ import { edit } from '../composer/edit.ts';
 import type { Effect, ScreenEffect } from '../press/effects.ts';
 import { filesFound } from '../press/press-composer.ts';
 import type { HistoryItem } from '../view/history-item.ts';
-import { printing } from '../view/view-state.ts';
+import { isBusy, printing, type ViewState } from '../view/view-state.ts';
 import { copyText } from './copy-text.ts';
 import type { EffectHost } from './effect-host.ts';
 import { openView } from './open-view.ts';
 import { openDiff, openPaste, openPreview, showTranscript, writePage } from './pages.ts';
 import { pasteImage } from './paste-image.ts';
 import { openPicker, pick } from './pickers.ts';
-import { continueRun, promptOf, sendPrompt, withdrawUnanswered } from './send-prompt.ts';
+import { continueRun, holdsBack, promptOf, sendPrompt, withdrawUnanswered } from './send-prompt.ts';
 
 const MENU_FILES = 8;
 const MOST_RECALLED = 2000;
@@ -35,6 +35,7 @@ async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
     case 'prompt':
     case 'steer':
     case 'follow_up':
+      if (await holdsBack(effect.parts, host)) return;
       return sendPrompt(effect.type, await host.inOrder(promptOf(effect.parts, conversation)), agent);
     case 'prompt_instead': {
       const words = await host.inOrder(promptOf(effect.parts, conversation));
@@ -47,6 +48,9 @@ async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
       return conversation.killStopping?.();
     case 'retry_now':
       return agent.retryNow();
+    case 'wait_for_limit':
+      if ((await conversation.waitForLimit?.()) === undefined) change(stillLimited);
+      return;
     case 'background':
       conversation.moveToBackground();
       return;
@@ -132,6 +136,11 @@ async function onScreen(effect: ScreenEffect, host: EffectHost): Promise<void> {
     default:
       return exhaustive(effect);
   }
+}
+
+/** The wait was stopped, so it is offered again. */
+function stillLimited(view: ViewState): ViewState {
+  return isBusy(view) || view.rest !== 'ended' ? view : { ...view, rest: 'limited', retry: undefined };
 }
 
 /** The file as an edit would leave it, in the person's editor; what is saved there is what is applied. */

@@ -18,6 +18,8 @@ export function pressLine(
   if (draft !== undefined) return key({ ...view, editor: draft }, 'enter', context);
   const answered = answerLine(view, line, context);
   if (answered !== 'message') return answered;
+  if (view.rest === 'limited' && line.trim() === 'w')
+    return key({ ...view, keys: { ...view.keys, lastKeyAtMs: 0 } }, 'w', context);
   // Words that were refused wait in the composer: enter alone sends them again.
   const sendsAgain = line.trim() === '' && view.rest === 'failed';
   const editor = sendsAgain ? view.editor : edit(view.editor, { type: 'set-text', text: line }, context.nowMs);

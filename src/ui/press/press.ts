@@ -5,7 +5,7 @@ import type { InputEvent } from '../keys/input-event.ts';
 import { DEFAULT_KEYMAP } from '../keys/keymap.ts';
 import { DEAF_MS } from '../view/ask.ts';
 import { armIfQuiet } from '../view/slice-asks.ts';
-import type { ViewState } from '../view/view-state.ts';
+import { isBusy, type ViewState } from '../view/view-state.ts';
 import type { Viewer } from '../view/viewer-state.ts';
 import { pressViewer } from '../viewer/press-viewer.ts';
 import { only, type Pressed, withEffects } from './effects.ts';
@@ -98,10 +98,13 @@ function searching({ editor: { search } }: ViewState, bound: Binding | undefined
   return { type: 'search', query };
 }
 
-/** While a retry counts down: `r` does not wait, `m` offers another model. */
+/** While a retry counts down: `r` does not wait, `m` offers another model. At a usage limit `w` waits for its end. */
 function pressRetry(before: ViewState, view: ViewState, chord: string, context: PressContext): Pressed | undefined {
   const isQuiet = context.nowMs - before.keys.lastKeyAtMs >= context.quietMs;
-  if (view.retry === undefined || view.editor.text !== '' || !isQuiet) return undefined;
+  if (view.editor.text !== '' || !isQuiet) return undefined;
+  if (chord === 'w' && view.rest === 'limited' && !isBusy(view))
+    return withEffects({ ...view, rest: 'ended' }, { type: 'wait_for_limit' });
+  if (view.retry === undefined) return undefined;
   if (chord === 'r') return withEffects(view, { type: 'retry_now' });
   return chord === 'm' ? withEffects(view, { type: 'open_picker', purpose: 'model' }) : undefined;
 }

@@ -10,7 +10,7 @@ export function sendDraft(view: ViewState, lane: 'next' | 'after', nowMs: number
   const words = expandFolds(editor.text, editor.folds).trim();
   const kind = draftKind(editor);
   if (kind === 'empty') {
-    const goesOn = view.rest === 'stopped' && !isBusy(view);
+    const goesOn = (view.rest === 'stopped' || view.rest === 'limited') && !isBusy(view);
     return goesOn ? withEffects({ ...view, rest: 'ended' }, { type: 'continue', words: '' }) : only(view);
   }
   const hasFailed = view.rest === 'failed' && !isBusy(view);

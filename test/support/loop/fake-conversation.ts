@@ -116,6 +116,7 @@ const FACTS: Omit<ConversationInfo, 'sessionId' | 'model'> = {
   title: undefined,
   transcriptPath: undefined,
   cwd: '/project',
+  folder: '/project',
   gitBranch: undefined,
   modelInfo: INFO,
   effort: 'off',

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { ModelFailure } from '../../../src/contracts/model.ts';
 import { nextChange } from '../../../src/ui/press/press.ts';
 import { holdsCode } from '../../../src/ui/view/holds-code.ts';
 import { asked, asks, begins, fails, over, permission, queued, starts } from '../components/events.ts';
@@ -429,4 +430,42 @@ test('a search through earlier messages grows and shrinks with what is typed', (
   screen.type('lexx');
   screen.press('backspace', 'enter');
   expect(screen.view().editor.text).toBe('fix the lexer');
+});
+
+describe('at a usage limit', () => {
+  const limit: ModelFailure = {
+    kind: 'rate_limited',
+    message: 'The rate limit is reached (429).',
+    retryAfterMs: 7_200_000,
+  };
+  function limited(): StageScreen {
+    const screen = stage();
+    screen.tell(begins(), over('api_error', limit));
+    screen.wait(1000);
+    return screen;
+  }
+
+  test('w waits for its end with a countdown, enter tries at once', async () => {
+    const screen = limited();
+    await screen.waitForText(/Press w to wait until then/);
+    screen.press('w');
+    expect(screen.effects).toEqual([{ type: 'wait_for_limit' }]);
+    screen.tell({ type: 'status', status: 'requesting' }, fails(1, 7_200_000, limit));
+    screen.wait(3000);
+    await screen.waitForText(/in (2h00m|1h59m)/);
+    const other = limited();
+    other.press('enter');
+    expect(other.effects).toEqual([{ type: 'continue', words: '' }]);
+  });
+
+  test('w is a letter where somebody writes, and once something else runs', () => {
+    const screen = limited();
+    screen.type('now');
+    expect(screen.effects).toEqual([]);
+    expect(screen.view().editor.text).toBe('now');
+    const other = limited();
+    other.tell(begins());
+    other.press('w');
+    expect(other.view().editor.text).toBe('w');
+  });
 });
