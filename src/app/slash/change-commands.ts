@@ -1,4 +1,3 @@
-import { EFFORTS } from '../../contracts/model.ts';
 import { INIT_PROMPT } from '../../prompt/init-prompt.ts';
 import { beforeCompaction } from '../../session/undo-compaction.ts';
 import { previewWords } from '../loop/manual-compact.ts';
@@ -22,28 +21,6 @@ export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [
         return done('The conversation is as it was before the compaction.');
       }
       return compact.now(words === '' ? undefined : words);
-    },
-  },
-  {
-    name: 'model',
-    description: 'the model for the next turns',
-    argumentHint: '[name]',
-    async run(args, { core: { live }, actions }) {
-      if (args.trim() === '') return { kind: 'open', view: 'model', argument: '' };
-      const answer = await actions.setModel(args.trim());
-      return answer.ok ? done(`From the next turn on: ${live.now().model}.`) : failed(answer.why);
-    },
-  },
-  {
-    name: 'effort',
-    description: 'how hard the model should think',
-    argumentHint: EFFORTS.join('|'),
-    async run(args, { core: { live }, actions }) {
-      const effort = EFFORTS.find((known) => known === args.trim());
-      if (effort === undefined)
-        return failed(`The effort is ${live.now().effort}. Choose one of ${EFFORTS.join(', ')}.`);
-      actions.setEffort(effort);
-      return done(`Effort: ${effort}.`);
     },
   },
   {

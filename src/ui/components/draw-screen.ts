@@ -1,6 +1,7 @@
 import { formatCount } from '../../lib/text/format.ts';
 import { sliceWidth, textWidth } from '../../lib/text/text-width.ts';
 import type { HistoryCarry } from '../history/history-lines.ts';
+import { panelPicture } from '../panels/panel-picture.ts';
 import type { Drawing } from '../text/drawing.ts';
 import { type LogicalLine, terminalLine, toned } from '../text/line.ts';
 import { renderLines } from '../text/render-lines.ts';
@@ -23,6 +24,7 @@ export type Frame = {
 
 const MENU_ROWS = 8;
 const PICKER_ROWS = 16;
+const PANEL_ROWS = 26;
 const SMALL_ROWS = 10;
 const WRAPPED: ReadonlySet<string> = new Set(['text', 'dialog', 'dialog_body']);
 const TINY = { columns: 20, rows: 5 };
@@ -49,11 +51,14 @@ export function drawScreen(view: ViewState, drawing: Drawing, carry: HistoryCarr
     : isPage
       ? free
       : Math.min(
-          view.overlay?.kind === 'menu' ? MENU_ROWS : PICKER_ROWS,
+          view.overlay?.kind === 'menu' ? MENU_ROWS : view.overlay?.kind === 'panel' ? PANEL_ROWS : PICKER_ROWS,
           Math.floor(drawing.rows / (view.overlay?.kind === 'menu' ? 3 : 1.5)),
         );
   const below = overlayLines(view, drawing, Math.min(free, menuRoom)).map((line) => oneRow(line, drawing.width));
-  const menu = rowsOf(below).slice(0, Math.max(0, free));
+  const menu =
+    view.overlay?.kind === 'panel'
+      ? panelPicture(view.overlay, drawing, paint, Math.min(free, menuRoom))
+      : rowsOf(below).slice(0, Math.max(0, free));
   const liveRoom = isSmall && view.asks.length === 0 ? Math.min(1, free - menu.length) : free - menu.length;
   const blocks = liveSources(view, drawing, carry).map(({ lines, kind, keepHead, keepTail, cutHint }) => ({
     kind,

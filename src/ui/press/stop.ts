@@ -13,7 +13,7 @@ export function pressEscape(view: ViewState, nowMs: number): Pressed {
   const kill = killing(view, nowMs);
   if (isBusy(view)) return stop(view, nowMs);
   if (view.editor.text !== '') return withEffects(view, ...kill);
-  if (nowMs < view.keys.rewindArmedUntilMs) return withEffects(view, { type: 'open_picker', purpose: 'rewind' });
+  if (nowMs < view.keys.rewindArmedUntilMs) return withEffects(view, { type: 'command', line: 'rewind' });
   const armed = {
     ...view,
     keys: { ...view.keys, rewindArmedUntilMs: nowMs + REWIND_ARMED_MS },

@@ -296,7 +296,7 @@ describe('ESC', () => {
     screen.press('esc', 'esc');
     expect([screen.view().editor.text, screen.effects]).toEqual(['x', []]);
     screen.press('backspace', 'esc', 'esc');
-    expect(screen.effects).toEqual([{ type: 'open_picker', purpose: 'rewind' }]);
+    expect(screen.effects).toEqual([{ type: 'command', line: 'rewind' }]);
   });
 
   test('with a key right behind it is both', () => {
