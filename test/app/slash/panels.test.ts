@@ -131,7 +131,7 @@ test('hooks, sub-agents, the window, models and efforts are lists with what stan
   expect((await panel('context')).rows.at(0)?.share).toBeGreaterThan(0);
   const models = await panel('model');
   expect(models.rows.filter(({ mark }) => mark === 'current').map(({ id }) => id)).toEqual(['claude-sonnet-5-5']);
-  expect(models.acts[0]).toMatchObject({ kind: 'turn', line: 'effort', value: 'off' });
+  expect(models.acts[0]).toMatchObject({ kind: 'turn', line: 'effort', value: 'auto' });
   expect(await made.command('effort high')).toBe('Effort: high.');
   expect((await panel('effort')).rows.find(({ mark }) => mark === 'current')?.id).toBe('high');
   expect(await panel('mcp')).toMatchObject({ rows: [], empty: expect.stringContaining('ouro mcp add') });
