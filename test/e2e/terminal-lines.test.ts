@@ -55,7 +55,7 @@ test('/stop stops what runs, a list is chosen from by number, and enter alone se
   await terminal.waitForText(/Theme:[\s\S]*1: auto[\s\S]*Type a number/);
   terminal.type('2\r');
   terminal.type('/effort\r');
-  await terminal.waitForText(/Effort:[\s\S]*1: off, .*chosen[\s\S]*Type a number/);
+  await terminal.waitForText(/Effort, of [\s\S]*1: auto, .*chosen[\s\S]*Type a number/);
   terminal.type('3\r');
   await terminal.waitForText(/Effort: medium\./);
   terminal.type('/config theme\r');
