@@ -53,7 +53,7 @@ export async function changeSetting(
   place: OwnPlace,
   homes: Homes,
 ): Promise<Attempt> {
-  const value = words === undefined ? undefined : valueOf(key, words);
+  const value = words === undefined ? undefined : valueSaid(key, words);
   const path = key.split('.');
   if (value !== undefined) {
     const whole = path.reduceRight<JsonValue>((inner, name) => ({ [name]: inner }), value);
@@ -72,7 +72,7 @@ export function ownFile(place: OwnPlace, { ouroHome, cwd }: Homes): string {
   return place === 'local' ? join(cwd, '.claude', 'settings.local.json') : join(ouroHome, 'settings.json');
 }
 
-function valueOf(key: string, words: string): JsonValue {
+function valueSaid(key: string, words: string): JsonValue {
   const { kind } = sayableValue(key);
   if (kind === 'word' && (words === 'true' || words === 'false')) return words === 'true';
   return kind === 'number' && words.trim() !== '' && Number.isFinite(Number(words)) ? Number(words) : words;

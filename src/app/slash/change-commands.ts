@@ -30,6 +30,7 @@ export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [
   },
   {
     name: 'clear',
+    aliases: ['new', 'reset'],
     description: 'begin anew; the session keeps what was said',
     async run(_args, { agent, hooks, loop, turnLog, actions }) {
       if (agent.state().status !== 'idle') return failed('A reply is being written. Stop it first, or wait.');

@@ -7,6 +7,7 @@ import { pinWords } from './pin-words.ts';
 export const LOOK_COMMANDS: readonly BuiltinCommand[] = [
   {
     name: 'cost',
+    aliases: ['usage'],
     description: 'tokens and money of this session',
     async run(_args, { core: { meter }, session: { transcript } }) {
       const before = await costBefore(transcript, meter.since);

@@ -28,6 +28,7 @@ const STORED: Readonly<Record<UpdateDestination, string>> = {
 export const PERMISSION_COMMANDS: readonly BuiltinCommand[] = [
   {
     name: 'permissions',
+    aliases: ['allowed-tools'],
     description: 'rules, workspace and recent decisions; add or forget a rule',
     argumentHint: '[allow|ask|deny|forget [session|local|project|user] <rule> | test <command>]',
     run: async (args, parts) => (args.trim() === '' ? overview(parts) : changeRule(args.trim(), parts)),

@@ -11,7 +11,7 @@ import { composerRows } from './composer-rows.ts';
 import { fitRows } from './fit-rows.ts';
 import { liveSources } from './live-sources.ts';
 import { overlayLines } from './overlay-lines.ts';
-import { statusLine } from './status-line.ts';
+import { statusLines } from './status-line.ts';
 
 /** Everything that is redrawn, as painted rows; always fewer than the terminal has. */
 export type ScreenPlan = {
@@ -43,8 +43,8 @@ export function drawScreen(view: ViewState, drawing: Drawing, carry: HistoryCarr
   const isAsking = view.attention.stage === 'armed';
   const mark = isBusy(view) ? terminalLine(toned('dim', drawing.glyphs.mark.trimEnd())) : terminalLine();
   const separator = isAsking ? [] : rowsOf([mark]);
-  const [status = ''] = rowsOf([oneRow(statusLine(view, drawing), drawing.width)]);
-  const free = room - composer.rows.length - separator.length - 1;
+  const status = rowsOf(statusLines(view, drawing).map((line) => oneRow(line, drawing.width)));
+  const free = room - composer.rows.length - separator.length - status.length;
   const isPage = view.overlay?.kind === 'help';
   const menuRoom = isSmall
     ? 3
@@ -71,7 +71,7 @@ export function drawScreen(view: ViewState, drawing: Drawing, carry: HistoryCarr
   return {
     live,
     composer: composer.rows,
-    below: [...menu, status],
+    below: [...menu, ...status],
     caret: { x: composer.caret.x, y: live.length + composer.caret.y },
   };
 }

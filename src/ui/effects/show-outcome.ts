@@ -3,7 +3,7 @@ import type { Panel } from '../../contracts/face/panel.ts';
 import { openPanel, type PanelView, renewPanel } from '../view/panel-view.ts';
 import { printing, type ViewState } from '../view/view-state.ts';
 import type { EffectHost } from './effect-host.ts';
-import { statusFactsOf } from './facts.ts';
+import { askStatusLine, statusFactsOf } from './facts.ts';
 import { openView } from './open-view.ts';
 import { openText } from './pages.ts';
 import { sendPrompt } from './send-prompt.ts';
@@ -13,7 +13,7 @@ const LIVE_MS = 1000;
 /** Runs a command and shows what it comes to; the status line may say something else afterwards. */
 export async function runLine(line: string, host: EffectHost): Promise<void> {
   const outcome = await host.conversation.runCommand(line);
-  host.change((view) => withFacts(view, host));
+  afterCommand(host);
   return showOutcome(outcome, host);
 }
 
@@ -21,7 +21,7 @@ export async function runLine(line: string, host: EffectHost): Promise<void> {
 export async function runInPanel(line: string, host: EffectHost): Promise<void> {
   const opened = panelOf(host.now());
   const outcome = await host.conversation.runCommand(line);
-  host.change((view) => withFacts(view, host));
+  afterCommand(host);
   const panel = panelOf(host.now());
   // Closed meanwhile: the answer is told as if it had been typed.
   if (panel === undefined || panel.panel.line !== opened?.panel.line) return showOutcome(outcome, host);
@@ -95,6 +95,8 @@ function panelOf({ overlay }: ViewState): PanelView | undefined {
   return overlay?.kind === 'panel' ? overlay : undefined;
 }
 
-function withFacts(view: ViewState, { conversation }: EffectHost): ViewState {
-  return { ...view, facts: { ...view.facts, ...statusFactsOf(conversation) } };
+/** A command may have changed what the status line says, or who writes it. */
+function afterCommand({ conversation, change: changeView }: EffectHost): void {
+  changeView((view) => ({ ...view, facts: { ...view.facts, ...statusFactsOf(conversation) } }));
+  askStatusLine(conversation, changeView);
 }

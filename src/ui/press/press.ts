@@ -28,7 +28,7 @@ export function press(view: ViewState, input: InputEvent, context: PressContext)
       const seen = noteKey(view, context.nowMs);
       if (seen.overlay?.kind === 'viewer') return only(seen);
       if (seen.overlay?.kind === 'panel') return pastePanel(seen, seen.overlay, input.text, context);
-      return editDraft(unfocused(seen), { type: 'paste', text: input.text }, context);
+      return editDraft(stillLeaving(unfocused(seen), undefined), { type: 'paste', text: input.text }, context);
     }
     case 'key':
       return pressKey(view, input, context);
@@ -59,9 +59,9 @@ export function nextChange(view: ViewState, { nowMs, quietMs }: PressContext): n
 }
 
 function pressKey(before: ViewState, input: KeyInput, context: PressContext): Pressed {
-  const view = noteKey(before, context.nowMs);
   const { chord } = input;
   const { bindingOf } = context.keymap ?? DEFAULT_KEYMAP;
+  const view = stillLeaving(noteKey(before, context.nowMs), bindingOf('', chord));
   if (/^alt\+.$/u.test(chord) && bindingOf('', chord) === undefined) return pressApart(before, chord.slice(4), context);
   if (view.overlay?.kind === 'viewer') return lookOn(view, view.overlay.viewer, input, context);
   if (before.keys.prefix !== '') {
@@ -127,6 +127,12 @@ function pressApart(view: ViewState, key: string, context: PressContext): Presse
 function noteKey(view: ViewState, nowMs: number): ViewState {
   const window = view.keys.window === 'returned' ? 'focused' : view.keys.window;
   return withKeys(view, { lastKeyAtMs: nowMs, window });
+}
+
+/** Only the same key again leaves: whoever does anything else goes on. */
+function stillLeaving(view: ViewState, bound: ReturnType<typeof DEFAULT_KEYMAP.bindingOf>): ViewState {
+  if (view.keys.exitArmedUntilMs === 0 || bound === 'interrupt' || bound === 'leave_or_delete') return view;
+  return { ...withKeys(view, { exitArmedUntilMs: 0 }), hint: undefined };
 }
 
 function withKeys(view: ViewState, keys: Partial<ViewState['keys']>): ViewState {

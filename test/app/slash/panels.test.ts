@@ -138,6 +138,52 @@ test('hooks, sub-agents, the window, models and efforts are lists with what stan
   expect(await panel('bashes')).toMatchObject({ rows: [], line: 'ps' });
 });
 
+test('a script for the status line counts at once, is told what scripts of Claude Code expect, and may say several lines', async () => {
+  const file = join(project.dir, 'facts.json');
+  expect(await made.command(`statusline cat > '${file}'; echo one; echo two; echo three; echo four`)).toContain(
+    'says:',
+  );
+  expect(await made.conversation.statusLine?.()).toBe('one\ntwo\nthree');
+  const { sessionId, transcriptPath } = made.conversation.info();
+  expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({
+    hook_event_name: 'Status',
+    session_id: sessionId,
+    transcript_path: transcriptPath,
+    cwd: project.dir,
+    model: { id: 'claude-sonnet-5-5', display_name: 'sonnet-5.5' },
+    workspace: { current_dir: project.dir, project_dir: project.dir, added_dirs: [] },
+    version: expect.stringMatching(/^\d+\./),
+    output_style: { name: 'default' },
+    cost: {
+      total_cost_usd: 0,
+      total_duration_ms: expect.any(Number),
+      total_api_duration_ms: 0,
+      total_lines_added: 0,
+      total_lines_removed: 0,
+    },
+    context_window: {
+      context_window_size: 1_000_000,
+      total_input_tokens: 0,
+      total_output_tokens: 0,
+      used_percentage: 0,
+      remaining_percentage: 100,
+    },
+    exceeds_200k_tokens: false,
+  });
+  expect(await made.command('statusline off')).toBe('The status line is ours again.');
+  expect(await made.conversation.statusLine?.()).toBeUndefined();
+});
+
+test('/export asks as what and where to, before it writes', async () => {
+  const formats = await panel('export');
+  expect(formats.rows.map(({ id }) => id)).toEqual(['markdown', 'json', 'html']);
+  expect(formats.rows[0]?.acts[0]).toMatchObject({
+    kind: 'write',
+    line: 'export markdown',
+    words: expect.stringMatching(/^ouro-\w{8}\.md$/),
+  });
+});
+
 test('every line a panel would run is understood', async () => {
   for (const name of ['config', 'permissions', 'hooks', 'agents', 'model', 'effort', 'context', 'mcp', 'ps'])
     for (const act of [...(await panel(name)).acts, ...(await panel(name)).rows.flatMap((row) => row.acts)]) {
