@@ -1,7 +1,8 @@
 import type { ModelEvent, ModelInfo, ModelOutcome, ModelPort } from '../contracts/model.ts';
 import { exhaustive } from '../lib/exhaustive.ts';
-import { modelInfo, SMALL_MODEL } from './catalog.ts';
+import { listModels, modelInfo, SMALL_MODEL } from './catalog.ts';
 import type { DemoSettings } from './demo/demo-port.ts';
+import { modelsElsewhere } from './discovery.ts';
 import { locateModel, type ModelPlace, type Providers } from './model-name.ts';
 import { type RetryPolicy, sleep, withRetry } from './retry.ts';
 import type { Patience } from './wire/attempt.ts';
@@ -36,6 +37,8 @@ export type ModelChoice = {
   /** Absent where side calls should be left out. */
   readonly smallModel: string | undefined;
   readonly infoOf: (model: string) => ModelInfo;
+  /** What can be chosen from: of the place keys are for, of configured servers, of those on this machine. */
+  readonly offered: () => Promise<readonly ModelInfo[]>;
 };
 
 /** A port that serves every model the configuration can reach, or the sentence that says why not. */
@@ -58,6 +61,10 @@ export function choosePort(config: PortConfig): PortChoice {
     keySource: place.provider === 'anthropic' ? (config.keySource ?? 'none') : 'none',
     smallModel: config.smallModel ?? (place.provider === 'anthropic' ? SMALL_MODEL : undefined),
     infoOf: (model) => infoOf(model, config),
+    offered: async () => [
+      ...(hasKey ? listModels() : []),
+      ...(await modelsElsewhere(config.providers)).map((model) => infoOf(model, config)),
+    ],
   };
 }
 
