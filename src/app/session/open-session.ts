@@ -18,7 +18,7 @@ import {
   findSession,
   forkSession,
   isTaken,
-  listSessions,
+  newestSession,
   readSession,
   type SessionSummary,
 } from '../../session/stored/store.ts';
@@ -70,7 +70,7 @@ const isThere = (id: string, dir: string) => existsSync(transcriptPath(dir, id))
 const takenWords = (id: string) => `There is a session ${id} already. Go on with it: ouro --resume ${id}`;
 
 async function newest(environment: Environment, realCwd: string) {
-  const [first] = await listSessions(environment.ouroHome, realCwd);
+  const first = await newestSession(environment.ouroHome, realCwd);
   return first === undefined
     ? { ok: false as const, why: 'There is no session of this folder to go on with.' }
     : { ok: true as const, session: first };
