@@ -2,12 +2,12 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Draft, DraftPort } from '../../contracts/face/conversation.ts';
-import { isAlive } from '../../lib/files/file-lock.ts';
-import { startTimeOf } from '../../lib/processes/process-facts.ts';
+import { markOf, processState } from '../../lib/processes/process-mark.ts';
 
 const stored = z.object({
   pid: z.number(),
   startTime: z.string(),
+  host: z.string().optional(),
   draft: z.object({
     text: z.string(),
     caret: z.number(),
@@ -22,6 +22,7 @@ type Stored = z.infer<typeof stored>;
 const DRAFTS = 'drafts';
 /** What nobody came back to for so long is not put into their next prompt. */
 const FRESH_MS = 86_400_000;
+const ELSEWHERE_MS = 3_600_000;
 
 export type DraftParts = {
   /** The folder of the sessions of one directory. */
@@ -36,7 +37,12 @@ export type DraftParts = {
 export function createDraftStore({ dir, sessionId, opening, now }: DraftParts): DraftPort {
   const folder = join(dir, DRAFTS);
   const path = join(folder, `${sessionId}.json`);
-  const owner = { pid: process.pid, startTime: startTimeOf(process.pid) ?? '' };
+  const owner = markOf();
+  /** Of one in another container or on another machine only time tells. */
+  const isLeft = ({ at, kept }: Left) => {
+    const state = processState(kept);
+    return state === 'dead' || (state === 'elsewhere' && now() - at > ELSEWHERE_MS);
+  };
   let wanted: Draft | undefined;
   let written = '';
   let writing: Promise<void> | undefined;
@@ -76,7 +82,7 @@ export function createDraftStore({ dir, sessionId, opening, now }: DraftParts): 
     async load() {
       const names = opening === 'new' ? await readdir(folder).catch(() => []) : [`${sessionId}.json`];
       // A resumed session is ours alone; what others left must be theirs no more.
-      const isOurs = ({ at, kept }: Left) => opening === 'resumed' || (!isAlive(kept) && now() - at < FRESH_MS);
+      const isOurs = (one: Left) => opening === 'resumed' || (isLeft(one) && now() - one.at < FRESH_MS);
       const found = await newest(names, isOurs);
       if (found === undefined) return undefined;
       await rm(found.path, { force: true });
@@ -84,7 +90,7 @@ export function createDraftStore({ dir, sessionId, opening, now }: DraftParts): 
     },
     async leftover() {
       if (opening === 'resumed') return undefined;
-      const found = await newest(await readdir(folder).catch(() => []), ({ kept }) => !isAlive(kept));
+      const found = await newest(await readdir(folder).catch(() => []), isLeft);
       return found === undefined ? undefined : { draft: draftOf(found), drop: () => rm(found.path, { force: true }) };
     },
     save(draft) {
