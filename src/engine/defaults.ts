@@ -86,6 +86,8 @@ export function cautiousModel(id: string): ModelInfo {
     maxOutputTokens: 4_096,
     thinking: 'none',
     effort: false,
+    efforts: [],
+    thinkingOff: 'silence',
     vision: false,
     promptCache: false,
     webSearch: false,

@@ -80,6 +80,8 @@ export const INFO: ModelInfo = {
   maxOutputTokens: 64_000,
   thinking: 'adaptive',
   effort: true,
+  efforts: ['low', 'medium', 'high', 'max'],
+  thinkingOff: 'silence',
   vision: true,
   promptCache: true,
   webSearch: false,
