@@ -32,6 +32,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
   return {
     agent,
     ready: mcp.ready,
+    offered: mcp.offers,
     // In a folder that is only read, nothing runs before something is said.
     ...(core.trusted ? { begin: hooks.opening.begin } : {}),
     info: () => ({ ...infoOf(parts), warnings }),
