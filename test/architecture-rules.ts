@@ -32,6 +32,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ui: ['contracts', 'lib'],
   app: ['contracts', 'lib', 'engine', 'agent', ...CAPABILITIES],
   cli: ['contracts', 'lib', 'app', 'ui'],
+  library: ['contracts', 'lib', 'engine', 'agent', ...CAPABILITIES],
 };
 
 const CEILING_LINES = 250;

@@ -5,6 +5,7 @@ import type { PermissionRequest } from '../contracts/permission.ts';
 import type { Stripped } from '../contracts/query.ts';
 import { statusAfter } from '../contracts/status-after.ts';
 import type { UserQuestion } from '../contracts/tool.ts';
+import { type Activity, QUIET, reduceActivity } from './activity.ts';
 
 /** `next` goes in after the current turn, `after` when the agent would stop. */
 export type Lane = QueuedMessage['lane'];
@@ -15,6 +16,7 @@ export type PendingQuestion = { readonly id: string; readonly callId: string; re
 export type AgentValue = {
   readonly messages: readonly Message[];
   readonly status: AgentStatus;
+  readonly activity: Activity;
   readonly stripped: Stripped;
   readonly queue: readonly QueuedMessage[];
   readonly queueModes: Readonly<Record<Lane, QueueMode>>;
@@ -38,8 +40,9 @@ export type AgentStore = {
 
 export function initialAgent(messages: readonly Message[], queue: readonly QueuedMessage[] = []): AgentValue {
   return {
-    messages,
+    messages: [...messages],
     status: 'idle',
+    activity: QUIET,
     stripped: { thinking: false, images: undefined },
     queue,
     queueModes: { next: 'one-at-a-time', after: 'one-at-a-time' },
@@ -53,7 +56,8 @@ export function initialAgent(messages: readonly Message[], queue: readonly Queue
 
 /** The agent after an event. Pure: the same events always make the same agent. */
 export function reduceAgent(before: AgentValue, event: AgentEvent): AgentValue {
-  const state = { ...before, status: statusAfter(before.status, event) };
+  const { status, activity } = before;
+  const state = { ...before, status: statusAfter(status, event), activity: reduceActivity(activity, event) };
   switch (event.type) {
     case 'message_end':
       return { ...state, messages: [...state.messages, event.message] };

@@ -45,7 +45,7 @@ export function repair(messages: readonly RequestMessage[]): readonly RequestMes
 export function toRequestMessages(messages: readonly Message[]): readonly RequestMessage[] {
   const from = messages.findLastIndex((message) => message.role === 'boundary');
   return messages.slice(from + 1).flatMap((message): RequestMessage[] => {
-    if (message.role === 'boundary') return [];
+    if (message.role === 'boundary' || message.role === 'custom') return [];
     return message.role === 'user'
       ? [{ role: 'user', blocks: message.blocks }]
       : [{ role: 'assistant', blocks: message.blocks }];
