@@ -1,6 +1,6 @@
 import type { Message } from '../contracts/message.ts';
 import type { ModelInfo, ModelLink, ModelPort } from '../contracts/model.ts';
-import type { ContextPort, QueryConfig, QueryDeps } from '../contracts/query.ts';
+import { type ContextPort, NOTHING_STRIPPED, type QueryConfig, type QueryDeps } from '../contracts/query.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { toRequestMessages } from './request.ts';
 
@@ -26,7 +26,7 @@ const DEFAULT_CONFIG: Omit<QueryConfig, 'chain'> = {
   autoCompact: true,
   partialMessages: false,
   skipFirstPoll: false,
-  stripped: { thinking: false, images: undefined },
+  stripped: NOTHING_STRIPPED,
   betas: [],
 };
 
@@ -85,6 +85,8 @@ export function cautiousModel(id: string): ModelInfo {
     maxOutputTokens: 4_096,
     thinking: 'none',
     effort: false,
+    efforts: [],
+    thinkingOff: 'silence',
     vision: false,
     promptCache: false,
     webSearch: false,

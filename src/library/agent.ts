@@ -1,5 +1,12 @@
 /** `ouro/agent`: the agent, the loop, and the words they share. Needs nothing of Node. */
-export type { Agent as AgentCommands, AgentListener, Joining, Prompt, QueueMode, RunningCall } from '../contracts/agent.ts';
+export type {
+  Agent as AgentCommands,
+  AgentListener,
+  Joining,
+  Prompt,
+  QueueMode,
+  RunningCall,
+} from '../contracts/agent.ts';
 export type { Display } from '../contracts/display.ts';
 export type { AgentEvent, AgentStatus, QueuedMessage } from '../contracts/event.ts';
 export type { JsonObject, JsonValue } from '../contracts/json.ts';
@@ -32,7 +39,15 @@ export type {
   ToolSpec,
 } from '../contracts/model.ts';
 export type { PermissionAnswer, PermissionRequest } from '../contracts/permission.ts';
-export type { AfterCall, BeforeCall, ContextPort, Query, QueryConfig, QueryDeps, QueuePort } from '../contracts/query.ts';
+export type {
+  AfterCall,
+  BeforeCall,
+  ContextPort,
+  Query,
+  QueryConfig,
+  QueryDeps,
+  QueuePort,
+} from '../contracts/query.ts';
 export type { ContinueReason, Terminal, TerminalReason } from '../contracts/terminal.ts';
 export {
   type CallContext,

@@ -13,6 +13,7 @@ import { createReadState, type ReadState } from '../tools/read-state.ts';
 import { createLocator } from '../tools/search/choose-locator.ts';
 import { createTodoWriteTool } from '../tools/todo-write/todo-write.ts';
 import { createWriteTool } from '../tools/write/write.ts';
+import { processVariables } from './surroundings.ts';
 import { gated, readOnlyGate, type ToolGate } from './tool-gate.ts';
 
 /** Where a built-in tool works and who lets its calls through. */
@@ -82,9 +83,4 @@ function searchParts(place: ToolPlace) {
   return { locator, home: place.home ?? homedir(), excluded: () => place.excluded ?? [] };
 }
 
-function variablesOf({ variables }: ToolPlace): Readonly<Record<string, string>> {
-  if (variables !== undefined) return variables;
-  return Object.fromEntries(
-    Object.entries(process.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  );
-}
+const variablesOf = ({ variables }: ToolPlace) => variables ?? processVariables();

@@ -11,6 +11,7 @@ import { opinions } from './callbacks.ts';
 import { modelChain } from './model-chain.ts';
 import type { AgentChange, AgentOptions, AgentSnapshot } from './options.ts';
 import { createSetup, type Setup } from './setup.ts';
+import { processVariables } from './surroundings.ts';
 
 /** A control panel around one conversation: words and answers go in, events come out. */
 export type LibraryAgent = Omit<Agent, 'state' | 'setQueueMode'> & {
@@ -30,7 +31,7 @@ export function createAgent(options: AgentOptions = {}): LibraryAgent {
   const { newId = () => crypto.randomUUID(), now = Date.now, sessionId = newId(), cwd = '/' } = options;
   const log = options.logger ?? (() => undefined);
   const audience = new Set(options.listeners);
-  const setup = createSetup(options, (model) => modelChain(model, options, variables()));
+  const setup = createSetup(options, (model) => modelChain(model, options, processVariables()));
   const meter = createUsageMeter();
   const agent = assembleAgent({
     sessionId,
@@ -139,12 +140,6 @@ function snapshotOf(agent: Agent, { systemPrompt, tools, thinking }: ReturnType<
   const { mode: _mode, effort: _effort, ...state } = agent.state();
   const listed = tools.map(({ name, label, spec }) => ({ name, label, description: spec.description }));
   return deepFreeze({ ...state, sessionId: agent.sessionId, systemPrompt, thinking, tools: listed });
-}
-
-/** The variables of the process, where there is one. */
-function variables(): Readonly<Record<string, string | undefined>> {
-  const runtime: { readonly env?: Readonly<Record<string, string | undefined>> } | undefined = globalThis.process;
-  return runtime?.env ?? {};
 }
 
 /** The levels of thinking, from none to the most. */

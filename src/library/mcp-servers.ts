@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { VERSION } from './version.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { type Launch, launchHash } from '../mcp/config/configured-server.ts';
 import { createMcpHub } from '../mcp/hub.ts';
+import { processVariables } from './surroundings.ts';
+import { VERSION } from './version.ts';
 
 /** How one server is reached, in the words of an `.mcp.json`. */
 export type McpServerEntry =
@@ -42,7 +43,7 @@ export type McpConnection = {
 
 /** Starts the servers and waits until each is there or has failed. */
 export async function connectMcp(settings: McpSettings): Promise<McpConnection> {
-  const { cwd = process.cwd(), variables = environment(), tell = () => undefined } = settings;
+  const { cwd = process.cwd(), variables = processVariables(), tell = () => undefined } = settings;
   const hub = createMcpHub({
     servers: Object.entries(settings.servers).map(([name, entry]) => {
       const launch = launchOf(entry);
@@ -69,10 +70,4 @@ export async function connectMcp(settings: McpSettings): Promise<McpConnection> 
 function launchOf(entry: McpServerEntry): Launch {
   if ('url' in entry) return { kind: entry.type ?? 'http', url: entry.url, headers: entry.headers ?? {} };
   return { kind: 'stdio', command: entry.command, args: entry.args ?? [], env: entry.env ?? {} };
-}
-
-function environment(): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(process.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  );
 }

@@ -1,5 +1,12 @@
 /** `ouro/model`: ways to have replies, what is known of models, and patience with both. */
-export type { ModelEvent, ModelInfo, ModelOutcome, ModelPort, ModelRequest, StreamOptions } from '../contracts/model.ts';
+export type {
+  ModelEvent,
+  ModelInfo,
+  ModelOutcome,
+  ModelPort,
+  ModelRequest,
+  StreamOptions,
+} from '../contracts/model.ts';
 export { type AnthropicSettings, createAnthropicPort } from '../model/anthropic.ts';
 export { listModels, modelInfo, resolveModel } from '../model/catalog.ts';
 export { createNamedModels, type NamedModels } from '../model/choose-port.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { VERSION } from './version.ts';
 import type { AgentListener } from '../contracts/agent.ts';
 import type { Message } from '../contracts/message.ts';
 import { transcriptPath } from '../session/paths.ts';
@@ -8,6 +8,7 @@ import { rebuild } from '../session/records/rebuild.ts';
 import { openTranscript } from '../session/records/transcript.ts';
 import { claimSession } from '../session/running/claim.ts';
 import { forkSession, readSession } from '../session/stored/store.ts';
+import { VERSION } from './version.ts';
 
 /** Where a session lies and which one it is. */
 export type SessionPlace = {
@@ -40,9 +41,11 @@ export async function openSession(place: SessionPlace): Promise<StoredSession> {
   const { dir, sessionId = randomUUID(), cwd = process.cwd(), tell = () => undefined } = place;
   await mkdir(dir, { recursive: true });
   const path = transcriptPath(dir, sessionId);
-  const tried = await claimSession(path);
-  if (!tried.ok) throw new Error(tried.notice);
-  const { messages, lastUuid, title } = rebuild((await readSession(path)).records);
+  const isNew = !existsSync(path);
+  // A new one is claimed when its file is made.
+  const tried = isNew ? undefined : await claimSession(path);
+  if (tried?.ok === false) throw new Error(tried.notice);
+  const { messages, lastUuid, title } = rebuild(isNew ? [] : (await readSession(path)).records);
   const transcript = openTranscript({
     dir,
     sessionId,
@@ -52,7 +55,7 @@ export async function openSession(place: SessionPlace): Promise<StoredSession> {
     lastUuid,
     title,
     persistence: 'disk',
-    claim: tried.claim,
+    claim: tried?.claim,
     newId: randomUUID,
     now: Date.now,
     tell,
@@ -68,10 +71,7 @@ export async function openSession(place: SessionPlace): Promise<StoredSession> {
       await forkSession({ id: sessionId, path }, newId);
       return newId;
     },
-    async close() {
-      await transcript.close();
-      await tried.claim.release();
-    },
+    close: transcript.close,
   };
 }
 

@@ -7,6 +7,7 @@ import { createGate } from '../permissions/gate.ts';
 import { diskFs } from '../permissions/paths/fs.ts';
 import { rulesOfTexts } from '../permissions/rules/collect-rules.ts';
 import { TOOL_STATEMENTS } from '../tools/statements.ts';
+import { processVariables } from './surroundings.ts';
 
 /** Decides whether a call may run. */
 export type ToolGate = (call: CallRequest, signal: AbortSignal) => Promise<GateVerdict>;
@@ -68,7 +69,7 @@ function policyOf(given: GateRules, cwd: string): Policy {
     canBypass: mode === 'bypassPermissions',
     protectedPaths: [],
     sensitivePaths: [],
-    searchPath: (process.env.PATH ?? '').split(delimiter),
+    searchPath: (processVariables().PATH ?? '').split(delimiter),
     disk: process.platform === 'darwin' || process.platform === 'win32' ? 'case-insensitive' : 'case-sensitive',
   };
 }

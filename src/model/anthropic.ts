@@ -131,6 +131,8 @@ async function loadClient(settings: AnthropicSettings, baseUrl: string): Promise
     ...(isAsked ? { apiKey: 'asked for at each request' } : credentials),
     baseURL: baseUrl,
     maxRetries: 0,
+    // In a browser the key is whoever's who built the page; the SDK would refuse it there.
+    ...(isBrowser() && { dangerouslyAllowBrowser: true }),
     timeout: LIBRARY_TIMEOUT_MS,
     // Everything written to the terminal is ours.
     logLevel: 'off',
@@ -139,4 +141,9 @@ async function loadClient(settings: AnthropicSettings, baseUrl: string): Promise
     fetchOptions: { redirect: 'manual' },
     ...(settings.fetch && { fetch: settings.fetch }),
   });
+}
+
+function isBrowser(): boolean {
+  const runtime: unknown = globalThis.process;
+  return runtime === undefined;
 }

@@ -36,6 +36,7 @@ const ORIGINS = [
   'interrupt',
   'summary',
   'shell',
+  'background',
 ];
 
 export function isOrigin(value: unknown): boolean {
