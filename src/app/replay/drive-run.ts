@@ -7,6 +7,7 @@ import type { Tool } from '../../contracts/tool.ts';
 import { cautiousModel, queryDeps } from '../../engine/defaults.ts';
 import { query } from '../../engine/query.ts';
 import { parseHead } from '../../session/request-head.ts';
+import { structuredOutputStatement } from '../../tools/structured-output/structured-output.ts';
 import type { RecordedRun, RecordedStep } from './recorded-runs.ts';
 import { createPlayer, type Player } from './replay-player.ts';
 import { type Difference, requestConfig, visible } from './replay-session.ts';
@@ -76,7 +77,7 @@ function obstacle({ steps, end }: RecordedRun): string | undefined {
 }
 
 function isEnding(block: RecordedStep['blocks'][number]['block']): boolean {
-  return block.type === 'tool_use' && block.name === 'StructuredOutput';
+  return block.type === 'tool_use' && block.name === structuredOutputStatement.name;
 }
 
 function depsOf(run: RecordedRun, player: Player): QueryDeps {
