@@ -70,7 +70,7 @@ function obstacle({ steps, end }: RecordedRun): string | undefined {
     if (step.transition === 'token_budget_continuation') return 'a token budget, which is on no record';
     if (isOther && before.transition !== 'fallback_retry') return 'the model was changed while it ran';
     if (!isLast && step.joined.some(({ origin }) => !JOINED_ORIGINS.includes(origin)))
-      return 'something was said beside it';
+      return 'something was said meanwhile';
     if (end !== undefined && [...step.blocks].some(({ block }) => isEnding(block))) return 'a call that ends the run';
   }
   return undefined;
