@@ -124,6 +124,8 @@ export type AgentEvent =
       readonly detail?: string;
       /** Healed of pictures: they are left out up to and with this message. */
       readonly until?: string;
+      /** Healed of single parts: the marks of what is left out. */
+      readonly refused?: readonly string[];
     }
   /** What was shown of this message is void: not sent, not resumed, not shown again. */
   | { readonly type: 'tombstone'; readonly messageId: string; readonly why: string }

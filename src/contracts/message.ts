@@ -129,4 +129,6 @@ export type Usage = {
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
   readonly webSearches?: number;
+  /** What the provider left out of the request by itself: old results, and how many tokens they were. */
+  readonly cleared?: { readonly results: number; readonly tokens: number };
 };

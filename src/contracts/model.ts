@@ -70,7 +70,14 @@ export type ModelFailure = {
   readonly retryAfterMs?: number;
   /** For `invalid`: what the provider refused, when it said so. */
   readonly refusedPart?: 'signature' | 'image';
+  /** Where in the request that stands, when the provider named the place. */
+  readonly refusedAt?: RefusedPlace;
 };
+
+/** A tool by its number, or a message with the numbers of its blocks (all of them without) and of a part of a result. */
+export type RefusedPlace =
+  | { readonly tool: number }
+  | { readonly message: number; readonly blocks?: readonly number[]; readonly part?: number };
 
 /** Every way in which a model fails to answer. */
 export const FAILURE_KINDS = [
@@ -169,6 +176,8 @@ export type ModelInfo = {
   readonly vision: boolean;
   readonly promptCache: boolean;
   readonly webSearch: boolean;
+  /** From so many tokens on the provider leaves old results out by itself, which keeps its cache. Absent where it cannot. */
+  readonly clearsResultsAt?: number;
   /** Refuses `forcedTool`: the model is then only offered the tool. */
   readonly refusesForcedTool?: true;
   /** Dollars per million tokens, absent when unknown: never a wrong price. */

@@ -3,6 +3,9 @@ import type { JsonObject, JsonValue } from './json.ts';
 import type { ResultBlock } from './message.ts';
 import type { ToolSpec } from './model.ts';
 
+/** Answers of people and reports of sub-agents: nobody can ask for these again, so their results stay. */
+export const IRREPLACEABLE_TOOLS: readonly string[] = ['AskUserQuestion', 'ExitPlanMode', 'Task', 'Skill', 'TodoWrite'];
+
 /** Thrown by a tool that could not do it. The model reads the message, so it says what to try next. */
 export class ToolFailure extends Error {
   override readonly name = 'ToolFailure';

@@ -1,5 +1,6 @@
 import type { ModelEvent, ModelInfo, ModelOutcome, ModelPort } from '../contracts/model.ts';
 import { exhaustive } from '../lib/exhaustive.ts';
+import type { AnthropicSettings } from './anthropic.ts';
 import { modelInfo, SMALL_MODEL } from './catalog.ts';
 import type { DemoSettings } from './demo/demo-port.ts';
 import { locateModel, type ModelPlace, type Providers } from './model-name.ts';
@@ -50,20 +51,31 @@ export function choosePort(config: PortConfig): PortChoice {
   const place = locateModel(config.model, config.providers);
   const hasKey = config.apiKey !== undefined || config.authToken !== undefined;
   if (place.provider === 'anthropic' && !hasKey) return { ok: false, problem: NO_KEY };
+  let editing: Editing = 'by the provider';
+  const info = (model: string) => infoOf(model, config, editing);
+  const onRefusedEditing = () => {
+    editing = 'by us';
+  };
   return {
     ok: true,
-    port: withRetry(createRouter(config), config.retry),
+    port: withRetry(createRouter({ ...config, infoOf: info, onRefusedEditing }), config.retry),
     model: place.provider === 'openai' ? config.model.trim() : place.model,
     provider: place.provider,
     keySource: place.provider === 'anthropic' ? (config.keySource ?? 'none') : 'none',
     smallModel: config.smallModel ?? (place.provider === 'anthropic' ? SMALL_MODEL : undefined),
-    infoOf: (model) => infoOf(model, config),
+    infoOf: info,
   };
 }
 
-function infoOf(model: string, { providers }: PortConfig): ModelInfo {
+/** Who leaves old results out of a request. */
+type Editing = 'by the provider' | 'by us';
+
+function infoOf(model: string, { providers }: PortConfig, editing: Editing): ModelInfo {
   const place = locateModel(model, providers);
-  if (place.provider !== 'openai') return modelInfo(place.model);
+  if (place.provider !== 'openai') {
+    const { clearsResultsAt, ...info } = modelInfo(place.model);
+    return clearsResultsAt === undefined || editing === 'by us' ? info : { ...info, clearsResultsAt };
+  }
   const { contextWindow, maxOutputTokens, vision } = place.server;
   return {
     ...modelInfo(place.model),
@@ -76,7 +88,7 @@ function infoOf(model: string, { providers }: PortConfig): ModelInfo {
 }
 
 /** Sends each request to the provider its model belongs to, so that `/model` and fallbacks may cross providers. */
-function createRouter(config: PortConfig): ModelPort {
+function createRouter(config: RouterConfig): ModelPort {
   const ports = new Map<string, Promise<ModelPort>>();
 
   function portOf(place: ModelPlace): Promise<ModelPort> {
@@ -107,7 +119,9 @@ function createRouter(config: PortConfig): ModelPort {
   };
 }
 
-async function openPort(place: ModelPlace, config: PortConfig): Promise<ModelPort> {
+type RouterConfig = PortConfig & Required<Pick<AnthropicSettings, 'infoOf' | 'onRefusedEditing'>>;
+
+async function openPort(place: ModelPlace, config: RouterConfig): Promise<ModelPort> {
   const { patience, fetch: send } = config;
   const common = { ...(patience && { patience }), ...(send && { fetch: send }) };
   switch (place.provider) {
@@ -121,12 +135,14 @@ async function openPort(place: ModelPlace, config: PortConfig): Promise<ModelPor
     }
     case 'anthropic': {
       const { createAnthropicPort } = await import('./anthropic.ts');
-      const { apiKey, authToken = '', baseUrl, betas, onRefusedKey } = config;
+      const { apiKey, authToken = '', baseUrl, betas, onRefusedKey, infoOf, onRefusedEditing } = config;
       return createAnthropicPort({
         credentials: apiKey === undefined ? { authToken } : { apiKey },
         ...(baseUrl && { baseUrl }),
         ...(onRefusedKey && { onRefusedKey }),
         ...(betas && { betas }),
+        infoOf,
+        onRefusedEditing,
         ...common,
       });
     }

@@ -74,6 +74,7 @@ export function createLoop(core: Core, needs: Needs) {
   const deps = createQueryDeps(core, { ...needs, toolset, owners, prompt, context, contextFor, fallbacks });
   const subAgents = createSubAgents(core, { owners, hooks, deps, addNews: news.add });
   toolset.add([createTaskTool(subAgents), createKillShellTool(shells, subAgents.stop)]);
+  const heardClearing = createClearings(toolset, turnLog);
   resumeParts(session, { toolset, prompt, context, news });
   return {
     toolset,
@@ -88,6 +89,7 @@ export function createLoop(core: Core, needs: Needs) {
     ready: async () => void (await Promise.all([prompt.ready(), mcp.ready()])),
     /** What events mean for the parts. */
     hear(event: AgentEvent): void {
+      heardClearing(event);
       turnLog.hear(event);
       fallbacks.hear(event);
       prompt.listen(event);
@@ -106,6 +108,20 @@ function createNews(shells: Pick<Shells, 'hasNotices' | 'takeNotices'>) {
       waiting = [];
       return taken;
     },
+  };
+}
+
+/** Results that the provider leaves out are gone for the model: a repeated read must show them again. */
+function createClearings({ readState }: Pick<Toolset, 'readState'>, turnLog: Pick<TurnLog, 'level'>) {
+  let before = { results: 0, tokens: 0 };
+  return (event: AgentEvent): void => {
+    if (event.type === 'compacted') before = { results: 0, tokens: 0 };
+    const cleared = event.type === 'turn_end' ? event.usage?.cleared : undefined;
+    if (cleared === undefined || cleared.results <= before.results) return;
+    const blocks = cleared.results - before.results;
+    turnLog.level({ level: 'provider', blocks, freedTokens: cleared.tokens - before.tokens });
+    readState.forgetShown();
+    before = cleared;
   };
 }
 

@@ -1,11 +1,10 @@
 import type { ToolResultBlock, ToolUseBlock } from '../../contracts/message.ts';
+import { IRREPLACEABLE_TOOLS } from '../../contracts/tool.ts';
 import { describeCall, describeSize, isLooking, resultsIn } from '../calls.ts';
 import { textTokens } from '../tokens.ts';
 import { type Facts, isPinned, type Proposal } from './levels.ts';
 
 const BULKY_TOKENS = 400;
-/** Answers of people and reports of sub-agents: nobody can ask for these again. */
-const IRREPLACEABLE = ['AskUserQuestion', 'ExitPlanMode', 'Task', 'Skill', 'TodoWrite'];
 
 /** Level b: bulky results beyond the tail become one line that names what was there and how to get it again. */
 export function snip(facts: Facts): readonly Proposal[] {
@@ -15,7 +14,7 @@ export function snip(facts: Facts): readonly Proposal[] {
       const tokens = facts.estimate.blockTokens(result);
       const call = facts.callOf(result.tool_use_id);
       if (tokens < BULKY_TOKENS || facts.isFinal(result.tool_use_id)) return [];
-      if (call !== undefined && IRREPLACEABLE.includes(call.name)) return [];
+      if (call !== undefined && IRREPLACEABLE_TOOLS.includes(call.name)) return [];
       const text = snipLine(result, call, facts.storedAt(result.tool_use_id));
       return [
         {

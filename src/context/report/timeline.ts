@@ -113,6 +113,8 @@ function changeLast(
 export function levelWords({ level, blocks, freedTokens }: LevelRun): string {
   const freed = `${formatTokens(freedTokens)} tokens freed`;
   switch (level) {
+    case 'provider':
+      return `${formatCount(blocks, 'old result')} left out by the provider, ${freed}`;
     case 'budget':
       return 'a result over its limit became a preview';
     case 'snip':

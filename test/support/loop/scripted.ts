@@ -131,7 +131,7 @@ export function scripted(replies: readonly ScriptedReply[], overrides: Overrides
       autoCompact: true,
       partialMessages: false,
       skipFirstPoll: false,
-      stripped: { thinking: false, images: undefined },
+      stripped: { thinking: false, images: undefined, refused: [] },
       betas: [],
       ...config,
     },
