@@ -152,6 +152,8 @@ export type Usage = {
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
   readonly webSearches?: number;
+  /** What the provider left out of the request by itself: old results, and how many tokens they were. */
+  readonly cleared?: { readonly results: number; readonly tokens: number };
 };
 
 /** What a message says, block by block; nothing for those that are not words. */

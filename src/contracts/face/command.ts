@@ -38,5 +38,4 @@ export type CommandView =
   | 'redraw'
   | 'tasks'
   | 'vim'
-  | 'exit'
-  | 'clear';
+  | 'exit';
