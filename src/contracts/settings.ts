@@ -57,6 +57,7 @@ export type Settings = {
   readonly smallModel?: string;
   readonly fallbackModels?: readonly string[];
   readonly effort?: Effort;
+  readonly wakeOnBackground?: boolean;
   readonly permissions?: {
     readonly allow?: readonly string[];
     readonly ask?: readonly string[];
@@ -71,7 +72,7 @@ export type Settings = {
   readonly mcpServers?: Readonly<Record<string, McpServerConfig>>;
   readonly enabledMcpjsonServers?: readonly string[];
   readonly disabledMcpjsonServers?: readonly string[];
-  readonly statusLine?: { readonly type?: 'command'; readonly command: string };
+  readonly statusLine?: { readonly type?: 'command'; readonly command: string; readonly padding?: number };
   readonly outputStyle?: string;
   readonly theme?: string;
   readonly editorMode?: 'normal' | 'vim';

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { Message } from '../contracts/message.ts';
 import type { ModelInfo, ModelLink, ModelPort } from '../contracts/model.ts';
-import type { ContextPort, QueryConfig, QueryDeps } from '../contracts/query.ts';
+import { type ContextPort, NOTHING_STRIPPED, type QueryConfig, type QueryDeps } from '../contracts/query.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { toRequestMessages } from './request.ts';
 
@@ -27,8 +26,9 @@ const DEFAULT_CONFIG: Omit<QueryConfig, 'chain'> = {
   autoCompact: true,
   partialMessages: false,
   skipFirstPoll: false,
-  stripped: { thinking: false, images: undefined },
+  stripped: NOTHING_STRIPPED,
   betas: [],
+  failedCompactions: 0,
 };
 
 /** Dependencies in which every missing part does the simplest safe thing: calls that are not read-only are refused. */
@@ -61,7 +61,7 @@ export function queryDeps(given: QueryDepsInput): QueryDeps {
     queues: { takeSteering: () => [], takeFollowUps: () => [], hasSteering: () => false },
     attachments: async () => [],
     costUsd: () => 0,
-    newId: randomUUID,
+    newId: () => crypto.randomUUID(),
     now: Date.now,
     ...rest,
   };
@@ -86,6 +86,8 @@ export function cautiousModel(id: string): ModelInfo {
     maxOutputTokens: 4_096,
     thinking: 'none',
     effort: false,
+    efforts: [],
+    thinkingOff: 'silence',
     vision: false,
     promptCache: false,
     webSearch: false,

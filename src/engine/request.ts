@@ -6,6 +6,7 @@ import { alternate } from './repair/alternate.ts';
 import { cleanReplies } from './repair/clean-replies.ts';
 import { leaveOut } from './repair/leave-out.ts';
 import { pairResults } from './repair/pair-results.ts';
+import { withoutRefused, withoutRefusedTools } from './repair/refused.ts';
 import { wellFormed } from './repair/well-formed.ts';
 
 /** The one place that builds a request. Whatever the history looks like, what comes out is valid: repair, never throw. */
@@ -18,13 +19,14 @@ export function buildRequest(
 ): ModelRequest {
   const model = modelOf(state, deps);
   const info = deps.modelInfo(model);
-  const messages = repair(deps.toRequestMessages(leaveOut(view, model, state.stripped)));
+  const { stripped } = state;
+  const messages = withoutRefused(repair(deps.toRequestMessages(leaveOut(view, model, stripped))), stripped, repair);
   const { thinkingBudgetTokens, betas } = deps.config;
   return {
     model,
     maxOutputTokens: state.maxOutputTokensOverride ?? info.defaultOutputTokens,
     system: wellFormed(deps.system().filter((part) => part.text.trim() !== '')),
-    tools: wellFormed(deps.toolSpecs(deps.tools())),
+    tools: withoutRefusedTools(wellFormed(deps.toolSpecs(deps.tools())), stripped),
     messages,
     breakpoints: breakpointsOf(messages),
     effort: deps.config.effort,
@@ -45,10 +47,10 @@ export function repair(messages: readonly RequestMessage[]): readonly RequestMes
 export function toRequestMessages(messages: readonly Message[]): readonly RequestMessage[] {
   const from = messages.findLastIndex((message) => message.role === 'boundary');
   return messages.slice(from + 1).flatMap((message): RequestMessage[] => {
-    if (message.role === 'boundary') return [];
-    return message.role === 'user'
-      ? [{ role: 'user', blocks: message.blocks }]
-      : [{ role: 'assistant', blocks: message.blocks }];
+    if (message.role === 'boundary' || message.role === 'custom') return [];
+    if (message.role === 'user') return [{ role: 'user', blocks: message.blocks }];
+    const isPaused = message.stopReason === 'pause_turn' && message === messages.at(-1);
+    return [{ role: 'assistant', blocks: message.blocks, ...(isPaused ? { isPaused } : {}) }];
   });
 }
 

@@ -1,5 +1,5 @@
 import type { Message } from '../contracts/message.ts';
-import type { Ledger, QueryState, Stripped } from '../contracts/query.ts';
+import { type Ledger, NOTHING_STRIPPED, type QueryState, type Stripped } from '../contracts/query.ts';
 import type { ContinueReason, Terminal } from '../contracts/terminal.ts';
 
 export const EMPTY_LEDGER: Ledger = {
@@ -17,18 +17,20 @@ export const EMPTY_LEDGER: Ledger = {
 /** Where every query begins. */
 export function initialState(
   messages: readonly Message[],
-  stripped: Stripped = { thinking: false, images: undefined },
+  stripped: Stripped = NOTHING_STRIPPED,
+  failedCompactions = 0,
 ): QueryState {
   return {
     messages,
     sent: messages,
     turnCount: 0,
+    asked: 0,
     transition: undefined,
     modelIndex: 0,
     maxOutputTokensOverride: undefined,
     ledger: EMPTY_LEDGER,
     stopHookActive: false,
-    compaction: { consecutiveFailures: 0, turnsSinceCompact: 0 },
+    compaction: { consecutiveFailures: failedCompactions, turnsSinceCompact: 0 },
     budget: { continuations: 0, gains: [], freshTokens: 0, usedTokens: 0 },
     stripped,
     pendingSummary: undefined,

@@ -6,6 +6,8 @@ import { runScript } from '../lib/processes/run-script.ts';
 const TIMEOUT_MS = 300;
 const MOST_CHARS = 1000;
 const MOST_BYTES = 10_000;
+/** More would leave the draft no room. */
+const MOST_LINES = 3;
 
 export type StatusLineNeeds = {
   readonly settings: () => Settings;
@@ -15,14 +17,14 @@ export type StatusLineNeeds = {
   readonly facts: () => JsonObject;
 };
 
-/** Runs the person's own script for the status line: facts as JSON go in, its first line comes out. What is late is
+/** Runs the person's own script for the status line: facts as JSON go in, its first lines come out. What is late is
  * left out, and the last words stay; one that is late again and again is asked less and less. */
 export function createStatusLine(parts: StatusLineNeeds): () => Promise<string | undefined> {
   const hanging = createHanging();
   let last: { readonly command: string; readonly words: string } | undefined;
   let running: Promise<string | undefined> | undefined;
 
-  async function firstLine(command: string): Promise<string | undefined> {
+  async function firstLines(command: string): Promise<string | undefined> {
     if (hanging.isPaused(command)) return undefined;
     const { code, stdout, timedOut } = await runScript('sh', command, {
       cwd: parts.cwd(),
@@ -33,8 +35,11 @@ export function createStatusLine(parts: StatusLineNeeds): () => Promise<string |
       maxBytes: MOST_BYTES,
     });
     hanging.note(command, { timedOut, tookMs: TIMEOUT_MS });
-    const line = code === 0 ? stdout.toString('utf8').split('\n', 1)[0]?.slice(0, MOST_CHARS) : undefined;
-    return line === '' ? undefined : line;
+    if (code !== 0) return undefined;
+    const lines = stdout.toString('utf8').trimEnd().split('\n', MOST_LINES);
+    const margin = ' '.repeat(parts.settings().statusLine?.padding ?? 0);
+    const words = lines.map((line) => `${margin}${line.slice(0, MOST_CHARS).trimEnd()}`).join('\n');
+    return words.trim() === '' ? undefined : words;
   }
 
   return async () => {
@@ -42,7 +47,7 @@ export function createStatusLine(parts: StatusLineNeeds): () => Promise<string |
     if (command !== last?.command) last = undefined;
     if (command === undefined) return undefined;
     // One at a time: a slow script must not pile up.
-    running ??= firstLine(command).finally(() => {
+    running ??= firstLines(command).finally(() => {
       running = undefined;
     });
     const words = await running;

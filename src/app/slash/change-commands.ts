@@ -1,4 +1,3 @@
-import { EFFORTS } from '../../contracts/model.ts';
 import { INIT_PROMPT } from '../../prompt/init-prompt.ts';
 import { beforeCompaction } from '../../session/undo-compaction.ts';
 import { previewWords } from '../loop/manual-compact.ts';
@@ -25,34 +24,13 @@ export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [
     },
   },
   {
-    name: 'model',
-    description: 'the model for the next turns',
-    argumentHint: '[name]',
-    async run(args, { core: { live }, actions }) {
-      if (args.trim() === '') return { kind: 'open', view: 'model', argument: '' };
-      const answer = await actions.setModel(args.trim());
-      return answer.ok ? done(`From the next turn on: ${live.now().model}.`) : failed(answer.why);
-    },
-  },
-  {
-    name: 'effort',
-    description: 'how hard the model should think',
-    argumentHint: EFFORTS.join('|'),
-    async run(args, { core: { live }, actions }) {
-      const effort = EFFORTS.find((known) => known === args.trim());
-      if (effort === undefined)
-        return failed(`The effort is ${live.now().effort}. Choose one of ${EFFORTS.join(', ')}.`);
-      actions.setEffort(effort);
-      return done(`Effort: ${effort}.`);
-    },
-  },
-  {
     name: 'init',
     description: 'write a CLAUDE.md for this project',
     run: async () => ({ kind: 'prompt', blocks: [{ type: 'text', text: INIT_PROMPT }] }),
   },
   {
     name: 'clear',
+    aliases: ['new', 'reset'],
     description: 'begin anew; the session keeps what was said',
     async run(_args, { agent, hooks, loop, turnLog, actions }) {
       if (agent.state().status !== 'idle') return failed('A reply is being written. Stop it first, or wait.');

@@ -1,4 +1,4 @@
-import type { Agent, Prompt } from '../../contracts/agent.ts';
+import type { Prompt } from '../../contracts/agent.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { JsonObject } from '../../contracts/json.ts';
@@ -7,6 +7,7 @@ import type { Terminal } from '../../contracts/terminal.ts';
 import type { OutputChoice } from '../args/invocation.ts';
 import { watchAgentsBehind } from '../faces/agents-behind.ts';
 import { heldToForm } from '../faces/answer-form.ts';
+import { throughLimits } from '../faces/through-limits.ts';
 import { type Understood, understandBlocks } from '../faces/understand.ts';
 import { createHostIds, type HostIds } from './host-ids.ts';
 import { createHostLines, type HostLines, type HostLinesPort } from './host-lines.ts';
@@ -50,7 +51,7 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
   const behind = watchAgentsBehind();
   const ids = createHostIds();
   const lines = createHostLines(conversation, output, ids, port);
-  const runs = createRuns(agent, lines, ids, port);
+  const runs = createRuns(conversation, lines, ids, { ...port, atLimit: output.atLimit });
 
   agent.subscribe((event) => {
     behind.hear(event);
@@ -66,6 +67,7 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
       const [first] = blocks;
       // A command acts on the conversation as it stands, so it waits for the run to end.
       const isCommand = first?.type === 'text' && first.text.startsWith('/');
+      runs.noticeOwn();
       await runs.idleOr(({ takesWords }) => takesWords && !isCommand);
       // Servers that are on their way belong to what the first line says.
       await conversation.ready?.();
@@ -103,7 +105,10 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
     async idle() {
       await runs.idleOr(() => false);
       // What sub-agents do is part of what was asked; their end is told in lines of its own.
-      if (!port.isEnding()) await behind.ended();
+      if (port.isEnding()) return;
+      await behind.ended();
+      await conversation.woken?.();
+      await runs.idleOr(() => false);
     },
     ids,
     writeLine: lines.write,
@@ -112,18 +117,24 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
 }
 
 /** The runs of one conversation, one after the other. */
-function createRuns(agent: Agent, lines: HostLines, ids: HostIds, port: HostRunPort) {
+function createRuns(
+  conversation: Conversation,
+  lines: HostLines,
+  ids: HostIds,
+  port: HostRunPort & Pick<OutputChoice, 'atLimit'>,
+) {
+  const { agent } = conversation;
   let running: Running | undefined;
   let interrupted: readonly (() => void)[] = [];
 
   function start(prompts: readonly Prompt[]): void {
     lines.begin('running');
-    running = { done: runToResult(prompts), takesWords: true };
+    running = { done: runToResult(agent.prompt(prompts)), takesWords: true };
   }
 
-  async function runToResult(prompts: readonly Prompt[]): Promise<void> {
+  async function runToResult(ended: Promise<Terminal>): Promise<void> {
     try {
-      const terminal = await agent.prompt(prompts);
+      const terminal = await (port.atLimit === 'waits' ? throughLimits(ended, conversation) : ended);
       await agent.waitForIdle();
       end(heldToForm(terminal, port.answerSchema));
     } finally {
@@ -132,6 +143,17 @@ function createRuns(agent: Agent, lines: HostLines, ids: HostIds, port: HostRunP
       for (const { id } of late) ids.expect(ids.theirs(id));
       if (late.length > 0 && !port.isEnding()) start(late.map(({ blocks }) => blocks));
     }
+  }
+
+  /** A run that began by itself, with news of the background, is written like one that was asked for. */
+  function noticeOwn(): void {
+    if (running !== undefined || agent.state().status === 'idle') return;
+    lines.begin('running');
+    const { promise: ended, resolve } = Promise.withResolvers<Terminal>();
+    const unsubscribe = agent.subscribe((event) => {
+      if (event.type === 'agent_end') resolve(event.terminal);
+    });
+    running = { done: runToResult(ended.finally(unsubscribe)), takesWords: true };
   }
 
   function end(terminal: Terminal, words?: string): void {
@@ -158,10 +180,12 @@ function createRuns(agent: Agent, lines: HostLines, ids: HostIds, port: HostRunP
     async idleOr(willDo: (running: Running) => boolean): Promise<void> {
       while (running !== undefined && !willDo(running)) await running.done;
     },
+    noticeOwn,
     onInterrupted(confirm: () => void): void {
       interrupted = [...interrupted, confirm];
     },
     noteEvent(event: AgentEvent): void {
+      if (event.type === 'agent_start') noticeOwn();
       if (tellsOfInterrupt(event)) confirmInterrupts();
       if (event.type === 'agent_end') closeToWords();
     },

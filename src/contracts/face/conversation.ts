@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import type { Usage } from '../message.ts';
 import type { Effort, ModelInfo } from '../model.ts';
 import type { PermissionMode, ToolFacts } from '../permission.ts';
+import type { Terminal } from '../terminal.ts';
 import type { CommandInfo, CommandOutcome } from './command.ts';
 import type { ControlPort } from './host.ts';
 import type { FaceSettings, KeptChoice, ThemesPort } from './screen-settings.ts';
@@ -15,13 +16,16 @@ export type Conversation = {
   begin?(): void;
   /** Resolves when what comes late is there: the servers a first request would miss. */
   ready?(): Promise<void>;
+  /** Resolves when a server offers this command, or it is known that none does. */
+  offered?(command: string): Promise<void>;
   info(): ConversationInfo;
   usage(): UsageReport;
   /** Switches the model from the next turn on; answers with the full id, or why not. */
   setModel(
     name: string | undefined,
   ): Promise<{ readonly ok: true; readonly model: string } | { readonly ok: false; readonly why: string }>;
-  setEffort(effort: Effort): void;
+  /** Only what the model can be told. */
+  setEffort(effort: Effort): { readonly ok: true } | { readonly ok: false; readonly why: string };
   setThinkingTokens(tokens: number | undefined): void;
   /** Refuses a mode that does not exist or may not be entered, with the reason. */
   setMode(
@@ -40,6 +44,8 @@ export type Conversation = {
     words: string,
     images?: readonly { readonly mediaType: string; readonly data: string }[],
   ): Promise<Prompt>;
+  /** What words name by `@` in vain, in sentences. */
+  unfoundMentions?(words: string): Promise<readonly string[]>;
   /** The file as a proposed edit would leave it, so that a person can change it first. */
   proposal?(facts: ToolFacts): Promise<EditProposal | undefined>;
   /** Where the tokens of the window go. */
@@ -53,6 +59,10 @@ export type Conversation = {
   readonly storedSessions?: StoredSessionsPort;
   /** Background shells and sub-agents that are still at work. */
   background(): readonly { readonly id: string; readonly title: string; readonly elapsedMs: number }[];
+  /** Waits until the usage limit that ended the last run is reset, and goes on; `undefined` when it was stopped, or there is none. */
+  waitForLimit?(): Promise<Terminal | undefined>;
+  /** Resolves when no turn is about to begin by itself, and none that did is still on. */
+  woken?(): Promise<void>;
   /** Moves this running shell call to the background, or else the newest (Ctrl+B); false when nothing could be moved. */
   moveToBackground(callId?: string): boolean;
   /** Commands that were stopped and do not heed it are ended at once. */
@@ -83,11 +93,16 @@ export type ConversationInfo = {
   readonly sessionId: string;
   readonly title: string | undefined;
   readonly transcriptPath: string | undefined;
+  /** Where the shell stands. */
   readonly cwd: string;
+  /** What the session belongs to, and where paths begin. */
+  readonly folder: string;
   readonly gitBranch: string | undefined;
   readonly model: string;
   readonly modelInfo: ModelInfo;
   readonly effort: Effort;
+  /** What its model takes. */
+  readonly efforts: readonly Effort[];
   readonly mode: PermissionMode;
   readonly tools: readonly string[];
   readonly mcpServers: readonly { readonly name: string; readonly status: string; readonly error?: string }[];

@@ -19,6 +19,7 @@ const stored = z.object({
 });
 type Stored = z.infer<typeof stored>;
 
+const DRAFTS = 'drafts';
 /** What nobody came back to for so long is not put into their next prompt. */
 const FRESH_MS = 86_400_000;
 const ELSEWHERE_MS = 3_600_000;
@@ -34,7 +35,7 @@ export type DraftParts = {
 
 /** Keeps what is being typed on disk, one small file for each session, as fast as it is typed. */
 export function createDraftStore({ dir, sessionId, opening, now }: DraftParts): DraftPort {
-  const folder = join(dir, 'drafts');
+  const folder = join(dir, DRAFTS);
   const path = join(folder, `${sessionId}.json`);
   const owner = markOf();
   /** Of one in another container or on another machine only time tells. */
@@ -104,6 +105,13 @@ export function createDraftStore({ dir, sessionId, opening, now }: DraftParts): 
       await writing;
     },
   };
+}
+
+/** What was written and not sent in a session of this folder; `undefined` when nothing was. */
+export async function unsentWords(dir: string, sessionId: string): Promise<string | undefined> {
+  const kept = (await read(join(dir, DRAFTS), `${sessionId}.json`))?.kept.draft;
+  const words = [...(kept?.queue.map(({ text }) => text) ?? []), kept?.text ?? '', kept?.stash ?? ''];
+  return words.find((text) => text.trim() !== '');
 }
 
 type Left = { readonly path: string; readonly kept: Stored; readonly at: number };

@@ -45,7 +45,7 @@ export function openTranscript(options: TranscriptOptions): Transcript {
   let held: readonly RecordBody[] = [];
 
   async function append(body: RecordBody): Promise<void> {
-    if (!isBegun && body.type !== 'user') {
+    if (!isBegun && body.type !== 'user' && body.type !== 'custom') {
       held = [...held, body];
       return;
     }

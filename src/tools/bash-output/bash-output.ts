@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ToolStatement } from '../../contracts/permission.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
-import { endOf, type Shells } from '../bash/shells.ts';
+import { endOf, linePattern, type Shells } from '../bash/shells.ts';
 import { buildTool } from '../build-tool.ts';
 import { sessionFacts } from '../stated-facts.ts';
 
@@ -23,7 +23,7 @@ export function createBashOutputTool(shells: Shells) {
     async call({ shell_id, filter }) {
       const found = shells.find(shell_id);
       if (found === undefined) throw new ToolFailure(unknownShell(shell_id, shells));
-      const fits = filter === undefined ? undefined : expression(filter);
+      const fits = linePattern(filter);
       const fresh = found.shell.output.takeNew();
       const lines =
         fits === undefined
@@ -41,12 +41,4 @@ export function createBashOutputTool(shells: Shells) {
 export function unknownShell(id: string, shells: Shells): string {
   const known = shells.list().map((shell) => shell.id);
   return `There is no background shell ${id}. ${known.length === 0 ? 'None was started.' : `There are: ${known.join(', ')}.`}`;
-}
-
-function expression(filter: string): RegExp {
-  try {
-    return new RegExp(filter);
-  } catch {
-    throw new ToolFailure(`The filter "${filter}" is not a regular expression.`);
-  }
 }

@@ -1,4 +1,4 @@
-import { createAgent } from '../../../src/agent/agent.ts';
+import { assembleAgent } from '../../../src/agent/agent.ts';
 import type { AgentPort } from '../../../src/agent/parts.ts';
 import type { Conversation, ConversationInfo, UsageReport } from '../../../src/contracts/face/conversation.ts';
 import type { PermissionRequest } from '../../../src/contracts/permission.ts';
@@ -24,7 +24,7 @@ export function fakeConversation(options: FakeOptions = {}): Conversation & { re
     ids += 1;
     return `id${ids}`;
   };
-  const agent = createAgent({
+  const agent = assembleAgent({
     sessionId: 'session-1',
     messages: [],
     listeners: [],
@@ -48,7 +48,7 @@ export function fakeConversation(options: FakeOptions = {}): Conversation & { re
       model = name ?? 'model-a';
       return { ok: true, model };
     },
-    setEffort: () => undefined,
+    setEffort: () => ({ ok: true }),
     setThinkingTokens: () => undefined,
     setMode: (mode) =>
       mode === 'plan' || mode === 'default' ? { ok: true, mode } : { ok: false, why: `There is no mode "${mode}".` },
@@ -116,9 +116,11 @@ const FACTS: Omit<ConversationInfo, 'sessionId' | 'model'> = {
   title: undefined,
   transcriptPath: undefined,
   cwd: '/project',
+  folder: '/project',
   gitBranch: undefined,
   modelInfo: INFO,
   effort: 'off',
+  efforts: ['auto', 'off', 'low', 'medium', 'high', 'xhigh', 'max'],
   mode: 'default',
   tools: ['Echo'],
   mcpServers: [{ name: 'files', status: 'connected' }],
