@@ -3,15 +3,15 @@ import type { Conversation, ConversationInfo } from '../contracts/face/conversat
 import { listModels } from '../model/catalog.ts';
 import { effortsOf } from '../model/efforts.ts';
 import { budgetWarnings } from '../model/pricing.ts';
-import { expandPrompt } from '../prompt/expand-prompt.ts';
 import { cleanUp } from '../session/clean-up.ts';
 import { problemLines } from '../settings/problem-lines.ts';
 import { screenSettings } from '../settings/screen-settings.ts';
 import { createShellLines } from '../tools/bash/shell-lines.ts';
 import { createFindFiles } from '../tools/find-files.ts';
 import { proposeEdit } from '../tools/propose-edit.ts';
+import { createLimitWait } from './loop/limit-wait.ts';
+import { createMentions } from './loop/mentions.ts';
 import { strayTools } from './loop/toolset.ts';
-import { mayReadUnasked } from './permissions/read-for-host.ts';
 import { sessionPicker } from './session/session-picker.ts';
 import type { StartedRun } from './session/start-run.ts';
 import type { ConversationParts } from './slash/conversation-parts.ts';
@@ -52,13 +52,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
       newId: core.newId,
     }),
     findFiles: createFindFiles(loop.locator, core.cwd, core.now),
-    expandPrompt: (words, images = []) =>
-      expandPrompt(words, images, {
-        cwd: cwd(),
-        home,
-        readResource: mcp.mentioned,
-        mayRead: (path) => mayReadUnasked(path, { permissions, cwd: cwd() }),
-      }),
+    ...createMentions(core, { permissions, mcp }),
     proposal: (facts) => proposeEdit(facts, { cwd: cwd(), home }),
     contextUsage: actions.contextUsage,
     sessions: () => stored.list('folder'),
@@ -68,6 +62,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
     rename: actions.rename,
     background: () => backgroundOf(parts),
     woken: parts.wake.settled,
+    waitForLimit: createLimitWait(core, agent),
     moveToBackground: shells.moveToBackground,
     killStopping: shells.killStopping,
     control: hostControl(parts),
@@ -147,6 +142,7 @@ function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnings'> {
     title,
     transcriptPath: session.transcript.path,
     cwd,
+    folder: core.cwd,
     gitBranch: core.repository.branchAtStart,
     model,
     modelInfo: core.model.infoOf(model),
@@ -170,18 +166,42 @@ function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnings'> {
   };
 }
 
-/** What a script for the status line is told. */
-function statusFacts({ core, agent }: ConversationParts) {
-  const { model, mode, cwd, title } = core.live.now();
+/** What a script for the status line is told: the names scripts of Claude Code expect, and a few of our own. */
+function statusFacts({ core, agent, session, permissions }: ConversationParts) {
+  const { model, mode, cwd, title, effort, outputStyle } = core.live.now();
+  const { costUsd, elapsedMs, apiMs, lines, total } = core.meter.report();
+  const { label, contextWindow } = core.model.infoOf(model);
+  const used = core.meter.contextTokens();
+  const usedPercent = Math.min(100, Math.round((100 * used) / Math.max(1, contextWindow)));
+  const [, ...addedDirs] = permissions.roots();
   return {
+    hook_event_name: 'Status',
     session_id: agent.sessionId,
+    ...(title === undefined ? {} : { session_name: title }),
+    transcript_path: session.transcript.path ?? '',
     cwd,
-    model: { id: model },
+    model: { id: model, display_name: label },
+    workspace: { current_dir: cwd, project_dir: core.cwd, added_dirs: addedDirs },
+    version: core.environment.version,
+    output_style: { name: outputStyle },
+    effort: { level: effort },
+    cost: {
+      total_cost_usd: costUsd,
+      total_duration_ms: elapsedMs,
+      total_api_duration_ms: apiMs,
+      total_lines_added: lines.added,
+      total_lines_removed: lines.removed,
+    },
+    context_window: {
+      context_window_size: contextWindow,
+      total_input_tokens: total.inputTokens + total.cacheReadTokens + total.cacheWriteTokens,
+      total_output_tokens: total.outputTokens,
+      used_percentage: usedPercent,
+      remaining_percentage: 100 - usedPercent,
+    },
+    exceeds_200k_tokens: used > 200_000,
     permission_mode: mode,
-    title: title ?? '',
     git_branch: core.repository.branchAtStart ?? '',
-    context_tokens: core.meter.contextTokens(),
-    context_window: core.model.infoOf(model).contextWindow,
-    cost_usd: core.meter.report().costUsd,
+    context_tokens: used,
   };
 }

@@ -14,7 +14,12 @@ export type SystemPart = { readonly name: string; readonly text: string };
 /** A message as it is sent: roles alternate, results come first. */
 export type RequestMessage =
   | { readonly role: 'user'; readonly blocks: readonly UserBlock[] }
-  | { readonly role: 'assistant'; readonly blocks: readonly AssistantBlock[] };
+  | {
+      readonly role: 'assistant';
+      readonly blocks: readonly AssistantBlock[];
+      /** The provider paused it and goes on from there: the one reply that may end a request, as it is. */
+      readonly isPaused?: true;
+    };
 
 /** A place where the provider may cache the prefix that ends there. */
 export type CacheBreakpoint =
@@ -148,6 +153,8 @@ export type StreamOptions = {
 /** A way to have replies: a provider, a script or a record. */
 export type ModelPort = {
   readonly name: string;
+  /** Tries again by itself what may heal; nobody else has to. */
+  readonly retries?: true;
   /** Loads what the first stream will need, ahead of time. Never needed, only faster. */
   prepare?(): Promise<void>;
   stream(request: ModelRequest, options: StreamOptions, signal: AbortSignal): AsyncGenerator<ModelEvent, ModelOutcome>;

@@ -13,6 +13,7 @@ import type { Permissions } from '../permissions/permissions.ts';
 import type { SessionCheckpoints } from '../session/checkpoints.ts';
 import type { Session } from '../session/session.ts';
 import { type ContextWiring, contextOfAgent, makeContext } from './context.ts';
+import { createFallbacks } from './fallbacks.ts';
 import { createGatedCalls } from './gated-calls.ts';
 import { createPrompt, type Prompt } from './prompt.ts';
 import { createQueryDeps } from './query-deps.ts';
@@ -47,9 +48,10 @@ export function createLoop(core: Core, needs: Needs) {
     takeDiskChanges: toolset.readState.takeDiskChanges,
     backgroundNews: news.take,
   });
+  const fallbacks = createFallbacks(core);
   const contextWiring: ContextWiring = {
     live: core.live,
-    options: core.options,
+    chain: fallbacks.chain,
     settings: core.settings.now,
     infoOf: core.model.infoOf,
     port: core.model.port,
@@ -69,7 +71,7 @@ export function createLoop(core: Core, needs: Needs) {
   };
   const context = makeContext(contextWiring);
   const contextFor = (agent: Parameters<typeof contextOfAgent>[1]) => contextOfAgent(contextWiring, agent);
-  const deps = createQueryDeps(core, { ...needs, toolset, owners, prompt, context, contextFor });
+  const deps = createQueryDeps(core, { ...needs, toolset, owners, prompt, context, contextFor, fallbacks });
   const subAgents = createSubAgents(core, { owners, hooks, deps, addNews: news.add });
   toolset.add([createTaskTool(subAgents), createKillShellTool(shells, subAgents.stop)]);
   resumeParts(session, { toolset, prompt, context, news });
@@ -87,6 +89,7 @@ export function createLoop(core: Core, needs: Needs) {
     /** What events mean for the parts. */
     hear(event: AgentEvent): void {
       turnLog.hear(event);
+      fallbacks.hear(event);
       prompt.listen(event);
     },
   };

@@ -5,7 +5,7 @@ import type { ContextPort, QueryDeps } from '../../contracts/query.ts';
 import { queryDeps } from '../../engine/defaults.ts';
 import { toolsOfAgent } from '../../extensions/tools-of-agent.ts';
 import type { Hooks } from '../../hooks/create-hooks.ts';
-import { modelChain, resolveModel } from '../../model/catalog.ts';
+import { resolveModel } from '../../model/catalog.ts';
 import { thinkingEffort } from '../../model/efforts.ts';
 import { createCapResult } from '../../tools/cap-result.ts';
 import { createReadState } from '../../tools/read-state.ts';
@@ -16,6 +16,7 @@ import type { GateBounds } from '../permissions/gate.ts';
 import type { Permissions } from '../permissions/permissions.ts';
 import type { Session } from '../session/session.ts';
 import type { AgentContext } from './context.ts';
+import type { Fallbacks } from './fallbacks.ts';
 import type { Prompt } from './prompt.ts';
 import { gateWithHooks, loopHooks } from './session-hooks.ts';
 import { createSideAsks } from './side-asks.ts';
@@ -32,6 +33,7 @@ type Needs = {
   readonly context: ContextPort;
   readonly contextFor: (agent: AgentContext) => ContextPort;
   readonly turnLog: TurnLog;
+  readonly fallbacks: Fallbacks;
 };
 
 /** Which sub-agent asks, and the model it was wanted with. */
@@ -62,7 +64,7 @@ export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
   function shared(port: AgentPort) {
     const { effort, thinkingTokens } = live.now();
     const config = {
-      chain: modelChain(live.now().model, options, settings.now()).map((name) => ({ model: name })),
+      chain: needs.fallbacks.chain(live.now().model).map((name) => ({ model: name })),
       effort: thinkingEffort(effort, thinkingTokens),
       thinkingBudgetTokens: thinkingTokens,
       maxTurns: options.maxTurns,

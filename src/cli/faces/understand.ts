@@ -21,6 +21,8 @@ export async function understand(conversation: Conversation, words: string): Pro
       return { kind: 'prompt', prompt: outcome.blocks };
     case 'show':
       return { kind: 'answer', words: outcome.markdown, outcome: 'done' };
+    case 'panel':
+      return { kind: 'answer', words: outcome.text, outcome: 'done' };
     case 'done':
       return { kind: 'answer', words: outcome.words ?? '', outcome: 'done' };
     case 'failed':

@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import type { Usage } from '../message.ts';
 import type { Effort, ModelInfo } from '../model.ts';
 import type { PermissionMode, ToolFacts } from '../permission.ts';
+import type { Terminal } from '../terminal.ts';
 import type { CommandInfo, CommandOutcome } from './command.ts';
 import type { ControlPort } from './host.ts';
 import type { FaceSettings, KeptChoice, ThemesPort } from './screen-settings.ts';
@@ -43,6 +44,8 @@ export type Conversation = {
     words: string,
     images?: readonly { readonly mediaType: string; readonly data: string }[],
   ): Promise<Prompt>;
+  /** What words name by `@` in vain, in sentences. */
+  unfoundMentions?(words: string): Promise<readonly string[]>;
   /** The file as a proposed edit would leave it, so that a person can change it first. */
   proposal?(facts: ToolFacts): Promise<EditProposal | undefined>;
   /** Where the tokens of the window go. */
@@ -56,6 +59,8 @@ export type Conversation = {
   readonly storedSessions?: StoredSessionsPort;
   /** Background shells and sub-agents that are still at work. */
   background(): readonly { readonly id: string; readonly title: string; readonly elapsedMs: number }[];
+  /** Waits until the usage limit that ended the last run is reset, and goes on; `undefined` when it was stopped, or there is none. */
+  waitForLimit?(): Promise<Terminal | undefined>;
   /** Resolves when no turn is about to begin by itself, and none that did is still on. */
   woken?(): Promise<void>;
   /** Moves this running shell call to the background, or else the newest (Ctrl+B); false when nothing could be moved. */
@@ -88,7 +93,10 @@ export type ConversationInfo = {
   readonly sessionId: string;
   readonly title: string | undefined;
   readonly transcriptPath: string | undefined;
+  /** Where the shell stands. */
   readonly cwd: string;
+  /** What the session belongs to, and where paths begin. */
+  readonly folder: string;
   readonly gitBranch: string | undefined;
   readonly model: string;
   readonly modelInfo: ModelInfo;

@@ -1,5 +1,4 @@
 import { basename } from 'node:path';
-import type { CommandOutcome } from '../../contracts/face/command.ts';
 import type { PermissionRequest } from '../../contracts/permission.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
@@ -7,14 +6,14 @@ import { edit } from '../composer/edit.ts';
 import type { Effect, ScreenEffect } from '../press/effects.ts';
 import { filesFound } from '../press/press-composer.ts';
 import type { HistoryItem } from '../view/history-item.ts';
-import { printing } from '../view/view-state.ts';
+import { isBusy, printing, type ViewState } from '../view/view-state.ts';
 import { copyText } from './copy-text.ts';
 import type { EffectHost } from './effect-host.ts';
-import { openView } from './open-view.ts';
 import { openDiff, openPaste, openPreview, showTranscript, writePage } from './pages.ts';
 import { pasteImage } from './paste-image.ts';
-import { openPicker, pick } from './pickers.ts';
-import { continueRun, promptOf, sendPrompt, withdrawUnanswered } from './send-prompt.ts';
+import { pick } from './pickers.ts';
+import { continueRun, holdsBack, promptOf, sendPrompt, withdrawUnanswered } from './send-prompt.ts';
+import { runInPanel, runLine } from './show-outcome.ts';
 
 const MENU_FILES = 8;
 const MOST_RECALLED = 2000;
@@ -35,6 +34,7 @@ async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
     case 'prompt':
     case 'steer':
     case 'follow_up':
+      if (await holdsBack(effect.parts, host)) return;
       return sendPrompt(effect.type, await host.inOrder(promptOf(effect.parts, conversation)), agent);
     case 'prompt_instead': {
       const words = await host.inOrder(promptOf(effect.parts, conversation));
@@ -47,6 +47,9 @@ async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
       return conversation.killStopping?.();
     case 'retry_now':
       return agent.retryNow();
+    case 'wait_for_limit':
+      if ((await conversation.waitForLimit?.()) === undefined) change(stillLimited);
+      return;
     case 'background':
       conversation.moveToBackground();
       return;
@@ -64,7 +67,7 @@ async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
       agent.unqueue(effect.id);
       return;
     case 'command':
-      return showOutcome(await conversation.runCommand(effect.line), host);
+      return runLine(effect.line, host);
     case 'shell':
       return conversation.runShell(effect.command);
     case 'mode': {
@@ -104,8 +107,8 @@ async function onScreen(effect: ScreenEffect, host: EffectHost): Promise<void> {
     case 'try_theme':
       host.output.tryTheme(effect.name);
       return host.repaint();
-    case 'open_picker':
-      return openPicker(effect.purpose, host);
+    case 'panel':
+      return runInPanel(effect.line, host);
     case 'picked':
       return pick(effect.purpose, effect.id, host);
     case 'leave':
@@ -134,6 +137,11 @@ async function onScreen(effect: ScreenEffect, host: EffectHost): Promise<void> {
   }
 }
 
+/** The wait was stopped, so it is offered again. */
+function stillLimited(view: ViewState): ViewState {
+  return isBusy(view) || view.rest !== 'ended' ? view : { ...view, rest: 'limited', retry: undefined };
+}
+
 /** The file as an edit would leave it, in the person's editor; what is saved there is what is applied. */
 async function editProposal({ id, facts }: PermissionRequest, host: EffectHost): Promise<void> {
   const proposal = await host.conversation.proposal?.(facts);
@@ -154,23 +162,6 @@ async function editProposal({ id, facts }: PermissionRequest, host: EffectHost):
     id,
     updatedInput === undefined ? { behavior: 'deny', message } : { behavior: 'allow', updatedInput },
   );
-}
-
-async function showOutcome(outcome: CommandOutcome, host: EffectHost): Promise<void> {
-  switch (outcome.kind) {
-    case 'show':
-      return say(host, { kind: 'shown', markdown: outcome.markdown });
-    case 'done':
-      return outcome.words === undefined
-        ? undefined
-        : say(host, { kind: 'notice', level: 'info', text: outcome.words });
-    case 'failed':
-      return say(host, { kind: 'notice', level: 'warn', text: outcome.words });
-    case 'prompt':
-      return sendPrompt('prompt', outcome.blocks, host.conversation.agent);
-    default:
-      return openView(outcome.view, outcome.argument, host);
-  }
 }
 
 function say({ change }: EffectHost, item: HistoryItem): void {

@@ -37,7 +37,7 @@ export function wasStopped(messages: readonly Message[]): boolean {
 }
 
 function itemsOf(message: Message, results: ReadonlyMap<string, ToolResultBlock>): readonly HistoryItem[] {
-  if (message.role === 'boundary') return [];
+  if (message.role === 'boundary' || message.role === 'custom') return [];
   if (message.role === 'user') {
     if (!isTyped(message)) return [];
     return [{ kind: 'prompt', text: typedWords(message.blocks) }];

@@ -14,7 +14,7 @@ type AgentEffect =
   | { readonly type: 'prompt' | 'steer' | 'follow_up'; readonly parts: readonly DraftPart[] }
   /** Words that were refused, came back into the composer and were changed there: these stand in their place. */
   | { readonly type: 'prompt_instead'; readonly parts: readonly DraftPart[] }
-  | { readonly type: 'abort' | 'kill_stopping' | 'retry_now' | 'background' }
+  | { readonly type: 'abort' | 'kill_stopping' | 'retry_now' | 'wait_for_limit' | 'background' }
   /** Runs on from the last message; the words are what is said where the model had the last word. */
   | { readonly type: 'continue'; readonly words: string }
   | { readonly type: 'answer_permission'; readonly id: string; readonly answer: PermissionAnswer }
@@ -40,7 +40,8 @@ export type ScreenEffect =
   | { readonly type: 'try_theme'; readonly name: string | undefined }
   /** Messages sent before, to be searched. */
   | { readonly type: 'recall'; readonly scope: HistoryScope }
-  | { readonly type: 'open_picker'; readonly purpose: PickerPurpose }
+  /** A command whose answer stands in the open panel. */
+  | { readonly type: 'panel'; readonly line: string }
   | { readonly type: 'leave' | 'suspend' | 'external_editor' | 'paste_image' | 'transcript' | 'repaint' };
 
 /** The screen after a key, and what is to be done. */
