@@ -76,6 +76,8 @@ export type ModelFailure = {
   readonly retryAfterMs?: number;
   /** For `invalid`: what the provider refused, when it said so. */
   readonly refusedPart?: 'signature' | 'image';
+  /** For `cut`: the body came to its end behind a finished block, as if that were all. */
+  readonly looksWhole?: true;
   /** Where in the request that stands, when the provider named the place. */
   readonly refusedAt?: RefusedPlace;
 };
