@@ -47,6 +47,7 @@ export type CompactPreview = {
   readonly carried: Carried;
 };
 
+/** The context of a conversation, with what a person may do about it. */
 export type Context = ContextPort & {
   /** `/compact [focus]`. */
   compactWith(messages: readonly Message[], order: CompactOrder, signal: AbortSignal): Promise<CompactionResult>;

@@ -3,6 +3,7 @@ import type { AssistantBlock, AssistantMessage, StopReason, Usage, UserBlock } f
 
 /** How hard the model should think, the least first; `auto` leaves it to the model, `off` asks for none. */
 export const EFFORTS = ['auto', 'off', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+/** How hard a model thinks. */
 export type Effort = (typeof EFFORTS)[number];
 
 /** A tool as the model sees it. */
