@@ -6,6 +6,7 @@ import { budgetWarnings } from '../model/pricing.ts';
 import { cleanUp } from '../session/clean-up.ts';
 import { problemLines } from '../settings/problem-lines.ts';
 import { screenSettings } from '../settings/screen-settings.ts';
+import { bashStatement } from '../tools/bash/bash.ts';
 import { createShellLines } from '../tools/bash/shell-lines.ts';
 import { createFindFiles } from '../tools/find-files.ts';
 import { proposeEdit } from '../tools/propose-edit.ts';
@@ -46,7 +47,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
     runCommand: (line) => runCommand(line, parts),
     runShell: createShellLines({
       agent,
-      bash: () => loop.toolset.all().find((tool) => tool.name === 'Bash'),
+      bash: () => loop.toolset.all().find((tool) => tool.name === bashStatement.name),
       cwd,
       tell: core.bus.tell,
       newId: core.newId,

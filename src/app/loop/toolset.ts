@@ -9,7 +9,9 @@ import { repeatSpecs } from '../../session/request-head.ts';
 import { createDeferral } from '../../tools/deferral.ts';
 import { createReadState, type ReadState } from '../../tools/read-state.ts';
 import { createSpecOrder } from '../../tools/spec-order.ts';
+import { structuredOutputStatement } from '../../tools/structured-output/structured-output.ts';
 import { createToolSearchTool } from '../../tools/tool-search/tool-search.ts';
+import { webSearchStatement } from '../../tools/web-search/web-search.ts';
 import type { Core } from '../core.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import type { Permissions } from '../permissions/permissions.ts';
@@ -74,7 +76,7 @@ function offerTools(tools: readonly Tool[], options: RunOptions, rules: readonly
   );
   const isWanted = ({ name, aliases }: Tool) =>
     options.tools === undefined ||
-    name === 'StructuredOutput' ||
+    name === structuredOutputStatement.name ||
     [name, ...aliases].some((one) => options.tools?.includes(one) === true);
   return tools
     .filter((tool) => isWanted(tool) && !denying.some((rule) => namesTool(rule, tool.name)))
@@ -82,7 +84,7 @@ function offerTools(tools: readonly Tool[], options: RunOptions, rules: readonly
 }
 
 function fittingTools(tools: readonly Tool[], { webSearch }: ModelInfo): readonly Tool[] {
-  return webSearch ? tools : tools.filter(({ name }) => name !== 'WebSearch');
+  return webSearch ? tools : tools.filter(({ name }) => name !== webSearchStatement.name);
 }
 
 /** A sentence for each name that no tool has. Tools of MCP servers are only known once those are connected. */
