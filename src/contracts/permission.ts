@@ -163,6 +163,8 @@ export type PermissionAnswer =
   | {
       readonly behavior: 'allow';
       readonly updatedInput?: JsonObject;
+      /** What the model is told of the change that was made to its input. */
+      readonly note?: string;
       readonly remember?: { readonly rules: readonly string[]; readonly destination: RememberDestination };
       readonly mode?: PermissionMode;
     }

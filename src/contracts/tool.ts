@@ -108,5 +108,5 @@ export type CallRequest = {
 
 /** The gate's answer; a denial carries the words the model reads. */
 export type GateVerdict =
-  | { readonly behavior: 'allow'; readonly input: JsonObject }
+  | { readonly behavior: 'allow'; readonly input: JsonObject; readonly note?: string }
   | { readonly behavior: 'deny'; readonly message: string; readonly interrupt: boolean };
