@@ -4,6 +4,7 @@ import { listModels } from '../model/catalog.ts';
 import { effortsOf } from '../model/efforts.ts';
 import { budgetWarnings } from '../model/pricing.ts';
 import { cleanUp } from '../session/clean-up.ts';
+import { ENDED_WITH_RUN } from '../session/records/ended-with-run.ts';
 import { problemLines } from '../settings/problem-lines.ts';
 import { screenSettings } from '../settings/screen-settings.ts';
 import { createShellLines } from '../tools/bash/shell-lines.ts';
@@ -82,6 +83,9 @@ export async function makeConversation(parts: ConversationParts, started: Starte
 async function close(parts: ConversationParts, started: StartedRun, reason: string): Promise<void> {
   const { core, agent, session, hooks, loop, shells, mcp } = parts;
   parts.wake.close();
+  const ending = backgroundOf(parts).map(({ title }) => title);
+  if (ending.length > 0)
+    await session.transcript.append({ type: 'system', subtype: ENDED_WITH_RUN, data: { titles: ending } });
   agent.abort('shutdown');
   loop.subAgents.close();
   await agent.waitForIdle();
@@ -160,13 +164,14 @@ function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnings'> {
     isDemo: core.model.provider === 'demo',
     trusted: core.trusted,
     contextTokens: core.meter.contextTokens(),
+    earlierCostUsd: session.opened.stored.spentUsd ?? 0,
     todos,
     permissionDenials: parts.permissions.denials(),
   };
 }
 
 /** What a script for the status line is told. */
-function statusFacts({ core, agent }: ConversationParts) {
+function statusFacts({ core, agent, session }: ConversationParts) {
   const { model, mode, cwd, title } = core.live.now();
   return {
     session_id: agent.sessionId,
@@ -177,6 +182,6 @@ function statusFacts({ core, agent }: ConversationParts) {
     git_branch: core.repository.branchAtStart ?? '',
     context_tokens: core.meter.contextTokens(),
     context_window: core.model.infoOf(model).contextWindow,
-    cost_usd: core.meter.report().costUsd,
+    cost_usd: core.meter.costUsd() + (session.opened.stored.spentUsd ?? 0),
   };
 }

@@ -75,7 +75,7 @@ export function createLoop(core: Core, needs: Needs) {
   const subAgents = createSubAgents(core, { owners, hooks, deps, addNews: news.add });
   toolset.add([createTaskTool(subAgents), createKillShellTool(shells, subAgents.stop)]);
   const heardClearing = createClearings(toolset, turnLog);
-  resumeParts(session, { toolset, prompt, context, news });
+  resumeParts(core, session, { toolset, prompt, context, news });
   return {
     toolset,
     prompt,
@@ -133,9 +133,18 @@ type Resumed = {
 };
 
 /** Takes up what an earlier run left, and has it kept for the next one. */
-function resumeParts({ opened, alsoKeep }: Session, { toolset, prompt, context, news }: Resumed): void {
+function resumeParts(
+  { meter }: Core,
+  { opened, alsoKeep }: Session,
+  { toolset, prompt, context, news }: Resumed,
+): void {
   context.restore(readDecisions(opened.stored.context));
   if (opened.stored.files !== undefined) toolset.readState.restore(opened.stored.files);
   for (const words of opened.news) news.add(words);
-  alsoKeep(() => ({ files: toolset.readState.snapshot(), ...prompt.known() }));
+  meter.resume(opened.messages);
+  const earlierUsd = opened.stored.spentUsd ?? 0;
+  alsoKeep(() => {
+    const spentUsd = earlierUsd + meter.costUsd();
+    return { files: toolset.readState.snapshot(), ...prompt.known(), ...(spentUsd > 0 ? { spentUsd } : {}) };
+  });
 }

@@ -1,12 +1,10 @@
-import { realpath } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
 import type { Policy } from '../../contracts/permission.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { hardenedGitEnvironment } from '../../git/harden-git.ts';
-import { ifThere } from '../../lib/files/errno.ts';
 import type { GateRecord } from '../../permissions/gate.ts';
 import { diskFs } from '../../permissions/paths/fs.ts';
 import { resolvePath } from '../../permissions/paths/paths.ts';
+import { realTarget } from '../../tools/file-change.ts';
 import { factsOf } from './tool-facts.ts';
 
 /** What a decision still has to say when the call runs: where it may write, and what git must not start. */
@@ -37,7 +35,7 @@ export function createCallGuards(
       return { ...Object.fromEntries(foreign.map((name) => [name, undefined])), ...hardenedGitEnvironment() };
     },
     async confirmTarget(path) {
-      const real = (await ifThere(realpath(path))) ?? join(await realpath(dirname(path)), basename(path));
+      const real = await realTarget(path);
       if (targets.has(real)) return;
       throw new ToolFailure(
         `${path} leads to ${real} now, which is not the file this call was allowed to change. Nothing was written. Look at the path again.`,

@@ -37,5 +37,4 @@ export type CommandView =
   | 'redraw'
   | 'tasks'
   | 'vim'
-  | 'exit'
-  | 'clear';
+  | 'exit';
