@@ -6,6 +6,7 @@ import { NOTHING_STRIPPED, type Stripped } from '../contracts/query.ts';
 import { statusAfter } from '../contracts/status-after.ts';
 import type { UserQuestion } from '../contracts/tool.ts';
 import { STOPPED_COMPACTION } from '../engine/transitions/auto-compact.ts';
+import { type Activity, QUIET, reduceActivity } from './activity.ts';
 
 /** `next` goes in after the current turn, `after` when the agent would stop. */
 export type Lane = QueuedMessage['lane'];
@@ -16,6 +17,7 @@ export type PendingQuestion = { readonly id: string; readonly callId: string; re
 export type AgentValue = {
   readonly messages: readonly Message[];
   readonly status: AgentStatus;
+  readonly activity: Activity;
   readonly stripped: Stripped;
   /** In a row, until one succeeds or the person makes room. */
   readonly failedCompactions: number;
@@ -41,8 +43,9 @@ export type AgentStore = {
 
 export function initialAgent(messages: readonly Message[], queue: readonly QueuedMessage[] = []): AgentValue {
   return {
-    messages,
+    messages: [...messages],
     status: 'idle',
+    activity: QUIET,
     stripped: NOTHING_STRIPPED,
     failedCompactions: 0,
     queue,
@@ -57,7 +60,8 @@ export function initialAgent(messages: readonly Message[], queue: readonly Queue
 
 /** The agent after an event. Pure: the same events always make the same agent. */
 export function reduceAgent(before: AgentValue, event: AgentEvent): AgentValue {
-  const state = { ...before, status: statusAfter(before.status, event) };
+  const { status, activity } = before;
+  const state = { ...before, status: statusAfter(status, event), activity: reduceActivity(activity, event) };
   switch (event.type) {
     case 'message_end':
       return { ...state, messages: [...state.messages, event.message] };

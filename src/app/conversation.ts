@@ -33,6 +33,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
   return {
     agent,
     ready: mcp.ready,
+    offered: mcp.offers,
     // In a folder that is only read, nothing runs before something is said.
     ...(core.trusted ? { begin: hooks.opening.begin } : {}),
     info: () => ({ ...infoOf(parts), warnings }),
@@ -170,18 +171,42 @@ function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnings'> {
   };
 }
 
-/** What a script for the status line is told. */
-function statusFacts({ core, agent, session }: ConversationParts) {
-  const { model, mode, cwd, title } = core.live.now();
+/** What a script for the status line is told: the names scripts of Claude Code expect, and a few of our own. */
+function statusFacts({ core, agent, session, permissions }: ConversationParts) {
+  const { model, mode, cwd, title, effort, outputStyle } = core.live.now();
+  const { costUsd, elapsedMs, apiMs, lines, total } = core.meter.report();
+  const { label, contextWindow } = core.model.infoOf(model);
+  const used = core.meter.contextTokens();
+  const usedPercent = Math.min(100, Math.round((100 * used) / Math.max(1, contextWindow)));
+  const [, ...addedDirs] = permissions.roots();
   return {
+    hook_event_name: 'Status',
     session_id: agent.sessionId,
+    ...(title === undefined ? {} : { session_name: title }),
+    transcript_path: session.transcript.path ?? '',
     cwd,
-    model: { id: model },
+    model: { id: model, display_name: label },
+    workspace: { current_dir: cwd, project_dir: core.cwd, added_dirs: addedDirs },
+    version: core.environment.version,
+    output_style: { name: outputStyle },
+    effort: { level: effort },
+    cost: {
+      total_cost_usd: costUsd + (session.opened.stored.spentUsd ?? 0),
+      total_duration_ms: elapsedMs,
+      total_api_duration_ms: apiMs,
+      total_lines_added: lines.added,
+      total_lines_removed: lines.removed,
+    },
+    context_window: {
+      context_window_size: contextWindow,
+      total_input_tokens: total.inputTokens + total.cacheReadTokens + total.cacheWriteTokens,
+      total_output_tokens: total.outputTokens,
+      used_percentage: usedPercent,
+      remaining_percentage: 100 - usedPercent,
+    },
+    exceeds_200k_tokens: used > 200_000,
     permission_mode: mode,
-    title: title ?? '',
     git_branch: core.repository.branchAtStart ?? '',
-    context_tokens: core.meter.contextTokens(),
-    context_window: core.model.infoOf(model).contextWindow,
-    cost_usd: core.meter.costUsd() + (session.opened.stored.spentUsd ?? 0),
+    context_tokens: used,
   };
 }

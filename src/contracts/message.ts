@@ -120,7 +120,30 @@ export type BoundaryMessage = {
   readonly preTokens: number;
 };
 
-export type Message = UserMessage | AssistantMessage | BoundaryMessage;
+/** Kinds of messages that an application adds, by declaration merging: the name of the kind, and what it holds. */
+export interface CustomMessages {
+  readonly [nothing: symbol]: never;
+}
+
+/** A message of the application's own. It lives in the conversation and is stored; the model sees what is made of it. */
+export type CustomMessage = {
+  readonly [Kind in keyof CustomKinds]: {
+    readonly role: 'custom';
+    readonly id: string;
+    readonly kind: Kind;
+    readonly data: CustomKinds[Kind];
+    readonly at?: string;
+  };
+}[keyof CustomKinds];
+
+type CustomKind = Extract<keyof CustomMessages, string>;
+
+/** Without any of its own, an application may still meet what another one stored. */
+type CustomKinds = [CustomKind] extends [never]
+  ? { readonly [kind: string]: JsonValue }
+  : { readonly [Kind in CustomKind]: CustomMessages[Kind] };
+
+export type Message = UserMessage | AssistantMessage | BoundaryMessage | CustomMessage;
 
 /** Tokens as the API counts them. */
 export type Usage = {
@@ -132,3 +155,8 @@ export type Usage = {
   /** What the provider left out of the request by itself: old results, and how many tokens they were. */
   readonly cleared?: { readonly results: number; readonly tokens: number };
 };
+
+/** What a message says, block by block; nothing for those that are not words. */
+export function saidBlocks(message: Message): readonly (UserBlock | AssistantBlock)[] {
+  return message.role === 'user' || message.role === 'assistant' ? message.blocks : [];
+}

@@ -151,6 +151,8 @@ export type StreamOptions = {
 /** A way to have replies: a provider, a script or a record. */
 export type ModelPort = {
   readonly name: string;
+  /** Tries again by itself what may heal; nobody else has to. */
+  readonly retries?: true;
   /** Loads what the first stream will need, ahead of time. Never needed, only faster. */
   prepare?(): Promise<void>;
   stream(request: ModelRequest, options: StreamOptions, signal: AbortSignal): AsyncGenerator<ModelEvent, ModelOutcome>;

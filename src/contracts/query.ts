@@ -55,6 +55,8 @@ export type QueryState = {
   /** The view the last request was made of: two recoveries repeat it byte for byte. */
   readonly sent: readonly Message[];
   readonly turnCount: number;
+  /** How many replies were asked for, recoveries and repeats included: the number of a turn as it is told. */
+  readonly asked: number;
   readonly transition: { readonly reason: ContinueReason } | undefined;
   readonly modelIndex: number;
   readonly maxOutputTokensOverride: number | undefined;
@@ -104,7 +106,13 @@ export type BeforeCall = {
   readonly context?: string;
 };
 
-export type AfterCall = { readonly context?: string; readonly stop?: string; readonly block?: string };
+export type AfterCall = {
+  readonly context?: string;
+  readonly stop?: string;
+  readonly block?: string;
+  /** Stands in the place of what the tool said: for the model, for people and in the transcript. */
+  readonly outcome?: ToolOutcome;
+};
 
 export type StopVerdict =
   | { readonly kind: 'pass' }
@@ -200,6 +208,7 @@ export type QueryDeps = {
     calls: readonly { readonly tool: string; readonly title: string }[],
     signal: AbortSignal,
   ) => Promise<string | undefined>;
+  /** Asked after every turn that brought something, with the messages it added. Its yes is final. */
   readonly shouldStopAfterTurn?: (state: QueryState) => boolean;
   readonly costUsd: () => number;
   readonly onWait?: (skip: () => void) => void;

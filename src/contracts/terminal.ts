@@ -38,6 +38,8 @@ export type Terminal = {
   readonly reason: TerminalReason;
   readonly failure?: ModelFailure;
   readonly words?: string;
+  /** Whoever watches the turns wanted it to end here: what waits stays where it is. */
+  readonly isFinal?: true;
   readonly structuredOutput?: JsonValue;
 };
 

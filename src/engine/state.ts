@@ -24,6 +24,7 @@ export function initialState(
     messages,
     sent: messages,
     turnCount: 0,
+    asked: 0,
     transition: undefined,
     modelIndex: 0,
     maxOutputTokensOverride: undefined,

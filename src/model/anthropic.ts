@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Anthropic } from '@anthropic-ai/sdk/client';
 import type { JsonObject } from '../contracts/json.ts';
 import type { ModelFailure, ModelInfo, ModelPort, ModelRequest, StreamOptions } from '../contracts/model.ts';
@@ -89,7 +88,7 @@ export function createAnthropicPort(settings: AnthropicSettings): ModelPort {
           response = await open(request, options, attempt);
         }
         if (!(response instanceof Response)) return { ok: false, failure: response };
-        const newId = () => `msg_${randomUUID()}`;
+        const newId = () => `msg_${crypto.randomUUID()}`;
         return yield* readReply(response, { reader: READER, model: request.model, newId, attempt, options });
       } finally {
         attempt.close();
@@ -124,10 +123,12 @@ function isRefusedEditing(response: Response | ModelFailure): boolean {
 }
 
 /** The SDK sends keys as bearer tokens; many gateways know only the older header. */
-async function keyHeader(credentials: AnthropicSettings['credentials']): Promise<{ readonly 'x-api-key'?: string }> {
+async function keyHeader(credentials: AnthropicSettings['credentials']): Promise<Record<string, string>> {
   if (!('apiKey' in credentials)) return {};
   const { apiKey } = credentials;
-  return { 'x-api-key': typeof apiKey === 'string' ? apiKey : await apiKey() };
+  if (typeof apiKey === 'string') return { 'x-api-key': apiKey };
+  const key = await apiKey();
+  return { 'x-api-key': key, authorization: `Bearer ${key}` };
 }
 
 /** The Messages API speaks our language already; an `error` event may be no JSON at all. */
@@ -142,10 +143,15 @@ const READER: WireReader = {
 
 async function loadClient(settings: AnthropicSettings, baseUrl: string): Promise<Anthropic> {
   const { Anthropic } = await import('@anthropic-ai/sdk/client');
+  const { credentials } = settings;
+  // A key that is asked for comes with each request; the SDK would ask for it once more.
+  const isAsked = 'apiKey' in credentials && typeof credentials.apiKey !== 'string';
   return new Anthropic({
-    ...settings.credentials,
+    ...(isAsked ? { apiKey: 'asked for at each request' } : credentials),
     baseURL: baseUrl,
     maxRetries: 0,
+    // In a browser the key is whoever's who built the page; the SDK would refuse it there.
+    ...(isBrowser() && { dangerouslyAllowBrowser: true }),
     timeout: LIBRARY_TIMEOUT_MS,
     // Everything written to the terminal is ours.
     logLevel: 'off',
@@ -154,4 +160,9 @@ async function loadClient(settings: AnthropicSettings, baseUrl: string): Promise
     fetchOptions: { redirect: 'manual' },
     ...(settings.fetch && { fetch: settings.fetch }),
   });
+}
+
+function isBrowser(): boolean {
+  const runtime: unknown = globalThis.process;
+  return runtime === undefined;
 }

@@ -1,8 +1,9 @@
 import type { ModelEvent, ModelInfo, ModelOutcome, ModelPort } from '../contracts/model.ts';
 import { exhaustive } from '../lib/exhaustive.ts';
 import type { AnthropicSettings } from './anthropic.ts';
-import { modelInfo, SMALL_MODEL } from './catalog.ts';
+import { DEFAULT_MODEL, listModels, modelInfo, SMALL_MODEL } from './catalog.ts';
 import type { DemoSettings } from './demo/demo-port.ts';
+import { modelsElsewhere } from './discovery.ts';
 import { locateModel, type ModelPlace, type Providers } from './model-name.ts';
 import { type RetryPolicy, sleep, withRetry } from './retry.ts';
 import type { Patience } from './wire/attempt.ts';
@@ -37,6 +38,8 @@ export type ModelChoice = {
   /** Absent where side calls should be left out. */
   readonly smallModel: string | undefined;
   readonly infoOf: (model: string) => ModelInfo;
+  /** What can be chosen from: of the place keys are for, of configured servers, of those on this machine. */
+  readonly offered: () => Promise<readonly ModelInfo[]>;
 };
 
 /** A port that serves every model the configuration can reach, or the sentence that says why not. */
@@ -46,25 +49,57 @@ export type PortChoice = ({ readonly ok: true } & ModelChoice) | { readonly ok: 
 export const NO_KEY =
   'No API key. Set ANTHROPIC_API_KEY, use a local model server (for example `--model ollama/qwen3`), or try the built-in demo with `--model demo`.';
 
+/** Whoever serves a model of any name that the configuration can reach. */
+export type NamedModels = {
+  readonly port: ModelPort;
+  readonly infoOf: (model: string) => ModelInfo;
+  /** The model choice that a name stands for. */
+  readonly nameOf: (model: string) => string;
+};
+
+/** The same without a first model: a key that is missing is told by the reply that needed it. */
+export function createNamedModels(given: Omit<PortConfig, 'model'>): NamedModels {
+  const config = { ...given, model: DEFAULT_MODEL };
+  return {
+    ...openRouter(config),
+    nameOf(model) {
+      const place = locateModel(model, config.providers);
+      return place.provider === 'openai' ? model.trim() : place.model;
+    },
+  };
+}
+
 /** Chooses how to reach the model that is asked for. Nothing is contacted yet. */
 export function choosePort(config: PortConfig): PortChoice {
   const place = locateModel(config.model, config.providers);
   const hasKey = config.apiKey !== undefined || config.authToken !== undefined;
   if (place.provider === 'anthropic' && !hasKey) return { ok: false, problem: NO_KEY };
-  let editing: Editing = 'by the provider';
-  const info = (model: string) => infoOf(model, config, editing);
-  const onRefusedEditing = () => {
-    editing = 'by us';
-  };
+  const router = openRouter(config);
   return {
     ok: true,
-    port: withRetry(createRouter({ ...config, infoOf: info, onRefusedEditing }), config.retry),
+    ...router,
     model: place.provider === 'openai' ? config.model.trim() : place.model,
     provider: place.provider,
     keySource: place.provider === 'anthropic' ? (config.keySource ?? 'none') : 'none',
     smallModel: config.smallModel ?? (place.provider === 'anthropic' ? SMALL_MODEL : undefined),
-    infoOf: info,
+    offered: async () => [
+      ...(hasKey ? listModels() : []),
+      ...(await modelsElsewhere(config.providers)).map(router.infoOf),
+    ],
   };
+}
+
+/** The port with its patience, and what is known of its models: also what a provider turned out not to do. */
+function openRouter(config: PortConfig): Pick<ModelChoice, 'port' | 'infoOf'> {
+  let editing: Editing = 'by the provider';
+  const router: RouterConfig = {
+    ...config,
+    infoOf: (model) => infoOf(model, config, editing),
+    onRefusedEditing: () => {
+      editing = 'by us';
+    },
+  };
+  return { port: withRetry(createRouter(router), config.retry), infoOf: router.infoOf };
 }
 
 /** Who leaves old results out of a request. */

@@ -47,6 +47,7 @@ export function withRetry(port: ModelPort, policy: RetryPolicy = {}): ModelPort 
 
   return {
     ...port,
+    retries: true,
     async *stream(request, options, signal) {
       let facts: Facts = { retries: 0, overloads: 0 };
       while (true) {

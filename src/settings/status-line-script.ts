@@ -5,6 +5,8 @@ import { runProgram } from '../lib/processes/run-program.ts';
 const TIMEOUT_MS = 300;
 const MOST_CHARS = 1000;
 const MOST_BYTES = 10_000;
+/** More would leave the draft no room. */
+const MOST_LINES = 3;
 
 export type StatusLineNeeds = {
   readonly settings: () => Settings;
@@ -14,7 +16,7 @@ export type StatusLineNeeds = {
   readonly facts: () => JsonObject;
 };
 
-/** Runs the person's own script for the status line: facts as JSON go in, its first line comes out. What is late is
+/** Runs the person's own script for the status line: facts as JSON go in, its first lines come out. What is late is
  * left out, and the last words stay. */
 export function createStatusLine(parts: StatusLineNeeds): () => Promise<string | undefined> {
   let last: { readonly command: string; readonly words: string } | undefined;
@@ -24,7 +26,7 @@ export function createStatusLine(parts: StatusLineNeeds): () => Promise<string |
     if (command !== last?.command) last = undefined;
     if (command === undefined) return undefined;
     // One at a time: a slow script must not pile up.
-    running ??= firstLine(command, parts).finally(() => {
+    running ??= firstLines(command, parts).finally(() => {
       running = undefined;
     });
     const words = await running;
@@ -33,7 +35,10 @@ export function createStatusLine(parts: StatusLineNeeds): () => Promise<string |
   };
 }
 
-async function firstLine(command: string, { variables, cwd, facts }: StatusLineNeeds): Promise<string | undefined> {
+async function firstLines(
+  command: string,
+  { settings, variables, cwd, facts }: StatusLineNeeds,
+): Promise<string | undefined> {
   const { code, stdout } = await runProgram('/bin/sh', ['-c', command], {
     cwd: cwd(),
     env: variables(),
@@ -42,6 +47,9 @@ async function firstLine(command: string, { variables, cwd, facts }: StatusLineN
     killSignal: 'SIGKILL',
     maxBytes: MOST_BYTES,
   });
-  const line = code === 0 ? stdout.toString('utf8').split('\n', 1)[0]?.slice(0, MOST_CHARS) : undefined;
-  return line === '' ? undefined : line;
+  if (code !== 0) return undefined;
+  const lines = stdout.toString('utf8').trimEnd().split('\n', MOST_LINES);
+  const margin = ' '.repeat(settings().statusLine?.padding ?? 0);
+  const words = lines.map((line) => `${margin}${line.slice(0, MOST_CHARS).trimEnd()}`).join('\n');
+  return words.trim() === '' ? undefined : words;
 }

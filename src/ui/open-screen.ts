@@ -107,9 +107,9 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
       clearTimeout(begin);
       live.close();
       words.close();
-      keyboard.close();
       output.close();
       terminal.out.write(MODES_OFF);
+      keyboard.close();
     },
   };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AgentPort } from '../../src/agent/parts.ts';
 import type { AgentEvent } from '../../src/contracts/event.ts';
-import type { Message } from '../../src/contracts/message.ts';
+import { type Message, saidBlocks } from '../../src/contracts/message.ts';
 import type { QueryDeps } from '../../src/contracts/query.ts';
 import { unbalanced } from '../support/loop/event-balance.ts';
 import { calls, echoTool, empty, fails, roomyContext, says, userSays } from '../support/loop/scripted.ts';
@@ -11,9 +11,7 @@ const FOR_EVER = new Promise<void>(() => undefined);
 const held = { ...says('thinking about it'), hold: FOR_EVER };
 
 const wordsOf = (messages: readonly Message[]) =>
-  messages.flatMap((message) =>
-    message.role === 'boundary' ? [] : message.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])),
-  );
+  messages.flatMap((message) => saidBlocks(message).flatMap((block) => (block.type === 'text' ? [block.text] : [])));
 const queueOf = (events: readonly AgentEvent[]) =>
   events.flatMap((event) => (event.type === 'queue' ? [`${wordsOf([event.item.message]).join()} ${event.state}`] : []));
 const streaming = ({ seen }: ScriptedAgent) => seen((event) => event.type === 'block_end');

@@ -13,14 +13,14 @@ import { endedWithRun } from '../../session/records/ended-with-run.ts';
 import { type Rebuilt, rebuild } from '../../session/records/rebuild.ts';
 import { type EarlierRefusal, refusalsOf } from '../../session/records/refusals.ts';
 import { readOpenWords } from '../../session/running/answer-journal.ts';
-import { type Claim, claimSession } from '../../session/running/claim.ts';
+import { type Claim, claimedBy, claimSession } from '../../session/running/claim.ts';
 import { decodeSession, NEW_SESSION, type SessionState } from '../../session/session-state.ts';
 import { resumeAt } from '../../session/stored/resume-at.ts';
 import {
   findSession,
   forkSession,
   isTaken,
-  listSessions,
+  newestSession,
   readSession,
   type SessionSummary,
 } from '../../session/stored/store.ts';
@@ -74,7 +74,7 @@ const isThere = (id: string, dir: string) => existsSync(transcriptPath(dir, id))
 const takenWords = (id: string) => `There is a session ${id} already. Go on with it: ouro --resume ${id}`;
 
 async function newest(environment: Environment, realCwd: string) {
-  const [first] = await listSessions(environment.ouroHome, realCwd);
+  const first = await newestSession(environment.ouroHome, realCwd);
   return first === undefined
     ? { ok: false as const, why: 'There is no session of this folder to go on with.' }
     : { ok: true as const, session: first };
@@ -104,7 +104,10 @@ async function resume(
     await place.claim?.release();
     return cut;
   }
-  const { left: killed, ended } = leftRunning(rebuilt);
+  // What another ouro works on still runs there: nobody has ended it.
+  const isElsewhere =
+    place.notice !== undefined || (place.claim === undefined && (await claimedBy(summary.path)) !== undefined);
+  const { left: killed, ended } = isElsewhere ? { left: [], ended: [] } : leftRunning(rebuilt);
   const left = [...killed, ...endedWords(endedWithRun(read.records))];
   return {
     ok: true,

@@ -1,6 +1,4 @@
 import { existsSync } from 'node:fs';
-import { EFFORTS, type Effort } from '../../contracts/model.ts';
-import { effortsOf } from '../../model/efforts.ts';
 import { INIT_PROMPT } from '../../prompt/init-prompt.ts';
 import { forkSession } from '../../session/stored/store.ts';
 import { beforeCompaction } from '../../session/undo-compaction.ts';
@@ -29,37 +27,13 @@ export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [
     },
   },
   {
-    name: 'model',
-    description: 'the model for the next turns',
-    argumentHint: '[name]',
-    async run(args, { core: { live }, actions }) {
-      if (args.trim() === '') return { kind: 'open', view: 'model', argument: '' };
-      const answer = await actions.setModel(args.trim());
-      return answer.ok ? done(`From the next turn on: ${live.now().model}.`) : failed(answer.why);
-    },
-  },
-  {
-    name: 'effort',
-    description: 'how hard the model should think',
-    argumentHint: EFFORTS.join('|'),
-    async run(args, { core: { live, model }, actions }) {
-      const info = model.infoOf(live.now().model);
-      const named = (effort: Effort) =>
-        effort === 'auto' && info.ownEffort !== undefined ? `auto (${info.ownEffort}, as the model has it)` : effort;
-      const effort = EFFORTS.find((known) => known === args.trim());
-      if (effort === undefined)
-        return failed(`The effort is ${named(live.now().effort)}. Choose one of ${effortsOf(info).join(', ')}.`);
-      const answer = actions.setEffort(effort);
-      return answer.ok ? done(`Effort: ${named(effort)}.`) : failed(answer.why);
-    },
-  },
-  {
     name: 'init',
     description: 'write a CLAUDE.md for this project',
     run: async () => ({ kind: 'prompt', blocks: [{ type: 'text', text: INIT_PROMPT }] }),
   },
   {
     name: 'clear',
+    aliases: ['new', 'reset'],
     description: 'begin anew; /resume goes back to what was said',
     async run(_args, parts) {
       const { core, agent, hooks, loop, turnLog, actions } = parts;

@@ -52,7 +52,7 @@ export function updatesOf(event: AgentEvent): readonly SessionUpdate[] {
 export function replayOf(messages: readonly Message[]): readonly SessionUpdate[] {
   return messages.flatMap((message) => {
     if (message.role === 'assistant') return message.blocks.flatMap(replayedBlock);
-    if (message.role === 'boundary') return [];
+    if (message.role !== 'user') return [];
     const typed = message.origin === 'prompt' || message.origin === 'steer' || message.origin === 'follow_up';
     return message.blocks.flatMap((block): readonly SessionUpdate[] => {
       if (block.type === 'tool_result') return [toolEnded(block, undefined)];

@@ -1,4 +1,5 @@
 import type { UserBlock } from '../message.ts';
+import type { Panel } from './panel.ts';
 
 /** A slash command as menus and hosts see it. */
 export type CommandInfo = {
@@ -20,6 +21,8 @@ export type CommandOutcome =
       readonly model?: string;
       readonly allowedTools?: readonly string[];
     }
+  /** A list to look at and to change things from; `text` says the same where nobody can move in it. */
+  | { readonly kind: 'panel'; readonly panel: Panel; readonly text: string }
   /** The face opens one of its own views. */
   | { readonly kind: 'open'; readonly view: CommandView; readonly argument: string }
   | { readonly kind: 'done'; readonly words?: string }
@@ -27,11 +30,9 @@ export type CommandOutcome =
 
 export type CommandView =
   | 'help'
-  | 'model'
   | 'theme'
   | 'resume'
   | 'rewind'
-  | 'context'
   | 'transcript'
   | 'copy'
   | 'redraw'

@@ -16,6 +16,8 @@ export type Conversation = {
   begin?(): void;
   /** Resolves when what comes late is there: the servers a first request would miss. */
   ready?(): Promise<void>;
+  /** Resolves when a server offers this command, or it is known that none does. */
+  offered?(command: string): Promise<void>;
   info(): ConversationInfo;
   usage(): UsageReport;
   /** Switches the model from the next turn on; answers with the full id, or why not. */

@@ -24,7 +24,6 @@ export async function openView(view: CommandView, argument: string, host: Effect
   switch (view) {
     case 'help':
       return host.change((state) => ({ ...state, overlay: { kind: 'help', filter: '', isFiltering: false } }));
-    case 'model':
     case 'theme':
     case 'rewind':
       return openPicker(view, host);

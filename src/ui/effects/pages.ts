@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PermissionRequest } from '../../contracts/permission.ts';
+import { fenced } from '../../lib/text/fence.ts';
 import { textHoldsCode } from '../view/holds-code.ts';
 import { inputDiff } from '../view/input-diff.ts';
 import { printing } from '../view/view-state.ts';
@@ -24,11 +25,14 @@ export async function openPreview(id: string, host: EffectHost): Promise<void> {
   await open('Session', { kind: 'text', markdown: markdown ?? 'This session is gone.' }, host);
 }
 
+/** Words on a screen of their own; the panel they were asked for from is there again when they are closed. */
+export function openText(title: string, markdown: string, host: EffectHost): Promise<void> {
+  return open(title, { kind: 'text', markdown }, host);
+}
+
 /** What was pasted, as it will be sent. */
 export function openPaste(text: string, host: EffectHost): Promise<void> {
-  let fence = '```';
-  for (const [, ticks = ''] of text.matchAll(/^ *(`{3,})/gm)) if (ticks.length >= fence.length) fence = `${ticks}\``;
-  return open('Paste', { kind: 'text', markdown: `${fence}\n${text}\n${fence}` }, host);
+  return open('Paste', { kind: 'text', markdown: fenced(text) }, host);
 }
 
 /** Leaves a page as a file beside the work, under a name that is free. */
@@ -44,7 +48,8 @@ async function open(title: string, page: ViewerPage, { output, change }: EffectH
   const rows = output.layOut(page, { thinking: 'hidden', bodies: 'folded' });
   const viewer = openViewer(title, page, rows, output.height());
   change((view) => {
-    const back = view.overlay?.kind === 'sessions' ? { back: view.overlay } : {};
+    const { overlay } = view;
+    const back = overlay?.kind === 'sessions' || overlay?.kind === 'panel' ? { back: overlay } : {};
     return { ...view, overlay: { kind: 'viewer', viewer, ...back } };
   });
 }

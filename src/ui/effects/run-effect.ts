@@ -1,5 +1,4 @@
 import { basename } from 'node:path';
-import type { CommandOutcome } from '../../contracts/face/command.ts';
 import type { PermissionRequest } from '../../contracts/permission.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
@@ -10,11 +9,11 @@ import type { HistoryItem } from '../view/history-item.ts';
 import { isBusy, printing, type ViewState } from '../view/view-state.ts';
 import { copyText } from './copy-text.ts';
 import type { EffectHost } from './effect-host.ts';
-import { openView } from './open-view.ts';
 import { openDiff, openPaste, openPreview, showTranscript, writePage } from './pages.ts';
 import { pasteImage } from './paste-image.ts';
-import { openPicker, pick } from './pickers.ts';
+import { pick } from './pickers.ts';
 import { continueRun, holdsBack, promptOf, sendPrompt, withdrawUnanswered } from './send-prompt.ts';
+import { runInPanel, runLine } from './show-outcome.ts';
 
 const MENU_FILES = 8;
 const MOST_RECALLED = 2000;
@@ -68,7 +67,7 @@ async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
       agent.unqueue(effect.id);
       return;
     case 'command':
-      return showOutcome(await conversation.runCommand(effect.line), host);
+      return runLine(effect.line, host);
     case 'shell':
       return conversation.runShell(effect.command);
     case 'mode': {
@@ -108,8 +107,8 @@ async function onScreen(effect: ScreenEffect, host: EffectHost): Promise<void> {
     case 'try_theme':
       host.output.tryTheme(effect.name);
       return host.repaint();
-    case 'open_picker':
-      return openPicker(effect.purpose, host);
+    case 'panel':
+      return runInPanel(effect.line, host);
     case 'picked':
       return pick(effect.purpose, effect.id, host);
     case 'leave':
@@ -163,23 +162,6 @@ async function editProposal({ id, facts }: PermissionRequest, host: EffectHost):
     id,
     updatedInput === undefined ? { behavior: 'deny', message } : { behavior: 'allow', updatedInput },
   );
-}
-
-async function showOutcome(outcome: CommandOutcome, host: EffectHost): Promise<void> {
-  switch (outcome.kind) {
-    case 'show':
-      return say(host, { kind: 'shown', markdown: outcome.markdown });
-    case 'done':
-      return outcome.words === undefined
-        ? undefined
-        : say(host, { kind: 'notice', level: 'info', text: outcome.words });
-    case 'failed':
-      return say(host, { kind: 'notice', level: 'warn', text: outcome.words });
-    case 'prompt':
-      return sendPrompt('prompt', outcome.blocks, host.conversation.agent);
-    default:
-      return openView(outcome.view, outcome.argument, host);
-  }
 }
 
 function say({ change }: EffectHost, item: HistoryItem): void {

@@ -45,7 +45,7 @@ function itemsOf(
   results: ReadonlyMap<string, ToolResultBlock>,
   refusals: Refusals,
 ): readonly HistoryItem[] {
-  if (message.role === 'boundary') return [];
+  if (message.role === 'boundary' || message.role === 'custom') return [];
   if (message.role === 'user') {
     if (!isTyped(message)) return [];
     return [{ kind: 'prompt', text: typedWords(message.blocks) }];

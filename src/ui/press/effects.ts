@@ -40,7 +40,8 @@ export type ScreenEffect =
   | { readonly type: 'try_theme'; readonly name: string | undefined }
   /** Messages sent before, to be searched. */
   | { readonly type: 'recall'; readonly scope: HistoryScope }
-  | { readonly type: 'open_picker'; readonly purpose: PickerPurpose }
+  /** A command whose answer stands in the open panel. */
+  | { readonly type: 'panel'; readonly line: string }
   | { readonly type: 'leave' | 'suspend' | 'external_editor' | 'paste_image' | 'transcript' | 'repaint' };
 
 /** The screen after a key, and what is to be done. */

@@ -37,6 +37,9 @@ test('a refusal is on record with the call and the words the model was told', ()
       ...AROUND,
       type: 'result',
       callId: 'c',
+      tool: 'Bash',
+      status: 'denied',
+      durationMs: 0,
       result: { type: 'tool_result', tool_use_id: 'c', content: 'use pnpm', is_error: true },
     },
   ];

@@ -1,4 +1,4 @@
-import { createAgent } from '../../../src/agent/agent.ts';
+import { assembleAgent } from '../../../src/agent/agent.ts';
 import type { AgentParts, AgentPort } from '../../../src/agent/parts.ts';
 import type { Agent } from '../../../src/contracts/agent.ts';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
@@ -37,7 +37,7 @@ export function scriptedAgent(
     ids += 1;
     return `id${ids}`;
   };
-  const agent = createAgent({
+  const agent = assembleAgent({
     sessionId: 'session-1',
     messages: [],
     deps: (port) => ({ ...deps, queues: port.queues, ask: port.ask, newId }),

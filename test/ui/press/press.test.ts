@@ -297,7 +297,7 @@ describe('ESC', () => {
     screen.press('esc', 'esc');
     expect([screen.view().editor.text, screen.effects]).toEqual(['x', []]);
     screen.press('backspace', 'esc', 'esc');
-    expect(screen.effects).toEqual([{ type: 'open_picker', purpose: 'rewind' }]);
+    expect(screen.effects).toEqual([{ type: 'command', line: 'rewind' }]);
   });
 
   test('with a key right behind it is both', () => {
@@ -345,6 +345,46 @@ describe('enter', () => {
       'follow_up',
     ]);
   });
+});
+
+test('whoever types between two ctrl+c stays', () => {
+  for (const between of [['x'], ['x', 'backspace'], ['up'], ['shift+tab'], ['x', 'ctrl+c']]) {
+    const screen = stage();
+    screen.press('ctrl+c', ...between);
+    expect(screen.view().hint?.text, between.join()).not.toBe('ctrl-c again to leave');
+    screen.press('ctrl+c');
+    expect(screen.effects, between.join()).not.toContainEqual({ type: 'leave' });
+    screen.close();
+  }
+});
+
+test.each(['exit', 'quit', ':q'])(
+  'the word %j alone leaves; in a sentence, or while something runs, it is said',
+  (word) => {
+    const screen = stage();
+    screen.type(word);
+    screen.press('enter');
+    expect(screen.effects).toEqual([{ type: 'leave' }]);
+    screen.type(`${word} now`);
+    screen.press('enter');
+    screen.tell(begins());
+    screen.type(word);
+    screen.press('enter');
+    expect(screen.effects.map(({ type }) => type)).toEqual(['leave', 'remember', 'prompt', 'remember', 'steer']);
+  },
+);
+
+test('ctrl+s says what it put aside, and what it took back', () => {
+  const screen = stage();
+  const hint = () => screen.view().hint?.text;
+  screen.press('ctrl+s');
+  expect(hint()).toBe('nothing was put aside');
+  screen.paste('first words\nand more of them, so many that they are cut');
+  screen.press('ctrl+s');
+  expect(hint()).toBe('put aside: first words and more of…   ctrl+s on an empty draft takes it back');
+  screen.type('other');
+  screen.press('ctrl+s', 'ctrl+s');
+  expect([hint(), screen.view().editor.text]).toEqual(['taken back, 1 more put aside', 'other']);
 });
 
 test('ctrl+c clears a draft, asks once more, then leaves', () => {
