@@ -32,6 +32,8 @@ export type CheckpointParts = {
   readonly newId: () => string;
   readonly now: () => number;
   readonly limits?: WalkLimits;
+  /** Where it is noted what is being written. */
+  readonly unfinished?: string;
 };
 
 const NEW_FILE_MODE = 0o666;
@@ -77,7 +79,7 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
     ledger,
   });
 
-  const disk = { snapshots, store, held };
+  const disk = { snapshots, store, held, unfinished: parts.unfinished };
   const isPrompt = (id: string) => entries.some((entry) => entry.step === 'prompt' && entry.id === id);
 
   return {

@@ -17,6 +17,8 @@ type Disk = {
   readonly snapshots: Pick<Snapshots, 'at' | 'isSame'>;
   readonly store: ReturnType<typeof createContentStore>;
   readonly held: Held;
+  /** Where it is noted what is being written. */
+  readonly unfinished: string | undefined;
 };
 
 /** Takes steps back on the disk; `begin` records what stands there now before anything is touched. */
@@ -28,7 +30,7 @@ export async function takeBack(
   const { plan, problems } = planTakeBack(steps, disk);
   const wrong = [...plan].filter(([path, before]) => !disk.snapshots.isSame(path, before));
   await begin(wrong.map(([path, after]) => ({ path, before: disk.snapshots.at(path), after })));
-  const done = restore(new Map(wrong), disk.store);
+  const done = restore(new Map(wrong), disk.store, disk.unfinished);
   return { ...done, problems: [...problems, ...done.problems] };
 }
 

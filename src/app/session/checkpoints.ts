@@ -5,6 +5,7 @@ import type { CallContext, PreparedCall, Tool, ToolOutcome } from '../../contrac
 import { messageOf } from '../../lib/errors.ts';
 import { isReminder } from '../../lib/text/is-reminder.ts';
 import { onlyLooks } from '../../permissions/bash/certain/only-looks.ts';
+import { unfinishedIn } from '../../session/paths.ts';
 import type { Core } from '../core.ts';
 import type { OpenedSession } from './open-session.ts';
 import type { Session } from './session.ts';
@@ -40,6 +41,7 @@ export function createSessionCheckpoints(
     folder: join(transcript.folder, 'checkpoints'),
     roots,
     skip: [core.environment.ouroHome],
+    unfinished: unfinishedIn(core.environment.ouroHome),
     home: core.environment.home,
     background: hasBackground,
     entries: opened.stored.checkpoints,
