@@ -23,3 +23,6 @@ export const lastHeardPath = (dir: string) => join(dir, 'last-heard');
 
 /** Where every process notes what it is in the middle of writing. */
 export const unfinishedIn = (ouroHome: string) => join(ouroHome, 'unfinished');
+
+/** Where every process tells the others what its tools write. */
+export const sharedWritesIn = (ouroHome: string) => join(ouroHome, 'present', 'writes');

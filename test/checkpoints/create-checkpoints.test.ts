@@ -422,6 +422,32 @@ test('what a full disk cut off in the waiting contents spoils nothing that is ke
   }
 });
 
+test('what somebody else does while a command runs stays: a person beside a known one, tools of another ouro, own settings', async () => {
+  const shared = join(base, 'shared');
+  await mkdir(join(root, '.claude'));
+  const checkpoints = open({ shared });
+  const other = open({ shared, folder: join(base, 'other'), entries: [], append: async () => undefined });
+  const settings = '.claude/settings.local.json';
+  const during = async (writes: readonly string[] | undefined, byCommand: string, byOthers: () => Promise<unknown>) => {
+    await checkpoints.prompt('m', 'go');
+    const { ended } = await checkpoints.beforeCommand(writes?.map((name) => join(root, name)));
+    await shell(byCommand, root, base);
+    await byOthers();
+    await ended('over');
+    await checkpoints.restore(await newest(checkpoints));
+    return Object.keys(await picture(root));
+  };
+  const left = await during(['d/made'], 'mkdir d; echo x > d/made', () => writeFile(join(root, 'mine'), 'by hand'));
+  expect(left).toEqual(['.claude/', 'mine']);
+  const again = await during(undefined, 'echo x > made', async () => {
+    await write(other, 'theirs', 'of another ouro');
+    await writeFile(join(root, settings), '{}');
+  });
+  expect(again).toEqual(['.claude/', settings, 'mine', 'theirs']);
+  const gone = await during(undefined, `rm -r .claude`, async () => undefined);
+  expect(gone).toEqual(['.claude/', settings, 'mine', 'theirs']);
+});
+
 test('an undo leaves a file its other names, its owner and its attributes', async () => {
   await writeFile(join(root, 'a'), 'first');
   await writeFile(join(root, 'b'), 'first');

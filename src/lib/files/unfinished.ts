@@ -72,11 +72,11 @@ function note(folder: string | undefined, what: object, ...contents: readonly Ui
     const line = Buffer.from(`${JSON.stringify({ ...markOf(), ...what })}\n`);
     writeFileSync(path, Buffer.concat([line, ...contents]), { mode: 0o600, flag: 'wx' });
   } catch (thrown) {
-    rmSync(path, { force: true });
+    remove(path);
     // A draft that nobody clears away is a small harm; old bytes that are nowhere kept are not.
     if ('target' in what) throw thrown;
   }
-  return () => rmSync(path, { force: true });
+  return () => remove(path);
 }
 
 /** Puts right what killed processes were in the middle of. */
@@ -91,7 +91,7 @@ export function finishUnfinished(folder: string): void {
     } catch {
       // The file is gone, or may not be written any more.
     }
-    rmSync(path, { force: true });
+    remove(path);
   }
 }
 
@@ -115,6 +115,14 @@ function bringBack(target: string, old: Buffer, fresh: Buffer): void {
   while (head < now.length && now[head] === fresh[head]) head += 1;
   const isHalf = now.subarray(head).equals(old.subarray(head)) && (head < now.length || head < fresh.length);
   if (isHalf && !now.equals(fresh)) overwrite(target, old);
+}
+
+function remove(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // Where nothing can be written nothing was.
+  }
 }
 
 function namesIn(folder: string): readonly string[] {
