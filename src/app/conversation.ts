@@ -4,6 +4,7 @@ import { listModels } from '../model/catalog.ts';
 import { effortsOf } from '../model/efforts.ts';
 import { budgetWarnings } from '../model/pricing.ts';
 import { cleanUp } from '../session/clean-up.ts';
+import { ENDED_WITH_RUN } from '../session/records/ended-with-run.ts';
 import { problemLines } from '../settings/problem-lines.ts';
 import { screenSettings } from '../settings/screen-settings.ts';
 import { bashStatement } from '../tools/bash/bash.ts';
@@ -84,6 +85,9 @@ export async function makeConversation(parts: ConversationParts, started: Starte
 async function close(parts: ConversationParts, started: StartedRun, reason: string): Promise<void> {
   const { core, agent, session, hooks, loop, shells, mcp } = parts;
   parts.wake.close();
+  const ending = backgroundOf(parts).map(({ title }) => title);
+  if (ending.length > 0)
+    await session.transcript.append({ type: 'system', subtype: ENDED_WITH_RUN, data: { titles: ending } });
   agent.abort('shutdown');
   loop.subAgents.close();
   await agent.waitForIdle();
@@ -162,6 +166,7 @@ function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnings'> {
     isDemo: core.model.provider === 'demo',
     trusted: core.trusted,
     contextTokens: core.meter.contextTokens(),
+    earlierCostUsd: session.opened.stored.spentUsd ?? 0,
     todos,
     permissionDenials: parts.permissions.denials(),
   };
@@ -187,7 +192,7 @@ function statusFacts({ core, agent, session, permissions }: ConversationParts) {
     output_style: { name: outputStyle },
     effort: { level: effort },
     cost: {
-      total_cost_usd: costUsd,
+      total_cost_usd: costUsd + (session.opened.stored.spentUsd ?? 0),
       total_duration_ms: elapsedMs,
       total_api_duration_ms: apiMs,
       total_lines_added: lines.added,

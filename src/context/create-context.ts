@@ -47,6 +47,7 @@ export type CompactPreview = {
   readonly carried: Carried;
 };
 
+/** The context of a conversation, with what a person may do about it. */
 export type Context = ContextPort & {
   /** `/compact [focus]`. */
   compactWith(messages: readonly Message[], order: CompactOrder, signal: AbortSignal): Promise<CompactionResult>;
@@ -93,6 +94,7 @@ export function createContext(parts: ContextParts): Context {
     decisions,
     budget: { limitChars: parts.limitChars, store: parts.store },
     compactAt: () => limits().compactAt,
+    clearsItself: () => parts.modelInfo(parts.model()).clearsResultsAt !== undefined,
     onLevel,
     onLeftOut: forgetReads,
   });
@@ -118,7 +120,8 @@ export function createContext(parts: ContextParts): Context {
       compact(messages, { trigger, ...(model === undefined ? {} : { model }) }, signal),
     compactWith: compact,
     limits,
-    calibrate: (sent, inputTokens) => gauge.calibrate(sum(sent.map(estimate.messageTokens)), inputTokens),
+    calibrate: (sent, inputTokens, clearedTokens) =>
+      gauge.calibrate(sum(sent.map(estimate.messageTokens)), inputTokens, clearedTokens),
     preview: async (messages) => {
       const { view: sent, tokens } = await pipeline.prepare(messages);
       const { pins, prompt, tail } = splitKept(sent, TAIL_PREVIEW, estimate);

@@ -3,6 +3,7 @@ import type { JsonObject } from './json.ts';
 
 /** How much happens without a question. */
 export const MODES = ['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'] as const;
+/** How much happens without a question. */
 export type PermissionMode = (typeof MODES)[number];
 
 export function isMode(text: string): text is PermissionMode {
@@ -157,6 +158,7 @@ export type PermissionRequest = {
 
 export type RememberDestination = 'session' | 'local' | 'project' | 'user';
 
+/** What is said to a question whether a call may run. */
 export type PermissionAnswer =
   | {
       readonly behavior: 'allow';

@@ -58,6 +58,7 @@ export type UserQuestion =
   | { readonly kind: 'plan'; readonly plan: string }
   | { readonly kind: 'elicitation'; readonly server: string; readonly message: string; readonly schema: JsonObject };
 
+/** What a person answers to a tool. */
 export type UserAnswer =
   | { readonly kind: 'questions'; readonly answers: readonly string[] }
   | {

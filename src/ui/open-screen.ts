@@ -171,5 +171,5 @@ function openingView(
     text,
   }));
   const head = banner === 'shown' ? [{ kind: 'banner' as const, lines: bannerLines(info) }] : [];
-  return printing(view, ...head, ...warnings, ...resumedItems(messages));
+  return printing(view, ...head, ...warnings, ...resumedItems(messages, { refusals: info.permissionDenials }));
 }

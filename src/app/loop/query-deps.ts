@@ -100,7 +100,7 @@ export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
         gate: gate(port),
         context: needs.context,
         queues: port.queues,
-        attachments: prompt.collect,
+        attachments: () => freshNews(core, prompt),
         transformRequest: needs.turnLog.sent,
         ...(summarizeCalls === undefined ? {} : { summarizeCalls }),
       });
@@ -132,4 +132,10 @@ export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
       return { ...deps, system: () => system, tools: () => tools };
     },
   };
+}
+
+/** What the calls of the last reply have written, skills and the like, can be used in the next one. */
+async function freshNews({ extensions }: Core, prompt: Prompt): Promise<readonly string[]> {
+  await extensions.refresh();
+  return prompt.collect();
 }

@@ -49,7 +49,8 @@ export function createToolset(core: Core, needs: Needs): Toolset {
   const modelInfo = () => model.infoOf(live.now().model);
   const watch = needs.checkpoints?.watch ?? ((tools: readonly Tool[]) => tools);
   const all = () => offerTools(watch([...builtIn, ...needs.mcp.tools()]), options, needs.permissions.rules());
-  const offered = () => fittingTools(all(), modelInfo());
+  const hasSkills = () => core.extensions.now().skills.length > 0;
+  const offered = () => fittingTools(all(), modelInfo()).filter(({ name }) => name !== 'Skill' || hasSkills());
   const deferral = createDeferral({
     tools: offered,
     windowTokens: () => modelInfo().contextWindow,

@@ -66,6 +66,7 @@ export async function runCommand(line: string, parts: ConversationParts): Promis
 async function runNamed(name: string, args: string, parts: ConversationParts): Promise<CommandOutcome> {
   const own = BUILT_IN.find((command) => command.name === name);
   if (own !== undefined) return own.run(args, parts);
+  await parts.core.extensions.refresh();
   const custom = parts.core.extensions.now().commands.find((command) => command.name === name);
   if (custom !== undefined) return runCustom(custom, args, parts);
   const skill = parts.core.extensions.now().skills.find((one) => one.name === name);

@@ -49,5 +49,4 @@ export type CommandView =
   | 'redraw'
   | 'tasks'
   | 'vim'
-  | 'exit'
-  | 'clear';
+  | 'exit';

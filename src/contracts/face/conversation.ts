@@ -118,6 +118,8 @@ export type ConversationInfo = {
   readonly isDemo: boolean;
   readonly trusted: boolean;
   readonly contextTokens: number;
+  /** What earlier runs of the session have cost. */
+  readonly earlierCostUsd: number;
   readonly todos: readonly Todo[];
   /** Sentences the person should see once at the start: bad settings, dead rules, what was repaired. */
   readonly warnings: readonly string[];

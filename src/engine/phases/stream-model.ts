@@ -28,8 +28,10 @@ export async function* streamModel(
     const turn = yield* attempt(request, { ...state, stripped, asked }, deps, signal);
     const healed = heal(turn.failure, { stripped, view, request, round });
     if (healed === undefined) {
-      const inputTokens = turn.reply?.usage && inputOf(turn.reply.usage);
-      if (inputTokens !== undefined && inputTokens > 0) deps.context.calibrate(view, inputTokens);
+      const usage = turn.reply?.usage;
+      const inputTokens = usage && inputOf(usage);
+      if (inputTokens !== undefined && inputTokens > 0)
+        deps.context.calibrate(view, inputTokens, usage?.cleared?.tokens);
       return turn;
     }
     turn.calls.discard();

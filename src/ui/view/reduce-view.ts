@@ -78,6 +78,9 @@ function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
     case 'tombstone':
       return dropMessage(view, event.messageId);
     case 'compacted':
+      // Cleared: what was to be done belongs to the conversation before.
+      if (event.messages.every(({ role }) => role === 'boundary'))
+        return { ...view, todos: [], facts: { ...view.facts, contextTokens: 0 } };
       return printing(
         { ...view, recovery: undefined, facts: { ...view.facts, contextTokens: event.postTokens } },
         { kind: 'made_room', fromTokens: event.boundary.preTokens, toTokens: event.postTokens },
