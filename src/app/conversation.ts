@@ -1,12 +1,13 @@
 import { relative } from 'node:path';
 import type { Conversation, ConversationInfo } from '../contracts/face/conversation.ts';
 import { listModels } from '../model/catalog.ts';
-import { effortsOf } from '../model/efforts.ts';
+import { effortInstead, effortsOf } from '../model/efforts.ts';
 import { budgetWarnings } from '../model/pricing.ts';
 import { cleanUp } from '../session/clean-up.ts';
 import { ENDED_WITH_RUN } from '../session/records/ended-with-run.ts';
 import { problemLines } from '../settings/problem-lines.ts';
 import { screenSettings } from '../settings/screen-settings.ts';
+import { bashStatement } from '../tools/bash/bash.ts';
 import { createShellLines } from '../tools/bash/shell-lines.ts';
 import { createFindFiles } from '../tools/find-files.ts';
 import { proposeEdit } from '../tools/propose-edit.ts';
@@ -47,7 +48,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
     runCommand: (line) => runCommand(line, parts),
     runShell: createShellLines({
       agent,
-      bash: () => loop.toolset.all().find((tool) => tool.name === 'Bash'),
+      bash: () => loop.toolset.all().find((tool) => tool.name === bashStatement.name),
       cwd,
       tell: core.bus.tell,
       newId: core.newId,
@@ -111,6 +112,9 @@ async function warningsOf({ core, session, permissions, mcp, hooks, loop }: Conv
     ...core.environment.problems,
     ...session.warnings,
     ...budgetWarnings(core.options, core.model.infoOf(core.live.now().model)),
+    ...[effortInstead(core.live.now().effort, core.model.infoOf(core.live.now().model))].filter(
+      (text) => text !== undefined,
+    ),
     ...permissions.warnings(),
     ...mcp.problems,
     ...(await hooks.deadGuards()),

@@ -106,6 +106,7 @@ export type BeforeCall = {
   readonly context?: string;
 };
 
+/** A hook's opinion of a call that has ended. */
 export type AfterCall = {
   readonly context?: string;
   readonly stop?: string;

@@ -3,9 +3,6 @@ import type { JsonObject, JsonValue } from './json.ts';
 import type { ResultBlock } from './message.ts';
 import type { ToolSpec } from './model.ts';
 
-/** Answers of people and reports of sub-agents: nobody can ask for these again, so their results stay. */
-export const IRREPLACEABLE_TOOLS: readonly string[] = ['AskUserQuestion', 'ExitPlanMode', 'Task', 'Skill', 'TodoWrite'];
-
 /** Thrown by a tool that could not do it. The model reads the message, so it says what to try next. */
 export class ToolFailure extends Error {
   override readonly name = 'ToolFailure';
@@ -61,6 +58,7 @@ export type UserQuestion =
   | { readonly kind: 'plan'; readonly plan: string }
   | { readonly kind: 'elicitation'; readonly server: string; readonly message: string; readonly schema: JsonObject };
 
+/** What a person answers to a tool. */
 export type UserAnswer =
   | { readonly kind: 'questions'; readonly answers: readonly string[] }
   | {
@@ -110,5 +108,5 @@ export type CallRequest = {
 
 /** The gate's answer; a denial carries the words the model reads. */
 export type GateVerdict =
-  | { readonly behavior: 'allow'; readonly input: JsonObject }
+  | { readonly behavior: 'allow'; readonly input: JsonObject; readonly note?: string }
   | { readonly behavior: 'deny'; readonly message: string; readonly interrupt: boolean };

@@ -79,7 +79,6 @@ export function builtInTools(core: Core, needs: ToolNeeds, readState: ReadState)
     }),
     createGlobTool(search),
     createGrepTool(search),
-    skillTool(core),
     ...(options.jsonSchema === undefined ? [] : [createStructuredOutputTool(options.jsonSchema)]),
     createTodoWriteTool((todos) => live.change({ todos })),
     createWebFetchTool({ ask: sideAsks.aboutPage, userAgent: `ouro/${environment.version}`, now: core.now }),
@@ -109,7 +108,8 @@ function bashTool({ settings, live, now }: Core, { permissions, session, shells,
   });
 }
 
-function skillTool({ extensions }: Core): Tool {
+/** Only offered where there are skills; a run may write the first. */
+export function skillTool({ extensions }: Pick<Core, 'extensions'>): Tool {
   return createSkillTool({
     names: () => extensions.now().skills.map(({ name }) => name),
     find: async (name) => {

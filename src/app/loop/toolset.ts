@@ -9,12 +9,14 @@ import { repeatSpecs } from '../../session/request-head.ts';
 import { createDeferral } from '../../tools/deferral.ts';
 import { createReadState, type ReadState } from '../../tools/read-state.ts';
 import { createSpecOrder } from '../../tools/spec-order.ts';
+import { structuredOutputStatement } from '../../tools/structured-output/structured-output.ts';
 import { createToolSearchTool } from '../../tools/tool-search/tool-search.ts';
+import { webSearchStatement } from '../../tools/web-search/web-search.ts';
 import type { Core } from '../core.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import type { Permissions } from '../permissions/permissions.ts';
 import type { Session } from '../session/session.ts';
-import { builtInTools, fileTools, type ToolNeeds } from './built-in-tools.ts';
+import { builtInTools, fileTools, skillTool, type ToolNeeds } from './built-in-tools.ts';
 
 /** The tools of a conversation. */
 export type Toolset = {
@@ -46,9 +48,10 @@ export function createToolset(core: Core, needs: Needs): Toolset {
   const builtIn = [...builtInTools(core, needs, readState)];
   const modelInfo = () => model.infoOf(live.now().model);
   const watch = needs.checkpoints?.watch ?? ((tools: readonly Tool[]) => tools);
-  const all = () => offerTools(watch([...builtIn, ...needs.mcp.tools()]), options, needs.permissions.rules());
-  const hasSkills = () => core.extensions.now().skills.length > 0;
-  const offered = () => fittingTools(all(), modelInfo()).filter(({ name }) => name !== 'Skill' || hasSkills());
+  const skills = skillTool(core);
+  const own = () => (core.extensions.now().skills.length > 0 ? [...builtIn, skills] : builtIn);
+  const all = () => offerTools(watch([...own(), ...needs.mcp.tools()]), options, needs.permissions.rules());
+  const offered = () => fittingTools(all(), modelInfo());
   const deferral = createDeferral({
     tools: offered,
     windowTokens: () => modelInfo().contextWindow,
@@ -61,7 +64,7 @@ export function createToolset(core: Core, needs: Needs): Toolset {
   return {
     readState,
     add: (tools) => void builtIn.push(...tools),
-    builtIn: () => builtIn,
+    builtIn: () => [...builtIn, skills],
     all,
     offered,
     forAgent: (reads) => withOwn(offered(), fileTools(core, needs, reads)),
@@ -75,7 +78,7 @@ function offerTools(tools: readonly Tool[], options: RunOptions, rules: readonly
   );
   const isWanted = ({ name, aliases }: Tool) =>
     options.tools === undefined ||
-    name === 'StructuredOutput' ||
+    name === structuredOutputStatement.name ||
     [name, ...aliases].some((one) => options.tools?.includes(one) === true);
   return tools
     .filter((tool) => isWanted(tool) && !denying.some((rule) => namesTool(rule, tool.name)))
@@ -83,7 +86,7 @@ function offerTools(tools: readonly Tool[], options: RunOptions, rules: readonly
 }
 
 function fittingTools(tools: readonly Tool[], { webSearch }: ModelInfo): readonly Tool[] {
-  return webSearch ? tools : tools.filter(({ name }) => name !== 'WebSearch');
+  return webSearch ? tools : tools.filter(({ name }) => name !== webSearchStatement.name);
 }
 
 /** A sentence for each name that no tool has. Tools of MCP servers are only known once those are connected. */

@@ -108,7 +108,7 @@ async function resume(
   const isElsewhere =
     place.notice !== undefined || (place.claim === undefined && (await claimedBy(summary.path)) !== undefined);
   const { left: killed, ended } = isElsewhere ? { left: [], ended: [] } : leftRunning(rebuilt);
-  const left = [...killed, ...endedWords(endedWithRun(read.records))];
+  const left = isElsewhere ? killed : [...killed, ...endedWords(endedWithRun(read.records))];
   return {
     ok: true,
     id: place.id,

@@ -7,6 +7,7 @@ import type { BuiltinCommand } from './builtin-command.ts';
 import { CHANGE_COMMANDS } from './change-commands.ts';
 import { CONFIG_COMMAND } from './config-command.ts';
 import type { ConversationParts } from './conversation-parts.ts';
+import { DIFF_COMMAND } from './diff-command.ts';
 import { LOOK_COMMANDS } from './look-commands.ts';
 import { LOOK_PANELS } from './look-panels.ts';
 import { MCP_COMMANDS } from './mcp-commands.ts';
@@ -24,6 +25,7 @@ const BUILT_IN: readonly BuiltinCommand[] = [
   ...LOOK_COMMANDS,
   ...LOOK_PANELS,
   CONFIG_COMMAND,
+  DIFF_COMMAND,
   PS_COMMAND,
   ...MODEL_COMMANDS,
   ...PERMISSION_COMMANDS,

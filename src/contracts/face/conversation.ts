@@ -1,5 +1,5 @@
 import type { Agent, Prompt } from '../agent.ts';
-import type { Todo } from '../display.ts';
+import type { DiffHunk, Todo } from '../display.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { Usage } from '../message.ts';
 import type { Effort, ModelInfo } from '../model.ts';
@@ -85,6 +85,10 @@ export type Conversation = {
 export type EditProposal = {
   readonly path: string;
   readonly text: string;
+  /** What it changes, part by part. */
+  readonly hunks: readonly DiffHunk[];
+  /** The file with some of the parts left as they were. */
+  without(refused: readonly number[]): string;
   /** The input that leaves the file like this; `undefined` where nothing would be left of the edit. */
   inputFor(saved: string): JsonObject | undefined;
 };

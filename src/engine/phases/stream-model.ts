@@ -56,7 +56,7 @@ async function* attempt(
   const calls = createToolRun(deps, (event) => channel.push({ from: 'calls', event }), own);
   const startedAt = deps.now();
   const elapsedMs = () => deps.now() - startedAt;
-  const facts = { earlier: state.messages, newId: deps.newId, elapsedMs };
+  const facts = { history: state.messages, newId: deps.newId, elapsedMs };
   let reply = emptyReply(request.model);
   let ended = false;
   pump(request, state, calls, channel, deps, own);

@@ -8,7 +8,6 @@ import type {
   RequestMessage,
   RequestPieces,
 } from '../../contracts/model.ts';
-import { IRREPLACEABLE_TOOLS } from '../../contracts/tool.ts';
 import { asJson } from '../../lib/as-json.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
 import { effortFor } from '../efforts.ts';
@@ -195,7 +194,7 @@ function editingFields({ tools }: ModelRequest, { clearsResultsAt }: ModelInfo):
     trigger: { type: 'input_tokens', value: clearsResultsAt },
     keep: { type: 'tool_uses', value: KEPT_CALLS },
     clear_at_least: { type: 'input_tokens', value: Math.round(CLEAR_SHARE * clearsResultsAt) },
-    exclude_tools: tools.map(({ name }) => name).filter((name) => IRREPLACEABLE_TOOLS.includes(name)),
+    exclude_tools: tools.flatMap(({ name, result }) => (result === 'once' ? [name] : [])),
   };
   return { context_management: { edits: [edit] } };
 }

@@ -168,8 +168,9 @@ describe('toWire', () => {
 
   test('old results are left to the provider where it can, but for those nobody can ask for again', () => {
     const tool = (name: string) => ({ name, description: '', input_schema: { type: 'object' } });
+    const once = (name: string) => ({ ...tool(name), result: 'once' as const });
     const edits = (change: Partial<ModelRequest>) => wire(change).context_management;
-    expect(edits({ tools: [tool('Read'), tool('Task'), tool('Skill')] })).toMatchObject({
+    expect(edits({ tools: [tool('Read'), once('Task'), once('Skill')] })).toMatchObject({
       edits: [{ exclude_tools: ['Task', 'Skill'] }],
     });
     expect(edits({ tools: [] })).toBeUndefined();
