@@ -86,11 +86,11 @@ async function close(parts: ConversationParts, started: StartedRun, reason: stri
   const { core, agent, session, hooks, loop, shells, mcp } = parts;
   parts.wake.close();
   const ending = backgroundOf(parts).map(({ title }) => title);
-  if (ending.length > 0)
-    await session.transcript.append({ type: 'system', subtype: ENDED_WITH_RUN, data: { titles: ending } });
   agent.abort('shutdown');
   loop.subAgents.close();
   await agent.waitForIdle();
+  if (ending.length > 0)
+    await session.transcript.append({ type: 'system', subtype: ENDED_WITH_RUN, data: { titles: ending } });
   const limit = AbortSignal.timeout(HOOKS_AT_END_MS);
   await Promise.all([
     hooks.fire('SessionEnd', { reason }, limit),

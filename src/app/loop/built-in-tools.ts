@@ -79,6 +79,7 @@ export function builtInTools(core: Core, needs: ToolNeeds, readState: ReadState)
     }),
     createGlobTool(search),
     createGrepTool(search),
+    skillTool(core),
     ...(options.jsonSchema === undefined ? [] : [createStructuredOutputTool(options.jsonSchema)]),
     createTodoWriteTool((todos) => live.change({ todos })),
     createWebFetchTool({ ask: sideAsks.aboutPage, userAgent: `ouro/${environment.version}`, now: core.now }),
@@ -108,8 +109,7 @@ function bashTool({ settings, live, now }: Core, { permissions, session, shells,
   });
 }
 
-/** Only offered where there are skills; a run may write the first. */
-export function skillTool({ extensions }: Pick<Core, 'extensions'>): Tool {
+function skillTool({ extensions }: Core): Tool {
   return createSkillTool({
     names: () => extensions.now().skills.map(({ name }) => name),
     find: async (name) => {

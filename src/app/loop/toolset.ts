@@ -8,6 +8,7 @@ import { namesTool } from '../../permissions/tool-findings.ts';
 import { repeatSpecs } from '../../session/request-head.ts';
 import { createDeferral } from '../../tools/deferral.ts';
 import { createReadState, type ReadState } from '../../tools/read-state.ts';
+import { skillStatement } from '../../tools/skill/skill.ts';
 import { createSpecOrder } from '../../tools/spec-order.ts';
 import { structuredOutputStatement } from '../../tools/structured-output/structured-output.ts';
 import { createToolSearchTool } from '../../tools/tool-search/tool-search.ts';
@@ -16,7 +17,7 @@ import type { Core } from '../core.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import type { Permissions } from '../permissions/permissions.ts';
 import type { Session } from '../session/session.ts';
-import { builtInTools, fileTools, skillTool, type ToolNeeds } from './built-in-tools.ts';
+import { builtInTools, fileTools, type ToolNeeds } from './built-in-tools.ts';
 
 /** The tools of a conversation. */
 export type Toolset = {
@@ -48,10 +49,10 @@ export function createToolset(core: Core, needs: Needs): Toolset {
   const builtIn = [...builtInTools(core, needs, readState)];
   const modelInfo = () => model.infoOf(live.now().model);
   const watch = needs.checkpoints?.watch ?? ((tools: readonly Tool[]) => tools);
-  const skills = skillTool(core);
-  const own = () => (core.extensions.now().skills.length > 0 ? [...builtIn, skills] : builtIn);
-  const all = () => offerTools(watch([...own(), ...needs.mcp.tools()]), options, needs.permissions.rules());
-  const offered = () => fittingTools(all(), modelInfo());
+  const all = () => offerTools(watch([...builtIn, ...needs.mcp.tools()]), options, needs.permissions.rules());
+  const hasSkills = () => core.extensions.now().skills.length > 0;
+  const offered = () =>
+    fittingTools(all(), modelInfo()).filter(({ name }) => name !== skillStatement.name || hasSkills());
   const deferral = createDeferral({
     tools: offered,
     windowTokens: () => modelInfo().contextWindow,
@@ -64,7 +65,7 @@ export function createToolset(core: Core, needs: Needs): Toolset {
   return {
     readState,
     add: (tools) => void builtIn.push(...tools),
-    builtIn: () => [...builtIn, skills],
+    builtIn: () => builtIn,
     all,
     offered,
     forAgent: (reads) => withOwn(offered(), fileTools(core, needs, reads)),

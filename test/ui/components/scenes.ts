@@ -512,7 +512,7 @@ export const SCENES: readonly Scene[] = [
       screen.tell(begins(), asked('go on'), {
         type: 'compacted',
         boundary: { role: 'boundary', id: 'b1', trigger: 'auto', preTokens: 187_000 },
-        messages: [],
+        messages: [{ role: 'user', id: 's1', origin: 'summary', blocks: [{ type: 'text', text: 'We went on.' }] }],
         postTokens: 38_000,
       });
       screen.tell(over());
