@@ -6,7 +6,7 @@ import type { ToolEntry } from './tool-entry.ts';
 /** Something that is finished and belongs to the terminal's own history: printed once, never touched again. */
 export type HistoryItem =
   | { readonly kind: 'banner'; readonly lines: readonly string[] }
-  | { readonly kind: 'prompt'; readonly text: string }
+  | { readonly kind: 'prompt'; readonly text: string; readonly at?: string | undefined }
   /** `first` blocks begin an answer and are set apart from what came before. */
   | { readonly kind: 'markdown'; readonly block: MarkdownBlock; readonly place: 'first' | 'later' }
   | { readonly kind: 'tools'; readonly entries: readonly ToolEntry[] }

@@ -116,7 +116,7 @@ function withPlanPrinted(view: ViewState, ask: Ask): ViewState {
 function onMessage(view: ViewState, message: Message): ViewState {
   if (message.role !== 'user' || !['prompt', 'steer', 'follow_up'].includes(message.origin)) return view;
   const text = typedWords(message.blocks);
-  return printing({ ...endAllText(view), lastPrompt: text }, { kind: 'prompt', text });
+  return printing({ ...endAllText(view), lastPrompt: text }, { kind: 'prompt', text, at: message.at });
 }
 
 function onTodos(view: ViewState, event: Extract<AgentEvent, { type: 'tool_end' }>): ViewState {
