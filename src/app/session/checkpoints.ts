@@ -7,6 +7,7 @@ import { isReminder } from '../../lib/text/is-reminder.ts';
 import { certainWrites } from '../../permissions/bash/certain/certain-writes.ts';
 import { onlyLooks } from '../../permissions/bash/certain/only-looks.ts';
 import { sharedWritesIn, unfinishedIn } from '../../session/paths.ts';
+import { bashStatement } from '../../tools/bash/bash.ts';
 import type { Core } from '../core.ts';
 import type { OpenedSession } from './open-session.ts';
 import type { Session } from './session.ts';
@@ -65,7 +66,7 @@ function commandWatcher(
   { hasBackground, warn }: { readonly hasBackground: () => boolean; readonly warn: (words: string) => void },
 ): SessionCheckpoints['watch'] {
   async function run(tool: Tool, call: PreparedCall, context: CallContext): Promise<ToolOutcome> {
-    const writes = tool.name === 'Bash' ? certainWrites(String(call.input.command), context.cwd) : undefined;
+    const writes = tool.name === bashStatement.name ? certainWrites(String(call.input.command), context.cwd) : undefined;
     const watch = await checkpoints.beforeCommand(writes).catch((thrown: unknown) => {
       warn(`What this command changes cannot be undone: ${messageOf(thrown)}.`);
       return { ended: async () => undefined };
@@ -84,7 +85,9 @@ function commandWatcher(
   }
 
   const mayChangeAnything = (tool: Tool, call: PreparedCall) =>
-    tool.name === 'Bash' ? !onlyLooks(String(call.input.command)) : tool.source !== 'builtin' && !call.isReadOnly;
+    tool.name === bashStatement.name
+      ? !onlyLooks(String(call.input.command))
+      : tool.source !== 'builtin' && !call.isReadOnly;
 
   /** One wrapping for each tool, so that it stays the same tool. */
   const known = new WeakMap<Tool, Tool>();
