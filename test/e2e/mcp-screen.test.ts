@@ -38,7 +38,9 @@ async function listing(terminal: VirtualTerminal, fits: RegExp): Promise<string>
   for (;;) {
     const before = text().split('fine9').length;
     terminal.type('/mcp\r');
-    await terminal.waitForScreen((rows) => text().split('fine9').length > before && /^> *$/m.test(rows.join('\n')));
+    await terminal.waitForScreen(
+      (rows) => text().split('fine9').length > before && /^[▌|] (?:Say|typing) .*$/m.test(rows.join('\n')),
+    );
     // The last server's name ends a list.
     const listed = text().split('fine9').slice(-2).join('fine9');
     if (fits.test(listed)) return listed;
@@ -64,9 +66,9 @@ test('twenty servers, half of them broken, hold up neither the prompt nor an ans
 
   await project.write('../home/.ouro/settings.json', JSON.stringify({ mcpServers: Object.fromEntries(servers) }));
   await using terminal = openTerminal([LAUNCHER], { cwd: project.dir, env });
-  await terminal.waitForText(/^>/m);
+  await terminal.waitForText(/^[▌|]/m);
   terminal.type('hello');
-  await terminal.waitForText(/^> hello/m);
+  await terminal.waitForText(/^[▌|] hello/m);
   terminal.press('enter');
   await terminal.waitForText(/Here I am\./);
   // Until here none of them had said a word.

@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PermissionRequest } from '../../contracts/permission.ts';
 import { textHoldsCode } from '../view/holds-code.ts';
-import { inputDiff } from '../view/input-diff.ts';
 import { printing } from '../view/view-state.ts';
 import { openViewer, type ViewerPage } from '../view/viewer-state.ts';
 import type { EffectHost } from './effect-host.ts';
@@ -12,10 +11,9 @@ export function showTranscript(host: EffectHost): Promise<void> {
   return open('Transcript', { kind: 'transcript', messages: host.messages() }, host);
 }
 
-/** The whole change an edit asks for. */
-export function openDiff({ id, facts, preview }: PermissionRequest, host: EffectHost): Promise<void> {
-  const hunks = preview?.kind === 'diff' ? preview.hunks : inputDiff(facts.input);
-  return open(facts.writes?.[0] ?? 'Change', { kind: 'diff', hunks, requestId: id }, host);
+/** All of what is asked about. */
+export function openRequest(request: PermissionRequest, host: EffectHost): Promise<void> {
+  return open(request.facts.writes?.[0] ?? request.toolName, { kind: 'request', request }, host);
 }
 
 /** How a session ended; the list is there again when the page is closed. */
@@ -50,7 +48,7 @@ async function open(title: string, page: ViewerPage, { output, change }: EffectH
 }
 
 function pageHoldsCode(page: ViewerPage): boolean {
-  if (page.kind === 'diff') return false;
+  if (page.kind === 'request') return false;
   if (page.kind === 'text') return textHoldsCode(page.markdown);
   return page.messages.some(
     ({ role, ...message }) =>

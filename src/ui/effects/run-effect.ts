@@ -11,7 +11,7 @@ import { printing } from '../view/view-state.ts';
 import { copyText } from './copy-text.ts';
 import type { EffectHost } from './effect-host.ts';
 import { openView } from './open-view.ts';
-import { openDiff, openPaste, openPreview, showTranscript, writePage } from './pages.ts';
+import { openPaste, openPreview, openRequest, showTranscript, writePage } from './pages.ts';
 import { pasteImage } from './paste-image.ts';
 import { openPicker, pick } from './pickers.ts';
 import { continueRun, promptOf, sendPrompt, withdrawUnanswered } from './send-prompt.ts';
@@ -118,8 +118,8 @@ async function onScreen(effect: ScreenEffect, host: EffectHost): Promise<void> {
       return pasteImage(host);
     case 'transcript':
       return showTranscript(host);
-    case 'view_diff':
-      return openDiff(effect.request, host);
+    case 'view_request':
+      return openRequest(effect.request, host);
     case 'copy':
       await copyText(effect.text, host);
       return;

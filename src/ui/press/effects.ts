@@ -29,7 +29,7 @@ type AgentEffect =
 /** What the screen does itself. */
 export type ScreenEffect =
   | { readonly type: 'copy' | 'write_page' | 'view_paste'; readonly text: string }
-  | { readonly type: 'view_diff'; readonly request: PermissionRequest }
+  | { readonly type: 'view_request'; readonly request: PermissionRequest }
   | { readonly type: 'find_files'; readonly query: string }
   | { readonly type: 'picked'; readonly purpose: PickerPurpose; readonly id: string }
   | { readonly type: 'list_sessions'; readonly scope: SessionScope }

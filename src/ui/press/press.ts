@@ -3,8 +3,8 @@ import { pressVim } from '../composer/vim.ts';
 import type { Binding } from '../keys/actions.ts';
 import type { InputEvent } from '../keys/input-event.ts';
 import { DEFAULT_KEYMAP } from '../keys/keymap.ts';
-import { DEAF_MS } from '../view/ask.ts';
-import { armIfQuiet } from '../view/slice-asks.ts';
+import { DEAF_MS, hearsAtMs } from '../view/ask.ts';
+import { armIfQuiet, armsAtMs, isFolded, refold } from '../view/slice-asks.ts';
 import type { ViewState } from '../view/view-state.ts';
 import type { Viewer } from '../view/viewer-state.ts';
 import { pressViewer } from '../viewer/press-viewer.ts';
@@ -19,13 +19,19 @@ type KeyInput = Extract<InputEvent, { type: 'key' }>;
 
 /** The screen after something came in at the keyboard. Pure: effects are told, not done. */
 export function press(view: ViewState, input: InputEvent, context: PressContext): Pressed {
+  const pressed = heard(view, input, context);
+  return { ...pressed, view: refold(view, pressed.view, context.nowMs) };
+}
+
+function heard(view: ViewState, input: InputEvent, context: PressContext): Pressed {
   switch (input.type) {
     case 'focus':
-      return only(withKeys(view, { window: input.window === 'in' ? 'returned' : 'away' }));
+      if (input.window === 'out') return only(withKeys(view, { window: 'away' }));
+      return only(withKeys(view, { window: 'focused', returnedAtMs: context.nowMs }));
     case 'paste': {
       const seen = noteKey(view, context.nowMs);
       if (seen.overlay?.kind === 'viewer') return only(seen);
-      return editDraft(unfocused(seen), { type: 'paste', text: input.text }, context);
+      return editDraft(seen, { type: 'paste', text: input.text }, context);
     }
     case 'key':
       return pressKey(view, input, context);
@@ -36,20 +42,19 @@ export function press(view: ViewState, input: InputEvent, context: PressContext)
 
 /** What passes with time alone: dialogs arm, hints go. */
 export function passTime(view: ViewState, { nowMs, quietMs }: PressContext): ViewState {
-  // Whoever reads something else has not seen the question yet.
-  const armed = view.overlay?.kind === 'viewer' ? view : armIfQuiet(view, nowMs, quietMs);
+  const armed = armIfQuiet(view, nowMs, quietMs);
   return armed.hint !== undefined && armed.hint.untilMs <= nowMs ? { ...armed, hint: undefined } : armed;
 }
 
 /** When time alone will next make a difference. */
 export function nextChange(view: ViewState, { nowMs, quietMs }: PressContext): number | undefined {
-  const { attention, keys, hint } = view;
+  const { attention, hint } = view;
   const due = [
     // Also when the moment has passed since the question came: nothing else would open it.
-    attention.stage === 'pending' && view.overlay?.kind !== 'viewer'
-      ? Math.max(keys.lastKeyAtMs + quietMs, nowMs + 1)
+    attention.stage === 'open' && attention.armedAtMs === undefined && !isFolded(view)
+      ? Math.max(armsAtMs(view, quietMs), nowMs + 1)
       : undefined,
-    attention.stage === 'armed' ? attention.armedAtMs + DEAF_MS : undefined,
+    attention.stage === 'open' && attention.armedAtMs !== undefined ? hearsAtMs(attention) : undefined,
     hint === undefined ? undefined : Math.max(hint.untilMs, nowMs + 1),
   ].filter((time): time is number => time !== undefined && time > nowMs);
   return due.length === 0 ? undefined : Math.min(...due);
@@ -60,7 +65,7 @@ function pressKey(before: ViewState, input: KeyInput, context: PressContext): Pr
   const { chord } = input;
   const { bindingOf } = context.keymap ?? DEFAULT_KEYMAP;
   if (/^alt\+.$/u.test(chord) && bindingOf('', chord) === undefined) return pressApart(before, chord.slice(4), context);
-  if (view.overlay?.kind === 'viewer') return lookOn(view, view.overlay.viewer, input, context);
+  if (view.overlay?.kind === 'viewer') return lookOn(before, view, view.overlay.viewer, input, context);
   if (before.keys.prefix !== '') {
     const bound = bindingOf(before.keys.prefix, chord);
     const free = withKeys(view, { prefix: '' });
@@ -81,7 +86,7 @@ function pressBound(view: ViewState, { chord, text }: KeyInput, context: PressCo
   const found = (context.keymap ?? DEFAULT_KEYMAP).bindingOf('', chord);
   if (found === 'prefix') return only(withKeys(view, { prefix: chord }));
   const bound = searching(view, found);
-  if (bound === undefined) return text === '' ? only(view) : typeText(unfocused(view), text, context);
+  if (bound === undefined) return text === '' ? only(view) : typeText(view, text, context);
   return perform(view, bound, context);
 }
 
@@ -114,20 +119,11 @@ function pressApart(view: ViewState, key: string, context: PressContext): Presse
 }
 
 function noteKey(view: ViewState, nowMs: number): ViewState {
-  const window = view.keys.window === 'returned' ? 'focused' : view.keys.window;
-  return withKeys(view, { lastKeyAtMs: nowMs, window });
+  return withKeys(view, { lastKeyAtMs: nowMs });
 }
 
 function withKeys(view: ViewState, keys: Partial<ViewState['keys']>): ViewState {
   return { ...view, keys: { ...view.keys, ...keys } };
-}
-
-/** Somebody writes: the dialog gives the focus back. */
-function unfocused(view: ViewState): ViewState {
-  const { attention } = view;
-  if (attention.stage !== 'armed' || attention.focus === 'composer' || attention.form.writing !== 'nothing')
-    return view;
-  return { ...view, attention: { ...attention, focus: 'composer', selected: undefined } };
 }
 
 /** What vim mode makes of a key; undefined where it is off, or somebody else has the composer. */
@@ -143,6 +139,7 @@ function pressVimKey(
 
 /** A key while a page fills the screen: nothing below it hears any. */
 function lookOn(
+  before: ViewState,
   view: ViewState,
   viewer: Viewer,
   input: Extract<InputEvent, { type: 'key' }>,
@@ -160,6 +157,8 @@ function lookOn(
     case 'close':
       return only({ ...view, overlay: back });
     case 'answer': {
+      // A key so soon after the last one was meant for what stood there before.
+      if (context.nowMs - before.keys.lastKeyAtMs < DEAF_MS) return only(view);
       const answer = pressed.verdict === 'allow' ? ({ behavior: 'allow' } as const) : ({ behavior: 'deny' } as const);
       return withEffects({ ...view, overlay: undefined }, { type: 'answer_permission', id: pressed.requestId, answer });
     }

@@ -29,8 +29,8 @@ export function pressViewer(viewer: Viewer, input: KeyInput, room: ViewerRoom): 
   if (viewer.entering === 'query') return enterQuery(viewer, input, room);
   const { page } = viewer;
   const { chord } = input;
-  if (page.kind === 'diff' && (chord === 'y' || chord === 'n')) {
-    return { type: 'answer', verdict: chord === 'y' ? 'allow' : 'deny', requestId: page.requestId };
+  if (page.kind === 'request' && ['y', '1', 'n'].includes(chord)) {
+    return { type: 'answer', verdict: chord === 'n' ? 'deny' : 'allow', requestId: page.request.id };
   }
   switch (chord) {
     case 'q':
