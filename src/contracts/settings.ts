@@ -72,7 +72,7 @@ export type Settings = {
   readonly mcpServers?: Readonly<Record<string, McpServerConfig>>;
   readonly enabledMcpjsonServers?: readonly string[];
   readonly disabledMcpjsonServers?: readonly string[];
-  readonly statusLine?: { readonly type?: 'command'; readonly command: string };
+  readonly statusLine?: { readonly type?: 'command'; readonly command: string; readonly padding?: number };
   readonly outputStyle?: string;
   readonly theme?: string;
   readonly editorMode?: 'normal' | 'vim';

@@ -1,4 +1,5 @@
 import { Box } from 'ink';
+import { Panel } from '../panels/Panel.tsx';
 import type { ScreenPlan } from './plan-screen.ts';
 import { Question } from './Question.tsx';
 import { Rows } from './Rows.tsx';
@@ -7,7 +8,7 @@ const GAP = [''] as const;
 
 /** The part of the terminal that is redrawn: what still changes, what asks, the draft, and what hangs below it. */
 export function Screen({ plan }: { readonly plan: ScreenPlan }) {
-  const { live, question, bar, queue, composer, below, status, gaps } = plan;
+  const { live, question, bar, queue, composer, below, panel, status, gaps } = plan;
   return (
     <Box flexDirection="column">
       {live.map(({ key, rows }) => (
@@ -19,7 +20,12 @@ export function Screen({ plan }: { readonly plan: ScreenPlan }) {
       <Rows rows={queue} />
       <Rows rows={composer} />
       <Rows rows={below} />
-      {status !== '' && <Rows rows={[status]} />}
+      {panel !== undefined && (
+        <Box maxHeight={panel.rows} overflowY="hidden">
+          <Panel {...panel} />
+        </Box>
+      )}
+      <Rows rows={status} />
     </Box>
   );
 }

@@ -17,8 +17,8 @@ export function activitySpans(view: ViewState, drawing: Drawing): readonly Span[
   const { activity, retry } = view;
   if (activity.status === 'idle') return [];
   if (retry !== undefined && nowMs - retry.startedAtMs >= (retry.attempt <= 1 ? RETRY_SILENT_MS : 0)) {
-    const left = Math.max(0, Math.ceil((retry.dueAtMs - nowMs) / 1000));
-    const when = left === 0 ? 'now' : `in ${left}s`;
+    const leftMs = Math.max(0, Math.ceil((retry.dueAtMs - nowMs) / 1000)) * 1000;
+    const when = leftMs === 0 ? 'now' : `in ${formatDuration(leftMs)}`;
     const words = `${causeOf(retry.failure)}${glyphs.separator}try ${retry.attempt + 1} of ${retry.limit + 1} ${when}`;
     return [
       toned('warn', `${glyphs.retry} ${words}`),

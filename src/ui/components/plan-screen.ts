@@ -1,4 +1,5 @@
 import type { HistoryCarry } from '../history/history-lines.ts';
+import type { PanelProps } from '../panels/Panel.tsx';
 import type { Drawing } from '../text/drawing.ts';
 import { fitLine, type LogicalLine, terminalLine } from '../text/line.ts';
 import { renderLines } from '../text/render-lines.ts';
@@ -10,7 +11,7 @@ import { liveSources, queueLines } from './live-sources.ts';
 import { overlayLines } from './overlay-lines.ts';
 import { planQuestion, type QuestionPlan } from './plan-question.ts';
 import { questionHeight } from './Question.tsx';
-import { statusSpans } from './status-spans.ts';
+import { scriptLines, statusSpans } from './status-spans.ts';
 
 /** Everything that is redrawn, fitted to the terminal: always fewer rows than it has. */
 export type ScreenPlan = {
@@ -22,7 +23,9 @@ export type ScreenPlan = {
   readonly queue: readonly string[];
   readonly composer: readonly string[];
   readonly below: readonly string[];
-  readonly status: string;
+  /** Something to look through and change, below the draft. */
+  readonly panel: PanelProps | undefined;
+  readonly status: readonly string[];
   /** Empty rows before the question and before the draft. */
   readonly gaps: { readonly question: number; readonly composer: number };
   /** Where the cursor belongs, counted from the first row of all. */
@@ -31,6 +34,7 @@ export type ScreenPlan = {
 
 const MENU_ROWS = 8;
 const PICKER_ROWS = 16;
+const PANEL_ROWS = 26;
 const SMALL_ROWS = 10;
 const TINY = { columns: 20, rows: 5 };
 const NO_GAPS = { question: 0, composer: 0 };
@@ -45,16 +49,22 @@ export function planScreen(view: ViewState, drawing: Drawing, carry: HistoryCarr
   const empty = { live: [], question: undefined, bar, queue: [], below: [], gaps: NO_GAPS };
   if (width < TINY.columns || rows < TINY.rows) {
     const { rows: draft, caret } = composerRows(view, drawing, paint, 1);
-    return { ...empty, composer: draft.slice(0, 1), status: '', caret: { x: caret.x, y: 0 } };
+    return { ...empty, composer: draft.slice(0, 1), panel: undefined, status: [], caret: { x: caret.x, y: 0 } };
   }
   const isSmall = rows < SMALL_ROWS;
   const composer = composerRows(view, drawing, paint, Math.max(1, Math.min(Math.floor(rows / 2), room - 3)));
-  const [status = ''] = rowsOf([terminalLine(...statusSpans(view, drawing))]);
-  let free = room - composer.rows.length - 1;
+  const status = rowsOf(
+    [terminalLine(...statusSpans(view, drawing)), ...scriptLines(view, drawing)].map((line) => fitLine(line, width)),
+  );
+  let free = room - composer.rows.length - status.length;
   const below = rowsOf(
     overlayLines(view, drawing, Math.min(free, menuRoom(view, drawing, free))).map((line) => fitLine(line, width)),
   ).slice(0, free);
-  free -= below.length;
+  const panel =
+    view.overlay?.kind === 'panel'
+      ? { view: view.overlay, drawing, paint, rows: Math.min(free, menuRoom(view, drawing, free)) }
+      : undefined;
+  free -= below.length + (panel?.rows ?? 0);
   const wanted = planQuestion(view, drawing, paint, free);
   const question = wanted === undefined || questionHeight(wanted) <= free ? wanted : undefined;
   free -= question === undefined ? 0 : questionHeight(question);
@@ -83,6 +93,7 @@ export function planScreen(view: ViewState, drawing: Drawing, carry: HistoryCarr
     queue: queueRows,
     composer: composer.rows,
     below,
+    panel: panel !== undefined && panel.rows > 0 ? panel : undefined,
     status,
     gaps: { question: above, composer: gap },
     caret: { x: composer.caret.x, y: height + composer.caret.y },
@@ -93,7 +104,6 @@ export function planScreen(view: ViewState, drawing: Drawing, carry: HistoryCarr
 function menuRoom({ overlay }: ViewState, { rows }: Drawing, free: number): number {
   if (rows < SMALL_ROWS) return 3;
   if (overlay?.kind === 'help') return free;
-  return overlay?.kind === 'menu'
-    ? Math.min(MENU_ROWS, Math.floor(rows / 3))
-    : Math.min(PICKER_ROWS, Math.floor(rows / 1.5));
+  if (overlay?.kind === 'menu') return Math.min(MENU_ROWS, Math.floor(rows / 3));
+  return Math.min(overlay?.kind === 'panel' ? PANEL_ROWS : PICKER_ROWS, Math.floor(rows / 1.5));
 }

@@ -2,12 +2,13 @@ import { formatMoney } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { textWidth } from '../../lib/text/text-width.ts';
 import type { Drawing } from '../text/drawing.ts';
-import { fitLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
+import { fitLine, type LogicalLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
 import type { Style } from '../theme/theme.ts';
 import type { ViewState } from '../view/view-state.ts';
 import { activitySpans } from './activity-line.ts';
 
 const NARROW = 60;
+const ROOMY_ROWS = 16;
 const FULL_PERCENT = 80;
 const GAUGE = 8;
 
@@ -21,6 +22,12 @@ const CHIPS: Readonly<Record<string, Chip>> = {
   dontAsk: { word: "don't ask", style: { token: 'accent' } },
   bypassPermissions: { word: 'all!', style: { token: 'error' } },
 };
+
+/** What a script of one's own says below the status line, where there is room. */
+export function scriptLines({ facts }: ViewState, { rows }: Drawing): readonly LogicalLine[] {
+  const [, ...more] = rows < ROOMY_ROWS ? [] : (facts.script ?? '').split('\n');
+  return more.map((line) => ({ ...terminalLine(toned('dim', sanitize(line, 'line'))), indent: 2 }));
+}
 
 /** One line about where we are: mode, what is being done, model, context, cost; narrow screens keep the essential. */
 export function statusSpans(view: ViewState, drawing: Drawing): readonly Span[] {
@@ -64,6 +71,7 @@ function factSegments(
     ...(facts.branch === undefined || isBusy
       ? []
       : [[toned('dim', `${glyphs.branch} ${sanitize(facts.branch, 'line')}`)]]),
+    ...(facts.shellAt === undefined ? [] : [[toned('dim', `in ${sanitize(facts.shellAt, 'line')}`)]]),
     ...(facts.background === 0 ? [] : [[toned('dim', `${facts.background} background`)]]),
   ];
 }

@@ -12,11 +12,13 @@ export type ApiReply = {
     readonly cache_read_input_tokens: number;
     readonly cache_creation_input_tokens: number;
   };
-  /** Characters per delta. */
-  readonly chunk: number;
+  /** Characters per delta; absent: 20, and more in a text that would be over a hundred deltas. */
+  readonly chunk: number | undefined;
   /** Pause before each event. */
   readonly delayMs: number;
   readonly faults: readonly StreamFault[];
+  /** What it left out of the request by itself. */
+  readonly cleared?: { readonly cleared_tool_uses: number; readonly cleared_input_tokens: number };
 };
 
 /** Where in a stream: after so many events, or right before the first event of a name. */
@@ -51,7 +53,7 @@ export type ApiTurn =
 
 const USAGE = { input_tokens: 25, output_tokens: 12, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 };
 
-export type ReplyOptions = Partial<Pick<ApiReply, 'stop' | 'chunk' | 'delayMs' | 'faults'>> & {
+export type ReplyOptions = Partial<Pick<ApiReply, 'stop' | 'chunk' | 'delayMs' | 'faults' | 'cleared'>> & {
   readonly usage?: Partial<ApiReply['usage']>;
 };
 
@@ -62,9 +64,10 @@ export function reply(blocks: readonly ApiBlock[], options: ReplyOptions = {}): 
     blocks,
     stop: 'stop' in options ? options.stop : calls ? 'tool_use' : 'end_turn',
     usage: { ...USAGE, ...options.usage },
-    chunk: options.chunk ?? 20,
+    chunk: options.chunk,
     delayMs: options.delayMs ?? 0,
     faults: options.faults ?? [],
+    ...(options.cleared && { cleared: options.cleared }),
   };
 }
 

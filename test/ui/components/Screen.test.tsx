@@ -10,7 +10,8 @@ const PLAN = {
   queue: [],
   composer: ['▌ draft', ''],
   below: [],
-  status: ' ask   haiku',
+  panel: undefined,
+  status: [' ask   haiku'],
   gaps: { question: 0, composer: 1 },
   caret: { x: 7, y: 2 },
 };
@@ -25,7 +26,7 @@ test('the zones stand one below the other, and an empty row keeps its place', ()
 
 test('what is gone from a frame leaves no row behind, and a row too wide is cut, not wrapped', () => {
   const { lastFrame, rerender, unmount } = render(<Screen plan={PLAN} />);
-  rerender(<Screen plan={{ ...PLAN, live: [], gaps: { question: 0, composer: 0 }, status: 'x'.repeat(300) }} />);
+  rerender(<Screen plan={{ ...PLAN, live: [], gaps: { question: 0, composer: 0 }, status: ['x'.repeat(300)] }} />);
   const rows = rowsOf(lastFrame()) ?? [];
   expect([rows.length, rows[0], (rows[2] ?? '').length]).toEqual([3, '▌ draft', 100]);
   unmount();

@@ -32,7 +32,7 @@ export function writtenWords(argv: readonly string[]): readonly WrittenWord[] {
   return [
     ...certain.map((word): WrittenWord => ({ word, sure: 'certain' })),
     ...possible.map((word): WrittenWord => ({ word, sure: 'possible' })),
-    ...options(argv),
+    ...writtenByOptions(argv),
   ];
 }
 
@@ -55,7 +55,8 @@ function wordsAfter(argv: readonly string[], subcommands: readonly string[]): re
   return at === -1 ? [] : argv.slice(at + 1).filter((word) => !word.startsWith('-'));
 }
 
-function options(argv: readonly string[]): readonly WrittenWord[] {
+/** The files that the options of a command write. */
+export function writtenByOptions(argv: readonly string[]): readonly WrittenWord[] {
   const { outputs = [], otherO = false, subcommands } = programOf(argv[0] ?? '');
   return argv.flatMap((word, at): readonly WrittenWord[] => {
     if (at === 0) return [];

@@ -1,5 +1,7 @@
 import type { Argument } from '../words.ts';
+import type { shownContents } from './git-contents.ts';
 import type { ReadOnlyReading } from './reading.ts';
+import type { GivenOption, Opens } from './search-filters.ts';
 
 /** Everything ouro knows of one program. What a row leaves out is not known, so a program without a row asks. */
 export type Program = {
@@ -9,8 +11,12 @@ export type Program = {
   readonly opensNothing?: boolean;
   /** It prints its words, which may be the names or the code that another program is fed with. */
   readonly prints?: boolean;
+  /** It passes lines on as they are. */
+  readonly keepsLines?: boolean;
   /** It goes through folders and reads what is in them. */
   readonly searches?: 'always' | 'recursive-flag';
+  /** What a search opens, by its options; only true of this very name. */
+  readonly opens?: (options: readonly GivenOption[]) => Opens;
   /** It may take its operands with everything in them. */
   readonly takesFolders?: 'always' | 'recursive-flag';
   /** It changes its operands with everything in them. */
@@ -21,8 +27,8 @@ export type Program = {
   readonly walks?: boolean;
   /** It changes the working folder. */
   readonly changesFolder?: boolean;
-  /** It reads names and gives them to a command. */
-  readonly feedsNames?: boolean;
+  /** It reads names and gives them to a command, or lines that are commands themselves. */
+  readonly feedsNames?: 'operands' | 'commands';
 
   /** Which operands it makes, changes or removes. */
   readonly writes?: 'operands' | 'after-first' | 'second' | 'target' | 'target-and-sources';
@@ -48,6 +54,8 @@ export type Program = {
   readonly textOptions?: readonly string[];
   /** It runs code of another language. */
   readonly code?: CodeRunner;
+  /** Programs that it starts itself, whatever it is given. */
+  readonly starts?: readonly string[];
   readonly wraps?: Wrapper;
   /** Words after which a command begins. */
   readonly runsAfter?: readonly string[];
@@ -55,10 +63,19 @@ export type Program = {
   readonly changesShell?: boolean;
 
   readonly subcommands?: Subcommands;
+  /** What it shows of files that a repository keeps. */
+  readonly shows?: typeof shownContents;
   /** Options before the sub-command that take a value. */
   readonly globalOptions?: readonly string[];
   /** How many words name what it does, for a rule to be offered; none is offered for what can do anything. */
   readonly suggest?: 'never' | 'exact' | number;
+  /** Sub-commands that could do anything by what stands behind them: only the very words are offered. */
+  readonly exactly?: readonly string[];
+  /**
+   * Options that start programs, change how it works, or make it write elsewhere: no rule that ends in a star covers
+   * them. `clone:-u` for a sub-command, `NAME=` for variables, `x:y` for operands of that form.
+   */
+  readonly guards?: readonly string[];
   /** `run` is followed by the name of a script of the project. */
   readonly hasScripts?: boolean;
   /** Where the output of a command is only text to it. */
@@ -94,8 +111,8 @@ export type CodeRunner = {
   readonly readsData?: boolean;
   /** In its language a file name needs no quotes. */
   readonly hasBareNames?: boolean;
-  /** What in its code starts another program; any code may when left out. */
-  readonly startsBy?: RegExp;
+  /** Do these words, its code among them, start no program and open nothing that is not named? Any code may when left out. */
+  readonly isPlain?: (args: readonly string[]) => boolean;
 };
 
 /** A program that runs another one: how many plain words come before it, and which options take a value. */
@@ -129,15 +146,13 @@ export type ReadOnlyOptions = {
   readonly operands?: 'text' | 'words' | 'none' | 'pattern-then-paths' | 'format';
   readonly maxOperands?: number;
   /** Descends through links, so a link to elsewhere under a searched folder matters. */
-  readonly follows?: readonly string[];
+  readonly follows?: readonly string[] | 'always';
   /** A pattern may stand where an option could: what it matches now is looked at, and a name with a dash asks. */
   readonly globs?: 'checked';
   /** `-20` in place of `-n 20`. */
   readonly digits?: 'count';
   /** What it looks at when no path is given. */
   readonly withoutPath?: 'here' | 'home';
-  /** Hidden files are only opened with one of these. */
-  readonly hiddenBy?: readonly string[];
 };
 
 /** The words of a text, for lists that are easier to read as one line. */
