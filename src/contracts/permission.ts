@@ -135,6 +135,12 @@ export type Decision = {
   readonly hardens: readonly Hardening[];
 };
 
+/** Something a call would do that whoever is asked wants to know: "deletes build/", "uses the network". */
+export type CallRisk = {
+  readonly kind: 'deletes' | 'publishes' | 'runs_download' | 'runs_project' | 'network';
+  readonly text: string;
+};
+
 /** What a prompt shows. Strings are as given; the screen sanitises them. */
 export type PermissionRequest = {
   readonly id: string;
@@ -152,6 +158,8 @@ export type PermissionRequest = {
   /** The text holds characters that do not show, or that show as something else. */
   readonly concealed: 'hidden_characters' | 'none';
   readonly agentId?: string;
+  /** What is at stake, in words, the gravest first. */
+  readonly risks?: readonly CallRisk[];
   /** What the call would change, worked out before it runs: the diff of an edit. */
   readonly preview?: Display;
 };
