@@ -5,7 +5,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 import type { JsonObject } from '../../../src/contracts/json.ts';
 import type { Tool, ToolOutcome, ToolProgress } from '../../../src/contracts/tool.ts';
-import { marked, startTimeOf } from '../../../src/lib/processes/process-tree.ts';
+import { startTimeOf } from '../../../src/lib/processes/process-facts.ts';
+import { marked } from '../../../src/lib/processes/process-tree.ts';
 import { createBashTool } from '../../../src/tools/bash/bash.ts';
 import type { ChildFacts } from '../../../src/tools/bash/run-shell.ts';
 import { createShells } from '../../../src/tools/bash/shells.ts';
@@ -206,7 +207,9 @@ test('a child that shed its environment and its group dies with its parent', asy
 });
 
 test('a daemon with no environment, no parent and another name is listed, and ends with the session', async () => {
-  const outcome = await bench.bash('(env -i setsid -f bash -c "exec -a nginx sleep 300" >/dev/null 2>&1 &) ; echo left');
+  const outcome = await bench.bash(
+    '(env -i setsid -f bash -c "exec -a nginx sleep 300" >/dev/null 2>&1 &) ; echo left',
+  );
   expect(outcome.content).toContain('listed as shell_1');
   expect(await marked(bench.markers[0] ?? '')).toHaveLength(1);
   await bench.shells.closeAll();
