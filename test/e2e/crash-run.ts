@@ -109,6 +109,7 @@ export function requestFaults(
   request: Pick<SeenRequest, 'body' | 'violation'>,
   records: readonly SessionRecord[],
   before: readonly Pick<SeenRequest, 'raw'>[],
+  prompts: readonly string[] = PROMPTS,
 ): readonly string[] {
   const blocks = (request.body.messages ?? []).flatMap(({ content }) =>
     Array.isArray(content) ? content.map((block) => JSON.stringify({ ...block, cache_control: undefined })) : [],
@@ -119,12 +120,12 @@ export function requestFaults(
     return found === 1 ? [] : [`${what} is sent ${found} times: ${text.slice(0, 120)}`];
   };
   const dead = new Set(records.flatMap((record) => (record.type === 'tombstone' ? [record.messageId] : [])));
-  const seen = PROMPTS.filter((words) => before.some(({ raw }) => raw.includes(words)));
+  const seen = prompts.filter((words) => before.some(({ raw }) => raw.includes(words)));
   return [
     ...(request.violation === undefined ? [] : [request.violation]),
     ...[...seen, AFTER].flatMap((words) => once('A prompt', JSON.stringify(words))),
     ...records.flatMap((record) => {
-      if (record.type === 'user')
+      if (record.type === 'user' && !dead.has(record.message.id))
         return promptsOf(record.message).flatMap((words) => once('A prompt on record', words));
       if (record.type === 'assistant' && !dead.has(record.messageId)) {
         const { block } = record;
