@@ -121,8 +121,8 @@ const PROMPTS: readonly Prompt[] = [
   },
   {
     what: 'a refused request',
-    turns: [status(400, 'nonsense')],
-    end: { is_error: true, result: expect.stringMatching(/refused the request.*nonsense/s) },
+    turns: [status(400, 'metadata: nonsense')],
+    end: { is_error: true, result: expect.stringMatching(/refused the request.*metadata: nonsense/s) },
   },
   {
     what: '200 with a web page',

@@ -4,13 +4,14 @@ import type { ContextUsage, Conversation } from '../../contracts/face/conversati
 import type { Effort } from '../../contracts/model.ts';
 import { isMode, MODES } from '../../contracts/permission.ts';
 import { resolveModel } from '../../model/catalog.ts';
-import { effortProblem } from '../../model/efforts.ts';
+import { effortInstead, effortProblem } from '../../model/efforts.ts';
 import type { Core } from '../core.ts';
 import type { Loop } from '../loop/loop.ts';
 import { createManualCompact } from '../loop/manual-compact.ts';
 import type { TurnLog } from '../loop/turn-log.ts';
 import type { Permissions } from '../permissions/permissions.ts';
 import type { SessionCheckpoints } from '../session/checkpoints.ts';
+import { createChangeReview } from '../session/review-changes.ts';
 import { createRewinding } from '../session/rewind.ts';
 import type { Session } from '../session/session.ts';
 
@@ -49,6 +50,7 @@ export function createActions(core: Core, { agent, session, checkpoints, permiss
     if (model !== live.now().model) turnLog.warnOfResend(`Switching to ${model}`, model);
     turnLog.expect(`The model changed to ${model}.`);
     live.change({ model });
+    tellEffort(core);
     return { ok: true, model };
   }
 
@@ -100,5 +102,19 @@ export function createActions(core: Core, { agent, session, checkpoints, permiss
   }
 
   const compact = createManualCompact(core, { agent, context: loop.context });
-  return { ...rewinding, setModel, setEffort, setMode, contextUsage, askAside, rename, compact };
+  const review = createChangeReview({
+    agent,
+    checkpoints,
+    cwd: () => live.now().cwd,
+    newId: core.newId,
+    addNews: loop.addNews,
+  });
+  return { ...rewinding, review, setModel, setEffort, setMode, contextUsage, askAside, rename, compact };
+}
+
+/** The effort stays with another model as far as that has it. */
+function tellEffort({ live, model: { infoOf }, bus }: Core): void {
+  const { effort, model } = live.now();
+  const text = effortInstead(effort, infoOf(model));
+  if (text !== undefined) void bus.tell({ type: 'notice', level: 'warn', topic: 'effort', text });
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../contracts/json.ts';
+import type { JsonObject, JsonValue } from '../../contracts/json.ts';
 import type { AssistantBlock, AssistantMessage, StopReason, Usage } from '../../contracts/message.ts';
 import type { ModelEvent } from '../../contracts/model.ts';
 import { beginBlock, finishBlock, growBlock, type OpenBlock } from './open-block.ts';
@@ -46,7 +46,7 @@ export function reduceWire(reply: WireReply, event: JsonObject, newId: () => str
     case 'content_block_stop':
       return stopBlock(reply, event);
     case 'message_delta': {
-      const usage = mergeUsage(reply.usage, objectOf(event.usage));
+      const usage = withCleared(mergeUsage(reply.usage, objectOf(event.usage)), event.context_management);
       const stopReason = textOf(objectOf(event.delta)?.stop_reason) ?? reply.stopReason;
       return moved({ ...reply, usage, stopReason });
     }
@@ -144,6 +144,15 @@ function stopReply(before: WireReply): Step {
   return step;
 }
 
+/** What the provider left out of the request, added over its edits. */
+function withCleared(usage: Usage, management: JsonValue | undefined): Usage {
+  const edits = objectOf(management)?.applied_edits;
+  if (!Array.isArray(edits)) return usage;
+  const sum = (name: string) =>
+    edits.reduce<number>((total, edit) => total + (numberOf(objectOf(edit)?.[name]) ?? 0), 0);
+  return { ...usage, cleared: { results: sum('cleared_tool_uses'), tokens: sum('cleared_input_tokens') } };
+}
+
 /** The API repeats its counts as totals; what it leaves out keeps its last value. */
 function mergeUsage(before: Usage, raw: JsonObject | undefined): Usage {
   if (!raw) return before;
@@ -154,5 +163,6 @@ function mergeUsage(before: Usage, raw: JsonObject | undefined): Usage {
     cacheReadTokens: numberOf(raw.cache_read_input_tokens) ?? before.cacheReadTokens,
     cacheWriteTokens: numberOf(raw.cache_creation_input_tokens) ?? before.cacheWriteTokens,
     ...(searches !== undefined && { webSearches: searches }),
+    ...(before.cleared && { cleared: before.cleared }),
   };
 }

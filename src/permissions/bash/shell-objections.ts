@@ -1,16 +1,17 @@
-import { basename } from 'node:path';
 import type { Rule, TraceStep } from '../../contracts/permission.ts';
 import type { DecisionContext } from '../paths/context.ts';
 import { ruleSays } from '../paths/finding.ts';
-import { scanFolder, segmentRegex } from '../paths/folder-scan.ts';
+import { namesBelow, scanFolder } from '../paths/folder-scan.ts';
 import { pathObjections } from '../paths/path-findings.ts';
 import { pathRuleMatches, ruleReachesInto } from '../paths/path-rule.ts';
 import { isInside } from '../paths/paths.ts';
 import { PROCESS_HOLDS, processSecretsIn } from '../paths/protected.ts';
 import { FAMILY_WORD, familyOf } from '../rules/families.ts';
 import { denyMatches } from './command-rule.ts';
+import { contentObjections } from './content-objections.ts';
 import type { PossibleReading } from './possible/read-possible.ts';
 import type { NamedPath, SearchedPath, ShellPaths } from './possible/shell-paths.ts';
+import { programOf } from './programs.ts';
 
 /** Everything that speaks against a command line, on its widest reading. */
 export function shellObjections(
@@ -24,6 +25,7 @@ export function shellObjections(
     ...fileObjections(context, paths.reads, 'read'),
     ...fileObjections(context, paths.writes, 'write'),
     ...searchObjections(context, paths.searches),
+    ...contentObjections(context, possible.commands, paths.cwds),
     ...deleteObjections(context, paths.deletes),
     ...overflowObjections(context, paths, command),
   ];
@@ -71,7 +73,8 @@ function fileObjections(
   use: 'read' | 'write',
 ): readonly TraceStep[] {
   return named.flatMap((each) => {
-    const steps = pathObjections(context, { tool: context.facts.tool, use, path: each.path });
+    const replaces = use === 'write' && isReplacing(each.command);
+    const steps = pathObjections(context, { tool: context.facts.tool, use, path: each.path, replaces });
     // A rule about all reading or writing speaks of what certainly reads or writes.
     return each.sure === 'certain'
       ? steps
@@ -79,24 +82,23 @@ function fileObjections(
   });
 }
 
+/** `> x`, `tee x`, `cp y x`: other than what removes a file or looks after it. */
+function isReplacing(command: string): boolean {
+  const { writes, opensNothing, copiesFiles, deletes } = programOf(command.split(' ')[0] ?? '');
+  const isFilled = writes === 'operands' && opensNothing !== true && deletes !== true;
+  return command.startsWith('> ') || copiesFiles === true || isFilled;
+}
+
 /** A search through a folder reads what is denied in it. */
 function searchObjections(context: DecisionContext, named: readonly SearchedPath[]): readonly TraceStep[] {
-  return named.flatMap(({ path, command, use, only, skips }) => {
+  return named.flatMap(({ path, command, use, opens }) => {
     if (path.kind !== 'directory') return [];
     const tool = FAMILY_WORD[use === 'read' ? 'read' : 'edit'];
     const rules = context.policy.rules.filter(
       (rule) =>
         rule.behavior !== 'allow' && rule.problem === undefined && rule.tool === tool && rule.specifier !== undefined,
     );
-    const opens = only.map(segmentRegex);
-    // What brackets leave out is not certain enough to be left out here.
-    const leaves = skips.filter((skip) => !skip.includes('[')).map(segmentRegex);
-    const isOpened = (file: string) =>
-      (opens.length === 0 || opens.some((name) => name.test(basename(file)))) &&
-      !file
-        .slice(path.real.length)
-        .split('/')
-        .some((part) => leaves.some((name) => name.test(part)));
+    const isOpened = (file: string) => opens(namesBelow(path.real, file), () => true);
     const held = use === 'read' ? processSecretsIn(path.real).find(isOpened) : undefined;
     const holding: readonly TraceStep[] =
       held === undefined

@@ -27,6 +27,14 @@ export function scanFolder(
   return undefined;
 }
 
+/** The names from a folder down to something in it. */
+export function namesBelow(folder: string, path: string): readonly string[] {
+  return path
+    .slice(folder.length)
+    .split('/')
+    .filter((name) => name !== '');
+}
+
 const MAX_MATCHES = 500;
 
 /**
