@@ -127,7 +127,7 @@ export function requestFaults(
     ...records.flatMap((record) => {
       if (record.type === 'user' && !dead.has(record.message.id))
         return promptsOf(record.message).flatMap((words) => once('A prompt on record', words));
-      if (record.type === 'assistant' && !dead.has(record.messageId)) {
+      if (record.type === 'assistant' && !dead.has(record.messageId) && stays(record, records)) {
         const { block } = record;
         if (block.type === 'text') return once('A text', JSON.stringify(block.text));
         if (block.type === 'tool_use')
@@ -137,6 +137,12 @@ export function requestFaults(
       return [];
     }),
   ];
+}
+
+/** A call that was not complete when somebody stopped the reply does not join. */
+function stays({ messageId, index }: Extract<SessionRecord, { type: 'assistant' }>, records: readonly SessionRecord[]) {
+  const reply = records.find((record) => record.type === 'reply' && record.messageId === messageId);
+  return reply?.type !== 'reply' || reply.kept.includes(index);
 }
 
 function promptsOf(message: Message): readonly string[] {
