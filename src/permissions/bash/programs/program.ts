@@ -83,6 +83,14 @@ export type Program = {
 
   /** Options that only make an edit of its operands: such a command is the edits it makes. */
   readonly edits?: RegExp;
+  /** With this word behind its name it only says where the programs named behind it are. */
+  readonly finds?: RegExp;
+  /** It counts from one number to another. */
+  readonly counts?: boolean;
+  /** It looks at the repository by git. */
+  readonly asksGit?: boolean;
+  /** Sub-commands that only look, with the options that go on doing so. */
+  readonly looks?: Readonly<Record<string, RegExp>>;
   /** The only word with which it does nothing but say its version. */
   readonly version?: RegExp;
   /** A small language of its own: what of it only reads. Silence leaves it to `readOnly`. */
