@@ -150,6 +150,26 @@ const PLANTED: readonly (readonly [string, Readonly<Record<string, string>>, str
     'permissions/a.ts: names the tool Bash; its own folder says what it does',
   ],
   [
+    'a list of tools where results are left out',
+    { 'context/levels/a.ts': "const LOOKING = ['Grep', 'LS'];\n" },
+    'context/levels/a.ts: names the tool Grep; its own folder says what it does',
+  ],
+  [
+    'a tool by its name in a library',
+    { 'lib/a.ts': "export const isShell = (name: string) => name === 'Bash';\n" },
+    'lib/a.ts: names the tool Bash; its own folder says what it does',
+  ],
+  [
+    'a core that knows a room',
+    {
+      'app/core.ts': "import './loop/part.ts';\n",
+      'app/loop/part.ts': "import '../../tools/leaf.ts';\nimport '../../model/leaf.ts';\n",
+      'tools/leaf.ts': LEAF,
+      'model/leaf.ts': LEAF,
+    },
+    'app/core.ts: every room knows the core, so it may not use app/loop/part.ts',
+  ],
+  [
     'a room of app that looks up',
     {
       'app/settings/part.ts':

@@ -1,11 +1,16 @@
 import { relative } from 'node:path';
 import type { Conversation, ConversationInfo } from '../contracts/face/conversation.ts';
+import { type Message, saidBlocks, type UserOrigin } from '../contracts/message.ts';
+import { isReminder } from '../lib/text/is-reminder.ts';
 import { listModels } from '../model/catalog.ts';
 import { effortsOf } from '../model/efforts.ts';
 import { budgetWarnings } from '../model/pricing.ts';
+import { guessNext } from '../model/side-calls.ts';
 import { cleanUp } from '../session/clean-up.ts';
+import { ENDED_WITH_RUN } from '../session/records/ended-with-run.ts';
 import { problemLines } from '../settings/problem-lines.ts';
 import { screenSettings } from '../settings/screen-settings.ts';
+import { bashStatement } from '../tools/bash/bash.ts';
 import { createShellLines } from '../tools/bash/shell-lines.ts';
 import { createFindFiles } from '../tools/find-files.ts';
 import { proposeEdit } from '../tools/propose-edit.ts';
@@ -46,7 +51,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
     runCommand: (line) => runCommand(line, parts),
     runShell: createShellLines({
       agent,
-      bash: () => loop.toolset.all().find((tool) => tool.name === 'Bash'),
+      bash: () => loop.toolset.all().find((tool) => tool.name === bashStatement.name),
       cwd,
       tell: core.bus.tell,
       newId: core.newId,
@@ -73,6 +78,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
       cwd,
       facts: () => statusFacts(parts),
     }),
+    suggestNext: () => suggestNext(parts),
     draft: session.draft,
     history: session.history,
     close: (reason) => close(parts, started, reason),
@@ -83,6 +89,9 @@ export async function makeConversation(parts: ConversationParts, started: Starte
 async function close(parts: ConversationParts, started: StartedRun, reason: string): Promise<void> {
   const { core, agent, session, hooks, loop, shells, mcp } = parts;
   parts.wake.close();
+  const ending = backgroundOf(parts).map(({ title }) => title);
+  if (ending.length > 0)
+    await session.transcript.append({ type: 'system', subtype: ENDED_WITH_RUN, data: { titles: ending } });
   agent.abort('shutdown');
   loop.subAgents.close();
   await agent.waitForIdle();
@@ -161,9 +170,32 @@ function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnings'> {
     isDemo: core.model.provider === 'demo',
     trusted: core.trusted,
     contextTokens: core.meter.contextTokens(),
+    earlierCostUsd: session.opened.stored.spentUsd ?? 0,
     todos,
     permissionDenials: parts.permissions.denials(),
   };
+}
+
+/** Nothing is asked, and nothing paid for, unless the person has switched it on. */
+async function suggestNext({ core, agent }: ConversationParts): Promise<string | undefined> {
+  if (core.settings.now().promptSuggestions !== true) return undefined;
+  const messages = agent.state().messages;
+  const prompt = messages.findLast(
+    ({ role, ...message }) => role === 'user' && 'origin' in message && isTyped(message.origin),
+  );
+  const answer = messages.findLast((message) => message.role === 'assistant' && wordsOf(message) !== '');
+  if (prompt === undefined || answer === undefined) return undefined;
+  return guessNext(core.model, { prompt: wordsOf(prompt), answer: wordsOf(answer) }, core.meter.add);
+}
+
+function isTyped(origin: UserOrigin): boolean {
+  return origin === 'prompt' || origin === 'steer' || origin === 'follow_up';
+}
+
+function wordsOf(message: Message): string {
+  return saidBlocks(message)
+    .flatMap((block) => (block.type === 'text' && !isReminder(block.text) ? [block.text] : []))
+    .join('\n');
 }
 
 /** What a script for the status line is told: the names scripts of Claude Code expect, and a few of our own. */
@@ -186,7 +218,7 @@ function statusFacts({ core, agent, session, permissions }: ConversationParts) {
     output_style: { name: outputStyle },
     effort: { level: effort },
     cost: {
-      total_cost_usd: costUsd,
+      total_cost_usd: costUsd + (session.opened.stored.spentUsd ?? 0),
       total_duration_ms: elapsedMs,
       total_api_duration_ms: apiMs,
       total_lines_added: lines.added,

@@ -30,6 +30,7 @@ export type ServerBlock = { readonly type: 'server'; readonly raw: JsonObject };
 /** A block of a kind we do not know: kept for the record, never sent back. */
 export type OpaqueBlock = { readonly type: 'opaque'; readonly raw: JsonObject };
 
+/** What a reply is made of. */
 export type AssistantBlock =
   | TextBlock
   | ThinkingBlock
@@ -62,6 +63,7 @@ export type ToolResultBlock = {
   readonly is_error?: boolean;
 };
 
+/** What a message of the other side is made of: words, media, results of calls. */
 export type UserBlock = TextBlock | ImageBlock | DocumentBlock | ToolResultBlock;
 
 /** Where a user message comes from; only `prompt`, `steer` and `follow_up` were typed by a person. `background` begins a turn by itself. */
@@ -79,6 +81,7 @@ export type UserOrigin =
   | 'shell'
   | 'background';
 
+/** What a person, a tool or the program itself says to the model. */
 export type UserMessage = {
   readonly role: 'user';
   readonly id: string;
@@ -100,6 +103,7 @@ export type StopReason =
   | 'model_context_window_exceeded'
   | (string & {});
 
+/** A reply of a model. */
 export type AssistantMessage = {
   readonly role: 'assistant';
   /** The API's message id, or one of ours. */
@@ -143,6 +147,7 @@ type CustomKinds = [CustomKind] extends [never]
   ? { readonly [kind: string]: JsonValue }
   : { readonly [Kind in CustomKind]: CustomMessages[Kind] };
 
+/** One entry of a conversation. */
 export type Message = UserMessage | AssistantMessage | BoundaryMessage | CustomMessage;
 
 /** Tokens as the API counts them. */
@@ -152,6 +157,8 @@ export type Usage = {
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
   readonly webSearches?: number;
+  /** What the provider left out of the request by itself: old results, and how many tokens they were. */
+  readonly cleared?: { readonly results: number; readonly tokens: number };
 };
 
 /** What a message says, block by block; nothing for those that are not words. */

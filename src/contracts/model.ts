@@ -3,10 +3,17 @@ import type { AssistantBlock, AssistantMessage, StopReason, Usage, UserBlock } f
 
 /** How hard the model should think, the least first; `auto` leaves it to the model, `off` asks for none. */
 export const EFFORTS = ['auto', 'off', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+/** How hard a model thinks. */
 export type Effort = (typeof EFFORTS)[number];
 
 /** A tool as the model sees it. */
-export type ToolSpec = { readonly name: string; readonly description: string; readonly input_schema: JsonObject };
+export type ToolSpec = {
+  readonly name: string;
+  readonly description: string;
+  readonly input_schema: JsonObject;
+  /** Its results can never be had again, so nobody leaves them out. Never sent. */
+  readonly result?: 'once';
+};
 
 /** One part of the system prompt, ordered from most to least stable. */
 export type SystemPart = { readonly name: string; readonly text: string };
@@ -70,6 +77,8 @@ export type ModelFailure = {
   readonly retryAfterMs?: number;
   /** For `invalid`: what the provider refused, when it said so. */
   readonly refusedPart?: 'signature' | 'image';
+  /** For `cut`: the body came to its end behind a finished block, as if that were all. */
+  readonly looksWhole?: true;
   /** Where in the request that stands, when the provider named the place. */
   readonly refusedAt?: RefusedPlace;
 };
@@ -178,6 +187,8 @@ export type ModelInfo = {
   readonly vision: boolean;
   readonly promptCache: boolean;
   readonly webSearch: boolean;
+  /** From so many tokens on the provider leaves old results out by itself, which keeps its cache. Absent where it cannot. */
+  readonly clearsResultsAt?: number;
   /** Refuses `forcedTool`: the model is then only offered the tool. */
   readonly refusesForcedTool?: true;
   /** Dollars per million tokens, absent when unknown: never a wrong price. */

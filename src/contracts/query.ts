@@ -106,6 +106,7 @@ export type BeforeCall = {
   readonly context?: string;
 };
 
+/** A hook's opinion of a call that has ended. */
 export type AfterCall = {
   readonly context?: string;
   readonly stop?: string;
@@ -154,7 +155,7 @@ export type ContextPort = {
   /** Tokens at which auto-compaction starts, and at which a request is hopeless. */
   limits(model: string): { readonly compactAt: number; readonly blockAt: number };
   /** Calibrates the estimate by what the API counted. */
-  calibrate(view: readonly Message[], inputTokens: number): void;
+  calibrate(view: readonly Message[], inputTokens: number, clearedTokens?: number): void;
 };
 
 /** The queues as the loop sees them; each take says which lines were delivered. */

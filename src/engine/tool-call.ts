@@ -37,15 +37,7 @@ export async function runCall(
   if (!allowed.ok) return callFailed(allowed.problem);
   // It runs in the directory it was decided for, even if a parallel call has changed the directory since.
   const settled = { ...deps, cwd: () => request.cwd };
-  return finish(
-    block,
-    tool,
-    allowed.call,
-    noteChangedInput(before, request.input, verdict.input),
-    settled,
-    emit,
-    signal,
-  );
+  return finish(block, tool, allowed.call, noteChangedInput(before, request.input, verdict), settled, emit, signal);
 }
 
 async function finish(

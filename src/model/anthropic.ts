@@ -17,12 +17,15 @@ export type AnthropicSettings = {
   /** A key that is fetched may have run out: told so, it is fetched anew and the request sent once more. */
   readonly onRefusedKey?: () => void;
   readonly betas?: readonly string[];
+  /** The provider does not leave out old results by itself: from now on `infoOf` says so. */
+  readonly onRefusedEditing?: () => void;
   /** Asked at each request. */
   readonly patience?: () => Partial<Patience>;
   readonly fetch?: typeof fetch;
   readonly infoOf?: (model: string) => ModelInfo;
 };
 
+const EDITING_BETA = 'context-management-2025-06-27';
 const DEFAULT_BASE_URL = 'https://api.anthropic.com';
 /** Longer than anybody waits: the clocks are ours, and may be set anew at any time. */
 const LIBRARY_TIMEOUT_MS = 86_400_000;
@@ -41,7 +44,8 @@ export function createAnthropicPort(settings: AnthropicSettings): ModelPort {
   }
 
   async function post(path: string, body: JsonObject, request: ModelRequest, signal: AbortSignal, key?: string) {
-    const betas = [...new Set([...(settings.betas ?? []), ...(request.betas ?? [])])];
+    const own = body.context_management === undefined ? [] : [EDITING_BETA];
+    const betas = [...new Set([...(settings.betas ?? []), ...(request.betas ?? []), ...own])];
     const headers = {
       ...(betas.length > 0 && { 'anthropic-beta': betas.join(',') }),
       ...(key === undefined ? await keyHeader(settings.credentials) : { 'x-api-key': key, authorization: null }),
@@ -79,6 +83,10 @@ export function createAnthropicPort(settings: AnthropicSettings): ModelPort {
           settings.onRefusedKey();
           response = await open(request, options, attempt);
         }
+        if (settings.onRefusedEditing && isRefusedEditing(response)) {
+          settings.onRefusedEditing();
+          response = await open(request, options, attempt);
+        }
         if (!(response instanceof Response)) return { ok: false, failure: response };
         const newId = () => `msg_${crypto.randomUUID()}`;
         return yield* readReply(response, { reader: READER, model: request.model, newId, attempt, options });
@@ -87,7 +95,13 @@ export function createAnthropicPort(settings: AnthropicSettings): ModelPort {
       }
     },
     async countTokens(request, signal) {
-      const { max_tokens: _max, stream: _stream, metadata: _user, ...body } = toWire(request, infoOf(request.model));
+      const {
+        max_tokens: _max,
+        stream: _stream,
+        metadata: _user,
+        context_management: _edits,
+        ...body
+      } = toWire(request, infoOf(request.model));
       try {
         const response = await post('/v1/messages/count_tokens', body, request, signal);
         return numberOf(objectOf(parseJson(await response.text()))?.input_tokens);
@@ -101,6 +115,11 @@ export function createAnthropicPort(settings: AnthropicSettings): ModelPort {
 
 function isRefusedKey(response: Response | ModelFailure): boolean {
   return !(response instanceof Response) && response.kind === 'auth' && response.status === 401;
+}
+
+/** Gateways in front of a provider may not know the field, or its name in a header. */
+function isRefusedEditing(response: Response | ModelFailure): boolean {
+  return !(response instanceof Response) && response.kind === 'invalid' && /context.management/i.test(response.message);
 }
 
 /** The SDK sends keys as bearer tokens; many gateways know only the older header. */

@@ -1,5 +1,6 @@
 import type { ModelEvent, ModelInfo, ModelOutcome, ModelPort } from '../contracts/model.ts';
 import { exhaustive } from '../lib/exhaustive.ts';
+import type { AnthropicSettings } from './anthropic.ts';
 import { DEFAULT_MODEL, listModels, modelInfo, SMALL_MODEL } from './catalog.ts';
 import type { DemoSettings } from './demo/demo-port.ts';
 import { modelsElsewhere } from './discovery.ts';
@@ -60,8 +61,7 @@ export type NamedModels = {
 export function createNamedModels(given: Omit<PortConfig, 'model'>): NamedModels {
   const config = { ...given, model: DEFAULT_MODEL };
   return {
-    port: withRetry(createRouter(config), config.retry),
-    infoOf: (model) => infoOf(model, config),
+    ...openRouter(config),
     nameOf(model) {
       const place = locateModel(model, config.providers);
       return place.provider === 'openai' ? model.trim() : place.model;
@@ -74,24 +74,43 @@ export function choosePort(config: PortConfig): PortChoice {
   const place = locateModel(config.model, config.providers);
   const hasKey = config.apiKey !== undefined || config.authToken !== undefined;
   if (place.provider === 'anthropic' && !hasKey) return { ok: false, problem: NO_KEY };
+  const router = openRouter(config);
   return {
     ok: true,
-    port: withRetry(createRouter(config), config.retry),
+    ...router,
     model: place.provider === 'openai' ? config.model.trim() : place.model,
     provider: place.provider,
     keySource: place.provider === 'anthropic' ? (config.keySource ?? 'none') : 'none',
     smallModel: config.smallModel ?? (place.provider === 'anthropic' ? SMALL_MODEL : undefined),
-    infoOf: (model) => infoOf(model, config),
     offered: async () => [
       ...(hasKey ? listModels() : []),
-      ...(await modelsElsewhere(config.providers)).map((model) => infoOf(model, config)),
+      ...(await modelsElsewhere(config.providers)).map(router.infoOf),
     ],
   };
 }
 
-function infoOf(model: string, { providers }: PortConfig): ModelInfo {
+/** The port with its patience, and what is known of its models: also what a provider turned out not to do. */
+function openRouter(config: PortConfig): Pick<ModelChoice, 'port' | 'infoOf'> {
+  let editing: Editing = 'by the provider';
+  const router: RouterConfig = {
+    ...config,
+    infoOf: (model) => infoOf(model, config, editing),
+    onRefusedEditing: () => {
+      editing = 'by us';
+    },
+  };
+  return { port: withRetry(createRouter(router), config.retry), infoOf: router.infoOf };
+}
+
+/** Who leaves old results out of a request. */
+type Editing = 'by the provider' | 'by us';
+
+function infoOf(model: string, { providers }: PortConfig, editing: Editing): ModelInfo {
   const place = locateModel(model, providers);
-  if (place.provider !== 'openai') return modelInfo(place.model);
+  if (place.provider !== 'openai') {
+    const { clearsResultsAt, ...info } = modelInfo(place.model);
+    return clearsResultsAt === undefined || editing === 'by us' ? info : { ...info, clearsResultsAt };
+  }
   const { contextWindow, maxOutputTokens, vision } = place.server;
   return {
     ...modelInfo(place.model),
@@ -104,7 +123,7 @@ function infoOf(model: string, { providers }: PortConfig): ModelInfo {
 }
 
 /** Sends each request to the provider its model belongs to, so that `/model` and fallbacks may cross providers. */
-function createRouter(config: PortConfig): ModelPort {
+function createRouter(config: RouterConfig): ModelPort {
   const ports = new Map<string, Promise<ModelPort>>();
 
   function portOf(place: ModelPlace): Promise<ModelPort> {
@@ -135,7 +154,9 @@ function createRouter(config: PortConfig): ModelPort {
   };
 }
 
-async function openPort(place: ModelPlace, config: PortConfig): Promise<ModelPort> {
+type RouterConfig = PortConfig & Required<Pick<AnthropicSettings, 'infoOf' | 'onRefusedEditing'>>;
+
+async function openPort(place: ModelPlace, config: RouterConfig): Promise<ModelPort> {
   const { patience, fetch: send } = config;
   const common = { ...(patience && { patience }), ...(send && { fetch: send }) };
   switch (place.provider) {
@@ -149,12 +170,14 @@ async function openPort(place: ModelPlace, config: PortConfig): Promise<ModelPor
     }
     case 'anthropic': {
       const { createAnthropicPort } = await import('./anthropic.ts');
-      const { apiKey, authToken = '', baseUrl, betas, onRefusedKey } = config;
+      const { apiKey, authToken = '', baseUrl, betas, onRefusedKey, infoOf, onRefusedEditing } = config;
       return createAnthropicPort({
         credentials: apiKey === undefined ? { authToken } : { apiKey },
         ...(baseUrl && { baseUrl }),
         ...(onRefusedKey && { onRefusedKey }),
         ...(betas && { betas }),
+        infoOf,
+        onRefusedEditing,
         ...common,
       });
     }

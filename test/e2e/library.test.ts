@@ -1,5 +1,14 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -32,7 +41,7 @@ beforeAll(() => {
     symlinkSync(join(root, 'node_modules', name), join(modules, name));
   writeFileSync(join(project, 'package.json'), '{ "name": "app", "type": "module", "private": true }\n');
   for (const name of readdirSync(EXAMPLES))
-    writeFileSync(join(project, name), execFileSync('cat', [join(EXAMPLES, name)]));
+    writeFileSync(join(project, name), readFileSync(join(EXAMPLES, name), 'utf8'));
 }, 120_000);
 
 afterAll(() => {
@@ -67,7 +76,7 @@ describe.runIf(isWholeRun).each(RUNTIMES)('%s', (runtime) => {
     expect(sent).toContain('paid with [card]');
     expect(sent).toContain('More than 50 euros need a person.');
     const [stored = ''] = readdirSync(env.DESK_DIR).filter((name) => name.endsWith('.jsonl'));
-    const lines = execFileSync('cat', [join(env.DESK_DIR, stored)], { encoding: 'utf8' });
+    const lines = readFileSync(join(env.DESK_DIR, stored), 'utf8');
     expect(lines).toContain('"kind":"ticket"');
     expect(lines).not.toContain('4111');
   });
@@ -148,7 +157,7 @@ test.runIf(isWholeRun)(
     const entry = join(project, 'page.js');
     writeFileSync(entry, "import { createAgent } from 'ouro/agent'; globalThis.createAgent = createAgent;");
     execFileSync(process.execPath, ['build', entry, '--target=browser', `--outfile=${join(project, 'bundle.js')}`]);
-    const bundle = execFileSync('cat', [join(project, 'bundle.js')], { encoding: 'utf8' });
+    const bundle = readFileSync(join(project, 'bundle.js'), 'utf8');
     // The demo's sample project has a test, which is text here.
     const needed = bundle.matchAll(/^import .*["']node:(?!test).*$|\brequire\(["']node:.*$/gm);
     expect([...needed].map(String)).toEqual([]);

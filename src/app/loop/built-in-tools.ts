@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Tool } from '../../contracts/tool.ts';
 import { onlyLooks } from '../../permissions/bash/certain/only-looks.ts';
+import { unfinishedIn } from '../../session/paths.ts';
 import { askUserQuestionTool } from '../../tools/ask-user-question/ask-user-question.ts';
 import { createBashTool } from '../../tools/bash/bash.ts';
 import type { Shells } from '../../tools/bash/shells.ts';
@@ -42,7 +43,7 @@ export type ToolNeeds = {
 
 /** The tools that know what was read of files: each conversation, a sub-agent's too, has its own. */
 export function fileTools(
-  { environment: { home } }: Core,
+  { environment: { home, ouroHome } }: Core,
   { permissions, checkpoints }: Pick<ToolNeeds, 'permissions' | 'checkpoints'>,
   readState: ReadState,
 ): readonly Tool[] {
@@ -50,7 +51,7 @@ export function fileTools(
     await permissions.confirmTarget(realPath);
     await checkpoints?.beforeChange(realPath, bytes);
   };
-  const change = { readState, home, beforeChange };
+  const change = { readState, home, beforeChange, unfinished: unfinishedIn(ouroHome) };
   return [
     createEditTool(change),
     createMultiEditTool(change),
@@ -79,7 +80,7 @@ export function builtInTools(core: Core, needs: ToolNeeds, readState: ReadState)
     }),
     createGlobTool(search),
     createGrepTool(search),
-    ...(core.extensions.now().skills.length > 0 ? [skillTool(core)] : []),
+    skillTool(core),
     ...(options.jsonSchema === undefined ? [] : [createStructuredOutputTool(options.jsonSchema)]),
     createTodoWriteTool((todos) => live.change({ todos })),
     createWebFetchTool({ ask: sideAsks.aboutPage, userAgent: `ouro/${environment.version}`, now: core.now }),

@@ -22,6 +22,7 @@ import { thinkingEffort } from '../../model/efforts.ts';
 import { DEFAULT_MAX_RESULT_CHARS } from '../../tools/build-tool.ts';
 import { keptResultPath } from '../../tools/cap-result.ts';
 import type { ReadState } from '../../tools/read-state.ts';
+import { toolNamed } from '../../tools/statements.ts';
 import { makeSummarize, type SummarizeParts } from './summarize.ts';
 
 /** Who asks on the side looks at a screen that says nothing meanwhile. */
@@ -76,6 +77,7 @@ export function makeContext(wiring: ContextWiring) {
   const summarize = makeSummarize({ ...asked, onTry, onSwitch });
   const answer = makeSummarize({ ...asked, maxRetries: ASIDE_RETRIES });
   const context = createContext({
+    toolNamed,
     model,
     modelInfo: wiring.infoOf,
     overheadTokens: () => overhead(wiring.system(), wiring.specs()),

@@ -74,7 +74,8 @@ export function createLoop(core: Core, needs: Needs) {
   const deps = createQueryDeps(core, { ...needs, toolset, owners, prompt, context, contextFor, fallbacks });
   const subAgents = createSubAgents(core, { owners, hooks, deps, addNews: news.add });
   toolset.add([createTaskTool(subAgents), createKillShellTool(shells, subAgents.stop)]);
-  resumeParts(session, { toolset, prompt, context, news });
+  const heardClearing = createClearings(toolset, turnLog);
+  resumeParts(core, session, { toolset, prompt, context, news });
   return {
     toolset,
     prompt,
@@ -88,6 +89,7 @@ export function createLoop(core: Core, needs: Needs) {
     ready: async () => void (await Promise.all([prompt.ready(), mcp.ready()])),
     /** What events mean for the parts. */
     hear(event: AgentEvent): void {
+      heardClearing(event);
       turnLog.hear(event);
       fallbacks.hear(event);
       prompt.listen(event);
@@ -109,6 +111,20 @@ function createNews(shells: Pick<Shells, 'hasNotices' | 'takeNotices'>) {
   };
 }
 
+/** Results that the provider leaves out are gone for the model: a repeated read must show them again. */
+function createClearings({ readState }: Pick<Toolset, 'readState'>, turnLog: Pick<TurnLog, 'level'>) {
+  let before = { results: 0, tokens: 0 };
+  return (event: AgentEvent): void => {
+    if (event.type === 'compacted') before = { results: 0, tokens: 0 };
+    const cleared = event.type === 'turn_end' ? event.usage?.cleared : undefined;
+    if (cleared === undefined || cleared.results <= before.results) return;
+    const blocks = cleared.results - before.results;
+    turnLog.level({ level: 'provider', blocks, freedTokens: cleared.tokens - before.tokens });
+    readState.forgetShown();
+    before = cleared;
+  };
+}
+
 type Resumed = {
   readonly toolset: Toolset;
   readonly prompt: Pick<Prompt, 'known'>;
@@ -117,9 +133,18 @@ type Resumed = {
 };
 
 /** Takes up what an earlier run left, and has it kept for the next one. */
-function resumeParts({ opened, alsoKeep }: Session, { toolset, prompt, context, news }: Resumed): void {
+function resumeParts(
+  { meter }: Core,
+  { opened, alsoKeep }: Session,
+  { toolset, prompt, context, news }: Resumed,
+): void {
   context.restore(readDecisions(opened.stored.context));
   if (opened.stored.files !== undefined) toolset.readState.restore(opened.stored.files);
   for (const words of opened.news) news.add(words);
-  alsoKeep(() => ({ files: toolset.readState.snapshot(), ...prompt.known() }));
+  meter.resume(opened.messages);
+  const earlierUsd = opened.stored.spentUsd ?? 0;
+  alsoKeep(() => {
+    const spentUsd = earlierUsd + meter.costUsd();
+    return { files: toolset.readState.snapshot(), ...prompt.known(), ...(spentUsd > 0 ? { spentUsd } : {}) };
+  });
 }

@@ -52,8 +52,14 @@ export type Permissions = PolicySource & {
   warnings(): readonly string[];
 };
 
+type Needs = {
+  readonly sessionFolder: string;
+  /** What earlier runs of the session refused. */
+  readonly refusals?: readonly Denial[];
+};
+
 /** Joins rules, modes and folders of all sources to one gate. */
-export function createPermissions(core: Core, { sessionFolder }: { readonly sessionFolder: string }): Permissions {
+export function createPermissions(core: Core, { sessionFolder, refusals = [] }: Needs): Permissions {
   const { options, environment, live, settings } = core;
   const mayBypass = bypassObjection(options, settings.now(), environment) === undefined;
   const changes = changePermissions({
@@ -77,7 +83,7 @@ export function createPermissions(core: Core, { sessionFolder }: { readonly sess
     sessionFolder,
   });
   const guards = createCallGuards(settings.variables, (at) => source.policy(at));
-  const denials: Denial[] = [];
+  const denials: Denial[] = [...refusals];
   const decisions: KeptDecision[] = [];
   const nobody = options.permissionPrompt === undefined && (options.face === 'print' || options.face === 'host');
 

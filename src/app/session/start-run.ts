@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Environment } from '../../contracts/environment.ts';
+import { finishUnfinished } from '../../lib/files/unfinished.ts';
 import { RUN_MARKER } from '../../lib/processes/process-tree.ts';
+import { unfinishedIn } from '../../session/paths.ts';
 import type { Transcript } from '../../session/records/transcript.ts';
 import type { Claim } from '../../session/running/claim.ts';
 import { openRunLedger, reapDeadRuns } from '../../session/running/run-ledger.ts';
@@ -24,6 +26,7 @@ export type StartedRun = {
 /** Ends what killed runs left behind, and makes sure that this one can be cleaned up after as well. */
 export function startRun(environment: Environment): StartedRun {
   const ready = reapDeadRuns(environment.ouroHome);
+  finishUnfinished(unfinishedIn(environment.ouroHome));
   const ledger = openRunLedger(environment.ouroHome, randomUUID());
   let owned: Claim | undefined;
   return {

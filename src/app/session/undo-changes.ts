@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { createCheckpoints } from '../../checkpoints/create-checkpoints.ts';
 import type { Environment } from '../../contracts/environment.ts';
 import type { CheckpointInfo } from '../../contracts/face/conversation.ts';
-import { sessionFolder } from '../../session/paths.ts';
+import { sessionFolder, unfinishedIn } from '../../session/paths.ts';
 import { rebuild } from '../../session/records/rebuild.ts';
 import { openTranscript } from '../../session/records/transcript.ts';
 import { claimSession } from '../../session/running/claim.ts';
@@ -59,6 +59,7 @@ export async function openUndo(
     folder: join(sessionFolder(dir, session.id), 'checkpoints'),
     roots: () => [root],
     skip: [environment.ouroHome],
+    unfinished: unfinishedIn(environment.ouroHome),
     home: environment.home,
     background: () => false,
     entries,

@@ -1,7 +1,10 @@
+import { existsSync } from 'node:fs';
 import { INIT_PROMPT } from '../../prompt/init-prompt.ts';
+import { forkSession } from '../../session/stored/store.ts';
 import { beforeCompaction } from '../../session/undo-compaction.ts';
 import { previewWords } from '../loop/manual-compact.ts';
 import { type BuiltinCommand, done, failed, plain, show } from './builtin-command.ts';
+import type { ConversationParts } from './conversation-parts.ts';
 
 /** Commands that change something. */
 export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [
@@ -31,16 +34,19 @@ export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [
   {
     name: 'clear',
     aliases: ['new', 'reset'],
-    description: 'begin anew; the session keeps what was said',
-    async run(_args, { agent, hooks, loop, turnLog, actions }) {
+    description: 'begin anew; /resume goes back to what was said',
+    async run(_args, parts) {
+      const { core, agent, hooks, loop, turnLog, actions } = parts;
       if (agent.state().status !== 'idle') return failed('A reply is being written. Stop it first, or wait.');
+      const isKept = await keepOld(parts);
       await actions.compact.replace([], 'manual');
+      core.live.change({ todos: [], plan: undefined, title: undefined });
       loop.prompt.renew();
       loop.toolset.readState.forgetShown();
       turnLog.expect('The conversation was cleared.');
       const { context } = await hooks.fire('SessionStart', { source: 'clear' }, new AbortController().signal);
       if (context !== undefined) loop.addNews(context);
-      return { kind: 'open', view: 'clear', argument: '' };
+      return done(`New conversation.${isKept ? ' The old one: /resume' : ''}`);
     },
   },
   {
@@ -63,3 +69,12 @@ export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [
     },
   },
 ];
+
+/** A conversation that is cleared stays in a session of its own; false where there is nothing to keep, or no place for it. */
+async function keepOld({ core, agent, session }: ConversationParts): Promise<boolean> {
+  const { path } = session.transcript;
+  if (path === undefined || !agent.state().messages.some(({ role }) => role === 'user') || !existsSync(path))
+    return false;
+  await forkSession({ id: agent.sessionId, path }, core.newId());
+  return true;
+}

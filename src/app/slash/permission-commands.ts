@@ -6,6 +6,7 @@ import { explainCall } from '../../permissions/explain-call.ts';
 import { lintRules } from '../../permissions/lint-rules.ts';
 import { ruleSays } from '../../permissions/paths/finding.ts';
 import { parseRule } from '../../permissions/rules/rules.ts';
+import { bashStatement } from '../../tools/bash/bash.ts';
 import { TOOL_STATEMENTS } from '../../tools/statements.ts';
 import type { KeptDecision } from '../permissions/permissions.ts';
 import type { SandboxState } from '../permissions/sandbox.ts';
@@ -214,7 +215,7 @@ async function forget(text: string, place: UpdateDestination | undefined, { perm
 function tested(words: string, { permissions, core: { live } }: ConversationParts) {
   const [, first = '', rest = ''] = /^([A-Z]\w*)\s+([\s\S]+)$/.exec(words) ?? [];
   const isTool = TOOL_STATEMENTS.some(({ name }) => name === first);
-  const call = isTool ? { tool: first, text: rest } : { tool: 'Bash', text: words };
+  const call = isTool ? { tool: first, text: rest } : { tool: bashStatement.name, text: words };
   const known = { policy: permissions.policy(live.now().cwd), tools: TOOL_STATEMENTS };
   const explained = explainCall(call, known, 'text');
   return explained.ok ? done(explained.words) : failed(explained.problem);

@@ -7,6 +7,7 @@ import type { BuiltinCommand } from './builtin-command.ts';
 import { CHANGE_COMMANDS } from './change-commands.ts';
 import { CONFIG_COMMAND } from './config-command.ts';
 import type { ConversationParts } from './conversation-parts.ts';
+import { DIFF_COMMAND } from './diff-command.ts';
 import { LOOK_COMMANDS } from './look-commands.ts';
 import { LOOK_PANELS } from './look-panels.ts';
 import { MCP_COMMANDS } from './mcp-commands.ts';
@@ -24,6 +25,7 @@ const BUILT_IN: readonly BuiltinCommand[] = [
   ...LOOK_COMMANDS,
   ...LOOK_PANELS,
   CONFIG_COMMAND,
+  DIFF_COMMAND,
   PS_COMMAND,
   ...MODEL_COMMANDS,
   ...PERMISSION_COMMANDS,
@@ -64,6 +66,7 @@ export async function runCommand(line: string, parts: ConversationParts): Promis
 async function runNamed(name: string, args: string, parts: ConversationParts): Promise<CommandOutcome> {
   const own = BUILT_IN.find((command) => command.name === name);
   if (own !== undefined) return own.run(args, parts);
+  await parts.core.extensions.refresh();
   const custom = parts.core.extensions.now().commands.find((command) => command.name === name);
   if (custom !== undefined) return runCustom(custom, args, parts);
   const skill = parts.core.extensions.now().skills.find((one) => one.name === name);

@@ -104,7 +104,7 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
     },
     async idle() {
       await runs.idleOr(() => false);
-      // What sub-agents do is part of what was asked; their end is told in lines of its own.
+      // What sub-agents do is part of what was asked; their end is reported in lines of its own.
       if (port.isEnding()) return;
       await behind.ended();
       await conversation.woken?.();

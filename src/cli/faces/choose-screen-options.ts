@@ -23,7 +23,7 @@ const EAST_ASIAN = /^(?:zh|ja|ko)/;
 /** What a screen begins with. */
 export type ScreenStart = Pick<Beginning, 'prompt' | 'typed'> & { readonly opens?: 'sessions' };
 
-/** What the screen is told about its surroundings. */
+/** What the screen knows of its surroundings. */
 export function chooseScreenOptions(
   environment: Environment,
   { prompt, typed, opens }: ScreenStart,
@@ -41,6 +41,7 @@ export function chooseScreenOptions(
     prose: settings.wrap ?? 'words',
     links: linksOf(term),
     banner: settings.banner === false ? 'off' : 'shown',
+    times: settings.timestamps === true ? 'shown' : 'off',
     title: isDumb || settings.title === false ? 'off' : 'set',
     notify:
       settings.notify === 'off' || settings.notify === 'bell' ? settings.notify : term.tmux ? 'tmux' : notifyBy(term),

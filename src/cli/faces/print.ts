@@ -49,7 +49,7 @@ export async function printOnce(
     if (output.format === 'stream-json') port.write(`${JSON.stringify(whole)}\n`);
     else if (output.format === 'json' && output.detail === 'all') lines.push(whole);
   };
-  // What is heard before the run begins, of servers that connect, is told behind its first line.
+  // Events before the run begins, of servers that connect, are printed behind its first line.
   let early: JsonObject[] | undefined = [];
   const tell = (line: JsonObject) => {
     if (early === undefined) say(line);

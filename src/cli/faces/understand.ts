@@ -22,6 +22,7 @@ export async function understand(conversation: Conversation, words: string): Pro
     case 'show':
       return { kind: 'answer', words: outcome.markdown, outcome: 'done' };
     case 'panel':
+    case 'review':
       return { kind: 'answer', words: outcome.text, outcome: 'done' };
     case 'done':
       return { kind: 'answer', words: outcome.words ?? '', outcome: 'done' };

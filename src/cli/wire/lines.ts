@@ -112,7 +112,7 @@ export function createLineWriter(options: LineOptions, { now, costUsd }: LineSou
     }
   }
 
-  /** What goes on around a sub-agent is told as its own, or a host would take it for the conversation's. */
+  /** What goes on around a sub-agent is marked as its own, or a host would take it for the conversation's. */
   function around(event: AgentEvent, parentCallId: string | null): readonly JsonObject[] {
     const lines = systemLines(event, options);
     return parentCallId === null ? lines : lines.map((line) => ({ ...line, parent_tool_use_id: parentCallId }));

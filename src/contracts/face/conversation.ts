@@ -1,5 +1,5 @@
 import type { Agent, Prompt } from '../agent.ts';
-import type { Todo } from '../display.ts';
+import type { DiffHunk, Todo } from '../display.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { Usage } from '../message.ts';
 import type { Effort, ModelInfo } from '../model.ts';
@@ -74,6 +74,8 @@ export type Conversation = {
   /** Writes a choice made on the screen into the person's own settings. */
   keepSetting?(key: KeptChoice, value: string): Promise<void>;
   readonly themes?: ThemesPort;
+  /** What could be said next, where the person wants that to be offered. */
+  suggestNext?(): Promise<string | undefined>;
   /** What the person's own script says in place of the status line; `undefined` without one. */
   statusLine?(): Promise<string | undefined>;
   draft: DraftPort;
@@ -85,6 +87,10 @@ export type Conversation = {
 export type EditProposal = {
   readonly path: string;
   readonly text: string;
+  /** What it changes, part by part. */
+  readonly hunks: readonly DiffHunk[];
+  /** The file with some of the parts left as they were. */
+  without(refused: readonly number[]): string;
   /** The input that leaves the file like this; `undefined` where nothing would be left of the edit. */
   inputFor(saved: string): JsonObject | undefined;
 };
@@ -114,6 +120,8 @@ export type ConversationInfo = {
   readonly isDemo: boolean;
   readonly trusted: boolean;
   readonly contextTokens: number;
+  /** What earlier runs of the session have cost. */
+  readonly earlierCostUsd: number;
   readonly todos: readonly Todo[];
   /** Sentences the person should see once at the start: bad settings, dead rules, what was repaired. */
   readonly warnings: readonly string[];

@@ -28,8 +28,10 @@ export async function* streamModel(
     const turn = yield* attempt(request, { ...state, stripped, asked }, deps, signal);
     const healed = heal(turn.failure, { stripped, view, request, round });
     if (healed === undefined) {
-      const inputTokens = turn.reply?.usage && inputOf(turn.reply.usage);
-      if (inputTokens !== undefined && inputTokens > 0) deps.context.calibrate(view, inputTokens);
+      const usage = turn.reply?.usage;
+      const inputTokens = usage && inputOf(usage);
+      if (inputTokens !== undefined && inputTokens > 0)
+        deps.context.calibrate(view, inputTokens, usage?.cleared?.tokens);
       return turn;
     }
     turn.calls.discard();
@@ -54,7 +56,7 @@ async function* attempt(
   const calls = createToolRun(deps, (event) => channel.push({ from: 'calls', event }), own);
   const startedAt = deps.now();
   const elapsedMs = () => deps.now() - startedAt;
-  const facts = { earlier: state.messages, newId: deps.newId, elapsedMs };
+  const facts = { history: state.messages, newId: deps.newId, elapsedMs };
   let reply = emptyReply(request.model);
   let ended = false;
   pump(request, state, calls, channel, deps, own);

@@ -97,8 +97,8 @@ export async function renameSession(
     },
   );
   let problem: string | undefined;
-  const file = createAppendFile(session.path, diskAppendFs, (why) => {
-    problem = why;
+  const file = createAppendFile(session.path, diskAppendFs, (news) => {
+    problem = news.what === 'failed' ? news.why : undefined;
   });
   await file.append(`${JSON.stringify(record)}\n`);
   await file.close();

@@ -51,7 +51,7 @@ const input = z.object({
 });
 
 /** What it says of itself to those who decide about its calls. */
-export const bashStatement: ToolStatement = { name: 'Bash', facts: commandFacts, mainInput: 'command' };
+export const bashStatement: ToolStatement = { name: 'Bash', facts: commandFacts, mainInput: 'command', isServed: true };
 
 /** The shell: always comes back, and takes everything it started with it. */
 export function createBashTool(parts: BashParts) {

@@ -31,7 +31,13 @@ export type SearchParts = {
 };
 
 /** What it says of itself to those who decide about its calls. */
-export const globStatement: ToolStatement = { name: 'Glob', facts: searchFacts, mainInput: 'pattern' };
+export const globStatement: ToolStatement = {
+  name: 'Glob',
+  facts: searchFacts,
+  mainInput: 'pattern',
+  result: 'repeatable',
+  isServed: true,
+};
 
 /** Finds files by name. */
 export function createGlobTool(parts: SearchParts): Tool {

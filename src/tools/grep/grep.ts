@@ -35,7 +35,13 @@ type GrepInput = z.output<typeof input>;
 const DEFAULT_LIMIT = 250;
 
 /** What it says of itself to those who decide about its calls. */
-export const grepStatement: ToolStatement = { name: 'Grep', facts: searchFacts, mainInput: 'path' };
+export const grepStatement: ToolStatement = {
+  name: 'Grep',
+  facts: searchFacts,
+  mainInput: 'path',
+  result: 'repeatable',
+  isServed: true,
+};
 
 /** Finds text in files. */
 export function createGrepTool(parts: SearchParts): Tool {

@@ -31,6 +31,8 @@ export const readStatement: ToolStatement = {
   name: 'Read',
   facts: pathFacts('read', 'file_path'),
   mainInput: 'file_path',
+  result: 'repeatable',
+  isServed: true,
 };
 
 /** Reads files for the model and remembers what it has seen. */

@@ -11,7 +11,7 @@ export function statusFactsOf(conversation: Conversation): StatusFacts {
     model: info.model,
     contextTokens: info.contextTokens,
     contextWindow: info.modelInfo.contextWindow,
-    costUsd: conversation.usage().costUsd,
+    costUsd: info.earlierCostUsd + conversation.usage().costUsd,
     branch: info.gitBranch,
     ...(info.cwd === info.folder ? {} : { shellAt: relative(info.folder, info.cwd) || info.cwd }),
     background: conversation.background().length,

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { PermissionRequest } from '../../contracts/permission.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
@@ -6,6 +7,7 @@ import { edit } from '../composer/edit.ts';
 import type { Effect, ScreenEffect } from '../press/effects.ts';
 import { filesFound } from '../press/press-composer.ts';
 import type { HistoryItem } from '../view/history-item.ts';
+import { type ReviewPage, reviewAnswer } from '../view/review-page.ts';
 import { isBusy, printing, type ViewState } from '../view/view-state.ts';
 import { copyText } from './copy-text.ts';
 import type { EffectHost } from './effect-host.ts';
@@ -13,7 +15,7 @@ import { openDiff, openPaste, openPreview, showTranscript, writePage } from './p
 import { pasteImage } from './paste-image.ts';
 import { pick } from './pickers.ts';
 import { continueRun, holdsBack, promptOf, sendPrompt, withdrawUnanswered } from './send-prompt.ts';
-import { runInPanel, runLine } from './show-outcome.ts';
+import { runInPanel, runLine, takeBack } from './show-outcome.ts';
 
 const MENU_FILES = 8;
 const MOST_RECALLED = 2000;
@@ -61,6 +63,8 @@ async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
     case 'answer_question':
       agent.answerQuestion(effect.id, effect.answer);
       return;
+    case 'answer_parts':
+      return answerParts(effect.page, host);
     case 'edit_proposal':
       return editProposal(effect.request, host);
     case 'unqueue':
@@ -121,6 +125,8 @@ async function onScreen(effect: ScreenEffect, host: EffectHost): Promise<void> {
       return pasteImage(host);
     case 'transcript':
       return showTranscript(host);
+    case 'take_back':
+      return takeBack(effect.line, effect.shows, host);
     case 'view_diff':
       return openDiff(effect.request, host);
     case 'copy':
@@ -139,7 +145,24 @@ async function onScreen(effect: ScreenEffect, host: EffectHost): Promise<void> {
 
 /** The wait was stopped, so it is offered again. */
 function stillLimited(view: ViewState): ViewState {
-  return isBusy(view) || view.rest !== 'ended' ? view : { ...view, rest: 'limited', retry: undefined };
+  if (isBusy(view) || view.rest !== 'ended') return view;
+  const hint = 'Stopped waiting. w waits again, enter tries now.';
+  return printing({ ...view, rest: 'limited', retry: undefined }, { kind: 'stopped', hint });
+}
+
+/** Allows the parts of an edit that were not refused, and tells the model of the others. */
+async function answerParts(page: ReviewPage, host: EffectHost): Promise<void> {
+  const { conversation, now } = host;
+  if (page.goal.type !== 'answer') return;
+  const { requestId } = page.goal;
+  const ask = now().asks.find(({ id }) => id === requestId);
+  const proposal = ask?.kind === 'permission' ? await conversation.proposal?.(ask.request.facts) : undefined;
+  if (proposal === undefined || !isDeepStrictEqual(proposal.hunks, page.hunks)) {
+    const text = 'The file is not what it was when this was shown, so nothing was answered. Look at it again with v.';
+    return say(host, { kind: 'notice', level: 'warn', text });
+  }
+  const answer = reviewAnswer(page, (refused) => proposal.inputFor(proposal.without(refused)));
+  conversation.agent.answerPermission(requestId, answer);
 }
 
 /** The file as an edit would leave it, in the person's editor; what is saved there is what is applied. */

@@ -5,7 +5,7 @@ import { printing, type ViewState } from '../view/view-state.ts';
 import type { EffectHost } from './effect-host.ts';
 import { askStatusLine, statusFactsOf } from './facts.ts';
 import { openView } from './open-view.ts';
-import { openText } from './pages.ts';
+import { openReview, openText, relayReview } from './pages.ts';
 import { sendPrompt } from './send-prompt.ts';
 
 const LIVE_MS = 1000;
@@ -34,6 +34,8 @@ export async function runInPanel(line: string, host: EffectHost): Promise<void> 
     }
     case 'panel':
       return show(outcome.panel, { ...panel, said: undefined }, host);
+    case 'review':
+      return openReview(outcome.review, host);
     case 'show':
       change(host, panel.panel.line, (now) => ({ ...now, said: undefined }));
       return openText(panel.panel.title, outcome.markdown, host);
@@ -43,6 +45,14 @@ export async function runInPanel(line: string, host: EffectHost): Promise<void> 
   }
 }
 
+/** Takes a part of a change back; the page then shows what is left of it, and what came of it. */
+export async function takeBack(line: string, shows: string, host: EffectHost): Promise<void> {
+  const done = await host.conversation.runCommand(line);
+  const words = done.kind === 'done' || done.kind === 'failed' ? (done.words ?? '') : '';
+  const now = await host.conversation.runCommand(shows);
+  relayReview(now.kind === 'review' ? now.review : undefined, words, host);
+}
+
 async function showOutcome(outcome: CommandOutcome, host: EffectHost): Promise<void> {
   const { change: changeView } = host;
   switch (outcome.kind) {
@@ -50,6 +60,8 @@ async function showOutcome(outcome: CommandOutcome, host: EffectHost): Promise<v
       return changeView((view) => printing(view, { kind: 'shown', markdown: outcome.markdown }));
     case 'panel':
       return show(outcome.panel, undefined, host);
+    case 'review':
+      return openReview(outcome.review, host);
     case 'done':
     case 'failed': {
       const { words } = outcome;

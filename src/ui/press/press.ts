@@ -183,6 +183,10 @@ function lookOn(
       const answer = pressed.verdict === 'allow' ? ({ behavior: 'allow' } as const) : ({ behavior: 'deny' } as const);
       return withEffects({ ...view, overlay: undefined }, { type: 'answer_permission', id: pressed.requestId, answer });
     }
+    case 'reviewed':
+      return withEffects({ ...view, overlay: undefined }, { type: 'answer_parts', page: pressed.page });
+    case 'take_back':
+      return withEffects(view, { type: 'take_back', line: pressed.line, shows: pressed.shows });
     default: {
       const note = pressed.type === 'copy' ? 'copied' : 'written';
       const effect = pressed.type === 'copy' ? 'copy' : 'write_page';

@@ -239,6 +239,16 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
     await ask();
     expect(await conversation.statusLine?.()).toBeUndefined();
   },
+  async promptSuggestions({ ask, edit, conversation }) {
+    await ask();
+    expect(await conversation.suggestNext?.()).toBeUndefined();
+    await edit({ promptSuggestions: true });
+    await ask();
+    expect(await conversation.suggestNext?.()).toEqual(expect.any(String));
+    await edit({ promptSuggestions: false });
+    await ask();
+    expect(await conversation.suggestNext?.()).toBeUndefined();
+  },
   async maxRetries({ ask, edit }) {
     await edit({ maxRetries: 1, timeouts: { retryBaseMs: 1 } });
     expect(limitsOfRetries((await ask(status(500))).events)).toEqual([1]);

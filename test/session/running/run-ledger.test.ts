@@ -4,7 +4,8 @@ import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { MARKER, RUN_MARKER, startTimeOf } from '../../../src/lib/processes/process-tree.ts';
+import { branding } from '../../../src/lib/processes/brand.ts';
+import { MARKER, marked, RUN_MARKER, startTimeOf } from '../../../src/lib/processes/process-tree.ts';
 import { openRunLedger, reapDeadRuns } from '../../../src/session/running/run-ledger.ts';
 import { killMarked, processesMarked } from '../../support/processes.ts';
 
@@ -51,6 +52,16 @@ test('what a killed run left is ended: children, detached ones, and those that s
   expect(await processesMarked(`${RUN_MARKER}=${mark}`)).toEqual([]);
   expect(startTimeOf(bare.pgid)).toBeUndefined();
   expect(await ledgers()).toEqual([]);
+});
+
+test('what a killed run left with no environment and no parent is ended by what it was branded with', async () => {
+  openRunLedger(home, mark);
+  const env = { [RUN_MARKER]: mark, [MARKER]: 'a call' };
+  await start(`${branding(env)}(env -i setsid -f sleep 300 >/dev/null 2>&1 &); echo up`, env);
+  await expect.poll(() => marked('a call')).toHaveLength(1);
+  await orphan();
+  expect(await reapDeadRuns(home)).toBe(1);
+  expect(await marked('a call')).toEqual([]);
 });
 
 test('a run of another container or machine keeps everything, whoever has its number here', async () => {
