@@ -50,8 +50,6 @@ export const ASKING_TRICKS: readonly string[] = [
   'rg --hostname-bin=x y',
   'rg -f /etc/passwd x',
   'rg --search-zip x',
-  'rg -uu x',
-  'rg --hidden SECRET',
   'rg --no-config --pre=x y',
   'find . -exec id \\;',
   'find . -execdir id \\;',

@@ -15,6 +15,8 @@ export type Program = {
   readonly keepsLines?: boolean;
   /** It goes through folders and reads what is in them. */
   readonly searches?: 'always' | 'recursive-flag';
+  /** Options, put behind all others, that keep a search from everything of these names. */
+  readonly leaves?: (names: readonly string[]) => readonly string[];
   /** What a search opens, by its options; only true of this very name. */
   readonly opens?: (options: readonly GivenOption[]) => Opens;
   /** It may take its operands with everything in them. */
