@@ -117,8 +117,8 @@ export type RuleSuggestion = {
   readonly leaves?: string;
 };
 
-/** `helpers`: those of git are off. `path`: no program is found inside the workspace. */
-export type Hardening = 'helpers' | 'path';
+/** `helpers`: those of git are off. `path`: no program is found inside the workspace. `search`: searches leave secrets out. */
+export type Hardening = 'helpers' | 'path' | 'search';
 
 /** A path whose real place is not where its name says. */
 export type RealTarget = { readonly path: string; readonly real: string };
