@@ -10,7 +10,7 @@ import type {
 import { watchesBash } from './bash/shell-findings.ts';
 import { contextOf, type DecisionContext, resolveIn } from './paths/context.ts';
 import type { Findings, Need } from './paths/finding.ts';
-import type { PermissionFs } from './paths/fs.ts';
+import { boundedFs, type PermissionFs } from './paths/fs.ts';
 import { toolFindings, toolObjections } from './tool-findings.ts';
 
 /**
@@ -19,7 +19,7 @@ import { toolFindings, toolObjections } from './tool-findings.ts';
  */
 export function decide(facts: ToolFacts, policy: Policy, fs: PermissionFs): Decision {
   try {
-    const context = contextOf(facts, policy, fs);
+    const context = contextOf(facts, policy, boundedFs(fs));
     const found = toolFindings(context);
     return verdictOf(context, { ...found, objections: [...toolObjections(context), ...found.objections] });
   } catch (thrown) {

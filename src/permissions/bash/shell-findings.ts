@@ -6,7 +6,7 @@ import { pathNeed } from '../paths/path-findings.ts';
 import { familyOf } from '../rules/families.ts';
 import { isCovered } from './certain/covered.ts';
 import { readCertain } from './certain/read-certain.ts';
-import { characterProblems } from './check-bytes.ts';
+import { characterProblems, isLong, tooMuchToRead } from './check-bytes.ts';
 import { commandPattern } from './command-rule.ts';
 import { opaqueTexts } from './possible/opaque.ts';
 import { type PossibleReading, readPossible } from './possible/read-possible.ts';
@@ -19,8 +19,13 @@ const MAX_EXPLAINED = 2_000;
 
 /** Reads a command line both ways: generously for what speaks against it, strictly for what it needs. */
 export function shellFindings(context: DecisionContext, command: string): Findings {
+  const tooMuch = tooMuchToRead(command);
+  if (tooMuch !== undefined) return unread(command, tooMuch);
   const script = parse(command);
-  const certain = readCertain(command, script, context.policy.cwd, placesOf(context));
+  // What asks for its length alone needs no strict reading.
+  const certain = isLong(command)
+    ? { parts: [], problems: [] }
+    : readCertain(command, script, context.policy.cwd, placesOf(context));
   const possible = readAllPossible(
     command,
     script,
@@ -30,7 +35,7 @@ export function shellFindings(context: DecisionContext, command: string): Findin
   const unanalysed = [
     ...characters,
     ...certain.problems,
-    ...(isCovered(command, script) ? [] : ['Some of its text was not understood.']),
+    ...(isLong(command) || isCovered(command, script) ? [] : ['Some of its text was not understood.']),
     ...(possible.isCut ? ['It holds more commands than are looked at.'] : []),
   ];
   const cwds = [...new Set([context.policy.cwd, ...certain.parts.flatMap((part) => part.cwds)])];
@@ -59,10 +64,21 @@ export function shellFindings(context: DecisionContext, command: string): Findin
   const parts = isSettled ? [] : certain.parts.map((part) => partNeeds(context, part));
   // A rule for just this command has looked at its text.
   const isOpen = parts.some((part) => part.needs.some((need) => need.cover === undefined));
-  const unread = [...unanalysed, ...(isOpen ? opaque : [])];
-  const unclear: readonly Need[] = unread.map((text) => ({ kind: 'command', subject: command, text }));
+  const notRead = [...unanalysed, ...(isOpen ? opaque : [])];
+  const unclear: readonly Need[] = notRead.map((text) => ({ kind: 'command', subject: command, text }));
   const hardensGit = parts.some((part) => part.hardensGit);
-  return { objections, needs: [...unclear, ...parts.flatMap((part) => part.needs)], unanalysed: unread, hardensGit };
+  return { objections, needs: [...unclear, ...parts.flatMap((part) => part.needs)], unanalysed: notRead, hardensGit };
+}
+
+/** A line nobody looks into asks in every mode, whatever allows it. */
+function unread(command: string, text: string): Findings {
+  const subject = command.slice(0, MAX_EXPLAINED);
+  return {
+    objections: [{ stage: 'ask', verdict: 'ask', subject, text }],
+    needs: [{ kind: 'command', subject, text }],
+    unanalysed: [text],
+    hardensGit: false,
+  };
 }
 
 /** What the strict reading has to know of the disk. */

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { type DecisionContext, findRule, isInWorkspace, resolveIn } from '../paths/context.ts';
 import { type Need, ruleSays } from '../paths/finding.ts';
-import { expandGlob, scanFolder, segmentRegex } from '../paths/folder-scan.ts';
+import { expandGlob, scanFolder, segmentTest } from '../paths/folder-scan.ts';
 import { pathNeed } from '../paths/path-findings.ts';
 import { isInside } from '../paths/paths.ts';
 import { sensitiveRead } from '../paths/protected.ts';
@@ -76,8 +76,9 @@ function commandNeeds(context: DecisionContext, part: ShellPart): PartNeeds {
   const files = fileCommandNeeds(context, part, argv);
   if (files !== undefined) {
     // A rule for a folder would cover what is in it too; the command itself is narrower.
+    const own = { suggestion: undefined, ...suggestionFor(argv) };
     return {
-      needs: files.map((need) => ({ ...need, suggestion: undefined, ...suggestionFor(argv) })),
+      needs: files.map((need) => ({ ...need, ...own })),
       hardensGit: false,
     };
   }
@@ -165,11 +166,11 @@ function searchNeeds(
   { follows, opens }: Extract<ReadOnlyReading, { ok: true }>,
 ): readonly Need[] {
   if (context.fs.lstat(folder)?.kind !== 'directory') return [];
-  const names = (opens?.names ?? []).map(segmentRegex);
+  const names = (opens?.names ?? []).map(segmentTest);
   const hit = scanFolder(context.fs, folder, ({ path, kind }) => {
     if (kind === 'directory') return false;
     if (opens?.hidden === 'skipped' && path.slice(folder.length).includes('/.')) return false;
-    if (names.length > 0 && !names.some((name) => name.test(basename(path)))) return false;
+    if (names.length > 0 && !names.some((name) => name(basename(path)))) return false;
     if (kind === 'link' && follows === 'none') return false;
     const resolved = resolveIn(context, folder, path);
     if (sensitiveRead(resolved, context.policy) !== undefined)

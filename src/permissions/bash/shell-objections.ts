@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { Rule, TraceStep } from '../../contracts/permission.ts';
 import type { DecisionContext } from '../paths/context.ts';
 import { ruleSays } from '../paths/finding.ts';
-import { scanFolder, segmentRegex } from '../paths/folder-scan.ts';
+import { isCertainPattern, scanFolder, segmentTest } from '../paths/folder-scan.ts';
 import { pathObjections } from '../paths/path-findings.ts';
 import { pathRuleMatches, ruleReachesInto } from '../paths/path-rule.ts';
 import { isInside } from '../paths/paths.ts';
@@ -88,15 +88,15 @@ function searchObjections(context: DecisionContext, named: readonly SearchedPath
       (rule) =>
         rule.behavior !== 'allow' && rule.problem === undefined && rule.tool === tool && rule.specifier !== undefined,
     );
-    const opens = only.map(segmentRegex);
+    const opens = only.map(segmentTest);
     // What brackets leave out is not certain enough to be left out here.
-    const leaves = skips.filter((skip) => !skip.includes('[')).map(segmentRegex);
+    const leaves = skips.filter((skip) => !skip.includes('[') && isCertainPattern(skip)).map(segmentTest);
     const isOpened = (file: string) =>
-      (opens.length === 0 || opens.some((name) => name.test(basename(file)))) &&
+      (opens.length === 0 || opens.some((name) => name(basename(file)))) &&
       !file
         .slice(path.real.length)
         .split('/')
-        .some((part) => leaves.some((name) => name.test(part)));
+        .some((part) => leaves.some((name) => name(part)));
     const held = use === 'read' ? processSecretsIn(path.real).find(isOpened) : undefined;
     const holding: readonly TraceStep[] =
       held === undefined

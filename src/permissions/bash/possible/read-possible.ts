@@ -22,7 +22,10 @@ export type PossibleReading = {
   readonly isNested: boolean;
 };
 
-const MAX_REACHED = 4_000;
+const MAX_REACHED = 1_000;
+/** Words in all commands together, and characters in all texts that may run: both grow by nesting. */
+const MAX_WORDS = 6_000;
+const MAX_TEXT = 50_000;
 const MAX_DEPTH = 12;
 const SYSTEM_PROGRAM = /^\/(?:usr\/)?(?:local\/)?s?bin\/[^/]+$/;
 
@@ -35,13 +38,15 @@ export function readPossible(script: ParsedScript, rounds: readonly ShellPart[] 
   const trees: Tree[] = [];
   const texts: Text[] = [];
   let isCut = false;
+  let [words, characters] = [0, 0];
 
   // What a command runs comes right behind it; texts wait until all that stands in the line is read.
   function follow(runs: readonly Run[]): void {
     const stack = runs.toReversed();
     for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
       if (next.argv.length === 0) continue;
-      if (commands.length >= MAX_REACHED || next.depth > MAX_DEPTH) {
+      words += next.argv.length;
+      if (commands.length >= MAX_REACHED || words > MAX_WORDS || next.depth > MAX_DEPTH) {
         isCut = true;
         continue;
       }
@@ -63,7 +68,8 @@ export function readPossible(script: ParsedScript, rounds: readonly ShellPart[] 
   function readTexts(more: readonly Text[] = []): void {
     texts.push(...more);
     for (let next = texts.shift(); next !== undefined; next = texts.shift()) {
-      if (commands.length >= MAX_REACHED) isCut = true;
+      characters += next.text.length;
+      if (commands.length >= MAX_REACHED || words > MAX_WORDS || characters > MAX_TEXT) isCut = true;
       else if (next.text.trim() !== '') read(parse(next.text), next.via);
     }
   }
