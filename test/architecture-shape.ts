@@ -90,14 +90,13 @@ function firstCircle(graph: ReadonlyMap<string, ReadonlySet<string>>): readonly 
 /** Every function, those inside of others too, with the lines from its first word to its closing brace. */
 function longFunctions(path: string, text: string): readonly string[] {
   const found: string[] = [];
-  const lineOf = (offset: number) => text.slice(0, offset).split('\n').length;
   const visit = (node: unknown, name: string): void => {
     if (Array.isArray(node)) for (const one of node) visit(one, name);
     if (!isNode(node)) return;
     const own = isNode(node.id) && typeof node.id.name === 'string' ? node.id.name : name;
     const named = isNode(node.key) && typeof node.key.name === 'string' ? node.key.name : own;
     if (node.type === 'StaticBlock' || (/Function/.test(node.type) && isNode(node.body))) {
-      const lines = lineOf(node.end) - lineOf(node.start) + 1;
+      const lines = text.slice(node.start, node.end).split('\n').length;
       if (lines > MOST_FUNCTION_LINES)
         found.push(`${path}: ${own} has ${lines} lines, more than ${MOST_FUNCTION_LINES}`);
     }

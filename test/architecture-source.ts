@@ -15,10 +15,27 @@ export function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
 }
 
-export const treeOf = (path: string, text: string): unknown => parseSync(basename(path), text).program;
+/** What a source is made of; one that was asked about is not read again. */
+export function treeOf(path: string, text: string): unknown {
+  const known = trees.get(text);
+  if (known !== undefined) return known;
+  const tree = parseSync(basename(path), text).program;
+  trees.set(text, tree);
+  return tree;
+}
+const trees = new Map<string, unknown>();
 
 /** Every import of a source, in whatever way it names the other file. */
 export function importsOf(path: string, text: string): readonly Import[] {
+  const tree = treeOf(path, text);
+  if (!isNode(tree)) return [];
+  const known = imports.get(tree) ?? importsIn(tree);
+  imports.set(tree, known);
+  return known;
+}
+const imports = new WeakMap<Node, readonly Import[]>();
+
+function importsIn(tree: Node): readonly Import[] {
   const found: Import[] = [];
   const visit = (node: unknown): void => {
     if (Array.isArray(node)) for (const one of node) visit(one);
@@ -27,7 +44,7 @@ export function importsOf(path: string, text: string): readonly Import[] {
     if (made !== undefined) found.push(made);
     for (const part of Object.values(node)) if (typeof part === 'object') visit(part);
   };
-  visit(treeOf(path, text));
+  visit(tree);
   return found;
 }
 

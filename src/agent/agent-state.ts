@@ -2,7 +2,7 @@ import type { QueueMode } from '../contracts/agent.ts';
 import type { AgentEvent, AgentStatus, QueuedMessage } from '../contracts/event.ts';
 import type { Message, UserMessage } from '../contracts/message.ts';
 import type { PermissionRequest } from '../contracts/permission.ts';
-import type { Stripped } from '../contracts/query.ts';
+import { NOTHING_STRIPPED, type Stripped } from '../contracts/query.ts';
 import { statusAfter } from '../contracts/status-after.ts';
 import type { UserQuestion } from '../contracts/tool.ts';
 
@@ -40,7 +40,7 @@ export function initialAgent(messages: readonly Message[], queue: readonly Queue
   return {
     messages,
     status: 'idle',
-    stripped: { thinking: false, images: undefined },
+    stripped: NOTHING_STRIPPED,
     queue,
     queueModes: { next: 'one-at-a-time', after: 'one-at-a-time' },
     admitted: new Set(),
@@ -91,6 +91,7 @@ export function strippedAfter(stripped: Stripped, event: AgentEvent): Stripped {
   return {
     thinking: stripped.thinking || event.detail === 'thinking',
     images: event.until ?? stripped.images,
+    refused: [...stripped.refused, ...(event.refused ?? [])],
   };
 }
 

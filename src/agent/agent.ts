@@ -1,13 +1,14 @@
 import type { Agent } from '../contracts/agent.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { Message } from '../contracts/message.ts';
+import type { Terminal } from '../contracts/terminal.ts';
 import { type AgentStore, type AgentValue, initialAgent, isRunning, reduceAgent } from './agent-state.ts';
 import { createBroadcast } from './broadcast.ts';
 import type { AgentParts, AgentPort } from './parts.ts';
 import { promptMessage, promptsIn } from './prompts.ts';
 import { createQuestions } from './questions.ts';
-import { createQueues } from './queues.ts';
-import { BUSY, createWork, queuedMessages } from './work.ts';
+import { createQueues, type Queues } from './queues.ts';
+import { BUSY, createWork, queuedMessages, type Work } from './work.ts';
 
 /** The control panel: commands go in, events come out, one query runs at a time. */
 export function createAgent(parts: AgentParts): Agent {
@@ -45,13 +46,8 @@ export function createAgent(parts: AgentParts): Agent {
     state: () => ({ ...publicState(now()), ...parts.describe() }),
     subscribe: broadcast.subscribe,
     prompt: async (words) => work.query(promptsIn(words).map((one) => promptMessage(one, 'prompt', parts))),
-    async continue() {
-      if (now().work !== undefined) throw new Error('A query is running already.');
-      if (now().messages.at(-1)?.role === 'user') return work.query([]);
-      const due = queues.takeDue();
-      if (due.length === 0) throw new Error('There is nothing to continue: the last word was the model’s.');
-      return work.query(queuedMessages(due), due);
-    },
+    continue: async () => goOn(store, queues, work),
+    wake: (words) => work.query([promptMessage(words, 'background', parts)]),
     steer: (words) => queues.add('next', promptMessage(words, 'steer', parts)),
     followUp: (words) => queues.add('after', promptMessage(words, 'follow_up', parts)),
     async pin(words) {
@@ -89,6 +85,14 @@ export function createAgent(parts: AgentParts): Agent {
       await work.settled();
     },
   };
+}
+
+function goOn({ now }: AgentStore, queues: Queues, work: Work): Promise<Terminal> {
+  if (now().work !== undefined) throw new Error('A query is running already.');
+  if (now().messages.at(-1)?.role === 'user') return work.query([]);
+  const due = queues.takeDue();
+  if (due.length === 0) throw new Error('There is nothing to continue: the last word was the model’s.');
+  return work.query(queuedMessages(due), due);
 }
 
 /** An event is applied before it is told, so that a listener that asks sees what it was told. */

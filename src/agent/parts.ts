@@ -1,6 +1,6 @@
 import type { AgentListener } from '../contracts/agent.ts';
 import type { AgentEvent, QueuedMessage } from '../contracts/event.ts';
-import type { Message } from '../contracts/message.ts';
+import type { Message, UserOrigin } from '../contracts/message.ts';
 import type { Effort } from '../contracts/model.ts';
 import type { PermissionAnswer, PermissionMode, PermissionRequest } from '../contracts/permission.ts';
 import type { QueryDeps, QueuePort } from '../contracts/query.ts';
@@ -28,7 +28,7 @@ export type AgentParts = {
   /** Handed the port once, for parts that speak outside of a query. */
   readonly attach?: (port: AgentPort) => void;
   /** The prompt hook: sees every prompt first, and may add context or refuse it with words. */
-  readonly onPrompt?: (words: string, signal: AbortSignal) => Promise<PromptVerdict>;
+  readonly onPrompt?: (words: string, signal: AbortSignal, origin: UserOrigin) => Promise<PromptVerdict>;
   readonly describe: () => {
     readonly model: string;
     readonly effort: Effort;

@@ -35,7 +35,7 @@ export async function consultPromptHook(
 ): Promise<PromptDecision> {
   const words = message.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
   try {
-    const verdict = await onPrompt?.(words, signal);
+    const verdict = await onPrompt?.(words, signal, message.origin);
     if (verdict?.kind === 'block') return verdict;
     if (verdict?.context === undefined) return { kind: 'go', message };
     const added = { type: 'text', text: verdict.context } as const;

@@ -7,6 +7,7 @@ import { createLoop } from './loop/loop.ts';
 import { createMainAgent } from './loop/main-agent.ts';
 import { createSessionHooks } from './loop/session-hooks.ts';
 import { createTurnLog } from './loop/turn-log.ts';
+import { createWake } from './loop/wake.ts';
 import { createMcpServers } from './mcp/servers.ts';
 import { openCore } from './open-core.ts';
 import { createPermissions } from './permissions/permissions.ts';
@@ -50,8 +51,9 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
   const hooks = createSessionHooks(core, { session, permissions });
   const loop = createLoop(core, { session, permissions, checkpoints, mcp, hooks, shells, turnLog });
   const agent = createMainAgent(core, { session, checkpoints, mcp, hooks, loop, turnLog, ready: started.ready });
+  const wake = createWake(core, { agent, loop });
   const actions = createActions(core, { agent, session, checkpoints, permissions, loop, turnLog });
-  const parts = { core, agent, session, permissions, checkpoints, mcp, hooks, loop, shells, turnLog, actions };
+  const parts = { core, agent, session, permissions, checkpoints, mcp, hooks, loop, shells, turnLog, wake, actions };
   const conversation = await makeConversation(parts, started);
   mcp.start();
   return { ok: true, conversation };

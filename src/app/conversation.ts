@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import type { Conversation, ConversationInfo } from '../contracts/face/conversation.ts';
 import { listModels } from '../model/catalog.ts';
+import { effortsOf } from '../model/efforts.ts';
 import { budgetWarnings } from '../model/pricing.ts';
 import { expandPrompt } from '../prompt/expand-prompt.ts';
 import { cleanUp } from '../session/clean-up.ts';
@@ -65,6 +66,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
     rewind: actions.rewind,
     rename: actions.rename,
     background: () => backgroundOf(parts),
+    woken: parts.wake.settled,
     moveToBackground: shells.moveToBackground,
     killStopping: shells.killStopping,
     control: hostControl(parts),
@@ -84,6 +86,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
 /** Everything ends in order: the work first, then what watches it, then the record. */
 async function close(parts: ConversationParts, started: StartedRun, reason: string): Promise<void> {
   const { core, agent, session, hooks, loop, shells, mcp } = parts;
+  parts.wake.close();
   agent.abort('shutdown');
   loop.subAgents.close();
   await agent.waitForIdle();
@@ -147,6 +150,7 @@ function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnings'> {
     model,
     modelInfo: core.model.infoOf(model),
     effort,
+    efforts: effortsOf(core.model.infoOf(model)),
     mode,
     tools: loop.toolset.all().map((tool) => tool.name),
     mcpServers: parts.mcp.hub

@@ -5,6 +5,7 @@ import { asAgent } from '../extensions/as-agent.ts';
 import { openRepository } from '../git/repository.ts';
 import { chooseModel, explainNoModel } from '../model/choose-model.ts';
 import { addSampleProject } from '../model/demo/place.ts';
+import { effortProblem } from '../model/efforts.ts';
 import { storedKey } from '../model/keys/stored-key.ts';
 import { createUsageMeter } from '../model/usage-meter.ts';
 import { firstMode, withStoredMode } from '../permissions/first-mode.ts';
@@ -51,6 +52,8 @@ export async function openCore(given: RunOptions, started: StartedRun): Promise<
   const stored = { ...session.stored, ...key };
   const model = chooseModel(options, settings.now(), environment, settings.limits, stored);
   if (!model.ok) return problem === undefined ? explainNoModel(model.problem) : { ok: false, problem };
+  const refused = refusedEffort(options, model);
+  if (refused !== undefined) return { ok: false, problem: refused };
   const mode = firstMode(withStoredMode(options, session.stored), settings.now(), environment);
   if (!mode.ok) return mode;
   const first = { model: model.model, mode: mode.mode, cwd };
@@ -71,4 +74,14 @@ export async function openCore(given: RunOptions, started: StartedRun): Promise<
     newId: randomUUID,
   };
   return { ok: true, core, opened: session };
+}
+
+/** A flag that names an effort which the model does not have. Thinking switched off as far as that goes is no effort. */
+function refusedEffort(
+  { effort, maxThinkingTokens }: RunOptions,
+  { model, infoOf }: Extract<ReturnType<typeof chooseModel>, { ok: true }>,
+): string | undefined {
+  if (effort === undefined || maxThinkingTokens === 0) return undefined;
+  const why = effortProblem(effort, infoOf(model));
+  return why === undefined ? undefined : `Option --effort: ${why}`;
 }

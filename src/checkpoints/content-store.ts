@@ -13,6 +13,8 @@ export type ContentStore = {
 export function createContentStore(folder: string): ContentStore & {
   /** Takes a content over from where it was only waiting. */
   adopt(hash: string, from: ContentStore): void;
+  /** Where a person finds it. */
+  pathOf(hash: string): string;
 } {
   const pathOf = (hash: string) => join(folder, hash.slice(0, 2), hash.slice(2));
   const known = new Set<string>();
@@ -42,6 +44,7 @@ export function createContentStore(folder: string): ContentStore & {
 
   return {
     put,
+    pathOf,
     read(hash) {
       try {
         return checked(readFileSync(pathOf(hash)), hash);

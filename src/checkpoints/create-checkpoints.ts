@@ -1,13 +1,16 @@
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { CheckpointInfo } from '../contracts/face/conversation.ts';
 import type { CheckpointEntry, FileBefore } from '../contracts/session.ts';
 import { createContentStore } from './content-store.ts';
+import { holdContents } from './hold-contents.ts';
 import { createLedger } from './ledger.ts';
 import { createManifests } from './manifests.ts';
 import { createPack } from './pack.ts';
-import { type Checkpoint, checkpointsOf, lastChangeSet, lastUndone, planRestore } from './plan-restore.ts';
-import { type Restored, restore } from './restore.ts';
+import { type Checkpoint, checkpointsOf, lastChangeSet, lastUndone, stepsSince } from './plan-restore.ts';
+import type { Restored } from './restore.ts';
 import { createSnapshots } from './snapshot.ts';
+import { planTakeBack, takeBack } from './take-back.ts';
 import type { WalkLimits } from './walk-workspace.ts';
 import { watchCommands } from './watch-commands.ts';
 
@@ -31,14 +34,17 @@ export type CheckpointParts = {
   readonly limits?: WalkLimits;
 };
 
+const NEW_FILE_MODE = 0o666;
+const NEW_FOLDER: FileBefore = { kind: 'folder', mode: 0o777 };
+
 type WouldChange = { readonly path: string; readonly bytes: Uint8Array | undefined };
 
 /** Keeps what stood in files before they change, and brings it back. */
 export type Checkpoints = {
   /** A place to go back to, before a prompt is heard. */
   prompt(messageId: string, words: string): Promise<void>;
-  /** A file tool is about to change this. */
-  beforeChange(realPath: string): Promise<void>;
+  /** A file tool is about to write this, and to make the folders on the way. */
+  beforeChange(realPath: string, bytes: Uint8Array): Promise<void>;
   /** Something is about to run that may change anything; `ended` is told when it has, or that it goes on. */
   beforeCommand(): Promise<{ readonly ended: (how: 'over' | 'goes on') => Promise<void> }>;
   list(): Promise<readonly CheckpointInfo[]>;
@@ -48,7 +54,7 @@ export type Checkpoints = {
   preview(id: string): Promise<readonly WouldChange[] | undefined>;
   /** Makes the files what they were before this prompt; `undefined` when there is no such checkpoint. */
   restore(id: string): Promise<Restored | undefined>;
-  /** Takes the last `restore` back, as long as nothing has happened since; `undefined` when there is none. */
+  /** Takes the last `restore` back that was not taken back yet; `undefined` when there is none or files changed since. */
   redo(): Promise<Restored | undefined>;
   /** The conversation went back before this prompt. */
   leave(id: string): Promise<void>;
@@ -61,18 +67,8 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
   const store = createContentStore(join(parts.folder, 'contents'));
   const snapshots = createSnapshots(pool, parts.skip, parts.limits);
 
-  /** From the pool to the session, where it stays as long as the session does. */
-  function hold(before: FileBefore): FileBefore {
-    if (before.kind !== 'file') return before;
-    try {
-      store.adopt(before.hash, pool);
-      return before;
-    } catch {
-      return { kind: 'not-kept', why: 'its content could not be kept' };
-    }
-  }
-
-  const ledger = createLedger({ ...parts, hold });
+  const held = holdContents({ pool, store, warn: parts.warn });
+  const ledger = createLedger({ ...parts, hold: held.change });
   const { entries, append, next } = ledger;
   const commands = watchCommands({
     ...parts,
@@ -80,6 +76,8 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
     manifests: createManifests(join(parts.folder, 'manifests')),
     ledger,
   });
+
+  const disk = { snapshots, store, held };
   const isPrompt = (id: string) => entries.some((entry) => entry.step === 'prompt' && entry.id === id);
 
   return {
@@ -89,11 +87,14 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
       await append({ step: 'prompt', id: parts.newId(), messageId, prompt: words, at, order: next() });
       if (parts.background()) await commands.goOn();
     },
-    async beforeChange(realPath) {
-      if (ledger.isOnRecord(realPath)) return;
+    async beforeChange(realPath, bytes) {
+      for (const folder of missingAbove(realPath)) {
+        await ledger.change({ path: folder, order: next(), before: { kind: 'absent' }, after: NEW_FOLDER });
+      }
       const before = snapshots.at(realPath);
-      if (before.kind === 'not-kept') parts.warn(`A change to ${realPath} cannot be undone: ${before.why}.`);
-      await ledger.change(realPath, before, next());
+      const mode = before.kind === 'file' ? before.mode : NEW_FILE_MODE;
+      const after: FileBefore = { kind: 'file', mode, hash: held.hashOf(bytes) };
+      await ledger.change({ path: realPath, order: next(), before, after });
     },
     beforeCommand: commands.begin,
     async list() {
@@ -107,25 +108,28 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
     async preview(id) {
       await commands.settle();
       if (!isPrompt(id)) return undefined;
-      return [...planRestore(entries, id)]
+      const { plan } = planTakeBack(stepsSince(entries, id), disk);
+      return [...plan]
         .filter(([path, before]) => before.kind !== 'not-kept' && !snapshots.isSame(path, before))
         .map(([path, before]) => ({ path, bytes: before.kind === 'file' ? store.read(before.hash) : undefined }));
     },
     async restore(id) {
       await commands.settle();
       if (!isPrompt(id)) return undefined;
-      const plan = planRestore(entries, id);
-      const replaced = [...plan.keys()].map((path) => ({ path, before: hold(snapshots.at(path)) }));
-      const done = restore(plan, store, snapshots.isSame);
-      await append({ step: 'undone', id, order: next(), replaced });
+      const order = next();
+      // On record before anything is touched: a crash in between loses nothing of what stands there now.
+      const done = await takeBack(stepsSince(entries, id), disk, (replaced) =>
+        append({ step: 'undoing', id, order, replaced }),
+      );
+      await append({ step: 'undone', id, order });
       return done;
     },
     async redo() {
       await commands.settle();
       const undone = lastUndone(entries);
       if (undone === undefined) return undefined;
-      const plan = new Map((undone.replaced ?? []).map(({ path, before }) => [path, before]));
-      const done = restore(plan, store, snapshots.isSame);
+      const steps = undone.replaced.map(({ path, before, after }) => [path, [{ before, after }]] as const);
+      const done = await takeBack(new Map(steps), disk, async () => undefined);
       await append({ step: 'redone', undone: undone.order, order: next() });
       return done;
     },
@@ -135,6 +139,13 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
       pool.drop();
     },
   };
+}
+
+/** Folders that are not there yet on the way to a path, the outermost first. */
+function missingAbove(path: string): readonly string[] {
+  const missing: string[] = [];
+  for (let at = dirname(path); !existsSync(at); at = dirname(at)) missing.unshift(at);
+  return missing;
 }
 
 function infoOf({ prompt: { id, messageId, prompt, at }, paths, notKept }: Checkpoint): CheckpointInfo {

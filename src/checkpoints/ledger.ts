@@ -1,4 +1,14 @@
 import type { CheckpointEntry, FileBefore } from '../contracts/session.ts';
+import { isEqual } from './snapshot.ts';
+
+/** A change as it is seen: `until` is the moment it was over, when it was not made at once. */
+export type Change = {
+  readonly path: string;
+  readonly order: number;
+  readonly until?: number;
+  readonly before: FileBefore;
+  readonly after: FileBefore;
+};
 
 /** What a session has recorded of its checkpoints: entries in the order they were written. */
 export type Ledger = {
@@ -6,10 +16,7 @@ export type Ledger = {
   /** The next moment; what begins at it may be recorded later. */
   next(): number;
   append(entry: CheckpointEntry): Promise<void>;
-  /** Is the state of this path since the last checkpoint on record? */
-  isOnRecord(path: string): boolean;
-  /** A path changed at this moment; `before` is what stood there. Of several states the earliest counts. */
-  change(path: string, before: FileBefore, at: number): Promise<void>;
+  change(change: Change): Promise<void>;
   /** Commands that nobody saw the end of. */
   openCommands(): readonly Extract<CheckpointEntry, { step: 'command' }>[];
 };
@@ -18,26 +25,39 @@ export type LedgerOptions = {
   /** What was recorded before. */
   readonly entries: readonly CheckpointEntry[];
   readonly append: (entry: CheckpointEntry) => Promise<void>;
-  /** Keeps a content for as long as the session lasts. */
-  readonly hold: (before: FileBefore) => FileBefore;
+  /** Keeps both contents of a change for as long as the session lasts. */
+  readonly hold: (change: Change) => Change;
   readonly newId: () => string;
 };
 
+type ChangeEntry = Extract<CheckpointEntry, { step: 'change' }>;
+
 export function createLedger(options: LedgerOptions): Ledger {
   const entries = [...options.entries];
-  let order = entries.reduce((top, entry) => Math.max(top, entry.order), 0);
-  /** Paths whose state since the last checkpoint is on record, and from which moment. */
-  const touched = new Map<string, number>();
-  for (const entry of entries) touch(entry);
+  let order = entries.reduce(
+    (top, entry) => Math.max(top, entry.order, entry.step === 'change' ? (entry.until ?? 0) : 0),
+    0,
+  );
+  /** The changes of each path since files went back for the last time. */
+  const changes = new Map<string, readonly ChangeEntry[]>();
+  for (const entry of entries) note(entry);
 
-  function touch(entry: CheckpointEntry): void {
-    if (entry.step === 'prompt' || entry.step === 'undone' || entry.step === 'redone') touched.clear();
-    if (entry.step === 'change') touched.set(entry.path, entry.order);
+  function note(entry: CheckpointEntry): void {
+    if (entry.step === 'undone' || entry.step === 'redone') changes.clear();
+    if (entry.step === 'change') changes.set(entry.path, [...(changes.get(entry.path) ?? []), entry]);
+  }
+
+  /** Others within the same time say the same together, or this one said it when it was looked at before. */
+  function isKnown({ path, order: from, before, after }: Change): boolean {
+    const inside = (changes.get(path) ?? []).filter((entry) => entry.order >= from);
+    const [first, last] = [inside[0], inside.at(-1)];
+    if (first === undefined || last?.after === undefined) return false;
+    return isEqual(first.before, before) && isEqual(last.after, after);
   }
 
   async function append(entry: CheckpointEntry): Promise<void> {
     entries.push(entry);
-    touch(entry);
+    note(entry);
     await options.append(entry);
   }
 
@@ -48,12 +68,9 @@ export function createLedger(options: LedgerOptions): Ledger {
       return order;
     },
     append,
-    isOnRecord: (path) => touched.has(path),
-    async change(path, before, at) {
-      // A command that began earlier may be looked at later.
-      const known = touched.get(path);
-      if (known !== undefined && known <= at) return;
-      await append({ step: 'change', id: options.newId(), order: at, path, before: options.hold(before) });
+    async change(change) {
+      if (isKnown(change)) return;
+      await append({ step: 'change', id: options.newId(), ...options.hold(change) });
     },
     openCommands() {
       const ended = new Set(entries.flatMap((entry) => (entry.step === 'command-end' ? [entry.order] : [])));

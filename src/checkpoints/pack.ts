@@ -29,7 +29,6 @@ export function createPack(folder: string): Pack {
   const indexPath = join(folder, 'pack-index');
   let places: Map<string, Place> | undefined;
   let file: number | undefined;
-  let end = 0;
   let fresh: string[] = [];
 
   function known(): Map<string, Place> {
@@ -41,7 +40,6 @@ export function createPack(folder: string): Pack {
     if (file !== undefined) return file;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     file = openSync(dataPath, 'a+', 0o600);
-    end = fstatSync(file).size;
     return file;
   }
 
@@ -50,9 +48,9 @@ export function createPack(folder: string): Pack {
       const hash = hashOf(bytes);
       if (known().has(hash)) return hash;
       const target = opened();
+      // Asked each time: what a full disk cut off is behind the last whole content.
+      const place = { offset: fstatSync(target).size, length: bytes.length };
       for (let done = 0; done < bytes.length; ) done += writeSync(target, bytes, done);
-      const place = { offset: end, length: bytes.length };
-      end += bytes.length;
       known().set(hash, place);
       fresh.push(`${hash} ${place.offset} ${place.length}\n`);
       return hash;
@@ -70,7 +68,8 @@ export function createPack(folder: string): Pack {
     },
     flush() {
       if (fresh.length === 0) return;
-      appendFileSync(indexPath, fresh.join(''), { mode: 0o600 });
+      // A line of its own, also behind one that a full disk cut off.
+      appendFileSync(indexPath, `\n${fresh.join('')}`, { mode: 0o600 });
       fresh = [];
     },
     drop() {

@@ -1,4 +1,5 @@
-import type { CheckpointEntry, FileBefore } from '../contracts/session.ts';
+import type { CheckpointEntry, FileBefore, Replaced } from '../contracts/session.ts';
+import { isEqual } from './snapshot.ts';
 
 type Prompt = Extract<CheckpointEntry, { step: 'prompt' }>;
 type ChangeEntry = Extract<CheckpointEntry, { step: 'change' }>;
@@ -32,16 +33,31 @@ export function checkpointsOf(entries: readonly CheckpointEntry[]): readonly Che
   });
 }
 
-/** What must stand under each path for the workspace to be as it was before a prompt. */
-export function planRestore(entries: readonly CheckpointEntry[], id: string): ReadonlyMap<string, FileBefore> {
+/** One change of a path: what stood there before, and what was left there. */
+export type Step = { readonly before: FileBefore; readonly after: FileBefore | undefined };
+
+/** What was done to each path since a prompt, the oldest first. */
+export function stepsSince(entries: readonly CheckpointEntry[], id: string): ReadonlyMap<string, readonly Step[]> {
   const prompt = entries.find((entry) => entry.step === 'prompt' && entry.id === id);
-  const plan = new Map<string, FileBefore>();
-  if (prompt === undefined) return plan;
-  // The earliest change of a path holds what was there first.
-  for (const { path, before, order } of standing(entries)) {
-    if (order > prompt.order && !plan.has(path)) plan.set(path, before);
+  const found = new Map<string, readonly Span[]>();
+  if (prompt === undefined) return found;
+  for (const entry of standing(entries)) {
+    if (entry.order > prompt.order) found.set(entry.path, withChange(found.get(entry.path) ?? [], entry));
   }
-  return plan;
+  return found;
+}
+
+type Span = Step & { readonly until: number };
+
+/** What begins before the last one is over is part of the same step, and so is what goes on exactly where that ended. */
+function withChange(spans: readonly Span[], { order, until = order, before, after }: ChangeEntry): readonly Span[] {
+  const last = spans.at(-1);
+  const next: Span = { before, after, until };
+  if (last === undefined) return [next];
+  const goesOn = last.after !== undefined && isEqual(last.after, before);
+  if (order > last.until && !goesOn) return [...spans, next];
+  const whole = until >= last.until ? next : last;
+  return [...spans.slice(0, -1), { ...whole, before: last.before }];
 }
 
 /** The newest checkpoint with changes that can be undone. */
@@ -49,12 +65,18 @@ export function lastChangeSet(entries: readonly CheckpointEntry[]): Checkpoint |
   return checkpointsOf(entries).findLast(({ paths }) => paths.length > 0);
 }
 
-/** The last time somebody went back, if nothing has changed since. */
-export function lastUndone(
-  entries: readonly CheckpointEntry[],
-): Extract<CheckpointEntry, { step: 'undone' }> | undefined {
-  const last = entries.findLast(({ step }) => step === 'undone' || step === 'redone' || step === 'change');
-  return last?.step === 'undone' ? last : undefined;
+type Undone = { readonly order: number; readonly replaced: readonly Replaced[] };
+
+/** The last time somebody went back that was not taken back yet, if nothing has changed since. */
+export function lastUndone(entries: readonly CheckpointEntry[]): Undone | undefined {
+  const redone = new Set(entries.flatMap((entry) => (entry.step === 'redone' ? [entry.undone] : [])));
+  const before = new Map(entries.flatMap((entry) => (entry.step === 'undoing' ? [[entry.order, entry.replaced]] : [])));
+  for (const entry of entries.toReversed()) {
+    if (entry.step === 'change') return undefined;
+    if ((entry.step !== 'undone' && entry.step !== 'undoing') || redone.has(entry.order)) continue;
+    return { order: entry.order, replaced: entry.replaced ?? before.get(entry.order) ?? [] };
+  }
+  return undefined;
 }
 
 function standing(entries: readonly CheckpointEntry[]): readonly ChangeEntry[] {

@@ -32,15 +32,11 @@ export type Restored = {
 type Kept = Exclude<FileBefore, { kind: 'absent' | 'not-kept' }>;
 
 /** Makes every path what it was. Nothing is written through a link, and nothing is left half. */
-export function restore(
-  plan: ReadonlyMap<string, FileBefore>,
-  store: ContentStore,
-  isSame: (path: string, before: FileBefore) => boolean,
-): Restored {
+export function restore(plan: ReadonlyMap<string, FileBefore>, store: ContentStore): Restored {
   const restored: string[] = [];
   const removed: string[] = [];
   const problems: string[] = [];
-  const wrong = [...plan].filter(([path, before]) => !isSame(path, before));
+  const wrong = [...plan];
   const opened = new Map<string, number>();
   const attempt = (path: string, work: () => void, done: string[]) => {
     try {
@@ -119,7 +115,11 @@ function refuseLinked(folder: string): void {
   if (!isItself(folder)) throw new Error('its folder is a link now, and nothing is changed through it.');
 }
 
-/** No link leads here, on the whole way. */
+/** A link stands somewhere on the way to a folder. */
+export function leadsElsewhere(folder: string): boolean {
+  return lstat(folder) !== undefined && !isItself(folder);
+}
+
 function isItself(folder: string): boolean {
   try {
     return realpathSync(folder) === folder;

@@ -1,7 +1,7 @@
 import { dirname, relative } from 'node:path';
 import type { FileBefore } from '../contracts/session.ts';
 import { messageOf } from '../lib/errors.ts';
-import type { Ledger } from './ledger.ts';
+import type { Change, Ledger } from './ledger.ts';
 import type { Manifests } from './manifests.ts';
 import { isEqual, type Snapshot, type Snapshots } from './snapshot.ts';
 
@@ -28,12 +28,9 @@ export function watchCommands(parts: CommandParts) {
     return mine;
   }
 
-  async function open(): Promise<{ readonly order: number; readonly snapshot: Snapshot } | undefined> {
+  async function open(): Promise<Opened | undefined> {
     const objection = tooWide(parts.roots(), parts.home);
-    if (objection !== undefined) {
-      warnOnce(objection);
-      return undefined;
-    }
+    if (objection !== undefined) return void warnOnce(objection);
     const snapshot = await parts.snapshots.take(parts.roots());
     const order = parts.ledger.next();
     const root = parts.roots()[0] ?? '/';
@@ -56,8 +53,9 @@ export function watchCommands(parts: CommandParts) {
 
   async function look(order: number, before: Snapshot): Promise<void> {
     const after = await parts.snapshots.take(parts.roots());
-    for (const { path, before: was } of changesSince(before, after, parts.snapshots.at)) {
-      await parts.ledger.change(path, was, order);
+    const until = parts.ledger.next();
+    for (const change of changesSince(before, after, parts.snapshots.at)) {
+      await parts.ledger.change({ ...change, order, until });
     }
   }
 
@@ -97,6 +95,8 @@ export function watchCommands(parts: CommandParts) {
   };
 }
 
+type Opened = { readonly order: number; readonly snapshot: Snapshot };
+
 /** A home folder or a whole disk is no workspace. */
 function tooWide(roots: readonly string[], home: string): string | undefined {
   const tooLarge = roots.find((root) => root === '/' || root === home);
@@ -119,18 +119,19 @@ function short(names: readonly string[]): string {
   return `${names.slice(0, NAMED).join(', ')}${more}`;
 }
 
-type Change = { readonly path: string; readonly before: FileBefore };
+type Seen = Pick<Change, 'path' | 'before' | 'after'>;
 
 /** Every path that is not as it was. What was not looked at before is nobody's change. */
-function changesSince(before: Snapshot, after: Snapshot, now: (path: string) => FileBefore): readonly Change[] {
-  const changes: Change[] = [];
+function changesSince(before: Snapshot, after: Snapshot, now: (path: string) => FileBefore): readonly Seen[] {
+  const changes: Seen[] = [];
   for (const [path, old] of before.files) {
     // It may have slipped under a folder that became too large to look at.
     const current = after.files.get(path) ?? (isUnder(path, after.unknown) ? now(path) : ABSENT);
-    if (!isEqual(old, current)) changes.push({ path, before: old });
+    if (!isEqual(old, current)) changes.push({ path, before: old, after: current });
   }
-  for (const path of after.files.keys()) {
-    if (!before.files.has(path) && !isUnder(path, before.unknown)) changes.push({ path, before: ABSENT });
+  for (const [path, current] of after.files) {
+    if (!before.files.has(path) && !isUnder(path, before.unknown))
+      changes.push({ path, before: ABSENT, after: current });
   }
   return changes;
 }

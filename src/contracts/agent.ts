@@ -39,6 +39,8 @@ export type Agent = {
   /** Throws when a query is running: then `steer` or `followUp`. */
   prompt(words: Prompt | readonly Prompt[]): Promise<Terminal>;
   continue(): Promise<Terminal>;
+  /** Begins a query that nobody asked for: no prompt hook hears these words. Throws when one is running. */
+  wake(words: string): Promise<Terminal>;
   steer(words: Prompt): QueuedMessage;
   followUp(words: Prompt): QueuedMessage;
   /** Words that stay as they are through any number of compactions; heard with the next request. */

@@ -124,6 +124,8 @@ export type AgentEvent =
       readonly detail?: string;
       /** Healed of pictures: they are left out up to and with this message. */
       readonly until?: string;
+      /** Healed of single parts: the marks of what is left out. */
+      readonly refused?: readonly string[];
     }
   /** What was shown of this message is void: not sent, not resumed, not shown again. */
   | { readonly type: 'tombstone'; readonly messageId: string; readonly why: string }
@@ -149,15 +151,16 @@ export type AgentEvent =
       readonly name: string;
       readonly detail: JsonObject;
     }
-  /** Work that goes on while no call waits for it. Ends once, in one of the three other states. */
+  /** Work that goes on while no call waits for it. Ends once, in one of the last three states. */
   | {
       readonly type: 'background';
       readonly id: string;
       readonly callId: string;
       readonly kind: 'shell' | 'agent';
       readonly title: string;
-      readonly state: 'started' | 'completed' | 'failed' | 'stopped';
-      /** How it ended, in a sentence. */
+      /** `printed`: a line somebody waits for; it goes on. */
+      readonly state: 'started' | 'printed' | 'completed' | 'failed' | 'stopped';
+      /** How it ended or what it printed, in a sentence. */
       readonly words?: string;
       /** Where the whole output is, if it was too much to keep. */
       readonly outputPath?: string;

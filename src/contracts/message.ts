@@ -64,7 +64,7 @@ export type ToolResultBlock = {
 
 export type UserBlock = TextBlock | ImageBlock | DocumentBlock | ToolResultBlock;
 
-/** Where a user message comes from; only `prompt`, `steer` and `follow_up` were typed by a person. */
+/** Where a user message comes from; only `prompt`, `steer` and `follow_up` were typed by a person. `background` begins a turn by itself. */
 export type UserOrigin =
   | 'prompt'
   | 'steer'
@@ -76,7 +76,8 @@ export type UserOrigin =
   | 'resume'
   | 'interrupt'
   | 'summary'
-  | 'shell';
+  | 'shell'
+  | 'background';
 
 export type UserMessage = {
   readonly role: 'user';

@@ -1,8 +1,8 @@
 import type { JsonObject } from './json.ts';
 import type { AssistantBlock, AssistantMessage, StopReason, Usage, UserBlock } from './message.ts';
 
-/** How hard the model should think; `off` leaves the field out of the request. */
-export const EFFORTS = ['off', 'low', 'medium', 'high', 'max'] as const;
+/** How hard the model should think, the least first; `auto` leaves it to the model, `off` asks for none. */
+export const EFFORTS = ['auto', 'off', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 export type Effort = (typeof EFFORTS)[number];
 
 /** A tool as the model sees it. */
@@ -65,7 +65,14 @@ export type ModelFailure = {
   readonly retryAfterMs?: number;
   /** For `invalid`: what the provider refused, when it said so. */
   readonly refusedPart?: 'signature' | 'image';
+  /** Where in the request that stands, when the provider named the place. */
+  readonly refusedAt?: RefusedPlace;
 };
+
+/** A tool by its number, or a message with the numbers of its blocks (all of them without) and of a part of a result. */
+export type RefusedPlace =
+  | { readonly tool: number }
+  | { readonly message: number; readonly blocks?: readonly number[]; readonly part?: number };
 
 /** Every way in which a model fails to answer. */
 export const FAILURE_KINDS = [
@@ -154,7 +161,13 @@ export type ModelInfo = {
   readonly defaultOutputTokens: number;
   readonly maxOutputTokens: number;
   readonly thinking: 'none' | 'budget' | 'adaptive';
+  /** Takes a level by name; else a level is a budget of tokens. */
   readonly effort: boolean;
+  /** The levels it has, the lowest first, and the one it thinks with when it is told none. */
+  readonly efforts: readonly Exclude<Effort, 'auto' | 'off'>[];
+  readonly ownEffort?: Effort;
+  /** How it is asked not to think: by silence, by a word, or not at all. */
+  readonly thinkingOff: 'silence' | 'disabled' | 'between_tools' | 'never';
   readonly vision: boolean;
   readonly promptCache: boolean;
   readonly webSearch: boolean;

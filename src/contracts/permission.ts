@@ -104,6 +104,9 @@ export type RuleSuggestion = {
   readonly leaves?: string;
 };
 
+/** `helpers`: those of git are off. `path`: no program is found inside the workspace. */
+export type Hardening = 'helpers' | 'path';
+
 /** A path whose real place is not where its name says. */
 export type RealTarget = { readonly path: string; readonly real: string };
 
@@ -115,8 +118,8 @@ export type Decision = {
   readonly unanalysed?: readonly string[];
   readonly suggestions: readonly RuleSuggestion[];
   readonly targets: readonly RealTarget[];
-  /** Allowed only because it is read-only: run it with the hardened environment of `harden-git.ts`. */
-  readonly hardensGit: boolean;
+  /** What an environment has to guard because nobody was asked: git with `harden-git.ts`, the programs it finds. */
+  readonly hardens: readonly Hardening[];
 };
 
 /** What a prompt shows. Strings are as given; the screen sanitises them. */

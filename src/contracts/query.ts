@@ -39,8 +39,15 @@ export type BudgetTracker = {
   readonly usedTokens: number;
 };
 
-/** What is left out of requests because the API refuses it: thinking, and pictures up to and with this message. */
-export type Stripped = { readonly thinking: boolean; readonly images: string | undefined };
+/** What is left out of requests because the API refuses it: thinking, pictures up to and with this message, single parts. */
+export type Stripped = {
+  readonly thinking: boolean;
+  readonly images: string | undefined;
+  /** Marks of blocks, and of tools, that it named. */
+  readonly refused: readonly string[];
+};
+
+export const NOTHING_STRIPPED: Stripped = { thinking: false, images: undefined, refused: [] };
 
 /** The whole state of the loop: replaced on every continue, never mutated. */
 export type QueryState = {

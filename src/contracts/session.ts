@@ -89,7 +89,10 @@ export type FileBefore =
   /** It was there and could not be kept: too large, unreadable or of no kind that has bytes. */
   | { readonly kind: 'not-kept'; readonly why: string };
 
-/** The ledger of rewinding. `order` is the moment a change began; the earliest one of a path holds what was there first. */
+/** What stood somewhere until files went back, so that going back can itself be taken back, and what came in its place. */
+export type Replaced = { readonly path: string; readonly before: FileBefore; readonly after?: FileBefore };
+
+/** The ledger of rewinding. `order` is the moment a change began. */
 export type CheckpointEntry =
   | {
       readonly step: 'prompt';
@@ -105,6 +108,10 @@ export type CheckpointEntry =
       readonly order: number;
       readonly path: string;
       readonly before: FileBefore;
+      /** What it left there, where that is known: what differs from it later is somebody else's. */
+      readonly after?: FileBefore;
+      /** The moment it was over, when it lasted: what was changed in between is part of it. */
+      readonly until?: number;
     }
   /** A shell command began; `manifest` is everything that stood in `root`. Without its end, the session died in it. */
   | {
@@ -116,13 +123,20 @@ export type CheckpointEntry =
       readonly notKept: readonly string[];
     }
   | { readonly step: 'command-end'; readonly order: number }
-  /** Files went back to how they were before this prompt; its changes and later ones are undone. */
+  /** Files are about to go back to how they were before this prompt. Without `undone`, a crash came in between. */
+  | {
+      readonly step: 'undoing';
+      readonly id: string;
+      readonly order: number;
+      readonly replaced: readonly Replaced[];
+    }
+  /** They went back; the changes of this prompt and later ones are undone. */
   | {
       readonly step: 'undone';
       readonly id: string;
       readonly order: number;
-      /** What stood there instead until then, so that going back can itself be taken back. */
-      readonly replaced?: readonly { readonly path: string; readonly before: FileBefore }[];
+      /** Only in older sessions; now it stands in `undoing`. */
+      readonly replaced?: readonly Replaced[];
     }
   /** That going back was taken back. */
   | { readonly step: 'redone'; readonly undone: number; readonly order: number }

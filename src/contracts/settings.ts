@@ -57,6 +57,7 @@ export type Settings = {
   readonly smallModel?: string;
   readonly fallbackModels?: readonly string[];
   readonly effort?: Effort;
+  readonly wakeOnBackground?: boolean;
   readonly permissions?: {
     readonly allow?: readonly string[];
     readonly ask?: readonly string[];

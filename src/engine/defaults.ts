@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Message } from '../contracts/message.ts';
 import type { ModelInfo, ModelLink, ModelPort } from '../contracts/model.ts';
-import type { ContextPort, QueryConfig, QueryDeps } from '../contracts/query.ts';
+import { type ContextPort, NOTHING_STRIPPED, type QueryConfig, type QueryDeps } from '../contracts/query.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { toRequestMessages } from './request.ts';
 
@@ -27,7 +27,7 @@ const DEFAULT_CONFIG: Omit<QueryConfig, 'chain'> = {
   autoCompact: true,
   partialMessages: false,
   skipFirstPoll: false,
-  stripped: { thinking: false, images: undefined },
+  stripped: NOTHING_STRIPPED,
   betas: [],
 };
 
@@ -86,6 +86,8 @@ export function cautiousModel(id: string): ModelInfo {
     maxOutputTokens: 4_096,
     thinking: 'none',
     effort: false,
+    efforts: [],
+    thinkingOff: 'silence',
     vision: false,
     promptCache: false,
     webSearch: false,

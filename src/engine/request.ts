@@ -6,6 +6,7 @@ import { alternate } from './repair/alternate.ts';
 import { cleanReplies } from './repair/clean-replies.ts';
 import { leaveOut } from './repair/leave-out.ts';
 import { pairResults } from './repair/pair-results.ts';
+import { withoutRefused, withoutRefusedTools } from './repair/refused.ts';
 import { wellFormed } from './repair/well-formed.ts';
 
 /** The one place that builds a request. Whatever the history looks like, what comes out is valid: repair, never throw. */
@@ -18,13 +19,14 @@ export function buildRequest(
 ): ModelRequest {
   const model = modelOf(state, deps);
   const info = deps.modelInfo(model);
-  const messages = repair(deps.toRequestMessages(leaveOut(view, model, state.stripped)));
+  const { stripped } = state;
+  const messages = withoutRefused(repair(deps.toRequestMessages(leaveOut(view, model, stripped))), stripped, repair);
   const { thinkingBudgetTokens, betas } = deps.config;
   return {
     model,
     maxOutputTokens: state.maxOutputTokensOverride ?? info.defaultOutputTokens,
     system: wellFormed(deps.system().filter((part) => part.text.trim() !== '')),
-    tools: wellFormed(deps.toolSpecs(deps.tools())),
+    tools: withoutRefusedTools(wellFormed(deps.toolSpecs(deps.tools())), stripped),
     messages,
     breakpoints: breakpointsOf(messages),
     effort: deps.config.effort,

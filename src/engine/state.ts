@@ -1,5 +1,5 @@
 import type { Message } from '../contracts/message.ts';
-import type { Ledger, QueryState, Stripped } from '../contracts/query.ts';
+import { type Ledger, NOTHING_STRIPPED, type QueryState, type Stripped } from '../contracts/query.ts';
 import type { ContinueReason, Terminal } from '../contracts/terminal.ts';
 
 export const EMPTY_LEDGER: Ledger = {
@@ -15,10 +15,7 @@ export const EMPTY_LEDGER: Ledger = {
 };
 
 /** Where every query begins. */
-export function initialState(
-  messages: readonly Message[],
-  stripped: Stripped = { thinking: false, images: undefined },
-): QueryState {
+export function initialState(messages: readonly Message[], stripped: Stripped = NOTHING_STRIPPED): QueryState {
   return {
     messages,
     sent: messages,

@@ -1,5 +1,5 @@
 import type { RunOptions } from '../contracts/face/run-options.ts';
-import type { Effort, ModelInfo } from '../contracts/model.ts';
+import type { ModelInfo } from '../contracts/model.ts';
 import type { Settings } from '../contracts/settings.ts';
 import { priceOf } from './pricing.ts';
 
@@ -38,13 +38,6 @@ export function modelChain(
   return [model, ...new Set(fallbacks.map(resolveModel).filter((name) => name !== model))];
 }
 
-/** Room for thinking asks for thinking: without a word on effort, the budget says how much. */
-export function thinkingEffort(effort: Effort, thinkingTokens: number | undefined): Effort {
-  if (effort !== 'off' || thinkingTokens === undefined || thinkingTokens === 0) return effort;
-  if (thinkingTokens < 8_000) return 'low';
-  return thinkingTokens < 16_000 ? 'medium' : 'high';
-}
-
 /** The model used when nothing else is said. */
 export const DEFAULT_MODEL = 'claude-sonnet-5-5';
 /** The model for summaries, titles and other side calls. */
@@ -62,26 +55,38 @@ const MENU = ['claude-opus-5-5', 'claude-sonnet-5-5', 'claude-haiku-5-5', 'claud
 
 type Facts = Omit<ModelInfo, 'id' | 'label' | 'price'>;
 
+const UP_TO_HIGH = ['low', 'medium', 'high'] as const;
+const UP_TO_MAX = [...UP_TO_HIGH, 'max'] as const;
+const WITH_XHIGH = [...UP_TO_HIGH, 'xhigh', 'max'] as const;
+
+/** What is thought counts as written, so no less is asked for than the model allows. */
 const ADAPTIVE: Facts = {
   contextWindow: 1_000_000,
-  defaultOutputTokens: 32_000,
+  defaultOutputTokens: 128_000,
   maxOutputTokens: 128_000,
   thinking: 'adaptive',
   effort: true,
+  efforts: WITH_XHIGH,
+  ownEffort: 'high',
+  thinkingOff: 'silence',
   vision: true,
   promptCache: true,
   webSearch: true,
 };
 
-/** Thinking is on unless switched off, and a forced call is refused beside it. */
-const ADAPTIVE_ONLY: Facts = { ...ADAPTIVE, refusesForcedTool: true };
+/** Thinking is on whatever is said, and a forced call is refused beside it. */
+const ADAPTIVE_ONLY: Facts = { ...ADAPTIVE, thinkingOff: 'never', refusesForcedTool: true };
+/** The same, but it can be switched off. */
+const ADAPTIVE_ON: Facts = { ...ADAPTIVE_ONLY, thinkingOff: 'disabled' };
 
 const BUDGETED: Facts = {
   contextWindow: 200_000,
-  defaultOutputTokens: 16_000,
+  defaultOutputTokens: 64_000,
   maxOutputTokens: 64_000,
   thinking: 'budget',
   effort: false,
+  efforts: UP_TO_MAX,
+  thinkingOff: 'silence',
   vision: true,
   promptCache: true,
   webSearch: true,
@@ -94,6 +99,9 @@ const DEMO: Facts = {
   maxOutputTokens: 8192,
   thinking: 'adaptive',
   effort: true,
+  efforts: WITH_XHIGH,
+  ownEffort: 'high',
+  thinkingOff: 'silence',
   vision: false,
   promptCache: false,
   webSearch: false,
@@ -106,18 +114,19 @@ const FACTS: readonly (readonly [string, Facts])[] = [
   ['claude-mythos-5-2', ADAPTIVE_ONLY],
   ['claude-mythos-5-1', ADAPTIVE_ONLY],
   ['claude-mythos-5', ADAPTIVE_ONLY],
-  ['claude-opus-5-5', ADAPTIVE_ONLY],
-  ['claude-opus-5', ADAPTIVE_ONLY],
+  ['claude-opus-5-5', { ...ADAPTIVE_ONLY, ownEffort: 'medium' }],
+  ['claude-opus-5', ADAPTIVE_ON],
   ['claude-opus-4-8', ADAPTIVE],
   ['claude-opus-4-7', ADAPTIVE],
-  ['claude-opus-4-6', ADAPTIVE],
-  ['claude-opus-4-5', BUDGETED],
-  ['claude-opus-4-1', { ...BUDGETED, maxOutputTokens: 32_000 }],
-  ['claude-sonnet-5-5', ADAPTIVE_ONLY],
-  ['claude-sonnet-5', ADAPTIVE_ONLY],
-  ['claude-sonnet-4-6', { ...ADAPTIVE, maxOutputTokens: 64_000 }],
+  ['claude-opus-4-6', { ...ADAPTIVE, efforts: UP_TO_MAX }],
+  ['claude-opus-4-5', { ...BUDGETED, effort: true, efforts: UP_TO_HIGH, ownEffort: 'high' }],
+  // It refuses a request whose answer might not fit.
+  ['claude-opus-4-1', { ...BUDGETED, defaultOutputTokens: 16_000, maxOutputTokens: 32_000 }],
+  ['claude-sonnet-5-5', { ...ADAPTIVE_ONLY, thinkingOff: 'between_tools' }],
+  ['claude-sonnet-5', ADAPTIVE_ON],
+  ['claude-sonnet-4-6', { ...ADAPTIVE, defaultOutputTokens: 64_000, maxOutputTokens: 64_000, efforts: UP_TO_MAX }],
   ['claude-sonnet-4-5', BUDGETED],
-  ['claude-haiku-5-5', ADAPTIVE_ONLY],
+  ['claude-haiku-5-5', { ...ADAPTIVE_ON, ownEffort: 'medium' }],
   ['claude-haiku-4-5', BUDGETED],
   ['demo', DEMO],
 ];
@@ -128,6 +137,8 @@ const UNKNOWN_CLAUDE: Facts = {
   maxOutputTokens: 64_000,
   thinking: 'none',
   effort: false,
+  efforts: [],
+  thinkingOff: 'silence',
   vision: true,
   promptCache: true,
   webSearch: false,
@@ -139,6 +150,8 @@ const UNKNOWN: Facts = {
   maxOutputTokens: 8192,
   thinking: 'none',
   effort: false,
+  efforts: [],
+  thinkingOff: 'silence',
   vision: false,
   promptCache: false,
   webSearch: false,

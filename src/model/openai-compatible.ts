@@ -4,7 +4,7 @@ import { askedKey } from './keys/asked-key.ts';
 import { type ModelAttempt, type Patience, patienceOf, startAttempt } from './wire/attempt.ts';
 import { classifyResponse } from './wire/failures.ts';
 import { createChunkReader } from './wire/openai-from-wire.ts';
-import { toChatCompletion } from './wire/openai-to-wire.ts';
+import { placeInRequest, toChatCompletion } from './wire/openai-to-wire.ts';
 import { readReply } from './wire/read-reply.ts';
 import { ABORTED, failureOfThrown } from './wire/stream-failures.ts';
 import { addressOf, readBody } from './wire/stream-response.ts';
@@ -71,13 +71,20 @@ export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
         const opening = open(request, options, attempt);
         yield { type: 'request_sent', attempt: 1 };
         const response = await opening;
-        if (!(response instanceof Response)) return { ok: false, failure: response };
+        if (!(response instanceof Response)) return { ok: false, failure: located(response, request) };
         const newId = () => randomUUID();
         const reader = createChunkReader(newId);
-        return yield* readReply(response, { reader, model: request.model, newId, attempt, options });
+        const outcome = yield* readReply(response, { reader, model: request.model, newId, attempt, options });
+        return outcome.ok ? outcome : { ...outcome, failure: located(outcome.failure, request) };
       } finally {
         attempt.close();
       }
     },
   };
+}
+
+/** A refused place is one of ours again. */
+function located(failure: ModelFailure, request: ModelRequest): ModelFailure {
+  const { refusedAt } = failure;
+  return refusedAt === undefined ? failure : { ...failure, refusedAt: placeInRequest(request, refusedAt) };
 }

@@ -30,7 +30,7 @@ export async function askSmallModel(
     tools: [],
     messages: [{ role: 'user', blocks: [{ type: 'text', text: prompt }] }],
     breakpoints: [],
-    effort: 'low',
+    effort: 'off',
   } as const;
   try {
     const stream = port.stream(request, { restartable: () => true, overloadLimit: 2, maxRetries: 2 }, signal);

@@ -7,7 +7,6 @@ import type {
   ToolFacts,
   TraceStep,
 } from '../contracts/permission.ts';
-import { watchesBash } from './bash/shell-findings.ts';
 import { contextOf, type DecisionContext, resolveIn } from './paths/context.ts';
 import type { Findings, Need } from './paths/finding.ts';
 import { boundedFs, type PermissionFs } from './paths/fs.ts';
@@ -37,7 +36,7 @@ export function settle(decision: Decision, { canAsk }: { readonly canAsk: boolea
   return { ...decision, verdict: 'deny', reasons: [...decision.reasons, text], trace };
 }
 
-const EMPTY = { reasons: [], matched: [], trace: [], suggestions: [], targets: [], hardensGit: false } as const;
+const EMPTY = { reasons: [], matched: [], trace: [], suggestions: [], targets: [], hardens: [] } as const;
 
 /** The mode that counts: bypass only for those who may. */
 function effectiveMode(policy: Policy): PermissionMode {
@@ -87,14 +86,13 @@ function judged(need: Need, mode: PermissionMode, context: DecisionContext, foun
   }
   if (rule !== undefined) return { stage: 'allow', verdict: 'allow', subject, rule, text };
   if (mode === 'bypassPermissions') {
-    const unnamed = found.unanalysed.length > 0 && watchesBash(context);
-    if (!unnamed) return modeStep(mode, 'allow', 'everything no rule objects to runs', subject);
+    if (need.asks !== 'in every mode') return modeStep(mode, 'allow', 'everything no rule objects to runs', subject);
     return {
       stage: 'mode',
       verdict: 'ask',
       mode,
       subject,
-      text: `${text} With rules against some commands, what cannot be read asks.`,
+      text: `${text} With rules against some calls, what cannot be read asks.`,
     };
   }
   if (mode === 'acceptEdits' && need.edits === 'workspace')
@@ -137,7 +135,7 @@ function ended(
     ...(found.unanalysed.length === 0 ? {} : { unanalysed: found.unanalysed }),
     suggestions: verdict !== 'ask' || breaker || found.unanalysed.length > 0 ? [] : suggestionsOf(found.needs),
     targets: targetsOf(context),
-    hardensGit: verdict === 'allow' && found.hardensGit,
+    hardens: verdict === 'allow' ? found.hardens : [],
   };
 }
 

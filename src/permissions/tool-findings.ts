@@ -83,7 +83,7 @@ function pathFindings(context: DecisionContext): Findings {
     objections: uses.flatMap((use) => pathObjections(context, use)),
     needs: uses.map((use) => pathNeed(context, use)),
     unanalysed: [],
-    hardensGit: false,
+    hardens: [],
   };
 }
 
@@ -96,7 +96,7 @@ function fetchFindings(context: DecisionContext): Findings {
       objections: [{ stage: 'breaker', verdict: 'deny', subject, text: read.why }],
       needs: [],
       unanalysed: [],
-      hardensGit: false,
+      hardens: [],
     };
   }
   const fits = (rule: Rule) =>
@@ -107,7 +107,7 @@ function fetchFindings(context: DecisionContext): Findings {
       needBy(context, 'fetch', `fetching from ${read.host}`, fits, formatRule(facts.tool, `domain:${read.host}`)),
     ],
     unanalysed: [],
-    hardensGit: false,
+    hardens: [],
   };
 }
 
@@ -125,14 +125,14 @@ function namedFindings(context: DecisionContext): Findings {
       objections,
       needs: [{ kind: 'read', subject: tool, text, cover: { by: 'default' } }],
       unanalysed: [],
-      hardensGit: false,
+      hardens: [],
     };
   }
   return {
     objections,
     needs: [needBy(context, 'other', tool, fits, formatRule(tool))],
     unanalysed: [],
-    hardensGit: false,
+    hardens: [],
   };
 }
 
@@ -169,5 +169,5 @@ function needBy(
 }
 
 function single(need: Need): Findings {
-  return { objections: [], needs: [need], unanalysed: [], hardensGit: false };
+  return { objections: [], needs: [need], unanalysed: [], hardens: [] };
 }

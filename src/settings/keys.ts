@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { HOOK_EVENTS } from '../contracts/hook.ts';
 import type { JsonValue } from '../contracts/json.ts';
+import { EFFORTS } from '../contracts/model.ts';
 
 const text = z.string();
 const positive = z.number().positive();
@@ -116,7 +117,7 @@ export const settingsSchema = z.strictObject({
   model: now(name, 'sonnet', 'The model: opus, sonnet, haiku, or a full id.', isForHosts),
   smallModel: next(name, 'haiku', 'The model for titles, summaries and other side calls.', isForHosts),
   fallbackModels: now(texts, 'none', 'Models to try, in order, when the first stays away.'),
-  effort: now(z.enum(['off', 'low', 'medium', 'high', 'max']), 'off', 'How hard the model thinks.', isForHosts),
+  effort: now(z.enum(EFFORTS), 'auto', 'How hard the model thinks; `auto` leaves it to the model.', isForHosts),
   language: now(name, 'the language of the question', 'The language the model answers in.', isForHosts),
   outputStyle: now(text, 'default', 'How the model answers: the name of an output style.', isForHosts),
   permissions: z.strictObject(permissions).optional(),
@@ -136,6 +137,7 @@ export const settingsSchema = z.strictObject({
   maxRetries: now(z.number().int().min(0), '10', 'How often a failed request is repeated.'),
   autoCompact: now(flag, 'true', 'A long conversation is summarized before it is too long.'),
   autoCompactPercent: now(z.number().min(10).max(95), 'by model', 'How full the window is then.'),
+  wakeOnBackground: now(flag, 'true', 'A turn begins by itself when work in the background ends.'),
   cleanupPeriodDays: next(z.number().int().min(1), 'never', 'Sessions older than this are deleted.', isOwn),
   apiKeyHelper: next(text, 'not set', 'A command that prints the API key.', isOwn),
   baseUrl: next(z.url(), 'api.anthropic.com', 'Where the API is.', isOwn),

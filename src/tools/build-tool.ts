@@ -25,14 +25,13 @@ export const DEFAULT_MAX_RESULT_CHARS = 30_000;
 
 /** Binds a definition to its schema. Not read-only and not concurrency-safe, unless it says otherwise. */
 export function buildTool<Schema extends z.ZodType<JsonObject>>(definition: ToolDefinition<Schema>): Tool {
-  let schema: JsonObject | undefined;
   return {
     name: definition.name,
     aliases: definition.aliases ?? [],
     label: definition.label ?? definition.name,
     get spec() {
-      schema ??= jsonSchema(definition.input);
-      return { name: definition.name, description: promptOf(definition.prompt), input_schema: schema };
+      const { name, prompt, input } = definition;
+      return { name, description: promptOf(prompt), input_schema: jsonSchemaOf(input) };
     },
     maxResultChars: definition.maxResultChars ?? DEFAULT_MAX_RESULT_CHARS,
     deferred: definition.deferred ?? false,
@@ -62,9 +61,16 @@ function promptOf(prompt: string | (() => string)): string {
   return typeof prompt === 'string' ? prompt : prompt();
 }
 
-function jsonSchema(schema: z.ZodType): JsonObject {
+/** Written once for each schema, however many conversations and sub-agents make a tool with it. */
+const written = new WeakMap<z.ZodType, JsonObject>();
+
+function jsonSchemaOf(schema: z.ZodType): JsonObject {
+  const known = written.get(schema);
+  if (known !== undefined) return known;
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input' });
-  return asJson(rest);
+  const made = asJson(rest);
+  written.set(schema, made);
+  return made;
 }
 
 function kindOf(input: JsonValue): string {

@@ -11,8 +11,8 @@ import type { ReadState } from './read-state.ts';
 export type ChangeParts = {
   readonly readState: ReadState;
   readonly home: string;
-  /** Called with the real path before a file changes, so that a checkpoint can keep the old bytes. */
-  readonly beforeChange?: (realPath: string) => Promise<void>;
+  /** Called with the real path before a file changes or a folder is made, so that a checkpoint can keep the old bytes. */
+  readonly beforeChange?: (realPath: string, bytes: Uint8Array) => Promise<void>;
   /** The disk; tests hand in one that fails. */
   readonly fs?: WriteFs;
 };
@@ -51,14 +51,20 @@ export async function exists(file: string): Promise<boolean> {
 /** Writes the new bytes in one step and remembers them. On any failure the old content is still there. */
 export async function changeFile(file: string, bytes: Uint8Array, parts: ChangeParts): Promise<void> {
   try {
+    await parts.beforeChange?.(await realTarget(file), bytes);
     await mkdir(path.dirname(file), { recursive: true });
-    await parts.beforeChange?.((await ifThere(realpath(file))) ?? file);
     const realPath = await writeAtomically(file, bytes, parts.fs);
     const { mtimeMs } = await stat(realPath);
     parts.readState.recordChange({ realPath, mtimeMs, size: bytes.length, hash: hashOf(bytes) });
   } catch (thrown) {
     throw writeFailure(file, thrown);
   }
+}
+
+/** Where a file really is or will be, as far as anything of its path is there. */
+async function realTarget(file: string): Promise<string> {
+  const there = await ifThere(realpath(file));
+  return there ?? path.join(await realTarget(path.dirname(file)), path.basename(file));
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -1,9 +1,22 @@
-import { chmod, mkdir, mkdtemp, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  chmod,
+  mkdir,
+  mkdtemp,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type CheckpointParts, createCheckpoints } from '../../src/checkpoints/create-checkpoints.ts';
+import { createPack } from '../../src/checkpoints/pack.ts';
 import type { CheckpointEntry } from '../../src/contracts/session.ts';
 import { runs } from '../support/runs.ts';
 import { picture, shell } from './disk-picture.ts';
@@ -52,7 +65,8 @@ async function run(checkpoints: Checkpoints, line: string): Promise<void> {
 
 async function write(checkpoints: Checkpoints, name: string, text: string): Promise<void> {
   const path = join(root, name);
-  await checkpoints.beforeChange(path);
+  await checkpoints.beforeChange(path, Buffer.from(text));
+  await mkdir(dirname(path), { recursive: true });
   await writeFile(path, text);
 }
 
@@ -157,23 +171,119 @@ test('undoing step by step takes the newest change set each time', async () => {
   expect(await checkpoints.last()).toBeUndefined();
 });
 
-test('going back can be taken back, with everything somebody had changed by hand meanwhile', async () => {
+test('going back can be taken back, step by step and in a later run', async () => {
   const checkpoints = open();
   await writeFile(join(root, 'a'), 'first');
-  await checkpoints.prompt('m1', 'one');
-  await write(checkpoints, 'a', 'second');
-  await run(checkpoints, 'mkdir d; echo x > d/x');
-  await writeFile(join(root, 'a'), 'by hand');
-  const before = await picture(root);
+  const states = [await picture(root)];
+  for (const turn of [1, 2, 3]) {
+    await checkpoints.prompt(`m${turn}`, `turn ${turn}`);
+    await write(checkpoints, 'a', `turn ${turn}`);
+    await run(checkpoints, `mkdir d${turn}; echo x > d${turn}/x`);
+    states.push(await picture(root));
+  }
   expect(await checkpoints.redo()).toBeUndefined();
+  for (const at of [2, 1, 0]) {
+    await checkpoints.restore((await checkpoints.last()) ?? '');
+    expect(await picture(root)).toEqual(states[at]);
+  }
+  for (const at of [1, 2, 3]) {
+    expect((await open({ entries: [...entries] }).redo())?.problems).toEqual([]);
+    expect(await picture(root)).toEqual(states[at]);
+  }
+  expect(await open({ entries: [...entries] }).redo()).toBeUndefined();
+});
+
+const LINE = fc.constantFrom('', 'one', 'two', 'three', 'four');
+const TEXT = fc.array(LINE, { minLength: 1, maxLength: 12 });
+
+test('undo takes back the lines of the run and leaves those of a person, wherever both stand in a file', async () => {
+  await fc.assert(
+    fc.asyncProperty(TEXT, TEXT, TEXT, fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }), async (...given) => {
+      const [head, middle, tail, [before, between, after]] = given;
+      entries = [];
+      const lines = { person: 0, run: 0 };
+      const text = () =>
+        [`p${lines.person}`, ...head, 'here', `r${lines.run}`, 'there', ...middle, `q${lines.person}`, ...tail]
+          .map((line) => `${line}\n`)
+          .join('');
+      const byHand = (does: boolean | undefined) => {
+        if (does !== true) return;
+        lines.person += 1;
+        return writeFile(join(root, 'a'), text());
+      };
+      await writeFile(join(root, 'a'), text());
+      const checkpoints = open();
+      await checkpoints.prompt('m1', 'go');
+      await byHand(before);
+      for (const then of [between, after]) {
+        lines.run += 1;
+        await write(checkpoints, 'a', text());
+        await byHand(then);
+      }
+      const now = text();
+      const done = await checkpoints.restore(await newest(checkpoints));
+      lines.run = 0;
+      expect(done?.problems).toEqual([]);
+      expect(await readFile(join(root, 'a'), 'utf8')).toBe(text());
+      await checkpoints.redo();
+      expect(await readFile(join(root, 'a'), 'utf8')).toBe(now);
+    }),
+    runs(30),
+  );
+});
+
+test.each([
+  ['the same line', 'two\n', async () => writeFile(join(root, 'a'), 'by hand\n')],
+  ['bytes that are no text', 'two\n', async () => writeFile(join(root, 'a'), Buffer.from([0, 1, 2]))],
+  ['a link in its place', 'two\n', async () => shell('ln -sf elsewhere a', root, base)],
+])(
+  'what a person made of the file of the run stays when it is %s, and the old content is named',
+  async (_, text, hand) => {
+    await writeFile(join(root, 'a'), 'one\n');
+    const checkpoints = open();
+    await checkpoints.prompt('m1', 'go');
+    await write(checkpoints, 'a', text);
+    await hand();
+    const seen = await picture(root);
+    const done = await checkpoints.restore(await newest(checkpoints));
+    expect(done).toMatchObject({ restored: [], problems: [expect.stringContaining('changed it since')] });
+    expect(await picture(root)).toEqual(seen);
+    const kept = /kept in (\S+)\.$/.exec(done?.problems[0] ?? '')?.[1] ?? '';
+    expect(await readFile(kept, 'utf8')).toBe('one\n');
+  },
+);
+
+test('a new file stays when a person went on in it, and its folder with it', async () => {
+  const checkpoints = open();
+  await checkpoints.prompt('m1', 'go');
+  await write(checkpoints, 'd/e/a', 'one\n');
+  await write(checkpoints, 'd/f/b', 'one\n');
+  await writeFile(join(root, 'd/e/a'), 'one\nmine\n');
+  const done = await checkpoints.restore(await newest(checkpoints));
+  expect(done?.removed).toEqual([join(root, 'd/f/b'), join(root, 'd/f')]);
+  expect(Object.keys(await picture(root))).toEqual(['d/', 'd/e/', 'd/e/a']);
+});
+
+test('an undo that was cut off at any moment is finished or taken back by the next run', async () => {
+  await project();
+  const before = await picture(root);
+  const checkpoints = open();
+  await checkpoints.prompt('m1', 'go');
+  await write(checkpoints, 'src/a.ts', 'edited');
+  await run(checkpoints, 'rm -r docs; echo x > new; mkdir made; echo y > made/y');
+  const after = await picture(root);
+  const written = entries.length;
   await checkpoints.restore(await newest(checkpoints));
-  expect(Object.keys(await picture(root))).toEqual(['a']);
-  const later = open({ entries: [...entries] });
-  expect((await later.redo())?.problems).toEqual([]);
+  const undoing = entries.slice(0, written + 1);
+  await shell('echo z > new; mkdir made', root, base);
+  entries = [...undoing];
+  expect((await open().redo())?.problems).toEqual([expect.stringContaining('new: somebody else')]);
+  await shell('echo x > new', root, base);
+  expect(await picture(root)).toEqual(after);
+  entries = [...undoing];
+  const again = open();
+  await again.restore((await again.last()) ?? '');
   expect(await picture(root)).toEqual(before);
-  expect(await later.redo()).toBeUndefined();
-  await later.restore((await later.last()) ?? '');
-  expect(await readFile(join(root, 'a'), 'utf8')).toBe('first');
 });
 
 test('what changed after going back can be undone as well', async () => {
@@ -255,23 +365,22 @@ test('a home folder is not watched, and that is said', async () => {
 
 test('nothing is written through a link that appeared on the way', async () => {
   const outside = join(base, 'outside');
-  await mkdir(outside);
   await mkdir(join(root, 'd'));
   await writeFile(join(root, 'd', 'a'), 'mine');
   const checkpoints = open();
   await checkpoints.prompt('m1', 'go');
   await write(checkpoints, 'd/a', 'changed');
-  await rm(join(root, 'd'), { recursive: true });
+  await rename(join(root, 'd'), outside);
   await symlink(outside, join(root, 'd'));
   const done = await checkpoints.restore(await newest(checkpoints));
-  expect(done).toMatchObject({ restored: [], problems: [expect.stringContaining('is a link now')] });
-  expect(await picture(outside)).toEqual({});
+  expect(done).toMatchObject({ restored: [], problems: [expect.stringContaining('changed it since')] });
+  expect(await readFile(join(outside, 'a'), 'utf8')).toBe('changed');
 });
 
 test('nothing is removed through a link that appeared on the way', async () => {
   const outside = join(base, 'outside');
   await mkdir(outside);
-  await writeFile(join(outside, 'a'), 'theirs');
+  await writeFile(join(outside, 'a'), 'new');
   await mkdir(join(root, 'd'));
   const checkpoints = open();
   await checkpoints.prompt('m1', 'go');
@@ -280,7 +389,7 @@ test('nothing is removed through a link that appeared on the way', async () => {
   await symlink(outside, join(root, 'd'));
   const done = await checkpoints.restore(await newest(checkpoints));
   expect(done).toMatchObject({ removed: [], problems: [expect.stringContaining('is a link now')] });
-  expect(await readFile(join(outside, 'a'), 'utf8')).toBe('theirs');
+  expect(await readFile(join(outside, 'a'), 'utf8')).toBe('new');
 });
 
 test('a kept content that was damaged is not written back', async () => {
@@ -292,6 +401,20 @@ test('a kept content that was damaged is not written back', async () => {
   const done = await checkpoints.restore(await newest(checkpoints));
   expect(done?.problems).toEqual([expect.stringContaining('content is gone')]);
   expect(await readFile(join(root, 'a'), 'utf8')).toBe('second');
+});
+
+test('what a full disk cut off in the waiting contents spoils nothing that is kept later', async () => {
+  const folder = join(base, 'session');
+  const pack = createPack(folder);
+  const first = pack.put(Buffer.from('first'));
+  pack.flush();
+  await appendFile(join(folder, 'pack'), 'half of a con');
+  await appendFile(join(folder, 'pack-index'), `${'0'.repeat(64)} 5`);
+  const second = pack.put(Buffer.from('second'));
+  pack.flush();
+  for (const one of [pack, createPack(folder)]) {
+    expect([first, second].map((hash) => one.read(hash)?.toString())).toEqual(['first', 'second']);
+  }
 });
 
 test('a second look reads only what changed', async () => {

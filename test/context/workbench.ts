@@ -13,6 +13,8 @@ export const INFO: ModelInfo = {
   maxOutputTokens: 64_000,
   thinking: 'none',
   effort: false,
+  efforts: [],
+  thinkingOff: 'silence',
   vision: true,
   promptCache: true,
   webSearch: false,

@@ -44,7 +44,11 @@ function resumedRequest(text: string) {
   const { messages } = rebuild(records);
   const after: Message = { role: 'user', id: 'after', origin: 'prompt', blocks: [{ type: 'text', text: AFTER }] };
   const deps = queryDeps({ model: createReplayPort([]), config: { chain: [{ model: MODEL }] } });
-  const state = { modelIndex: 0, maxOutputTokensOverride: 1_000, stripped: { thinking: false, images: undefined } };
+  const state = {
+    modelIndex: 0,
+    maxOutputTokensOverride: 1_000,
+    stripped: { thinking: false, images: undefined, refused: [] },
+  };
   const body = toWire(buildRequest([...messages, after], state, deps), modelInfo(MODEL));
   return {
     records,

@@ -243,6 +243,33 @@ test('a command in the background is stopped by its id', async () => {
   expect(await at.end()).toBe(0);
 });
 
+test('a host hears a turn that begins by itself like one it asked for, also behind the end of its words', async () => {
+  const at = await host(
+    {
+      turns: [
+        calls(toolUse('Bash', { command: 'until [ -e go ]; do sleep 0.05; done', run_in_background: true })),
+        says('it runs'),
+        says('it has ended'),
+      ],
+    },
+    '--allowedTools=Bash',
+  );
+  at.say('go');
+  await at.waitFor(({ type }) => type === 'result');
+  await project.write('go', '');
+  expect(await at.waitFor(({ result }) => result === 'it has ended')).toMatchObject({ subtype: 'success' });
+  const types = at.heard().map(({ type, subtype }) => `${type}/${subtype}`);
+  const second = types.slice(types.indexOf('result/success') + 1);
+  expect(second.filter((type) => /init|task_notification|result/.test(type))).toEqual([
+    'system/task_notification',
+    'system/init',
+    'result/success',
+  ]);
+  at.say('and now');
+  await at.waitFor(({ result }) => result === 'done');
+  expect(await at.end()).toBe(0);
+});
+
 test('a sub-agent is told with its own lines: begun, at work, done', async () => {
   server = await startApiServer({
     turns: ({ raw }) => {

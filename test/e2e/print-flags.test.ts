@@ -43,12 +43,29 @@ test('model, betas and room for thinking', async () => {
   });
 });
 
+test('unasked, a model thinks as it does by itself, and may write all it can', async () => {
+  const asked = await requestOf();
+  expect(asked).toMatchObject({ thinking: { type: 'adaptive' }, max_tokens: 128_000 });
+  expect(asked).not.toHaveProperty('output_config');
+});
+
+test('an effort that the model does not have is refused before anything is asked', async () => {
+  const end = await runHere(project, ['-p', 'go', '--model=claude-sonnet-4-6', '--effort=xhigh'], server.url);
+  expect(end).toMatchObject({ code: 1, stdout: '' });
+  expect(end.stderr).toContain('sonnet-4.6 has no effort "xhigh". Choose one of auto, off, low, medium, high, max.');
+  expect(server.requests()).toEqual([]);
+});
+
 test('effort, and thinking that is switched off', async () => {
   expect(await requestOf('--model=opus', '--effort=high')).toMatchObject({
     thinking: { type: 'adaptive' },
     output_config: { effort: 'high' },
   });
-  expect(await requestOf('--model=opus', '--effort=high', '--thinking=disabled')).not.toHaveProperty('thinking');
+  expect(await requestOf('--model=haiku', '--effort=high', '--thinking=disabled')).toMatchObject({
+    thinking: { type: 'disabled' },
+  });
+  // This one always thinks.
+  expect(await requestOf('--model=opus', '--thinking=disabled')).toMatchObject({ output_config: { effort: 'low' } });
 });
 
 test('only the tools that are named, without the ones that are refused', async () => {

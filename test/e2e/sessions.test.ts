@@ -147,6 +147,13 @@ test('what a prompt changed is taken back after -p: tools and shell, modes and g
   expect(await picture(project.dir)).toEqual(between);
   expect(await ouro('undo', '--redo')).toMatchObject({ code: 0, stdout: expect.stringContaining('before the undo') });
   expect(await picture(project.dir)).not.toEqual(between);
+  await project.write('c/x', 'by hand');
+  expect(await ouro('undo')).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/^Not all files are as before: again/m),
+  });
+  expect(await ouro('undo', '--redo')).toMatchObject({ code: 0 });
+  await project.write('c/x', 'x\n');
   expect((await ouro('undo')).code).toBe(0);
   expect(await picture(project.dir)).toEqual(between);
   expect((await ouro('undo')).code).toBe(0);

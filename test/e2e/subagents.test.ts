@@ -194,7 +194,7 @@ test('who prints waits for sub-agents in the background, and the model answers w
 test('a host that has said its last word still gets what sub-agents in the background do', async () => {
   const said = gate();
   const play = cast({
-    parent: [calls(task('Ann', { run_in_background: true })), says('Ann is at it.')],
+    parent: [calls(task('Ann', { run_in_background: true })), says('Ann is at it.'), says('Ann is done.')],
     Ann: [later(said.closed, calls(bash('pwd'))), calls(bash('echo made > ann')), says('Done.')],
   });
   await using server = await startApiServer({
@@ -208,7 +208,8 @@ test('a host that has said its last word still gets what sub-agents in the backg
   const { code, stdout } = await runHere(project, args, server.url, { stdin });
   expect(code).toBe(0);
   const told = linesOf(stdout);
-  expect(told.filter(({ type }) => type === 'result')).toHaveLength(1);
+  const results = told.filter(({ type }) => type === 'result').map(({ result }) => result);
+  expect(results).toEqual(['Ann is at it.', 'Ann is done.']);
   expect(told.find(({ subtype }) => subtype === 'task_notification')).toMatchObject({ status: 'completed' });
   expect(await project.read('ann')).toBe('made\n');
 });

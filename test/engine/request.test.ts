@@ -13,7 +13,11 @@ import { runs } from '../support/runs.ts';
 
 const deps = scripted([]);
 const ISSUED = { thoughts: new Map([['sig', 'hmm']]), thoughtfulCalls: new Set<string>() };
-const stripped = fc.record({ thinking: fc.boolean(), images: fc.constantFrom(undefined, 'u') });
+const stripped = fc.record({
+  thinking: fc.boolean(),
+  images: fc.constantFrom(undefined, 'u'),
+  refused: fc.constant([]),
+});
 const modelIndex = fc.constantFrom(0, 1);
 const twoModels = { ...deps, config: { ...deps.config, chain: [{ model: 'model-a' }, { model: 'model-b' }] } };
 
@@ -103,7 +107,7 @@ test('pictures the provider refused are named where they stood', () => {
     origin: 'prompt',
     blocks: [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } }],
   };
-  const built = request([picture], { stripped: { thinking: false, images: 'u' } });
+  const built = request([picture], { stripped: { thinking: false, images: 'u', refused: [] } });
   expect(built.messages[0]?.blocks).toMatchObject([{ type: 'text', text: expect.stringContaining('left out') }]);
 });
 

@@ -124,7 +124,7 @@ test('random conversations with failures, ESC, model switches and resumes end, s
     fc.asyncProperty(fc.array(prompt, { minLength: 1, maxLength: 4 }), async (prompts) => {
       let history: readonly Message[] = [];
       let previous: ModelRequest | undefined;
-      let stripped: Stripped = { thinking: false, images: undefined };
+      let stripped: Stripped = { thinking: false, images: undefined, refused: [] };
       let since: AgentEvent[] = [];
       for (const [at, said] of prompts.entries()) {
         const run = await play(history, said, at, stripped);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { PermissionMode, RuleBehavior } from '../../src/contracts/permission.ts';
-import { runs } from '../support/runs.ts';
+import { isWholeRun, runs } from '../support/runs.ts';
 import { ALLOWED } from './corpus/allowed.ts';
 import { ALLOWED_LINES } from './corpus/allowed-lines.ts';
 import { ASKING } from './corpus/asking.ts';
@@ -55,6 +55,8 @@ const anySetup = fc.record({
   deny: fc.array(anyRule, { maxLength: 2 }),
 });
 const RUNS = runs(80);
+/** Of the lists that are gone through as a whole, a quarter as long as somebody waits. */
+const isTried = (at: number) => isWholeRun || at % 4 === 0;
 
 test('one more rule that denies or asks never loosens anything', () => {
   const stricter = fc.constantFrom('deny' as const, 'ask' as const);
@@ -90,7 +92,7 @@ test('what is appended to a command that runs unasked never runs unasked with it
   const open = [...ALLOWED, ...ALLOWED_LINES, ...ALLOWED_LOOPS].flatMap((command, at) =>
     // A comment or a here-document swallows what follows on its line.
     joints
-      .filter((_, index) => (index + at) % 3 === 0)
+      .filter((_, index) => (index + at) % 3 === 0 && isTried(at))
       .flatMap((joint) => {
         const tail = tails[(command.length + joint.length) % tails.length] ?? 'touch pwned';
         const closing = joint.endsWith('( ') ? ' )' : joint.endsWith('{ ') ? '; }' : '';
@@ -160,8 +162,9 @@ test('a denied command stays denied in every quoting, wrapping and nesting', () 
     ['tee', ['src/a.ts'], { deny: ['Edit(src/**)'], allow: ['Bash', 'Edit'], mode: 'bypassPermissions' }],
   ];
   const open = setups.flatMap(([name, args, setup]) =>
-    SPELLINGS.flatMap((spell) =>
+    SPELLINGS.flatMap((spell, row) =>
       WRAPPINGS.flatMap((outer, at) => {
+        if (!isTried(row + at)) return [];
         const inner = WRAPPINGS[(at * 7 + name.length) % WRAPPINGS.length] ?? outer;
         const plain = [spell(name), ...args].join(' ');
         // Quotes inside of quotes would be another command.

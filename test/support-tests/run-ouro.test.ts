@@ -17,6 +17,7 @@ test('a project has files, a repository, a home of its own, and is gone afterwar
   expect(await project.git('log', '--format=%an %s')).toBe('Test Start\n');
   expect(await project.read('src/a.txt')).toBe('alpha\n');
   expect(Object.keys(bareEnvironment(project)).sort()).toEqual([
+    'BUN_JSC_useJIT',
     'BUN_RUNTIME_TRANSPILER_CACHE_PATH',
     'HOME',
     'LANG',

@@ -31,10 +31,16 @@ export async function processesInSession(session: number): Promise<readonly Proc
   return (await livingProcesses()).filter((one) => one.session === session);
 }
 
+/** The number the system gave last: whoever is started from now on gets a higher one, until they begin anew. */
+export function newestPid(): number {
+  return Number(readFileSync('/proc/loadavg', 'utf8').trim().split(' ')[4]);
+}
+
 /** All processes started with `NAME=value` in their environment, also those that became daemons. */
-export async function processesMarked(marker: string): Promise<readonly ProcessFacts[]> {
+export async function processesMarked(marker: string, after = 0): Promise<readonly ProcessFacts[]> {
   // After every test: only the few that carry it are looked at any closer.
-  const marked = pidsNow().filter((pid) => read(pid, 'environ').includes(`${marker}\0`));
+  const oldest = newestPid() >= after ? after : 0;
+  const marked = pidsNow().filter((pid) => pid > oldest && read(pid, 'environ').includes(`${marker}\0`));
   return marked.flatMap((pid) => factsOf(pid) ?? []);
 }
 
@@ -54,9 +60,11 @@ export async function expectNoneLeft(marker: string, limitMs = 5000): Promise<vo
   }
 }
 
-/** Kills whatever carries the marker, until nothing does. */
-export async function killMarked(marker: string): Promise<void> {
-  for (let left = await processesMarked(marker); left.length > 0; left = await processesMarked(marker)) {
+/** Kills whatever carries the marker and was started after a process, until nothing does. */
+export async function killMarked(marker: string, after = 0): Promise<void> {
+  for (;;) {
+    const left = await processesMarked(marker, after);
+    if (left.length === 0) return;
     for (const { pid } of left) killNow(pid);
     await wait(5);
   }

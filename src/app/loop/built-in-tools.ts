@@ -46,9 +46,9 @@ export function fileTools(
   { permissions, checkpoints }: Pick<ToolNeeds, 'permissions' | 'checkpoints'>,
   readState: ReadState,
 ): readonly Tool[] {
-  const beforeChange = async (realPath: string) => {
+  const beforeChange = async (realPath: string, bytes: Uint8Array) => {
     await permissions.confirmTarget(realPath);
-    await checkpoints?.beforeChange(realPath);
+    await checkpoints?.beforeChange(realPath, bytes);
   };
   const change = { readState, home, beforeChange };
   return [

@@ -82,6 +82,7 @@ export function createLoop(core: Core, needs: Needs) {
     locator,
     gatedCalls: createGatedCalls(core, { deps, toolset }),
     addNews: news.add,
+    hasNews: news.isWaiting,
     ready: async () => void (await Promise.all([prompt.ready(), mcp.ready()])),
     /** What events mean for the parts. */
     hear(event: AgentEvent): void {
@@ -92,10 +93,11 @@ export function createLoop(core: Core, needs: Needs) {
 }
 
 /** What happened in the background, for the model's next turn. */
-function createNews(shells: Pick<Shells, 'takeNotices'>) {
+function createNews(shells: Pick<Shells, 'hasNotices' | 'takeNotices'>) {
   let waiting: string[] = [];
   return {
     add: (words: string) => void waiting.push(words),
+    isWaiting: () => waiting.length > 0 || shells.hasNotices(),
     take(): readonly string[] {
       const taken = [...shells.takeNotices(), ...waiting];
       waiting = [];

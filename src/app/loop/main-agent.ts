@@ -1,5 +1,7 @@
 import { createAgent } from '../../agent/agent.ts';
+import type { PromptVerdict } from '../../agent/parts.ts';
 import type { Agent } from '../../contracts/agent.ts';
+import type { UserOrigin } from '../../contracts/message.ts';
 import type { Core } from '../core.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import type { SessionCheckpoints } from '../session/checkpoints.ts';
@@ -50,19 +52,22 @@ export function createMainAgent(core: Core, needs: Needs): Agent {
   return { ...agent, subscribe: (listener) => core.bus.join(agent.subscribe, listener) };
 }
 
+const GO: PromptVerdict = { kind: 'go' };
+
 /** Before a prompt: files that changed are read again, what must be ready is waited for, and hooks are asked. */
 function promptHearer(core: Core, { mcp, loop, hooks, turnLog, ready }: Needs) {
   const { settings, bus } = core;
   const followSettings = createSettingsFollower(core, turnLog);
   const { onPrompt } = loopHooks(hooks, 'Stop');
-  return async (words: string, signal: AbortSignal): ReturnType<typeof onPrompt> => {
+  return async (words: string, signal: AbortSignal, origin: UserOrigin): ReturnType<typeof onPrompt> => {
     bus.begin();
     await settings.refresh();
     followSettings();
     await mcp.refresh();
     await Promise.all([loop.ready(), ready]);
     const opened = await hooks.opening.context(signal);
-    const verdict = await onPrompt(words, signal);
+    // What nobody said is nothing a hook could object to.
+    const verdict = origin === 'background' ? GO : await onPrompt(words, signal);
     if (verdict.kind === 'block') return verdict;
     const news = await loop.prompt.collect();
     const context = [opened, verdict.context, ...news].filter((text) => text !== undefined);

@@ -99,7 +99,6 @@ function createBackground({ bus, now }: Core, addNews: Needs['addNews']) {
     const state = !report.failed ? 'completed' : wasStopped ? 'stopped' : 'failed';
     const words = `Sub-agent ${id} (${title}) ${ENDS[state]}`;
     addNews(`${words}:\n${report.text}`);
-    void bus.tell({ type: 'notice', level: 'info', topic: 'background', text: `${words}.` });
     void bus.tell({ type: 'background', id, callId, kind: 'agent', title, state, words: `${words}.` });
   }
 

@@ -11,7 +11,7 @@ import type {
   SystemPart,
   ToolSpec,
 } from '../../contracts/model.ts';
-import type { QueryConfig, Stripped } from '../../contracts/query.ts';
+import { NOTHING_STRIPPED, type QueryConfig, type Stripped } from '../../contracts/query.ts';
 import { OVERLOADS_BEFORE_FALLBACK } from '../../engine/model-pump.ts';
 import { buildRequest, toRequestMessages } from '../../engine/request.ts';
 import { mayAnotherAnswer } from '../../engine/transitions/fallback.ts';
@@ -43,7 +43,6 @@ const LEAST_TOKENS = 2_000;
 const SPARE_TOKENS = 3_000;
 /** The last message of every order; its words differ. */
 const SUMMARY_ORDER: UserMessage = { role: 'user', id: 'summary-order', origin: 'nudge', blocks: [] };
-const NOTHING: Stripped = { thinking: false, images: undefined };
 
 /** The summary is written by the model in use over the same bytes it has already seen, so that its cache serves. */
 export function makeSummarize(parts: SummarizeParts): Summarize {
@@ -92,8 +91,8 @@ async function ask(
   { port, onTry, maxRetries }: SummarizeParts,
   signal: AbortSignal,
 ): Promise<ModelOutcome> {
-  let stripped = NOTHING;
-  for (;;) {
+  let stripped = NOTHING_STRIPPED;
+  for (let round = 0; ; round += 1) {
     const tries = { restartable: () => true, overloadLimit, ...(maxRetries === undefined ? {} : { maxRetries }) };
     const asked = request(stripped);
     const stream = port.stream(asked, tries, signal);
@@ -103,7 +102,9 @@ async function ask(
       if (value.type === 'retry' || (value.type === 'request_sent' && value.attempt > 1)) onTry?.(value, asked.model);
     }
     const outcome = step.value;
-    const healed = outcome.ok ? undefined : heal({ failure: outcome.failure }, stripped, [SUMMARY_ORDER]);
+    const healed = outcome.ok
+      ? undefined
+      : heal(outcome.failure, { stripped, view: [SUMMARY_ORDER], request: asked, round });
     if (healed === undefined) return outcome;
     stripped = healed.stripped;
   }

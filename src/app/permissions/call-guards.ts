@@ -1,13 +1,16 @@
 import { realpath } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import type { Policy } from '../../contracts/permission.ts';
+import { basename, delimiter, dirname, join } from 'node:path';
+import type { Hardening, Policy } from '../../contracts/permission.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { hardenedGitEnvironment } from '../../git/harden-git.ts';
 import { ifThere } from '../../lib/files/errno.ts';
 import type { GateRecord } from '../../permissions/gate.ts';
 import { diskFs } from '../../permissions/paths/fs.ts';
 import { resolvePath } from '../../permissions/paths/paths.ts';
+import { workspacePrograms } from '../../permissions/paths/search-path.ts';
 import { factsOf } from './tool-facts.ts';
+
+type CallHardening = { readonly hardens: readonly Hardening[]; readonly cwd: string };
 
 /** What a decision still has to say when the call runs: where it may write, and what git must not start. */
 export type CallGuards = {
@@ -20,21 +23,25 @@ export function createCallGuards(
   variables: () => Readonly<Record<string, string>>,
   policy: (cwd: string) => Policy,
 ): CallGuards {
-  const hardened = new Set<string>();
+  const hardened = new Map<string, CallHardening>();
   const targets = new Set<string>();
   return {
     record({ request, input, verdict, decision }) {
       if (verdict === 'deny') return;
-      if (decision.hardensGit) hardened.add(request.callId);
+      if (decision.hardens.length > 0) hardened.set(request.callId, { hardens: decision.hardens, cwd: request.cwd });
       const base = { cwd: request.cwd, home: policy(request.cwd).home };
       for (const path of factsOf(request.tool, input, request.cwd).writes ?? []) {
         targets.add(resolvePath(diskFs, base, path).real);
       }
     },
     shellVariables(callId) {
-      if (!hardened.delete(callId)) return {};
-      const foreign = Object.keys(variables()).filter((name) => name.startsWith('GIT_'));
-      return { ...Object.fromEntries(foreign.map((name) => [name, undefined])), ...hardenedGitEnvironment() };
+      const call = hardened.get(callId);
+      if (call === undefined) return {};
+      hardened.delete(callId);
+      return {
+        ...(call.hardens.includes('helpers') ? gitVariables(variables()) : {}),
+        ...(call.hardens.includes('path') ? pathVariable(policy(call.cwd)) : {}),
+      };
     },
     async confirmTarget(path) {
       const real = (await ifThere(realpath(path))) ?? join(await realpath(dirname(path)), basename(path));
@@ -44,4 +51,16 @@ export function createCallGuards(
       );
     },
   };
+}
+
+/** Of the variables of git only those that switch its helpers off. */
+function gitVariables(variables: Readonly<Record<string, string>>): Readonly<Record<string, string | undefined>> {
+  const foreign = Object.keys(variables).filter((name) => name.startsWith('GIT_'));
+  return { ...Object.fromEntries(foreign.map((name) => [name, undefined])), ...hardenedGitEnvironment() };
+}
+
+/** A PATH that finds no program inside the workspace, where the present one could. */
+function pathVariable(policy: Policy): Readonly<Record<string, string>> {
+  const { inside, outside } = workspacePrograms(policy, diskFs, [policy.cwd]);
+  return inside.length === 0 ? {} : { PATH: outside.length === 0 ? '/usr/bin:/bin' : outside.join(delimiter) };
 }

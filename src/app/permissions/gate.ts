@@ -62,7 +62,7 @@ export function hookRefusal(wiring: GateWiring, port: AgentPort, request: CallRe
     targets: [],
   } as const;
   const entry = { request, input: request.input, verdict: 'deny', by: 'hook', message: reason } as const;
-  recorder(wiring, port)({ ...entry, decision: { ...decision, hardensGit: false } });
+  recorder(wiring, port)({ ...entry, decision: { ...decision, hardens: [] } });
 }
 
 function recorder(wiring: GateWiring, port: AgentPort): (entry: GateRecord) => void {

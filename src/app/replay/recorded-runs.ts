@@ -2,10 +2,11 @@ import { z } from 'zod';
 import { type ContextDecision, readDecisions } from '../../context/decisions.ts';
 import type { AssistantBlock, Message, ToolResultBlock, UserMessage } from '../../contracts/message.ts';
 import { FAILURE_KINDS, type ModelFailure } from '../../contracts/model.ts';
+import { NOTHING_STRIPPED, type Stripped } from '../../contracts/query.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
 import type { RequestDigest } from '../../session/request-digest.ts';
 import type { RecordedHead } from '../../session/request-head.ts';
-import { type Stripped, sameBuild, walkRequests } from './replay-session.ts';
+import { sameBuild, walkRequests } from './replay-session.ts';
 
 /** One request of a run, what the model answered, and what happened until the next. */
 export type RecordedStep = {
@@ -74,7 +75,7 @@ export function* recordedRuns(records: readonly SessionRecord[]): Generator<Reco
         run = undefined;
       }
       request += 1;
-      const stripped = walked.stripped[sameBuild(recorded, builds) ?? 0] ?? { thinking: false, images: undefined };
+      const stripped = walked.stripped[sameBuild(recorded, builds) ?? 0] ?? NOTHING_STRIPPED;
       run ??= { before: messages, stripped, steps: [], end: undefined };
       run = { ...run, steps: [...run.steps, { ...EMPTY, request, recorded, prompt, decisions }] };
     } else if (run !== undefined && record.type === 'system' && record.subtype === 'agent_end') {

@@ -2,7 +2,7 @@ import { createDecisions, readDecisions } from '../../context/decisions.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { Message } from '../../contracts/message.ts';
 import { EFFORTS, type Effort, type ModelRequest } from '../../contracts/model.ts';
-import type { QueryState } from '../../contracts/query.ts';
+import { NOTHING_STRIPPED, type Stripped } from '../../contracts/query.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
 import { queryDeps } from '../../engine/defaults.ts';
 import { buildRequest } from '../../engine/request.ts';
@@ -22,8 +22,6 @@ export type Difference = {
   /** What stands there now, as far as it can be shown. */
   readonly now: string;
 };
-
-export type Stripped = QueryState['stripped'];
 
 /** Builds every request of a session anew from what its record held at that moment, and compares the bytes. */
 export function replaySession(records: readonly SessionRecord[]): Replay {
@@ -55,7 +53,7 @@ export function* walkRequests(records: readonly SessionRecord[]): Generator<Walk
   const decisions = createDecisions();
   const read = createDigestReader();
   /** What the API refused once may have been left out; nothing else makes a request differ from its conversation. */
-  let ways: readonly Stripped[] = [{ thinking: false, images: undefined }];
+  let ways: readonly Stripped[] = [NOTHING_STRIPPED];
   for (const record of records) {
     conversation = nextConversation(conversation, record);
     head = nextHead(head, record);
@@ -72,9 +70,16 @@ export function* walkRequests(records: readonly SessionRecord[]): Generator<Walk
   }
 }
 
-function waysAfter(ways: readonly Stripped[], { detail, until }: JsonObject): readonly Stripped[] {
+const MOST_WAYS = 16;
+
+function waysAfter(ways: readonly Stripped[], { detail, until, refused }: JsonObject): readonly Stripped[] {
   // A resume begins without either, so both stay possible.
   if (detail === 'thinking') return [...ways, ...ways.map((way) => ({ ...way, thinking: true }))].slice(0, 4);
+  if (Array.isArray(refused)) {
+    const marks = refused.map(String);
+    const after = ways.map((way) => ({ ...way, refused: [...way.refused, ...marks] }));
+    return [...ways.filter((way) => way.refused.length === 0), ...after].slice(-MOST_WAYS);
+  }
   const whole = ways.filter(({ images }) => images === undefined);
   return [...whole, ...whole.map((way) => ({ ...way, images: String(until) }))];
 }

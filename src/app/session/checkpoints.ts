@@ -86,9 +86,15 @@ function commandWatcher(
   function watched(tool: Tool): Tool {
     const before = known.get(tool);
     if (before !== undefined) return before;
+    const { name, aliases, label, maxResultChars, deferred, source } = tool;
     const made: Tool = {
-      ...tool,
-      // What it says of itself may change while it goes on.
+      name,
+      aliases,
+      label,
+      maxResultChars,
+      deferred,
+      source,
+      // What it says of itself may change while it goes on, and is costly to make: only whoever sends it asks.
       get spec() {
         return tool.spec;
       },

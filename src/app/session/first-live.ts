@@ -12,7 +12,7 @@ export function firstLive(
 ): Live {
   return {
     model,
-    effort: options.effort ?? stored.effort ?? settings.effort ?? 'off',
+    effort: options.effort ?? stored.effort ?? settings.effort ?? 'auto',
     thinkingTokens: options.maxThinkingTokens ?? stored.thinkingTokens,
     mode,
     cwd: stored.cwd ?? cwd,

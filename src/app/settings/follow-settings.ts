@@ -22,7 +22,7 @@ export function createSettingsFollower({ settings, live, options, environment }:
       expect(`The settings changed the model to ${newModel}.`);
       live.change({ model: newModel });
     }
-    const [oldEffort, newEffort] = [old.effort ?? 'off', now.effort ?? 'off'];
+    const [oldEffort, newEffort] = [old.effort ?? 'auto', now.effort ?? 'auto'];
     if (oldEffort !== newEffort && effort === oldEffort && options.effort === undefined) {
       expect(`The settings changed the effort to ${newEffort}.`);
       live.change({ effort: newEffort });

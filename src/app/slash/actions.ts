@@ -4,6 +4,7 @@ import type { ContextUsage, Conversation } from '../../contracts/face/conversati
 import type { Effort } from '../../contracts/model.ts';
 import { isMode, MODES } from '../../contracts/permission.ts';
 import { resolveModel } from '../../model/catalog.ts';
+import { effortProblem } from '../../model/efforts.ts';
 import type { Core } from '../core.ts';
 import type { Loop } from '../loop/loop.ts';
 import { createManualCompact } from '../loop/manual-compact.ts';
@@ -51,11 +52,14 @@ export function createActions(core: Core, { agent, session, checkpoints, permiss
     return { ok: true, model };
   }
 
-  function setEffort(effort: Effort): void {
+  function setEffort(effort: Effort): ReturnType<Conversation['setEffort']> {
     const now = live.now();
+    const why = effortProblem(effort, choice.infoOf(now.model));
+    if (why !== undefined) return { ok: false, why };
     if (effort !== now.effort) turnLog.warnOfResend(`Another effort (${effort})`, now.model);
     turnLog.expect(`The effort changed to ${effort}.`);
     live.change({ effort, thinkingTokens: undefined });
+    return { ok: true };
   }
 
   function setMode(mode: string): ReturnType<Conversation['setMode']> {

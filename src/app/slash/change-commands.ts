@@ -1,4 +1,5 @@
-import { EFFORTS } from '../../contracts/model.ts';
+import { EFFORTS, type Effort } from '../../contracts/model.ts';
+import { effortsOf } from '../../model/efforts.ts';
 import { INIT_PROMPT } from '../../prompt/init-prompt.ts';
 import { beforeCompaction } from '../../session/undo-compaction.ts';
 import { previewWords } from '../loop/manual-compact.ts';
@@ -38,12 +39,15 @@ export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [
     name: 'effort',
     description: 'how hard the model should think',
     argumentHint: EFFORTS.join('|'),
-    async run(args, { core: { live }, actions }) {
+    async run(args, { core: { live, model }, actions }) {
+      const info = model.infoOf(live.now().model);
+      const named = (effort: Effort) =>
+        effort === 'auto' && info.ownEffort !== undefined ? `auto (${info.ownEffort}, as the model has it)` : effort;
       const effort = EFFORTS.find((known) => known === args.trim());
       if (effort === undefined)
-        return failed(`The effort is ${live.now().effort}. Choose one of ${EFFORTS.join(', ')}.`);
-      actions.setEffort(effort);
-      return done(`Effort: ${effort}.`);
+        return failed(`The effort is ${named(live.now().effort)}. Choose one of ${effortsOf(info).join(', ')}.`);
+      const answer = actions.setEffort(effort);
+      return answer.ok ? done(`Effort: ${named(effort)}.`) : failed(answer.why);
     },
   },
   {

@@ -4,6 +4,7 @@ import type { Core } from '../core.ts';
 import type { Loop } from '../loop/loop.ts';
 import type { SessionHooks } from '../loop/session-hooks.ts';
 import type { TurnLog } from '../loop/turn-log.ts';
+import type { Wake } from '../loop/wake.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import type { Permissions } from '../permissions/permissions.ts';
 import type { SessionCheckpoints } from '../session/checkpoints.ts';
@@ -23,5 +24,6 @@ export type ConversationParts = {
   readonly loop: Loop;
   readonly shells: Shells;
   readonly turnLog: TurnLog;
+  readonly wake: Wake;
   readonly actions: Actions;
 };

@@ -1,6 +1,6 @@
 import type { Attempt, ControlPort } from '../../contracts/face/host.ts';
 import type { JsonObject } from '../../contracts/json.ts';
-import type { Effort } from '../../contracts/model.ts';
+import { EFFORTS } from '../../contracts/model.ts';
 import { asJson } from '../../lib/as-json.ts';
 import { controlMcp } from '../mcp/control-mcp.ts';
 import { markAsRead, readForHost } from '../permissions/read-for-host.ts';
@@ -58,24 +58,17 @@ export function hostControl(parts: ConversationParts): Partial<ControlPort> {
   };
 }
 
-const EFFORTS: Readonly<Record<string, Effort>> = {
-  off: 'off',
-  low: 'low',
-  medium: 'medium',
-  high: 'high',
-  xhigh: 'max',
-  max: 'max',
-};
-
 /** Settings that hold from now on and for this process alone: those that can change while it runs. */
-async function changeNow({ actions, core }: ConversationParts, settings: JsonObject): Promise<Attempt> {
+async function changeNow({ actions }: ConversationParts, settings: JsonObject): Promise<Attempt> {
   for (const [key, value] of Object.entries(settings)) {
-    const effort = key === 'effort' || key === 'effortLevel' ? EFFORTS[String(value)] : undefined;
+    const effort = key === 'effort' || key === 'effortLevel' ? EFFORTS.find((known) => known === value) : undefined;
     if (key === 'model' && (typeof value === 'string' || value === null)) {
       const outcome = await actions.setModel(value ?? undefined);
       if (!outcome.ok) return outcome;
-    } else if (effort !== undefined) core.live.change({ effort, thinkingTokens: undefined });
-    else return { ok: false, why: `${key} cannot become ${JSON.stringify(value)} while ouro runs.` };
+    } else if (effort !== undefined) {
+      const outcome = actions.setEffort(effort);
+      if (!outcome.ok) return outcome;
+    } else return { ok: false, why: `${key} cannot become ${JSON.stringify(value)} while ouro runs.` };
   }
   return { ok: true };
 }

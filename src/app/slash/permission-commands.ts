@@ -66,7 +66,7 @@ function sandboxWords(state: SandboxState): string {
   return [
     'Shell commands run in a sandbox.',
     `  may write  ${[...roots, ...allowWrite, '/tmp of their own'].join(', ')}`,
-    `  may not    see keys and credentials, change .git/hooks, .git/config or .claude`,
+    '  may not    see keys and credentials, reach daemons, change or make .git/hooks, .mcp.json, .envrc, .vscode and the like',
     ...(denyRead.length === 0 ? [] : [`             read ${denyRead.join(', ')}`]),
     `  network    ${network === 'open' ? 'open' : 'none'}`,
   ].join('\n');

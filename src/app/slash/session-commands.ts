@@ -60,7 +60,8 @@ function shown(outcome: RewindOutcome, cwd: string) {
     ...(problems.length === 0 ? [] : [listed('Not brought back:', problems)]),
   ];
   const first = prompt.split('\n', 1)[0] ?? '';
-  return show([first === '' ? 'Files are as before that.' : `Files are as before: ${first}`, ...lists].join('\n\n'));
+  const files = problems.length === 0 ? 'Files are as before' : 'Not all files are as before';
+  return show([first === '' ? `${files} that.` : `${files}: ${first}`, ...lists].join('\n\n'));
 }
 
 function listed(title: string, items: readonly string[]): string {

@@ -3,16 +3,18 @@ import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { Effort } from '../../contracts/model.ts';
 
 const EFFORTS: readonly { readonly value: Effort; readonly name: string }[] = [
+  { value: 'auto', name: 'As the model decides' },
   { value: 'off', name: 'No thinking' },
   { value: 'low', name: 'Low' },
   { value: 'medium', name: 'Medium' },
   { value: 'high', name: 'High' },
+  { value: 'xhigh', name: 'Very high' },
   { value: 'max', name: 'Max' },
 ];
 
 /** What an editor shows as pickers beside the prompt: the model, and how hard it thinks. */
 export function configOptionsOf(conversation: Conversation): SessionConfigOption[] {
-  const { model, effort } = conversation.info();
+  const { model, effort, efforts } = conversation.info();
   const known = conversation.models().map(({ id, label }) => ({ value: id, name: label }));
   // A model that stands in no list is chosen all the same.
   const models = known.some(({ value }) => value === model) ? known : [{ value: model, name: model }, ...known];
@@ -24,7 +26,7 @@ export function configOptionsOf(conversation: Conversation): SessionConfigOption
       name: 'Thinking',
       category: 'thought_level',
       currentValue: effort,
-      options: [...EFFORTS],
+      options: EFFORTS.filter(({ value }) => value === effort || efforts.includes(value)),
     },
   ];
 }
@@ -41,6 +43,6 @@ export async function setConfigOption(
   }
   const effort = EFFORTS.find((one) => one.value === value)?.value;
   if (option !== 'effort' || effort === undefined) return `There is no option ${option} with a value ${value}.`;
-  conversation.setEffort(effort);
-  return undefined;
+  const outcome = conversation.setEffort(effort);
+  return outcome.ok ? undefined : outcome.why;
 }

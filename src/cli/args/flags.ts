@@ -34,17 +34,12 @@ export const FLAG_GROUPS = {
   Model: {
     model: flag('--model <name>', 'name', 'opus, sonnet, haiku, a full id, ollama/…, or demo'),
     fallbackModel: flag('--fallback-model <names>', 'list', 'models to try when the first stays away'),
-    effort: flag(
-      '--effort <level>',
-      { oneOf: [...EFFORTS, 'xhigh'] },
-      'how hard to think: off, low, medium, high or max',
-      {
-        at: 'off',
-        excludes: ['maxThinkingTokens'],
-        unless: 'maxThinkingTokens=0',
-        words: '--effort off and --max-thinking-tokens say different things. Choose one.',
-      },
-    ),
+    effort: flag('--effort <level>', { oneOf: EFFORTS }, 'how hard to think: auto, off, low … xhigh, max', {
+      at: 'off',
+      excludes: ['maxThinkingTokens'],
+      unless: 'maxThinkingTokens=0',
+      words: '--effort off and --max-thinking-tokens say different things. Choose one.',
+    }),
     maxThinkingTokens: rareFlag('--max-thinking-tokens <n>', { numberFrom: 0, ...WHOLE }, 'a budget for thinking'),
     thinking: rareFlag(
       '--thinking <how>',

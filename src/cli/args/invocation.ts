@@ -133,11 +133,10 @@ function policyOf(text: string): string {
   return JSON.stringify(jsonObjectOf('--managed-settings', text));
 }
 
-/** Thinking that was asked for needs an effort; the API's own default is high. */
+/** Thinking that was asked for without a level goes by the model's own. */
 function effortOf({ thinking, effort }: FlagValues): Effort | undefined {
   if (thinking === 'disabled') return 'off';
-  if (effort !== undefined) return effort === 'xhigh' ? 'max' : effort;
-  return thinking === undefined ? undefined : 'high';
+  return effort ?? (thinking === undefined ? undefined : 'auto');
 }
 
 function skipOf(flags: FlagValues): 'now' | 'may' | undefined {

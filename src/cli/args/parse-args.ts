@@ -37,7 +37,8 @@ export function splitArgs(
     .allowUnknownOption(unknownFlags === 'accept')
     .argument('[words...]')
     .action(() => undefined);
-  for (const flag of Object.values(table)) command.addOption(optionOf(flag));
+  // Most flags are not there, and each that commander is told of takes it as long as one that is.
+  for (const flag of Object.values(table)) if (isMentioned(flag, args)) command.addOption(optionOf(flag));
   try {
     command.parse([...args], { from: 'user' });
   } catch (thrown) {
@@ -46,6 +47,16 @@ export function splitArgs(
     throw new UsageError(sentence(thrown, ['--help', '--version', ...known]));
   }
   return { values: command.opts(), operands: command.args };
+}
+
+/** Might the flag stand among the arguments? Short ones may hide in a row of them. */
+function isMentioned(flag: Flag, args: readonly string[]): boolean {
+  const { short, long } = partsOf(flag);
+  return args.some(
+    (arg) =>
+      long.some((name) => arg === name || arg.startsWith(`${name}=`)) ||
+      (short !== undefined && /^-[^-]/.test(arg) && arg.includes(short.slice(1))),
+  );
 }
 
 function optionOf({ spelling, words, takes }: Flag): Option {

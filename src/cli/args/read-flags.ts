@@ -11,12 +11,14 @@ type Given = Readonly<Record<string, unknown>>;
 /** The border between the command line and everybody behind it: values as their rows of the table want them. */
 export function readFlags<Table extends FlagTable>(table: Table, given: Given): ValuesOf<Table>;
 export function readFlags(table: FlagTable, given: Given): ValuesOf<FlagTable> {
-  const shape = Object.entries(table).map(([name, row]) => {
-    const schema = schemaOf(row.takes);
-    return [name, row.default === undefined ? schema.optional() : schema.default(row.default)] as const;
-  });
+  const rows = Object.entries(table);
+  const defaults = rows.flatMap(([name, row]) => (row.default === undefined ? [] : [[name, row.default] as const]));
+  // To make a schema takes longer than to read with it: only what was given gets one.
+  const shape = rows.flatMap(([name, row]) =>
+    given[name] === undefined ? [] : [[name, schemaOf(row.takes)] as const],
+  );
   const read = z.object(Object.fromEntries(shape)).safeParse(given);
-  if (read.success) return read.data;
+  if (read.success) return { ...Object.fromEntries(defaults), ...read.data };
   const [issue] = read.error.issues;
   const name = String(issue?.path[0] ?? '').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   throw new UsageError(`Option --${name} ${issue?.message ?? 'is not understood'}.`);

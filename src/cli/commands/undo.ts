@@ -56,6 +56,7 @@ function report(done: Undone, io: Io): number {
   for (const path of done.removed) io.stdout.write(`removed ${name(path)}\n`);
   for (const problem of done.problems) io.stderr.write(`${sanitize(problem, 'line')}\n`);
   const prompt = truncateEnd(sanitize(done.prompt, 'line'), 70);
-  io.stdout.write(prompt === '' ? 'Files are as before the undo.\n' : `Files are as before: ${prompt}\n`);
+  const files = done.problems.length === 0 ? 'Files are as before' : 'Not all files are as before';
+  io.stdout.write(prompt === '' ? `${files} the undo.\n` : `${files}: ${prompt}\n`);
   return done.problems.length === 0 ? 0 : 1;
 }

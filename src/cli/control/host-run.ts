@@ -66,6 +66,7 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
       const [first] = blocks;
       // A command acts on the conversation as it stands, so it waits for the run to end.
       const isCommand = first?.type === 'text' && first.text.startsWith('/');
+      runs.noticeOwn();
       await runs.idleOr(({ takesWords }) => takesWords && !isCommand);
       // Servers that are on their way belong to what the first line says.
       await conversation.ready?.();
@@ -103,7 +104,10 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
     async idle() {
       await runs.idleOr(() => false);
       // What sub-agents do is part of what was asked; their end is told in lines of its own.
-      if (!port.isEnding()) await behind.ended();
+      if (port.isEnding()) return;
+      await behind.ended();
+      await conversation.woken?.();
+      await runs.idleOr(() => false);
     },
     ids,
     writeLine: lines.write,
@@ -118,12 +122,12 @@ function createRuns(agent: Agent, lines: HostLines, ids: HostIds, port: HostRunP
 
   function start(prompts: readonly Prompt[]): void {
     lines.begin('running');
-    running = { done: runToResult(prompts), takesWords: true };
+    running = { done: runToResult(agent.prompt(prompts)), takesWords: true };
   }
 
-  async function runToResult(prompts: readonly Prompt[]): Promise<void> {
+  async function runToResult(ended: Promise<Terminal>): Promise<void> {
     try {
-      const terminal = await agent.prompt(prompts);
+      const terminal = await ended;
       await agent.waitForIdle();
       end(heldToForm(terminal, port.answerSchema));
     } finally {
@@ -132,6 +136,17 @@ function createRuns(agent: Agent, lines: HostLines, ids: HostIds, port: HostRunP
       for (const { id } of late) ids.expect(ids.theirs(id));
       if (late.length > 0 && !port.isEnding()) start(late.map(({ blocks }) => blocks));
     }
+  }
+
+  /** A run that began by itself, with news of the background, is written like one that was asked for. */
+  function noticeOwn(): void {
+    if (running !== undefined || agent.state().status === 'idle') return;
+    lines.begin('running');
+    const { promise: ended, resolve } = Promise.withResolvers<Terminal>();
+    const unsubscribe = agent.subscribe((event) => {
+      if (event.type === 'agent_end') resolve(event.terminal);
+    });
+    running = { done: runToResult(ended.finally(unsubscribe)), takesWords: true };
   }
 
   function end(terminal: Terminal, words?: string): void {
@@ -158,10 +173,12 @@ function createRuns(agent: Agent, lines: HostLines, ids: HostIds, port: HostRunP
     async idleOr(willDo: (running: Running) => boolean): Promise<void> {
       while (running !== undefined && !willDo(running)) await running.done;
     },
+    noticeOwn,
     onInterrupted(confirm: () => void): void {
       interrupted = [...interrupted, confirm];
     },
     noteEvent(event: AgentEvent): void {
+      if (event.type === 'agent_start') noticeOwn();
       if (tellsOfInterrupt(event)) confirmInterrupts();
       if (event.type === 'agent_end') closeToWords();
     },

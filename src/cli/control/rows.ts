@@ -1,6 +1,6 @@
 import type { CommandInfo } from '../../contracts/face/command.ts';
 import type { JsonObject } from '../../contracts/json.ts';
-import { EFFORTS, type ModelInfo } from '../../contracts/model.ts';
+import type { ModelInfo } from '../../contracts/model.ts';
 
 /** A slash command as hosts list it. */
 export function commandRow({ name, description, argumentHint, aliases, source }: CommandInfo): JsonObject {
@@ -20,7 +20,7 @@ export function modelRow(model: ModelInfo): JsonObject {
     displayName: model.label,
     description: `${Math.round(model.contextWindow / 1000)}k tokens of context`,
     supportsEffort: model.effort,
-    ...(model.effort ? { supportedEffortLevels: EFFORTS.filter((effort) => effort !== 'off') } : {}),
+    ...(model.effort ? { supportedEffortLevels: [...model.efforts] } : {}),
     supportsAdaptiveThinking: model.thinking === 'adaptive',
   };
 }

@@ -18,7 +18,7 @@ export function watchAgentsBehind(): AgentsBehind {
     hear(event) {
       // What is known when a turn begins goes with its request.
       if (event.type === 'turn_start') hasNews = false;
-      if (event.type !== 'background' || event.kind !== 'agent') return;
+      if (event.type !== 'background' || event.kind !== 'agent' || event.state === 'printed') return;
       if (event.state === 'started') {
         working.add(event.id);
         return;

@@ -8,6 +8,8 @@ type Background = Extract<AgentEvent, { type: 'background' }>;
 
 type Work = { tokens: number; calls: number; readonly startedAtMs: number };
 
+const NO_USAGE = { total_tokens: 0, tool_uses: 0, duration_ms: 0 };
+
 export function createTaskLines(now: () => Date): TaskLines {
   /** What each call of the Task tool is about, in the model's words. */
   const titles = new Map<string, string>();
@@ -59,6 +61,10 @@ export function createTaskLines(now: () => Date): TaskLines {
   function backgroundLines({ id, callId, kind, state, ...event }: Background): readonly JsonObject[] {
     const description = titles.get(callId) ?? event.title;
     const type = { task_type: kind === 'agent' ? 'local_agent' : 'local_bash' };
+    if (state === 'printed') {
+      const line = { subtype: 'task_progress', description, last_line: event.words ?? '' };
+      return [{ type: 'system', task_id: id, tool_use_id: callId, ...line, usage: NO_USAGE }];
+    }
     const isStart = state === 'started';
     if (isStart) background.set(id, { task_id: id, ...type, description });
     else background.delete(id);

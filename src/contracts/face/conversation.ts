@@ -21,7 +21,8 @@ export type Conversation = {
   setModel(
     name: string | undefined,
   ): Promise<{ readonly ok: true; readonly model: string } | { readonly ok: false; readonly why: string }>;
-  setEffort(effort: Effort): void;
+  /** Only what the model can be told. */
+  setEffort(effort: Effort): { readonly ok: true } | { readonly ok: false; readonly why: string };
   setThinkingTokens(tokens: number | undefined): void;
   /** Refuses a mode that does not exist or may not be entered, with the reason. */
   setMode(
@@ -53,6 +54,8 @@ export type Conversation = {
   readonly storedSessions?: StoredSessionsPort;
   /** Background shells and sub-agents that are still at work. */
   background(): readonly { readonly id: string; readonly title: string; readonly elapsedMs: number }[];
+  /** Resolves when no turn is about to begin by itself, and none that did is still on. */
+  woken?(): Promise<void>;
   /** Moves this running shell call to the background, or else the newest (Ctrl+B); false when nothing could be moved. */
   moveToBackground(callId?: string): boolean;
   /** Commands that were stopped and do not heed it are ended at once. */
@@ -88,6 +91,8 @@ export type ConversationInfo = {
   readonly model: string;
   readonly modelInfo: ModelInfo;
   readonly effort: Effort;
+  /** What its model takes. */
+  readonly efforts: readonly Effort[];
   readonly mode: PermissionMode;
   readonly tools: readonly string[];
   readonly mcpServers: readonly { readonly name: string; readonly status: string; readonly error?: string }[];

@@ -21,25 +21,23 @@ export async function* streamModel(
 ): AsyncGenerator<AgentEvent, Turn> {
   const model = modelOf(state, deps);
   let stripped = state.stripped;
-  for (;;) {
+  for (let round = 0; ; round += 1) {
     yield { type: 'turn_start', turn: state.turnCount + 1, model };
     const request = deps.transformRequest(buildRequest(view, { ...state, stripped }, deps));
     const turn = yield* attempt(request, { ...state, stripped }, deps, signal);
-    const healed = heal(turn, stripped, view);
+    const healed = heal(turn.failure, { stripped, view, request, round });
     if (healed === undefined) {
       const inputTokens = turn.reply?.usage && inputOf(turn.reply.usage);
       if (inputTokens !== undefined && inputTokens > 0) deps.context.calibrate(view, inputTokens);
       return turn;
     }
-    stripped = healed.stripped;
     turn.calls.discard();
     yield* turn.callEvents();
     yield* bury(turn, 'It is asked for again without what was refused.');
     yield { type: 'recovery_start', recovery: 'healed', cause: turn.failure?.message ?? '' };
     yield { type: 'notice', level: 'warn', topic: 'healed', text: healed.words };
-    const until = healed.part === 'images' ? stripped.images : undefined;
-    const end = { type: 'recovery_end', recovery: 'healed', outcome: 'recovered', detail: healed.part } as const;
-    yield until === undefined ? end : { ...end, until };
+    yield { type: 'recovery_end', recovery: 'healed', outcome: 'recovered', ...healed.left };
+    stripped = healed.stripped;
   }
 }
 

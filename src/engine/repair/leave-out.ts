@@ -1,7 +1,10 @@
 import type { Message, ResultBlock, UserBlock } from '../../contracts/message.ts';
 import type { Stripped } from '../../contracts/query.ts';
 
-const NO_PICTURE = { type: 'text', text: '(a picture or document that the provider refused was left out)' } as const;
+export const NO_PICTURE = {
+  type: 'text',
+  text: '(a picture or document that the provider refused was left out)',
+} as const;
 
 /** Thinking goes back only to the model that wrote it, and not at all once the API refused it; so do refused pictures. */
 export function leaveOut(view: readonly Message[], model: string, stripped: Stripped): readonly Message[] {

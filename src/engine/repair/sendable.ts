@@ -33,6 +33,6 @@ function sendableCall(block: ToolUseBlock): ToolUseBlock {
 }
 
 /** A few characters that tell two texts apart. */
-function markOf(text: string, length: number): string {
+export function markOf(text: string, length: number): string {
   return createHash('sha256').update(text).digest('hex').slice(0, length);
 }

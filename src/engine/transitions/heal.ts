@@ -1,26 +1,61 @@
 import type { Message } from '../../contracts/message.ts';
+import type { ModelFailure, ModelRequest } from '../../contracts/model.ts';
 import type { Stripped } from '../../contracts/query.ts';
 import { hasFreshPictures } from '../repair/leave-out.ts';
-import type { Turn } from '../turn.ts';
+import { refusedParts, THINKING } from '../repair/refused.ts';
 
-/** The API refuses to take back a signature or a picture: leave them out from here on, once each, and say so. */
-export function heal(
-  turn: Pick<Turn, 'failure'>,
-  stripped: Stripped,
-  sent: readonly Message[],
-): { readonly stripped: Stripped; readonly part: keyof Stripped; readonly words: string } | undefined {
-  const failure = turn.failure;
-  if (failure?.kind === 'invalid' && failure.refusedPart === 'signature' && !stripped.thinking) {
-    const words = 'The provider refused earlier thinking; it is left out of requests from here on.';
-    return { stripped: { ...stripped, thinking: true }, part: 'thinking', words };
-  }
-  const refusedImage = failure?.kind === 'invalid' && failure.refusedPart === 'image';
-  const until = sent.at(-1)?.id;
-  const mayHelp = stripped.images === undefined || hasFreshPictures(sent, stripped);
-  if ((refusedImage || failure?.kind === 'media_too_large') && until !== undefined && mayHelp) {
-    const words =
-      'The provider refused an image or document; the pictures so far are left out of requests from here on.';
-    return { stripped: { ...stripped, images: until }, part: 'images', words };
-  }
-  return undefined;
+/** Each round is a request that was refused: who names one place after the other is not asked for ever. */
+const MOST_ROUNDS = 16;
+
+/** What was sent, what it left out already, and how often it was healed before. */
+type Refused = {
+  readonly stripped: Stripped;
+  readonly view: readonly Message[];
+  readonly request: ModelRequest;
+  readonly round: number;
+};
+
+/** What is left out from here on; `left` goes on record. */
+type Healed = {
+  readonly stripped: Stripped;
+  readonly left: { readonly detail: string; readonly until?: string; readonly refused?: readonly string[] };
+  readonly words: string;
+};
+
+/** The API refuses to take something back: it is left out from here on, once each, and that is said. */
+export function heal(failure: ModelFailure | undefined, sent: Refused): Healed | undefined {
+  if (failure === undefined || sent.round >= MOST_ROUNDS) return undefined;
+  return withoutThinking(failure, sent) ?? withoutPictures(failure, sent) ?? withoutPart(failure, sent);
+}
+
+function withoutThinking(failure: ModelFailure, { stripped, request }: Refused): Healed | undefined {
+  const { refusedPart, refusedAt } = failure;
+  const isThinking = refusedAt !== undefined && refusedParts(request, refusedAt).some(({ name }) => name === THINKING);
+  if (failure.kind !== 'invalid' || stripped.thinking || !(refusedPart === 'signature' || isThinking)) return undefined;
+  const words = 'The provider refused earlier thinking; it is left out of requests from here on.';
+  return { stripped: { ...stripped, thinking: true }, left: { detail: 'thinking' }, words };
+}
+
+function withoutPictures(failure: ModelFailure, { stripped, view }: Refused): Healed | undefined {
+  const isRefused = failure.kind === 'invalid' && failure.refusedPart === 'image';
+  const until = view.at(-1)?.id;
+  const mayHelp = stripped.images === undefined || hasFreshPictures(view, stripped);
+  if (!(isRefused || failure.kind === 'media_too_large') || until === undefined || !mayHelp) return undefined;
+  const words = 'The provider refused an image or document; the pictures so far are left out of requests from here on.';
+  return { stripped: { ...stripped, images: until }, left: { detail: 'images', until }, words };
+}
+
+/** The last resort: whatever stands where the provider points. */
+function withoutPart(failure: ModelFailure, { stripped, request }: Refused): Healed | undefined {
+  if (failure.kind !== 'invalid' || failure.refusedAt === undefined) return undefined;
+  const parts = refusedParts(request, failure.refusedAt);
+  const refused = [...new Set(parts.map(({ mark }) => mark))].filter((mark) => !stripped.refused.includes(mark));
+  if (refused.length === 0) return undefined;
+  const named = [...new Set(parts.map(({ name }) => name))].join(', ');
+  const words = `The provider refused a part of the request (${named}); it is left out of requests from here on.`;
+  return {
+    stripped: { ...stripped, refused: [...stripped.refused, ...refused] },
+    left: { detail: 'part', refused },
+    words,
+  };
 }

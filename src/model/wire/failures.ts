@@ -1,6 +1,7 @@
-import type { FailureKind, ModelFailure } from '../../contracts/model.ts';
+import type { JsonValue } from '../../contracts/json.ts';
+import type { FailureKind, ModelFailure, RefusedPlace } from '../../contracts/model.ts';
 import { withoutSecrets } from '../../lib/text/secrets.ts';
-import { objectOf, parseJson, textOf } from './wire-json.ts';
+import { objectOf, objectsOf, parseJson, textOf } from './wire-json.ts';
 
 /** What a provider answered instead of a reply. */
 export type ErrorResponse = {
@@ -17,6 +18,7 @@ export function classifyResponse(response: ErrorResponse): ModelFailure {
   const retryAfterMs = readRetryAfter(response.header);
   const requestId = response.header('request-id') ?? response.header('x-request-id') ?? undefined;
   const refusedPart = kind === 'invalid' ? refusedPartOf(message) : undefined;
+  const refusedAt = kind === 'invalid' ? refusedPlaceOf(message) : undefined;
   return {
     kind,
     // Some gateways repeat the key they refuse, and failures are shown and stored.
@@ -25,6 +27,7 @@ export function classifyResponse(response: ErrorResponse): ModelFailure {
     ...(requestId && { requestId }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(refusedPart && { refusedPart }),
+    ...(refusedAt && { refusedAt }),
   };
 }
 
@@ -91,7 +94,7 @@ function refine(kind: FailureKind, message: string): FailureKind {
   if (TOO_LONG.test(message)) return 'too_long';
   if (kind === 'invalid' && OUTPUT_LIMIT.test(message)) return 'output_limit';
   // Some local servers answer 500 to a picture they cannot see; trying again would not help.
-  if (kind === 'server' && REFUSED_IMAGE.test(message)) return 'invalid';
+  if (kind === 'server' && (REFUSED_IMAGE.test(message) || refusedPlaceOf(message))) return 'invalid';
   return kind;
 }
 
@@ -111,14 +114,36 @@ const REFUSED_SIGNATURE =
 const REFUSED_IMAGE =
   /could not process image|(?:invalid|unsupported) image|image.{0,80}(?:not supported|unsupported|invalid|corrupt|does not match|cannot be empty|appears to be)|image_url|not support (?:images?|vision)|missing data required for image/i;
 
+/** The place as Anthropic (`messages.3.content.0`), OpenAI (`messages[3].content[0]`) and their gateways write it. */
+function refusedPlaceOf(message: string): RefusedPlace | undefined {
+  const tool = /\btools[.[]+(\d+)/.exec(message)?.[1];
+  const [, at, block, part] = MESSAGE_PLACE.exec(message) ?? [];
+  if (at === undefined) return tool === undefined ? undefined : { tool: Number(tool) };
+  return {
+    message: Number(at),
+    ...(block !== undefined && { blocks: [Number(block)] }),
+    ...(part !== undefined && { part: Number(part) }),
+  };
+}
+
+const MESSAGE_PLACE =
+  /\bmessages[.[]+(\d+)\]?(?:\.(?:content|tool_calls)[.[]+(\d+)\]?(?:\.tool_result)?(?:\.content[.[]+(\d+))?)?/;
+
 function readBody(body: string): { readonly type?: string; readonly code?: string; readonly message: string } {
   const whole = objectOf(parseJson(body));
   if (!whole) return { message: plainWords(body) };
   const inner = objectOf(whole.error);
   const type = textOf(inner?.type);
   const code = textOf(inner?.code);
-  const message = textOf(inner?.message) ?? textOf(whole.error) ?? textOf(whole.message) ?? textOf(whole.detail) ?? '';
+  const message = textOf(inner?.message) ?? textOf(whole.error) ?? textOf(whole.message) ?? detailOf(whole.detail);
   return { ...(type && { type }), ...(code && { code }), message };
+}
+
+/** Some servers list what they refuse, each with its place in the request. */
+function detailOf(detail: JsonValue | undefined): string {
+  const [first] = objectsOf(detail);
+  const place = Array.isArray(first?.loc) ? `${first.loc.join('.')}: ` : '';
+  return textOf(detail) ?? `${place}${textOf(first?.msg) ?? ''}`;
 }
 
 /** A proxy's page is reduced to its title or first words. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../contracts/json.ts';
 import type { AssistantBlock, ImageBlock, ToolResultBlock, UserBlock } from '../../contracts/message.ts';
-import type { ModelRequest, RequestMessage } from '../../contracts/model.ts';
+import type { ModelRequest, RefusedPlace, RequestMessage } from '../../contracts/model.ts';
 
 /** How the provider wants the output limit to be called. */
 export type OutputLimitField = 'max_tokens' | 'max_completion_tokens';
@@ -25,6 +25,23 @@ export function toChatCompletion(request: ModelRequest, limitField: OutputLimitF
     stream: true,
     stream_options: { include_usage: true },
   };
+}
+
+/** Which of our messages a refused one is: results are messages of their own there, and the system prompt is the first. */
+export function placeInRequest(request: ModelRequest, place: RefusedPlace): RefusedPlace {
+  if ('tool' in place) return place;
+  const first = request.system.some(({ text }) => text.trim() !== '') ? 1 : 0;
+  const origins = request.messages.flatMap((message, at) =>
+    wireMessage(message).map((wire, nth) => ({ at, nth, wire, blocks: message.blocks })),
+  );
+  const origin = origins[place.message - first];
+  if (origin === undefined) return { message: request.messages.length };
+  const { at, nth, wire, blocks } = origin;
+  const where = (test: (type: string) => boolean) => blocks.flatMap(({ type }, index) => (test(type) ? [index] : []));
+  if (wire.role === 'user') return { message: at, blocks: where((type) => type !== 'tool_result') };
+  if (wire.role === 'tool') return { message: at, blocks: where((type) => type === 'tool_result').slice(nth, nth + 1) };
+  const call = where((type) => type === 'tool_use')[place.blocks?.[0] ?? -1];
+  return { message: at, ...(call !== undefined && { blocks: [call] }) };
 }
 
 function wireMessage(message: RequestMessage): readonly JsonObject[] {

@@ -10,6 +10,7 @@ import type {
 } from '../../contracts/model.ts';
 import { asJson } from '../../lib/as-json.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
+import { effortFor } from '../efforts.ts';
 import { objectOf } from './wire-json.ts';
 
 const CACHE_CONTROL = { type: 'ephemeral' } as const;
@@ -168,15 +169,24 @@ function inputObject(block: Extract<AssistantBlock, { type: 'tool_use' }>): Json
 }
 
 function thinkingFields(request: ModelRequest, info: ModelInfo): JsonObject {
-  const isOff = request.effort === 'off' || request.thinkingBudgetTokens === 0;
-  if (isOff || info.thinking === 'none') return {};
-  const effort = info.effort ? { output_config: { effort: request.effort } } : {};
+  if (info.thinking === 'none') return {};
+  const level = effortFor(request.thinkingBudgetTokens === 0 ? 'off' : request.effort, info);
+  if (level === 'off') return info.thinkingOff === 'silence' ? {} : { thinking: { type: info.thinkingOff } };
+  const effort = info.effort && level !== 'auto' ? { output_config: { effort: level } } : {};
   // A forced call and thinking exclude each other.
   if (request.forcedTool) return effort;
   if (info.thinking === 'adaptive') return { thinking: { type: 'adaptive', display: 'summarized' }, ...effort };
-  const wanted = request.thinkingBudgetTokens ?? BUDGETS[request.effort];
+  const wanted = request.thinkingBudgetTokens || BUDGETS[level];
   const budget = Math.min(wanted, request.maxOutputTokens - MIN_THINKING_TOKENS);
   return budget < MIN_THINKING_TOKENS ? effort : { thinking: { type: 'enabled', budget_tokens: budget }, ...effort };
 }
 
-const BUDGETS: Readonly<Record<Effort, number>> = { off: 0, low: 4096, medium: 10_240, high: 16_384, max: 31_999 };
+const BUDGETS: Readonly<Record<Effort, number>> = {
+  auto: 10_240,
+  off: 0,
+  low: 4096,
+  medium: 10_240,
+  high: 16_384,
+  xhigh: 24_576,
+  max: 31_999,
+};

@@ -1,6 +1,7 @@
 import { parse } from 'unbash';
 import type { Policy, Rule } from '../../contracts/permission.ts';
 import { starTest } from '../../lib/text/linear-match.ts';
+import { isGuarded } from './guarded.ts';
 import type { Reached } from './possible/read-possible.ts';
 import { exactProgram, programOf } from './programs.ts';
 import type { ShellPart } from './shell-part.ts';
@@ -51,7 +52,8 @@ export function allowMatches(rule: Rule, part: ShellPart, from: number): boolean
   if (name.includes('/') && name !== pattern.words[0]) return false;
   const words = argv.map((word) => word.text);
   const dataInPattern = argv.slice(0, pattern.words.length).some((word) => word.kind !== 'literal');
-  return !dataInPattern && fits(pattern.words, words, pattern.open);
+  if (dataInPattern || !fits(pattern.words, words, pattern.open)) return false;
+  return pattern.open === 'exact' || !isGuarded(words, pattern.words.length);
 }
 
 /** Where the output of a command is only text: a message, the words of `echo`. */
@@ -113,7 +115,8 @@ const LONG_NAMES: Readonly<Record<string, string>> = {
   '--interactive': '-i',
 };
 
-function flagsOf(word: string): readonly string[] {
+/** The options a word stands for, a long one by its letter where that is usual. */
+export function flagsOf(word: string): readonly string[] {
   if (!isFlag(word)) return [];
   if (word.startsWith('--')) return [LONG_NAMES[word] ?? word.replace(/=.*$/s, '')];
   return [...word.slice(1)].map((letter) => LONG_NAMES[`-${letter}`] ?? `-${letter}`);

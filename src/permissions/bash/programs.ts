@@ -1,4 +1,5 @@
 import { ANSWERS } from './programs/answers.ts';
+import { BUILDERS } from './programs/builders.ts';
 import { CHANGERS } from './programs/changers.ts';
 import { FILE_READERS } from './programs/file-readers.ts';
 import { GIT } from './programs/git.ts';
@@ -15,6 +16,7 @@ const PROGRAMS: Programs = {
   ...SEARCHERS,
   ...ANSWERS,
   ...CHANGERS,
+  ...BUILDERS,
   ...GIT,
 };
 

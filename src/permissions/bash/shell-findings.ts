@@ -8,6 +8,9 @@ import { isCovered } from './certain/covered.ts';
 import { readCertain } from './certain/read-certain.ts';
 import { characterProblems, isLong, tooMuchToRead } from './check-bytes.ts';
 import { commandPattern } from './command-rule.ts';
+import { namedWords } from './named-words.ts';
+import { plantedNeeds } from './planted.ts';
+import { computedNames } from './possible/computed-names.ts';
 import { opaqueTexts } from './possible/opaque.ts';
 import { type PossibleReading, readPossible } from './possible/read-possible.ts';
 import { shellPaths } from './possible/shell-paths.ts';
@@ -41,8 +44,11 @@ export function shellFindings(context: DecisionContext, command: string): Findin
   const cwds = [...new Set([context.policy.cwd, ...certain.parts.flatMap((part) => part.cwds)])];
   const paths = shellPaths(context, possible, cwds);
   const objections = shellObjections(context, command, possible, paths);
-  const opaque = watchesBash(context) ? opaqueTexts(script, possible) : [];
-  const isNamed = !watchesBash(context) || (unanalysed.length === 0 && opaque.length === 0);
+  // What asks anyway needs no long list of reasons.
+  const isSettled = unanalysed.length > 0 && command.length > MAX_EXPLAINED;
+  const needed = once(() => (isSettled ? [] : certain.parts.map((part) => partNeeds(context, part))));
+  const doubts = isWatched(context) ? doubtsOf() : [];
+  const isNamed = doubts.length === 0 && (unanalysed.length === 0 || !watchesBash(context));
   const whole = findRule(
     context,
     'allow',
@@ -57,17 +63,71 @@ export function shellFindings(context: DecisionContext, command: string): Findin
         : paths.writes
             .filter((each) => each.command.startsWith('> '))
             .map(({ path }) => pathNeed(context, { tool: context.facts.tool, use: 'write', path }));
-    return { objections, needs: [cover, ...writes], unanalysed, hardensGit: false };
+    return { objections, needs: [cover, ...writes], unanalysed, hardens: [] };
   }
-  // What asks anyway needs no long list of reasons.
-  const isSettled = unanalysed.length > 0 && command.length > MAX_EXPLAINED;
-  const parts = isSettled ? [] : certain.parts.map((part) => partNeeds(context, part));
-  // A rule for just this command has looked at its text.
-  const isOpen = parts.some((part) => part.needs.some((need) => need.cover === undefined));
-  const notRead = [...unanalysed, ...(isOpen ? opaque : [])];
-  const unclear: readonly Need[] = notRead.map((text) => ({ kind: 'command', subject: command, text }));
-  const hardensGit = parts.some((part) => part.hardensGit);
-  return { objections, needs: [...unclear, ...parts.flatMap((part) => part.needs)], unanalysed: notRead, hardensGit };
+  const parts = needed();
+  const asks = watchesBash(context) ? 'in every mode' : 'by mode';
+  const unclear: readonly Need[] = [
+    ...unanalysed.map((text): Need => ({ kind: 'command', subject: command, text, asks })),
+    ...doubts.map((text): Need => ({ kind: 'command', subject: command, text, asks: 'in every mode' })),
+  ];
+  const needs = [...unclear, ...parts.flatMap((part) => part.needs)];
+  const isUnasked = needs.every(isQuiet);
+  const looking = certain.parts.filter((_, at) => parts[at]?.needs.every(isQuiet));
+  const planted = plantedNeeds(context, looking, isUnasked ? 'unasked' : 'mixed');
+  return {
+    objections,
+    needs: [...needs, ...planted],
+    unanalysed: [...unanalysed, ...doubts],
+    hardens: [...new Set(parts.flatMap((part) => part.hardens)), ...(isUnasked ? ['path' as const] : [])],
+  };
+
+  /** What nobody can tell of a line that does more than look, where rules deny or ask about something. */
+  function doubtsOf(): readonly string[] {
+    const needs = needed().flatMap((part) => part.needs);
+    if (unanalysed.length === 0 && needs.every(({ kind }) => kind === 'read')) return [];
+    if (isMuch(possible)) return ['It holds more than is compared with the rules word by word.'];
+    // Where every part is understood, only substitutions put in what is not known.
+    const isRead = unanalysed.length === 0;
+    const computed = possible.computed.filter(({ argv, index }) => !isRead || /\$\(|`/.test(argv[index] ?? ''));
+    const unknown = { ...possible, computed };
+    // A rule for just this command has looked at its text.
+    const isOpen = unanalysed.length > 0 || needs.some(({ cover }) => cover === undefined);
+    const hidden = [
+      ...opaqueTexts(script, unknown, (text) => isCertain(text, context)),
+      ...computedNames(context, unknown, paths.cwds),
+    ];
+    return [...(isOpen ? hidden : []), ...namedWords(context, possible, paths.cwds)];
+  }
+}
+
+const MAX_COMPARED = { words: 1_000, characters: 20_000 };
+
+/** More commands and texts than are looked through for what each of them could start or stand for. */
+function isMuch({ commands, texts }: PossibleReading): boolean {
+  const words = commands.reduce((sum, { argv }) => sum + argv.length, 0);
+  const characters = texts.reduce((sum, text) => sum + text.length, 0);
+  return words > MAX_COMPARED.words || characters > MAX_COMPARED.characters;
+}
+
+/** Is every part of a script read as bash reads it? */
+function isCertain(text: string, context: DecisionContext): boolean {
+  const script = parse(text);
+  const { problems } = readCertain(text, script, context.policy.cwd, placesOf(context));
+  return problems.length === 0 && isCovered(text, script) && characterProblems(text).length === 0;
+}
+
+/** Runs without a rule that names it: by itself, or by the mode. */
+function isQuiet({ cover, edits }: Need): boolean {
+  return cover === undefined ? edits === 'workspace' : cover.by === 'default';
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
 
 /** A line nobody looks into asks in every mode, whatever allows it. */
@@ -77,7 +137,7 @@ function unread(command: string, text: string): Findings {
     objections: [{ stage: 'ask', verdict: 'ask', subject, text }],
     needs: [{ kind: 'command', subject, text }],
     unanalysed: [text],
-    hardensGit: false,
+    hardens: [],
   };
 }
 
@@ -106,6 +166,10 @@ function readAllPossible(command: string, script: ParsedScript, rounds: readonly
     reads: [...one.reads, ...other.reads],
     writes: [...one.writes, ...other.writes],
     code: [...one.code, ...other.code],
+    fed: [...one.fed, ...other.fed],
+    texts: [...one.texts, ...other.texts],
+    computed: [...one.computed, ...other.computed],
+    named: [...one.named, ...other.named],
     isCut: one.isCut || other.isCut,
     isNested: one.isNested || other.isNested,
   };
@@ -117,8 +181,13 @@ function isWhole(specifier: string | undefined, command: string): boolean {
   return specifier === command.trim() && commandPattern(specifier).open === 'exact';
 }
 
+/** Is there a rule that denies or asks about anything a line could name? */
+function isWatched(context: DecisionContext): boolean {
+  return context.policy.rules.some(({ behavior }) => behavior !== 'allow');
+}
+
 /** With a rule that denies or asks for commands, what cannot be named is not run. */
-export function watchesBash(context: DecisionContext): boolean {
+function watchesBash(context: DecisionContext): boolean {
   return context.policy.rules.some(
     (rule) => rule.behavior !== 'allow' && (familyOf(rule.tool) === 'command' || rule.tool === '*'),
   );

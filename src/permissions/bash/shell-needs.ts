@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import type { Hardening } from '../../contracts/permission.ts';
 import { type DecisionContext, findRule, isInWorkspace, resolveIn } from '../paths/context.ts';
 import { type Need, ruleSays } from '../paths/finding.ts';
 import { expandGlob, scanFolder, segmentTest } from '../paths/folder-scan.ts';
@@ -17,14 +18,14 @@ import { type ShellPart, spelled } from './shell-part.ts';
 import { suggestCommand } from './suggest-command.ts';
 import type { Argument } from './words.ts';
 
-export type PartNeeds = { readonly needs: readonly Need[]; readonly hardensGit: boolean };
+export type PartNeeds = { readonly needs: readonly Need[]; readonly hardens: readonly Hardening[] };
 
 /** What one simple command needs: its own cover, and one for every file its redirections name. */
 export function partNeeds(context: DecisionContext, part: ShellPart): PartNeeds {
   const redirects = redirectNeeds(context, part);
-  if (part.argv.length === 0) return { needs: redirects, hardensGit: false };
+  if (part.argv.length === 0) return { needs: redirects, hardens: [] };
   const own = commandNeeds(context, part);
-  return { needs: [...own.needs, ...redirects], hardensGit: own.hardensGit };
+  return { needs: [...own.needs, ...redirects], hardens: own.hardens };
 }
 
 /** Redirections are reads and writes of their own, whatever covers the command. */
@@ -51,18 +52,18 @@ function commandNeeds(context: DecisionContext, part: ShellPart): PartNeeds {
       (allowMatches(each, part, 0) || allowMatches(each, part, start)),
   );
   const there = elsewhere(context, part, argv);
-  const reading = readOnly(context, there.part, there.argv);
+  const reading = readOnly(there.argv);
   if (reading.ok) {
     const reads = readingNeeds(context, there.part, reading);
     const open = reads.filter((need) => need.cover === undefined);
     const git = reading.git === undefined ? undefined : gitProblem(context, there.part);
     const covered: Need = { kind: 'read', subject, text: `${subject} only reads.`, cover: { by: 'default' } };
     if (open.length === 0 && git === undefined)
-      return { needs: [covered, ...reads], hardensGit: reading.git !== undefined };
+      return { needs: [covered, ...reads], hardens: reading.git === undefined ? [] : ['helpers'] };
     if (rule === undefined) {
       const why: readonly Need[] =
         git === undefined ? [] : [{ kind: 'command', subject, text: git, ...suggestionFor(argv) }];
-      return { needs: [...why, ...open], hardensGit: false };
+      return { needs: [...why, ...open], hardens: [] };
     }
   }
   if (rule !== undefined) {
@@ -70,7 +71,7 @@ function commandNeeds(context: DecisionContext, part: ShellPart): PartNeeds {
       needs: [
         { kind: 'command', subject, text: `${subject} is allowed by ${ruleSays(rule)}.`, cover: { by: 'rule', rule } },
       ],
-      hardensGit: false,
+      hardens: [],
     };
   }
   const files = fileCommandNeeds(context, part, argv);
@@ -79,11 +80,11 @@ function commandNeeds(context: DecisionContext, part: ShellPart): PartNeeds {
     const own = { suggestion: undefined, ...suggestionFor(argv) };
     return {
       needs: files.map((need) => ({ ...need, ...own })),
-      hardensGit: false,
+      hardens: [],
     };
   }
   const why = reading.ok ? `${subject} needs permission.` : reading.why;
-  return { needs: [{ kind: 'command', subject, text: why, ...suggestionFor(argv) }], hardensGit: false };
+  return { needs: [{ kind: 'command', subject, text: why, ...suggestionFor(argv) }], hardens: [] };
 }
 
 /** `git -C folder status` is `git status` in that folder. */
@@ -107,19 +108,12 @@ function suggestionFor(argv: readonly Argument[]): Pick<Need, 'suggestion'> {
 
 const SYSTEM_PROGRAM = /^\/(?:usr\/)?s?bin\/([^/]+)$/;
 
-function readOnly(context: DecisionContext, part: ShellPart, argv: readonly Argument[]): ReadOnlyReading {
+function readOnly(argv: readonly Argument[]): ReadOnlyReading {
   const [first, ...rest] = argv;
   if (first === undefined || first.kind !== 'literal')
     return { ok: false, why: 'The name of the command is not known.' };
   const name = SYSTEM_PROGRAM.exec(first.text)?.[1] ?? first.text;
   if (name.includes('/')) return { ok: false, why: `${name} is a program of its own, given by its path.` };
-  const planted = context.policy.searchPath.find((folder) =>
-    part.cwds.some((cwd) => {
-      const { real } = resolveIn(context, cwd, folder || '.');
-      return context.roots.some((root) => isInside(real, root)) && context.fs.lstat(`${real}/${name}`) !== undefined;
-    }),
-  );
-  if (planted !== undefined) return { ok: false, why: `PATH finds ${name} inside the workspace.` };
   return readOnlyReading([{ ...first, text: name }, ...rest]);
 }
 

@@ -1,6 +1,7 @@
 import type { RuleSuggestion } from '../../contracts/permission.ts';
 import { FAMILY_WORD } from '../rules/families.ts';
 import { formatRule } from '../rules/rules.ts';
+import { isGuarded } from './guarded.ts';
 import type { Program } from './programs/program.ts';
 import { exactProgram, programOf, soundsLikeShell } from './programs.ts';
 import type { Argument } from './words.ts';
@@ -14,13 +15,14 @@ export function suggestCommand(argv: readonly Argument[]): RuleSuggestion | unde
   const texts = argv.map((word) => word.text);
   const [name = '', second, third] = texts;
   const cautious = runsAnything(programOf(name)) ? 'never' : 'exact';
-  const { suggest = cautious, hasScripts, runsAfter = [], subcommands } = exactProgram(name);
+  const { suggest = cautious, hasScripts, runsAfter = [], subcommands, exactly = [] } = exactProgram(name);
   if (name === '' || name.includes('/') || soundsLikeShell(name) || suggest === 'never') return undefined;
-  if (suggest === 'exact') return argv.some(isOdd) ? undefined : exactly(texts);
-  if (second === undefined) return subcommands === undefined ? exactly(texts) : undefined;
+  if (suggest === 'exact') return argv.some(isOdd) ? undefined : exactlyThese(texts);
+  if (second === undefined) return subcommands === undefined ? exactlyThese(texts) : undefined;
   if (second.startsWith('-') || RUNNERS.test(second) || runsAfter.includes(second)) return undefined;
   const depth = second === 'run' && hasScripts === true ? 3 : suggest;
   if (depth === 3 && (third === undefined || third.startsWith('-'))) return undefined;
+  if (exactly.includes(second) || isGuarded(texts, 1)) return argv.some(isOdd) ? undefined : exactlyThese(texts);
   const head = argv.slice(0, depth);
   if (head.some(isOdd)) return undefined;
   const spelled = head.map((word) => quoted(word.text)).join(' ');
@@ -37,7 +39,7 @@ function isOdd(word: Argument): boolean {
   return word.kind !== 'literal' || /[*\n]/.test(word.text);
 }
 
-function exactly(words: readonly string[]): RuleSuggestion | undefined {
+function exactlyThese(words: readonly string[]): RuleSuggestion | undefined {
   const spelled = words.map(quoted).join(' ');
   if (/(?::\*|\s\*)$/.test(spelled)) return undefined;
   return { rule: formatRule(FAMILY_WORD.command, spelled), covers: `exactly ${spelled}` };

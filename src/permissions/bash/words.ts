@@ -1,4 +1,4 @@
-import type { HereDoc, Word, WordPart } from 'unbash';
+import type { Command, HereDoc, Word, WordPart } from 'unbash';
 
 /** One argument as bash would pass it, or why nobody can know. */
 export type Argument = {
@@ -148,6 +148,15 @@ function readExpansion(text: string, { harmless, bound, isQuoted }: Known): Read
 
 function unknown(word: Word, problem: string): Argument {
   return { text: word.value, kind: 'unknown', prefix: '', problem, home: 'none' };
+}
+
+/** The words of a command as text, those before its name aside. */
+export function wordsOf(command: Command): readonly string[] {
+  const words = [command.name, ...command.args].filter((word) => word !== undefined);
+  return words.map((word) => {
+    if (word.type !== 'Assignment') return readWord(word).text;
+    return word.value.type === 'Word' ? `${word.name}=${readWord(word.value).text}` : word.text;
+  });
 }
 
 /** A program without the folder it lies in. */

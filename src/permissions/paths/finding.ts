@@ -1,4 +1,4 @@
-import type { Rule, RuleSuggestion, TraceStep } from '../../contracts/permission.ts';
+import type { Hardening, Rule, RuleSuggestion, TraceStep } from '../../contracts/permission.ts';
 
 /** Something the call needs, and what covers it; without cover somebody has to be asked. */
 export type Need = {
@@ -9,6 +9,8 @@ export type Need = {
   /** An edit inside the workspace, which acceptEdits covers. */
   readonly edits?: 'workspace';
   readonly suggestion?: RuleSuggestion;
+  /** Rules deny or ask about what this may be: no mode runs it unasked. */
+  readonly asks?: 'in every mode' | 'by mode';
 };
 
 /** What the steps of a decision found, before the mode has its say. */
@@ -18,7 +20,7 @@ export type Findings = {
   readonly needs: readonly Need[];
   /** What could not be analysed, as sentences. */
   readonly unanalysed: readonly string[];
-  readonly hardensGit: boolean;
+  readonly hardens: readonly Hardening[];
 };
 
 export function sourceOf(rule: Rule): string {

@@ -35,6 +35,7 @@ const ORIGINS = [
   'interrupt',
   'summary',
   'shell',
+  'background',
 ];
 
 export function isOrigin(value: unknown): boolean {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { ToolStatement } from '../../contracts/permission.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
-import { breather, type LinearRegex, linearRegex } from '../../lib/text/linear-regex.ts';
-import { endOf, type Shells } from '../bash/shells.ts';
+import { breather, type LinearRegex } from '../../lib/text/linear-regex.ts';
+import { endOf, linePattern, type Shells } from '../bash/shells.ts';
 import { buildTool } from '../build-tool.ts';
 import { sessionFacts } from '../stated-facts.ts';
 
@@ -25,7 +25,7 @@ export function createBashOutputTool(shells: Shells) {
       const found = shells.find(shell_id);
       if (found === undefined) throw new ToolFailure(unknownShell(shell_id, shells));
       // The filter is read first: output that was taken is not there a second time.
-      const fits = filter === undefined ? undefined : await readFilter(filter);
+      const fits = await linePattern(filter);
       const fresh = found.shell.output.takeNew();
       const lines = fits === undefined ? fresh : await fittingLines(fresh, fits, signal);
       const state = found.exit === undefined ? 'still running' : `ended ${endOf(found.exit)}`;
@@ -37,12 +37,6 @@ export function createBashOutputTool(shells: Shells) {
 export function unknownShell(id: string, shells: Shells): string {
   const known = shells.list().map((shell) => shell.id);
   return `There is no background shell ${id}. ${known.length === 0 ? 'None was started.' : `There are: ${known.join(', ')}.`}`;
-}
-
-async function readFilter(filter: string): Promise<LinearRegex> {
-  const expression = await linearRegex(filter);
-  if (!('problem' in expression)) return expression;
-  throw new ToolFailure(`The filter "${filter.slice(0, 200)}" cannot be used: ${expression.problem}.`);
 }
 
 /** The lines that fit, looked for in pieces so that keys are heard meanwhile. */

@@ -10,7 +10,7 @@ import { commandFacts } from '../stated-facts.ts';
 import { bashPrompt, type ShellLimits } from './prompt.ts';
 import { type RunningShell, type ShellExit, type ShellLedger, startShell } from './run-shell.ts';
 import { shellEnvironment } from './shell-environment.ts';
-import { endOf, firstLine, type Shells } from './shells.ts';
+import { endOf, firstLine, linePattern, type Shells } from './shells.ts';
 
 /** What the shell tool is built from. */
 export type BashParts = {
@@ -47,6 +47,7 @@ const input = z.object({
   timeout: z.number().positive().optional().describe('Milliseconds'),
   description: z.string().optional().describe('What it is for, in a few words'),
   run_in_background: z.boolean().optional(),
+  wake_on: z.string().optional().describe('In the background: a line that matches this expression is told you'),
 });
 
 /** What it says of itself to those who decide about its calls. */
@@ -64,11 +65,13 @@ export function createBashTool(parts: BashParts) {
     isConcurrencySafe: ({ command, run_in_background: background }) =>
       background !== true && (parts.onlyLooks?.(command) ?? false),
     title: ({ command }) => firstLine(command),
-    async call({ command, timeout, run_in_background: background }, context) {
+    async call({ command, timeout, run_in_background: background, wake_on: awaited }, context) {
       if (command.includes('\0')) throw new ToolFailure('A command cannot hold a NUL byte. Write it as \\0 in printf.');
+      const pattern = await linePattern(awaited);
+      if (pattern !== undefined && background !== true) throw new ToolFailure('wake_on needs run_in_background.');
       const shell = start(command, context, parts);
       if (background === true) {
-        const id = parts.shells.background(context.callId, command, shell);
+        const id = parts.shells.background(context.callId, command, shell, pattern);
         return inBackground('Started', id);
       }
       const { timeoutMs, maxTimeoutMs } = parts.limits();
@@ -98,7 +101,7 @@ function start(command: string, { callId, cwd }: CallContext, parts: BashParts):
     },
     ...(wrap === undefined ? {} : { wrap }),
   });
-  if (wrap !== undefined) for (const end of [shell.exited, shell.over]) void end.then(parts.leftSandbox);
+  if (wrap !== undefined) void shell.over.then(parts.leftSandbox);
   return shell;
 }
 
@@ -209,10 +212,7 @@ async function follow(cwd: string | undefined, callId: string, parts: BashParts)
   const home = roots[0];
   if (cwd === undefined || home === undefined) return [];
   const real = await realpath(cwd).catch(() => undefined);
-  if (
-    real !== undefined &&
-    roots.some((root) => real === root || real.startsWith(root.endsWith(sep) ? root : root + sep))
-  ) {
+  if (real !== undefined && roots.some((root) => `${real}${sep}`.startsWith(root.endsWith(sep) ? root : root + sep))) {
     parts.setCwd(real, callId);
     return [];
   }

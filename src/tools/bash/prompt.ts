@@ -9,6 +9,6 @@ export function bashPrompt({ timeoutMs, maxTimeoutMs }: ShellLimits): string {
 - stdin is closed: use flags that keep programs from asking (--yes, --no-edit, -m).
 - Quote paths that hold spaces. Join steps that depend on each other with &&.
 - Prefer Read, Edit, Glob and Grep to cat, sed, find and grep.
-- timeout is in milliseconds (default ${timeoutMs}, at most ${maxTimeoutMs}). For servers and watchers set run_in_background and look with BashOutput; do not use & for that.
+- timeout is in milliseconds (default ${timeoutMs}, at most ${maxTimeoutMs}). For servers, watchers and long work set run_in_background; do not use & for that. You hear when it ends: do not poll. BashOutput shows what it printed.
 - Say in description, in five to ten words, what the command is for.`;
 }

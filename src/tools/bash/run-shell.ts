@@ -31,6 +31,8 @@ export type RunningShell = {
   readonly exited: Promise<ShellExit>;
   /** Like `exited`, but later if something was left behind: when that has ended too. */
   readonly over: Promise<ShellExit>;
+  /** Hears every whole line from now on. */
+  onLine(listener: (line: string) => void): void;
   /** Asks the whole tree to end; a second time it has no choice. Resolves when nothing is left. */
   stop(): Promise<void>;
   /** It was asked to end and has not. */
@@ -98,6 +100,7 @@ export function startShell(start: ShellStart): RunningShell {
     output,
     exited,
     over: untilOver(),
+    onLine: (listener) => void child.stdout?.on('data', lineSplitter(listener)),
     isStopping: () => ending !== undefined,
     leftSomething: () => hasLeft,
     async stop() {
@@ -111,6 +114,19 @@ export function startShell(start: ShellStart): RunningShell {
       start.ledger.ended(child.pid);
       output.close();
     },
+  };
+}
+
+const LONGEST_LINE = 10_000;
+
+/** Cuts what arrives into lines; of one without an end its last part is kept. */
+function lineSplitter(listener: (line: string) => void): (chunk: Buffer) => void {
+  const decoder = new TextDecoder();
+  let open = '';
+  return (chunk) => {
+    const lines = (open + decoder.decode(chunk, { stream: true })).split('\n');
+    open = (lines.pop() ?? '').slice(-LONGEST_LINE);
+    for (const line of lines) listener(line);
   };
 }
 

@@ -1,4 +1,7 @@
 import type { AgentEvent } from '../../contracts/event.ts';
+import { ToolFailure } from '../../contracts/tool.ts';
+import { type LinearRegex, linearRegex } from '../../lib/text/linear-regex.ts';
+import { sanitize } from '../../lib/text/sanitize.ts';
 import type { RunningShell, ShellExit } from './run-shell.ts';
 
 /** A shell in the background, as lists and tools see it. */
@@ -18,8 +21,8 @@ export type Shells = {
     command: string,
     shell: RunningShell,
   ): { readonly moved: Promise<string>; readonly done: () => void };
-  /** Goes on without anybody waiting; answers with its id. */
-  background(callId: string, command: string, shell: RunningShell): string;
+  /** Goes on without anybody waiting, but for a line that fits `awaited`; answers with its id. */
+  background(callId: string, command: string, shell: RunningShell, awaited?: LinearRegex): string;
   /** Sends the command of this call to the background, or else the newest one in front; false when there is none. */
   moveToBackground(callId?: string): boolean;
   /** Whatever was asked to end and has not is ended now. */
@@ -28,7 +31,8 @@ export type Shells = {
   list(): readonly BackgroundShell[];
   /** Is one of those in the background still at work? */
   anyRunning(): boolean;
-  /** What ended since this was last asked, in sentences for the model. */
+  hasNotices(): boolean;
+  /** What ended or printed a line that was waited for since this was last asked, in sentences for the model. */
   takeNotices(): readonly string[];
   /** Ends everything, background and front. */
   closeAll(): Promise<void>;
@@ -41,14 +45,24 @@ export function createShells(now: () => number, tell: (event: AgentEvent) => voi
     { readonly command: string; readonly shell: RunningShell; readonly move: (id: string) => void }
   >();
   let notices: string[] = [];
+  /** Lines that were waited for, by shell; the model hears of them together. */
+  const printed = new Map<string, readonly string[]>();
   let count = 0;
 
-  function toBackground(callId: string, command: string, shell: RunningShell): string {
+  function toBackground(callId: string, command: string, shell: RunningShell, awaited?: LinearRegex): string {
     count += 1;
     const id = `shell_${count}`;
     const news = { type: 'background', id, callId, kind: 'shell', title: firstLine(command) } as const;
     tell({ ...news, state: 'started' });
     background.set(id, { id, command, startedAtMs: now(), shell, exit: undefined });
+    if (awaited !== undefined)
+      shell.onLine((line) => {
+        if (!awaited.test(line)) return;
+        const lines = printed.get(id) ?? [];
+        printed.set(id, [...lines, line]);
+        // Who floods is told of once.
+        if (lines.length === 0) tell({ ...news, state: 'printed', words: printedWords(id, [line]) });
+      });
     void shell.over.then((exit) => {
       const known = background.get(id);
       if (known === undefined) return;
@@ -85,9 +99,11 @@ export function createShells(now: () => number, tell: (event: AgentEvent) => voi
     find: (id) => background.get(id),
     list: () => [...background.values()],
     anyRunning: () => [...background.values()].some(({ exit }) => exit === undefined),
+    hasNotices: () => notices.length > 0 || printed.size > 0,
     takeNotices() {
-      const taken = notices;
+      const taken = [...[...printed].map(([id, lines]) => printedWords(id, lines)), ...notices];
       notices = [];
+      printed.clear();
       return taken;
     },
     async closeAll() {
@@ -95,6 +111,23 @@ export function createShells(now: () => number, tell: (event: AgentEvent) => voi
       for (const { shell } of background.values()) shell.output.close();
     },
   };
+}
+
+const LINES_TOLD = 5;
+const LINE_CHARS = 300;
+
+function printedWords(id: string, lines: readonly string[]): string {
+  const shown = lines.slice(0, LINES_TOLD).map((line) => sanitize(line.slice(0, LINE_CHARS), 'output'));
+  const more = lines.length > shown.length ? `\n… and ${lines.length - shown.length} more that match` : '';
+  return `Background shell ${id} printed: ${shown.join('\n')}${more}`;
+}
+
+/** What lines are looked for by; a mistake in it is told to whoever wrote it. */
+export async function linePattern(text: string | undefined): Promise<LinearRegex | undefined> {
+  if (text === undefined) return undefined;
+  const expression = await linearRegex(text);
+  if (!('problem' in expression)) return expression;
+  throw new ToolFailure(`"${text.slice(0, 200)}" is not a regular expression that can be used: ${expression.problem}.`);
 }
 
 /** A command that fell to a signal was ended by somebody; everything else ended by itself. */

@@ -1,15 +1,13 @@
-import { Box, Text, useCursor } from 'ink';
-import type { Frame } from './draw-screen.ts';
+import { Box, Text } from 'ink';
+import type { ScreenPlan } from './draw-screen.ts';
 
 /** The part of the terminal that is redrawn: what still changes, the draft, and what hangs below it. */
-export function Screen({ frame }: { readonly frame: Frame }) {
-  const { setCursorPosition } = useCursor();
-  setCursorPosition(frame.caret);
+export function Screen({ plan }: { readonly plan: ScreenPlan }) {
   return (
     <Box flexDirection="column">
-      <Rows rows={frame.live} />
-      <Rows rows={frame.composer} />
-      <Rows rows={frame.below} />
+      <Rows rows={plan.live} />
+      <Rows rows={plan.composer} />
+      <Rows rows={plan.below} />
     </Box>
   );
 }

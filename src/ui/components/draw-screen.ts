@@ -13,7 +13,7 @@ import { overlayLines } from './overlay-lines.ts';
 import { statusLine } from './status-line.ts';
 
 /** Everything that is redrawn, as painted rows; always fewer than the terminal has. */
-export type Frame = {
+export type ScreenPlan = {
   readonly live: readonly string[];
   readonly composer: readonly string[];
   readonly below: readonly string[];
@@ -28,7 +28,7 @@ const WRAPPED: ReadonlySet<string> = new Set(['text', 'dialog', 'dialog_body']);
 const TINY = { columns: 20, rows: 5 };
 
 /** Lays the screen out: the composer first, what is left belongs to the live zone. */
-export function drawScreen(view: ViewState, drawing: Drawing, carry: HistoryCarry, paint: Paint): Frame {
+export function drawScreen(view: ViewState, drawing: Drawing, carry: HistoryCarry, paint: Paint): ScreenPlan {
   const room = Math.max(1, drawing.rows - 1);
   const rowsOf = (lines: readonly LogicalLine[], width = drawing.width) =>
     renderLines(lines, { width, paint, zone: 'live', links: 'printed' });

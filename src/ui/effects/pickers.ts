@@ -106,8 +106,10 @@ async function restore(choice: string, { conversation, change }: EffectHost): Pr
     `Back before: ${done.prompt.split('\n', 1)[0] ?? ''}`,
     ...(files === 0 ? [] : [formatCount(files, 'file')]),
   ];
+  const left = (done.problems ?? []).map((problem) => `\nNot brought back: ${problem}`).join('');
   change((view) => {
-    const printed = printing(view, { kind: 'notice', level: 'info', text: parts.join(', ') });
+    const level = left === '' ? 'info' : 'warn';
+    const printed = printing(view, { kind: 'notice', level, text: parts.join(', ') + left });
     // Nothing is lost: what stood in the draft comes back by undo.
     return what === 'files'
       ? printed

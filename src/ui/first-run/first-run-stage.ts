@@ -1,5 +1,5 @@
 import { truncateEnd } from '../../lib/text/truncate.ts';
-import { eraseAfterResize } from '../terminal/erase-after-resize.ts';
+import { eraseAfterResize } from '../terminal/frame.ts';
 import type { TerminalOut } from '../terminal/stage.ts';
 import { lineText } from '../text/line.ts';
 import { renderLines } from '../text/render-lines.ts';
@@ -22,8 +22,7 @@ export function redrawnStage(out: TerminalOut, look: StageLook): FirstRunStage {
   /** The cursor stands at the end of the last row. */
   function erased(columns: number): string {
     if (shown.length === 0) return '';
-    const y = shown.length - 1;
-    return `${eraseAfterResize({ widths: shown, caret: { x: 0, y } }, columns)}${y === 0 ? '' : `\u001b[${y}A`}\r`;
+    return eraseAfterResize({ rows: shown, caret: { x: 0, y: shown.length - 1 } }, columns);
   }
 
   return {

@@ -43,7 +43,7 @@ export function createLending({ output, keyboard, now, change, editor = 'vi' }: 
       output.write(MODES_ON);
       keyboard.open();
       isLent = false;
-      output.comeBack(now());
+      output.comeBack();
       change((view) => view);
     }
   }

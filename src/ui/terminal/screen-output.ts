@@ -38,7 +38,7 @@ export type ScreenOutput = {
   height(): number;
   write(text: string): void;
   stepAside(): void;
-  comeBack(view: ViewState): void;
+  comeBack(): void;
   close(): void;
 };
 
@@ -87,13 +87,12 @@ export function createScreenOutput(
       if (view.overlay?.kind === 'viewer') return putPage(view, view.overlay);
       if (alternate.isOpen()) {
         alternate.leave();
-        stage.comeBack(frameOf(view));
+        stage.comeBack();
       }
       const lines = printer.print(view.outbox, drawing(), paint);
       const left = view.outbox.length === 0 ? view : { ...view, outbox: [] };
       const frame = frameOf(left);
-      if (lines.length > 0) stage.commit(lines, frame);
-      else stage.show(frame);
+      stage.show(frame, lines);
       return left;
     },
     drawing,
@@ -119,7 +118,7 @@ export function createScreenOutput(
     height: () => terminal.rows,
     write: (text) => void terminal.write(text),
     stepAside: stage.stepAside,
-    comeBack: (view) => stage.comeBack(frameOf(view)),
+    comeBack: stage.comeBack,
     close() {
       alternate.leave();
       stage.close();

@@ -99,9 +99,9 @@ test('every flag reaches the options, with = and with a space', async () => {
 
 test.each([
   [['--thinking=disabled', '--effort=high'], { effort: 'off', maxThinkingTokens: 0 }],
-  [['--thinking=adaptive'], { effort: 'high' }],
+  [['--thinking=adaptive'], { effort: 'auto' }],
   [['--thinking=adaptive', '--effort=low'], { effort: 'low' }],
-  [['--effort=xhigh'], { effort: 'max' }],
+  [['--effort=xhigh'], { effort: 'xhigh' }],
 ])('%j says how to think', async (args, expected) => {
   const { effort, maxThinkingTokens } = (await read(...args)).run;
   expect({ effort, maxThinkingTokens }).toEqual({ maxThinkingTokens: undefined, ...expected });
@@ -148,7 +148,7 @@ test.each([
   [['--modle', 'x'], 'Unknown option --modle. Did you mean --model? See ouro --help.'],
   [['--qqqqqqqqqq'], 'Unknown option --qqqqqqqqqq. See ouro --help.'],
   [['--model'], 'Option --model needs a value: --model <name>.'],
-  [['--effort=huge'], /^Option --effort: value 'huge' is invalid\. Allowed choices are off, low/],
+  [['--effort=huge'], /^Option --effort: value 'huge' is invalid\. Allowed choices are auto, off, low/],
   [['--max-turns=none'], 'Option --max-turns must be a whole number from 1 up, not "none".'],
   [['--session-id=1'], 'Option --session-id must be a UUID.'],
   [['-p', 'x', '--json-schema={'], /^Option --json-schema is not valid JSON: /],

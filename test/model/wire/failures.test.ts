@@ -51,6 +51,32 @@ describe('classifyResponse', () => {
     expect([signature.refusedPart, image.refusedPart]).toEqual(['signature', 'image']);
   });
 
+  test.each([
+    ['messages.3.content.0: no', { message: 3, blocks: [0] }],
+    ['messages.3.content.2.tool_result.content.1.image.source.base64.data: no', { message: 3, blocks: [2], part: 1 }],
+    ['messages.3: all messages must have non-empty content', { message: 3 }],
+    [
+      'litellm.BadRequestError: AnthropicException - {"message":"messages.12.content.4: no"}',
+      { message: 12, blocks: [4] },
+    ],
+    ["Invalid 'messages[7].tool_calls[1].function.name': too long", { message: 7, blocks: [1] }],
+    ["Invalid type for 'messages.[2].content'", { message: 2 }],
+    ['tools.5.custom.input_schema: JSON schema is invalid', { tool: 5 }],
+    ["Invalid 'tools[0].function.name': no", { tool: 0 }],
+    ['messages: roles must alternate', undefined],
+  ])('%s names a place', (message, place) => {
+    expect(answer(400, apiError('invalid_request_error', message)).refusedAt).toEqual(place);
+  });
+
+  test('a list of what is wrong names it with its place', () => {
+    const loc = ['body', 'messages', 3, 'content', 0, 'text'];
+    expect(answer(422, { detail: [{ loc, msg: 'Input should be a string' }] })).toMatchObject({
+      kind: 'invalid',
+      message: 'The API refused the request (422): body.messages.3.content.0.text: Input should be a string.',
+      refusedAt: { message: 3, blocks: [0] },
+    });
+  });
+
   test('the wish to wait is read in milliseconds, seconds and as a date', () => {
     const inAMinute = new Date(Date.now() + 60_000).toUTCString();
     expect(answer(429, '', { 'retry-after-ms': '250' }).retryAfterMs).toBe(250);

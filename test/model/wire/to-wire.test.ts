@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { ModelRequest } from '../../../src/contracts/model.ts';
+import type { Effort, ModelRequest } from '../../../src/contracts/model.ts';
 import { modelInfo } from '../../../src/model/catalog.ts';
 import { requestBytes, toWire } from '../../../src/model/wire/to-wire.ts';
+import { violationOfThinking } from '../../support/api/validate-tools.ts';
+
+const ADAPTIVE = { type: 'adaptive', display: 'summarized' };
 
 const BASE: ModelRequest = {
   model: 'claude-opus-4-6',
@@ -135,6 +138,30 @@ describe('toWire', () => {
       expect(body).not.toHaveProperty('thinking');
       expect(body).not.toHaveProperty('output_config');
     }
+  });
+
+  test.each<[string, Effort, object]>([
+    ['claude-opus-5-5', 'auto', { thinking: ADAPTIVE }],
+    ['claude-opus-5-5', 'xhigh', { thinking: ADAPTIVE, output_config: { effort: 'xhigh' } }],
+    ['claude-opus-5-5', 'off', { thinking: ADAPTIVE, output_config: { effort: 'low' } }],
+    ['claude-sonnet-5-5', 'off', { thinking: { type: 'between_tools' } }],
+    ['claude-haiku-5-5', 'off', { thinking: { type: 'disabled' } }],
+    ['claude-sonnet-4-6', 'xhigh', { thinking: ADAPTIVE, output_config: { effort: 'high' } }],
+    ['claude-sonnet-4-6', 'off', {}],
+    ['claude-haiku-4-5', 'auto', { thinking: { type: 'enabled', budget_tokens: 10_240 } }],
+    [
+      'claude-opus-4-5',
+      'max',
+      { thinking: { type: 'enabled', budget_tokens: 16_384 }, output_config: { effort: 'high' } },
+    ],
+    ['other', 'auto', {}],
+    ['other', 'max', {}],
+  ])('%s with the effort %s is asked to think in the words it knows', (model, effort, expected) => {
+    const { thinking, output_config } = wire({ model, effort, maxOutputTokens: 64_000 });
+    const said = { ...(thinking && { thinking }), ...(output_config && { output_config }) };
+    expect(said).toEqual(expected);
+    const body = { model, max_tokens: 64_000, ...said };
+    expect(violationOfThinking(body)).toBeUndefined();
   });
 
   test('a forced tool is asked for where that is possible, and never together with thinking', () => {

@@ -195,6 +195,7 @@ export const RULED_WRITES: readonly RuledCase[] = [
     'git archive -o .git/hooks/post-commit HEAD',
     'git diff --output=.git/hooks/post-commit',
   ]),
+  ...asked(SOURCES, ['tsc -p src', 'prettier --write src', 'nobody-knows src/a.ts']),
   ...allowed(SOURCES, [
     'node src/a.ts',
     'npm test -- src',
@@ -210,7 +211,6 @@ export const RULED_WRITES: readonly RuledCase[] = [
     "find src -name '*.ts' | xargs wc -l",
     'tar cf x.tar src',
     'rm -rf docs',
-    'tsc -p src',
     'curl -o page https://example.com',
     'ls src > list',
   ]),

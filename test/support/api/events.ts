@@ -46,7 +46,7 @@ function named(data: { readonly type: string; readonly [key: string]: unknown })
   return { event: data.type, data };
 }
 
-function blockEvents(block: ApiBlock, index: number, chunk: number): readonly ServerEvent[] {
+function blockEvents(block: ApiBlock, index: number, chunk: number | undefined): readonly ServerEvent[] {
   const delta = (value: object) => named({ type: 'content_block_delta', index, delta: value });
   const start = (content_block: object) => named({ type: 'content_block_start', index, content_block });
   const stop = named({ type: 'content_block_stop', index });
@@ -70,9 +70,10 @@ function blockEvents(block: ApiBlock, index: number, chunk: number): readonly Se
   return [start(block), stop];
 }
 
-/** A text in parts of a size, never through the middle of a character. */
-export function pieces(text: string, size: number): readonly string[] {
+/** A text in parts of a size, or of a usual one, never through the middle of a character. */
+export function pieces(text: string, wanted: number | undefined): readonly string[] {
   const characters = [...text];
+  const size = wanted ?? Math.max(20, Math.ceil(characters.length / 100));
   const found: string[] = [];
   for (let at = 0; at < characters.length; at += size) found.push(characters.slice(at, at + size).join(''));
   return found;

@@ -71,7 +71,7 @@ function chunksOf(reply: ApiReply, id: string, body: RequestBody): readonly Serv
   ];
 }
 
-function wordsOf(block: ApiBlock, size: number): readonly object[] {
+function wordsOf(block: ApiBlock, size: number | undefined): readonly object[] {
   if (block.type === 'text') return pieces(String(block.text), size).map((content) => ({ content }));
   if (block.type === 'thinking')
     return pieces(String(block.thinking), size).map((reasoning_content) => ({ reasoning_content }));
@@ -81,7 +81,7 @@ function wordsOf(block: ApiBlock, size: number): readonly object[] {
 const argumentsOf = (block: ApiBlock): string =>
   typeof block.json === 'string' ? block.json : JSON.stringify(block.input);
 
-function callOf(block: ApiBlock, index: number, size: number): readonly object[] {
+function callOf(block: ApiBlock, index: number, size: number | undefined): readonly object[] {
   const opening = { index, id: block.id, type: 'function', function: { name: block.name, arguments: '' } };
   return [opening, ...pieces(argumentsOf(block), size).map((part) => ({ index, function: { arguments: part } }))];
 }

@@ -12,8 +12,8 @@ export type ApiReply = {
     readonly cache_read_input_tokens: number;
     readonly cache_creation_input_tokens: number;
   };
-  /** Characters per delta. */
-  readonly chunk: number;
+  /** Characters per delta; absent: 20, and more in a text that would be over a hundred deltas. */
+  readonly chunk: number | undefined;
   /** Pause before each event. */
   readonly delayMs: number;
   readonly faults: readonly StreamFault[];
@@ -62,7 +62,7 @@ export function reply(blocks: readonly ApiBlock[], options: ReplyOptions = {}): 
     blocks,
     stop: 'stop' in options ? options.stop : calls ? 'tool_use' : 'end_turn',
     usage: { ...USAGE, ...options.usage },
-    chunk: options.chunk ?? 20,
+    chunk: options.chunk,
     delayMs: options.delayMs ?? 0,
     faults: options.faults ?? [],
   };

@@ -61,15 +61,27 @@ export function violationOfToolChoice(body: Dict): string | undefined {
   return isOffered ? undefined : `tool_choice: Tool '${String(choice.name)}' not found in provided tools`;
 }
 
+/** What each kind of model does not take, the nearest pattern first. */
+const THINKING_REFUSED: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/opus-5-5|fable|mythos/, ['enabled', 'disabled', 'between_tools']],
+  [/sonnet-5-5/, ['enabled', 'disabled']],
+  [/claude-[a-z]+-(5|4-[78])/, ['enabled', 'between_tools']],
+  [/claude-[a-z]+-4-6/, ['between_tools']],
+  [/claude-/, ['adaptive', 'between_tools']],
+];
+
 /** The rules about asking the model to think. */
 export function violationOfThinking(body: Dict): string | undefined {
   const value = body.thinking;
   if (value === undefined) return undefined;
-  if (!isDict(value) || !['enabled', 'disabled', 'adaptive'].includes(String(value.type)))
+  if (!isDict(value) || !['enabled', 'disabled', 'adaptive', 'between_tools'].includes(String(value.type)))
     return 'thinking: Input tag is not valid';
+  const refused = THINKING_REFUSED.find(([pattern]) => pattern.test(String(body.model)))?.[1];
+  if (refused?.includes(String(value.type)) === true)
+    return `"thinking.type.${String(value.type)}" is not supported for this model.`;
   const extra = Object.keys(value).find((key) => !['type', 'budget_tokens', 'display'].includes(key));
   if (extra !== undefined) return `thinking.${extra}: Extra inputs are not permitted`;
-  if (value.type === 'disabled') return undefined;
+  if (value.type === 'disabled' || value.type === 'between_tools') return undefined;
   if (body.temperature !== undefined && body.temperature !== 1)
     return '`temperature` may only be set to 1 when thinking is enabled';
   if (body.top_k !== undefined) return '`top_k` must be unset when thinking is enabled';

@@ -48,7 +48,7 @@ export function fakeConversation(options: FakeOptions = {}): Conversation & { re
       model = name ?? 'model-a';
       return { ok: true, model };
     },
-    setEffort: () => undefined,
+    setEffort: () => ({ ok: true }),
     setThinkingTokens: () => undefined,
     setMode: (mode) =>
       mode === 'plan' || mode === 'default' ? { ok: true, mode } : { ok: false, why: `There is no mode "${mode}".` },
@@ -119,6 +119,7 @@ const FACTS: Omit<ConversationInfo, 'sessionId' | 'model'> = {
   gitBranch: undefined,
   modelInfo: INFO,
   effort: 'off',
+  efforts: ['auto', 'off', 'low', 'medium', 'high', 'xhigh', 'max'],
   mode: 'default',
   tools: ['Echo'],
   mcpServers: [{ name: 'files', status: 'connected' }],

@@ -290,6 +290,24 @@ test('a filter shows the lines that fit, at once whatever it is made of; one tha
   expect(found.content).toMatch(/^\[shell_1: ended .*\]\nerror 7$/);
 });
 
+test('lines that are waited for are told together, however they arrive', async () => {
+  await bench.bash('printf "re"; sleep 0.1; printf "ady 1\\nno\\nready 2\\n"', {
+    run_in_background: true,
+    wake_on: '^ready',
+  });
+  await bench.shells.find('shell_1')?.shell.over;
+  expect(bench.told.map((event) => event.type === 'background' && event.state)).toEqual([
+    'started',
+    'printed',
+    'completed',
+  ]);
+  expect(bench.shells.takeNotices()[0]).toBe('Background shell shell_1 printed: ready 1\nready 2');
+  await expect(bench.bash('true', { wake_on: 'x' })).rejects.toThrow('needs run_in_background');
+  await expect(bench.bash('true', { run_in_background: true, wake_on: '(' })).rejects.toThrow(
+    'not a regular expression',
+  );
+});
+
 test('a running command moves to the background when the person says so', async () => {
   const running = bench.bash('echo up; sleep 300');
   await untilOutput('up');

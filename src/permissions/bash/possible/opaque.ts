@@ -1,70 +1,221 @@
-import { type Command, forEachChild, type SyntaxNode } from 'unbash';
-import { programOf } from '../programs.ts';
-import { baseName } from '../words.ts';
+import { type Command, forEachChild, parse, type SyntaxNode } from 'unbash';
+import { isUnknownProgram, programOf } from '../programs.ts';
+import { baseName, wordsOf } from '../words.ts';
 import { interpreterAt, isFedCode } from './code.ts';
-import { type PossibleReading, wordsOf } from './read-possible.ts';
+import type { ComputedWord } from './computed-words.ts';
+import type { PossibleReading, Reached } from './read-possible.ts';
+import { execStarts, scriptTexts } from './texts-that-run.ts';
+import { wrappedStarts } from './wrappers.ts';
+import { writtenWords } from './write-words.ts';
 
-/** Options of many interpreters whose value is code. */
-const INLINE = /^(?:-\w*[ceErR]|--?(?:eval|expr|print|execute|command|run)(?:=.*)?|eval|-ex|-B)$/;
+/** Options of many interpreters whose value is code, glued to it or not. */
+const INLINE =
+  /^(?:-\w*[ceErR]|-[ceE].+|-\w+\W.*|--?(?:eval|expr|print|execute|command|run|cmd|batch|require|import|load|call)(?:=.*)?|eval|-ex|-B)$/s;
+/** What a plain name or number does not hold, and code does. */
+const LIKE_CODE = /[\s"'`$();|&<>{}+\\]/;
+/** Known when the line is read: folders, and numbers. */
+const HARMLESS = /^(?:\$\(pwd\)|\$(?:PWD|HOME)\b|\$\{(?:PWD|HOME)\}|\$[?#$]$)/;
 
-/** Texts that some program will run as code and nobody here can read. With denials for commands such lines ask. */
-export function opaqueTexts(root: SyntaxNode, possible: PossibleReading): readonly string[] {
-  const found = new Set<string>();
-  for (const text of possible.commands.flatMap(({ argv }) => codeProblem(argv))) found.add(text);
-  visit(root);
-  return [...found];
+type IsCertain = (script: string) => boolean;
 
-  function visit(node: SyntaxNode): void {
-    if (node.type === 'Pipeline') {
-      const simple = node.commands.map((each) => (each.type === 'Command' ? wordsOf(each) : []));
-      simple.forEach((words, at) => {
-        const isPrinted = simple.slice(0, at).every(([first = '']) => programOf(first).prints === true);
-        const isKnown = isPrinted && !readsCode(words);
-        if (at > 0 && !isKnown && (readsScript(words) || readsCode(words)))
-          found.add(`What is piped into ${baseName(words[Math.max(0, interpreterAt(words))] ?? '')} is not known.`);
-      });
-    }
-    if (node.type === 'Command') for (const text of fedWith(node)) found.add(text);
-    forEachChild(node, visit);
-  }
+/** Texts that some program will run and nobody here can read. Under rules that deny or ask, such lines ask. */
+export function opaqueTexts(root: SyntaxNode, possible: PossibleReading, isCertain: IsCertain): readonly string[] {
+  const { commands, computed, fed } = possible;
+  const run = commands.flatMap((each) => textsRun(each).map((text) => ({ text, name: baseName(each.argv[0] ?? '') })));
+  const unread = [...run, ...fed.map((text) => ({ text, name: 'a shell' }))].filter(({ text }) => !isCertain(text));
+  return [
+    ...new Set([
+      ...unread.map(({ name }) => `What ${name} would run cannot be read for certain.`),
+      ...commands.flatMap(({ argv }) => [...codeProblem(argv), ...namesProblem(argv)]),
+      ...computed.flatMap(computedProblem),
+      ...madeProblems(possible),
+      ...[root, ...run.map(({ text }) => parse(text))].flatMap((tree) => feedProblems(tree, isCertain)),
+    ]),
+  ];
+}
+
+/** The words that a program certainly takes as commands of a shell. */
+function textsRun({ argv }: Reached): readonly string[] {
+  const { isShell, runsText, texts, wraps } = programOf(argv[0] ?? '');
+  const isAll =
+    isShell === true || texts === 'joined' || texts === 'behind-option' || (runsText && wraps === undefined);
+
+  // `docker run x sh -c '…'`
+  const shell =
+    isUnknownProgram(argv[0] ?? '') || runsText === true
+      ? argv.findIndex((word) => programOf(word).isShell === true)
+      : -1;
+  const inner = shell > 0 ? scriptTexts(argv.slice(shell)) : [];
+  const behind =
+    runsText === true ? argv.filter((_, at) => /^(?:-\w*c|--c(?:ommand|all))$/.test(argv[at - 1] ?? '')) : [];
+  return [
+    ...(isAll === true ? scriptTexts(argv) : []),
+    ...behind,
+    ...inner,
+    ...execStarts(argv)
+      .flatMap((at) => argv.slice(at, at + 1))
+      .filter((word) => /\s/.test(word)),
+  ];
 }
 
 /** Why the code in the words of an interpreter, also one that another program starts, may run anything. */
 function codeProblem(argv: readonly string[]): readonly string[] {
   const at = interpreterAt(argv);
   const { code } = programOf(argv[at] ?? '');
-  if (code === undefined) return [];
+  const name = baseName(argv[Math.max(0, at)] ?? '');
   const rest = argv.slice(at + 1);
-  const name = baseName(argv[at] ?? '');
-  if (code.startsBy !== undefined)
-    return rest.some((word) => code.startsBy?.test(word)) ? [`What ${name} would run is not known.`] : [];
-  const { options = INLINE } = code;
-  const isGiven = rest.some((word) => options.test(word));
-  return isGiven ? [`What the code given to ${name} would run is not known.`] : [];
+  const problem = [`What the code given to ${name} would run is not known.`];
+  if (code === undefined) {
+    // A program nobody knows may be an interpreter too.
+    const isCode = rest.some((word, index) => INLINE.test(word) && LIKE_CODE.test(`${word}${rest[index + 1] ?? ''}`));
+    return isUnknownProgram(argv[0] ?? '') && isCode ? problem : [];
+  }
+  if (code.isPlain !== undefined) return code.isPlain(rest) ? [] : problem;
+  return rest.some((word) => (code.options ?? INLINE).test(word)) ? problem : [];
+}
+
+/** Why the names that a command is given by another program may be commands, or code. */
+function namesProblem(argv: readonly string[]): readonly string[] {
+  const [name = ''] = argv;
+  const { feedsNames, walks } = programOf(name);
+  const isFinding = walks === true || execStarts(argv).length > 0;
+  if (feedsNames === undefined && !isFinding) return [];
+  const problem = [`What ${baseName(name)} would run depends on names that are not known.`];
+  const inner = innerOf(argv);
+  const isListed = argv.some((word) => /^(?:-a|--arg-file|::::|-f)/.test(word));
+  if (feedsNames === 'commands' && (isListed || inner.length === 0 || !/\w/.test(inner[0]?.[0] ?? ''))) return problem;
+  const stands = argv.flatMap(
+    (word, at) =>
+      /^(?:-I|-J|--replace=)(.+)$/.exec(word)?.[1] ?? (/^-[IJ]$/.test(word) ? argv[at + 1] : undefined) ?? [],
+  );
+  const holders = [...stands, '{}', ...(feedsNames === 'commands' ? ['{'] : [])];
+  const isHeld = (word = '') => holders.some((each) => word.includes(each));
+  const isOpen = inner.some((words) => {
+    const [first = '', ...others] = words;
+    const { isShell, code, wraps } = programOf(first);
+    const runs = isShell === true || code !== undefined;
+    if (isHeld(first) || (runs && words.some((word) => isHeld(word)))) return true;
+    if (feedsNames === undefined) return false;
+    const isBare = wraps !== undefined && wrappedStarts(words).length === 0;
+    return isBare || (runs && (others.length === 0 || INLINE.test(others.at(-1) ?? '')));
+  });
+  return isOpen ? problem : [];
+}
+
+const MAX_INNER = 50;
+
+/** Every command inside a command, to the innermost: each is the rest of the words from some place on. */
+function innerOf(argv: readonly string[]): readonly (readonly string[])[] {
+  const starts = new Set([0]);
+  for (const from of starts) {
+    const words = argv.slice(from);
+    for (const start of [...wrappedStarts(words), ...execStarts(words)])
+      if (starts.size <= MAX_INNER && from + start < argv.length) starts.add(from + start);
+  }
+  return [...starts].slice(1).map((start) => argv.slice(start));
+}
+
+/** A shell or an interpreter that is given what bash puts together. */
+function computedProblem({ argv, index }: ComputedWord): readonly string[] {
+  const word = argv[index] ?? '';
+  const runner = argv.findIndex((each) => {
+    const { isShell, runsText, code } = programOf(each);
+    return isShell === true || runsText === true || code !== undefined;
+  });
+  if (runner === -1 || runner >= index || HARMLESS.test(word)) return [];
+  // Behind its code stand the files it reads.
+  const isData = programOf(argv[runner] ?? '').code?.isPlain !== undefined;
+  if (isData && argv.slice(runner + 1, index).some((each) => !each.startsWith('-'))) return [];
+  return [`What ${word} gives to ${baseName(argv[runner] ?? '')} is not known.`];
+}
+
+/** A file that the line makes and then runs. */
+function madeProblems({ commands, writes }: PossibleReading): readonly string[] {
+  const copied = commands.filter(({ argv }) => {
+    const { copiesFiles, writes: operands } = programOf(argv[0] ?? '');
+    return copiesFiles === true || operands === 'operands';
+  });
+  const made = new Set(
+    [...writes, ...copied.flatMap(({ argv }) => writtenWords(argv).map(({ word }) => word))].map(baseName),
+  );
+  made.delete('null');
+  return commands.flatMap(({ argv }) => {
+    const [name = '', ...words] = argv;
+    const { isShell, code, reads, changesShell } = programOf(name);
+    const isSourced = changesShell === true && reads !== undefined;
+    const isRunner = isShell === true || isSourced || (code !== undefined && code.isPlain === undefined);
+    const file = [...(name.includes('/') ? [name] : []), ...(isRunner ? words : [])].find((word) =>
+      made.has(baseName(word)),
+    );
+    return file === undefined ? [] : [`What is in ${file}, which the line itself makes, is not known.`];
+  });
+}
+
+/** What is piped or redirected into a shell or an interpreter. */
+function feedProblems(root: SyntaxNode, isCertain: IsCertain): readonly string[] {
+  const found: string[] = [];
+  const visit = (node: SyntaxNode): void => {
+    if (node.type === 'Pipeline') {
+      const simple = node.commands.map((each) => (each.type === 'Command' ? wordsOf(each) : []));
+      simple.forEach((words, at) => {
+        const isKnown = simple.slice(0, at).every(isPrintedAsItStands) && !readsCode(words);
+        if (at > 0 && !isKnown && (readsScript(words) || readsCode(words)))
+          found.push(`What is piped into ${baseName(words[Math.max(0, interpreterAt(words))] ?? '')} is not known.`);
+      });
+    }
+    if (node.type === 'Command') found.push(...fedWith(node, isCertain));
+    forEachChild(node, visit);
+  };
+  visit(root);
+  return found;
+}
+
+/** `echo` of words without escapes prints them, a space between each; whatever else prints may put words together. */
+function isPrintedAsItStands([name = '', ...words]: readonly string[]): boolean {
+  const { prints, messages } = programOf(name);
+  return (
+    prints === true && messages === 'all' && words.every((word) => !/[\\%]/.test(word) && !/^-\w*[neE]/.test(word))
+  );
 }
 
 /** What feeds a shell or an interpreter, where nobody can read it as a script. */
-function fedWith(node: Command): readonly string[] {
+function fedWith(node: Command, isCertain: IsCertain): readonly string[] {
   const words = wordsOf(node);
+  const { changesShell, runsText } = programOf(words[0] ?? '');
+  const isSourced = changesShell === true && runsText === true && words.some((word) => /^\/dev\//.test(word));
+  if (isSourced) return ['What a shell is fed with is not known.'];
   const isFromFile = node.redirects.some(({ operator }) => operator === '<' || operator === '<>');
   if (isFromFile && readsScript(words)) return ['What is in the file that a shell is fed with is not known.'];
   const isFed = node.redirects.some(({ operator }) => operator.startsWith('<'));
-  return isFed && readsCode(words) ? [`What ${baseName(words[0] ?? '')} is fed with is not known.`] : [];
+  if (isFed && readsCode(words)) return [`What ${baseName(words[0] ?? '')} is fed with is not known.`];
+  const texts = node.redirects.flatMap((redirect) => {
+    if (redirect.type === 'HereDoc') return [redirect.body.text];
+    return redirect.type === 'HereString' && redirect.target !== undefined ? [redirect.target.value] : [];
+  });
+  const isRead = texts.every(isCertain) || !words.some((word) => programOf(word).isShell === true);
+  return isRead ? [] : ['What a shell is fed with cannot be read for certain.'];
 }
 
 /** A shell, also behind a wrapper, that takes its script from standard input. */
 function readsScript(words: readonly string[]): boolean {
-  const at = words.findIndex((word) => programOf(word).isShell === true);
+  const at = words.findIndex((word) => programOf(word).isShell === true || programOf(word).feedsNames === 'commands');
   if (at === -1) return false;
   const rest = words.slice(at + 1);
   return (
     !rest.includes('-c') &&
-    rest.every((word, index) => word.startsWith('-') || rest[index - 1] === '-o' || rest.includes('-s'))
+    rest.every(
+      (word, index) =>
+        word.startsWith('-') ||
+        /^\/dev\/(?:stdin|fd\/\d+)$/.test(word) ||
+        rest[index - 1] === '-o' ||
+        rest.includes('-s'),
+    )
   );
 }
 
 /** An interpreter that takes its code from standard input: it is given no file and no code. */
 function readsCode(words: readonly string[]): boolean {
   if (!isFedCode(words)) return false;
-  return words.slice(interpreterAt(words) + 1).every((word) => word.startsWith('-') && !INLINE.test(word));
+  const rest = words.slice(interpreterAt(words) + 1);
+  return rest.every((word) => (word.startsWith('-') && !INLINE.test(word)) || /^\/dev\/(?:stdin|fd\/\d+)$/.test(word));
 }

@@ -1,8 +1,9 @@
 import { type Command, forEachChild, type ParsedScript, parse, type Redirect, type SyntaxNode } from 'unbash';
 import { programOf } from '../programs.ts';
 import type { ShellPart } from '../shell-part.ts';
-import { baseName, readWord } from '../words.ts';
+import { baseName, readWord, wordsOf } from '../words.ts';
 import { isFedCode } from './code.ts';
+import { type ComputedWord, computedIn, isComputed, namedBy } from './computed-words.ts';
 import { execStarts, runsTexts, scriptTexts } from './texts-that-run.ts';
 import { wrappedStarts } from './wrappers.ts';
 
@@ -16,6 +17,13 @@ export type PossibleReading = {
   readonly writes: readonly string[];
   /** What an interpreter is fed with as code. */
   readonly code: readonly string[];
+  /** What is printed into a program that runs it. */
+  readonly fed: readonly string[];
+  /** What stands in the line beside the words of commands: values of variables, here-documents. */
+  readonly texts: readonly string[];
+  readonly computed: readonly ComputedWord[];
+  /** Commands that are given names nobody can list, and the place where those would stand. */
+  readonly named: readonly ComputedWord[];
   /** There is more than was looked at. */
   readonly isCut: boolean;
   /** Some command stands in a substitution. */
@@ -92,6 +100,10 @@ export function readPossible(script: ParsedScript, rounds: readonly ShellPart[] 
       ...trees.flatMap(({ writes }) => writes),
     ],
     code: trees.flatMap(({ code }) => code),
+    fed: trees.flatMap(({ fed }) => fed),
+    texts: trees.flatMap(({ assigned, data }) => [...assigned, ...data]),
+    computed: trees.flatMap(({ computed }) => computed),
+    named: trees.flatMap(({ named }) => named),
     isCut,
     isNested: trees.some((tree) => tree.isNested),
   };
@@ -109,12 +121,12 @@ function runsOf({ argv, depth }: Run): Run[] {
 }
 
 /** What stands in one script, the texts inside of its words aside. */
-type Tree = Pick<PossibleReading, 'reads' | 'writes' | 'code' | 'isCut' | 'isNested'> & {
+type Tree = Pick<PossibleReading, 'reads' | 'writes' | 'code' | 'fed' | 'computed' | 'named' | 'isCut' | 'isNested'> & {
   readonly commands: readonly (readonly string[])[];
-  /** What is printed into a program that runs it. */
-  readonly fed: readonly string[];
   /** Here-documents and here-strings. */
   readonly data: readonly string[];
+  /** The values that variables are set to. */
+  readonly assigned: readonly string[];
 };
 
 function treeOf(root: SyntaxNode): Tree {
@@ -130,14 +142,28 @@ function treeOf(root: SyntaxNode): Tree {
       ...commands.filter((node) => isFedCode(wordsOf(node))).flatMap(dataOf),
       ...pipes.flatMap(({ code }) => code),
     ],
+    computed: [
+      ...commands.flatMap(computedIn),
+      ...opened.filter(({ target }) => isComputed(target)).map(computedTarget),
+    ],
+    named: nodes.filter((node) => !isLongPipe(node)).flatMap(namedBy),
     fed: pipes.flatMap(({ fed }) => fed),
+    assigned: nodes.flatMap((node) =>
+      node.type === 'Assignment' ? [node.value.type === 'Word' ? readWord(node.value).text : node.text] : [],
+    ),
     data: nodes.flatMap((node) => {
       if (node.type === 'HereDocBody') return [node.text];
       return node.type === 'HereString' && node.target !== undefined ? [readWord(node.target).text] : [];
     }),
-    isCut,
+    isCut: isCut || nodes.some(isLongPipe),
     isNested: nodes.some((node) => node.type === 'CommandExpansion'),
   };
+}
+
+const MAX_STAGES = 100;
+
+function isLongPipe(node: SyntaxNode): boolean {
+  return node.type === 'Pipeline' && node.commands.length > MAX_STAGES;
 }
 
 function nodesOf(root: SyntaxNode): { readonly nodes: readonly SyntaxNode[]; readonly isCut: boolean } {
@@ -153,15 +179,6 @@ function nodesOf(root: SyntaxNode): { readonly nodes: readonly SyntaxNode[]; rea
   };
   visit(root, 0);
   return { nodes, isCut };
-}
-
-/** The words of a command as text, those before its name aside. */
-export function wordsOf(command: Command): readonly string[] {
-  const words = [command.name, ...command.args].filter((word) => word !== undefined);
-  return words.map((word) => {
-    if (word.type !== 'Assignment') return readWord(word).text;
-    return word.value.type === 'Word' ? `${word.name}=${readWord(word.value).text}` : word.text;
-  });
 }
 
 /** What here-documents and here-strings feed a command with. */
@@ -185,6 +202,10 @@ function pipeOf({ commands }: Extract<SyntaxNode, { type: 'Pipeline' }>): Pick<T
     fed: into.some((argv) => argv.some(runsTexts)) ? printing : [],
     code: into.some(isFedCode) ? [...printing, ...simple.slice(0, -1).flatMap(dataOf)] : [],
   };
+}
+
+function computedTarget({ use, target }: Opened): ComputedWord {
+  return { argv: [use === 'read' ? '<' : '>', target], index: 1 };
 }
 
 type Opened = { readonly use: 'read' | 'write' | 'both'; readonly target: string };

@@ -16,7 +16,7 @@ export type SearchScope = {
 
 /** Every folder the commands of a line would go through, in the widest sense. */
 export function searchScopes(commands: readonly Reached[]): readonly SearchScope[] {
-  const fed = commands.filter(({ via }) => programOf(via).feedsNames === true).map(({ argv }) => argv);
+  const fed = commands.filter(({ via }) => programOf(via).feedsNames !== undefined).map(({ argv }) => argv);
   const uses = [...new Set(fed.flatMap(usesOf))];
   return commands.flatMap(({ argv }) => scopesOf(argv, uses));
 }

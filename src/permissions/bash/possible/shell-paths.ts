@@ -25,6 +25,8 @@ export type ShellPaths = {
   readonly searches: readonly SearchedPath[];
   /** What a recursive delete would take. */
   readonly deletes: readonly NamedPath[];
+  /** The folders it may run in. */
+  readonly cwds: readonly string[];
   /** More files are named than were looked at. */
   readonly isCut: boolean;
 };
@@ -71,6 +73,7 @@ export function shellPaths(
     writes: writes.paths,
     deletes: deletes.paths,
     searches: searches.slice(0, MAX_SEARCHES),
+    cwds,
     isCut: searches.length > MAX_SEARCHES || [reads, writes, deletes].some(({ isCut }) => isCut),
   };
 }
@@ -116,7 +119,7 @@ function mentionedIn(possible: PossibleReading): readonly Mention[] {
 
 /** What is printed into a substitution, or for a program that is fed with names, may be the name of a file. */
 function printed({ commands, isNested }: PossibleReading): readonly Mention[] {
-  const fed = commands.filter(({ via }) => programOf(via).feedsNames === true);
+  const fed = commands.filter(({ via }) => programOf(via).feedsNames !== undefined);
   if (!isNested && fed.length === 0) return [];
   const isWritten = fed.some(({ argv }) => writtenWords([...argv, 'x']).length > 0);
   const lists: readonly List[] = isWritten ? ['reads', 'writes'] : ['reads'];

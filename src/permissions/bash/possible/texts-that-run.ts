@@ -30,7 +30,10 @@ function ownTexts([name = '', ...args]: readonly string[]): readonly string[] {
     case 'assigned':
       return args.map((word) => word.replace(/^[^=]*=/, ''));
     case 'behind-option':
-      return args.map((word) => word.replace(/^(?:-S|--split-string=)/, ''));
+      return args.flatMap((word, at) => {
+        const glued = /^(?:-\w*S|--s[a-z-]*=)(.+)$/s.exec(word)?.[1];
+        return glued ?? (/^(?:-\w*S|--s[a-z-]*)$/.test(args[at - 1] ?? '') ? word : []);
+      });
     case 'editing':
       return args.flatMap((word) => /(?:^|[;\n\d$/])\s*e\s+(.+)/s.exec(word)?.[1] ?? []);
     case 'editor':

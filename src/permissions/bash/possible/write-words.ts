@@ -33,7 +33,7 @@ export function writtenWords(argv: readonly string[]): readonly WrittenWord[] {
   return [
     ...certain.map((word): WrittenWord => ({ word, sure: 'certain' })),
     ...possible.map((word): WrittenWord => ({ word, sure: 'possible' })),
-    ...options(argv),
+    ...writtenByOptions(argv),
   ];
 }
 
@@ -56,7 +56,8 @@ function wordsAfter(argv: readonly string[], subcommands: readonly string[]): re
   return at === -1 ? [] : argv.slice(at + 1).filter((word) => !word.startsWith('-'));
 }
 
-function options(argv: readonly string[]): readonly WrittenWord[] {
+/** The files that the options of a command write. */
+export function writtenByOptions(argv: readonly string[]): readonly WrittenWord[] {
   const { outputs = [], otherO = false, subcommands } = programOf(argv[0] ?? '');
   return argv.flatMap((word, at): readonly WrittenWord[] => {
     if (at === 0) return [];

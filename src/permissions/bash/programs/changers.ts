@@ -3,10 +3,13 @@ import { each, type Program, type Programs } from './program.ts';
 /** Its operands are files that are made, changed or removed. */
 const WRITES: Program = { writes: 'operands' };
 const NEVER: Program = { suggest: 'never' };
-const EDITOR: Program = { texts: 'editor', code: { hasBareNames: true } };
+const EDITOR: Program = {
+  texts: 'editor',
+  code: { hasBareNames: true, options: /^(?:-c|--cmd|-S|-s|-\w*s|-l\w*|--eval|-u|-U|\+\D.*)$/s },
+};
 const OWNERS: Program = { writes: 'after-first', changesFolders: 'recursive-flag' };
 
-/** Programs that change files, reach out, or build. */
+/** Programs that change files, or reach out. */
 export const CHANGERS: Programs = {
   rm: { ...WRITES, ...NEVER, opensNothing: true, deletes: true, changesFolders: 'recursive-flag' },
   ...each('unlink shred', { ...WRITES, deletes: true }),
@@ -67,46 +70,4 @@ export const CHANGERS: Programs = {
   kill: { ...NEVER, opensNothing: true },
   'ssh-keygen': { outputs: ['-f'] },
   ...each('mount pgrep', { otherO: true }),
-
-  npm: {
-    opensNothing: true,
-    suggest: 2,
-    hasScripts: true,
-    runsAfter: ['exec', '--'],
-    version: /^(?:--version|-v|-V)$/,
-    globalOptions: ['--prefix', '-C', '-w', '--workspace', '--userconfig', '--registry', '--loglevel', '--cache'],
-  },
-  pnpm: {
-    opensNothing: true,
-    suggest: 2,
-    hasScripts: true,
-    runsAfter: ['exec', '--'],
-    globalOptions: ['-C', '--dir', '--filter', '-F'],
-  },
-  yarn: { opensNothing: true, suggest: 2, hasScripts: true, runsAfter: ['exec', '--'], globalOptions: ['--cwd'] },
-  ...each('uv poetry', { suggest: 2, runsAfter: ['run', 'exec', '--'] }),
-  ...each('bundle rustup', { suggest: 2, runsAfter: ['exec', '--'] }),
-  cargo: { suggest: 2, globalOptions: ['--config', '-C', '--color', '-Z', '--manifest-path'] },
-  go: { suggest: 2, globalOptions: ['-C'] },
-  gh: { suggest: 3, globalOptions: ['-R', '--repo'], messages: { options: ['--body', '--title', '-b', '-t'] } },
-  ...each('pip pip3', { suggest: 2, globalOptions: ['--python', '--proxy', '--log'] }),
-  kubectl: {
-    suggest: 2,
-    otherO: true,
-    runsAfter: ['exec', '--'],
-    globalOptions: ['-n', '--namespace', '--context', '--kubeconfig', '--cluster', '--user', '-s', '--server'],
-  },
-  helm: { suggest: 2, globalOptions: ['-n', '--namespace', '--kube-context', '--kubeconfig'] },
-  terraform: { suggest: 2, globalOptions: ['-chdir'] },
-  ...each('apt apt-get', { suggest: 2, globalOptions: ['-o', '-c'] }),
-  aws: { globalOptions: ['--profile', '--region', '--output', '--endpoint-url'] },
-  gcloud: { globalOptions: ['--project', '--account', '--configuration'] },
-  systemctl: { suggest: 2, globalOptions: ['-H', '--host', '-M', '--machine'] },
-  make: {
-    suggest: 2,
-    runsText: true,
-    code: { options: /^--eval/, readsData: true, hasBareNames: true },
-    globalOptions: ['-C', '-f', '-j', '--directory', '--file'],
-  },
-  ...each('brew dotnet mvn gradle just mix flutter dart zig nx turbo', { suggest: 2 }),
 };

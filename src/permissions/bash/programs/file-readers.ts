@@ -28,6 +28,7 @@ export const FILE_READERS: Programs = {
   tac: { reads: 'operands', readOnly: { short: 'br', long: 'before regex', globs: 'checked' } },
   head: {
     reads: 'operands',
+    keepsLines: true,
     readOnly: {
       short: 'n:c:qvz',
       long: 'lines# bytes# quiet silent verbose zero-terminated',
@@ -37,6 +38,7 @@ export const FILE_READERS: Programs = {
   },
   tail: {
     reads: 'operands',
+    keepsLines: true,
     grammar: tailReading,
     readOnly: {
       short: 'n:c:qvzr',
@@ -63,6 +65,7 @@ export const FILE_READERS: Programs = {
   },
   sort: {
     reads: 'operands',
+    keepsLines: true,
     textOptions: ['--compress-program'],
     readOnly: {
       short: 'bdfgiMhnrRVcCk=mst=uz',
@@ -71,6 +74,7 @@ export const FILE_READERS: Programs = {
   },
   uniq: {
     reads: 'operands',
+    keepsLines: true,
     writes: 'second',
     readOnly: {
       short: 'cdDf:is:uzw:',
@@ -121,6 +125,9 @@ export const FILE_READERS: Programs = {
       long: 'all human-readable si inodes local portability print-type type= total output?',
     },
   },
-  yq: { reads: 'after-pattern' },
+  yq: {
+    reads: 'after-pattern',
+    code: { readsData: true, isPlain: (args) => !args.some((word) => /\bload|\benv/.test(word)) },
+  },
   ...each('less more base64 base32 bat batcat sha224sum sha384sum', READS),
 };

@@ -2,12 +2,21 @@ import { awkReading } from './grammars.ts';
 import { each, type Program, type Programs } from './program.ts';
 
 const CODE: Program = { code: {}, texts: 'calls' };
+const NODE: Program = {
+  ...CODE,
+  code: {
+    options: /^(?:-\w*[cepr]|-[ep].+|--?(?:eval|print|require|import|loader|experimental-loader)(?:=.*)?|eval)$/s,
+  },
+};
 /** Languages in which a file name needs no quotes. */
 const BARE: Program = { code: { hasBareNames: true }, texts: 'calls' };
+/** Starts a program, reads another file, or writes one. */
+const AWK_STARTS =
+  /\bsystem\s*\(|\||\bgetline\b|\bARGV\b|@|\bprintf?\b[^;}\n]*>|^-[EfilW]|^--(?:exec|file|include|load)/;
 const AWK: Program = {
   texts: 'calls',
   inPlace: /^inplace$/,
-  code: { readsData: true, startsBy: /\bsystem\s*\(|\||\bgetline\b/ },
+  code: { readsData: true, isPlain: (args) => !args.some((word) => AWK_STARTS.test(word)) },
 };
 const VERSION = /^(?:--version|-V)$/;
 
@@ -15,10 +24,11 @@ const VERSION = /^(?:--version|-V)$/;
 export const INTERPRETERS: Programs = {
   ...each('python python2 pypy ipython bpython jython micropython circuitpython graalpy cython hy xonsh sage', CODE),
   python3: { ...CODE, version: VERSION },
-  node: { ...CODE, version: /^(?:--version|-v|-V)$/ },
-  ...each('nodejs iojs tsx ts-node esno jiti babel-node qjs qjsc d8 jsc rhino gjs cjs phantomjs osascript', CODE),
-  deno: { ...CODE, globalOptions: [] },
-  bun: { ...CODE, globalOptions: ['--cwd', '--config', '-c'], runsAfter: ['exec', '--'] },
+  node: { ...NODE, version: /^(?:--version|-v|-V)$/ },
+  ...each('qjs qjsc d8 jsc rhino gjs cjs phantomjs osascript', CODE),
+  ...each('nodejs iojs tsx ts-node esno jiti babel-node', NODE),
+  deno: { ...NODE, globalOptions: [] },
+  bun: { ...NODE, globalOptions: ['--cwd', '--config', '-c'], runsAfter: ['exec', '--'] },
   ...each('perl ruby', { ...CODE, inPlace: /^-[a-zA-Z]*i|^--in-place/ }),
   ...each('raku rakudo perl6', BARE),
   ...each('jruby truffleruby rbx mruby irb pry crystal php php-cgi hhvm phpdbg psysh', CODE),
@@ -38,10 +48,29 @@ export const INTERPRETERS: Programs = {
   ...each('elixir iex erl escript ghc ghci runghc runhaskell ocaml utop ocamlscript sml', CODE),
   ...each('jshell groovy groovysh scala-cli kotlin amm bsh csharp fsi fsharpi dotnet-script', CODE),
   ...each('java scala swift lein rails', { ...CODE, suggest: 'exact' }),
-  swift: { ...CODE, suggest: 2 },
+  swift: {
+    ...CODE,
+    suggest: 2,
+    exactly: ['run', 'package'],
+    guards: [
+      '-Xswiftc',
+      '-Xlinker',
+      '-Xcc',
+      '-Xcxx',
+      '--package-path',
+      '--build-path',
+      '--scratch-path',
+      '--toolchain',
+      '--sdk',
+      '--destination',
+    ],
+  },
   ...each('swipl gprolog yap prolog gforth pforth factor nim gst squeak rebol rexx regina wren neko', CODE),
-  ...each('nu elvish m4 gnuplot tcc cling gdb lldb radare2 rizin', BARE),
-  ...each('sqlite3 sqlite duckdb psql mysql mariadb isql sqlplus mongosh mongo redis-cli', BARE),
+  lldb: { ...BARE, code: { hasBareNames: true, options: /^(?:-[oOkKsS]|--(?:one-line|source).*)$/ } },
+  ...each('nu elvish m4 gnuplot tcc cling gdb radare2 rizin', BARE),
+  // Commands of its own begin with a point, and SQL can read files.
+  ...each('sqlite3 sqlite duckdb', { ...BARE, code: { hasBareNames: true, options: /^\.|\s|^-(?:cmd|init|c|s)$/ } }),
+  ...each('psql mysql mariadb isql sqlplus mongosh mongo redis-cli', BARE),
   ...each('mawk nawk original-awk goawk frawk', AWK),
   gawk: { ...AWK, reads: 'after-pattern' },
   awk: { ...AWK, reads: 'after-pattern', grammar: awkReading },

@@ -9,6 +9,8 @@ export type Program = {
   readonly opensNothing?: boolean;
   /** It prints its words, which may be the names or the code that another program is fed with. */
   readonly prints?: boolean;
+  /** It passes lines on as they are. */
+  readonly keepsLines?: boolean;
   /** It goes through folders and reads what is in them. */
   readonly searches?: 'always' | 'recursive-flag';
   /** It may take its operands with everything in them. */
@@ -21,8 +23,8 @@ export type Program = {
   readonly walks?: boolean;
   /** It changes the working folder. */
   readonly changesFolder?: boolean;
-  /** It reads names and gives them to a command. */
-  readonly feedsNames?: boolean;
+  /** It reads names and gives them to a command, or lines that are commands themselves. */
+  readonly feedsNames?: 'operands' | 'commands';
 
   /** Which operands it makes, changes or removes. */
   readonly writes?: 'operands' | 'after-first' | 'second' | 'target' | 'target-and-sources';
@@ -48,6 +50,8 @@ export type Program = {
   readonly textOptions?: readonly string[];
   /** It runs code of another language. */
   readonly code?: CodeRunner;
+  /** Programs that it starts itself, whatever it is given. */
+  readonly starts?: readonly string[];
   readonly wraps?: Wrapper;
   /** Words after which a command begins. */
   readonly runsAfter?: readonly string[];
@@ -59,6 +63,13 @@ export type Program = {
   readonly globalOptions?: readonly string[];
   /** How many words name what it does, for a rule to be offered; none is offered for what can do anything. */
   readonly suggest?: 'never' | 'exact' | number;
+  /** Sub-commands that could do anything by what stands behind them: only the very words are offered. */
+  readonly exactly?: readonly string[];
+  /**
+   * Options that start programs, change how it works, or make it write elsewhere: no rule that ends in a star covers
+   * them. `clone:-u` for a sub-command, `NAME=` for variables, `x:y` for operands of that form.
+   */
+  readonly guards?: readonly string[];
   /** `run` is followed by the name of a script of the project. */
   readonly hasScripts?: boolean;
   /** Where the output of a command is only text to it. */
@@ -94,8 +105,8 @@ export type CodeRunner = {
   readonly readsData?: boolean;
   /** In its language a file name needs no quotes. */
   readonly hasBareNames?: boolean;
-  /** What in its code starts another program; any code may when left out. */
-  readonly startsBy?: RegExp;
+  /** Do these words, its code among them, start no program and open nothing that is not named? Any code may when left out. */
+  readonly isPlain?: (args: readonly string[]) => boolean;
 };
 
 /** A program that runs another one: how many plain words come before it, and which options take a value. */

@@ -1,5 +1,6 @@
 import { findReading, sedReading } from './grammars.ts';
 import { each, type Program, type Programs } from './program.ts';
+import { isPlainSed, sedWords } from './sed.ts';
 
 const RUNS_FOUND: Program = {
   suggest: 'never',
@@ -42,6 +43,7 @@ export const SEARCHERS: Programs = {
     },
   },
   egrep: {
+    starts: ['grep'],
     reads: 'after-pattern',
     searches: 'recursive-flag',
     otherO: true,
@@ -54,6 +56,7 @@ export const SEARCHERS: Programs = {
     },
   },
   fgrep: {
+    starts: ['grep'],
     reads: 'after-pattern',
     searches: 'recursive-flag',
     otherO: true,
@@ -80,7 +83,7 @@ export const SEARCHERS: Programs = {
     reads: 'after-pattern',
     texts: 'editing',
     inPlace: /^-[a-zA-Z]*i|^--in-place/,
-    code: { readsData: true, startsBy: /(?!)/ },
+    code: { readsData: true, isPlain: (args) => isPlainSed(sedWords(args)?.script ?? 'e') },
     grammar: sedReading,
   },
   ...each('ag ack', { reads: 'after-pattern', searches: 'always' }),

@@ -58,14 +58,14 @@ export const SHELLS: Programs = {
   env: { ...RUNS_TEXT, texts: 'behind-option', wraps: { operands: 0, valued: 'uCS', longValued: ['unset', 'chdir'] } },
   xargs: {
     ...RUNS_TEXT,
-    feedsNames: true,
+    feedsNames: 'operands',
     wraps: {
       operands: 0,
       valued: 'aEdIiLlnPs',
       longValued: ['arg-file', 'delimiter', 'max-args', 'max-procs', 'max-chars', 'max-lines'],
     },
   },
-  parallel: { ...RUNS_TEXT, feedsNames: true, wraps: { operands: 0, valued: 'jIaNnLSCd' } },
+  parallel: { ...RUNS_TEXT, feedsNames: 'commands', wraps: { operands: 0, valued: 'jIaNnLSCd' } },
   watch: { ...RUNS_TEXT, texts: 'joined', wraps: { operands: 0, valued: 'nq' } },
   strace: { wraps: { operands: 0, valued: 'eopsuaEIOPSUX' } },
   ltrace: { wraps: { operands: 0, valued: 'eopsuaAlnx' } },
@@ -85,8 +85,11 @@ export const SHELLS: Programs = {
   'systemd-run': { wraps: { operands: 0, valued: 'pEHMtu' } },
   ...each('setsid busybox toybox pnpx uvx firejail bwrap catchsegv run-parts valgrind ld.so', ANY),
 
-  ...each('su runuser tmux screen at', RUNS_TEXT),
-  ...each('hyperfine entr concurrently nix-shell batch', { ...RUNS_TEXT, suggest: 'exact' }),
+  ...each('su runuser', RUNS_TEXT),
+  // What is typed into a terminal is put together there.
+  ...each('tmux screen', { ...RUNS_TEXT, code: { readsData: true, options: /^(?:send(?:-keys)?|stuff)$/ } }),
+  ...each('at batch', { ...RUNS_TEXT, feedsNames: 'commands', suggest: 'never' }),
+  ...each('hyperfine entr concurrently nix-shell', { ...RUNS_TEXT, suggest: 'exact' }),
   docker: { ...CONTAINERS, globalOptions: ['-c', '--context', '-H', '--host', '--config', '-l', '--log-level'] },
   podman: { ...CONTAINERS, globalOptions: ['--connection', '--url', '--log-level'] },
   ...each('pipenv direnv mise asdf conda nix pdm hatch rye pixi', behind('run', 'exec', '--')),

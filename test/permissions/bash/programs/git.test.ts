@@ -56,7 +56,7 @@ test.each(LOOKING)('%s runs unasked, works, and starts nothing that a submodule 
     `[core]\n\tfsmonitor = echo fsmonitor >> ${trap}; false\n[filter "evil"]\n\tclean = echo clean >> ${trap}; cat\n[diff "evil"]\n\ttextconv = echo textconv >> ${trap}; cat\n`,
   );
   const decision = decideBash(clean, command);
-  expect([decision.verdict, decision.hardensGit]).toEqual(['allow', true]);
+  expect([decision.verdict, decision.hardens]).toEqual(['allow', ['helpers', 'path']]);
   const { status } = spawnSync('/bin/bash', ['--noprofile', '--norc', '-c', command], {
     cwd: clean.ws,
     env: { ...ENV, HOME: clean.home, ...hardenedGitEnvironment() },

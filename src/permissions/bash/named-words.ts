@@ -1,0 +1,203 @@
+import type { Rule } from '../../contracts/permission.ts';
+import { starTest } from '../../lib/text/linear-match.ts';
+import { type DecisionContext, resolveIn } from '../paths/context.ts';
+import { ruleSays } from '../paths/finding.ts';
+import { expandGlob, segmentTest } from '../paths/folder-scan.ts';
+import { pathRuleMatches, ruleReachesInto } from '../paths/path-rule.ts';
+import type { ResolvedPath } from '../paths/paths.ts';
+import { familyOf } from '../rules/families.ts';
+import { commandPattern, flagsOf } from './command-rule.ts';
+import type { PossibleReading } from './possible/read-possible.ts';
+import { exactProgram, isUnknownProgram, programOf } from './programs.ts';
+import { baseName } from './words.ts';
+
+const MAX_NAMES = 400;
+/** Flags and words of programs that change the files they are given. */
+const CHANGING = /^(?:-w|-i|--(?:write|fix|in-?place|overwrite|update|apply)(?:=.*)?|fmt|format|fix)$/;
+const LEFT_OUT = /^--(?:(?:exclude|ignore)(?:-\w+)?=|i?glob=!)/;
+const APART = /[\s()[\]{}<>"'`;,|=:@!&]+/;
+
+/**
+ * What a line that does more than look names of all that rules deny or ask about, wherever in it that stands: nobody
+ * can know what every program does with a word.
+ */
+export function namedWords(
+  context: DecisionContext,
+  possible: PossibleReading,
+  cwds: readonly string[],
+): readonly string[] {
+  const spoken = possible.commands.map(({ argv }) => ({ argv, words: spokenWords(argv) }));
+  const commands = rulesAbout(context).filter(({ tool }) => familyOf(tool) === 'command');
+  const pieces = [...spoken.map(({ words }) => words), ...possible.texts.map((text) => [text])];
+  const found = commands.flatMap((rule) => {
+    const name = pieces.map((words) => commandIn(context, rule, words, cwds)).find((each) => each !== undefined);
+    return name === undefined ? [] : [`It names ${name}, ${speaks(rule)}`];
+  });
+  const read = spoken.filter(({ argv }) => mayOpen(argv)).flatMap(({ words }) => words);
+  const changed = spoken.filter(({ argv }) => mayChange(argv)).flatMap(({ words }) => words);
+  const below = spoken.filter(({ argv }) => argv.some((word) => CHANGING.test(word))).flatMap(({ words }) => words);
+  const reads = ruledPlaces(context, [...read, ...possible.texts], cwds, 'read');
+  const writes = ruledPlaces(context, changed, cwds, 'write');
+  const folders = ruledPlaces(
+    context,
+    below.map((word) => word.replace(/[*?[{].*$/s, '') || '.'),
+    cwds,
+    'below',
+  );
+  return [...new Set([...found, ...reads, ...writes, ...folders])];
+}
+
+/** The places in the words that a rule about reading or writing speaks of. */
+function ruledPlaces(
+  context: DecisionContext,
+  words: readonly string[],
+  cwds: readonly string[],
+  use: 'read' | 'write' | 'below',
+): readonly string[] {
+  const family = use === 'read' ? 'read' : 'edit';
+  const rules = rulesAbout(context).filter(({ tool }) => familyOf(tool) === family);
+  if (rules.length === 0 || words.length === 0) return [];
+  const { places, isCut } = placesIn(context, words, cwds);
+  const found = rules.flatMap((rule) => {
+    const hit = places.find((path) =>
+      use === 'below'
+        ? path.kind === 'directory' && ruleReachesInto(rule, path.real, context.policy)
+        : pathRuleMatches(rule, { tool: context.facts.tool, use, path }, context.policy),
+    );
+    return hit === undefined ? [] : [`It names ${hit.spelling}, ${speaks(rule)}`];
+  });
+  return isCut ? [...found, 'It names more than is compared with the rules.'] : found;
+}
+
+/** The rules that deny or ask about some commands, or some places. */
+function rulesAbout({ policy }: DecisionContext): readonly Rule[] {
+  return policy.rules.filter(
+    ({ behavior, problem, specifier }) => behavior !== 'allow' && problem === undefined && specifier !== undefined,
+  );
+}
+
+function speaks(rule: Rule): string {
+  return `which falls under ${ruleSays(rule)}, where nobody can tell what becomes of it.`;
+}
+
+/** The words that may do something: neither messages, nor what is left out, nor the name of a sub-command. */
+function spokenWords(argv: readonly string[]): readonly string[] {
+  const { messages, suggest, globalOptions = [] } = exactProgram(argv[0] ?? '');
+  const options = messages === undefined || messages === 'all' ? [] : messages.options;
+  const hasMessages =
+    options.length > 0 && messages !== 'all' && messages?.subs?.some((sub) => argv.includes(sub)) !== false;
+  const isApart = typeof suggest === 'number' && suggest > 1;
+  const sub = isApart
+    ? argv.findIndex(
+        (word, at) =>
+          at > 0 && /^[\w-]+$/.test(word) && !word.startsWith('-') && !globalOptions.includes(argv[at - 1] ?? ''),
+      )
+    : -1;
+  return argv.filter((word, at) => {
+    if (at === 0 || at === sub || LEFT_OUT.test(word)) return false;
+    if (word.startsWith('!') && /^(?:-g|--i?glob)$/.test(argv[at - 1] ?? '')) return false;
+    const isMessage = options.some((option) => argv[at - 1] === option || word.startsWith(`${option}=`));
+    return !(hasMessages && isMessage);
+  });
+}
+
+/** The denied command that stands in the words of another one, if all of the rule does. */
+function commandIn(
+  { fs, policy }: DecisionContext,
+  rule: Rule,
+  words: readonly string[],
+  cwds: readonly string[],
+): string | undefined {
+  const fold = (word: string) => (policy.disk === 'case-insensitive' ? word.toLowerCase() : word);
+  const [first = '', ...rest] = commandPattern(rule.specifier ?? '').words.map(fold);
+  const name = baseName(first);
+  if (!/\w/.test(name)) return undefined;
+  const text = fold(words.join(' '));
+  const flags = new Set(text.split(APART).flatMap(flagsOf));
+  const isWhole =
+    rest.flatMap(flagsOf).every((flag) => flags.has(flag)) &&
+    isInTurn(text, [nameFinding(name), ...rest.filter((word) => flagsOf(word).length === 0).map(wordFinding)]);
+  if (isWhole) return name;
+  // `cp /usr/bin/c?rl x`
+  const patterns = words.filter((word) => /[*?[]/.test(word) && segmentTest(baseName(word))(name));
+  const isMatched = patterns.some((pattern) =>
+    cwds.some((cwd) => {
+      const names = expandGlob(fs, cwd, pattern);
+      return names === 'too many' || names.some((each) => baseName(each) === name);
+    }),
+  );
+  return isMatched ? name : undefined;
+}
+
+/** Do all of them match, each behind the one before? */
+function isInTurn(text: string, findings: readonly Finding[]): boolean {
+  let from = 0;
+  for (const end of findings) {
+    from = end(text, from);
+    if (from === -1) return false;
+  }
+  return true;
+}
+
+/** Where behind a place in the text something ends that is looked for; -1 when it does not come. */
+type Finding = (text: string, from: number) => number;
+
+/** The name of a program: a word, the end of a path, or glued to a short option. */
+function nameFinding(name: string): Finding {
+  if (name.includes('*')) return starFinding(name, /[\w.+-]+(?![\w/+-])/g);
+  const before = String.raw`(?:^|[^\w.+-]|(?<![\w-])-\w{1,2}|\\[a-z])`;
+  return finding(new RegExp(`${before}${literal(name)}(?:\\.exe)?(?![\\w/-]|\\.\\w)`, 'g'));
+}
+
+function wordFinding(word: string): Finding {
+  if (word.includes('*')) return starFinding(word, /[^\s"'`;|&(){}<>=:,]+/g);
+  return finding(new RegExp(String.raw`(?<![^\s"'\x60;|&(){}<>=:,])${literal(word)}(?![^\s"'\x60;|&(){}<>=:,])`, 'g'));
+}
+
+function finding(expression: RegExp): Finding {
+  return (text, from) => {
+    expression.lastIndex = from;
+    return expression.test(text) ? expression.lastIndex : -1;
+  };
+}
+
+/** Stars are matched in linear time, one word of the text after another. */
+function starFinding(pattern: string, words: RegExp): Finding {
+  const fits = starTest(pattern);
+  return (text, from) => {
+    words.lastIndex = from;
+    for (let found = words.exec(text); found !== null; found = words.exec(text)) {
+      if (fits(found[0]) || fits(found[0].replace(/\.exe$/, ''))) return words.lastIndex;
+    }
+    return -1;
+  };
+}
+
+function literal(text: string): string {
+  return text.replace(/[.+?^${}()|[\]\\/]/g, '\\$&');
+}
+
+/** Could the command, or one it starts, open what it is given? */
+function mayOpen(argv: readonly string[]): boolean {
+  const { opensNothing, hasScripts, runsAfter, prints } = exactProgram(argv[0] ?? '');
+  return opensNothing !== true || prints === true || hasScripts === true || runsAfter !== undefined;
+}
+
+function mayChange(argv: readonly string[]): boolean {
+  const [name = ''] = argv;
+  return isUnknownProgram(name) || (programOf(name).reads === undefined && argv.some((word) => CHANGING.test(word)));
+}
+
+/** Everything in the words that may be a path, seen from every folder. */
+function placesIn(
+  context: DecisionContext,
+  words: readonly string[],
+  cwds: readonly string[],
+): { readonly places: readonly ResolvedPath[]; readonly isCut: boolean } {
+  const names = new Set(
+    words.flatMap((word) => [word, ...word.split(APART), ...(/^-\w./.test(word) ? [word.slice(2)] : [])]),
+  );
+  const paths = [...names].filter((name) => name !== '' && !name.startsWith('-') && !name.includes('\0'));
+  const places = paths.slice(0, MAX_NAMES).flatMap((name) => cwds.map((cwd) => resolveIn(context, cwd, name)));
+  return { places, isCut: paths.length > MAX_NAMES };
+}

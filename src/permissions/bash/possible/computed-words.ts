@@ -1,0 +1,49 @@
+import type { Command, SyntaxNode } from 'unbash';
+import { programOf } from '../programs.ts';
+import { readWord, wordsOf } from '../words.ts';
+
+/** A word of a command that bash puts together when the line runs. */
+export type ComputedWord = { readonly argv: readonly string[]; readonly index: number };
+
+/** The words of which more is known only when the line runs, the name of the command aside. */
+export function computedIn(command: Command): readonly ComputedWord[] {
+  const argv = wordsOf(command);
+  return command.args.flatMap((word, index) => {
+    const value = word.type === 'Assignment' ? word.value : word;
+    const isKnown = value.type === 'Word' && /^(?:literal|glob)$/.test(readWord(value).kind);
+    return isKnown ? [] : [{ argv, index: index + 1 }];
+  });
+}
+
+/** Is there anything in the text that bash would fill in? */
+export function isComputed(text: string): boolean {
+  return /[$`]/.test(text);
+}
+
+/** `cat list | xargs cat`, `xargs cat < list`: other names than those of files that are there. */
+export function namedBy(node: SyntaxNode): readonly ComputedWord[] {
+  const stages = node.type === 'Pipeline' ? node.commands : node.type === 'Command' ? [node] : [];
+  return stages.flatMap((stage, at): readonly ComputedWord[] => {
+    const argv = stage.type === 'Command' ? wordsOf(stage) : [];
+    if (stage.type !== 'Command' || !isGivenNames(argv)) return [];
+    const isFed = stage.redirects.some(({ operator }) => operator === '<') || argv.some((word) => LISTED.test(word));
+    const before = stages.slice(0, at).map((each) => (each.type === 'Command' ? wordsOf(each) : []));
+    const isKnown = before.every(([name = '', ...words]) => {
+      const { lists, walks, prints, searches, subcommands, keepsLines } = programOf(name);
+      return (
+        [lists, walks, searches, subcommands].some((each) => each !== undefined) ||
+        (prints === true && words.every((word) => !/[\\%]/.test(word))) ||
+        keepsLines === true
+      );
+    });
+    return isKnown && !isFed ? [] : [{ argv: [...argv, '$(names)'], index: argv.length }];
+  });
+}
+
+/** Options for a file that holds names. */
+const LISTED = /^(?:-a|--arg-file|--files0?-from|-\w*T$)/;
+
+function isGivenNames(argv: readonly string[]): boolean {
+  if (argv.some((word) => programOf(word).feedsNames !== undefined || /^--files0?-from/.test(word))) return true;
+  return programOf(argv[0] ?? '').takesFolders === 'always' && argv.some((word) => LISTED.test(word));
+}

@@ -1,0 +1,151 @@
+import { each, type Program, type Programs, words } from './program.ts';
+
+/** Sub-commands that bring in or run what is named behind them: a rule is offered for just these words. */
+const BRINGING = words(
+  'install i add ci update upgrade up get create init new dlx link run publish tool plugin tap services extension alias',
+);
+const PACKAGES: Program = { suggest: 2, exactly: BRINGING };
+/** Their `run` is followed by the name of a script of the project. */
+const SCRIPTS: Program = {
+  ...PACKAGES,
+  exactly: BRINGING.filter((word) => word !== 'run'),
+  opensNothing: true,
+  hasScripts: true,
+  runsAfter: ['exec', '--'],
+  starts: ['node'],
+};
+/** Options of builds that make them work by another description, or elsewhere. */
+const ELSEWHERE = '-C --directory -f --file --project --prefix --cwd --dir --path';
+
+/** Programs that bring in packages, build, and look after machines. */
+export const BUILDERS: Programs = {
+  npm: {
+    ...SCRIPTS,
+    version: /^(?:--version|-v|-V)$/,
+    globalOptions: ['--prefix', '-C', '-w', '--workspace', '--userconfig', '--registry', '--loglevel', '--cache'],
+    guards: words(
+      '--script-shell --shell --prefix -C --userconfig --globalconfig --node-options --git --editor --viewer --init-module --registry --cache --call -c --local-prefix --global -g',
+    ),
+  },
+  pnpm: {
+    ...SCRIPTS,
+    globalOptions: ['-C', '--dir', '--filter', '-F'],
+    guards: words(`${ELSEWHERE} --script-shell --pnpmfile --global-pnpmfile --use-node-version --registry --global -g`),
+  },
+  yarn: {
+    ...SCRIPTS,
+    globalOptions: ['--cwd'],
+    guards: words(
+      '--cwd --use-yarnrc --rc-filename --scripts-prepend-node-path --script-shell --registry --modules-folder',
+    ),
+  },
+  ...each('uv poetry', {
+    ...PACKAGES,
+    runsAfter: ['run', 'exec', '--'],
+    guards: words(
+      `${ELSEWHERE} -P --python -p --with --with-editable --index-url --index --default-index --find-links`,
+    ),
+  }),
+  ...each('bundle rustup', { ...PACKAGES, runsAfter: ['exec', '--'], guards: words('--gemfile --path --toolchain') }),
+  cargo: {
+    suggest: 2,
+    exactly: BRINGING.filter((word) => word !== 'run'),
+    globalOptions: ['--config', '-C', '--color', '-Z', '--manifest-path'],
+    guards: words(
+      '-C -Z --manifest-path --target-dir --out-dir --artifact-dir --lockfile-path --path --git --registry --index',
+    ),
+  },
+  go: {
+    ...PACKAGES,
+    exactly: [...BRINGING, 'env'],
+    globalOptions: ['-C'],
+    guards: words(
+      '-C -exec -toolexec -vettool -o -modfile -overlay -ldflags -gcflags -asmflags -gccgoflags -pkgdir -compiler -outputdir -coverprofile -cpuprofile -memprofile -blockprofile -mutexprofile -trace -w -u -fix',
+    ),
+  },
+  gh: {
+    suggest: 3,
+    exactly: words('alias extension auth secret config api codespace variable'),
+    globalOptions: ['-R', '--repo'],
+    guards: words('-D --dir -O --output --recover --hostname'),
+    messages: { options: ['--body', '--title', '-b', '-t'] },
+  },
+  ...each('pip pip3', {
+    ...PACKAGES,
+    exactly: [...BRINGING, 'download', 'wheel', 'config'],
+    globalOptions: ['--python', '--proxy', '--log'],
+    guards: words('--python --target -t --root --src --log --report --index-url -i --extra-index-url --find-links'),
+  }),
+  kubectl: {
+    suggest: 2,
+    exactly: words('run debug attach cp edit proxy plugin config apply create replace patch'),
+    otherO: true,
+    runsAfter: ['exec', '--'],
+    globalOptions: ['-n', '--namespace', '--context', '--kubeconfig', '--cluster', '--user', '-s', '--server'],
+    guards: words(
+      '--kubeconfig --context --cluster --user -s --server --token --as --cache-dir --profile-output --raw',
+    ),
+  },
+  helm: {
+    ...PACKAGES,
+    globalOptions: ['-n', '--namespace', '--kube-context', '--kubeconfig'],
+    guards: words(
+      '--post-renderer --kubeconfig --kube-context --registry-config --repository-config --repo -d --destination --output-dir',
+    ),
+  },
+  terraform: {
+    suggest: 2,
+    exactly: words('init import console state workspace'),
+    globalOptions: ['-chdir'],
+    guards: words(
+      '-chdir -out -state -state-out -backup -var-file -plugin-dir -backend-config -from-module -generate-config-out',
+    ),
+  },
+  ...each('apt apt-get', { ...PACKAGES, globalOptions: ['-o', '-c'], guards: words('-o -c --option --config-file') }),
+  aws: {
+    globalOptions: ['--profile', '--region', '--output', '--endpoint-url'],
+    guards: words('--endpoint-url --profile'),
+  },
+  gcloud: { globalOptions: ['--project', '--account', '--configuration'] },
+  systemctl: {
+    suggest: 2,
+    exactly: words('start restart enable edit link set-environment import-environment set-property'),
+    globalOptions: ['-H', '--host', '-M', '--machine'],
+    guards: words('-H --host -M --machine --root --image'),
+  },
+  make: {
+    suggest: 2,
+    runsText: true,
+    code: {
+      options: /^--eval|^\w+[:+?]?=.*[$`]|^(?:-f|--file=|--makefile=)-$|^\/dev\/|^-$/s,
+      readsData: true,
+      hasBareNames: true,
+    },
+    globalOptions: ['-C', '-f', '-j', '--directory', '--file'],
+    guards: words(`${ELSEWHERE} --makefile -I --include-dir -E -o -W --what-if NAME=`),
+  },
+  ...each('mvn gradle', {
+    suggest: 2,
+    guards: words(
+      `${ELSEWHERE} -D --define -P -s --settings -gs --global-settings -t --toolchains -l --log-file -I --init-script -b --build-file -c --settings-file -p --project-dir -g --gradle-user-home --project-prop --system-prop --include-build x:y`,
+    ),
+  }),
+  just: {
+    suggest: 2,
+    guards: words(
+      `${ELSEWHERE} --justfile --shell --shell-arg --shell-command -c --command --set -d --working-directory --dotenv-path --dotenv-filename --chooser NAME=`,
+    ),
+  },
+  ...each('dotnet mix flutter dart zig', {
+    ...PACKAGES,
+    guards: words(
+      `${ELSEWHERE} -e -r --build-file --build-runner --zig-lib-dir --cache-dir --global-cache-dir -p -property --property -o`,
+    ),
+  }),
+  ...each('nx turbo', {
+    suggest: 2,
+    exactly: BRINGING,
+    guards: words(`${ELSEWHERE} --api --token --team --runner --root-turbo-json`),
+  }),
+  brew: PACKAGES,
+};

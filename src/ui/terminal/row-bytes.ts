@@ -1,0 +1,76 @@
+import { stripVTControlCharacters } from 'node:util';
+import { textWidth } from '../../lib/text/text-width.ts';
+
+const SGR = /\u001b\[([\d;]*)m/g;
+const BAND = /^\u001b\[(?:4[0-8]|10[0-7])[\d;]*m/;
+const ERASE = '\u001b[K';
+const RESET = '\u001b[m';
+/** Text whose width every terminal agrees on: ASCII, and our own signs. */
+const CERTAIN = /^[\x20-\x7e▌│◐◓◑◒✓✗❯·…─↳▰▱⎇]*$/;
+
+/** A row over one that is empty. One that begins with a background is filled with it to the end of the screen. */
+export function filledRow(row: string, columns = Number.POSITIVE_INFINITY): string {
+  const band = BAND.exec(row)?.[0];
+  if (band === undefined) return row;
+  const width = textWidth(stripVTControlCharacters(row));
+  // Behind a full row the cursor still stands on its last column: erasing would take that away.
+  const rest = width > columns && width % columns !== 0 ? `${band}${ERASE}` : '';
+  return `${band}${ERASE}${row}${rest}${RESET}`;
+}
+
+/** A row over another one; the cursor is in its first column. What both begin with stays as it stands. */
+export function changedRow(before: string, after: string): string {
+  const same = commonStart(before, after);
+  if (same === undefined) return `${ERASE}${filledRow(after)}`;
+  const { columns, opened } = same;
+  const band = BAND.exec(after)?.[0] ?? '';
+  const isShorter = textWidth(stripVTControlCharacters(after)) < textWidth(stripVTControlCharacters(before));
+  const move = columns === 0 ? '' : `\u001b[${columns + 1}G`;
+  const rest = isShorter ? `${band}${ERASE}${band === '' ? '' : RESET}` : '';
+  return `${move}${opened}${after.slice(same.length)}${rest}`;
+}
+
+/** How much two rows share at their beginning, and the style that is open there; undefined where that is uncertain. */
+function commonStart(
+  before: string,
+  after: string,
+): { readonly length: number; readonly columns: number; readonly opened: string } | undefined {
+  if (BAND.exec(before)?.[0] !== BAND.exec(after)?.[0]) return undefined;
+  let length = 0;
+  while (length < after.length && before[length] === after[length]) length += 1;
+  const begun = after.lastIndexOf('\u001b', length - 1);
+  if (begun !== -1 && !after.slice(begun, length).includes('m')) length = begun;
+  const shared = after.slice(0, length);
+  const text = stripVTControlCharacters(shared);
+  // What follows must not change the last character that is kept.
+  const next = [stripVTControlCharacters(before.slice(length)), stripVTControlCharacters(after.slice(length))];
+  if (!CERTAIN.test(text) || next.some((rest) => !/^[\x20-\x7e▌│]?$/u.test(rest.slice(0, 1)))) return undefined;
+  return { length, columns: text.length, opened: openStyles(shared) };
+}
+
+/** The styles that are on behind a text, each by its own sequence, as Ink writes them. */
+function openStyles(text: string): string {
+  const open = new Map<string, string>();
+  for (const [sequence, codes = ''] of text.matchAll(SGR)) {
+    const code = Number.parseInt(codes, 10) || 0;
+    if (code === 0) open.clear();
+    else if (ENDS[code] !== undefined) for (const kind of ENDS[code]) open.delete(kind);
+    else open.set(kindOf(code), sequence);
+  }
+  return [...open.values()].join('');
+}
+
+const ENDS: Readonly<Record<number, readonly string[]>> = {
+  22: ['1', '2'],
+  23: ['3'],
+  24: ['4'],
+  27: ['7'],
+  29: ['9'],
+  39: ['color'],
+  49: ['background'],
+};
+
+function kindOf(code: number): string {
+  if (code < 10) return String(code);
+  return (code >= 40 && code < 50) || code >= 100 ? 'background' : 'color';
+}

@@ -1,0 +1,70 @@
+import { stripVTControlCharacters } from 'node:util';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type Frame, NO_FRAME } from '../../../src/ui/terminal/frame.ts';
+import { frameBytes } from '../../../src/ui/terminal/frame-writer.ts';
+import { runs } from '../../support/runs.ts';
+import { createScreen } from '../../support/terminal/terminal-screen.ts';
+
+const COLUMNS = 60;
+const ROWS = 14;
+const BAND = '\u001b[48;2;40;44;52m';
+
+const words = fc.constantFrom(
+  '',
+  'a',
+  'ab',
+  'abc',
+  'abd',
+  '◐ running 1s',
+  '◓ running 2s',
+  '中文字',
+  '👩‍👩‍👧',
+  'e\u0301',
+  'x'.repeat(27),
+);
+/** A row as Ink writes it: every style opened and closed by itself. */
+const row = fc.oneof(
+  words,
+  fc.tuple(words, words).map(([one, two]) => `\u001b[1m\u001b[38;2;1;2;3m${one}\u001b[39m\u001b[22m ${two}`),
+  words.map((text) => `${BAND}\u001b[33m▌\u001b[39m ${text}\u001b[49m`),
+);
+const frame = fc
+  .tuple(fc.array(row, { minLength: 1, maxLength: 8 }), fc.nat(7), fc.nat(20))
+  .map(([rows, y, x]): Frame => ({ rows, caret: { x, y: Math.min(y, rows.length - 1) } }));
+const line = fc.oneof(
+  words,
+  fc.constantFrom('y'.repeat(58), 'y'.repeat(60), 'y'.repeat(150), '\u001b[31mred\u001b[0m'),
+);
+
+test('whatever follows on whatever, the last frame stands below the history, and every line is in it once', async () => {
+  const steps = fc.array(fc.tuple(frame, fc.array(line, { maxLength: 3 })), { minLength: 1, maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(steps, async (all) => {
+      const screen = createScreen({ cols: COLUMNS, rows: ROWS });
+      const printed: string[] = [];
+      let shown = NO_FRAME;
+      for (const [at, [next, lines]] of all.entries()) {
+        const told = lines.map((text) => `${at}:${text}`);
+        screen.feed(frameBytes(shown, next, told, { columns: COLUMNS, rows: ROWS }).replaceAll(/\r?\n/g, '\r\n'));
+        printed.push(...told);
+        shown = next;
+      }
+      await screen.settled();
+      const plain = (text: string) => stripVTControlCharacters(text).trimEnd();
+      const lines = screen.logicalLines().map((text) => text.trimEnd());
+      expect(lines.join('\n').trimEnd()).toBe([...printed, ...shown.rows].map(plain).join('\n').trimEnd());
+      const bottom = screen.screen().findLastIndex((text) => text.trimEnd() !== '');
+      const last = shown.rows.findLastIndex((text) => plain(text) !== '');
+      if (last !== -1) expect(screen.cursor()).toEqual({ x: shown.caret.x, y: bottom - last + shown.caret.y });
+      screen.dispose();
+    }),
+    runs(60),
+  );
+});
+
+test('a character more costs a few bytes, not its row', () => {
+  const before = { rows: [`${BAND}▌ a long draft without an end\u001b[49m`, 'ask'], caret: { x: 28, y: 0 } };
+  const after = { rows: [`${BAND}▌ a long draft without an end.\u001b[49m`, 'ask'], caret: { x: 29, y: 0 } };
+  expect(frameBytes(before, after, [], { columns: 80, rows: 24 }).length).toBeLessThan(50);
+});
