@@ -1,19 +1,32 @@
 import { spawnSync } from 'node:child_process';
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const RETRY_MS = 100;
+/** Whoever installs shows that it lives; in another container nobody could find out otherwise. */
+const BEAT_MS = 5_000;
+const SILENT_MS = 60_000;
+/** A lock that is not linked into its place is empty for a moment. */
+const WRITING_MS = 1_000;
 
 /** Runs the work while nobody else holds the lock. A lock whose owner is gone is taken over. */
 export async function holdingLock(file, work) {
-  const mine = JSON.stringify({ pid: process.pid, start: startOf(process.pid) });
+  const mine = JSON.stringify({ pid: process.pid, start: startOf(process.pid), host: ownHost() });
   let announced = false;
   while (!acquire(file, mine)) {
     if (!announced) process.stderr.write('ouro: waiting for another start that is installing the libraries …\n');
     announced = true;
     await wait(RETRY_MS);
   }
-  const release = () => rmSync(file, { force: true });
+  const beat = setInterval(() => {
+    const now = new Date();
+    utimesSync(file, now, now);
+  }, BEAT_MS);
+  const release = () => {
+    clearInterval(beat);
+    rmSync(file, { force: true });
+  };
   const leave = (signal) => {
     release();
     process.exit(signal === 'SIGINT' ? 130 : 143);
@@ -29,12 +42,12 @@ export async function holdingLock(file, work) {
   }
 }
 
-/** A link appears whole or not at all, so nobody ever reads a lock without its owner. */
+/** A link appears whole or not at all, so nobody ever reads a lock without its owner. Not every disk has links. */
 function acquire(file, mine) {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, mine);
   try {
-    linkSync(draft, file);
+    place(draft, file, mine);
     return true;
   } catch (error) {
     if (error.code !== 'EEXIST') throw error;
@@ -45,6 +58,15 @@ function acquire(file, mine) {
   }
 }
 
+function place(draft, file, text) {
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    if (['EEXIST', 'ENOENT', 'ENOSPC', 'EROFS'].includes(error.code)) throw error;
+    writeFileSync(file, text, { flag: 'wx' });
+  }
+}
+
 function removeIfAbandoned(file, aside) {
   const owner = readOwner(file);
   if (owner === undefined || isAlive(owner)) return;
@@ -52,7 +74,7 @@ function removeIfAbandoned(file, aside) {
     renameSync(file, aside);
     // Somebody may have taken it over since we looked: then it goes back.
     const moved = readOwner(aside);
-    if (moved !== undefined && isAlive(moved)) linkSync(aside, file);
+    if (moved !== undefined && isAlive(moved)) place(aside, file, readFileSync(aside));
   } catch (error) {
     if (error.code !== 'ENOENT' && error.code !== 'EEXIST') throw error;
   } finally {
@@ -62,7 +84,10 @@ function removeIfAbandoned(file, aside) {
 
 function readOwner(file) {
   try {
-    return JSON.parse(readFileSync(file, 'utf8'));
+    const text = readFileSync(file, 'utf8');
+    const seenMs = statSync(file).mtimeMs;
+    if (text === '' && Date.now() - seenMs < WRITING_MS) return undefined;
+    return { ...JSON.parse(text), seenMs };
   } catch (error) {
     if (error.code === 'ENOENT') return undefined;
     return { pid: 0, start: '' };
@@ -70,7 +95,8 @@ function readOwner(file) {
 }
 
 /** A pid alone may have been given to another process since: the start time tells them apart. */
-function isAlive({ pid, start }) {
+function isAlive({ pid, start, host, seenMs }) {
+  if (host !== undefined && host !== ownHost()) return Date.now() - seenMs < SILENT_MS;
   if (!Number.isInteger(pid) || pid <= 0) return false;
   try {
     process.kill(pid, 0);
@@ -78,6 +104,15 @@ function isAlive({ pid, start }) {
     if (error.code === 'ESRCH') return false;
   }
   return startOf(pid) === start;
+}
+
+/** Numbers of processes count in one running system, and there in one namespace. */
+function ownHost() {
+  try {
+    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return hostname();
+  }
 }
 
 function startOf(pid) {

@@ -77,11 +77,11 @@ function npmCi(root) {
   // A relative `npm --prefix X start` would otherwise be resolved a second time, from inside X.
   if (env.npm_lifecycle_event !== undefined) delete env.npm_config_prefix;
   return new Promise((resolve, reject) => {
-    const child = spawn(file, [...args, 'ci', ...NPM_FLAGS], { cwd: root, env, shell, stdio: ['ignore', 2, 2] });
-    child.on('error', () =>
-      reject(new Error('npm could not be started. Install Node 20 or newer together with npm, then try again.')),
-    );
+    const child = spawnBound([file, ...args, 'ci', ...NPM_FLAGS], { cwd: root, env, shell });
+    child.on('error', () => reject(new Error(NO_NPM)));
     child.on('exit', (code, signal) => {
+      child.stdio[3]?.destroy();
+      if (code === 127) return reject(new Error(NO_NPM));
       if (code === 0) return resolve();
       reject(
         new Error(
@@ -90,6 +90,21 @@ function npmCi(root) {
         ),
       );
     });
+  });
+}
+
+const NO_NPM = 'npm could not be started. Install Node 20 or newer together with npm, then try again.';
+
+/** Waits for the end of a pipe that only we hold, and then ends its whole group: also when we were killed. */
+const BOUND = '{ read -r _ <&3; kill -KILL 0; } & exec 3<&-; "$@"';
+
+/** A program that does not outlive us: half of an installation would go on under the feet of the next one. */
+function spawnBound([file, ...args], options) {
+  if (process.platform === 'win32') return spawn(file, args, { ...options, stdio: ['ignore', 2, 2] });
+  return spawn('/bin/sh', ['-c', BOUND, 'sh', file, ...args], {
+    ...options,
+    detached: true,
+    stdio: ['ignore', 2, 2, 'pipe'],
   });
 }
 

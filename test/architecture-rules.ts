@@ -32,6 +32,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ui: ['contracts', 'lib'],
   app: ['contracts', 'lib', 'engine', 'agent', ...CAPABILITIES],
   cli: ['contracts', 'lib', 'app', 'ui'],
+  library: ['contracts', 'lib', 'engine', 'agent', ...CAPABILITIES],
 };
 
 const CEILING_LINES = 250;
@@ -43,6 +44,10 @@ const ENTRY_PACKAGES = ['commander'];
 /** The one file outside of src/ that may be imported: it knows the version. */
 const MANIFEST = '../../package.json';
 const ENVIRONMENT = 'app/environment.ts';
+/** Whoever builds on the parts has no program around them that would read it. */
+const LIBRARY_ENVIRONMENT = 'library/surroundings.ts';
+/** What also runs in a browser: nothing of Node may be needed there. */
+const EVERYWHERE = ['contracts', 'engine', 'agent'];
 
 /** Every way in which the sources break the rules of the tree, one sentence each. */
 export function violations(sources: Sources): readonly string[] {
@@ -67,6 +72,8 @@ function importViolations(path: string, text: string, sources: Sources): readonl
   if (allowed === undefined) return [`${path}: "${layer}" is not a layer`];
   return importsOf(path, text).flatMap(({ kind, target }) => {
     if (target === undefined) return [`${path}: a dynamic import must name its file as plain text`];
+    if (target.startsWith('node:') && EVERYWHERE.includes(layer))
+      return [`${path}: ${layer} needs ${target}, which no browser has`];
     if (!target.startsWith('.') || target === MANIFEST) return [];
     const imported = resolve(path, target);
     if (sources[imported] === undefined) return [`${path}: "${target}" is not a source file with its extension`];
@@ -87,7 +94,10 @@ function textViolations(path: string, text: string): readonly string[] {
   const rules: readonly (readonly [boolean, string])[] = [
     [lines > ceiling, `has ${lines} lines, more than ${ceiling}`],
     [/^\s*export\s+default\b|\bas\s+default\b/m.test(code), 'has a default export'],
-    [path !== ENVIRONMENT && readsEnvironment(code), `reads the environment, which only ${ENVIRONMENT} may`],
+    [
+      path !== ENVIRONMENT && path !== LIBRARY_ENVIRONMENT && readsEnvironment(code),
+      `reads the environment, which only ${ENVIRONMENT} may`,
+    ],
     [/@ts-(ignore|expect-error|nocheck)|biome-ignore/.test(text), 'silences a tool'],
     [/\bTODO\b(?! ?\(?#\d+)/.test(text), 'has a TODO without an issue number'],
     [/^(?:let|var)\s/m.test(code) || /^export\s+(?:let|var)\s/m.test(code), 'has mutable state in the module'],

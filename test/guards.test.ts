@@ -66,6 +66,11 @@ const PLANTED: readonly (readonly [string, Readonly<Record<string, string>>, str
     },
     'cycle: lib/a.ts → lib/b.ts → lib/c.ts → lib/a.ts',
   ],
+  [
+    'something of Node in the engine',
+    { 'engine/a.ts': "import { randomUUID } from 'node:crypto';\n" },
+    'engine/a.ts: engine needs node:crypto, which no browser has',
+  ],
   ['251 lines', { 'lib/a.ts': 'leaf();\n'.repeat(251) }, 'lib/a.ts: has 251 lines, more than 250'],
   ['151 lines in the engine', { 'engine/a.ts': 'leaf();\n'.repeat(151) }, 'engine/a.ts: has 151 lines, more than 150'],
   ['a default export', { 'lib/a.ts': 'export default 1;\n' }, 'lib/a.ts: has a default export'],
@@ -143,6 +148,26 @@ const PLANTED: readonly (readonly [string, Readonly<Record<string, string>>, str
     'the name of a tool where its calls are decided',
     { 'permissions/a.ts': "export const isShell = (tool: string) => tool === 'Bash';\n" },
     'permissions/a.ts: names the tool Bash; its own folder says what it does',
+  ],
+  [
+    'a list of tools where results are left out',
+    { 'context/levels/a.ts': "const LOOKING = ['Grep', 'LS'];\n" },
+    'context/levels/a.ts: names the tool Grep; its own folder says what it does',
+  ],
+  [
+    'a tool by its name in a library',
+    { 'lib/a.ts': "export const isShell = (name: string) => name === 'Bash';\n" },
+    'lib/a.ts: names the tool Bash; its own folder says what it does',
+  ],
+  [
+    'a core that knows a room',
+    {
+      'app/core.ts': "import './loop/part.ts';\n",
+      'app/loop/part.ts': "import '../../tools/leaf.ts';\nimport '../../model/leaf.ts';\n",
+      'tools/leaf.ts': LEAF,
+      'model/leaf.ts': LEAF,
+    },
+    'app/core.ts: every room knows the core, so it may not use app/loop/part.ts',
   ],
   [
     'a room of app that looks up',
@@ -287,7 +312,7 @@ test('Biome fails on `any`, on `!` and on a file nobody formatted', async () => 
 test('knip fails on an export nobody imports', async () => {
   const files = {
     'src/cli/main.ts': "import { used } from '../lib/a.ts';\n\nused();\n",
-    'src/app/api.ts': '',
+    'src/library/ouro.ts': '',
     'src/lib/a.ts': 'export function used(): void {}\nexport function forgotten(): void {}\n',
   };
   const ended = await run('knip/bin/knip.js', ['--no-progress', '--include', 'exports'], project(files));

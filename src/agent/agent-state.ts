@@ -5,6 +5,8 @@ import type { PermissionRequest } from '../contracts/permission.ts';
 import { NOTHING_STRIPPED, type Stripped } from '../contracts/query.ts';
 import { statusAfter } from '../contracts/status-after.ts';
 import type { UserQuestion } from '../contracts/tool.ts';
+import { STOPPED_COMPACTION } from '../engine/transitions/auto-compact.ts';
+import { type Activity, QUIET, reduceActivity } from './activity.ts';
 
 /** `next` goes in after the current turn, `after` when the agent would stop. */
 export type Lane = QueuedMessage['lane'];
@@ -15,7 +17,10 @@ export type PendingQuestion = { readonly id: string; readonly callId: string; re
 export type AgentValue = {
   readonly messages: readonly Message[];
   readonly status: AgentStatus;
+  readonly activity: Activity;
   readonly stripped: Stripped;
+  /** In a row, until one succeeds or the person makes room. */
+  readonly failedCompactions: number;
   readonly queue: readonly QueuedMessage[];
   readonly queueModes: Readonly<Record<Lane, QueueMode>>;
   /** Ids of queued messages that the prompt hook has seen and let through. */
@@ -38,9 +43,11 @@ export type AgentStore = {
 
 export function initialAgent(messages: readonly Message[], queue: readonly QueuedMessage[] = []): AgentValue {
   return {
-    messages,
+    messages: [...messages],
     status: 'idle',
+    activity: QUIET,
     stripped: NOTHING_STRIPPED,
+    failedCompactions: 0,
     queue,
     queueModes: { next: 'one-at-a-time', after: 'one-at-a-time' },
     admitted: new Set(),
@@ -53,16 +60,25 @@ export function initialAgent(messages: readonly Message[], queue: readonly Queue
 
 /** The agent after an event. Pure: the same events always make the same agent. */
 export function reduceAgent(before: AgentValue, event: AgentEvent): AgentValue {
-  const state = { ...before, status: statusAfter(before.status, event) };
+  const { status, activity } = before;
+  const state = { ...before, status: statusAfter(status, event), activity: reduceActivity(activity, event) };
   switch (event.type) {
     case 'message_end':
       return { ...state, messages: [...state.messages, event.message] };
     case 'compacted':
-      return { ...state, messages: event.messages };
+      return {
+        ...state,
+        messages: event.messages,
+        ...(event.boundary.trigger === 'manual' ? { failedCompactions: 0 } : {}),
+      };
     case 'tombstone':
       return { ...state, messages: without(state.messages, event.messageId) };
     case 'recovery_end':
-      return { ...state, stripped: strippedAfter(state.stripped, event) };
+      return {
+        ...state,
+        stripped: strippedAfter(state.stripped, event),
+        failedCompactions: failedAfter(state.failedCompactions, event),
+      };
     case 'queue': {
       const queue = without(state.queue, event.item.id);
       return { ...state, queue: event.state === 'queued' ? [...queue, event.item] : queue };
@@ -93,6 +109,16 @@ export function strippedAfter(stripped: Stripped, event: AgentEvent): Stripped {
     images: event.until ?? stripped.images,
     refused: [...stripped.refused, ...(event.refused ?? [])],
   };
+}
+
+/** A compaction that was stopped is none; one that made room, however it was asked for, ends the row. */
+function failedAfter(
+  failed: number,
+  { recovery, outcome, detail }: Extract<AgentEvent, { type: 'recovery_end' }>,
+): number {
+  if (recovery === 'reactive_compact_retry') return outcome === 'recovered' ? 0 : failed;
+  if (recovery !== 'auto_compact' || detail === STOPPED_COMPACTION) return failed;
+  return outcome === 'recovered' ? 0 : failed + 1;
 }
 
 /** From the first word of a query to its `agent_end`; while listeners still hear of the end, nothing runs any more. */

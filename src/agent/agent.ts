@@ -5,13 +5,13 @@ import type { Terminal } from '../contracts/terminal.ts';
 import { type AgentStore, type AgentValue, initialAgent, isRunning, reduceAgent } from './agent-state.ts';
 import { createBroadcast } from './broadcast.ts';
 import type { AgentParts, AgentPort } from './parts.ts';
-import { promptMessage, promptsIn } from './prompts.ts';
+import { joiningMessages, promptMessage } from './prompts.ts';
 import { createQuestions } from './questions.ts';
 import { createQueues, type Queues } from './queues.ts';
 import { BUSY, createWork, queuedMessages, type Work } from './work.ts';
 
 /** The control panel: commands go in, events come out, one query runs at a time. */
-export function createAgent(parts: AgentParts): Agent {
+export function assembleAgent(parts: AgentParts): Agent {
   const broadcast = createBroadcast(parts.listeners, parts.onListenerError ?? (() => undefined));
   const store = holdState(initialAgent(parts.messages, parts.queued), broadcast.tell);
   const { now, change, tell } = store;
@@ -45,7 +45,7 @@ export function createAgent(parts: AgentParts): Agent {
     sessionId: parts.sessionId,
     state: () => ({ ...publicState(now()), ...parts.describe() }),
     subscribe: broadcast.subscribe,
-    prompt: async (words) => work.query(promptsIn(words).map((one) => promptMessage(one, 'prompt', parts))),
+    prompt: async (said) => work.query(joiningMessages(said, parts)),
     continue: async () => goOn(store, queues, work),
     wake: (words) => work.query([promptMessage(words, 'background', parts)]),
     steer: (words) => queues.add('next', promptMessage(words, 'steer', parts)),
@@ -89,7 +89,7 @@ export function createAgent(parts: AgentParts): Agent {
 
 function goOn({ now }: AgentStore, queues: Queues, work: Work): Promise<Terminal> {
   if (now().work !== undefined) throw new Error('A query is running already.');
-  if (now().messages.at(-1)?.role === 'user') return work.query([]);
+  if (isUnanswered(now().messages.at(-1))) return work.query([]);
   const due = queues.takeDue();
   if (due.length === 0) throw new Error('There is nothing to continue: the last word was the model’s.');
   return work.query(queuedMessages(due), due);
@@ -110,9 +110,13 @@ function holdState(first: AgentValue, broadcast: (event: AgentEvent) => Promise<
   };
 }
 
-function publicState({ status, messages, queue, permissions, questions }: AgentValue) {
+function publicState({ status, messages, activity, queue, permissions, questions }: AgentValue) {
   const pending = { pendingPermissions: [...permissions], pendingQuestions: [...questions] };
-  return { status, messages: [...messages], queue, ...pending };
+  return { status, messages: [...messages], ...activity, queue, ...pending };
+}
+
+function isUnanswered(last: Message | undefined): boolean {
+  return last?.role === 'user' || last?.role === 'custom';
 }
 
 function replaceMessages({ now, change }: AgentStore, messages: readonly Message[]): void {

@@ -1,6 +1,6 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { AgentListener } from '../contracts/agent.ts';
 import type { AgentEvent } from '../contracts/event.ts';
+import { createVisits } from '../lib/visits.ts';
 
 /** Tells listeners in order, one event after the other, each listener awaited. */
 export type Broadcast = {
@@ -20,18 +20,18 @@ export function createBroadcast(
 ): Broadcast {
   let listeners = first;
   let tail: Promise<void> = Promise.resolve();
-  const visits = new AsyncLocalStorage<{ listening: boolean }>();
+  const visits = createVisits();
 
   async function deliver(event: AgentEvent): Promise<void> {
     for (const listener of listeners) {
-      const visit = { listening: true };
+      const visit = visits.open();
       try {
-        const answer = visits.run(visit, () => listener(event));
+        const answer = visit.run(() => listener(event));
         if (answer !== undefined) await answer;
       } catch (thrown) {
         report(thrown, event);
       } finally {
-        visit.listening = false;
+        visit.close();
       }
     }
   }
@@ -48,6 +48,6 @@ export function createBroadcast(
       return tail;
     },
     drained: () => tail,
-    asksListener: () => visits.getStore()?.listening === true,
+    asksListener: visits.isInside,
   };
 }

@@ -1,4 +1,4 @@
-import type { Prompt } from '../contracts/agent.ts';
+import type { Joining, Prompt } from '../contracts/agent.ts';
 import type { UserMessage, UserOrigin } from '../contracts/message.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { AgentParts } from './parts.ts';
@@ -13,13 +13,22 @@ export function promptMessage(
   return { role: 'user', id: parts.newId(), origin, blocks, at: new Date(parts.now()).toISOString() };
 }
 
-/** One prompt, or several. */
-export function promptsIn(words: Prompt | readonly Prompt[]): readonly Prompt[] {
-  return isList(words) ? words : [words];
+/** One thing that is said, or several: words become messages, and messages join as they are. */
+export function joiningMessages(
+  said: Prompt | Joining | readonly (Prompt | Joining)[],
+  parts: Pick<AgentParts, 'newId' | 'now'>,
+): readonly Joining[] {
+  const list = isList(said) ? said : [said];
+  return list.map((one) => (isMessage(one) ? one : promptMessage(one, 'prompt', parts)));
 }
 
-function isList(words: Prompt | readonly Prompt[]): words is readonly Prompt[] {
-  return typeof words !== 'string' && words.every((part) => typeof part === 'string' || Array.isArray(part));
+/** Blocks are one prompt; everything else in a list is one each. */
+function isList(said: Prompt | Joining | readonly (Prompt | Joining)[]): said is readonly (Prompt | Joining)[] {
+  return Array.isArray(said) && said.every((part) => typeof part === 'string' || Array.isArray(part) || 'role' in part);
+}
+
+function isMessage(one: Prompt | Joining): one is Joining {
+  return typeof one === 'object' && 'role' in one;
 }
 
 /** The message with what the prompt hook adds to it, or the hook's refusal. */

@@ -1,5 +1,6 @@
+import type { Joining } from '../contracts/agent.ts';
 import type { QueuedMessage } from '../contracts/event.ts';
-import type { Message, UserMessage } from '../contracts/message.ts';
+import type { Message } from '../contracts/message.ts';
 import type { QueryConfig } from '../contracts/query.ts';
 import type { Terminal } from '../contracts/terminal.ts';
 import { query } from '../engine/query.ts';
@@ -13,7 +14,7 @@ type Run = {
   readonly store: AgentStore;
   readonly parts: AgentParts;
   readonly port: AgentPort;
-  readonly fresh: readonly UserMessage[];
+  readonly fresh: readonly Joining[];
   readonly delivered: readonly QueuedMessage[];
   readonly signal: AbortSignal;
 };
@@ -35,8 +36,11 @@ export async function runQuery(run: Run): Promise<Terminal> {
     for (const message of takeLate(store)) await tell({ type: 'message_end', message });
     if (now().late.length > 0) continue;
     // Nothing is awaited from this look to the end, so no message can come in between.
-    if (terminal.reason !== 'completed' || run.signal.aborted || now().queue.length === 0) break;
+    if (terminal.reason !== 'completed' || terminal.isFinal || run.signal.aborted || now().queue.length === 0) break;
+    const waiting = now().queue.length;
     terminal = await caught(run, () => onceMore(run, delivered));
+    // A loop that takes nothing of what waits would never end.
+    if (delivered.length === 0 && now().queue.length >= waiting) break;
   }
   await tell({ type: 'agent_end', terminal, durationMs: parts.now() - startedAt });
   return terminal;
@@ -63,6 +67,10 @@ async function caught({ store: { tell } }: Run, work: () => Promise<Terminal>): 
 /** The prompt hook first, then the messages join: on disk before any request. A refusal ends the run without one. */
 async function admit({ fresh, parts, store: { tell }, signal }: Run): Promise<Terminal | undefined> {
   for (const message of fresh) {
+    if (message.role === 'custom') {
+      await tell({ type: 'message_end', message });
+      continue;
+    }
     const verdict = await untilAborted(consultPromptHook(parts.onPrompt, message, signal), signal);
     if (verdict?.kind === 'block') {
       await tell({ type: 'notice', level: 'warn', topic: 'prompt_hook', text: verdict.words });
@@ -96,7 +104,8 @@ async function once(
   first: Pick<QueryConfig, 'skipFirstPoll'>,
 ): Promise<Terminal> {
   const deps = parts.deps(port);
-  const config = { ...deps.config, ...first, stripped: now().stripped };
+  const { stripped, failedCompactions } = now();
+  const config = { ...deps.config, ...first, stripped, failedCompactions };
   const events = query(now().messages, { ...deps, config }, signal);
   for (;;) {
     const step = await events.next();

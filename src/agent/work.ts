@@ -1,4 +1,4 @@
-import type { AbortReason } from '../contracts/agent.ts';
+import type { AbortReason, Joining } from '../contracts/agent.ts';
 import type { AgentStatus, QueuedMessage } from '../contracts/event.ts';
 import type { UserMessage } from '../contracts/message.ts';
 import type { Terminal } from '../contracts/terminal.ts';
@@ -9,7 +9,7 @@ import { runQuery, takeLate } from './run-query.ts';
 
 /** What has the conversation to itself: a query, or work between two queries. One at a time. */
 export type Work = {
-  query(fresh: readonly UserMessage[], delivered?: readonly QueuedMessage[]): Promise<Terminal>;
+  query(fresh: readonly Joining[], delivered?: readonly QueuedMessage[]): Promise<Terminal>;
   between<Answer>(status: AgentStatus, work: (signal: AbortSignal) => Promise<Answer>): Promise<Answer>;
   abort(reason: AbortReason): void;
   /** Resolves when nothing runs any more and the listeners have handled everything. */
@@ -23,6 +23,7 @@ export function createWork(
 ): Work {
   const { now, change, tell } = store;
   let idle: Promise<unknown> = Promise.resolve();
+  let ended: Promise<unknown> = Promise.resolve();
 
   function begin(kind: 'query' | 'between', refusal: string): AbortSignal {
     if (now().work !== undefined) throw new Error(refusal);
@@ -39,13 +40,16 @@ export function createWork(
     idle = work.then(drained, drained);
   }
 
-  function query(fresh: readonly UserMessage[], delivered: readonly QueuedMessage[] = []): Promise<Terminal> {
+  function query(fresh: readonly Joining[], delivered: readonly QueuedMessage[] = []): Promise<Terminal> {
+    // Listeners still hear of the last end: whoever is told that it is idle may say the next thing.
+    if (now().work !== undefined && !isRunning(now())) return ended.then(() => query(fresh, delivered));
     const signal = begin('query', 'A query is running already. Use steer or followUp to say something meanwhile.');
     const finished = runQuery({ store, parts, port, fresh, delivered, signal }).finally(end);
+    ended = finished;
     idleAfter(finished);
     return finished.then((terminal) => {
       // What was queued between the loop's last look and its end starts a query; after a stop the person decides.
-      if (terminal.reason === 'completed' && now().work === undefined) queryWaiting();
+      if (terminal.reason === 'completed' && !terminal.isFinal && now().work === undefined) queryWaiting();
       return terminal;
     });
   }
@@ -56,30 +60,20 @@ export function createWork(
     if (due.length > 0) void query(queuedMessages(due), due);
   }
 
-  async function doBetween<Answer>(
-    status: AgentStatus,
-    work: (signal: AbortSignal) => Promise<Answer>,
-    signal: AbortSignal,
-  ): Promise<Answer> {
-    try {
-      await tell({ type: 'status', status });
-      return await work(signal);
-    } finally {
-      for (let late = takeLate(store); late.length > 0; late = takeLate(store)) {
-        for (const message of late) await tell({ type: 'message_end', message });
-      }
-      const idle = tell({ type: 'status', status: 'idle' });
-      end();
-      // At once: nobody else may begin in between.
-      queryWaiting();
-      await idle;
-    }
-  }
-
   return {
     query,
     async between(status, work) {
-      const done = doBetween(status, work, begin('between', BUSY));
+      const signal = begin('between', BUSY);
+      const done = workBetween(
+        store,
+        status,
+        () => work(signal),
+        () => {
+          end();
+          // At once: nobody else may begin in between.
+          queryWaiting();
+        },
+      );
       idleAfter(done);
       return done;
     },
@@ -90,10 +84,33 @@ export function createWork(
       work.controller.abort(reason);
     },
     async settled() {
-      await idle;
-      await drained();
+      do {
+        await idle;
+        await drained();
+      } while (now().work !== undefined);
     },
   };
+}
+
+/** Work on the conversation between two queries; what joins meanwhile joins behind it. */
+async function workBetween<Answer>(
+  store: AgentStore,
+  status: AgentStatus,
+  work: () => Promise<Answer>,
+  end: () => void,
+): Promise<Answer> {
+  const { tell } = store;
+  try {
+    await tell({ type: 'status', status });
+    return await work();
+  } finally {
+    for (let late = takeLate(store); late.length > 0; late = takeLate(store)) {
+      for (const message of late) await tell({ type: 'message_end', message });
+    }
+    const idle = tell({ type: 'status', status: 'idle' });
+    end();
+    await idle;
+  }
 }
 
 /** Said to whoever wants to change the conversation meanwhile. */

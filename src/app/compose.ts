@@ -35,14 +35,14 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
   const { core, opened } = first;
 
   const session = createSession(core, { opened, started });
-  const permissions = createPermissions(core, { sessionFolder: session.transcript.folder });
+  const permissions = createPermissions(core, { sessionFolder: session.transcript.folder, refusals: opened.refusals });
   const shells = createShells(core.now, (event) => void core.bus.tell(event));
   const checkpoints = createSessionCheckpoints(core, {
     session,
     roots: permissions.roots,
     hasBackground: shells.anyRunning,
   });
-  const turnLog = createTurnLog(core);
+  const turnLog = createTurnLog(core, opened.messages);
   const mcp = await createMcpServers(core, {
     roots: permissions.roots,
     ledger: session.ledger,

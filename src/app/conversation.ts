@@ -3,15 +3,17 @@ import type { Conversation, ConversationInfo } from '../contracts/face/conversat
 import { listModels } from '../model/catalog.ts';
 import { effortsOf } from '../model/efforts.ts';
 import { budgetWarnings } from '../model/pricing.ts';
-import { expandPrompt } from '../prompt/expand-prompt.ts';
 import { cleanUp } from '../session/clean-up.ts';
+import { ENDED_WITH_RUN } from '../session/records/ended-with-run.ts';
 import { problemLines } from '../settings/problem-lines.ts';
 import { screenSettings } from '../settings/screen-settings.ts';
+import { bashStatement } from '../tools/bash/bash.ts';
 import { createShellLines } from '../tools/bash/shell-lines.ts';
 import { createFindFiles } from '../tools/find-files.ts';
 import { proposeEdit } from '../tools/propose-edit.ts';
+import { createLimitWait } from './loop/limit-wait.ts';
+import { createMentions } from './loop/mentions.ts';
 import { strayTools } from './loop/toolset.ts';
-import { mayReadUnasked } from './permissions/read-for-host.ts';
 import { sessionPicker } from './session/session-picker.ts';
 import type { StartedRun } from './session/start-run.ts';
 import type { ConversationParts } from './slash/conversation-parts.ts';
@@ -32,6 +34,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
   return {
     agent,
     ready: mcp.ready,
+    offered: mcp.offers,
     // In a folder that is only read, nothing runs before something is said.
     ...(core.trusted ? { begin: hooks.opening.begin } : {}),
     info: () => ({ ...infoOf(parts), warnings }),
@@ -45,19 +48,13 @@ export async function makeConversation(parts: ConversationParts, started: Starte
     runCommand: (line) => runCommand(line, parts),
     runShell: createShellLines({
       agent,
-      bash: () => loop.toolset.all().find((tool) => tool.name === 'Bash'),
+      bash: () => loop.toolset.all().find((tool) => tool.name === bashStatement.name),
       cwd,
       tell: core.bus.tell,
       newId: core.newId,
     }),
     findFiles: createFindFiles(loop.locator, core.cwd, core.now),
-    expandPrompt: (words, images = []) =>
-      expandPrompt(words, images, {
-        cwd: cwd(),
-        home,
-        readResource: mcp.mentioned,
-        mayRead: (path) => mayReadUnasked(path, { permissions, cwd: cwd() }),
-      }),
+    ...createMentions(core, { permissions, mcp }),
     proposal: (facts) => proposeEdit(facts, { cwd: cwd(), home }),
     contextUsage: actions.contextUsage,
     sessions: () => stored.list('folder'),
@@ -67,6 +64,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
     rename: actions.rename,
     background: () => backgroundOf(parts),
     woken: parts.wake.settled,
+    waitForLimit: createLimitWait(core, agent),
     moveToBackground: shells.moveToBackground,
     killStopping: shells.killStopping,
     control: hostControl(parts),
@@ -87,6 +85,9 @@ export async function makeConversation(parts: ConversationParts, started: Starte
 async function close(parts: ConversationParts, started: StartedRun, reason: string): Promise<void> {
   const { core, agent, session, hooks, loop, shells, mcp } = parts;
   parts.wake.close();
+  const ending = backgroundOf(parts).map(({ title }) => title);
+  if (ending.length > 0)
+    await session.transcript.append({ type: 'system', subtype: ENDED_WITH_RUN, data: { titles: ending } });
   agent.abort('shutdown');
   loop.subAgents.close();
   await agent.waitForIdle();
@@ -146,6 +147,7 @@ function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnings'> {
     title,
     transcriptPath: session.transcript.path,
     cwd,
+    folder: core.cwd,
     gitBranch: core.repository.branchAtStart,
     model,
     modelInfo: core.model.infoOf(model),
@@ -164,23 +166,48 @@ function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnings'> {
     isDemo: core.model.provider === 'demo',
     trusted: core.trusted,
     contextTokens: core.meter.contextTokens(),
+    earlierCostUsd: session.opened.stored.spentUsd ?? 0,
     todos,
     permissionDenials: parts.permissions.denials(),
   };
 }
 
-/** What a script for the status line is told. */
-function statusFacts({ core, agent }: ConversationParts) {
-  const { model, mode, cwd, title } = core.live.now();
+/** What a script for the status line is told: the names scripts of Claude Code expect, and a few of our own. */
+function statusFacts({ core, agent, session, permissions }: ConversationParts) {
+  const { model, mode, cwd, title, effort, outputStyle } = core.live.now();
+  const { costUsd, elapsedMs, apiMs, lines, total } = core.meter.report();
+  const { label, contextWindow } = core.model.infoOf(model);
+  const used = core.meter.contextTokens();
+  const usedPercent = Math.min(100, Math.round((100 * used) / Math.max(1, contextWindow)));
+  const [, ...addedDirs] = permissions.roots();
   return {
+    hook_event_name: 'Status',
     session_id: agent.sessionId,
+    ...(title === undefined ? {} : { session_name: title }),
+    transcript_path: session.transcript.path ?? '',
     cwd,
-    model: { id: model },
+    model: { id: model, display_name: label },
+    workspace: { current_dir: cwd, project_dir: core.cwd, added_dirs: addedDirs },
+    version: core.environment.version,
+    output_style: { name: outputStyle },
+    effort: { level: effort },
+    cost: {
+      total_cost_usd: costUsd + (session.opened.stored.spentUsd ?? 0),
+      total_duration_ms: elapsedMs,
+      total_api_duration_ms: apiMs,
+      total_lines_added: lines.added,
+      total_lines_removed: lines.removed,
+    },
+    context_window: {
+      context_window_size: contextWindow,
+      total_input_tokens: total.inputTokens + total.cacheReadTokens + total.cacheWriteTokens,
+      total_output_tokens: total.outputTokens,
+      used_percentage: usedPercent,
+      remaining_percentage: 100 - usedPercent,
+    },
+    exceeds_200k_tokens: used > 200_000,
     permission_mode: mode,
-    title: title ?? '',
     git_branch: core.repository.branchAtStart ?? '',
-    context_tokens: core.meter.contextTokens(),
-    context_window: core.model.infoOf(model).contextWindow,
-    cost_usd: core.meter.report().costUsd,
+    context_tokens: used,
   };
 }

@@ -50,6 +50,8 @@ export type SettingsNow = {
 /** Commands, skills, sub-agents and styles as they stand in their files. */
 export type ExtensionsNow = {
   now(): Extensions;
+  /** Reads them again if a file has changed. */
+  refresh(): Promise<void>;
   reload(): Promise<void>;
 };
 

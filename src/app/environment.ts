@@ -1,5 +1,6 @@
+import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
 import { type Environment, SECRETS } from '../contracts/environment.ts';
 
@@ -23,7 +24,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
   return {
     version: manifest.version,
     home,
-    ouroHome: resolve(given(env.OURO_HOME) ?? join(home, '.ouro')),
+    ouroHome: behindLink(resolve(given(env.OURO_HOME) ?? join(home, '.ouro'))),
     credentials: {
       ...(apiKey === undefined ? {} : { apiKey }),
       ...(authToken === undefined ? {} : { authToken }),
@@ -73,6 +74,17 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     variables: among(env, (name) => !SECRETS.includes(name) && !isOurPace(name, env)),
     keys: among(env, (name) => SECRETS.includes(name)),
   };
+}
+
+/** People keep their dotfiles in other places; a link that leads nowhere yet names where they will be. */
+function behindLink(path: string): string {
+  try {
+    return existsSync(path) && lstatSync(path).isSymbolicLink()
+      ? realpathSync(path)
+      : resolve(dirname(path), readlinkSync(path));
+  } catch {
+    return path;
+  }
 }
 
 /** What bin/ouro tells our own runtime is nothing for other programs on it. */

@@ -11,6 +11,7 @@ import { type Checkpoint, checkpointsOf, lastChangeSet, lastUndone, stepsSince }
 import type { Restored } from './restore.ts';
 import { createSnapshots } from './snapshot.ts';
 import { planTakeBack, takeBack } from './take-back.ts';
+import { type TurnChange, turnChanges } from './turn-changes.ts';
 import type { WalkLimits } from './walk-workspace.ts';
 import { watchCommands } from './watch-commands.ts';
 
@@ -52,6 +53,8 @@ export type Checkpoints = {
   last(): Promise<string | undefined>;
   /** What that would bring back: each path that is not as it was, with the bytes it had. Changes nothing. */
   preview(id: string): Promise<readonly WouldChange[] | undefined>;
+  /** What each prompt changed, with what stood there before and after it. */
+  changes(): Promise<readonly TurnChange[]>;
   /** Makes the files what they were before this prompt; `undefined` when there is no such checkpoint. */
   restore(id: string): Promise<Restored | undefined>;
   /** Takes the last `restore` back that was not taken back yet; `undefined` when there is none or files changed since. */
@@ -113,6 +116,7 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
         .filter(([path, before]) => before.kind !== 'not-kept' && !snapshots.isSame(path, before))
         .map(([path, before]) => ({ path, bytes: before.kind === 'file' ? store.read(before.hash) : undefined }));
     },
+    changes: () => commands.settle().then(() => turnChanges(entries, { contents: [store, pool], snapshots })),
     async restore(id) {
       await commands.settle();
       if (!isPrompt(id)) return undefined;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import { type IgnoreRules, readIgnore } from '../lib/text/gitignore.ts';
+import { type IgnoreRules, readIgnore } from '../lib/patterns/gitignore.ts';
 import { splitLines } from '../lib/text/lines.ts';
 
 type Rules = { readonly folder: string; readonly rules: IgnoreRules };

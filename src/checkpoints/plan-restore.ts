@@ -7,6 +7,7 @@ type ChangeEntry = Extract<CheckpointEntry, { step: 'change' }>;
 /** A place to go back to, with what has changed between it and the next one. */
 export type Checkpoint = {
   readonly prompt: Prompt;
+  readonly changes: readonly ChangeEntry[];
   readonly paths: readonly string[];
   readonly notKept: readonly string[];
 };
@@ -27,6 +28,7 @@ export function checkpointsOf(entries: readonly CheckpointEntry[]): readonly Che
     const lost = own.flatMap(({ path, before }) => (before.kind === 'not-kept' ? [`${path} (${before.why})`] : []));
     return {
       prompt,
+      changes: own,
       paths: [...new Set(own.map(({ path }) => path))],
       notKept: [...new Set([...lost, ...commands.filter(isHere).flatMap(({ notKept }) => notKept)])],
     };

@@ -25,6 +25,8 @@ export type Io = {
     /** Told once when nothing can be written any more. */
     readonly onClosed: (listener: () => void) => void;
   };
+  /** Told once when whoever started us has gone. */
+  readonly onOrphaned: (listener: () => void) => void;
   readonly stderr: { readonly isTty: boolean; readonly write: (text: string) => void };
 };
 
@@ -64,12 +66,26 @@ export function processIo(environment: Environment, cwd: string): Io {
         else closed.listeners.add(listener);
       },
     },
+    onOrphaned: watchParent,
     stderr: {
       isTty: process.stderr.isTTY === true,
       // Sentences that may quote a file, a server or a model: none of them steers the terminal.
       write: (text) => void process.stderr.write(sanitize(text, 'output')),
     },
   };
+}
+
+const LOOK_FOR_PARENT_MS = 1_000;
+
+/** Who loses the process that started it gets another one. */
+function watchParent(listener: () => void): void {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    listener();
+  }, LOOK_FOR_PARENT_MS);
+  timer.unref();
 }
 
 /** A reader that went away before the end, or was never there. */

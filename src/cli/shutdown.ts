@@ -89,7 +89,7 @@ const SIGNALS: Readonly<Record<string, EndingSignal>> = {
   SIGXCPU: 'sigxcpu',
 };
 
-/** A file that may not grow is an error of that write (EFBIG), which is told; it ends nothing. */
+/** A file that may not grow is an error of that write (EFBIG), which is reported; it ends nothing. */
 const GOES_ON = () => undefined;
 
 /** The real process: its signals and its end. */

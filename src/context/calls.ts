@@ -33,13 +33,6 @@ export function fileOf({ input }: Pick<ToolUseBlock, 'input'>): string | undefin
   return FILE_KEYS.map((key) => input[key]).find((value): value is string => typeof value === 'string');
 }
 
-const LOOKING = ['Read', 'Grep', 'Glob', 'LS', 'WebFetch', 'WebSearch', 'ListMcpResources', 'ReadMcpResource'];
-
-/** Only looks: calling it once more gives the same or a newer answer. */
-export function isLooking({ name }: Pick<ToolUseBlock, 'name'>): boolean {
-  return LOOKING.includes(name);
-}
-
 /** The size of a result in words: `812 lines, 31 KB`. */
 export function describeSize(result: ToolResultBlock): string {
   const text = resultText(result);

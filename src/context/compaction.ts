@@ -1,4 +1,5 @@
 import type { BoundaryMessage, Message } from '../contracts/message.ts';
+import type { ToolLookup } from '../contracts/permission.ts';
 import type { CompactionResult } from '../contracts/query.ts';
 import { formatTokens } from '../lib/text/format.ts';
 import type { ContextDecision } from './decisions.ts';
@@ -18,6 +19,7 @@ export type CompactionNeeds = Omit<CompactParts, 'limits' | 'requestTokens'> & {
   readonly pipeline: Pipeline;
   readonly limitsFor: (model: string | undefined) => { readonly compactAt: number; readonly blockAt: number };
   readonly beforeCompact: BeforeCompact | undefined;
+  readonly toolNamed: ToolLookup;
   /** It is done: what was decided on the way, and what it brought. */
   readonly onCompacted: (
     decisions: readonly ContextDecision[],
@@ -32,7 +34,7 @@ export function createCompaction(needs: CompactionNeeds) {
 
   const carriedFor = (messages: readonly Message[]): Carried => {
     const carried = needs.carried();
-    return { ...carried, skills: [...new Set([...carried.skills, ...skillsInUse(messages)])] };
+    return { ...carried, skills: [...new Set([...carried.skills, ...skillsInUse(messages, needs.toolNamed)])] };
   };
 
   return {

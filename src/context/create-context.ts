@@ -1,5 +1,6 @@
 import type { Message } from '../contracts/message.ts';
 import type { ModelInfo } from '../contracts/model.ts';
+import type { ToolLookup } from '../contracts/permission.ts';
 import type { CompactionResult, ContextPort } from '../contracts/query.ts';
 import { callsIn, fileOf } from './calls.ts';
 import { type BeforeCompact, createCompaction } from './compaction.ts';
@@ -32,6 +33,8 @@ export type ContextParts = {
   readonly onLevel?: (run: LevelRun) => void;
   /** The model no longer sees what was read of these files, so the next Read must not answer "unchanged". */
   readonly forgetReads?: (paths: readonly string[]) => void;
+  /** What tools say of the results that are left out. */
+  readonly toolNamed: ToolLookup;
   readonly newId: () => string;
 };
 
@@ -44,6 +47,7 @@ export type CompactPreview = {
   readonly carried: Carried;
 };
 
+/** The context of a conversation, with what a person may do about it. */
 export type Context = ContextPort & {
   /** `/compact [focus]`. */
   compactWith(messages: readonly Message[], order: CompactOrder, signal: AbortSignal): Promise<CompactionResult>;
@@ -75,12 +79,12 @@ export function createContext(parts: ContextParts): Context {
     },
   };
   const gauge = createGauge(parts.overheadTokens);
-  const view = createView({ decisions, estimate, storedAt: parts.storedAt });
+  const view = createView({ decisions, estimate, storedAt: parts.storedAt, toolNamed: parts.toolNamed });
   const limits = (model = parts.model()) => limitsOf(parts.modelInfo(model), parts.compactAtPercent?.());
   const forgetReads = (callIds: readonly string[]) => {
     const files = callIds.flatMap((id) => {
       const call = view.callOf(id);
-      return call?.name === 'Read' ? (fileOf(call) ?? []) : [];
+      return call !== undefined && parts.toolNamed(call.name)?.result === 'repeatable' ? (fileOf(call) ?? []) : [];
     });
     if (files.length > 0) parts.forgetReads?.([...new Set(files)]);
   };
@@ -90,6 +94,7 @@ export function createContext(parts: ContextParts): Context {
     decisions,
     budget: { limitChars: parts.limitChars, store: parts.store },
     compactAt: () => limits().compactAt,
+    clearsItself: () => parts.modelInfo(parts.model()).clearsResultsAt !== undefined,
     onLevel,
     onLeftOut: forgetReads,
   });
@@ -115,7 +120,8 @@ export function createContext(parts: ContextParts): Context {
       compact(messages, { trigger, ...(model === undefined ? {} : { model }) }, signal),
     compactWith: compact,
     limits,
-    calibrate: (sent, inputTokens) => gauge.calibrate(sum(sent.map(estimate.messageTokens)), inputTokens),
+    calibrate: (sent, inputTokens, clearedTokens) =>
+      gauge.calibrate(sum(sent.map(estimate.messageTokens)), inputTokens, clearedTokens),
     preview: async (messages) => {
       const { view: sent, tokens } = await pipeline.prepare(messages);
       const { pins, prompt, tail } = splitKept(sent, TAIL_PREVIEW, estimate);

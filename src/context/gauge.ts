@@ -7,7 +7,8 @@ export function createGauge(overheadTokens: () => number): {
   tokens(rawTokens: number): number;
   /** What a raw difference is worth in the API's tokens. */
   scale(rawTokens: number): number;
-  calibrate(rawTokens: number, countedTokens: number): void;
+  /** `clearedTokens` is what the provider left out by itself: it was guessed, and not counted. */
+  calibrate(rawTokens: number, countedTokens: number, clearedTokens?: number): void;
   /** The conversation was replaced: the last count says nothing about it any more, only the factor stays. */
   reset(): void;
   /** Looks at the overhead again; once a turn is enough, and measuring it is not free. */
@@ -28,9 +29,9 @@ export function createGauge(overheadTokens: () => number): {
       return Math.max(0, Math.round(anchor.counted + (guessed - anchor.guessed) * factor));
     },
     scale: (raw) => Math.round(raw * factor),
-    calibrate: (raw, counted) => {
+    calibrate: (raw, counted, cleared = 0) => {
       const guessed = overheadOnce() + raw;
-      if (guessed > 0) factor = Math.min(FACTOR_MAX, Math.max(FACTOR_MIN, counted / guessed));
+      if (guessed > 0) factor = Math.min(FACTOR_MAX, Math.max(FACTOR_MIN, (counted + cleared) / guessed));
       anchor = { guessed, counted };
     },
     reset: () => {

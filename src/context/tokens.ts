@@ -38,7 +38,7 @@ export function createTokenEstimate(): {
   return {
     blockTokens,
     messageTokens: (message) => {
-      if (message.role === 'boundary') return 0;
+      if (message.role === 'boundary' || message.role === 'custom') return 0;
       return remember(message, () => sum(message.blocks.map(blockTokens)));
     },
   };

@@ -1,18 +1,37 @@
 import type { AgentEvent, AgentStatus, QueuedMessage } from './event.ts';
-import type { Message, UserBlock } from './message.ts';
+import type { JsonValue } from './json.ts';
+import type { AssistantMessage, CustomMessage, Message, UserBlock, UserMessage } from './message.ts';
 import type { Effort } from './model.ts';
 import type { PermissionAnswer, PermissionMode, PermissionRequest } from './permission.ts';
 import type { Terminal } from './terminal.ts';
-import type { UserAnswer, UserQuestion } from './tool.ts';
+import type { ToolProgress, UserAnswer, UserQuestion } from './tool.ts';
 
 /** What can be said to an agent: words, or blocks (text, images). */
 export type Prompt = string | readonly UserBlock[];
+
+/** Something that joins the conversation as it is: words of a person, or a message of the application's own. */
+export type Joining = UserMessage | CustomMessage;
+
+/** A call that has begun and has no result yet. */
+export type RunningCall = {
+  readonly callId: string;
+  readonly tool: string;
+  readonly title: string;
+  readonly input: JsonValue;
+  /** The newest it reported. */
+  readonly progress: ToolProgress | undefined;
+};
 
 /** A copy of where the agent stands. Changing it changes nothing. */
 export type AgentState = {
   readonly status: AgentStatus;
   readonly messages: readonly Message[];
   readonly queue: readonly QueuedMessage[];
+  /** The reply that is being written, as far as it is there. */
+  readonly partial: AssistantMessage | undefined;
+  readonly running: readonly RunningCall[];
+  /** Why the last run ended, unless it completed. */
+  readonly lastError: Terminal | undefined;
   readonly model: string;
   readonly effort: Effort;
   readonly mode: PermissionMode;
@@ -37,7 +56,7 @@ export type Agent = {
   state(): AgentState;
   subscribe(listener: AgentListener): () => void;
   /** Throws when a query is running: then `steer` or `followUp`. */
-  prompt(words: Prompt | readonly Prompt[]): Promise<Terminal>;
+  prompt(words: Prompt | Joining | readonly (Prompt | Joining)[]): Promise<Terminal>;
   continue(): Promise<Terminal>;
   /** Begins a query that nobody asked for: no prompt hook hears these words. Throws when one is running. */
   wake(words: string): Promise<Terminal>;

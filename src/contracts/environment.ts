@@ -54,4 +54,9 @@ export type Limits = {
 };
 
 /** Our own secrets; no child of ours ever sees them. */
-export const SECRETS: readonly string[] = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'OPENAI_API_KEY'];
+export const SECRETS: readonly string[] = [
+  'ANTHROPIC_API_KEY',
+  'ANTHROPIC_AUTH_TOKEN',
+  'OPENAI_API_KEY',
+  'CLAUDE_CODE_CLIENT_KEY_PASSPHRASE',
+];

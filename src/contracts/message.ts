@@ -30,6 +30,7 @@ export type ServerBlock = { readonly type: 'server'; readonly raw: JsonObject };
 /** A block of a kind we do not know: kept for the record, never sent back. */
 export type OpaqueBlock = { readonly type: 'opaque'; readonly raw: JsonObject };
 
+/** What a reply is made of. */
 export type AssistantBlock =
   | TextBlock
   | ThinkingBlock
@@ -62,6 +63,7 @@ export type ToolResultBlock = {
   readonly is_error?: boolean;
 };
 
+/** What a message of the other side is made of: words, media, results of calls. */
 export type UserBlock = TextBlock | ImageBlock | DocumentBlock | ToolResultBlock;
 
 /** Where a user message comes from; only `prompt`, `steer` and `follow_up` were typed by a person. `background` begins a turn by itself. */
@@ -79,6 +81,7 @@ export type UserOrigin =
   | 'shell'
   | 'background';
 
+/** What a person, a tool or the program itself says to the model. */
 export type UserMessage = {
   readonly role: 'user';
   readonly id: string;
@@ -100,6 +103,7 @@ export type StopReason =
   | 'model_context_window_exceeded'
   | (string & {});
 
+/** A reply of a model. */
 export type AssistantMessage = {
   readonly role: 'assistant';
   /** The API's message id, or one of ours. */
@@ -120,7 +124,31 @@ export type BoundaryMessage = {
   readonly preTokens: number;
 };
 
-export type Message = UserMessage | AssistantMessage | BoundaryMessage;
+/** Kinds of messages that an application adds, by declaration merging: the name of the kind, and what it holds. */
+export interface CustomMessages {
+  readonly [nothing: symbol]: never;
+}
+
+/** A message of the application's own. It lives in the conversation and is stored; the model sees what is made of it. */
+export type CustomMessage = {
+  readonly [Kind in keyof CustomKinds]: {
+    readonly role: 'custom';
+    readonly id: string;
+    readonly kind: Kind;
+    readonly data: CustomKinds[Kind];
+    readonly at?: string;
+  };
+}[keyof CustomKinds];
+
+type CustomKind = Extract<keyof CustomMessages, string>;
+
+/** Without any of its own, an application may still meet what another one stored. */
+type CustomKinds = [CustomKind] extends [never]
+  ? { readonly [kind: string]: JsonValue }
+  : { readonly [Kind in CustomKind]: CustomMessages[Kind] };
+
+/** One entry of a conversation. */
+export type Message = UserMessage | AssistantMessage | BoundaryMessage | CustomMessage;
 
 /** Tokens as the API counts them. */
 export type Usage = {
@@ -129,4 +157,11 @@ export type Usage = {
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
   readonly webSearches?: number;
+  /** What the provider left out of the request by itself: old results, and how many tokens they were. */
+  readonly cleared?: { readonly results: number; readonly tokens: number };
 };
+
+/** What a message says, block by block; nothing for those that are not words. */
+export function saidBlocks(message: Message): readonly (UserBlock | AssistantBlock)[] {
+  return message.role === 'user' || message.role === 'assistant' ? message.blocks : [];
+}

@@ -3,10 +3,17 @@ import type { AssistantBlock, AssistantMessage, StopReason, Usage, UserBlock } f
 
 /** How hard the model should think, the least first; `auto` leaves it to the model, `off` asks for none. */
 export const EFFORTS = ['auto', 'off', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+/** How hard a model thinks. */
 export type Effort = (typeof EFFORTS)[number];
 
 /** A tool as the model sees it. */
-export type ToolSpec = { readonly name: string; readonly description: string; readonly input_schema: JsonObject };
+export type ToolSpec = {
+  readonly name: string;
+  readonly description: string;
+  readonly input_schema: JsonObject;
+  /** Its results can never be had again, so nobody leaves them out. Never sent. */
+  readonly result?: 'once';
+};
 
 /** One part of the system prompt, ordered from most to least stable. */
 export type SystemPart = { readonly name: string; readonly text: string };
@@ -14,7 +21,12 @@ export type SystemPart = { readonly name: string; readonly text: string };
 /** A message as it is sent: roles alternate, results come first. */
 export type RequestMessage =
   | { readonly role: 'user'; readonly blocks: readonly UserBlock[] }
-  | { readonly role: 'assistant'; readonly blocks: readonly AssistantBlock[] };
+  | {
+      readonly role: 'assistant';
+      readonly blocks: readonly AssistantBlock[];
+      /** The provider paused it and goes on from there: the one reply that may end a request, as it is. */
+      readonly isPaused?: true;
+    };
 
 /** A place where the provider may cache the prefix that ends there. */
 export type CacheBreakpoint =
@@ -65,6 +77,8 @@ export type ModelFailure = {
   readonly retryAfterMs?: number;
   /** For `invalid`: what the provider refused, when it said so. */
   readonly refusedPart?: 'signature' | 'image';
+  /** For `cut`: the body came to its end behind a finished block, as if that were all. */
+  readonly looksWhole?: true;
   /** Where in the request that stands, when the provider named the place. */
   readonly refusedAt?: RefusedPlace;
 };
@@ -146,6 +160,8 @@ export type StreamOptions = {
 /** A way to have replies: a provider, a script or a record. */
 export type ModelPort = {
   readonly name: string;
+  /** Tries again by itself what may heal; nobody else has to. */
+  readonly retries?: true;
   /** Loads what the first stream will need, ahead of time. Never needed, only faster. */
   prepare?(): Promise<void>;
   stream(request: ModelRequest, options: StreamOptions, signal: AbortSignal): AsyncGenerator<ModelEvent, ModelOutcome>;
@@ -171,6 +187,8 @@ export type ModelInfo = {
   readonly vision: boolean;
   readonly promptCache: boolean;
   readonly webSearch: boolean;
+  /** From so many tokens on the provider leaves old results out by itself, which keeps its cache. Absent where it cannot. */
+  readonly clearsResultsAt?: number;
   /** Refuses `forcedTool`: the model is then only offered the tool. */
   readonly refusesForcedTool?: true;
   /** Dollars per million tokens, absent when unknown: never a wrong price. */

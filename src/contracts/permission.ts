@@ -3,6 +3,7 @@ import type { JsonObject } from './json.ts';
 
 /** How much happens without a question. */
 export const MODES = ['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'] as const;
+/** How much happens without a question. */
 export type PermissionMode = (typeof MODES)[number];
 
 export function isMode(text: string): text is PermissionMode {
@@ -48,6 +49,8 @@ export type Policy = {
   /** The entries of PATH; those inside the workspace are not trusted to hold `ls`. */
   readonly searchPath: readonly string[];
   readonly disk: 'case-sensitive' | 'case-insensitive';
+  /** Commands run in a sandbox; `unasked`: those that stay inside need nobody's yes. */
+  readonly sandbox?: 'asked' | 'unasked';
 };
 
 export type ToolKind = 'read' | 'edit' | 'shell' | 'fetch' | 'mcp' | 'agent' | 'skill' | 'session' | 'other';
@@ -62,6 +65,8 @@ export type ToolFacts = {
   readonly searches?: readonly string[];
   readonly writes?: readonly string[];
   readonly command?: string;
+  /** What the command needs that a sandbox would keep from it: it is to run outside. */
+  readonly outside?: string;
   readonly url?: string;
   /** What a rule's specifier is compared with, for tools without a grammar of their own (Task, Skill). */
   readonly specifier?: string;
@@ -72,7 +77,7 @@ export type ToolFacts = {
 /** What a tool says of one call; its name and the input are known anyway. */
 export type StatedFacts = Omit<ToolFacts, 'tool' | 'input'>;
 
-/** What a tool says of itself to those who decide about its calls. Nothing here grants anything. */
+/** What a tool says of itself to those who decide about its calls and keep their results. Nothing here grants anything. */
 export type ToolStatement = {
   readonly name: string;
   /** Names it had before; rules and models may still use them. */
@@ -81,7 +86,19 @@ export type ToolStatement = {
   readonly facts?: (input: JsonObject, cwd: string) => StatedFacts;
   /** The key of its input that a single text stands for, as in `ouro permissions explain Read x`. */
   readonly mainInput?: string;
+  /**
+   * Whether a result that is left out can be had again: `repeatable`, the same call gives the same or a newer answer;
+   * `once`, nobody can ask for it again. Absent: the call has taken effect.
+   */
+  readonly result?: 'repeatable' | 'once';
+  /** Sub-agents that have it: none, or only those that may have sub-agents of their own. Absent: all. */
+  readonly subAgents?: 'none' | 'parents';
+  /** Another program may call it without a conversation with us. */
+  readonly isServed?: boolean;
 };
+
+/** What the tool of a name, or of one it had before, says of itself. */
+export type ToolLookup = (name: string) => ToolStatement | undefined;
 
 export type DecisionStage = 'facts' | 'deny' | 'breaker' | 'ask' | 'mode' | 'allow' | 'default' | 'hook' | 'answer';
 
@@ -145,10 +162,13 @@ export type PermissionRequest = {
 
 export type RememberDestination = 'session' | 'local' | 'project' | 'user';
 
+/** What is said to a question whether a call may run. */
 export type PermissionAnswer =
   | {
       readonly behavior: 'allow';
       readonly updatedInput?: JsonObject;
+      /** What the model is told of the change that was made to its input. */
+      readonly note?: string;
       readonly remember?: { readonly rules: readonly string[]; readonly destination: RememberDestination };
       readonly mode?: PermissionMode;
     }

@@ -55,6 +55,8 @@ export type QueryState = {
   /** The view the last request was made of: two recoveries repeat it byte for byte. */
   readonly sent: readonly Message[];
   readonly turnCount: number;
+  /** How many replies were asked for, recoveries and repeats included: the number of a turn as it is told. */
+  readonly asked: number;
   readonly transition: { readonly reason: ContinueReason } | undefined;
   readonly modelIndex: number;
   readonly maxOutputTokensOverride: number | undefined;
@@ -85,6 +87,8 @@ export type QueryConfig = {
   /** What the API refused to take back in an earlier query of this conversation. */
   readonly stripped: Stripped;
   readonly betas: readonly string[];
+  /** Compactions by itself that failed in a row before this query. */
+  readonly failedCompactions: number;
   /** No wait before another try is longer; who is told to wait longer gives up at once. By default 32 s, and 60 s. */
   readonly maxRetryDelayMs?: number;
   /** Asked before each request, in place of the key the port was made with. */
@@ -102,7 +106,14 @@ export type BeforeCall = {
   readonly context?: string;
 };
 
-export type AfterCall = { readonly context?: string; readonly stop?: string; readonly block?: string };
+/** A hook's opinion of a call that has ended. */
+export type AfterCall = {
+  readonly context?: string;
+  readonly stop?: string;
+  readonly block?: string;
+  /** Stands in the place of what the tool said: for the model, for people and in the transcript. */
+  readonly outcome?: ToolOutcome;
+};
 
 export type StopVerdict =
   | { readonly kind: 'pass' }
@@ -144,7 +155,7 @@ export type ContextPort = {
   /** Tokens at which auto-compaction starts, and at which a request is hopeless. */
   limits(model: string): { readonly compactAt: number; readonly blockAt: number };
   /** Calibrates the estimate by what the API counted. */
-  calibrate(view: readonly Message[], inputTokens: number): void;
+  calibrate(view: readonly Message[], inputTokens: number, clearedTokens?: number): void;
 };
 
 /** The queues as the loop sees them; each take says which lines were delivered. */
@@ -198,6 +209,7 @@ export type QueryDeps = {
     calls: readonly { readonly tool: string; readonly title: string }[],
     signal: AbortSignal,
   ) => Promise<string | undefined>;
+  /** Asked after every turn that brought something, with the messages it added. Its yes is final. */
   readonly shouldStopAfterTurn?: (state: QueryState) => boolean;
   readonly costUsd: () => number;
   readonly onWait?: (skip: () => void) => void;

@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from './json.ts';
 import type {
   AssistantBlock,
   BoundaryMessage,
+  CustomMessage,
   Message,
   StopReason,
   ToolResultBlock,
@@ -29,6 +30,8 @@ export type RecordHead = {
 export type RecordBody =
   /** A user message. Results it carries were recorded when they completed; here only their ids stand. */
   | { readonly type: 'user'; readonly message: UserMessage; readonly results?: readonly string[] }
+  /** A message of the application's own kind. */
+  | { readonly type: 'custom'; readonly message: CustomMessage }
   /** One completed block of a reply. */
   | {
       readonly type: 'assistant';

@@ -35,6 +35,8 @@ export type SandboxSettings = {
   readonly network?: boolean;
   readonly allowWrite?: readonly string[];
   readonly denyRead?: readonly string[];
+  /** Commands that stay inside run unasked. */
+  readonly autoAllow?: boolean;
   /** What hosts ask for, and what holds anyway. */
   readonly failIfUnavailable?: true;
 };
@@ -72,7 +74,7 @@ export type Settings = {
   readonly mcpServers?: Readonly<Record<string, McpServerConfig>>;
   readonly enabledMcpjsonServers?: readonly string[];
   readonly disabledMcpjsonServers?: readonly string[];
-  readonly statusLine?: { readonly type?: 'command'; readonly command: string };
+  readonly statusLine?: { readonly type?: 'command'; readonly command: string; readonly padding?: number };
   readonly outputStyle?: string;
   readonly theme?: string;
   readonly editorMode?: 'normal' | 'vim';

@@ -38,5 +38,14 @@ export type Terminal = {
   readonly reason: TerminalReason;
   readonly failure?: ModelFailure;
   readonly words?: string;
+  /** Whoever watches the turns wanted it to end here: what waits stays where it is. */
+  readonly isFinal?: true;
   readonly structuredOutput?: JsonValue;
 };
+
+/** The limit that ended a run, where the provider has said when it is reset. */
+export function limitOf({ failure }: Terminal): (ModelFailure & { readonly retryAfterMs: number }) | undefined {
+  if (failure?.retryAfterMs === undefined) return undefined;
+  const { kind, retryAfterMs } = failure;
+  return kind === 'rate_limited' || kind === 'overloaded' ? { ...failure, retryAfterMs } : undefined;
+}

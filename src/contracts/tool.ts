@@ -58,6 +58,7 @@ export type UserQuestion =
   | { readonly kind: 'plan'; readonly plan: string }
   | { readonly kind: 'elicitation'; readonly server: string; readonly message: string; readonly schema: JsonObject };
 
+/** What a person answers to a tool. */
 export type UserAnswer =
   | { readonly kind: 'questions'; readonly answers: readonly string[] }
   | {
@@ -107,5 +108,5 @@ export type CallRequest = {
 
 /** The gate's answer; a denial carries the words the model reads. */
 export type GateVerdict =
-  | { readonly behavior: 'allow'; readonly input: JsonObject }
+  | { readonly behavior: 'allow'; readonly input: JsonObject; readonly note?: string }
   | { readonly behavior: 'deny'; readonly message: string; readonly interrupt: boolean };

@@ -1,9 +1,9 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../contracts/json.ts';
 import type { AfterCall, BeforeCall } from '../contracts/query.ts';
 import type { GateVerdict } from '../contracts/tool.ts';
 import { untilAborted } from '../lib/abort.ts';
 import { messageOf } from '../lib/errors.ts';
+import { isSameJson } from '../lib/same-json.ts';
 import { truncateEnd } from '../lib/text/truncate.ts';
 
 /** Asks a callback: `undefined` once aborted, the cautious answer when it throws. */
@@ -32,13 +32,16 @@ export function afterFailed(why: string): AfterCall {
   return { context: `A hook that runs after calls broke: ${why}` };
 }
 
+type Allowed = Extract<GateVerdict, { behavior: 'allow' }>;
+
 /** So much of a changed input is shown to the model. */
 const MAX_INPUT_CHARS = 4000;
 
 /** The result of a call does not say that it ran with another input than the model's, so the context does. */
-export function noteChangedInput(before: BeforeCall, asked: JsonObject, allowed: JsonObject): BeforeCall {
-  if (asked === allowed || isDeepStrictEqual(asked, allowed)) return before;
-  const input = truncateEnd(JSON.stringify(allowed), MAX_INPUT_CHARS);
-  const note = `The user changed this call before allowing it. It ran with this input in place of yours: ${input}`;
+export function noteChangedInput(before: BeforeCall, asked: JsonObject, allowed: Allowed): BeforeCall {
+  const { input: ran, note: why = 'The user changed this call before allowing it.' } = allowed;
+  if (asked === ran || isSameJson(asked, ran)) return before;
+  const input = truncateEnd(JSON.stringify(ran), MAX_INPUT_CHARS);
+  const note = `${why} It ran with this input in place of yours: ${input}`;
   return { ...before, context: before.context === undefined ? note : `${before.context}\n\n${note}` };
 }

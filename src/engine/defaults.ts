@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Message } from '../contracts/message.ts';
 import type { ModelInfo, ModelLink, ModelPort } from '../contracts/model.ts';
 import { type ContextPort, NOTHING_STRIPPED, type QueryConfig, type QueryDeps } from '../contracts/query.ts';
@@ -29,6 +28,7 @@ const DEFAULT_CONFIG: Omit<QueryConfig, 'chain'> = {
   skipFirstPoll: false,
   stripped: NOTHING_STRIPPED,
   betas: [],
+  failedCompactions: 0,
 };
 
 /** Dependencies in which every missing part does the simplest safe thing: calls that are not read-only are refused. */
@@ -61,7 +61,7 @@ export function queryDeps(given: QueryDepsInput): QueryDeps {
     queues: { takeSteering: () => [], takeFollowUps: () => [], hasSteering: () => false },
     attachments: async () => [],
     costUsd: () => 0,
-    newId: randomUUID,
+    newId: () => crypto.randomUUID(),
     now: Date.now,
     ...rest,
   };

@@ -64,7 +64,7 @@ function guardContext(context: ContextPort, { safe, later }: Faults): ContextPor
     ),
     calibrate: safe(
       'Counting tokens',
-      (view: readonly Message[], tokens: number) => context.calibrate(view, tokens),
+      (view: readonly Message[], tokens: number, cleared?: number) => context.calibrate(view, tokens, cleared),
       silent,
     ),
   };

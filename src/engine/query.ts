@@ -2,9 +2,8 @@ import type { AgentEvent } from '../contracts/event.ts';
 import type { Message } from '../contracts/message.ts';
 import type { QueryDeps } from '../contracts/query.ts';
 import type { Terminal } from '../contracts/terminal.ts';
-import { climb } from './climb.ts';
+import { climb, type Phase } from './climb.ts';
 import { guarded } from './guarded.ts';
-import type { Phase } from './phase.ts';
 import { advance } from './phases/advance.ts';
 import { checkCompletion } from './phases/check-completion.ts';
 import { checkInterrupt } from './phases/check-interrupt.ts';
@@ -14,6 +13,7 @@ import { prepareContext } from './phases/prepare-context.ts';
 import { recoverModel, settleFallback } from './phases/recover-model.ts';
 import { recoverOverflow } from './phases/recover-overflow.ts';
 import { recoverTruncation } from './phases/recover-truncation.ts';
+import { stopWhereAsked } from './phases/stop-where-asked.ts';
 import { streamModel } from './phases/stream-model.ts';
 import { surfaceFailure } from './phases/surface-failure.ts';
 import { initialState } from './state.ts';
@@ -25,6 +25,7 @@ const LADDER: readonly Phase[] = [
   recoverOverflow,
   recoverTruncation,
   surfaceFailure,
+  stopWhereAsked,
   consultStopHooks,
   checkCompletion,
   finishTools,
@@ -38,7 +39,7 @@ export async function* query(
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, Terminal> {
   const { deps, tellFaults } = guarded(outside);
-  let state = initialState(messages, deps.config.stripped);
+  let state = initialState(messages, deps.config.stripped, deps.config.failedCompactions);
   for (;;) {
     const ready = yield* prepareContext(state, deps, signal);
     yield* tellFaults();
@@ -51,7 +52,7 @@ export async function* query(
     yield* settleFallback(state, turn);
     const verdict = yield* climb(
       LADDER,
-      { ...ready.state, sent: ready.view, stripped: turn.stripped },
+      { ...ready.state, sent: ready.view, stripped: turn.stripped, asked: turn.asked },
       turn,
       deps,
       signal,
@@ -59,7 +60,7 @@ export async function* query(
     yield* tellFaults();
     if (verdict.kind === 'stop') return verdict.terminal;
 
-    yield { type: 'transition', reason: verdict.reason, turn: verdict.state.turnCount };
+    yield { type: 'transition', reason: verdict.reason, turn: verdict.state.asked };
     state = verdict.state;
   }
 }

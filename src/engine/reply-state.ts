@@ -23,7 +23,7 @@ export type ReplyState = {
 
 /** What reading needs to know of everything else. */
 export type ReadingFacts = {
-  readonly earlier: readonly Message[];
+  readonly history: readonly Message[];
   readonly newId: () => string;
   readonly elapsedMs: () => number;
 };

@@ -47,10 +47,10 @@ export function repair(messages: readonly RequestMessage[]): readonly RequestMes
 export function toRequestMessages(messages: readonly Message[]): readonly RequestMessage[] {
   const from = messages.findLastIndex((message) => message.role === 'boundary');
   return messages.slice(from + 1).flatMap((message): RequestMessage[] => {
-    if (message.role === 'boundary') return [];
-    return message.role === 'user'
-      ? [{ role: 'user', blocks: message.blocks }]
-      : [{ role: 'assistant', blocks: message.blocks }];
+    if (message.role === 'boundary' || message.role === 'custom') return [];
+    if (message.role === 'user') return [{ role: 'user', blocks: message.blocks }];
+    const isPaused = message.stopReason === 'pause_turn' && message === messages.at(-1);
+    return [{ role: 'assistant', blocks: message.blocks, ...(isPaused ? { isPaused } : {}) }];
   });
 }
 

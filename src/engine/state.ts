@@ -15,17 +15,22 @@ export const EMPTY_LEDGER: Ledger = {
 };
 
 /** Where every query begins. */
-export function initialState(messages: readonly Message[], stripped: Stripped = NOTHING_STRIPPED): QueryState {
+export function initialState(
+  messages: readonly Message[],
+  stripped: Stripped = NOTHING_STRIPPED,
+  failedCompactions = 0,
+): QueryState {
   return {
     messages,
     sent: messages,
     turnCount: 0,
+    asked: 0,
     transition: undefined,
     modelIndex: 0,
     maxOutputTokensOverride: undefined,
     ledger: EMPTY_LEDGER,
     stopHookActive: false,
-    compaction: { consecutiveFailures: 0, turnsSinceCompact: 0 },
+    compaction: { consecutiveFailures: failedCompactions, turnsSinceCompact: 0 },
     budget: { continuations: 0, gains: [], freshTokens: 0, usedTokens: 0 },
     stripped,
     pendingSummary: undefined,

@@ -1,22 +1,11 @@
 import type { AgentEvent } from '../contracts/event.ts';
 import type { ToolUseBlock } from '../contracts/message.ts';
 import type { BeforeCall, QueryDeps } from '../contracts/query.ts';
-import {
-  type CallContext,
-  type CallRequest,
-  type PreparedCall,
-  type Tool,
-  ToolFailure,
-  type ToolOutcome,
-} from '../contracts/tool.ts';
-import { untilAborted } from '../lib/abort.ts';
-import { messageOf } from '../lib/errors.ts';
-import { type CallEnd, callFailed, denied, interrupted, notStarted } from './call-end.ts';
+import type { CallRequest, PreparedCall, Tool, ToolOutcome } from '../contracts/tool.ts';
+import { type CallEnd, callFailed, denied, notStarted } from './call-end.ts';
 import { afterFailed, consult, gateFailed, hookFailed, noteChangedInput } from './consult.ts';
+import { execute } from './execute.ts';
 import { prepareCall } from './known-tools.ts';
-
-/** How long an aborted tool may take to hand over what it has. */
-const ABORT_GRACE_MS = 20;
 
 /** parse ▸ pre-hook ▸ gate ▸ call ▸ post-hook ▸ cap. Never throws, whatever a tool or a hook does. */
 export async function runCall(
@@ -48,15 +37,7 @@ export async function runCall(
   if (!allowed.ok) return callFailed(allowed.problem);
   // It runs in the directory it was decided for, even if a parallel call has changed the directory since.
   const settled = { ...deps, cwd: () => request.cwd };
-  return finish(
-    block,
-    tool,
-    allowed.call,
-    noteChangedInput(before, request.input, verdict.input),
-    settled,
-    emit,
-    signal,
-  );
+  return finish(block, tool, allowed.call, noteChangedInput(before, request.input, verdict), settled, emit, signal);
 }
 
 async function finish(
@@ -74,44 +55,12 @@ async function finish(
   const request = requestOf(block, call, deps);
   const durationMs = deps.now() - startedAt;
   const after = await consult(() => deps.afterCall(request, end.outcome, durationMs, signal), signal, afterFailed);
-  const outcome = await cap(block, tool, end.outcome, deps, signal);
+  const outcome = await cap(block, tool, after?.outcome ?? end.outcome, deps, signal);
   const attachments = [before.context, outcome.attachment, after?.context, after?.block].filter(
     (words): words is string => words !== undefined && words.trim() !== '',
   );
   const stop = after?.stop === undefined ? {} : { stop: { by: 'hook' as const, words: after.stop } };
-  return { status: end.status, outcome, attachments, ...stop };
-}
-
-async function execute(
-  block: ToolUseBlock,
-  call: PreparedCall,
-  deps: QueryDeps,
-  emit: (event: AgentEvent) => void,
-  signal: AbortSignal,
-): Promise<CallEnd> {
-  let over = false;
-  const context: CallContext = {
-    callId: block.id,
-    cwd: deps.cwd(),
-    signal,
-    report: (progress) => !over && emit({ type: 'tool_update', callId: block.id, progress }),
-    ask: (question) => deps.ask(block.id, question, signal),
-  };
-  try {
-    const outcome = await untilAborted((async () => call.call(context))(), signal, ABORT_GRACE_MS);
-    if (outcome === undefined) return interrupted();
-    if (signal.aborted && outcome.isError === true) return { status: 'interrupted', outcome, attachments: [] };
-    return { status: outcome.isError === true ? 'failed' : 'done', outcome, attachments: [] };
-  } catch (thrown) {
-    if (signal.aborted) return interrupted();
-    if (thrown instanceof ToolFailure) return callFailed(thrown.message);
-    return callFailed(
-      `${block.name} broke: ${messageOf(thrown)}. The fault is in the tool, not in the call; try another way.`,
-    );
-  } finally {
-    // Progress that a tool reports after its end is dropped.
-    over = true;
-  }
+  return { status: outcome.isError === true ? 'failed' : 'done', outcome, attachments, ...stop };
 }
 
 function requestOf(block: ToolUseBlock, call: PreparedCall, deps: QueryDeps): CallRequest {

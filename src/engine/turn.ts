@@ -19,6 +19,8 @@ export type Turn = {
   /** What the calls still have to say, until every one of them has its end. */
   readonly callEvents: () => AsyncGenerator<AgentEvent, void>;
   readonly stripped: QueryState['stripped'];
+  /** Its number among all that were asked for. */
+  readonly asked: number;
   /** The stream ended before the abort came. */
   readonly streamed: boolean;
 };

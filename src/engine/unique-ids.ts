@@ -1,11 +1,11 @@
 import type { AssistantBlock, Message, ToolUseBlock } from '../contracts/message.ts';
 import { sendableBlock } from './repair/sendable.ts';
 
-type IdFacts = { readonly earlier: readonly Message[]; readonly newId: () => string };
+type IdFacts = { readonly history: readonly Message[]; readonly newId: () => string };
 
 /** An id no message has or had. Some servers give every reply the same id, or none. */
-export function uniqueMessageId(given: string, buried: readonly string[], { earlier, newId }: IdFacts): string {
-  const isUsed = given === '' || buried.includes(given) || earlier.some((message) => message.id === given);
+export function uniqueMessageId(given: string, buried: readonly string[], { history, newId }: IdFacts): string {
+  const isUsed = given === '' || buried.includes(given) || history.some((message) => message.id === given);
   return isUsed ? newId() : given;
 }
 
@@ -16,13 +16,13 @@ export function uniqueMessageId(given: string, buried: readonly string[], { earl
 export function admittedBlock(
   raw: AssistantBlock,
   before: readonly AssistantBlock[],
-  { earlier, newId }: IdFacts,
+  { history, newId }: IdFacts,
 ): AssistantBlock | undefined {
   const isNameless = raw.type === 'tool_use' && raw.id === '';
   const block = sendableBlock(isNameless ? { ...raw, id: callId(newId) } : raw);
   if (block.type !== 'tool_use') return block;
   if (before.some((other) => isRepeated(block, other))) return undefined;
-  const isUsed = isAmong(block.id, before) || isUsedCall(block.id, earlier);
+  const isUsed = isAmong(block.id, before) || isUsedCall(block.id, history);
   return isUsed ? { ...block, id: callId(newId) } : block;
 }
 

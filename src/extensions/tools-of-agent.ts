@@ -1,17 +1,19 @@
 import type { AgentKind } from '../contracts/extension.ts';
-import type { PermissionMode } from '../contracts/permission.ts';
+import type { PermissionMode, ToolLookup } from '../contracts/permission.ts';
 import type { Tool } from '../contracts/tool.ts';
 
 /** Sub-agents may start sub-agents of their own, this deep. */
 const MAX_DEPTH = 2;
 
-/** What belongs to the person's own conversation: questions, plans, the list of tasks. */
-const PARENT_ONLY = ['AskUserQuestion', 'EnterPlanMode', 'ExitPlanMode', 'TodoWrite', 'StructuredOutput'];
-
 /** What a sub-agent of this kind may use: at most what its parent has. */
-export function toolsOfAgent(kind: AgentKind, tools: readonly Tool[], depth: number): readonly Tool[] {
+export function toolsOfAgent(
+  kind: AgentKind,
+  tools: readonly Tool[],
+  { depth, toolNamed }: { readonly depth: number; readonly toolNamed: ToolLookup },
+): readonly Tool[] {
   return tools.filter((tool) => {
-    if (PARENT_ONLY.includes(tool.name) || (depth >= MAX_DEPTH && tool.name === 'Task')) return false;
+    const having = toolNamed(tool.name)?.subAgents;
+    if (having === 'none' || (having === 'parents' && depth >= MAX_DEPTH)) return false;
     if (isNamed(tool, kind.disallowedTools)) return false;
     return kind.tools === undefined || isNamed(tool, kind.tools);
   });

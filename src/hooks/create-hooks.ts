@@ -1,6 +1,7 @@
 import type { AgentEvent } from '../contracts/event.ts';
 import type { Hook, HookEvent, HookResult, HookVerdict } from '../contracts/hook.ts';
 import { isJsonObject, type JsonObject } from '../contracts/json.ts';
+import { createHanging } from '../lib/processes/hanging.ts';
 import { mergeVerdicts } from './merge-verdicts.ts';
 import { readMatcher } from './read-matcher.ts';
 import { type HookRunners, isGuard, nameOf, runHook } from './run-hook.ts';
@@ -35,6 +36,7 @@ const BACKGROUND_MS = 30_000;
 
 export function createHooks(parts: HookParts): Hooks {
   const last = new Map<string, HookResult>();
+  const hanging = createHanging(parts.now);
   const life = new AbortController();
   const background = new Set<Promise<unknown>>();
   let runs = 0;
@@ -45,11 +47,22 @@ export function createHooks(parts: HookParts): Hooks {
     const id = { hook_id: `hook_${runs}` };
     const begins = hook.statusMessage === undefined ? id : { ...id, status_message: hook.statusMessage };
     parts.tell({ type: 'hook', phase: 'started', event: hook.event, name, detail: begins });
-    const result = await runHook(hook, input, parts, signal);
+    const result = await runHook(hook, input, { ...parts, runCommand: runnerOf(hook) }, signal);
     last.set(keyOf(hook), result);
     const detail = { ...id, outcome: result.outcome, words: result.words, duration_ms: result.durationMs };
     parts.tell({ type: 'hook', phase: 'response', event: hook.event, name, detail });
     return result;
+  }
+
+  /** A guard is asked every time; anything else that hangs is not started again at once. */
+  function runnerOf(hook: Hook): HookParts['runCommand'] {
+    if (isGuard(hook)) return parts.runCommand;
+    return async (command, stdin, timeoutMs, signal) => {
+      if (hanging.isPaused(keyOf(hook))) return { code: null, stdout: '', stderr: '', timedOut: true, isPaused: true };
+      const end = await parts.runCommand(command, stdin, timeoutMs, signal);
+      hanging.note(keyOf(hook), { timedOut: end.timedOut, tookMs: timeoutMs });
+      return end;
+    };
   }
 
   async function fire(event: HookEvent, fields: JsonObject, signal: AbortSignal): Promise<HookVerdict> {

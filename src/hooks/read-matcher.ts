@@ -1,4 +1,4 @@
-import { linearRegex } from '../lib/text/linear-regex.ts';
+import { linearRegex } from '../lib/patterns/linear-regex.ts';
 
 export type Matcher = (subject: string) => boolean;
 

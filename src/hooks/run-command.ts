@@ -1,7 +1,7 @@
-import { runProgram } from '../lib/processes/run-program.ts';
+import { runScript } from '../lib/processes/run-script.ts';
 import type { CommandEnd } from './run-hook.ts';
 
-/** Runs a hook's command with its input on stdin, in its own process group, bounded in time and output. */
+/** Runs a hook's command with its input on stdin, bounded in time and output; nothing of it outlives its answer. */
 export async function runHookCommand(
   command: string,
   stdin: string,
@@ -12,8 +12,7 @@ export async function runHookCommand(
     readonly signal: AbortSignal;
   },
 ): Promise<CommandEnd> {
-  const args = ['--noprofile', '--norc', '-c', command];
-  const { code, stdout, stderr, timedOut, problem } = await runProgram('/bin/bash', args, { ...options, input: stdin });
+  const { code, stdout, stderr, timedOut, problem } = await runScript('bash', command, { ...options, input: stdin });
   if (problem !== undefined) throw new Error(problem);
   return { code, stdout: stdout.toString('utf8'), stderr: stderr.toString('utf8'), timedOut };
 }

@@ -9,6 +9,8 @@ export type CommandEnd = {
   readonly stdout: string;
   readonly stderr: string;
   readonly timedOut: boolean;
+  /** It hung lately and was not started at all. */
+  readonly isPaused?: boolean;
 };
 
 /** What hooks need from outside. */
@@ -89,7 +91,13 @@ function commandResult(
   missing: string | undefined,
   ended: Ended,
 ): HookResult {
-  if (end.timedOut) return failure(hook, ended, `did not answer within ${timeoutMs / 1000} s and was stopped`, 'ran');
+  if (end.timedOut)
+    return failure(
+      hook,
+      ended,
+      `did not answer within ${timeoutMs / 1000} s${end.isPaused === true ? ' and is not started again yet' : ' and was stopped'}`,
+      'ran',
+    );
   if (end.code === 0) return understood(readOutput(hook.event, end.stdout), hook, ended);
   if (missing !== undefined) return failure(hook, ended, `cannot start: ${missing} is not there`, 'never started');
   const said = end.stderr.trim();

@@ -54,6 +54,7 @@ export function createMcpHub(parts: McpParts) {
     async settled() {
       await Promise.all(all().map((run) => run.settled()));
     },
+    listed: (command: string) => untilOffered(all(), command),
     states: (): readonly McpServerState[] => all().map((run) => describeServer(run.server, run.now())),
     tools: (): readonly Tool[] => all().flatMap((run) => run.now().catalog.tools),
     prompts: (): readonly CommandInfo[] =>
@@ -114,6 +115,16 @@ function instructionsOf(run: ServerRun) {
   const words = phase.at === 'connected' ? (phase.connection.instructions ?? '') : '';
   if (words.trim() === '') return [];
   return [{ server: run.server.name, instructions: untrustedText(words).slice(0, INSTRUCTION_CHARS) }];
+}
+
+/** Resolves when one of them offers this command, or every one has listed its own. */
+async function untilOffered(runs: readonly ServerRun[], command: string): Promise<void> {
+  const offered = runs.map(async (run) => {
+    await run.listed('prompts');
+    const { prompts } = run.now().catalog;
+    if (!prompts.some((prompt) => prompt.command.name === command)) throw new Error('It is not offered here.');
+  });
+  await Promise.any(offered).catch(() => undefined);
 }
 
 /** What a prompt of a server says, asked for by its slash command. */

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Anthropic } from '@anthropic-ai/sdk/client';
 import type { JsonObject } from '../contracts/json.ts';
 import type { ModelFailure, ModelInfo, ModelPort, ModelRequest, StreamOptions } from '../contracts/model.ts';
@@ -18,12 +17,15 @@ export type AnthropicSettings = {
   /** A key that is fetched may have run out: told so, it is fetched anew and the request sent once more. */
   readonly onRefusedKey?: () => void;
   readonly betas?: readonly string[];
+  /** The provider does not leave out old results by itself: from now on `infoOf` says so. */
+  readonly onRefusedEditing?: () => void;
   /** Asked at each request. */
   readonly patience?: () => Partial<Patience>;
   readonly fetch?: typeof fetch;
   readonly infoOf?: (model: string) => ModelInfo;
 };
 
+const EDITING_BETA = 'context-management-2025-06-27';
 const DEFAULT_BASE_URL = 'https://api.anthropic.com';
 /** Longer than anybody waits: the clocks are ours, and may be set anew at any time. */
 const LIBRARY_TIMEOUT_MS = 86_400_000;
@@ -42,7 +44,8 @@ export function createAnthropicPort(settings: AnthropicSettings): ModelPort {
   }
 
   async function post(path: string, body: JsonObject, request: ModelRequest, signal: AbortSignal, key?: string) {
-    const betas = [...new Set([...(settings.betas ?? []), ...(request.betas ?? [])])];
+    const own = body.context_management === undefined ? [] : [EDITING_BETA];
+    const betas = [...new Set([...(settings.betas ?? []), ...(request.betas ?? []), ...own])];
     const headers = {
       ...(betas.length > 0 && { 'anthropic-beta': betas.join(',') }),
       ...(key === undefined ? await keyHeader(settings.credentials) : { 'x-api-key': key, authorization: null }),
@@ -80,15 +83,25 @@ export function createAnthropicPort(settings: AnthropicSettings): ModelPort {
           settings.onRefusedKey();
           response = await open(request, options, attempt);
         }
+        if (settings.onRefusedEditing && isRefusedEditing(response)) {
+          settings.onRefusedEditing();
+          response = await open(request, options, attempt);
+        }
         if (!(response instanceof Response)) return { ok: false, failure: response };
-        const newId = () => `msg_${randomUUID()}`;
+        const newId = () => `msg_${crypto.randomUUID()}`;
         return yield* readReply(response, { reader: READER, model: request.model, newId, attempt, options });
       } finally {
         attempt.close();
       }
     },
     async countTokens(request, signal) {
-      const { max_tokens: _max, stream: _stream, metadata: _user, ...body } = toWire(request, infoOf(request.model));
+      const {
+        max_tokens: _max,
+        stream: _stream,
+        metadata: _user,
+        context_management: _edits,
+        ...body
+      } = toWire(request, infoOf(request.model));
       try {
         const response = await post('/v1/messages/count_tokens', body, request, signal);
         return numberOf(objectOf(parseJson(await response.text()))?.input_tokens);
@@ -104,11 +117,18 @@ function isRefusedKey(response: Response | ModelFailure): boolean {
   return !(response instanceof Response) && response.kind === 'auth' && response.status === 401;
 }
 
+/** Gateways in front of a provider may not know the field, or its name in a header. */
+function isRefusedEditing(response: Response | ModelFailure): boolean {
+  return !(response instanceof Response) && response.kind === 'invalid' && /context.management/i.test(response.message);
+}
+
 /** The SDK sends keys as bearer tokens; many gateways know only the older header. */
-async function keyHeader(credentials: AnthropicSettings['credentials']): Promise<{ readonly 'x-api-key'?: string }> {
+async function keyHeader(credentials: AnthropicSettings['credentials']): Promise<Record<string, string>> {
   if (!('apiKey' in credentials)) return {};
   const { apiKey } = credentials;
-  return { 'x-api-key': typeof apiKey === 'string' ? apiKey : await apiKey() };
+  if (typeof apiKey === 'string') return { 'x-api-key': apiKey };
+  const key = await apiKey();
+  return { 'x-api-key': key, authorization: `Bearer ${key}` };
 }
 
 /** The Messages API speaks our language already; an `error` event may be no JSON at all. */
@@ -123,10 +143,15 @@ const READER: WireReader = {
 
 async function loadClient(settings: AnthropicSettings, baseUrl: string): Promise<Anthropic> {
   const { Anthropic } = await import('@anthropic-ai/sdk/client');
+  const { credentials } = settings;
+  // A key that is asked for comes with each request; the SDK would ask for it once more.
+  const isAsked = 'apiKey' in credentials && typeof credentials.apiKey !== 'string';
   return new Anthropic({
-    ...settings.credentials,
+    ...(isAsked ? { apiKey: 'asked for at each request' } : credentials),
     baseURL: baseUrl,
     maxRetries: 0,
+    // In a browser the key is whoever's who built the page; the SDK would refuse it there.
+    ...(isBrowser() && { dangerouslyAllowBrowser: true }),
     timeout: LIBRARY_TIMEOUT_MS,
     // Everything written to the terminal is ours.
     logLevel: 'off',
@@ -135,4 +160,9 @@ async function loadClient(settings: AnthropicSettings, baseUrl: string): Promise
     fetchOptions: { redirect: 'manual' },
     ...(settings.fetch && { fetch: settings.fetch }),
   });
+}
+
+function isBrowser(): boolean {
+  const runtime: unknown = globalThis.process;
+  return runtime === undefined;
 }

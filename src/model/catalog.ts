@@ -62,6 +62,7 @@ const WITH_XHIGH = [...UP_TO_HIGH, 'xhigh', 'max'] as const;
 /** What is thought counts as written, so no less is asked for than the model allows. */
 const ADAPTIVE: Facts = {
   contextWindow: 1_000_000,
+  clearsResultsAt: 670_000,
   defaultOutputTokens: 128_000,
   maxOutputTokens: 128_000,
   thinking: 'adaptive',
@@ -81,6 +82,7 @@ const ADAPTIVE_ON: Facts = { ...ADAPTIVE_ONLY, thinkingOff: 'disabled' };
 
 const BUDGETED: Facts = {
   contextWindow: 200_000,
+  clearsResultsAt: 115_000,
   defaultOutputTokens: 64_000,
   maxOutputTokens: 64_000,
   thinking: 'budget',

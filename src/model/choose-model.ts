@@ -8,6 +8,7 @@ import { isSample } from './demo/place.ts';
 import { discoverLocalServers } from './discovery.ts';
 import { createKeyHelper } from './keys/key-helper.ts';
 import type { Providers } from './model-name.ts';
+import { createNetworkFetch } from './wire/network-fetch.ts';
 
 /** What the surroundings, the settings and the command line say about models, as one value. */
 export function chooseModel(
@@ -31,6 +32,10 @@ export function chooseModel(
     ...(baseUrl === undefined ? {} : { baseUrl }),
     ...(options.betas === undefined ? {} : { betas: options.betas }),
     demo: demoStage(options, stored.cwd),
+    fetch: createNetworkFetch({
+      variables: environment.variables,
+      keyPassphrase: environment.keys.CLAUDE_CODE_CLIENT_KEY_PASSPHRASE,
+    }),
   });
 }
 

@@ -1,7 +1,9 @@
 import type { ModelEvent, ModelInfo, ModelOutcome, ModelPort } from '../contracts/model.ts';
 import { exhaustive } from '../lib/exhaustive.ts';
-import { modelInfo, SMALL_MODEL } from './catalog.ts';
+import type { AnthropicSettings } from './anthropic.ts';
+import { DEFAULT_MODEL, listModels, modelInfo, SMALL_MODEL } from './catalog.ts';
 import type { DemoSettings } from './demo/demo-port.ts';
+import { modelsElsewhere } from './discovery.ts';
 import { locateModel, type ModelPlace, type Providers } from './model-name.ts';
 import { type RetryPolicy, sleep, withRetry } from './retry.ts';
 import type { Patience } from './wire/attempt.ts';
@@ -36,6 +38,8 @@ export type ModelChoice = {
   /** Absent where side calls should be left out. */
   readonly smallModel: string | undefined;
   readonly infoOf: (model: string) => ModelInfo;
+  /** What can be chosen from: of the place keys are for, of configured servers, of those on this machine. */
+  readonly offered: () => Promise<readonly ModelInfo[]>;
 };
 
 /** A port that serves every model the configuration can reach, or the sentence that says why not. */
@@ -45,25 +49,66 @@ export type PortChoice = ({ readonly ok: true } & ModelChoice) | { readonly ok: 
 export const NO_KEY =
   'No API key. Set ANTHROPIC_API_KEY, use a local model server (for example `--model ollama/qwen3`), or try the built-in demo with `--model demo`.';
 
+/** Whoever serves a model of any name that the configuration can reach. */
+export type NamedModels = {
+  readonly port: ModelPort;
+  readonly infoOf: (model: string) => ModelInfo;
+  /** The model choice that a name stands for. */
+  readonly nameOf: (model: string) => string;
+};
+
+/** The same without a first model: a key that is missing is told by the reply that needed it. */
+export function createNamedModels(given: Omit<PortConfig, 'model'>): NamedModels {
+  const config = { ...given, model: DEFAULT_MODEL };
+  return { ...reach(config), nameOf: (model) => choiceOf(model, config.providers) };
+}
+
 /** Chooses how to reach the model that is asked for. Nothing is contacted yet. */
 export function choosePort(config: PortConfig): PortChoice {
   const place = locateModel(config.model, config.providers);
   const hasKey = config.apiKey !== undefined || config.authToken !== undefined;
   if (place.provider === 'anthropic' && !hasKey) return { ok: false, problem: NO_KEY };
+  const { port, infoOf } = reach(config);
   return {
     ok: true,
-    port: withRetry(createRouter(config), config.retry),
-    model: place.provider === 'openai' ? config.model.trim() : place.model,
+    port,
+    infoOf,
+    model: choiceOf(config.model, config.providers),
     provider: place.provider,
     keySource: place.provider === 'anthropic' ? (config.keySource ?? 'none') : 'none',
     smallModel: config.smallModel ?? (place.provider === 'anthropic' ? SMALL_MODEL : undefined),
-    infoOf: (model) => infoOf(model, config),
+    offered: async () => [
+      ...(hasKey ? listModels() : []),
+      ...(await modelsElsewhere(config.providers)).map((model) => infoOf(model)),
+    ],
   };
 }
 
-function infoOf(model: string, { providers }: PortConfig): ModelInfo {
+/** The model choice that a name stands for. */
+function choiceOf(name: string, providers: Providers | undefined): string {
+  const place = locateModel(name, providers);
+  return place.provider === 'openai' ? name.trim() : place.model;
+}
+
+/** Everything behind the configuration, with patience; a provider that refuses to edit the context is not asked again. */
+function reach(config: PortConfig): Pick<NamedModels, 'port' | 'infoOf'> {
+  let editing: Editing = 'by the provider';
+  const info = (model: string) => infoOf(model, config, editing);
+  const onRefusedEditing = () => {
+    editing = 'by us';
+  };
+  return { port: withRetry(createRouter({ ...config, infoOf: info, onRefusedEditing }), config.retry), infoOf: info };
+}
+
+/** Who leaves old results out of a request. */
+type Editing = 'by the provider' | 'by us';
+
+function infoOf(model: string, { providers }: PortConfig, editing: Editing): ModelInfo {
   const place = locateModel(model, providers);
-  if (place.provider !== 'openai') return modelInfo(place.model);
+  if (place.provider !== 'openai') {
+    const { clearsResultsAt, ...info } = modelInfo(place.model);
+    return clearsResultsAt === undefined || editing === 'by us' ? info : { ...info, clearsResultsAt };
+  }
   const { contextWindow, maxOutputTokens, vision } = place.server;
   return {
     ...modelInfo(place.model),
@@ -76,7 +121,7 @@ function infoOf(model: string, { providers }: PortConfig): ModelInfo {
 }
 
 /** Sends each request to the provider its model belongs to, so that `/model` and fallbacks may cross providers. */
-function createRouter(config: PortConfig): ModelPort {
+function createRouter(config: RouterConfig): ModelPort {
   const ports = new Map<string, Promise<ModelPort>>();
 
   function portOf(place: ModelPlace): Promise<ModelPort> {
@@ -107,7 +152,9 @@ function createRouter(config: PortConfig): ModelPort {
   };
 }
 
-async function openPort(place: ModelPlace, config: PortConfig): Promise<ModelPort> {
+type RouterConfig = PortConfig & Required<Pick<AnthropicSettings, 'infoOf' | 'onRefusedEditing'>>;
+
+async function openPort(place: ModelPlace, config: RouterConfig): Promise<ModelPort> {
   const { patience, fetch: send } = config;
   const common = { ...(patience && { patience }), ...(send && { fetch: send }) };
   switch (place.provider) {
@@ -121,12 +168,14 @@ async function openPort(place: ModelPlace, config: PortConfig): Promise<ModelPor
     }
     case 'anthropic': {
       const { createAnthropicPort } = await import('./anthropic.ts');
-      const { apiKey, authToken = '', baseUrl, betas, onRefusedKey } = config;
+      const { apiKey, authToken = '', baseUrl, betas, onRefusedKey, infoOf, onRefusedEditing } = config;
       return createAnthropicPort({
         credentials: apiKey === undefined ? { authToken } : { apiKey },
         ...(baseUrl && { baseUrl }),
         ...(onRefusedKey && { onRefusedKey }),
         ...(betas && { betas }),
+        infoOf,
+        onRefusedEditing,
         ...common,
       });
     }

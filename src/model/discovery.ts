@@ -1,3 +1,4 @@
+import type { Providers } from './model-name.ts';
 import { objectOf, objectsOf, parseJson, textOf } from './wire/wire-json.ts';
 
 /** A model server that answered on this machine, with the models it offers. */
@@ -20,6 +21,8 @@ type Place = { readonly name: string; readonly prefix: string; readonly port: nu
 
 /** A server that was named may be further away than this machine. */
 const NAMED_TIMEOUT_MS = 5000;
+/** Somebody looks at a list meanwhile. */
+const CONFIGURED_TIMEOUT_MS = 1500;
 
 const USUAL_PLACES: readonly Place[] = [
   { name: 'Ollama', prefix: 'ollama', port: 11_434 },
@@ -48,7 +51,23 @@ export async function modelsAt(
   return undefined;
 }
 
-type Asking = { readonly send: typeof fetch; readonly timeoutMs: number };
+/** The models of every server that was configured, and of those that answer on this machine, as `--model` takes them. */
+export async function modelsElsewhere(
+  providers: Providers = {},
+  options: DiscoveryOptions = {},
+): Promise<readonly string[]> {
+  const { timeoutMs = CONFIGURED_TIMEOUT_MS, fetch: send = fetch } = options;
+  const configured = Object.entries(providers).map(async ([name, { baseUrl, apiKey }]) => {
+    if (baseUrl === undefined) return [];
+    const models = await modelsOf(baseUrl, { send, timeoutMs, ...(apiKey === undefined ? {} : { apiKey }) });
+    return (models ?? []).map((model) => `${name}/${model}`);
+  });
+  const local = (await discoverLocalServers(options)).filter(({ prefix }) => providers[prefix]?.baseUrl === undefined);
+  const found = local.flatMap(({ prefix, models }) => models.map((model) => `${prefix}/${model}`));
+  return [...new Set([...(await Promise.all(configured)).flat(), ...found])];
+}
+
+type Asking = { readonly send: typeof fetch; readonly timeoutMs: number; readonly apiKey?: string };
 
 async function look({ name, prefix, port }: Place, asking: Asking): Promise<LocalServer | undefined> {
   const baseUrl = `http://127.0.0.1:${port}/v1`;
@@ -56,9 +75,11 @@ async function look({ name, prefix, port }: Place, asking: Asking): Promise<Loca
   return models === undefined ? undefined : { name, prefix, baseUrl, models };
 }
 
-async function modelsOf(baseUrl: string, { send, timeoutMs }: Asking): Promise<readonly string[] | undefined> {
+async function modelsOf(baseUrl: string, { send, timeoutMs, apiKey }: Asking): Promise<readonly string[] | undefined> {
   try {
-    const response = await send(`${baseUrl}/models`, { signal: AbortSignal.timeout(timeoutMs), redirect: 'error' });
+    const headers = new Headers(apiKey === undefined ? [] : [['authorization', `Bearer ${apiKey}`]]);
+    const limit = AbortSignal.timeout(timeoutMs);
+    const response = await send(`${baseUrl}/models`, { signal: limit, redirect: 'error', headers });
     const listed = objectOf(parseJson(await response.text()));
     if (!response.ok || !listed || !Array.isArray(listed.data)) return undefined;
     return objectsOf(listed.data)

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { ModelFailure, ModelPort, ModelRequest, StreamOptions } from '../contracts/model.ts';
 import { askedKey } from './keys/asked-key.ts';
 import { type ModelAttempt, type Patience, patienceOf, startAttempt } from './wire/attempt.ts';
@@ -72,7 +71,7 @@ export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
         yield { type: 'request_sent', attempt: 1 };
         const response = await opening;
         if (!(response instanceof Response)) return { ok: false, failure: located(response, request) };
-        const newId = () => randomUUID();
+        const newId = () => crypto.randomUUID();
         const reader = createChunkReader(newId);
         const outcome = yield* readReply(response, { reader, model: request.model, newId, attempt, options });
         return outcome.ok ? outcome : { ...outcome, failure: located(outcome.failure, request) };

@@ -1,3 +1,4 @@
+import type { AssistantMessage, Usage } from '../contracts/message.ts';
 import type { ModelEvent, ModelFailure, ModelOutcome, ModelPort, StreamOptions } from '../contracts/model.ts';
 import { isRetryable } from './wire/failures.ts';
 import { ABORTED } from './wire/stream-failures.ts';
@@ -47,13 +48,17 @@ export function withRetry(port: ModelPort, policy: RetryPolicy = {}): ModelPort 
 
   return {
     ...port,
+    retries: true,
     async *stream(request, options, signal) {
-      let facts: Facts = { retries: 0, overloads: 0 };
+      let facts: Facts = { retries: 0, overloads: 0, endedWhole: false };
       while (true) {
         const { outcome, shown } = yield* runOnce(port.stream(request, options, signal), facts.retries + 1);
         if (outcome.ok) return outcome;
-        const { failure } = outcome;
-        facts = { ...facts, overloads: failure.kind === 'overloaded' ? facts.overloads + 1 : 0 };
+        const { failure, partial } = outcome;
+        // Twice without an end, and nothing missing: this server never says it.
+        if (facts.endedWhole && failure.looksWhole && partial?.usage) return withEnd(partial, partial.usage);
+        const overloads = failure.kind === 'overloaded' ? facts.overloads + 1 : 0;
+        facts = { ...facts, overloads, endedWhole: failure.looksWhole === true };
         const verdict = judge(outcome, facts, options);
         if (!('delayMs' in verdict)) return verdict;
         facts = { ...facts, retries: facts.retries + 1 };
@@ -67,7 +72,7 @@ export function withRetry(port: ModelPort, policy: RetryPolicy = {}): ModelPort 
   };
 }
 
-type Facts = { readonly retries: number; readonly overloads: number };
+type Facts = { readonly retries: number; readonly overloads: number; readonly endedWhole: boolean };
 type Failed = Extract<ModelOutcome, { ok: false }>;
 type Shown = { readonly messageId?: string };
 
@@ -90,6 +95,11 @@ async function* runOnce(
     // When our reader leaves, the attempt must let go of its socket too.
     await attempt.return({ ok: false, failure: ABORTED });
   }
+}
+
+function withEnd(partial: AssistantMessage, usage: Usage): ModelOutcome {
+  const stopReason = partial.blocks.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn';
+  return { ok: true, message: { ...partial, stopReason }, stopReason, usage };
 }
 
 async function pause(ms: number, options: StreamOptions, clock: RetryClock, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../contracts/event.ts';
 import type { UsageReport } from '../contracts/face/conversation.ts';
-import type { Usage } from '../contracts/message.ts';
+import type { Message, Usage } from '../contracts/message.ts';
 import { modelInfo } from './catalog.ts';
 import { addUsage, sumUsage, totalCost, type UsageTotals } from './pricing.ts';
 
@@ -13,6 +13,8 @@ export type UsageMeter = {
   report(): UsageReport;
   /** The size of the last request of the main conversation, as the API counted it. */
   contextTokens(): number;
+  /** What the last reply of an earlier run says of the size of the context, unless it was compacted since. */
+  resume(messages: readonly Message[]): void;
   /** When it began to count. */
   readonly since: string;
 };
@@ -46,6 +48,11 @@ export function createUsageMeter(): UsageMeter {
     },
     add(model, usage) {
       totals = addUsage(totals, model, usage);
+    },
+    resume(messages) {
+      const last = messages.findLast((message) => message.role === 'assistant');
+      const isWhole = messages.every(({ role }) => role !== 'boundary');
+      if (isWhole && last?.role === 'assistant' && last.usage !== undefined) contextTokens = sizeOf(last.usage);
     },
     costUsd: () => totalCost(totals).usd,
     contextTokens: () => contextTokens,

@@ -64,7 +64,9 @@ export function changePermissions(wiring: ChangeWiring): PermissionChanges {
     if ('directories' in update) return rules;
     const others = rules.filter(
       (rule) =>
-        rule.behavior !== update.behavior || (update.type !== 'replaceRules' && !update.rules.includes(rule.text)),
+        rule.source !== source ||
+        rule.behavior !== update.behavior ||
+        (update.type !== 'replaceRules' && !update.rules.includes(rule.text)),
     );
     if (update.type === 'removeRules') return others;
     return [

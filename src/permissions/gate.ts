@@ -128,7 +128,7 @@ async function allowedByAnswer(
   answer: Extract<PermissionAnswer, { behavior: 'allow' }>,
   parts: GateParts,
 ): Promise<Outcome> {
-  const { remember, updatedInput } = answer;
+  const { remember, updatedInput, note } = answer;
   const again = updatedInput === undefined ? undefined : decideAgain(request, updatedInput, policy, parts);
   if (again?.verdict === 'deny')
     return refused(request, again, 'answer', { message: denialMessage(request.tool, again, policy.mode) });
@@ -138,11 +138,18 @@ async function allowedByAnswer(
     remember === undefined ? '' : ` From now on by ${remember.rules.join(', ')} (${remember.destination}).`;
   const changed = updatedInput === undefined ? '' : ' The input was changed.';
   const allowing = answered(decision, 'allow', `The answer was yes.${always}${changed}`);
-  return allowed(request, updatedInput ?? request.input, allowing, 'answer');
+  return allowed(request, updatedInput ?? request.input, allowing, 'answer', note);
 }
 
-function allowed(request: CallRequest, input: JsonObject, decision: Decision, by: GateRecord['by']): Outcome {
-  return { record: { request, input, verdict: 'allow', by, decision }, verdict: { behavior: 'allow', input } };
+function allowed(
+  request: CallRequest,
+  input: JsonObject,
+  decision: Decision,
+  by: GateRecord['by'],
+  note?: string,
+): Outcome {
+  const verdict = { behavior: 'allow', input, ...(note === undefined ? {} : { note }) } as const;
+  return { record: { request, input, verdict: 'allow', by, decision }, verdict };
 }
 
 function refused(

@@ -1,5 +1,5 @@
 import type { Rule, TraceStep } from '../contracts/permission.ts';
-import { starTest } from '../lib/text/linear-match.ts';
+import { starTest } from '../lib/patterns/linear-match.ts';
 import { shellFindings } from './bash/shell-findings.ts';
 import { type DecisionContext, findRule, resolveIn } from './paths/context.ts';
 import { type Findings, type Need, ruleSays } from './paths/finding.ts';

@@ -17,3 +17,6 @@ export const transcriptPath = (dir: string, sessionId: string) => join(dir, `${s
 export const sessionFolder = (dir: string, sessionId: string) => join(dir, sessionId);
 
 export const subagentPath = (folder: string, agentId: string) => join(folder, 'subagents', `agent-${agentId}.jsonl`);
+
+/** Names the session of a directory that heard the last prompt: the clock may have been set back since. */
+export const lastHeardPath = (dir: string) => join(dir, 'last-heard');

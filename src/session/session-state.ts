@@ -45,6 +45,8 @@ const settings = z.object({
   thinkingTokens: readable(z.number()),
   mode: readable(z.enum(MODES)),
   cwd: readable(z.string().refine(existsSync)),
+  /** What all its runs have cost. */
+  spentUsd: readable(z.number().nonnegative()),
   todos: readable(z.array(todo).readonly()),
   plan: readable(z.string()),
   outputStyle: readable(z.string()),

@@ -97,6 +97,7 @@ const sandbox = {
   network: now(flag, 'false', 'They reach the network.'),
   allowWrite: now(texts, 'none', 'Paths they may write besides the workspace.'),
   denyRead: now(texts, 'none', 'Paths they may not read.'),
+  autoAllow: now(flag, 'false', 'What stays inside the sandbox runs unasked.'),
   failIfUnavailable: now(z.literal(true), 'true', 'Always so: without a sandbox no command runs.'),
 };
 
@@ -143,9 +144,13 @@ export const settingsSchema = z.strictObject({
   baseUrl: next(z.url(), 'api.anthropic.com', 'Where the API is.', isOwn),
   providers: next(z.record(text, json), 'none', 'Servers of other models, by name.', isOwn),
   statusLine: now(
-    z.strictObject({ type: z.literal('command').optional(), command: name }),
+    z.strictObject({
+      type: z.literal('command').optional(),
+      command: name,
+      padding: z.number().int().min(0).max(20).optional(),
+    }),
     'ours',
-    'A command whose first line is the status line.',
+    'A command whose first lines are the status line.',
     isPower,
   ),
   theme: next(text, 'auto', 'The colours of the screen.', isForHosts),

@@ -1,10 +1,13 @@
 import type { JsonObject } from '../contracts/json.ts';
 import type { Settings } from '../contracts/settings.ts';
-import { runProgram } from '../lib/processes/run-program.ts';
+import { createHanging } from '../lib/processes/hanging.ts';
+import { runScript } from '../lib/processes/run-script.ts';
 
 const TIMEOUT_MS = 300;
 const MOST_CHARS = 1000;
 const MOST_BYTES = 10_000;
+/** More would leave the draft no room. */
+const MOST_LINES = 3;
 
 export type StatusLineNeeds = {
   readonly settings: () => Settings;
@@ -14,34 +17,41 @@ export type StatusLineNeeds = {
   readonly facts: () => JsonObject;
 };
 
-/** Runs the person's own script for the status line: facts as JSON go in, its first line comes out. What is late is
- * left out, and the last words stay. */
+/** Runs the person's own script for the status line: facts as JSON go in, its first lines come out. What is late is
+ * left out, and the last words stay; one that is late again and again is asked less and less. */
 export function createStatusLine(parts: StatusLineNeeds): () => Promise<string | undefined> {
+  const hanging = createHanging();
   let last: { readonly command: string; readonly words: string } | undefined;
   let running: Promise<string | undefined> | undefined;
+
+  async function firstLines(command: string): Promise<string | undefined> {
+    if (hanging.isPaused(command)) return undefined;
+    const { code, stdout, timedOut } = await runScript('sh', command, {
+      cwd: parts.cwd(),
+      env: parts.variables(),
+      input: `${JSON.stringify(parts.facts())}\n`,
+      timeoutMs: TIMEOUT_MS,
+      killSignal: 'SIGKILL',
+      maxBytes: MOST_BYTES,
+    });
+    hanging.note(command, { timedOut, tookMs: TIMEOUT_MS });
+    if (code !== 0) return undefined;
+    const lines = stdout.toString('utf8').trimEnd().split('\n', MOST_LINES);
+    const margin = ' '.repeat(parts.settings().statusLine?.padding ?? 0);
+    const words = lines.map((line) => `${margin}${line.slice(0, MOST_CHARS).trimEnd()}`).join('\n');
+    return words.trim() === '' ? undefined : words;
+  }
+
   return async () => {
     const command = parts.settings().statusLine?.command;
     if (command !== last?.command) last = undefined;
     if (command === undefined) return undefined;
     // One at a time: a slow script must not pile up.
-    running ??= firstLine(command, parts).finally(() => {
+    running ??= firstLines(command).finally(() => {
       running = undefined;
     });
     const words = await running;
     if (words !== undefined) last = { command, words };
     return last?.words;
   };
-}
-
-async function firstLine(command: string, { variables, cwd, facts }: StatusLineNeeds): Promise<string | undefined> {
-  const { code, stdout } = await runProgram('/bin/sh', ['-c', command], {
-    cwd: cwd(),
-    env: variables(),
-    input: `${JSON.stringify(facts())}\n`,
-    timeoutMs: TIMEOUT_MS,
-    killSignal: 'SIGKILL',
-    maxBytes: MOST_BYTES,
-  });
-  const line = code === 0 ? stdout.toString('utf8').split('\n', 1)[0]?.slice(0, MOST_CHARS) : undefined;
-  return line === '' ? undefined : line;
 }

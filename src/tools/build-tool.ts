@@ -30,8 +30,9 @@ export function buildTool<Schema extends z.ZodType<JsonObject>>(definition: Tool
     aliases: definition.aliases ?? [],
     label: definition.label ?? definition.name,
     get spec() {
-      const { name, prompt, input } = definition;
-      return { name, description: promptOf(prompt), input_schema: jsonSchemaOf(input) };
+      const { name, prompt, input, result } = definition;
+      const spec = { name, description: promptOf(prompt), input_schema: jsonSchemaOf(input) };
+      return result === 'once' ? { ...spec, result } : spec;
     },
     maxResultChars: definition.maxResultChars ?? DEFAULT_MAX_RESULT_CHARS,
     deferred: definition.deferred ?? false,

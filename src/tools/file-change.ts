@@ -62,7 +62,7 @@ export async function changeFile(file: string, bytes: Uint8Array, parts: ChangeP
 }
 
 /** Where a file really is or will be, as far as anything of its path is there. */
-async function realTarget(file: string): Promise<string> {
+export async function realTarget(file: string): Promise<string> {
   const there = await ifThere(realpath(file));
   return there ?? path.join(await realTarget(path.dirname(file)), path.basename(file));
 }

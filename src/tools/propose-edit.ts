@@ -1,6 +1,8 @@
 import type { EditProposal } from '../contracts/face/conversation.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { ToolFacts } from '../contracts/permission.ts';
+import { withoutHunks } from '../lib/text/pick-hunks.ts';
+import { showChange } from './file-diff.ts';
 import { type EditPlace, outcomeOf } from './preview-edit.ts';
 
 const CONTEXT_LINES = 3;
@@ -10,10 +12,14 @@ export async function proposeEdit(facts: ToolFacts, place: EditPlace): Promise<E
   const outcome = await outcomeOf(facts, place, new AbortController().signal);
   if (outcome === undefined) return undefined;
   const { path, before = '', after } = outcome;
+  const { display } = await showChange(path, before, after);
+  const hunks = display.kind === 'diff' ? display.hunks : [];
   const { file_path } = facts.input;
   return {
     path,
     text: after,
+    hunks,
+    without: (refused) => withoutHunks(before, after, hunks, refused),
     inputFor(saved): JsonObject | undefined {
       if (saved === before) return undefined;
       if ('content' in facts.input) return { ...facts.input, content: saved };

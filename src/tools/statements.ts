@@ -1,4 +1,4 @@
-import type { ToolStatement } from '../contracts/permission.ts';
+import type { ToolLookup, ToolStatement } from '../contracts/permission.ts';
 import { askUserQuestionStatement } from './ask-user-question/ask-user-question.ts';
 import { bashStatement } from './bash/bash.ts';
 import { bashOutputStatement } from './bash-output/bash-output.ts';
@@ -47,3 +47,6 @@ export const TOOL_STATEMENTS: readonly ToolStatement[] = [
   webSearchStatement,
   writeStatement,
 ];
+
+export const toolNamed: ToolLookup = (wanted) =>
+  TOOL_STATEMENTS.find(({ name, aliases = [] }) => name === wanted || aliases.includes(wanted));

@@ -107,9 +107,9 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
       clearTimeout(begin);
       live.close();
       words.close();
-      keyboard.close();
       output.close();
       terminal.out.write(MODES_OFF);
+      keyboard.close();
     },
   };
 }
@@ -171,5 +171,5 @@ function openingView(
     text,
   }));
   const head = banner === 'shown' ? [{ kind: 'banner' as const, lines: bannerLines(info) }] : [];
-  return printing(view, ...head, ...warnings, ...resumedItems(messages));
+  return printing(view, ...head, ...warnings, ...resumedItems(messages, { refusals: info.permissionDenials }));
 }

@@ -1,18 +1,17 @@
 import { expect, test } from 'vitest';
 import type { AgentPort } from '../../src/agent/parts.ts';
 import type { AgentEvent } from '../../src/contracts/event.ts';
-import type { Message } from '../../src/contracts/message.ts';
+import { type Message, saidBlocks } from '../../src/contracts/message.ts';
+import type { QueryDeps } from '../../src/contracts/query.ts';
 import { unbalanced } from '../support/loop/event-balance.ts';
-import { calls, echoTool, empty, fails, says, userSays } from '../support/loop/scripted.ts';
+import { calls, echoTool, empty, fails, roomyContext, says, userSays } from '../support/loop/scripted.ts';
 import { type ScriptedAgent, scriptedAgent } from '../support/loop/scripted-agent.ts';
 
 const FOR_EVER = new Promise<void>(() => undefined);
 const held = { ...says('thinking about it'), hold: FOR_EVER };
 
 const wordsOf = (messages: readonly Message[]) =>
-  messages.flatMap((message) =>
-    message.role === 'boundary' ? [] : message.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])),
-  );
+  messages.flatMap((message) => saidBlocks(message).flatMap((block) => (block.type === 'text' ? [block.text] : [])));
 const queueOf = (events: readonly AgentEvent[]) =>
   events.flatMap((event) => (event.type === 'queue' ? [`${wordsOf([event.item.message]).join()} ${event.state}`] : []));
 const streaming = ({ seen }: ScriptedAgent) => seen((event) => event.type === 'block_end');
@@ -50,6 +49,42 @@ test('an abort lasts for one prompt: the next one has a controller of its own', 
   await running;
   expect(await made.agent.prompt('next')).toEqual({ reason: 'completed' });
   expect(wordsOf(made.agent.state().messages).at(-1)).toBe('fresh');
+});
+
+test('a breaker holds as long as it says: over queries, until somebody makes room', async () => {
+  let tries = 0;
+  const full: QueryDeps['context'] = {
+    ...roomyContext,
+    prepare: async (messages) => ({ messages, view: messages, tokens: 1_500, freedTokens: 0 }),
+    compact: async () => {
+      tries += 1;
+      return { ok: false, why: 'no summary' };
+    },
+  };
+  const made = scriptedAgent([], { context: full });
+  for (let at = 0; at < 6; at += 1) await made.agent.prompt('go');
+  expect(tries).toBe(3);
+  const told = made.events.filter((event) => event.type === 'notice' && event.text.includes('will not be tried again'));
+  expect(told).toHaveLength(1);
+  const boundary = { role: 'boundary', id: 'b', trigger: 'manual', preTokens: 100 } as const;
+  await made.port().tell({ type: 'compacted', boundary, messages: [boundary], postTokens: 0 });
+  await made.agent.prompt('go');
+  expect(tries).toBe(4);
+});
+
+test('a compaction that makes no room is one that failed', async () => {
+  let tries = 0;
+  const stuck: QueryDeps['context'] = {
+    ...roomyContext,
+    prepare: async (messages) => ({ messages, view: messages, tokens: 1_500, freedTokens: 0 }),
+    compact: async (messages) => {
+      tries += 1;
+      return { ok: true, messages, preTokens: 100, postTokens: 100 };
+    },
+  };
+  const made = scriptedAgent([], { context: stuck });
+  for (let at = 0; at < 5; at += 1) await made.agent.prompt('go');
+  expect(tries).toBe(3);
 });
 
 test('an abort with nothing running does nothing', async () => {

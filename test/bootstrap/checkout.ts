@@ -33,6 +33,7 @@ const FAKE_NPM = `#!/bin/sh
 echo "$@" >> "$NPM_LOG"
 echo "noise of npm"
 [ -z "$NPM_FAILS" ] || exit 7
+[ -z "$NPM_HANGS" ] || { echo here >&2; sleep "$NPM_HANGS" & wait; }
 mkdir -p node_modules
 ln -s "${repository}/node_modules/@oven" node_modules/@oven
 `;
@@ -106,6 +107,7 @@ export function started(
   });
   child.stderr.on('data', (chunk) => {
     stderr += chunk;
+    if (String(chunk).includes('here')) options.onOutput?.((signal) => child.kill(signal));
   });
   child.stdin.end(options.input ?? '');
   return new Promise((resolve, reject) => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { programOf } from '../../bin/entry.mjs';
 import { packageNames } from '../../bin/runtime.mjs';
+import { livingProcesses } from '../support/processes.ts';
 import { bareCheckout, nodeFile, started, temporary, writeExecutable } from './checkout.ts';
 
 const INSTALL = expect.stringMatching(/^ci --ignore-scripts --no-audit --no-fund .*--include=dev --include=optional/);
@@ -73,6 +74,21 @@ test('a missing npm is named', async () => {
   const ended = await started(join(root, 'bin', 'ouro'), [], { cwd: root, env: { ...env, PATH: `${PATH}:/nowhere` } });
   expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('npm could not be started.') });
 });
+
+test.each(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+  'a first start that %s ends leaves no npm that would be in the way of the next',
+  async (signal) => {
+    const { root, env } = bareCheckout();
+    const NPM_HANGS = String(300 + Math.random());
+    const onOutput = (kill: (signal: NodeJS.Signals) => void) => kill(signal);
+    await started(...bootstrap(root, 'start'), { cwd: root, env: { ...env, NPM_HANGS }, onOutput });
+    await expect
+      .poll(async () => (await livingProcesses()).filter(({ command }) => command.includes(NPM_HANGS)))
+      .toEqual([]);
+    expect(existsSync(join(root, 'node_modules'))).toBe(false);
+    expect((await started(...bootstrap(root, 'start'), { cwd: root, env })).code).toBe(0);
+  },
+);
 
 test('two first starts at once install once', async () => {
   const { root, env, npmCalls } = bareCheckout();

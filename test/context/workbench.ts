@@ -4,6 +4,7 @@ import type { Carried } from '../../src/context/levels/summary.ts';
 import type { Message, UserMessage } from '../../src/contracts/message.ts';
 import type { ModelInfo } from '../../src/contracts/model.ts';
 import { repair, toRequestMessages } from '../../src/engine/request.ts';
+import { toolNamed } from '../../src/tools/statements.ts';
 
 export const INFO: ModelInfo = {
   id: 'model-a',
@@ -38,6 +39,7 @@ export function bench(over: Partial<ContextParts> = {}): Bench {
   const forgotten: string[] = [];
   let ids = 0;
   const context = createContext({
+    toolNamed,
     model: () => 'model-a',
     modelInfo: () => INFO,
     overheadTokens: () => 5_000,

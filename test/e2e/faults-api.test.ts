@@ -49,8 +49,8 @@ const fine = says('All is well here.');
 const half = (...faults: readonly StreamFault[]) => says('All is well here.', { chunk: 4, faults });
 const read = () => toolUse('Read', { file_path: 'a.txt' });
 
-/** In the stream of a reply, by count and by name. */
-const MOMENTS = [0, 1, 5, 'content_block_stop', 'message_delta', 'message_stop'];
+/** In the stream of a reply, by count and by name, before it is known why it ends. */
+const MOMENTS = [0, 1, 5, 'content_block_stop', 'message_delta'];
 
 type Prompt = {
   readonly what: string;
@@ -67,6 +67,8 @@ const PROMPTS: readonly Prompt[] = [
   },
   { what: 'a reply is cut short, at any point', turns: [...MOMENTS.map((at) => half(cutAt(at))), fine] },
   { what: 'a body ends too early, at any point', turns: [...MOMENTS.map((at) => half(endAt(at))), fine] },
+  { what: 'a reply is cut before its very last event, which says nothing', turns: [half(cutAt('message_stop'))] },
+  { what: 'a body ends before its very last event', turns: [half(endAt('message_stop'))] },
   {
     what: 'errors and rubbish in the middle',
     turns: [
@@ -119,8 +121,8 @@ const PROMPTS: readonly Prompt[] = [
   },
   {
     what: 'a refused request',
-    turns: [status(400, 'tools.3: nonsense')],
-    end: { is_error: true, result: expect.stringMatching(/refused the request.*tools\.3: nonsense/s) },
+    turns: [status(400, 'metadata: nonsense')],
+    end: { is_error: true, result: expect.stringMatching(/refused the request.*metadata: nonsense/s) },
   },
   {
     what: '200 with a web page',

@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { calls, says, status, toolUse } from '../support/api/reply.ts';
+import { calls, later, says, status, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, gate, type Script, startApiServer } from '../support/api/server.ts';
 import { HOST_FLAGS, startHostProcess, startJsonHost } from '../support/json-host.ts';
+import { expectNoneLeft } from '../support/processes.ts';
 import { runHere } from '../support/run-here.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -270,6 +271,58 @@ test('a host hears a turn that begins by itself like one it asked for, also behi
   expect(await at.end()).toBe(0);
 });
 
+test('a host is told what each reply cost, what waits, and what calls did together', async () => {
+  const gate = Promise.withResolvers<void>();
+  const reads = ['1', '2', '3'].map((id) => toolUse('Read', { file_path: 'a.txt' }, `toolu_${id}`));
+  const at = await host({
+    turns: [calls(...reads), later(gate.promise, says('read'))],
+    side: ({ raw }) => (raw.includes('these tool calls') ? says('Read a file thrice') : undefined),
+  });
+  at.say('go');
+  await at.waitFor(({ type }) => type === 'user');
+  at.send({ type: 'user', uuid: 'b1b7e0f8-0000-4000-8000-000000000001', message: { role: 'user', content: 'and' } });
+  await at.waitFor(({ subtype, state }) => subtype === 'queue' && state === 'queued');
+  gate.resolve();
+  await at.waitFor(({ subtype, state }) => subtype === 'queue' && state === 'completed');
+  const queue = at.heard().filter(({ subtype }) => subtype === 'queue');
+  expect(queue.map(({ state, lane, message_uuid: uuid }) => [state, lane, uuid])).toEqual(
+    ['queued', 'delivered', 'completed'].map((state) => [state, 'next', 'b1b7e0f8-0000-4000-8000-000000000001']),
+  );
+  const spends = at.heard().filter(({ subtype }) => subtype === 'spend');
+  expect(spends[0]).toMatchObject({ type: 'system', model: expect.any(String), usage: { input_tokens: 25 } });
+  const costs = spends.map((line) => Number(line.total_cost_usd));
+  expect(costs).toEqual([...costs].sort((a, b) => a - b));
+  expect(costs[0]).toBeGreaterThan(0);
+  const summed = await at.waitFor(({ type }) => type === 'tool_use_summary');
+  expect(summed.summary).toBe('Read a file thrice');
+  expect(new Set(Object(summed.preceding_tool_use_ids))).toEqual(new Set(['toolu_1', 'toolu_2', 'toolu_3']));
+  expect(await at.end()).toBe(0);
+});
+
+test('without a key a host gets a result that is an error', async () => {
+  server = await startApiServer({ turns: [] });
+  const env = { ANTHROPIC_API_KEY: undefined, ANTHROPIC_BASE_URL: undefined };
+  const at = startJsonHost(project, [], '', { env });
+  at.say('go');
+  const line = await at.waitFor(({ type }) => type === 'result');
+  expect(line).toMatchObject({ is_error: true, errors: [expect.stringContaining('ANTHROPIC_API_KEY')] });
+  expect(await at.ended).toMatchObject({ code: 1 });
+});
+
+test('the end of whoever started a host ends a running command within seconds', async () => {
+  server = await startApiServer({ turns: [calls(toolUse('Bash', { command: 'echo up; sleep 300' }))] });
+  const { running, ...at } = startHostProcess(project, ['--allowedTools=Bash'], server.url);
+  at.say('go');
+  await at.waitFor(({ type, message }) => type === 'assistant' && JSON.stringify(message).includes('sleep 300'));
+  running.child.stdin.destroy();
+  running.child.stdout.destroy();
+  running.child.stderr.destroy();
+  const diedAt = performance.now();
+  await once(running.child, 'exit');
+  expect(performance.now() - diedAt).toBeLessThan(5_000);
+  await expectNoneLeft(project.marker);
+}, 10_000);
+
 test('a sub-agent is told with its own lines: begun, at work, done', async () => {
   server = await startApiServer({
     turns: ({ raw }) => {
@@ -293,9 +346,11 @@ test('a sub-agent is told with its own lines: begun, at work, done', async () =>
   expect(own.map(({ type, subtype }) => subtype ?? type)).toEqual([
     'user',
     'assistant',
+    'spend',
     'user',
     'transition',
     'assistant',
+    'spend',
     'transition',
   ]);
   const tasks = at.heard().filter(({ subtype }) => String(subtype).startsWith('task_'));

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { calls, says, toolUse } from '../support/api/reply.ts';
+import { calls, says, status, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
 import { runHere } from '../support/run-here.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
@@ -55,6 +55,35 @@ test('an effort that the model does not have is refused before anything is asked
   expect(end.stderr).toContain('sonnet-4.6 has no effort "xhigh". Choose one of auto, off, low, medium, high, max.');
   expect(server.requests()).toEqual([]);
 });
+
+test('a usage limit is waited out where that is asked for; else its end is told', async () => {
+  const limited = { turns: [status(429, 'used up', { 'retry-after-ms': '150' }), says('fine')] };
+  await using waited = await startApiServer(limited);
+  const settings = { env: { OURO_MAX_RETRIES: '0' } };
+  expect(await runHere(project, ['-p', 'go', '--wait-for-limit'], waited.url, settings)).toMatchObject({
+    code: 0,
+    stdout: 'fine\n',
+    stderr: expect.stringMatching(/The usage limit is reached\. It is reset at \d\d:\d\d; ouro waits/),
+  });
+  await using ended = await startApiServer(limited);
+  const end = await runHere(project, ['-p', 'go', '--output-format=json'], ended.url, settings);
+  expect(end.code).toBe(1);
+  expect(JSON.parse(end.stdout)).toMatchObject({ is_error: true, api_error_status: 429, retry_after_ms: 150 });
+});
+
+test.each([['json'], ['stream-json', '--verbose']])(
+  'without a key %s gets a result that is an error',
+  async (...more) => {
+    const env = { ANTHROPIC_API_KEY: undefined, ANTHROPIC_BASE_URL: undefined };
+    const end = await runHere(project, ['-p', 'go', '--output-format', ...more], undefined, { env });
+    expect(end.code).toBe(1);
+    expect(JSON.parse(end.stdout)).toMatchObject({
+      type: 'result',
+      is_error: true,
+      errors: [expect.stringContaining('ANTHROPIC_API_KEY')],
+    });
+  },
+);
 
 test('effort, and thinking that is switched off', async () => {
   expect(await requestOf('--model=opus', '--effort=high')).toMatchObject({

@@ -1,4 +1,4 @@
-import { readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, says, text, toolUse } from '../support/api/reply.ts';
@@ -126,6 +126,17 @@ test('calls that a kill cut off are told as such, with the files that changed si
   await ouro(['--continue', 'again']);
   expect(server?.requests()[0]?.body.messages?.slice(0, 3).map(plain)).toEqual(messages?.map(plain));
   expect(server?.requests()[0]?.violation).toBeUndefined();
+});
+
+test('the session that heard the last prompt is gone on with, also when the clock was set back since', async () => {
+  await serve(() => says('ok'));
+  await ouro(['one']);
+  const [{ path = '' } = {}] = await storedFiles(project);
+  await ouro(['two']);
+  const later = Date.now() / 1000 + 36_000;
+  await utimes(path, later, later);
+  await ouro(['--continue', 'three']);
+  expect(JSON.stringify(server?.requests().at(-1)?.body.messages)).toMatch(/two.*three/);
 });
 
 test('a session that is open elsewhere is gone on with in a copy, and that is said', async () => {

@@ -54,6 +54,12 @@ test('/stop stops what runs, a list is chosen from by number, and enter alone se
   terminal.type('/theme\r');
   await terminal.waitForText(/Theme:[\s\S]*1: auto[\s\S]*Type a number/);
   terminal.type('2\r');
+  terminal.type('/effort\r');
+  await terminal.waitForText(/Effort, of [\s\S]*1: auto, .*chosen[\s\S]*Type a number/);
+  terminal.type('3\r');
+  await terminal.waitForText(/Effort: medium\./);
+  terminal.type('/config theme\r');
+  await terminal.waitForText(/Settings:\s+1: theme, [\s\S]*Type a number/);
   terminal.type('/model haiku\r');
   await terminal.waitForText(/From the next turn on: claude-haiku/);
   terminal.type('and this?\r');

@@ -12,12 +12,14 @@ test('vim mode, keys of one’s own, a script for the status line, and a theme t
     settings: {
       editorMode: 'vim',
       keybindings: { 'ctrl+k': 'send', 'ctrl+x t': 'transcript', 'ctrl+q': 'sned' },
-      statusLine: { command: 'read -r facts; case $facts in *context_window*) echo my own line;; esac' },
+      statusLine: {
+        command: 'read -r facts; case $facts in *context_window*) echo my own line; echo and its second;; esac',
+      },
     },
   });
   const { terminal } = ouro;
   expect(terminal.logicalLines().join('\n')).toMatch(/ctrl\+q: there is no action "sned"\. Did you mean send\?/);
-  await terminal.waitForText(/^ask · my own line/m);
+  await terminal.waitForText(/^ask · my own line\n *and its second/m);
   // The terminal has said that it is light: the colours of the light theme are drawn.
   await terminal.waitForScreen(() => terminal.bytes().includes('38;2;36;86;201m'));
 

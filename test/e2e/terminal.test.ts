@@ -6,7 +6,8 @@ import { LAUNCHER } from '../support/run-ouro.ts';
 import { type OpenOuro, openOuro } from '../support/terminal/open-ouro.ts';
 
 const WORKING = /esc stop/;
-const AT_REST = /^> *\n(?:ask|plan|edits) /m;
+/** The composer is empty, and nothing is left that Esc would stop. */
+const AT_REST = /(?<![\s\S])(?![\s\S]*esc stop)[\s\S]*^> *\n(?:ask|plan|edits) /m;
 
 async function send({ terminal }: OpenOuro, words: string): Promise<void> {
   terminal.type(words);

@@ -276,6 +276,11 @@ test('a paused turn is handed back, at most ten times in a row', async () => {
   const deps = scripted([], { after: pauses() });
   const { reasons, result } = await run(deps);
   expect(reasons).toEqual(Array(10).fill('pause_turn_resume'));
+  // As it is: nobody says anything behind it.
+  expect(deps.requests().map(({ messages }) => messages.map(({ role }) => role))).toEqual([
+    ['user'],
+    ...Array(10).fill(['user', 'assistant']),
+  ]);
   expect(result).toEqual({ reason: 'completed' });
 });
 

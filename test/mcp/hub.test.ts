@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { MARKER } from '../../src/lib/processes/process-tree.ts';
+import { MARKER, marked } from '../../src/lib/processes/process-tree.ts';
 import { callTool } from '../support/call-tool.ts';
 import { expectNoneLeft, processesMarked } from '../support/processes.ts';
 import { createTempProject } from '../support/temp-project.ts';
-import { configured, EVERYTHING, FILESYSTEM, inTime, startHub, startRemote, stdio, stub } from './servers.ts';
+import { configured, EVERYTHING, FILESYSTEM, inTime, STUB, startHub, startRemote, stdio, stub } from './servers.ts';
 
 type Hub = ReturnType<typeof startHub>['hub'];
 
@@ -159,4 +159,17 @@ test.concurrent('switched off it offers nothing; switched on it is back; removed
   await hub.remove('one');
   expect([hub.states(), hub.tools()]).toEqual([[], []]);
   expect(await hub.reconnect('one')).toEqual({ ok: false, why: 'There is no MCP server one.' });
+});
+
+test.concurrent('a server leaves nothing, whatever it put out of sight', async () => {
+  const marker = randomUUID();
+  const line = `env -i setsid -f sleep 300 >/dev/null 2>&1; exec "$0" "$@"`;
+  const launch = { kind: 'stdio', command: 'bash', args: ['-c', line, STUB.command, ...STUB.args], env: {} } as const;
+  {
+    await using hidden = startHub([configured('hidden', launch)], { newMarker: () => marker });
+    await hidden.hub.settled();
+    expect(hidden.hub.states()).toMatchObject([{ status: 'connected' }]);
+    expect((await marked(marker)).length).toBeGreaterThan(1);
+  }
+  expect(await marked(marker)).toEqual([]);
 });

@@ -136,6 +136,28 @@ describe('choosePort', () => {
     expect(server.seen[0]?.headers).toMatchObject({ authorization: 'Bearer token', 'anthropic-beta': 'b,a' });
   });
 
+  test('a gateway that cannot leave out old results is asked once more without, and never again', async () => {
+    const words = 'context_management: Extra inputs are not permitted';
+    const fine = stream([ANTHROPIC.open, ...ANTHROPIC.text(0, 'hi'), ...ANTHROPIC.done('text')]);
+    await using server = await startFaultServer(status(400, ANTHROPIC.errorBody('invalid_request_error', words)), fine);
+    const { port, infoOf } = chosen({ model: 'sonnet', apiKey: 'k', baseUrl: server.url, ...QUICK });
+    expect(infoOf('sonnet').clearsResultsAt).toBe(670_000);
+    const tools = [{ name: 'Read', description: '', input_schema: { type: 'object' } }];
+    const request = { ...REQUEST, model: 'claude-sonnet-5-5', tools };
+    expect((await drain(port, { request })).outcome.ok).toBe(true);
+    expect((await drain(port, { request })).outcome.ok).toBe(true);
+    const asked = server.seen.map(({ body, headers }) => [
+      'context_management' in JSON.parse(body),
+      headers['anthropic-beta'],
+    ]);
+    expect(asked).toEqual([
+      [true, 'context-management-2025-06-27'],
+      [false, undefined],
+      [false, undefined],
+    ]);
+    expect(infoOf('sonnet').clearsResultsAt).toBeUndefined();
+  });
+
   test('one port serves models of several providers, each under the name it was chosen by', async () => {
     await using anthropic = await startFaultServer(
       stream([ANTHROPIC.open, ...ANTHROPIC.text(0, 'from a'), ...ANTHROPIC.done('text')]),

@@ -37,6 +37,7 @@ export async function composed(
     async command(line) {
       const outcome = await conversation.runCommand(line);
       if (outcome.kind === 'show') return outcome.markdown;
+      if (outcome.kind === 'panel' || outcome.kind === 'review') return outcome.text;
       return outcome.kind === 'done' || outcome.kind === 'failed' ? (outcome.words ?? '') : outcome.kind;
     },
     close: () => conversation.close('other'),

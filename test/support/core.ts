@@ -37,7 +37,7 @@ export async function testCore(
       refresh: async () => undefined,
       approveOwnChange: async () => undefined,
     },
-    extensions: { now: () => extensions, reload: async () => undefined },
+    extensions: { now: () => extensions, refresh: async () => undefined, reload: async () => undefined },
     live: createLiveState({ ...START, cwd: project.dir, ...live }),
     model,
     meter: createUsageMeter(),

@@ -68,6 +68,7 @@ export function startHere(
       flushed: async () => undefined,
       onClosed: (listener) => void stdout.once('close', listener),
     },
+    onOrphaned: () => undefined,
     stderr: {
       isTty: false,
       write: (text) => {

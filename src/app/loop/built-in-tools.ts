@@ -79,7 +79,7 @@ export function builtInTools(core: Core, needs: ToolNeeds, readState: ReadState)
     }),
     createGlobTool(search),
     createGrepTool(search),
-    ...(core.extensions.now().skills.length > 0 ? [skillTool(core)] : []),
+    skillTool(core),
     ...(options.jsonSchema === undefined ? [] : [createStructuredOutputTool(options.jsonSchema)]),
     createTodoWriteTool((todos) => live.change({ todos })),
     createWebFetchTool({ ask: sideAsks.aboutPage, userAgent: `ouro/${environment.version}`, now: core.now }),

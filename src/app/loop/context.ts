@@ -5,7 +5,6 @@ import { createContext } from '../../context/create-context.ts';
 import type { ContextDecision } from '../../context/decisions.ts';
 import type { LevelRun } from '../../context/levels/pipeline.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
-import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { Live, LiveState } from '../../contracts/live.ts';
 import type { Message, Usage } from '../../contracts/message.ts';
 import {
@@ -19,11 +18,11 @@ import type { ContextPort } from '../../contracts/query.ts';
 import type { Settings } from '../../contracts/settings.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import type { Hooks } from '../../hooks/create-hooks.ts';
-import { modelChain } from '../../model/catalog.ts';
 import { thinkingEffort } from '../../model/efforts.ts';
 import { DEFAULT_MAX_RESULT_CHARS } from '../../tools/build-tool.ts';
 import { keptResultPath } from '../../tools/cap-result.ts';
 import type { ReadState } from '../../tools/read-state.ts';
+import { toolNamed } from '../../tools/statements.ts';
 import { makeSummarize, type SummarizeParts } from './summarize.ts';
 
 /** Who asks on the side looks at a screen that says nothing meanwhile. */
@@ -31,8 +30,9 @@ const ASIDE_RETRIES = 2;
 
 export type ContextWiring = {
   readonly live: LiveState;
-  readonly options: Pick<RunOptions, 'fallbackModels'>;
-  readonly settings: () => Pick<Settings, 'autoCompactPercent' | 'fallbackModels'>;
+  /** A model, then those that go on when it cannot be had. */
+  readonly chain: (model: string) => readonly [string, ...string[]];
+  readonly settings: () => Pick<Settings, 'autoCompactPercent'>;
   /** Another model than that of the conversation. */
   readonly model?: () => string;
   readonly infoOf: (model: string) => ModelInfo;
@@ -60,7 +60,7 @@ export function makeContext(wiring: ContextWiring) {
   const model = wiring.model ?? (() => live.now().model);
   const asked = {
     ...wiring,
-    chain: () => modelChain(model(), wiring.options, wiring.settings()),
+    chain: () => wiring.chain(model()),
     thinking: () => thinkingOf(live.now()),
   };
   const onTry: SummarizeParts['onTry'] = (tried, by) => {
@@ -77,6 +77,7 @@ export function makeContext(wiring: ContextWiring) {
   const summarize = makeSummarize({ ...asked, onTry, onSwitch });
   const answer = makeSummarize({ ...asked, maxRetries: ASIDE_RETRIES });
   const context = createContext({
+    toolNamed,
     model,
     modelInfo: wiring.infoOf,
     overheadTokens: () => overhead(wiring.system(), wiring.specs()),

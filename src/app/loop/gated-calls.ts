@@ -2,6 +2,8 @@ import { resolve } from 'node:path';
 import type { JsonObject } from '../../contracts/json.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { rulesOfTexts } from '../../permissions/rules/collect-rules.ts';
+import { bashStatement } from '../../tools/bash/bash.ts';
+import { readStatement } from '../../tools/read/read.ts';
 import type { Core } from '../core.ts';
 import type { QueryDepsSource } from './query-deps.ts';
 import type { Toolset } from './toolset.ts';
@@ -56,7 +58,7 @@ export function createGatedCalls({ bus, live, cwd: root, newId }: Core, { deps, 
 
   return {
     call: (name, input) => call(name, input),
-    shell: (command, allowed) => spliced(call('Bash', { command }, allowed)),
-    file: (path) => spliced(call('Read', { file_path: resolve(cwd(), path) })),
+    shell: (command, allowed) => spliced(call(bashStatement.name, { command }, allowed)),
+    file: (path) => spliced(call(readStatement.name, { file_path: resolve(cwd(), path) })),
   };
 }

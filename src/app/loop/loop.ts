@@ -13,6 +13,7 @@ import type { Permissions } from '../permissions/permissions.ts';
 import type { SessionCheckpoints } from '../session/checkpoints.ts';
 import type { Session } from '../session/session.ts';
 import { type ContextWiring, contextOfAgent, makeContext } from './context.ts';
+import { createFallbacks } from './fallbacks.ts';
 import { createGatedCalls } from './gated-calls.ts';
 import { createPrompt, type Prompt } from './prompt.ts';
 import { createQueryDeps } from './query-deps.ts';
@@ -47,9 +48,10 @@ export function createLoop(core: Core, needs: Needs) {
     takeDiskChanges: toolset.readState.takeDiskChanges,
     backgroundNews: news.take,
   });
+  const fallbacks = createFallbacks(core);
   const contextWiring: ContextWiring = {
     live: core.live,
-    options: core.options,
+    chain: fallbacks.chain,
     settings: core.settings.now,
     infoOf: core.model.infoOf,
     port: core.model.port,
@@ -69,10 +71,11 @@ export function createLoop(core: Core, needs: Needs) {
   };
   const context = makeContext(contextWiring);
   const contextFor = (agent: Parameters<typeof contextOfAgent>[1]) => contextOfAgent(contextWiring, agent);
-  const deps = createQueryDeps(core, { ...needs, toolset, owners, prompt, context, contextFor });
+  const deps = createQueryDeps(core, { ...needs, toolset, owners, prompt, context, contextFor, fallbacks });
   const subAgents = createSubAgents(core, { owners, hooks, deps, addNews: news.add });
   toolset.add([createTaskTool(subAgents), createKillShellTool(shells, subAgents.stop)]);
-  resumeParts(session, { toolset, prompt, context, news });
+  const heardClearing = createClearings(toolset, turnLog);
+  resumeParts(core, session, { toolset, prompt, context, news });
   return {
     toolset,
     prompt,
@@ -86,7 +89,9 @@ export function createLoop(core: Core, needs: Needs) {
     ready: async () => void (await Promise.all([prompt.ready(), mcp.ready()])),
     /** What events mean for the parts. */
     hear(event: AgentEvent): void {
+      heardClearing(event);
       turnLog.hear(event);
+      fallbacks.hear(event);
       prompt.listen(event);
     },
   };
@@ -106,6 +111,20 @@ function createNews(shells: Pick<Shells, 'hasNotices' | 'takeNotices'>) {
   };
 }
 
+/** Results that the provider leaves out are gone for the model: a repeated read must show them again. */
+function createClearings({ readState }: Pick<Toolset, 'readState'>, turnLog: Pick<TurnLog, 'level'>) {
+  let before = { results: 0, tokens: 0 };
+  return (event: AgentEvent): void => {
+    if (event.type === 'compacted') before = { results: 0, tokens: 0 };
+    const cleared = event.type === 'turn_end' ? event.usage?.cleared : undefined;
+    if (cleared === undefined || cleared.results <= before.results) return;
+    const blocks = cleared.results - before.results;
+    turnLog.level({ level: 'provider', blocks, freedTokens: cleared.tokens - before.tokens });
+    readState.forgetShown();
+    before = cleared;
+  };
+}
+
 type Resumed = {
   readonly toolset: Toolset;
   readonly prompt: Pick<Prompt, 'known'>;
@@ -114,9 +133,18 @@ type Resumed = {
 };
 
 /** Takes up what an earlier run left, and has it kept for the next one. */
-function resumeParts({ opened, alsoKeep }: Session, { toolset, prompt, context, news }: Resumed): void {
+function resumeParts(
+  { meter }: Core,
+  { opened, alsoKeep }: Session,
+  { toolset, prompt, context, news }: Resumed,
+): void {
   context.restore(readDecisions(opened.stored.context));
   if (opened.stored.files !== undefined) toolset.readState.restore(opened.stored.files);
   for (const words of opened.news) news.add(words);
-  alsoKeep(() => ({ files: toolset.readState.snapshot(), ...prompt.known() }));
+  meter.resume(opened.messages);
+  const earlierUsd = opened.stored.spentUsd ?? 0;
+  alsoKeep(() => {
+    const spentUsd = earlierUsd + meter.costUsd();
+    return { files: toolset.readState.snapshot(), ...prompt.known(), ...(spentUsd > 0 ? { spentUsd } : {}) };
+  });
 }

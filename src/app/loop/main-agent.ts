@@ -1,4 +1,4 @@
-import { createAgent } from '../../agent/agent.ts';
+import { assembleAgent } from '../../agent/agent.ts';
 import type { PromptVerdict } from '../../agent/parts.ts';
 import type { Agent } from '../../contracts/agent.ts';
 import type { UserOrigin } from '../../contracts/message.ts';
@@ -27,7 +27,7 @@ type Needs = {
 export function createMainAgent(core: Core, needs: Needs): Agent {
   const { session, checkpoints, hooks, loop } = needs;
   const { opened } = session;
-  const agent = createAgent({
+  const agent = assembleAgent({
     sessionId: opened.id,
     messages: opened.messages,
     queued: opened.stored.queued,

@@ -5,17 +5,20 @@ import type { ContextPort, QueryDeps } from '../../contracts/query.ts';
 import { queryDeps } from '../../engine/defaults.ts';
 import { toolsOfAgent } from '../../extensions/tools-of-agent.ts';
 import type { Hooks } from '../../hooks/create-hooks.ts';
-import { modelChain, resolveModel } from '../../model/catalog.ts';
+import { resolveModel } from '../../model/catalog.ts';
 import { thinkingEffort } from '../../model/efforts.ts';
 import { createCapResult } from '../../tools/cap-result.ts';
 import { createReadState } from '../../tools/read-state.ts';
+import { toolNamed } from '../../tools/statements.ts';
 import { requireAnswer } from '../../tools/structured-output/structured-output.ts';
 import type { CallOwners } from '../../tools/task/call-owners.ts';
+import { toolSearchStatement } from '../../tools/tool-search/tool-search.ts';
 import type { Core } from '../core.ts';
 import type { GateBounds } from '../permissions/gate.ts';
 import type { Permissions } from '../permissions/permissions.ts';
 import type { Session } from '../session/session.ts';
 import type { AgentContext } from './context.ts';
+import type { Fallbacks } from './fallbacks.ts';
 import type { Prompt } from './prompt.ts';
 import { gateWithHooks, loopHooks } from './session-hooks.ts';
 import { createSideAsks } from './side-asks.ts';
@@ -32,6 +35,7 @@ type Needs = {
   readonly context: ContextPort;
   readonly contextFor: (agent: AgentContext) => ContextPort;
   readonly turnLog: TurnLog;
+  readonly fallbacks: Fallbacks;
 };
 
 /** Which sub-agent asks, and the model it was wanted with. */
@@ -62,7 +66,7 @@ export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
   function shared(port: AgentPort) {
     const { effort, thinkingTokens } = live.now();
     const config = {
-      chain: modelChain(live.now().model, options, settings.now()).map((name) => ({ model: name })),
+      chain: needs.fallbacks.chain(live.now().model).map((name) => ({ model: name })),
       effort: thinkingEffort(effort, thinkingTokens),
       thinkingBudgetTokens: thinkingTokens,
       maxTurns: options.maxTurns,
@@ -96,7 +100,7 @@ export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
         gate: gate(port),
         context: needs.context,
         queues: port.queues,
-        attachments: prompt.collect,
+        attachments: () => freshNews(core, prompt),
         transformRequest: needs.turnLog.sent,
         ...(summarizeCalls === undefined ? {} : { summarizeCalls }),
       });
@@ -106,7 +110,7 @@ export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
       const { config, ...rest } = shared(port);
       const chain = [...(wanted === 'inherit' ? [] : [{ model: resolveModel(wanted) }]), ...config.chain];
       const reads = createReadState();
-      const tools = toolsOfAgent(kind, toolset.forAgent(reads), owners.depthOf(agentId));
+      const tools = toolsOfAgent(kind, toolset.forAgent(reads), { depth: owners.depthOf(agentId), toolNamed });
       const system = [{ name: 'agent', text: kind.prompt }, ...prompt.place()];
       const own = gate(port, kind.permissionMode === undefined ? {} : { mode: kind.permissionMode });
       const deps = queryDeps({
@@ -115,7 +119,7 @@ export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
         config: { ...config, maxTurns: kind.maxTurns, tokenBudget: undefined, chain, skipFirstPoll: true },
         model: model.port,
         // Who cannot search for tools is sent all it may use.
-        toolSpecs: tools.some(({ name }) => name === 'ToolSearch')
+        toolSpecs: tools.some(({ name }) => name === toolSearchStatement.name)
           ? toolset.specs
           : (offered) => offered.map(({ spec }) => spec),
         cwd: () => owners.cwdOf(agentId) ?? live.now().cwd,
@@ -128,4 +132,10 @@ export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
       return { ...deps, system: () => system, tools: () => tools };
     },
   };
+}
+
+/** What the calls of the last reply have written, skills and the like, can be used in the next one. */
+async function freshNews({ extensions }: Core, prompt: Prompt): Promise<readonly string[]> {
+  await extensions.refresh();
+  return prompt.collect();
 }

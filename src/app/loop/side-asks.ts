@@ -20,7 +20,7 @@ export type SideAsks = {
   readonly summarizeCalls: QueryDeps['summarizeCalls'];
 };
 
-/** A summary of calls is for people who watch. */
+/** A summary of calls is for people who watch, perhaps through a host. */
 export function createSideAsks({
   model,
   live,
@@ -50,7 +50,7 @@ export function createSideAsks({
       return answer;
     },
     summarizeCalls:
-      smallModel === undefined || options.face !== 'screen'
+      smallModel === undefined || (options.face !== 'screen' && options.face !== 'host')
         ? undefined
         : async (calls, signal) => {
             // One or two calls say what they are by their own titles.

@@ -9,7 +9,9 @@ import { repeatSpecs } from '../../session/request-head.ts';
 import { createDeferral } from '../../tools/deferral.ts';
 import { createReadState, type ReadState } from '../../tools/read-state.ts';
 import { createSpecOrder } from '../../tools/spec-order.ts';
+import { structuredOutputStatement } from '../../tools/structured-output/structured-output.ts';
 import { createToolSearchTool } from '../../tools/tool-search/tool-search.ts';
+import { webSearchStatement } from '../../tools/web-search/web-search.ts';
 import type { Core } from '../core.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import type { Permissions } from '../permissions/permissions.ts';
@@ -47,7 +49,8 @@ export function createToolset(core: Core, needs: Needs): Toolset {
   const modelInfo = () => model.infoOf(live.now().model);
   const watch = needs.checkpoints?.watch ?? ((tools: readonly Tool[]) => tools);
   const all = () => offerTools(watch([...builtIn, ...needs.mcp.tools()]), options, needs.permissions.rules());
-  const offered = () => fittingTools(all(), modelInfo());
+  const hasSkills = () => core.extensions.now().skills.length > 0;
+  const offered = () => fittingTools(all(), modelInfo()).filter(({ name }) => name !== 'Skill' || hasSkills());
   const deferral = createDeferral({
     tools: offered,
     windowTokens: () => modelInfo().contextWindow,
@@ -74,7 +77,7 @@ function offerTools(tools: readonly Tool[], options: RunOptions, rules: readonly
   );
   const isWanted = ({ name, aliases }: Tool) =>
     options.tools === undefined ||
-    name === 'StructuredOutput' ||
+    name === structuredOutputStatement.name ||
     [name, ...aliases].some((one) => options.tools?.includes(one) === true);
   return tools
     .filter((tool) => isWanted(tool) && !denying.some((rule) => namesTool(rule, tool.name)))
@@ -82,7 +85,7 @@ function offerTools(tools: readonly Tool[], options: RunOptions, rules: readonly
 }
 
 function fittingTools(tools: readonly Tool[], { webSearch }: ModelInfo): readonly Tool[] {
-  return webSearch ? tools : tools.filter(({ name }) => name !== 'WebSearch');
+  return webSearch ? tools : tools.filter(({ name }) => name !== webSearchStatement.name);
 }
 
 /** A sentence for each name that no tool has. Tools of MCP servers are only known once those are connected. */

@@ -6,8 +6,10 @@ import {
   noteInTimeline,
   renderTimeline,
   type TimelineRow,
+  timelineOf,
 } from '../../context/report/timeline.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
+import type { Message } from '../../contracts/message.ts';
 import type { ModelRequest } from '../../contracts/model.ts';
 import { costUsd } from '../../model/pricing.ts';
 import type { Core } from '../core.ts';
@@ -28,9 +30,12 @@ export type TurnLog = {
   renderTimeline(): string;
 };
 
-export function createTurnLog({ bus, meter, model: { infoOf } }: Pick<Core, 'bus' | 'meter' | 'model'>): TurnLog {
+export function createTurnLog(
+  { bus, meter, model: { infoOf } }: Pick<Core, 'bus' | 'meter' | 'model'>,
+  earlier: readonly Message[],
+): TurnLog {
   const watch = createCacheWatch();
-  let rows: readonly TimelineRow[] = [];
+  let rows: readonly TimelineRow[] = timelineOf(earlier, costUsd);
   const tell = (text: string) => void bus.tell({ type: 'notice', level: 'info', topic: 'cache', text });
   return {
     hear(event) {

@@ -31,6 +31,8 @@ export type McpServers = {
   start(): void;
   /** Resolves when the first request may be sent: with all servers there, or without the slow ones. */
   ready(): Promise<void>;
+  /** Resolves when a server offers this command, or none does. */
+  offers(command: string): Promise<void>;
   /** Starts, changes and ends servers whose files were changed since. */
   refresh(): Promise<void>;
   /** What a resource named `server:uri` in a prompt holds; `undefined` when no server has that name. */
@@ -93,6 +95,10 @@ export async function createMcpServers(core: Core, needs: Needs): Promise<McpSer
       hub.start();
       const limit = options.face === 'screen' ? AbortSignal.timeout(PATIENCE_MS) : new AbortController().signal;
       await untilAborted(hub.settled(), limit);
+    },
+    async offers(command) {
+      hub.start();
+      await hub.listed(command);
     },
     refresh: createRefresh(config, core, hub, read),
     async mentioned(mention) {

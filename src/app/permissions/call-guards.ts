@@ -1,13 +1,12 @@
-import { realpath } from 'node:fs/promises';
-import { basename, delimiter, dirname, join } from 'node:path';
+import { delimiter } from 'node:path';
 import type { Hardening, Policy } from '../../contracts/permission.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { hardenedGitEnvironment } from '../../git/harden-git.ts';
-import { ifThere } from '../../lib/files/errno.ts';
 import type { GateRecord } from '../../permissions/gate.ts';
 import { diskFs } from '../../permissions/paths/fs.ts';
 import { resolvePath } from '../../permissions/paths/paths.ts';
 import { workspacePrograms } from '../../permissions/paths/search-path.ts';
+import { realTarget } from '../../tools/file-change.ts';
 import { factsOf } from './tool-facts.ts';
 
 type CallHardening = { readonly hardens: readonly Hardening[]; readonly cwd: string };
@@ -44,7 +43,7 @@ export function createCallGuards(
       };
     },
     async confirmTarget(path) {
-      const real = (await ifThere(realpath(path))) ?? join(await realpath(dirname(path)), basename(path));
+      const real = await realTarget(path);
       if (targets.has(real)) return;
       throw new ToolFailure(
         `${path} leads to ${real} now, which is not the file this call was allowed to change. Nothing was written. Look at the path again.`,

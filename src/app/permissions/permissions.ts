@@ -52,8 +52,14 @@ export type Permissions = PolicySource & {
   warnings(): readonly string[];
 };
 
+type Needs = {
+  readonly sessionFolder: string;
+  /** What earlier runs of the session refused. */
+  readonly refusals?: readonly Denial[];
+};
+
 /** Joins rules, modes and folders of all sources to one gate. */
-export function createPermissions(core: Core, { sessionFolder }: { readonly sessionFolder: string }): Permissions {
+export function createPermissions(core: Core, { sessionFolder, refusals = [] }: Needs): Permissions {
   const { options, environment, live, settings } = core;
   const mayBypass = bypassObjection(options, settings.now(), environment) === undefined;
   const changes = changePermissions({
@@ -75,9 +81,11 @@ export function createPermissions(core: Core, { sessionFolder }: { readonly sess
     mayBypass,
     current: changes.current,
     sessionFolder,
+    sandbox: () => sandbox.asks(),
   });
+  const sandbox = wireSandbox(core, { roots: source.roots, sessionFolder });
   const guards = createCallGuards(settings.variables, (at) => source.policy(at));
-  const denials: Denial[] = [];
+  const denials: Denial[] = [...refusals];
   const decisions: KeptDecision[] = [];
   const nobody = options.permissionPrompt === undefined && (options.face === 'print' || options.face === 'host');
 
@@ -110,7 +118,7 @@ export function createPermissions(core: Core, { sessionFolder }: { readonly sess
       fitsRule(rule, { tool, input }, source.policy(live.now().cwd), { fs: diskFs, factsOf }),
     shellVariables: guards.shellVariables,
     confirmTarget: guards.confirmTarget,
-    sandbox: wireSandbox(core, { roots: source.roots, sessionFolder }),
+    sandbox,
     update: changes.apply,
     warnings: () =>
       lintRules(source.rules(), TOOL_STATEMENTS)

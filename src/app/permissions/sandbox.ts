@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
+import type { Policy } from '../../contracts/permission.ts';
 import type { SandboxSettings } from '../../contracts/settings.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { type PathKind, placesToCover, type SandboxPlan, sandboxArguments, strayFiles } from '../../sandbox/recipe.ts';
@@ -35,7 +36,9 @@ export type Sandbox = {
   wrap(): ((argv: readonly string[]) => readonly string[]) | undefined;
   state(): SandboxState;
   /** For this session, whatever the settings say. */
-  switchTo(wanted: 'on' | 'off'): void;
+  switchTo(wanted: 'on' | 'off' | 'auto'): void;
+  /** Is what stays inside asked about? Nothing without a sandbox. */
+  asks(): Policy['sandbox'];
   /** A command has ended: takes away what would send git out of the guarded folder, and after the last what was covered. */
   sweep(): void;
   /** Takes back what was made to be guarded, whatever still runs. */
@@ -49,19 +52,19 @@ export function wireSandbox(
   const made = new Map<string, 'folder' | 'file'>();
   let running = 0;
   const stray = new Set<string>();
-  let wanted: 'on' | 'off' | 'settings' = 'settings';
+  let wanted: 'on' | 'off' | 'auto' | 'settings' = 'settings';
   /** Where each place really was before the first command: one that leads elsewhere since is not opened. */
   const known = new Map<string, string>();
   let probed: Probed | undefined;
 
   function state(): SandboxState {
-    const wishes = settings.now().sandbox ?? {};
-    const isOn = wanted === 'settings' ? wishes.enabled === true : wanted === 'on';
-    if (!isOn) return { is: 'off' };
-    const plan = planOf(wishes);
+    if (!isOn()) return { is: 'off' };
+    const plan = planOf(settings.now().sandbox ?? {});
     probed ??= probe(plan, environment);
     return probed.ok ? { is: 'on', plan, program: probed.program } : { is: 'unavailable', why: probed.why };
   }
+
+  const isOn = () => (wanted === 'settings' ? settings.now().sandbox?.enabled === true : wanted !== 'off');
 
   function planOf({ network, allowWrite = [], denyRead = [] }: SandboxSettings): SandboxPlan {
     const place = (path: string) =>
@@ -94,6 +97,11 @@ export function wireSandbox(
     switchTo(next) {
       wanted = next;
     },
+    asks() {
+      if (!isOn() || (probed?.ok ?? state().is === 'on') === false) return undefined;
+      const isAuto = wanted === 'auto' || (wanted !== 'on' && settings.now().sandbox?.autoAllow === true);
+      return isAuto ? 'unasked' : 'asked';
+    },
     wrap() {
       const now = state();
       if (now.is === 'off') return undefined;
@@ -102,10 +110,7 @@ export function wireSandbox(
           `Nothing was run: commands are to run in a sandbox, and there is none here (${now.why}). Tell the user; they can install bubblewrap, or set sandbox.enabled to false.`,
         );
       }
-      for (const { path, as } of isMac ? [] : placesToCover(now.plan)) {
-        if (as === 'folder') mkdirSync(path, { mode: 0o700, recursive: true });
-        made.set(path, as);
-      }
+      if (!isMac) cover(now.plan, made);
       for (const path of strayFiles(now.plan)) stray.add(path);
       running += 1;
       const before = wordsBefore(now.program, now.plan);
@@ -119,6 +124,13 @@ export function wireSandbox(
     },
     close: () => uncover(made),
   };
+}
+
+function cover(plan: SandboxPlan, made: Map<string, 'folder' | 'file'>): void {
+  for (const { path, as } of placesToCover(plan)) {
+    if (as === 'folder') mkdirSync(path, { mode: 0o700, recursive: true });
+    made.set(path, as);
+  }
 }
 
 /** Innermost first, and only what is as empty as it was made. */

@@ -7,6 +7,7 @@ import type { Tool } from '../../contracts/tool.ts';
 import { cautiousModel, queryDeps } from '../../engine/defaults.ts';
 import { query } from '../../engine/query.ts';
 import { parseHead } from '../../session/request-head.ts';
+import { structuredOutputStatement } from '../../tools/structured-output/structured-output.ts';
 import type { RecordedRun, RecordedStep } from './recorded-runs.ts';
 import { createPlayer, type Player } from './replay-player.ts';
 import { type Difference, requestConfig, visible } from './replay-session.ts';
@@ -69,14 +70,14 @@ function obstacle({ steps, end }: RecordedRun): string | undefined {
     if (step.transition === 'token_budget_continuation') return 'a token budget, which is on no record';
     if (isOther && before.transition !== 'fallback_retry') return 'the model was changed while it ran';
     if (!isLast && step.joined.some(({ origin }) => !JOINED_ORIGINS.includes(origin)))
-      return 'something was said beside it';
+      return 'something was said meanwhile';
     if (end !== undefined && [...step.blocks].some(({ block }) => isEnding(block))) return 'a call that ends the run';
   }
   return undefined;
 }
 
 function isEnding(block: RecordedStep['blocks'][number]['block']): boolean {
-  return block.type === 'tool_use' && block.name === 'StructuredOutput';
+  return block.type === 'tool_use' && block.name === structuredOutputStatement.name;
 }
 
 function depsOf(run: RecordedRun, player: Player): QueryDeps {

@@ -12,6 +12,7 @@ import {
   deleteSession,
   findSession,
   listSessions,
+  newestSession,
   pruneSessions,
   renameSession,
   type SessionSummary,
@@ -51,7 +52,7 @@ export function openArchive({ ouroHome, home }: Pick<Environment, 'ouroHome' | '
     list,
     find: async (wanted) => findSession(ouroHome, await here, wanted),
     async newest() {
-      const [session] = await list('folder');
+      const session = await newestSession(ouroHome, await here);
       return session === undefined
         ? { ok: false, why: 'There is no session of this folder. "ouro sessions list --all" shows those of others.' }
         : { ok: true, session };

@@ -5,6 +5,7 @@ import type { CallContext, PreparedCall, Tool, ToolOutcome } from '../../contrac
 import { messageOf } from '../../lib/errors.ts';
 import { isReminder } from '../../lib/text/is-reminder.ts';
 import { onlyLooks } from '../../permissions/bash/certain/only-looks.ts';
+import { bashStatement } from '../../tools/bash/bash.ts';
 import type { Core } from '../core.ts';
 import type { OpenedSession } from './open-session.ts';
 import type { Session } from './session.ts';
@@ -79,7 +80,9 @@ function commandWatcher(
   }
 
   const mayChangeAnything = (tool: Tool, call: PreparedCall) =>
-    tool.name === 'Bash' ? !onlyLooks(String(call.input.command)) : tool.source !== 'builtin' && !call.isReadOnly;
+    tool.name === bashStatement.name
+      ? !onlyLooks(String(call.input.command))
+      : tool.source !== 'builtin' && !call.isReadOnly;
 
   /** One wrapping for each tool, so that it stays the same tool. */
   const known = new WeakMap<Tool, Tool>();

@@ -1,5 +1,6 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { LiveState } from '../../contracts/live.ts';
+import { saidBlocks } from '../../contracts/message.ts';
 import { isReminder } from '../../lib/text/is-reminder.ts';
 import type { AskTitle } from '../../model/side-calls.ts';
 import type { Transcript } from '../../session/records/transcript.ts';
@@ -24,7 +25,7 @@ export function nameSession(
   return (event) => {
     if (asked || ask === undefined || transcript.path === undefined) return;
     if (event.type === 'message_end') {
-      const text = event.message.role === 'boundary' ? '' : wordsOf(event.message.blocks);
+      const text = wordsOf(saidBlocks(event.message));
       if (event.message.role === 'user' && event.message.origin === 'prompt') prompt ??= text;
       if (event.message.role === 'assistant' && text !== '') answer = text;
     }

@@ -9,16 +9,18 @@ import { type RecordBody, SCHEMA_VERSION } from '../../contracts/session.ts';
 import { projectDir, transcriptPath } from '../../session/paths.ts';
 import { cutAnswer } from '../../session/records/cut-answer.ts';
 import { settleDangling } from '../../session/records/dangling.ts';
+import { endedWithRun } from '../../session/records/ended-with-run.ts';
 import { type Rebuilt, rebuild } from '../../session/records/rebuild.ts';
+import { type EarlierRefusal, refusalsOf } from '../../session/records/refusals.ts';
 import { readOpenWords } from '../../session/running/answer-journal.ts';
-import { type Claim, claimSession } from '../../session/running/claim.ts';
+import { type Claim, claimedBy, claimSession } from '../../session/running/claim.ts';
 import { decodeSession, NEW_SESSION, type SessionState } from '../../session/session-state.ts';
 import { resumeAt } from '../../session/stored/resume-at.ts';
 import {
   findSession,
   forkSession,
   isTaken,
-  listSessions,
+  newestSession,
   readSession,
   type SessionSummary,
 } from '../../session/stored/store.ts';
@@ -36,6 +38,8 @@ export type OpenedSession = {
   readonly warnings: readonly string[];
   /** What the model should know of how the last run ended. */
   readonly news: readonly string[];
+  /** Calls that earlier runs refused. */
+  readonly refusals: readonly EarlierRefusal[];
   readonly stored: SessionState;
 };
 
@@ -61,7 +65,7 @@ export async function openSession(
 
 async function fresh(id: string, dir: string): Promise<SessionOpening> {
   if (await isTaken(transcriptPath(dir, id))) return { ok: false, problem: takenWords(id) };
-  const nothing = { messages: [], settled: [], warnings: [], news: [] };
+  const nothing = { messages: [], settled: [], warnings: [], news: [], refusals: [] };
   return { ok: true, id, dir, isResumed: false, claim: undefined, stored: NEW_SESSION, ...nothing };
 }
 
@@ -70,7 +74,7 @@ const isThere = (id: string, dir: string) => existsSync(transcriptPath(dir, id))
 const takenWords = (id: string) => `There is a session ${id} already. Go on with it: ouro --resume ${id}`;
 
 async function newest(environment: Environment, realCwd: string) {
-  const [first] = await listSessions(environment.ouroHome, realCwd);
+  const first = await newestSession(environment.ouroHome, realCwd);
   return first === undefined
     ? { ok: false as const, why: 'There is no session of this folder to go on with.' }
     : { ok: true as const, session: first };
@@ -100,7 +104,11 @@ async function resume(
     await place.claim?.release();
     return cut;
   }
-  const { left, ended } = leftRunning(rebuilt);
+  // What another ouro works on still runs there: nobody has ended it.
+  const isElsewhere =
+    place.notice !== undefined || (place.claim === undefined && (await claimedBy(summary.path)) !== undefined);
+  const { left: killed, ended } = isElsewhere ? { left: [], ended: [] } : leftRunning(rebuilt);
+  const left = isElsewhere ? killed : [...killed, ...endedWords(endedWithRun(read.records))];
   return {
     ok: true,
     id: place.id,
@@ -122,6 +130,7 @@ async function resume(
       ...damageWords(read),
       ...newerWords(read),
     ],
+    refusals: refusalsOf(read.records),
     stored: decodeSession(rebuilt),
   };
 }
@@ -157,6 +166,16 @@ function newerWords({ records }: Awaited<ReturnType<typeof readSession>>): reado
 
 const NAMED = 5;
 
+/** Work in the background that ended in order, with the process. */
+function endedWords(titles: readonly string[]): readonly string[] {
+  return titles.length === 0 ? [] : [`Ended with the last run of this session: ${named(titles)}.`];
+}
+
+function named(titles: readonly string[]): string {
+  const more = titles.length > NAMED ? ` and ${titles.length - NAMED} more` : '';
+  return `${titles.slice(0, NAMED).join('; ')}${more}`;
+}
+
 /** Commands that a kill had left running: they are ended before the first prompt, and both sides should know. */
 function leftRunning({ running }: Rebuilt): {
   readonly left: readonly string[];
@@ -164,11 +183,8 @@ function leftRunning({ running }: Rebuilt): {
 } {
   if (running.size === 0) return { left: [], ended: [] };
   const commands = [...new Set(running.values())].map((command) => command.split('\n', 1)[0] ?? '');
-  const more = commands.length > NAMED ? ` and ${commands.length - NAMED} more` : '';
   return {
-    left: [
-      `Still running when the last run of this session was killed, and ended now: ${commands.slice(0, NAMED).join('; ')}${more}.`,
-    ],
+    left: [`Still running when the last run of this session was killed, and ended now: ${named(commands)}.`],
     ended: [...running.keys()].map((pgid) => ({ type: 'child', phase: 'ended', pgid, detail: {} })),
   };
 }

@@ -1,7 +1,10 @@
 import { open } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
 import type { SessionChoiceInfo, SessionScope, StoredSessionsPort } from '../../contracts/face/conversation.ts';
 import { formatAge, formatBytes } from '../../lib/text/format.ts';
+import { oneLine } from '../../lib/text/one-line.ts';
+import { unsentWords } from '../../session/input/draft.ts';
 import { readRecords } from '../../session/records/read-records.ts';
 import { type DialogueItem, dialogueOf } from '../../session/stored/dialogue.ts';
 import { openArchive, type SessionSummary } from '../replay/session-archive.ts';
@@ -31,7 +34,7 @@ export function sessionPicker(
   return {
     async list(scope) {
       const { folders, fits } = await chosen(scope);
-      return (await archive.list(folders)).filter(fits).map(choiceOf);
+      return Promise.all((await archive.list(folders)).filter(fits).map(withDraft));
     },
     async *search(words, scope, signal) {
       let last = '';
@@ -59,6 +62,13 @@ export function sessionPicker(
       return done.ok ? undefined : done.why;
     },
   };
+}
+
+/** Whoever left words unsent finds the session by them. */
+async function withDraft(session: SessionSummary): Promise<SessionChoiceInfo> {
+  const choice = choiceOf(session);
+  const words = await unsentWords(dirname(session.path), session.id);
+  return words === undefined ? choice : { ...choice, detail: `unsent: ${oneLine(words)} (${choice.detail})` };
 }
 
 function choiceOf({ id, title, modifiedMs, bytes, gitBranch, firstPrompt }: SessionSummary): SessionChoiceInfo {

@@ -64,9 +64,12 @@ export async function openLiveFiles({
     extensions = await readFiles();
   }
 
+  async function refreshExtensions(): Promise<void> {
+    if (await folders.changed()) await reload();
+  }
+
   async function refresh(): Promise<void> {
-    const [newSettings, newExtensions] = await Promise.all([settingsFiles.changed(), folders.changed()]);
-    if (newExtensions) await reload();
+    const [newSettings] = await Promise.all([settingsFiles.changed(), refreshExtensions()]);
     if (!newSettings) return;
     const next = await readLayers();
     const lines = [...problemLines(next, { problems: [] })];
@@ -85,5 +88,5 @@ export async function openLiveFiles({
     refresh,
     approveOwnChange: trust.renew,
   };
-  return { settings, extensions: { now: () => extensions, reload } };
+  return { settings, extensions: { now: () => extensions, refresh: refreshExtensions, reload } };
 }

@@ -11,6 +11,7 @@ import { createManualCompact } from '../loop/manual-compact.ts';
 import type { TurnLog } from '../loop/turn-log.ts';
 import type { Permissions } from '../permissions/permissions.ts';
 import type { SessionCheckpoints } from '../session/checkpoints.ts';
+import { createChangeReview } from '../session/review-changes.ts';
 import { createRewinding } from '../session/rewind.ts';
 import type { Session } from '../session/session.ts';
 
@@ -100,5 +101,12 @@ export function createActions(core: Core, { agent, session, checkpoints, permiss
   }
 
   const compact = createManualCompact(core, { agent, context: loop.context });
-  return { ...rewinding, setModel, setEffort, setMode, contextUsage, askAside, rename, compact };
+  const review = createChangeReview({
+    agent,
+    checkpoints,
+    cwd: () => live.now().cwd,
+    newId: core.newId,
+    addNews: loop.addNews,
+  });
+  return { ...rewinding, review, setModel, setEffort, setMode, contextUsage, askAside, rename, compact };
 }

@@ -1,9 +1,10 @@
-import { EFFORTS, type Effort } from '../../contracts/model.ts';
-import { effortsOf } from '../../model/efforts.ts';
+import { existsSync } from 'node:fs';
 import { INIT_PROMPT } from '../../prompt/init-prompt.ts';
+import { forkSession } from '../../session/stored/store.ts';
 import { beforeCompaction } from '../../session/undo-compaction.ts';
 import { previewWords } from '../loop/manual-compact.ts';
 import { type BuiltinCommand, done, failed, plain, show } from './builtin-command.ts';
+import type { ConversationParts } from './conversation-parts.ts';
 
 /** Commands that change something. */
 export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [
@@ -26,47 +27,26 @@ export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [
     },
   },
   {
-    name: 'model',
-    description: 'the model for the next turns',
-    argumentHint: '[name]',
-    async run(args, { core: { live }, actions }) {
-      if (args.trim() === '') return { kind: 'open', view: 'model', argument: '' };
-      const answer = await actions.setModel(args.trim());
-      return answer.ok ? done(`From the next turn on: ${live.now().model}.`) : failed(answer.why);
-    },
-  },
-  {
-    name: 'effort',
-    description: 'how hard the model should think',
-    argumentHint: EFFORTS.join('|'),
-    async run(args, { core: { live, model }, actions }) {
-      const info = model.infoOf(live.now().model);
-      const named = (effort: Effort) =>
-        effort === 'auto' && info.ownEffort !== undefined ? `auto (${info.ownEffort}, as the model has it)` : effort;
-      const effort = EFFORTS.find((known) => known === args.trim());
-      if (effort === undefined)
-        return failed(`The effort is ${named(live.now().effort)}. Choose one of ${effortsOf(info).join(', ')}.`);
-      const answer = actions.setEffort(effort);
-      return answer.ok ? done(`Effort: ${named(effort)}.`) : failed(answer.why);
-    },
-  },
-  {
     name: 'init',
     description: 'write a CLAUDE.md for this project',
     run: async () => ({ kind: 'prompt', blocks: [{ type: 'text', text: INIT_PROMPT }] }),
   },
   {
     name: 'clear',
-    description: 'begin anew; the session keeps what was said',
-    async run(_args, { agent, hooks, loop, turnLog, actions }) {
+    aliases: ['new', 'reset'],
+    description: 'begin anew; /resume goes back to what was said',
+    async run(_args, parts) {
+      const { core, agent, hooks, loop, turnLog, actions } = parts;
       if (agent.state().status !== 'idle') return failed('A reply is being written. Stop it first, or wait.');
+      const isKept = await keepOld(parts);
       await actions.compact.replace([], 'manual');
+      core.live.change({ todos: [], plan: undefined, title: undefined });
       loop.prompt.renew();
       loop.toolset.readState.forgetShown();
       turnLog.expect('The conversation was cleared.');
       const { context } = await hooks.fire('SessionStart', { source: 'clear' }, new AbortController().signal);
       if (context !== undefined) loop.addNews(context);
-      return { kind: 'open', view: 'clear', argument: '' };
+      return done(`New conversation.${isKept ? ' The old one: /resume' : ''}`);
     },
   },
   {
@@ -89,3 +69,12 @@ export const CHANGE_COMMANDS: readonly BuiltinCommand[] = [
     },
   },
 ];
+
+/** A conversation that is cleared stays in a session of its own; false where there is nothing to keep, or no place for it. */
+async function keepOld({ core, agent, session }: ConversationParts): Promise<boolean> {
+  const { path } = session.transcript;
+  if (path === undefined || !agent.state().messages.some(({ role }) => role === 'user') || !existsSync(path))
+    return false;
+  await forkSession({ id: agent.sessionId, path }, core.newId());
+  return true;
+}

@@ -2,6 +2,7 @@ import type { Attempt, ControlPort } from '../../contracts/face/host.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import { EFFORTS } from '../../contracts/model.ts';
 import { asJson } from '../../lib/as-json.ts';
+import { toolNamed } from '../../tools/statements.ts';
 import { controlMcp } from '../mcp/control-mcp.ts';
 import { markAsRead, readForHost } from '../permissions/read-for-host.ts';
 import type { ConversationParts } from './conversation-parts.ts';
@@ -12,8 +13,12 @@ export function hostControl(parts: ConversationParts): Partial<ControlPort> {
   const around = () => ({ permissions, cwd: core.live.now().cwd });
   return {
     ...controlMcp(parts.mcp),
-    toolSpecs: () => loop.toolset.all().map(({ spec }) => spec),
-    callOwnTool: loop.gatedCalls.call,
+    servedTools: () =>
+      loop.toolset.all().flatMap(({ name, spec }) => (toolNamed(name)?.isServed === true ? [spec] : [])),
+    callServed: async (name, input) =>
+      toolNamed(name)?.isServed === true
+        ? loop.gatedCalls.call(name, input)
+        : { end: 'refused', text: `There is no tool ${name}.` },
     permissionRules: () => ({ rules: permissions.rules(), directories: permissions.roots() }),
     async updatePermissions(updates) {
       await permissions.update(updates);

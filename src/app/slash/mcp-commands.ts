@@ -1,22 +1,26 @@
+import type { McpServerState } from '../../contracts/face/host.ts';
+import type { PanelAct, PanelKey, PanelMark, PanelRow } from '../../contracts/face/panel.ts';
 import { formatCount } from '../../lib/text/format.ts';
-import { launchWords } from '../../mcp/config/configured-server.ts';
+import { type ConfiguredServer, launchWords } from '../../mcp/config/configured-server.ts';
 import { readMcp } from '../mcp/read-mcp.ts';
-import { type BuiltinCommand, done, failed, plain } from './builtin-command.ts';
+import { asPanel, type BuiltinCommand, done, failed, show } from './builtin-command.ts';
+import type { ConversationParts } from './conversation-parts.ts';
 
 const USAGE =
-  'Say /mcp, /mcp approve <name>, /mcp reject <name>, /mcp reconnect <name>, /mcp on <name> or /mcp off <name>.';
+  'Say /mcp, /mcp approve <name>, /mcp reject <name>, /mcp reconnect <name>, /mcp tools <name>, /mcp on <name> or /mcp off <name>.';
 
 /** The command about MCP servers. */
 export const MCP_COMMANDS: readonly BuiltinCommand[] = [
   {
     name: 'mcp',
     description: 'MCP servers: their state and tools; approve, reconnect, switch off',
-    argumentHint: '[approve|reject|reconnect|on|off <name>]',
+    argumentHint: '[approve|reject|reconnect|tools|on|off <name>]',
     async run(args, parts) {
       const { hub, judge } = parts.mcp;
       const [verb = '', name = '', ...more] = args.trim().split(/\s+/);
-      if (verb === '') return plain(await overview(parts));
+      if (verb === '') return overview(parts);
       if (name === '' || more.length > 0) return failed(USAGE);
+      if (verb === 'tools') return toolsOf(name, parts);
       if (verb === 'approve' || verb === 'reject') {
         const judged = await judge(name, verb === 'approve' ? 'approved' : 'rejected');
         return judged.ok ? done(judged.words) : failed(judged.words);
@@ -29,19 +33,67 @@ export const MCP_COMMANDS: readonly BuiltinCommand[] = [
   },
 ];
 
-type Parts = Parameters<BuiltinCommand['run']>[1];
-
-async function overview(parts: Parts): Promise<string> {
-  const { mcp, core } = parts;
-  const states = mcp.hub.states();
-  if (states.length === 0) return 'No MCP server is configured here. "ouro mcp add" adds one.';
+/** Every server with its state; what can be done with it depends on that. */
+async function overview({ mcp, core }: ConversationParts) {
   const { servers } = await readMcp({ ...core, loaded: core.settings.loaded() });
-  const lines = states.map(({ name, status, scope = '', error, tools = [], serverInfo }) => {
-    const server = servers.find((one) => one.name === name);
-    const what = server === undefined ? '' : `\n    ${launchWords(server.launch)}`;
-    const about =
-      status === 'connected' ? `${formatCount(tools.length, 'tool')}, ${serverInfo?.name ?? ''}` : (error ?? '');
-    return `${status.padEnd(10)}  ${name} (${scope})  ${about}${what}`;
+  const rows = mcp.hub.states().map((state) =>
+    rowOf(
+      state,
+      servers.find((one) => one.name === state.name),
+    ),
+  );
+  const empty = 'No MCP server is configured here. "ouro mcp add" adds one.';
+  return asPanel({ title: 'MCP servers', line: 'mcp', isLive: true, rows, empty, acts: [] });
+}
+
+const MARKS = {
+  connected: 'good',
+  failed: 'bad',
+  'needs-auth': 'waiting',
+  pending: 'waiting',
+  disabled: 'off',
+} as const satisfies Readonly<Record<McpServerState['status'], PanelMark>>;
+
+function rowOf(state: McpServerState, server: ConfiguredServer | undefined): PanelRow {
+  const { name, status, scope = '', error, tools = [], serverInfo } = state;
+  const about =
+    status === 'connected' ? [formatCount(tools.length, 'tool'), serverInfo?.name].filter(Boolean).join(', ') : error;
+  const how = server === undefined ? [] : [launchWords(server.launch)];
+  const where = server?.file === undefined ? scope : `${scope}, ${server.file}`;
+  return {
+    id: name,
+    cells: [status, name, scope, about ?? ''],
+    mark: MARKS[status],
+    detail: [...(error === undefined ? [] : [error]), ...how, where],
+    acts: actsOf(name, status, server),
+  };
+}
+
+function actsOf(name: string, status: McpServerState['status'], server: ConfiguredServer | undefined) {
+  const run = (key: PanelKey, label: string, verb: string): PanelAct => ({
+    kind: 'run',
+    key,
+    label,
+    line: `mcp ${verb} ${name}`,
   });
-  return lines.join('\n');
+  if (server?.held?.why === 'approval')
+    return [run('enter', 'approves it', 'approve'), run('ctrl+d', 'rejects it', 'reject')];
+  if (server?.held?.why === 'rejected') return [run('enter', 'approves it', 'approve')];
+  if (status === 'connected')
+    return [
+      run('enter', 'its tools', 'tools'),
+      run('ctrl+r', 'connects anew', 'reconnect'),
+      run('ctrl+d', 'switches it off', 'off'),
+    ];
+  return [run('enter', status === 'disabled' ? 'switches it on' : 'connects anew', 'reconnect')];
+}
+
+/** What a server offers, to be read. */
+function toolsOf(name: string, { mcp }: ConversationParts) {
+  const tools = mcp.hub.states().find((state) => state.name === name)?.tools;
+  if (tools === undefined) return failed(`${name} is no MCP server that is connected.`);
+  const lines = tools.map(
+    (tool) => `- **${tool.name}**${tool.description === undefined ? '' : `: ${tool.description}`}`,
+  );
+  return show(lines.length === 0 ? `${name} offers no tools.` : lines.join('\n'));
 }

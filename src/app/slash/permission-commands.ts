@@ -1,25 +1,38 @@
-import type { RuleBehavior } from '../../contracts/permission.ts';
+import type { UpdateDestination } from '../../contracts/face/host.ts';
+import type { PanelRow } from '../../contracts/face/panel.ts';
+import type { Policy, Rule, RuleBehavior } from '../../contracts/permission.ts';
 import { explainText } from '../../permissions/explain.ts';
+import { explainCall } from '../../permissions/explain-call.ts';
 import { lintRules } from '../../permissions/lint-rules.ts';
 import { ruleSays } from '../../permissions/paths/finding.ts';
 import { parseRule } from '../../permissions/rules/rules.ts';
+import { bashStatement } from '../../tools/bash/bash.ts';
 import { TOOL_STATEMENTS } from '../../tools/statements.ts';
 import type { KeptDecision } from '../permissions/permissions.ts';
 import type { SandboxState } from '../permissions/sandbox.ts';
 import { trustFolder, trustShow } from '../settings/trust-commands.ts';
-import { type BuiltinCommand, done, failed, plain } from './builtin-command.ts';
+import { asPanel, type BuiltinCommand, done, failed, plain } from './builtin-command.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 
 const RECENT = 12;
 const BEHAVIORS: readonly RuleBehavior[] = ['deny', 'ask', 'allow'];
+/** Where a person may keep a rule, and how that is told. */
+const PLACES = ['session', 'local', 'project', 'user'] as const;
+const STORED: Readonly<Record<UpdateDestination, string>> = {
+  session: 'until this session ends',
+  local: 'for you in this project',
+  project: 'for everybody in this project',
+  user: 'for you everywhere',
+};
 
 /** Commands about what may be done, and why. */
 export const PERMISSION_COMMANDS: readonly BuiltinCommand[] = [
   {
     name: 'permissions',
+    aliases: ['allowed-tools'],
     description: 'rules, workspace and recent decisions; add or forget a rule',
-    argumentHint: '[allow|ask|deny|forget <rule>]',
-    run: async (args, parts) => (args.trim() === '' ? plain(overview(parts)) : changeRule(args.trim(), parts)),
+    argumentHint: '[allow|ask|deny|forget [session|local|project|user] <rule> | test <command>]',
+    run: async (args, parts) => (args.trim() === '' ? overview(parts) : changeRule(args.trim(), parts)),
   },
   {
     name: 'why',
@@ -48,18 +61,18 @@ export const PERMISSION_COMMANDS: readonly BuiltinCommand[] = [
   {
     name: 'sandbox',
     description: 'what shell commands may reach; on and off for this session',
-    argumentHint: '[on|off]',
+    argumentHint: '[on|auto|off]',
     async run(args, { permissions: { sandbox } }) {
       const wanted = args.trim();
-      if (wanted !== '' && wanted !== 'on' && wanted !== 'off')
-        return failed('Say /sandbox, /sandbox on or /sandbox off.');
+      if (wanted !== '' && wanted !== 'on' && wanted !== 'auto' && wanted !== 'off')
+        return failed('Say /sandbox, /sandbox on, /sandbox auto or /sandbox off.');
       if (wanted !== '') sandbox.switchTo(wanted);
-      return plain(sandboxWords(sandbox.state()));
+      return plain(sandboxWords(sandbox.state(), sandbox.asks()));
     },
   },
 ];
 
-function sandboxWords(state: SandboxState): string {
+function sandboxWords(state: SandboxState, asks: Policy['sandbox']): string {
   if (state.is === 'off') return 'Shell commands run without a sandbox. /sandbox on puts them into one.';
   if (state.is === 'unavailable') return `A sandbox is asked for and cannot be had: ${state.why}. No command runs.`;
   const { roots, allowWrite, denyRead, network } = state.plan;
@@ -68,56 +81,145 @@ function sandboxWords(state: SandboxState): string {
     `  may write  ${[...roots, ...allowWrite, '/tmp of their own'].join(', ')}`,
     '  may not    see keys and credentials, reach daemons, change or make .git/hooks, .mcp.json, .envrc, .vscode and the like',
     ...(denyRead.length === 0 ? [] : [`             read ${denyRead.join(', ')}`]),
+    asks === 'unasked'
+      ? '  unasked    runs what stays inside; denials, secrets and what is to run outside are asked about as ever'
+      : '  unasked    runs only what the rules allow; /sandbox auto lets everything run that stays inside',
     `  network    ${network === 'open' ? 'open' : 'none'}`,
   ].join('\n');
 }
 
-function overview({ permissions, core: { live, trusted, cwd } }: ConversationParts): string {
+/** Rules, folders and what was decided last: each with its reason, and with what can be done about it. */
+function overview({ permissions, core: { live, trusted, cwd } }: ConversationParts) {
   const rules = permissions.rules();
   const [, ...more] = permissions.roots();
-  const recent = permissions.decisions().slice(-RECENT);
-  return [
-    `Mode: ${live.now().mode}`,
-    `Workspace: ${cwd} (${trusted ? 'trusted' : 'not trusted'})`,
-    ...more.map((folder) => `           ${folder}`),
-    '',
-    rules.length === 0 ? 'No rules.' : 'Rules, the strongest first:',
-    ...BEHAVIORS.flatMap((behavior) =>
-      rules.filter((rule) => rule.behavior === behavior).map((rule) => `  ${behavior.padEnd(6)} ${ruleSays(rule)}`),
+  const trustWord = trusted ? 'trusted' : 'not trusted';
+  return asPanel({
+    title: 'Permissions',
+    line: 'permissions',
+    note: `mode ${live.now().mode}, workspace ${cwd} (${trustWord})`,
+    rows: [
+      ...ruleRows(rules),
+      ...more.map((folder) => ({
+        id: `folder ${folder}`,
+        group: 'Also in the workspace',
+        cells: ['folder', folder],
+        detail: [],
+        acts: [],
+      })),
+      ...permissions.decisions().slice(-RECENT).toReversed().map(decisionRow),
+    ],
+    empty: 'No rules, and nothing was decided yet.',
+    acts: [
+      { kind: 'write', key: 'ctrl+a', label: 'adds a rule', line: 'permissions', words: 'allow ' },
+      { kind: 'write', key: 'ctrl+t', label: 'tests a command', line: 'permissions test', words: '' },
+    ],
+  });
+}
+
+/** Each rule once, though it may be known from its file and from the answer that put it there. */
+function ruleRows(rules: readonly Rule[]): readonly PanelRow[] {
+  const notes = lintRules(rules, TOOL_STATEMENTS);
+  const rows = BEHAVIORS.flatMap((behavior) => rules.filter((rule) => rule.behavior === behavior)).map((rule) =>
+    ruleRow(
+      rule,
+      notes.filter((note) => note.rule === rule).map(({ text }) => text),
     ),
-    ...lintRules(rules, TOOL_STATEMENTS).map(({ text }) => `  note   ${text}`),
-    '',
-    recent.length === 0 ? 'Nothing was decided yet.' : 'Recent decisions (/why tells more):',
-    ...recent.map((one) => `  ${headOf(one)}: ${one.decision.reasons[0] ?? ''}`),
-  ].join('\n');
+  );
+  return rows.filter(({ id }, at) => rows.findIndex((row) => row.id === id) === at);
+}
+
+function ruleRow(rule: Rule, notes: readonly string[]): PanelRow {
+  const place = PLACES.find((one) => one === rule.source);
+  const said = `${rule.behavior} ${rule.text}`;
+  return {
+    id: `${rule.source} ${said}`,
+    group: 'Rules, the strongest first',
+    cells: [rule.behavior, ruleSays(rule)],
+    ...(notes.length === 0 ? {} : { mark: 'bad' as const }),
+    detail: notes.length > 0 ? notes : [],
+    acts:
+      place === undefined
+        ? []
+        : [
+            {
+              kind: 'run',
+              key: 'ctrl+d',
+              label: 'forgets it',
+              line: `permissions forget ${place} ${rule.text}`,
+              sure: `forgets ${said}`,
+            },
+          ],
+  };
+}
+
+function decisionRow(one: KeptDecision, at: number): PanelRow {
+  const word = one.verdict === 'allow' ? 'allowed' : 'refused';
+  const [first = '', ...steps] = explainText(one.decision).split('\n');
+  return {
+    id: `decision ${at}`,
+    group: 'Decided last',
+    cells: [word, headOf(one).slice(word.length + 1)],
+    mark: one.verdict === 'allow' ? 'good' : 'bad',
+    detail: [one.decision.reasons[0] ?? first, ...steps.map((step) => step.trim())],
+    acts: [],
+  };
 }
 
 function headOf({ tool, title, verdict, by }: KeptDecision): string {
   const who = by === 'answer' ? ' by answer' : by === 'hook' ? ' by a hook' : '';
-  return `${verdict === 'allow' ? 'allowed' : 'refused'}${who} ${tool} ${title}`;
+  return `${verdict === 'allow' ? 'allowed' : 'refused'}${who} ${title.startsWith(tool) ? title : `${tool} ${title}`}`;
 }
 
-async function changeRule(args: string, { permissions }: ConversationParts) {
-  const [, what = '', text = ''] = /^(\S+)\s+([\s\S]+)$/.exec(args) ?? [];
+async function changeRule(args: string, parts: ConversationParts) {
+  const { permissions } = parts;
+  const [, what = '', rest = ''] = /^(\S+)\s+([\s\S]+)$/.exec(args) ?? [];
+  if (what === 'test') return tested(rest, parts);
   const behavior = BEHAVIORS.find((one) => one === what);
   if (behavior === undefined && what !== 'forget') {
-    return failed('Say what to do with which rule: /permissions allow Bash(npm test:*), or ask, deny, forget.');
+    return failed(
+      'Say what to do with which rule: /permissions allow Bash(npm test:*), or ask, deny, forget; or /permissions test <command>.',
+    );
   }
+  const { place, text } = placedRule(rest);
   const rule = parseRule(text, behavior ?? 'allow', { source: 'local' });
   if (rule.problem !== undefined) return failed(`${text} cannot be understood: ${rule.problem}`);
   if (behavior !== undefined) {
-    await permissions.update([{ type: 'addRules', behavior, rules: [rule.text], destination: 'local' }]);
-    return done(`From now on: ${behavior} ${rule.text}.`);
+    const destination = place ?? 'local';
+    await permissions.update([{ type: 'addRules', behavior, rules: [rule.text], destination }]);
+    return done(`From now on: ${behavior} ${rule.text}, ${STORED[destination]}.`);
   }
-  const known = permissions.rules().filter((one) => one.text === rule.text);
-  if (known.length === 0) return failed(`There is no rule ${rule.text}.`);
-  for (const each of BEHAVIORS) {
-    for (const destination of ['session', 'local'] as const) {
-      await permissions.update([{ type: 'removeRules', behavior: each, rules: [rule.text], destination }]);
+  return forget(rule.text, place, parts);
+}
+
+/** A rule, and before it the place it is meant for. */
+function placedRule(words: string): { readonly place: UpdateDestination | undefined; readonly text: string } {
+  const [, first = '', rest = ''] = /^(\S+)\s+([\s\S]+)$/.exec(words) ?? [];
+  const place = PLACES.find((one) => one === first);
+  return place === undefined ? { place, text: words } : { place, text: rest };
+}
+
+/** Takes a rule out of the place it stands in; where none is said, out of what is nobody else's. */
+async function forget(text: string, place: UpdateDestination | undefined, { permissions }: ConversationParts) {
+  const fits = (rule: Rule) => rule.text === text && (place === undefined || rule.source === place);
+  if (!permissions.rules().some(fits)) return failed(`There is no rule ${text}.`);
+  for (const destination of place === undefined ? (['session', 'local'] as const) : [place]) {
+    for (const behavior of BEHAVIORS) {
+      await permissions.update([{ type: 'removeRules', behavior, rules: [text], destination }]);
     }
   }
-  const left = permissions.rules().find((one) => one.text === rule.text);
-  return left === undefined
-    ? done(`Forgotten: ${rule.text}.`)
-    : failed(`${ruleSays(left)} is not mine to forget. Change it where it stands.`);
+  const left = permissions.rules().find(fits);
+  if (left === undefined) return done(`Forgotten: ${text}.`);
+  const where = PLACES.find((one) => one === left.source);
+  const how = where === undefined ? 'Change it where it stands.' : `Say /permissions forget ${where} ${text}.`;
+  return failed(`${ruleSays(left)} still counts. ${how}`);
+}
+
+/** What would be said to a call, without making it. */
+function tested(words: string, { permissions, core: { live } }: ConversationParts) {
+  const [, first = '', rest = ''] = /^([A-Z]\w*)\s+([\s\S]+)$/.exec(words) ?? [];
+  const isTool = TOOL_STATEMENTS.some(({ name }) => name === first);
+  const call = isTool ? { tool: first, text: rest } : { tool: bashStatement.name, text: words };
+  const known = { policy: permissions.policy(live.now().cwd), tools: TOOL_STATEMENTS };
+  const explained = explainCall(call, known, 'text');
+  return explained.ok ? done(explained.words) : failed(explained.problem);
 }

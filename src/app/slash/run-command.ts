@@ -5,10 +5,15 @@ import { messageOf } from '../../lib/errors.ts';
 import { nearest } from '../../lib/text/nearest.ts';
 import type { BuiltinCommand } from './builtin-command.ts';
 import { CHANGE_COMMANDS } from './change-commands.ts';
+import { CONFIG_COMMAND } from './config-command.ts';
 import type { ConversationParts } from './conversation-parts.ts';
+import { DIFF_COMMAND } from './diff-command.ts';
 import { LOOK_COMMANDS } from './look-commands.ts';
+import { LOOK_PANELS } from './look-panels.ts';
 import { MCP_COMMANDS } from './mcp-commands.ts';
+import { MODEL_COMMANDS } from './model-commands.ts';
 import { PERMISSION_COMMANDS } from './permission-commands.ts';
+import { PS_COMMAND } from './ps-command.ts';
 import { SCREEN_COMMANDS, VIEW_COMMANDS } from './screen-commands.ts';
 import { SESSION_COMMANDS } from './session-commands.ts';
 
@@ -18,6 +23,11 @@ const BUILT_IN: readonly BuiltinCommand[] = [
   ...VIEW_COMMANDS,
   ...SCREEN_COMMANDS,
   ...LOOK_COMMANDS,
+  ...LOOK_PANELS,
+  CONFIG_COMMAND,
+  DIFF_COMMAND,
+  PS_COMMAND,
+  ...MODEL_COMMANDS,
   ...PERMISSION_COMMANDS,
   ...MCP_COMMANDS,
   ...CHANGE_COMMANDS,
@@ -27,12 +37,7 @@ const BUILT_IN: readonly BuiltinCommand[] = [
 /** Every command that can be typed here: ours, those of files, and skills by their name. */
 export function listCommands({ core, mcp }: ConversationParts): readonly CommandInfo[] {
   const extensions = core.extensions.now();
-  const own = BUILT_IN.map(({ name, description, argumentHint }) => ({
-    name,
-    description,
-    source: 'builtin' as const,
-    ...(argumentHint === undefined ? {} : { argumentHint }),
-  }));
+  const own = BUILT_IN.map(({ run: _, ...about }) => ({ ...about, source: 'builtin' as const }));
   const custom = extensions.commands.map(({ name, description, source, argumentHint }) => ({
     name,
     description,
@@ -57,10 +62,11 @@ export async function runCommand(line: string, parts: ConversationParts): Promis
     : outcome;
 }
 
-/** Built-in names win over files. */
+/** Built-in names win over files, files over the other names of what is built in. */
 async function runNamed(name: string, args: string, parts: ConversationParts): Promise<CommandOutcome> {
   const own = BUILT_IN.find((command) => command.name === name);
   if (own !== undefined) return own.run(args, parts);
+  await parts.core.extensions.refresh();
   const custom = parts.core.extensions.now().commands.find((command) => command.name === name);
   if (custom !== undefined) return runCustom(custom, args, parts);
   const skill = parts.core.extensions.now().skills.find((one) => one.name === name);
@@ -68,6 +74,8 @@ async function runNamed(name: string, args: string, parts: ConversationParts): P
     const words = `Use the skill ${skill.name} (its files are in ${skill.folder}):\n\n${skill.body}${args === '' ? '' : `\n\nArguments: ${args}`}`;
     return { kind: 'prompt', blocks: [{ type: 'text', text: words }] };
   }
+  const other = BUILT_IN.find(({ aliases }) => aliases?.includes(name));
+  if (other !== undefined) return other.run(args, parts);
   if (name.startsWith('mcp__')) return runPrompt(name, args, parts);
   const close = nearest(
     name,

@@ -4,9 +4,14 @@ import type { RewindOutcome } from '../../contracts/face/conversation.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { readTranscript } from '../../session/records/read-records.ts';
 import { dialogueOf } from '../../session/stored/dialogue.ts';
-import { EXPORT_ENDINGS, EXPORT_FORMATS, exportSession } from '../../session/stored/export-session.ts';
+import {
+  EXPORT_ENDINGS,
+  EXPORT_FORMATS,
+  type ExportFormat,
+  exportSession,
+} from '../../session/stored/export-session.ts';
 import { forkNow } from '../../session/stored/store.ts';
-import { type BuiltinCommand, done, failed, show } from './builtin-command.ts';
+import { asPanel, type BuiltinCommand, done, failed, show } from './builtin-command.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 
 const ID_CHARS = 8;
@@ -26,6 +31,7 @@ export const SESSION_COMMANDS: readonly BuiltinCommand[] = [
   },
   {
     name: 'branch',
+    aliases: ['fork'],
     description: 'keep a copy to go on with later; this session stays as it is',
     async run(_args, { session }) {
       const forked = await forkNow(session.transcript);
@@ -46,7 +52,9 @@ export const SESSION_COMMANDS: readonly BuiltinCommand[] = [
     name: 'export',
     description: 'write this session into a file to be read elsewhere',
     argumentHint: `[${EXPORT_FORMATS.join('|')}] [file]`,
-    run: exportNow,
+    // Where nobody can be asked, the usual place will do.
+    run: async (args, parts) =>
+      args.trim() === '' && parts.core.options.face === 'screen' ? exportPanel(parts) : exportNow(args, parts),
   },
 ];
 
@@ -67,6 +75,38 @@ function shown(outcome: RewindOutcome, cwd: string) {
 function listed(title: string, items: readonly string[]): string {
   return [title, '', ...items.map((item) => `- ${item}`)].join('\n');
 }
+
+/** As what, and where to: the place is written before anything is. */
+function exportPanel({ agent, core }: ConversationParts) {
+  const { cwd } = core.live.now();
+  return asPanel({
+    title: 'Export',
+    line: 'export',
+    note: `from ${cwd}; a file that is there already is not written over`,
+    rows: EXPORT_FORMATS.map((format) => ({
+      id: format,
+      cells: [format, EXPORT_WORDS[format]],
+      detail: [],
+      acts: [
+        {
+          kind: 'write',
+          key: 'enter',
+          label: 'says where',
+          line: `export ${format}`,
+          words: `ouro-${agent.sessionId.slice(0, ID_CHARS)}.${EXPORT_ENDINGS[format]}`,
+        },
+      ],
+    })),
+    empty: '',
+    acts: [],
+  });
+}
+
+const EXPORT_WORDS: Readonly<Record<ExportFormat, string>> = {
+  markdown: 'to be read and pasted anywhere',
+  json: 'for programs',
+  html: 'one page for a browser',
+};
 
 async function exportNow(args: string, { core, agent, session: { transcript } }: ConversationParts) {
   const [first = '', ...others] = args.trim().split(/\s+/);

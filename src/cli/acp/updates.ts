@@ -5,7 +5,7 @@ import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { AssistantBlock, Message, UserBlock } from '../../contracts/message.ts';
 import { locationsOf, proposedContent, resultContent, toolKindOf } from './tool-content.ts';
 
-/** What an editor is told about an event; most events are none of its business. */
+/** What an editor is sent for an event; for most events nothing. */
 export function updatesOf(event: AgentEvent): readonly SessionUpdate[] {
   switch (event.type) {
     case 'message_update':
@@ -48,11 +48,11 @@ export function updatesOf(event: AgentEvent): readonly SessionUpdate[] {
   }
 }
 
-/** A stored conversation told again, for an editor that opens it. */
+/** The updates of a stored conversation, for an editor that opens it. */
 export function replayOf(messages: readonly Message[]): readonly SessionUpdate[] {
   return messages.flatMap((message) => {
     if (message.role === 'assistant') return message.blocks.flatMap(replayedBlock);
-    if (message.role === 'boundary') return [];
+    if (message.role !== 'user') return [];
     const typed = message.origin === 'prompt' || message.origin === 'steer' || message.origin === 'follow_up';
     return message.blocks.flatMap((block): readonly SessionUpdate[] => {
       if (block.type === 'tool_result') return [toolEnded(block, undefined)];

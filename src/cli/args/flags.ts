@@ -126,6 +126,10 @@ export const FLAG_GROUPS = {
     }),
     maxTurns: flag('--max-turns <n>', { numberFrom: 1, ...WHOLE }, 'stop after this many turns'),
     maxBudgetUsd: flag('--max-budget-usd <dollars>', { numberFrom: 0, isWhole: false }, 'stop when this much is spent'),
+    waitForLimit: rareFlag('--wait-for-limit', 'nothing', 'when a usage limit ends the run, go on when it is reset', {
+      excludes: ['screen'],
+      words: '--wait-for-limit needs -p. On a screen w waits.',
+    }),
     tokenBudget: rareFlag(
       '--token-budget <tokens>',
       { numberFrom: 1, ...WHOLE },

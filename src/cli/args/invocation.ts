@@ -33,6 +33,8 @@ export type OutputChoice = {
   readonly partialMessages: boolean;
   readonly hookEvents: boolean;
   readonly replayUserMessages: boolean;
+  /** What happens where a usage limit ends a run. */
+  readonly atLimit: 'ends' | 'waits';
 };
 
 /** Understands the arguments or throws a `UsageError` that says in one line what is wrong. */
@@ -60,6 +62,7 @@ export async function readInvocation(
       partialMessages: flags.includePartialMessages === true,
       hookEvents: flags.includeHookEvents === true,
       replayUserMessages: flags.replayUserMessages === true,
+      atLimit: flags.waitForLimit === true ? 'waits' : 'ends',
     },
     reading: flags.a11y === true ? 'lines' : 'screen',
     exit: flags.print === true ? 'by result' : 'by itself',

@@ -24,6 +24,10 @@ const ENVIRONMENT = [
   ],
   ['NO_COLOR, FORCE_COLOR', 'Whether there are colours.'],
   ['HTTPS_PROXY, NODE_EXTRA_CA_CERTS', 'The way out, and who is trusted on it.'],
+  [
+    'CLAUDE_CODE_CLIENT_CERT, CLAUDE_CODE_CLIENT_KEY, CLAUDE_CODE_CLIENT_KEY_PASSPHRASE',
+    'The certificate that is shown to a server that wants one.',
+  ],
 ] as const;
 
 /** The man page, in roff: `ouro completion man > ouro.1`. */

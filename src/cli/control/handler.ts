@@ -15,7 +15,7 @@ export type HandlerContext = {
 /** Answers one kind of request; throws the sentence of an error response. */
 export type Handler = (request: JsonObject, context: HandlerContext) => Promise<JsonObject>;
 
-/** A handler behind its schema: what does not fit is told, never guessed. */
+/** A handler behind its schema: what does not fit is an error, never a guess. */
 export function handler<Request>(
   schema: z.ZodType<Request>,
   answer: (request: Request, context: HandlerContext) => Promise<JsonObject> | JsonObject,

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../contracts/json.ts';
 import type { Terminal } from '../../contracts/terminal.ts';
 import type { OutputChoice } from '../args/invocation.ts';
 import { initLine } from '../wire/init.ts';
-import { createLineWriter } from '../wire/lines.ts';
+import { createLineWriter, lineSources } from '../wire/lines.ts';
 import { createRunRecord, type RunRecord } from '../wire/result.ts';
 import type { HostIds } from './host-ids.ts';
 
@@ -41,13 +41,15 @@ export function createHostLines(
   ids: Pick<HostIds, 'theirs'>,
   port: HostLinesPort,
 ): HostLines {
-  const writer = createLineWriter(output, () => new Date(port.now()));
+  const writer = createLineWriter(output, lineSources(conversation, port));
   let record: RunRecord = createRunRecord(conversation, port.now);
   let exchange: Exchange = { held: [], replyIsFinal: false, result: {} };
 
   function write(line: JsonObject): void {
-    const uuid = typeof line.uuid === 'string' ? (ids.theirs(line.uuid) ?? line.uuid) : port.newId();
-    port.write({ ...line, session_id: conversation.agent.sessionId, uuid });
+    const theirs = (id: string) => ids.theirs(id) ?? id;
+    const uuid = typeof line.uuid === 'string' ? theirs(line.uuid) : port.newId();
+    const about = typeof line.message_uuid === 'string' ? { message_uuid: theirs(line.message_uuid) } : {};
+    port.write({ ...line, ...about, session_id: conversation.agent.sessionId, uuid });
   }
 
   const writeState = (name: 'idle' | 'running' | 'requires_action') =>

@@ -1,4 +1,4 @@
-import type { Agent, Prompt } from '../../contracts/agent.ts';
+import type { Prompt } from '../../contracts/agent.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { JsonObject } from '../../contracts/json.ts';
@@ -7,6 +7,7 @@ import type { Terminal } from '../../contracts/terminal.ts';
 import type { OutputChoice } from '../args/invocation.ts';
 import { watchAgentsBehind } from '../faces/agents-behind.ts';
 import { heldToForm } from '../faces/answer-form.ts';
+import { throughLimits } from '../faces/through-limits.ts';
 import { type Understood, understandBlocks } from '../faces/understand.ts';
 import { createHostIds, type HostIds } from './host-ids.ts';
 import { createHostLines, type HostLines, type HostLinesPort } from './host-lines.ts';
@@ -50,7 +51,7 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
   const behind = watchAgentsBehind();
   const ids = createHostIds();
   const lines = createHostLines(conversation, output, ids, port);
-  const runs = createRuns(agent, lines, ids, port);
+  const runs = createRuns(conversation, lines, ids, { ...port, atLimit: output.atLimit });
 
   agent.subscribe((event) => {
     behind.hear(event);
@@ -103,7 +104,7 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
     },
     async idle() {
       await runs.idleOr(() => false);
-      // What sub-agents do is part of what was asked; their end is told in lines of its own.
+      // What sub-agents do is part of what was asked; their end is reported in lines of its own.
       if (port.isEnding()) return;
       await behind.ended();
       await conversation.woken?.();
@@ -116,7 +117,13 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
 }
 
 /** The runs of one conversation, one after the other. */
-function createRuns(agent: Agent, lines: HostLines, ids: HostIds, port: HostRunPort) {
+function createRuns(
+  conversation: Conversation,
+  lines: HostLines,
+  ids: HostIds,
+  port: HostRunPort & Pick<OutputChoice, 'atLimit'>,
+) {
+  const { agent } = conversation;
   let running: Running | undefined;
   let interrupted: readonly (() => void)[] = [];
 
@@ -127,7 +134,7 @@ function createRuns(agent: Agent, lines: HostLines, ids: HostIds, port: HostRunP
 
   async function runToResult(ended: Promise<Terminal>): Promise<void> {
     try {
-      const terminal = await ended;
+      const terminal = await (port.atLimit === 'waits' ? throughLimits(ended, conversation) : ended);
       await agent.waitForIdle();
       end(heldToForm(terminal, port.answerSchema));
     } finally {

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { neverBegan } from '../wire/result.ts';
 import { type LineIn, type ReadLine, readLine, type UserLine } from './line-in.ts';
 import { createOpening, type Opened } from './opening.ts';
 import type { NumberedLine } from './read-lines.ts';
@@ -20,6 +22,8 @@ export type Host = {
   idle(): Promise<void>;
   endedWell(): boolean;
 };
+
+const BEAT_MS = 1_500;
 
 export function createHost(options: RunOptions, port: HostPort): Host {
   const { outbox, write, warn } = port;
@@ -52,7 +56,9 @@ export function createHost(options: RunOptions, port: HostPort): Host {
     try {
       await (await opening.opened(options)).run.hear(line);
     } catch (thrown) {
-      if (!opening.hasFailed()) warn(messageOf(thrown));
+      // Whoever says something waits for a result.
+      if (opening.hasFailed()) write(neverBegan(messageOf(thrown), randomUUID));
+      else warn(messageOf(thrown));
     }
   }
 
@@ -85,7 +91,9 @@ export function createHost(options: RunOptions, port: HostPort): Host {
       // Without a conversation there is nothing to wait for, whatever may still come in.
       const code = await Promise.race([reading, opening.failed.then(() => 1)]);
       outbox.close();
-      await idle();
+      // What nobody reads any more ends: only writing tells that the reader has gone.
+      const beat = setInterval(() => write({ type: 'keep_alive' }), BEAT_MS);
+      await idle().finally(() => clearInterval(beat));
       return opening.hasFailed() ? 1 : code;
     },
     endedWell: () => opening.run()?.endedWell() ?? true,

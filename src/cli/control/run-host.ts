@@ -46,6 +46,7 @@ export async function runHost(invocation: Invocation, io: Io, shutdown: Shutdown
 
   const host = createHost(invocation.run, { open, outbox, write, warn, pid: process.pid });
   io.stdout.onClosed(() => shutdown.begin('shutdown'));
+  io.onOrphaned(() => shutdown.begin('shutdown'));
   const code = await Promise.race([host.serve(readLines(io.stdin.chunks())), shutdown.begun]);
   if (typeof code === 'number') return code === 0 && invocation.exit === 'by result' && !host.endedWell() ? 1 : code;
   await host.idle();

@@ -23,7 +23,7 @@ const EAST_ASIAN = /^(?:zh|ja|ko)/;
 /** What a screen begins with. */
 export type ScreenStart = Pick<Beginning, 'prompt' | 'typed'> & { readonly opens?: 'sessions' };
 
-/** What the screen is told about its surroundings. */
+/** What the screen knows of its surroundings. */
 export function chooseScreenOptions(
   environment: Environment,
   { prompt, typed, opens }: ScreenStart,

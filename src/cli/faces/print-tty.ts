@@ -18,6 +18,8 @@ export function createLiveText(term: Environment['term'], columns: number, write
   let stream = startMarkdown();
   let carry = '';
   let isFirst = true;
+  /** The message whose text may still go on. */
+  let open: string | undefined;
 
   function show(blocks: readonly MarkdownBlock[]): void {
     for (const block of blocks) {
@@ -31,21 +33,36 @@ export function createLiveText(term: Environment['term'], columns: number, write
     }
   }
 
+  /** A text is over once nothing can go on with it. */
+  function finish(): void {
+    if (open !== undefined) show(finishMarkdown(stream));
+    open = undefined;
+  }
+
+  function begin(): void {
+    // A reply after another one starts a paragraph of its own.
+    if (!isFirst) write('\n');
+    isFirst = false;
+    stream = startMarkdown();
+    carry = '';
+  }
+
   return {
     hear(event) {
       if (event.type === 'block_start' && event.kind === 'text') {
-        // A reply after another one starts a paragraph of its own.
-        if (!isFirst) write('\n');
-        isFirst = false;
-        stream = startMarkdown();
-        carry = '';
+        if (open === event.messageId) finish();
+        if (open === undefined) begin();
+        open = event.messageId;
       }
       if (event.type === 'message_update' && event.kind === 'text') {
         const fed = feedMarkdown(stream, sanitizeScreen(event.delta));
         stream = fed.stream;
         show(fed.finished);
       }
-      if (event.type === 'block_end' && event.block.type === 'text') show(finishMarkdown(stream));
+      // What the output limit cut goes on in the next reply, in the middle of its paragraph.
+      const isCut = event.type === 'turn_end' && event.stopReason === 'max_tokens';
+      if (event.type === 'tool_start' || event.type === 'agent_end' || (event.type === 'turn_end' && !isCut)) finish();
+      if (event.type === 'tombstone') finish();
       if (event.type === 'tombstone') show([{ kind: 'prose', source: `_${event.why}_`, gap: 'line' }]);
     },
   };

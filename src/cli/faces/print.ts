@@ -6,10 +6,11 @@ import type { Terminal } from '../../contracts/terminal.ts';
 import type { OutputChoice } from '../args/invocation.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { initLine } from '../wire/init.ts';
-import { createLineWriter } from '../wire/lines.ts';
+import { createLineWriter, lineSources } from '../wire/lines.ts';
 import { createRunRecord } from '../wire/result.ts';
 import { type AgentsBehind, watchAgentsBehind } from './agents-behind.ts';
 import { heldToForm } from './answer-form.ts';
+import { throughLimits } from './through-limits.ts';
 import type { Understood } from './understand.ts';
 import { createWordsBetween } from './words-between.ts';
 
@@ -41,14 +42,14 @@ export async function printOnce(
 ): Promise<number> {
   const { agent } = conversation;
   const record = createRunRecord(conversation, port.now);
-  const writer = createLineWriter(output, () => new Date(port.now()));
+  const writer = createLineWriter(output, lineSources(conversation, port));
   const lines: JsonObject[] = [];
   const say = (line: JsonObject) => {
     const whole = { ...line, session_id: agent.sessionId, uuid: line.uuid ?? port.newId() };
     if (output.format === 'stream-json') port.write(`${JSON.stringify(whole)}\n`);
     else if (output.format === 'json' && output.detail === 'all') lines.push(whole);
   };
-  // What is heard before the run begins, of servers that connect, is told behind its first line.
+  // Events before the run begins, of servers that connect, are printed behind its first line.
   let early: JsonObject[] | undefined = [];
   const tell = (line: JsonObject) => {
     if (early === undefined) say(line);
@@ -77,7 +78,7 @@ export async function printOnce(
   for (const line of early.splice(0)) say(line);
   early = undefined;
   for (const warning of conversation.info().warnings) warn(warning);
-  const { terminal, words } = await answer(conversation, said, behind, port);
+  const { terminal, words } = await answer(conversation, said, behind, { ...port, atLimit: output.atLimit });
   unsubscribe();
 
   const result: JsonObject = { ...record.result(terminal, words), uuid: port.newId() };
@@ -100,23 +101,28 @@ export async function printOnce(
 
 /** How a prompt or a command ended; a command answers in words of its own. */
 async function answer(
-  { agent }: Conversation,
+  conversation: Conversation,
   said: Understood,
   behind: AgentsBehind,
-  { answerSchema: schema, abortedBy, ending }: PrintPort,
+  { answerSchema: schema, abortedBy, ending, atLimit }: PrintPort & Pick<OutputChoice, 'atLimit'>,
 ): Promise<{ readonly terminal: Terminal; readonly words?: string }> {
+  const { agent } = conversation;
+  const asked = async (ended: Promise<Terminal>) => {
+    if (atLimit === 'waits') return throughLimits(ended, conversation);
+    const terminal = await ended;
+    await agent.waitForIdle();
+    return terminal;
+  };
   if (said.kind === 'answer') {
     const { words, outcome } = said;
     return { terminal: outcome === 'done' ? { reason: 'completed' } : { reason: 'model_error', words }, words };
   }
-  let terminal = await agent.prompt(said.prompt);
-  await agent.waitForIdle();
+  let terminal = await asked(agent.prompt(said.prompt));
   // An answer in a form is the end of it.
   while (terminal.reason === 'completed' && schema === undefined && behind.areOwed()) {
     await Promise.race([behind.ended(), ending]);
     if (abortedBy() !== undefined) return { terminal: { reason: 'aborted_tools' } };
-    terminal = await agent.prompt(AGENTS_ENDED);
-    await agent.waitForIdle();
+    terminal = await asked(agent.prompt(AGENTS_ENDED));
   }
   return { terminal: heldToForm(terminal, schema) };
 }

@@ -66,7 +66,7 @@ function sayGoodbye({ agent, info }: Conversation, kept: string | undefined, { s
     stderr.write(`Not sent and kept for the next start here: ${kept}.\n`);
 }
 
-/** Why lines are only ever added, told at the start; `undefined` where the screen may be drawn. */
+/** Why lines are only ever added, shown at the start; `undefined` where the screen may be drawn. */
 function linearReason(
   { term }: Environment,
   { reading }: Pick<Invocation, 'reading'>,

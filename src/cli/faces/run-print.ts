@@ -4,6 +4,7 @@ import type { Invocation } from '../args/invocation.ts';
 import { UsageError } from '../args/usage-error.ts';
 import type { Io } from '../io.ts';
 import type { Shutdown } from '../shutdown.ts';
+import { neverBegan } from '../wire/result.ts';
 import { printOnce } from './print.ts';
 import { readPrompt } from './read-prompt.ts';
 import { answerForNobody } from './unattended.ts';
@@ -23,6 +24,7 @@ export async function runPrint(invocation: Invocation, io: Io, shutdown: Shutdow
   const composed = await createConversation(run, io.environment);
   if (!composed.ok) {
     io.stderr.write(`${composed.problem}\n`);
+    if (output.format !== 'text') io.stdout.write(`${JSON.stringify(neverBegan(composed.problem, randomUUID))}\n`);
     return 1;
   }
   const { conversation } = composed;

@@ -4,36 +4,18 @@ import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprot
 import type { Conversation } from '../../contracts/face/conversation.ts';
 import { asJson } from '../../lib/as-json.ts';
 
-/** Tools that need a conversation, or a person, make no sense to another program. */
-const SERVED = [
-  'Read',
-  'Write',
-  'Edit',
-  'MultiEdit',
-  'NotebookEdit',
-  'Glob',
-  'Grep',
-  'Bash',
-  'BashOutput',
-  'KillShell',
-];
-
 /** Offers our tools to another program, which is never asked: what the rules do not allow is refused. Resolves when it leaves. */
 export async function serveMcp({ control, info }: Conversation): Promise<void> {
   const server = new Server({ name: 'ouro', version: info().version }, { capabilities: { tools: {} } });
   server.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: (control?.toolSpecs?.() ?? [])
-      .filter(({ name }) => SERVED.includes(name))
-      .map(({ name, description, input_schema: schema }) => ({
-        name,
-        description,
-        inputSchema: { ...schema, type: 'object' as const },
-      })),
+    tools: (control?.servedTools?.() ?? []).map(({ name, description, input_schema: schema }) => ({
+      name,
+      description,
+      inputSchema: { ...schema, type: 'object' as const },
+    })),
   }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
-    const { end, text } = SERVED.includes(params.name)
-      ? ((await control?.callOwnTool?.(params.name, asJson(params.arguments ?? {}))) ?? GONE)
-      : { end: 'refused', text: `There is no tool ${params.name}.` };
+    const { end, text } = (await control?.callServed?.(params.name, asJson(params.arguments ?? {}))) ?? GONE;
     return { content: [{ type: 'text', text }], isError: end !== 'done' };
   });
   const closed = Promise.withResolvers<void>();

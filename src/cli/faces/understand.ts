@@ -12,7 +12,7 @@ export type Understood =
 export async function understand(conversation: Conversation, words: string): Promise<Understood> {
   const name = words.match(/^\/([^\s/]+)(?:\s|$)/)?.[1];
   // A server's prompts are known once it has answered.
-  if (name?.startsWith('mcp__') === true) await conversation.ready?.();
+  if (name?.startsWith('mcp__') === true) await conversation.offered?.(name);
   const known = conversation.commands().some((one) => one.name === name || one.aliases?.includes(name ?? '') === true);
   if (!known && words.trim() !== `/${name}`) return { kind: 'prompt', prompt: await conversation.expandPrompt(words) };
   const outcome = await conversation.runCommand(words.slice(1));
@@ -21,6 +21,9 @@ export async function understand(conversation: Conversation, words: string): Pro
       return { kind: 'prompt', prompt: outcome.blocks };
     case 'show':
       return { kind: 'answer', words: outcome.markdown, outcome: 'done' };
+    case 'panel':
+    case 'review':
+      return { kind: 'answer', words: outcome.text, outcome: 'done' };
     case 'done':
       return { kind: 'answer', words: outcome.words ?? '', outcome: 'done' };
     case 'failed':

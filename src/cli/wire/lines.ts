@@ -1,4 +1,5 @@
 import type { AgentEvent } from '../../contracts/event.ts';
+import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { Usage } from '../../contracts/message.ts';
 import { lineUuid } from '../../lib/line-uuid.ts';
@@ -19,11 +20,28 @@ export type LineOptions = {
 export type LineWriter = { linesOf(event: AgentEvent, parentCallId?: string): readonly JsonObject[] };
 
 /** What one speaker, the main conversation or a sub-agent, said before. */
-type Speaker = { usage: Usage; requestId: string; heldStop: JsonObject | undefined; hasFirstToken: boolean };
+type Speaker = {
+  usage: Usage;
+  requestId: string;
+  heldStop: JsonObject | undefined;
+  hasFirstToken: boolean;
+  /** Calls that ended since they were last summed up. */
+  ended: readonly string[];
+};
 
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
-export function createLineWriter(options: LineOptions, now: () => Date): LineWriter {
+/** What lines tell besides events. */
+export type LineSources = { readonly now: () => Date; readonly costUsd: () => number };
+
+export function lineSources(
+  { usage }: Pick<Conversation, 'usage'>,
+  { now }: { readonly now: () => number },
+): LineSources {
+  return { now: () => new Date(now()), costUsd: () => usage().costUsd };
+}
+
+export function createLineWriter(options: LineOptions, { now, costUsd }: LineSources): LineWriter {
   const speakers = new Map<string, Speaker>();
   const tasks = createTaskLines(now);
   let requests = 0;
@@ -31,7 +49,13 @@ export function createLineWriter(options: LineOptions, now: () => Date): LineWri
   function speakerOf(parentCallId: string | undefined): Speaker {
     const known = speakers.get(parentCallId ?? '');
     if (known !== undefined) return known;
-    const fresh: Speaker = { usage: NO_USAGE, requestId: 'req_0', heldStop: undefined, hasFirstToken: false };
+    const fresh: Speaker = {
+      usage: NO_USAGE,
+      requestId: 'req_0',
+      heldStop: undefined,
+      hasFirstToken: false,
+      ended: [],
+    };
     speakers.set(parentCallId ?? '', fresh);
     return fresh;
   }
@@ -64,7 +88,13 @@ export function createLineWriter(options: LineOptions, now: () => Date): LineWri
       case 'agent_end':
         return [...failureLines(event, parent), ...around(event, parentCallId)];
       case 'tool_end':
-        return event.status === 'discarded' ? [] : [resultLine(event, parent, now().toISOString())];
+        if (event.status === 'discarded') return [];
+        speaker.ended = [...speaker.ended, event.callId];
+        return [resultLine(event, parent, now().toISOString())];
+      case 'calls_summary':
+        return [summaryLine(event.text, speaker, parent)];
+      case 'turn_end':
+        return event.usage === undefined ? [] : [spendLine(event.model, event.usage, costUsd(), parent)];
       case 'message_end':
         return userLines(event, parent, { replaysPrompts: options.replayUserMessages });
       case 'stream_event': {
@@ -82,13 +112,25 @@ export function createLineWriter(options: LineOptions, now: () => Date): LineWri
     }
   }
 
-  /** What goes on around a sub-agent is told as its own, or a host would take it for the conversation's. */
+  /** What goes on around a sub-agent is marked as its own, or a host would take it for the conversation's. */
   function around(event: AgentEvent, parentCallId: string | null): readonly JsonObject[] {
     const lines = systemLines(event, options);
     return parentCallId === null ? lines : lines.map((line) => ({ ...line, parent_tool_use_id: parentCallId }));
   }
 
   return { linesOf };
+}
+
+/** What the calls since the last such line did together. */
+function summaryLine(summary: string, speaker: Speaker, parent: JsonObject): JsonObject {
+  const { ended } = speaker;
+  speaker.ended = [];
+  return { type: 'tool_use_summary', summary, preceding_tool_use_ids: ended, ...parent };
+}
+
+/** What a reply used, and what all has cost so far. */
+function spendLine(model: string, usage: Usage, costUsd: number, parent: JsonObject): JsonObject {
+  return { type: 'system', subtype: 'spend', model, usage: wireUsage(usage), total_cost_usd: costUsd, ...parent };
 }
 
 type BlockEnd = Extract<AgentEvent, { type: 'block_end' }>;

@@ -13,6 +13,8 @@ export type RunRecord = {
   result(terminal: Terminal, words?: string): JsonObject;
 };
 
+const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+
 export function createRunRecord(conversation: Conversation, now: () => number): RunRecord {
   const deniedBefore = conversation.info().permissionDenials.length;
   const startedAtMs = now();
@@ -21,7 +23,7 @@ export function createRunRecord(conversation: Conversation, now: () => number): 
   let stopReason: StopReason | undefined;
   let firstTokenMs: number | undefined;
   let apiMs = 0;
-  let usage: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  let usage = NO_USAGE;
 
   function result(terminal: Terminal, words?: string): JsonObject {
     const report = conversation.usage();
@@ -70,6 +72,26 @@ export function createRunRecord(conversation: Conversation, now: () => number): 
   };
 }
 
+/** The result of a run that could not begin. */
+export function neverBegan(words: string, newId: () => string): JsonObject {
+  return {
+    type: 'result',
+    subtype: 'error_during_execution',
+    is_error: true,
+    errors: [words],
+    duration_ms: 0,
+    duration_api_ms: 0,
+    num_turns: 0,
+    stop_reason: null,
+    total_cost_usd: 0,
+    usage: wireUsage(NO_USAGE),
+    modelUsage: {},
+    permission_denials: [],
+    session_id: newId(),
+    uuid: newId(),
+  };
+}
+
 /** Subtype, `is_error`, terminal reason and exit code tell one story. */
 function verdictOf(terminal: Terminal, text: string): JsonObject {
   const words = terminal.words ?? `The run ended: ${terminal.reason}.`;
@@ -103,6 +125,7 @@ function verdictOf(terminal: Terminal, text: string): JsonObject {
         result: words,
         errors: [words],
         ...(terminal.failure?.status === undefined ? {} : { api_error_status: terminal.failure.status }),
+        ...(terminal.failure?.retryAfterMs === undefined ? {} : { retry_after_ms: terminal.failure.retryAfterMs }),
       };
   }
 }

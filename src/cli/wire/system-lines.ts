@@ -27,6 +27,10 @@ function lineOf(event: AgentEvent, options: { readonly hookEvents: boolean }): J
       const known = event.status === 'compacting' || event.status === 'requesting';
       return { subtype: 'status', status: known ? event.status : null, ouro_status: event.status };
     }
+    case 'queue': {
+      const { lane, message } = event.item;
+      return { subtype: 'queue', state: event.state, lane, message_uuid: message.id };
+    }
     case 'mode':
       return { subtype: 'status', status: null, permissionMode: event.mode };
     case 'transition':

@@ -1,5 +1,5 @@
 import type { Message, ToolResultBlock, ToolUseBlock } from '../../contracts/message.ts';
-import { callsIn, describeCall, describeSize, isLooking, resultsIn } from '../calls.ts';
+import { callsIn, describeCall, describeSize, resultsIn } from '../calls.ts';
 import { sum, textTokens } from '../tokens.ts';
 import { type Facts, isPinned, type Proposal, type ViewEntry } from './levels.ts';
 
@@ -48,6 +48,7 @@ function stepAt(facts: Facts, index: number): Step | undefined {
   const isForeign = reply.blocks.some((block) => block.type === 'server');
   if (calls.length === 0 || !isSilent || isForeign || isPinned(answer)) return undefined;
   const ids = new Set(resultsIn(answer).map((result) => result.tool_use_id));
+  const isLooking = ({ name }: ToolUseBlock) => facts.toolNamed(name)?.result === 'repeatable';
   const isWhole = calls.every((call) => isLooking(call) && ids.has(call.id) && !facts.isFinal(call.id));
   return isWhole ? { messages: [reply, answer], calls } : undefined;
 }

@@ -1,4 +1,5 @@
 import type { Message, ToolUseBlock } from '../../contracts/message.ts';
+import type { ToolLookup } from '../../contracts/permission.ts';
 import type { ContextDecision } from '../decisions.ts';
 import type { TokenEstimate } from '../tokens.ts';
 
@@ -15,6 +16,7 @@ export type Facts = {
   /** Where a result lies whole on disk, when it does. */
   readonly storedAt: (callId: string) => string | undefined;
   readonly estimate: TokenEstimate;
+  readonly toolNamed: ToolLookup;
 };
 
 /** A decision that could be taken, and the raw tokens it would free. */

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../contracts/json.ts';
 import type { ToolResultBlock, ToolUseBlock } from '../../contracts/message.ts';
-import { describeCall, fileOf, isLooking, resultsIn } from '../calls.ts';
+import { describeCall, fileOf, resultsIn } from '../calls.ts';
 import { textTokens } from '../tokens.ts';
 import { type Facts, isPinned, type Proposal } from './levels.ts';
 
@@ -15,7 +15,7 @@ export function microcompact(facts: Facts): readonly Proposal[] {
     for (const result of resultsIn(view).toReversed()) {
       const call = facts.callOf(result.tool_use_id);
       if (call === undefined || result.is_error === true || facts.isFinal(result.tool_use_id)) continue;
-      const subject = subjectOf(call);
+      const subject = facts.toolNamed(call.name)?.result === 'repeatable' ? subjectOf(call) : undefined;
       if (subject === undefined) continue;
       const tokens = facts.estimate.blockTokens(result);
       const newer = newest.get(subject);
@@ -40,10 +40,9 @@ function superseded(result: ToolResultBlock, call: ToolUseBlock, tokens: number)
 }
 
 /** Two calls with the same subject answer the same question. */
-function subjectOf(call: ToolUseBlock): string | undefined {
+function subjectOf(call: ToolUseBlock): string {
   const file = fileOf(call);
-  if (call.name === 'Read' && file !== undefined) return `Read ${file} ${rangeOf(call)}`;
-  return isLooking(call) ? `${call.name} ${JSON.stringify(call.input)}` : undefined;
+  return `${call.name} ${file === undefined ? JSON.stringify(call.input) : `${file} ${rangeOf(call)}`}`;
 }
 
 function rangeOf({ input }: ToolUseBlock): string {

@@ -22,7 +22,7 @@ const TAIL_SHARE = 0.2;
 /** One level at work: what `/timeline` and the tests see of it. */
 export type LevelRun = { readonly level: LevelName; readonly blocks: number; readonly freedTokens: number };
 
-export type LevelName = 'budget' | 'snip' | 'microcompact' | 'collapse' | 'compact';
+export type LevelName = 'provider' | 'budget' | 'snip' | 'microcompact' | 'collapse' | 'compact';
 
 export type PipelineParts = {
   readonly view: View;
@@ -30,6 +30,8 @@ export type PipelineParts = {
   readonly decisions: Decisions;
   readonly budget: Pick<BudgetParts, 'limitChars' | 'store'>;
   readonly compactAt: () => number;
+  /** The provider leaves old results out by itself: ours would only spoil its cache. */
+  readonly clearsItself: () => boolean;
   /** Called for every level that changed something. */
   readonly onLevel: (run: LevelRun) => void;
   /** The model no longer sees these results: a repeated read must show them again. */
@@ -73,7 +75,9 @@ export function createPipeline(parts: PipelineParts): Pipeline {
   const makeRoom = () => {
     const limit = parts.compactAt();
     if (tokens() < SNIP_AT * limit) return;
-    const cheap = snipAndMicrocompact(facts(), (snipped) => tokens() - worth(snipped) < SNIP_AT * limit);
+    // Where the provider was too slow about it, ours do it after all.
+    const waits = parts.clearsItself() && tokens() < STAGE_AT * limit;
+    const cheap = waits ? [] : snipAndMicrocompact(facts(), (snipped) => tokens() - worth(snipped) < SNIP_AT * limit);
     if (worth(cheap) >= WORTH_A_BATCH * limit) take(cheap);
     if (tokens() < STAGE_AT * limit) return;
     staged = collapse(facts());

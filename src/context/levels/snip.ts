@@ -1,11 +1,8 @@
-import type { ToolResultBlock, ToolUseBlock } from '../../contracts/message.ts';
-import { describeCall, describeSize, isLooking, resultsIn } from '../calls.ts';
+import { describeCall, describeSize, resultsIn } from '../calls.ts';
 import { textTokens } from '../tokens.ts';
 import { type Facts, isPinned, type Proposal } from './levels.ts';
 
 const BULKY_TOKENS = 400;
-/** Answers of people and reports of sub-agents: nobody can ask for these again. */
-const IRREPLACEABLE = ['AskUserQuestion', 'ExitPlanMode', 'Task', 'Skill', 'TodoWrite'];
 
 /** Level b: bulky results beyond the tail become one line that names what was there and how to get it again. */
 export function snip(facts: Facts): readonly Proposal[] {
@@ -15,8 +12,11 @@ export function snip(facts: Facts): readonly Proposal[] {
       const tokens = facts.estimate.blockTokens(result);
       const call = facts.callOf(result.tool_use_id);
       if (tokens < BULKY_TOKENS || facts.isFinal(result.tool_use_id)) return [];
-      if (call !== undefined && IRREPLACEABLE.includes(call.name)) return [];
-      const text = snipLine(result, call, facts.storedAt(result.tool_use_id));
+      const worth = call === undefined ? undefined : facts.toolNamed(call.name)?.result;
+      if (worth === 'once') return [];
+      const title = call === undefined ? 'A result' : describeCall(call);
+      const way = howToGetBack(worth, facts.storedAt(result.tool_use_id));
+      const text = `[${title}: ${describeSize(result)}, left out to save room. ${way}]`;
       return [
         {
           decision: { level: 'snip', callId: result.tool_use_id, text },
@@ -27,13 +27,8 @@ export function snip(facts: Facts): readonly Proposal[] {
   });
 }
 
-function snipLine(result: ToolResultBlock, call: ToolUseBlock | undefined, path: string | undefined): string {
-  const title = call === undefined ? 'A result' : describeCall(call);
-  return `[${title}: ${describeSize(result)}, left out to save room. ${howToGetBack(call, path)}]`;
-}
-
-function howToGetBack(call: ToolUseBlock | undefined, path: string | undefined): string {
+function howToGetBack(worth: 'repeatable' | undefined, path: string | undefined): string {
   if (path !== undefined) return `It is kept in ${path}.`;
-  if (call !== undefined && isLooking(call)) return 'Call it again if you need it.';
+  if (worth === 'repeatable') return 'Call it again if you need it.';
   return 'The call has taken effect; repeat it only if that does no harm.';
 }

@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../contracts/json.ts';
 import type { Message, TextBlock, UserMessage } from '../../contracts/message.ts';
+import type { ToolLookup } from '../../contracts/permission.ts';
 import { callsIn } from '../calls.ts';
 import { isTypedByPerson, textOfMessage } from './kept.ts';
 import { isPinned } from './levels.ts';
@@ -113,15 +114,12 @@ function list(items: readonly string[]): string {
 }
 
 /** Skills the conversation works by: loaded in it, or carried on by an earlier compaction. */
-export function skillsInUse(messages: readonly Message[]): readonly string[] {
-  return [...new Set([...messages.flatMap(carriedOn), ...messages.flatMap(loadedIn)])];
-}
-
-function loadedIn(message: Message): readonly string[] {
-  return callsIn(message).flatMap(({ name, input }) => {
-    const skill = name === 'Skill' && isJsonObject(input) ? (input.name ?? input.skill) : undefined;
-    return typeof skill === 'string' ? [skill] : [];
+export function skillsInUse(messages: readonly Message[], toolNamed: ToolLookup): readonly string[] {
+  const loaded = messages.flatMap(callsIn).flatMap(({ name, input }) => {
+    const facts = isJsonObject(input) ? toolNamed(name)?.facts?.(input, '') : undefined;
+    return facts?.kind === 'skill' ? facts.specifier || [] : [];
   });
+  return [...new Set([...messages.flatMap(carriedOn), ...loaded])];
 }
 
 function carriedOn(message: Message): readonly string[] {

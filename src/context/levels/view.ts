@@ -1,4 +1,5 @@
 import type { Message, ToolUseBlock } from '../../contracts/message.ts';
+import type { ToolLookup } from '../../contracts/permission.ts';
 import { callsIn } from '../calls.ts';
 import type { ContextDecision, Decisions } from '../decisions.ts';
 import type { TokenEstimate } from '../tokens.ts';
@@ -8,10 +9,11 @@ export type ViewParts = {
   readonly decisions: Decisions;
   readonly estimate: TokenEstimate;
   readonly storedAt: (callId: string) => string | undefined;
+  readonly toolNamed: ToolLookup;
 };
 
 /** The conversation as it is sent, kept up message by message: what was looked at once is not looked at again. */
-export function createView({ decisions, estimate, storedAt }: ViewParts): View {
+export function createView({ decisions, estimate, storedAt, toolNamed }: ViewParts): View {
   let entries: ViewEntry[] = [];
   let rawTokens = 0;
   let calls = new Map<string, ToolUseBlock>();
@@ -51,6 +53,7 @@ export function createView({ decisions, estimate, storedAt }: ViewParts): View {
       isFinal: decisions.isFinal,
       storedAt,
       estimate,
+      toolNamed,
     }),
     messages: () => entries.flatMap(({ view }) => (view === undefined ? [] : [view])),
     rawTokens: () => rawTokens,

@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../../contracts/event.ts';
-import type { Usage } from '../../contracts/message.ts';
+import type { Message, Usage } from '../../contracts/message.ts';
 import type { ModelFailure } from '../../contracts/model.ts';
 import type { ContinueReason } from '../../contracts/terminal.ts';
 import { formatCount, formatDuration, formatMoney, formatTokens } from '../../lib/text/format.ts';
@@ -23,6 +23,28 @@ export type TimelineRow = {
 };
 
 const MAX_ROWS = 1_000;
+
+/** The turns of earlier runs, as far as the conversation still holds them. */
+export function timelineOf(
+  messages: readonly Message[],
+  costOf: (model: string, usage: Usage) => number | undefined,
+): readonly TimelineRow[] {
+  const replies = messages.filter((message) => message.role === 'assistant').slice(-MAX_ROWS);
+  return replies.map(({ model, usage, blocks }, at) => {
+    const calls = blocks.filter(({ type }) => type === 'tool_use').length;
+    const costUsd = usage === undefined ? undefined : costOf(model, usage);
+    return {
+      turn: at + 1,
+      model,
+      retries: 0,
+      calls,
+      notes: at + 1 === replies.length ? ['the session was left and resumed after this'] : [],
+      ...(usage === undefined ? {} : { usage }),
+      ...(costUsd === undefined ? {} : { costUsd }),
+      ...(calls > 0 ? { transition: 'next_turn' as const } : {}),
+    };
+  });
+}
 
 /** The next state of the timeline; everything it needs is in the events. */
 export function addToTimeline(
@@ -113,6 +135,8 @@ function changeLast(
 export function levelWords({ level, blocks, freedTokens }: LevelRun): string {
   const freed = `${formatTokens(freedTokens)} tokens freed`;
   switch (level) {
+    case 'provider':
+      return `${formatCount(blocks, 'old result')} left out by the provider, ${freed}`;
     case 'budget':
       return 'a result over its limit became a preview';
     case 'snip':

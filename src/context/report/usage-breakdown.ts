@@ -88,6 +88,7 @@ function messageItems(view: readonly Message[]): readonly Item[] {
 
 function titleOf(message: Message): string {
   if (message.role === 'boundary') return 'Boundary';
+  if (message.role === 'custom') return message.kind;
   const text = message.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join(' ');
   const words = text.replace(/\s+/g, ' ').trim().slice(0, 60).toWellFormed();
   const who = message.role === 'assistant' ? 'Reply' : message.origin === 'summary' ? 'Summary' : 'Prompt';

@@ -1,4 +1,6 @@
+import type { DiffHunk } from '../display.ts';
 import type { UserBlock } from '../message.ts';
+import type { Panel } from './panel.ts';
 
 /** A slash command as menus and hosts see it. */
 export type CommandInfo = {
@@ -20,22 +22,31 @@ export type CommandOutcome =
       readonly model?: string;
       readonly allowedTools?: readonly string[];
     }
+  /** A list to look at and to change things from; `text` says the same where nobody can move in it. */
+  | { readonly kind: 'panel'; readonly panel: Panel; readonly text: string }
+  /** A change to look through; each of its parts can be taken back by a line with the number of the part behind it. */
+  | { readonly kind: 'review'; readonly review: Review; readonly text: string }
   /** The face opens one of its own views. */
   | { readonly kind: 'open'; readonly view: CommandView; readonly argument: string }
   | { readonly kind: 'done'; readonly words?: string }
   | { readonly kind: 'failed'; readonly words: string };
 
+export type Review = {
+  readonly title: string;
+  /** The command line that shows it. */
+  readonly line: string;
+  readonly takeBack: string;
+  readonly hunks: readonly DiffHunk[];
+};
+
 export type CommandView =
   | 'help'
-  | 'model'
   | 'theme'
   | 'resume'
   | 'rewind'
-  | 'context'
   | 'transcript'
   | 'copy'
   | 'redraw'
   | 'tasks'
   | 'vim'
-  | 'exit'
-  | 'clear';
+  | 'exit';

@@ -1,9 +1,10 @@
 import type { Agent, Prompt } from '../agent.ts';
-import type { Todo } from '../display.ts';
+import type { DiffHunk, Todo } from '../display.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { Usage } from '../message.ts';
 import type { Effort, ModelInfo } from '../model.ts';
 import type { PermissionMode, ToolFacts } from '../permission.ts';
+import type { Terminal } from '../terminal.ts';
 import type { CommandInfo, CommandOutcome } from './command.ts';
 import type { ControlPort } from './host.ts';
 import type { FaceSettings, KeptChoice, ThemesPort } from './screen-settings.ts';
@@ -15,6 +16,8 @@ export type Conversation = {
   begin?(): void;
   /** Resolves when what comes late is there: the servers a first request would miss. */
   ready?(): Promise<void>;
+  /** Resolves when a server offers this command, or it is known that none does. */
+  offered?(command: string): Promise<void>;
   info(): ConversationInfo;
   usage(): UsageReport;
   /** Switches the model from the next turn on; answers with the full id, or why not. */
@@ -41,6 +44,8 @@ export type Conversation = {
     words: string,
     images?: readonly { readonly mediaType: string; readonly data: string }[],
   ): Promise<Prompt>;
+  /** What words name by `@` in vain, in sentences. */
+  unfoundMentions?(words: string): Promise<readonly string[]>;
   /** The file as a proposed edit would leave it, so that a person can change it first. */
   proposal?(facts: ToolFacts): Promise<EditProposal | undefined>;
   /** Where the tokens of the window go. */
@@ -54,6 +59,8 @@ export type Conversation = {
   readonly storedSessions?: StoredSessionsPort;
   /** Background shells and sub-agents that are still at work. */
   background(): readonly { readonly id: string; readonly title: string; readonly elapsedMs: number }[];
+  /** Waits until the usage limit that ended the last run is reset, and goes on; `undefined` when it was stopped, or there is none. */
+  waitForLimit?(): Promise<Terminal | undefined>;
   /** Resolves when no turn is about to begin by itself, and none that did is still on. */
   woken?(): Promise<void>;
   /** Moves this running shell call to the background, or else the newest (Ctrl+B); false when nothing could be moved. */
@@ -78,6 +85,10 @@ export type Conversation = {
 export type EditProposal = {
   readonly path: string;
   readonly text: string;
+  /** What it changes, part by part. */
+  readonly hunks: readonly DiffHunk[];
+  /** The file with some of the parts left as they were. */
+  without(refused: readonly number[]): string;
   /** The input that leaves the file like this; `undefined` where nothing would be left of the edit. */
   inputFor(saved: string): JsonObject | undefined;
 };
@@ -86,7 +97,10 @@ export type ConversationInfo = {
   readonly sessionId: string;
   readonly title: string | undefined;
   readonly transcriptPath: string | undefined;
+  /** Where the shell stands. */
   readonly cwd: string;
+  /** What the session belongs to, and where paths begin. */
+  readonly folder: string;
   readonly gitBranch: string | undefined;
   readonly model: string;
   readonly modelInfo: ModelInfo;
@@ -104,6 +118,8 @@ export type ConversationInfo = {
   readonly isDemo: boolean;
   readonly trusted: boolean;
   readonly contextTokens: number;
+  /** What earlier runs of the session have cost. */
+  readonly earlierCostUsd: number;
   readonly todos: readonly Todo[];
   /** Sentences the person should see once at the start: bad settings, dead rules, what was repaired. */
   readonly warnings: readonly string[];

@@ -64,9 +64,9 @@ export type ControlPort = {
   }>;
   /** Calls a tool by its full name, outside the conversation; for `--permission-prompt-tool=mcp__server__tool`. */
   callTool(name: string, input: JsonObject): Promise<string>;
-  /** Our own tools as the model sees them, and a call of one through the same gate. */
-  toolSpecs(): readonly ToolSpec[];
-  callOwnTool(
+  /** Those of our own tools that need no conversation, as the model sees them, and a call of one through the same gate. */
+  servedTools(): readonly ToolSpec[];
+  callServed(
     name: string,
     input: JsonObject,
   ): Promise<{ readonly end: 'done' | 'failed' | 'refused'; readonly text: string }>;

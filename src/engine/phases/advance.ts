@@ -1,7 +1,7 @@
 import { untilAborted } from '../../lib/abort.ts';
 import { announce } from '../announce.ts';
+import type { Phase } from '../climb.ts';
 import { findTool, titleOf } from '../known-tools.ts';
-import type { Phase } from '../phase.ts';
 import { answered, nextTurn } from '../transitions/next-turn.ts';
 import { replyOf } from './consult-stop-hooks.ts';
 

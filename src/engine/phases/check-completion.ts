@@ -1,5 +1,5 @@
 import { announce } from '../announce.ts';
-import type { Phase } from '../phase.ts';
+import type { Phase } from '../climb.ts';
 import { append, stop } from '../state.ts';
 import { continueBudget, followUp } from '../transitions/completion.ts';
 import { callsOf } from '../turn.ts';

@@ -1,5 +1,5 @@
 import { announce } from '../announce.ts';
-import type { Phase } from '../phase.ts';
+import type { Phase } from '../climb.ts';
 import { interrupt } from '../transitions/interrupt.ts';
 
 /** ESC while the reply streamed: what is finished is kept, every complete call gets its result. */

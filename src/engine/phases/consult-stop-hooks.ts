@@ -4,8 +4,8 @@ import type { Terminal } from '../../contracts/terminal.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { announce } from '../announce.ts';
+import type { Phase } from '../climb.ts';
 import { worthKeeping } from '../keep.ts';
-import type { Phase } from '../phase.ts';
 import { append, stop } from '../state.ts';
 import { nudgeEmpty, objectToStop, resumePause, takeSteeringNext } from '../transitions/completion.ts';
 import { callsOf, type Turn } from '../turn.ts';
@@ -13,7 +13,7 @@ import { callsOf, type Turn } from '../turn.ts';
 /** A reply without calls: is it really the end? Pauses, empty replies and new words come before the hooks. */
 export const consultStopHooks: Phase = async function* (state, turn, deps, signal) {
   if (callsOf(turn.reply).length > 0) return undefined;
-  const goesOn = resumePause(state, turn, deps) ?? nudgeEmpty(state, turn, deps);
+  const goesOn = resumePause(state, turn) ?? nudgeEmpty(state, turn, deps);
   if (goesOn !== undefined) return yield* announce(state, turn, goesOn);
   const reply = replyOf(turn);
   await deps.queues.settle?.(signal);

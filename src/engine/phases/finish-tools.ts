@@ -1,5 +1,5 @@
 import { announce } from '../announce.ts';
-import type { Phase } from '../phase.ts';
+import type { Phase } from '../climb.ts';
 import { interrupt } from '../transitions/interrupt.ts';
 
 /** Waits for the remaining results, showing each as it completes. */

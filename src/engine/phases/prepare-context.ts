@@ -6,7 +6,12 @@ import type { Terminal } from '../../contracts/terminal.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import { modelOf } from '../model-of.ts';
 import { append } from '../state.ts';
-import { afterCompaction, compactionFailed, MAX_FAILED_COMPACTIONS } from '../transitions/auto-compact.ts';
+import {
+  afterCompaction,
+  compactionFailed,
+  MAX_FAILED_COMPACTIONS,
+  STOPPED_COMPACTION,
+} from '../transitions/auto-compact.ts';
 
 /** Ready to ask: the state, and the view of it that is sent. */
 export type Ready =
@@ -70,24 +75,28 @@ async function* compact(
   yield { type: 'recovery_start', recovery: 'auto_compact', cause: 'The context is nearly full.' };
   const result = await untilAborted(deps.context.compact(state.messages, 'auto', signal, modelOf(state, deps)), signal);
   if (result === undefined) {
-    yield { type: 'recovery_end', recovery: 'auto_compact', outcome: 'released', detail: 'stopped' };
+    yield { type: 'recovery_end', recovery: 'auto_compact', outcome: 'released', detail: STOPPED_COMPACTION };
     return state;
   }
-  if (!result.ok) {
-    yield { type: 'recovery_end', recovery: 'auto_compact', outcome: 'released', detail: result.why };
-    const failed = compactionFailed(state);
-    if (failed.compaction.consecutiveFailures === MAX_FAILED_COMPACTIONS) {
-      const text = `Making room failed ${MAX_FAILED_COMPACTIONS} times in a row (${result.why}); it will not be tried again. Use /compact, or /clear to start fresh.`;
-      yield { type: 'notice', level: 'warn', topic: 'compaction', text };
-    }
-    return failed;
-  }
+  if (!result.ok) return yield* giveUp(compactionFailed(state), result.why);
   const boundary = result.messages.find((message) => message.role === 'boundary');
   if (boundary !== undefined) {
     yield { type: 'compacted', boundary, messages: result.messages, postTokens: result.postTokens };
   }
+  const after = afterCompaction(state, result);
+  if (after.compaction.consecutiveFailures > 0) return yield* giveUp(after, 'it made no room');
   yield { type: 'recovery_end', recovery: 'auto_compact', outcome: 'recovered' };
-  return afterCompaction(state, result);
+  return after;
+}
+
+/** Tells of a compaction that did not help; the last of a row says that no more come. */
+function* giveUp(state: QueryState, why: string): Generator<AgentEvent, QueryState> {
+  yield { type: 'recovery_end', recovery: 'auto_compact', outcome: 'released', detail: why };
+  if (state.compaction.consecutiveFailures === MAX_FAILED_COMPACTIONS) {
+    const text = `Making room failed ${MAX_FAILED_COMPACTIONS} times in a row (${why}); it will not be tried again. Use /compact, or /clear to start fresh.`;
+    yield { type: 'notice', level: 'warn', topic: 'compaction', text };
+  }
+  return state;
 }
 
 function repeatsRequest(state: QueryState): boolean {

@@ -1,8 +1,8 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { QueryState } from '../../contracts/query.ts';
 import { bury } from '../announce.ts';
+import type { Phase } from '../climb.ts';
 import { modelOf } from '../model-of.ts';
-import type { Phase } from '../phase.ts';
 import { fallBack } from '../transitions/fallback.ts';
 import type { Turn } from '../turn.ts';
 

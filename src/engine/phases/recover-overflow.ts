@@ -1,7 +1,7 @@
 import { untilAborted } from '../../lib/abort.ts';
 import { bury } from '../announce.ts';
+import type { Phase } from '../climb.ts';
 import { modelOf } from '../model-of.ts';
-import type { Phase } from '../phase.ts';
 import { stop } from '../state.ts';
 import { afterDrain, afterReactiveCompaction, mayCompact, mayDrain } from '../transitions/overflow.ts';
 import type { Turn } from '../turn.ts';

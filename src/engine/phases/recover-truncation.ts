@@ -1,5 +1,5 @@
 import { announce, bury } from '../announce.ts';
-import type { Phase } from '../phase.ts';
+import type { Phase } from '../climb.ts';
 import { escalateOutput, lowerOutput, resumeOutput } from '../transitions/truncation.ts';
 
 /** The reply was cut by the output limit: first a higher cap, then going on where it stopped. A cap the provider refuses is lowered. */

@@ -22,13 +22,16 @@ export async function* streamModel(
   const model = modelOf(state, deps);
   let stripped = state.stripped;
   for (let round = 0; ; round += 1) {
-    yield { type: 'turn_start', turn: state.turnCount + 1, model };
+    const asked = state.asked + round + 1;
+    yield { type: 'turn_start', turn: asked, model };
     const request = deps.transformRequest(buildRequest(view, { ...state, stripped }, deps));
-    const turn = yield* attempt(request, { ...state, stripped }, deps, signal);
+    const turn = yield* attempt(request, { ...state, stripped, asked }, deps, signal);
     const healed = heal(turn.failure, { stripped, view, request, round });
     if (healed === undefined) {
-      const inputTokens = turn.reply?.usage && inputOf(turn.reply.usage);
-      if (inputTokens !== undefined && inputTokens > 0) deps.context.calibrate(view, inputTokens);
+      const usage = turn.reply?.usage;
+      const inputTokens = usage && inputOf(usage);
+      if (inputTokens !== undefined && inputTokens > 0)
+        deps.context.calibrate(view, inputTokens, usage?.cleared?.tokens);
       return turn;
     }
     turn.calls.discard();
@@ -53,7 +56,7 @@ async function* attempt(
   const calls = createToolRun(deps, (event) => channel.push({ from: 'calls', event }), own);
   const startedAt = deps.now();
   const elapsedMs = () => deps.now() - startedAt;
-  const facts = { earlier: state.messages, newId: deps.newId, elapsedMs };
+  const facts = { history: state.messages, newId: deps.newId, elapsedMs };
   let reply = emptyReply(request.model);
   let ended = false;
   pump(request, state, calls, channel, deps, own);
@@ -76,13 +79,14 @@ async function* attempt(
         }
         const finished = finishReply(reply, arrival.outcome, arrival.crash);
         if (!signal.aborted) start(calls, reply, finished.reply.stop === 'max_tokens' ? 'parsed' : 'all');
-        yield { type: 'turn_end', turn: state.turnCount + 1, durationMs: elapsedMs(), ...finished.facts };
+        yield { type: 'turn_end', turn: state.asked, durationMs: elapsedMs(), ...finished.facts };
         ended = true;
         return {
           ...finished.reply,
           calls,
           callEvents: () => remaining(calls, channel),
           stripped: state.stripped,
+          asked: state.asked,
           streamed: arrival.outcome?.ok === true,
         };
       }

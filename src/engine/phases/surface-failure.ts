@@ -1,5 +1,5 @@
 import { announce } from '../announce.ts';
-import type { Phase } from '../phase.ts';
+import type { Phase } from '../climb.ts';
 import { surface } from '../transitions/surface.ts';
 
 /** What nobody could recover is reported now, once; stop hooks are not run for it. */

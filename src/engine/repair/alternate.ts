@@ -1,7 +1,7 @@
 import type { ResultBlock, ToolResultBlock, UserBlock } from '../../contracts/message.ts';
 import type { RequestMessage } from '../../contracts/model.ts';
 
-/** Roles alternate, nothing is empty, the first and the last message are the user's. */
+/** Roles alternate, nothing is empty, the first and the last message are the user's, but for a reply that was paused. */
 export function alternate(messages: readonly RequestMessage[]): readonly RequestMessage[] {
   const merged: RequestMessage[] = [];
   for (const message of messages) {
@@ -11,13 +11,14 @@ export function alternate(messages: readonly RequestMessage[]): readonly Request
     if (last?.role === 'user' && next.role === 'user') {
       merged[merged.length - 1] = { role: 'user', blocks: [...last.blocks, ...next.blocks] };
     } else if (last?.role === 'assistant' && next.role === 'assistant') {
-      merged[merged.length - 1] = { role: 'assistant', blocks: [...last.blocks, ...next.blocks] };
+      merged[merged.length - 1] = { ...next, blocks: [...last.blocks, ...next.blocks] };
     } else {
       merged.push(next);
     }
   }
   if (merged[0]?.role === 'assistant') merged.unshift(said('(The conversation goes on.)'));
-  if (merged.at(-1)?.role !== 'user') merged.push(said('Go on.'));
+  const end = merged.at(-1);
+  if (end?.role !== 'user' && end?.isPaused !== true) merged.push(said('Go on.'));
   return merged;
 }
 

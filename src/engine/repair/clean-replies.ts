@@ -9,6 +9,8 @@ export function cleanReplies(messages: readonly RequestMessage[]): readonly Requ
   return messages.flatMap((message): RequestMessage[] => {
     if (message.role === 'user') return [message];
     const kept = message.blocks.flatMap((block) => clean(sendableBlock(block), seen));
+    // The provider takes its own pause back as it was.
+    if (message.isPaused === true) return kept.length === 0 ? [] : [{ ...message, blocks: kept }];
     const solid = kept.findLastIndex((block) => block.type !== 'thinking' && block.type !== 'redacted_thinking');
     return solid === -1 ? [] : [{ role: 'assistant', blocks: kept.slice(0, solid + 1) }];
   });

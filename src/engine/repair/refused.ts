@@ -1,8 +1,8 @@
 import type { AssistantBlock, ResultBlock, TextBlock, ToolResultBlock, UserBlock } from '../../contracts/message.ts';
 import type { ModelRequest, RefusedPlace, RequestMessage, ToolSpec } from '../../contracts/model.ts';
 import type { Stripped } from '../../contracts/query.ts';
+import { shortHash } from '../../lib/text/short-hash.ts';
 import { NO_PICTURE } from './leave-out.ts';
-import { markOf } from './sendable.ts';
 
 type Block = UserBlock | AssistantBlock;
 
@@ -68,7 +68,7 @@ function markedBlocks(messages: readonly RequestMessage[]): readonly (readonly M
     const own: readonly Block[] = blocks;
     return own.map((block) => {
       const text = JSON.stringify(block);
-      const mark = markOf(block.type === 'text' ? `${before}${text}` : text, MARK_CHARS);
+      const mark = shortHash(block.type === 'text' ? `${before}${text}` : text, MARK_CHARS);
       before = text;
       return { block, mark };
     });
@@ -78,7 +78,7 @@ function markedBlocks(messages: readonly RequestMessage[]): readonly (readonly M
 const MARK_CHARS = 24;
 
 function partMark(part: ResultBlock | ToolSpec): string {
-  return markOf(JSON.stringify(part), MARK_CHARS);
+  return shortHash(JSON.stringify(part), MARK_CHARS);
 }
 
 function replaced(messages: readonly RequestMessage[], marks: ReadonlySet<string>): readonly RequestMessage[] {

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { AssistantBlock, ToolUseBlock } from '../../contracts/message.ts';
 import { isDeeperThan, MAX_DEPTH } from '../../lib/depth.ts';
+import { shortHash } from '../../lib/text/short-hash.ts';
 
 /** What the API takes as the id and as the name of a call. */
 const ID = /^[a-zA-Z0-9_-]+$/;
@@ -15,13 +15,13 @@ export function sendableBlock(block: AssistantBlock): AssistantBlock {
 
 /** The id under which a call and its result go back: two ids never become one. */
 export function sendableId(id: string): string {
-  return ID.test(id) ? id : `toolu_${markOf(id, 24)}`;
+  return ID.test(id) ? id : `toolu_${shortHash(id, 24)}`;
 }
 
 function sendableName(name: string): string {
   if (NAME.test(name)) return name;
   const stem = name.replaceAll(/[^a-zA-Z0-9_-]+/g, '_').slice(0, NAME_STEM);
-  return `${stem === '' ? 'unnamed' : stem}_${markOf(name, 8)}`;
+  return `${stem === '' ? 'unnamed' : stem}_${shortHash(name, 8)}`;
 }
 
 function sendableCall(block: ToolUseBlock): ToolUseBlock {
@@ -30,9 +30,4 @@ function sendableCall(block: ToolUseBlock): ToolUseBlock {
   const named = id === block.id && name === block.name ? block : { ...block, id, name };
   if (!isDeeperThan(named.input, MAX_DEPTH)) return named;
   return { ...named, input: {}, unparsed: `(an input nested more than ${MAX_DEPTH} levels deep)` };
-}
-
-/** A few characters that tell two texts apart. */
-export function markOf(text: string, length: number): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, length);
 }

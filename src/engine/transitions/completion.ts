@@ -11,11 +11,10 @@ const BUDGET_ENOUGH = 0.9;
 const MIN_CONTINUATIONS = 3;
 const SMALL_GAIN_TOKENS = 500;
 
-/** The provider paused a long turn of its own: hand the reply back and let it go on. */
-export function resumePause(state: QueryState, turn: Turn, deps: Pick<QueryDeps, 'newId'>): Verdict | undefined {
+/** The provider paused a long turn of its own: hand the reply back as it is, and it goes on. */
+export function resumePause(state: QueryState, turn: Turn): Verdict | undefined {
   if (turn.stop !== 'pause_turn' || turn.reply === undefined || state.ledger.pauses >= MAX_PAUSES) return undefined;
-  const paused = spend(append(state, turn.reply), { pauses: state.ledger.pauses + 1 });
-  return retry('pause_turn_resume', append(paused, metaLine(deps, 'resume', 'Go on.')));
+  return retry('pause_turn_resume', spend(append(state, turn.reply), { pauses: state.ledger.pauses + 1 }));
 }
 
 /** Nothing was said and nothing was called: ask once more. No empty message is ever sent. */

@@ -37,7 +37,7 @@ export function nextTurn(
   const stopped = ended.find((call) => call.end.stop !== undefined)?.end.stop;
   if (stopped?.by === 'hook') return stop(after, { reason: 'hook_stopped', words: stopped.words });
   if (stopped?.by === 'person') return stop(after, { reason: 'aborted_tools', words: stopped.words });
-  if (limits.stopsHere) return stop(after, { reason: 'completed' });
+  if (limits.stopsHere) return stop(after, { reason: 'completed', isFinal: true });
   if (limits.maxTurns !== undefined && turnCount >= limits.maxTurns) {
     return stop(after, { reason: 'max_turns', words: `The limit of ${limits.maxTurns} turns is reached.` });
   }

@@ -1,4 +1,4 @@
-import { chmod, lstat, realpath } from 'node:fs/promises';
+import { chmod, lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { getNodeValue, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import { writeAtomically } from './atomic-write.ts';
@@ -6,7 +6,7 @@ import { ifThere } from './errno.ts';
 import { lockedFile } from './file-lock.ts';
 import { isJsonObject, type Json, type JsonEdit, withEdit } from './json-edit.ts';
 import { editText, nodeAt } from './jsonc-text.ts';
-import { refuseLink, writePrivately } from './private-file.ts';
+import { behindLinks, refuseLink, writePrivately } from './private-file.ts';
 import { readRegular } from './read-regular.ts';
 
 /** May the file be a link? Only where nobody else can have put it there. */
@@ -22,7 +22,7 @@ export async function editJsonc(
   links: LinkHandling,
 ): Promise<void> {
   if (links === 'refuse') await Promise.all([refuseLink(dirname(file)), refuseLink(file)]);
-  const target = (await ifThere(realpath(file))) ?? file;
+  const target = await behindLinks(file);
   await lockedFile(target, async () => {
     const before = (await readRegular(file)) ?? '';
     if (before.includes('\uFFFD')) throw refusal(file, 1, 'is not written in UTF-8');
@@ -30,7 +30,7 @@ export async function editJsonc(
     const start = before.slice(mark.length).trim() === '' ? '{}\n' : before.slice(mark.length);
     const text = edits(objectIn(start, file)).reduce((now, edit) => edited(now, edit, file), start);
     if (text === start) return;
-    if ((await ifThere(lstat(file))) === undefined) await writePrivately(file, text);
+    if ((await ifThere(lstat(target))) === undefined) await writePrivately(file, text);
     // What was allowed, and the variables beside it, are nobody else's business.
     else await chmod(await writeAtomically(file, Buffer.from(mark + text)), 0o600);
   });

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../errors.ts';
 import { lockedFile } from './file-lock.ts';
 import { isJsonObject, type Json, type JsonEdit, withEdit } from './json-edit.ts';
-import { writePrivately } from './private-file.ts';
+import { behindLinks, writePrivately } from './private-file.ts';
 import { readRegular } from './read-regular.ts';
 
 /** What a file must hold to be used. A zod schema's `safeParse` is such a `parse`. */
@@ -58,11 +58,14 @@ export function openJsonStore<Value>(file: string, format: JsonFormat<Value>): J
       const { json: _, ...reading } = await contentOf(file, format);
       return reading;
     },
-    change: (edits) =>
-      lockedFile(file, async () => {
+    change: async (edits) =>
+      // The same lock for everybody, whatever links lead here.
+      lockedFile(await behindLinks(file), async () => {
         const { value, json, problem, isRefused } = await contentOf(file, format);
         if (isRefused) throw new Error(`${problem} Nothing was written to it.`);
-        const next = edits(value).reduce(withEdit, json);
+        const changes = edits(value);
+        if (changes.length === 0 && problem === undefined) return undefined;
+        const next = changes.reduce(withEdit, json);
         const kept = problem === undefined ? undefined : await setAside(file);
         await writePrivately(file, `${JSON.stringify(next, null, 2)}\n`);
         return kept === undefined ? undefined : `${problem} The file as it was is kept in ${kept}.`;

@@ -11,6 +11,8 @@ export type ProcessFacts = {
   readonly startTime: string;
   /** Was it started with this assignment in its environment? */
   readonly carries: (assignment: string) => boolean;
+  /** How many file locks it may have, which Linux does not ask any more; nobody knows elsewhere. */
+  readonly lockLimit: () => number;
 };
 
 /** Processes that live, or those started after one of them. What has died but was not waited for does not count. */
@@ -50,6 +52,7 @@ function statOf(pid: number): ProcessFacts | undefined {
     session: Number(session),
     startTime: fields[19] ?? '',
     carries: (assignment) => textOf(`/proc/${pid}/environ`)?.includes(`${assignment}\0`) === true,
+    lockLimit: () => Number(/^Max file locks +(\d+)/m.exec(textOf(`/proc/${pid}/limits`)?.toString() ?? '')?.[1]),
   };
 }
 
@@ -88,6 +91,7 @@ async function fromPs(): Promise<readonly ProcessFacts[]> {
         session: 0,
         startTime: rest.slice(0, 5).join(' '),
         carries: (assignment: string) => rest.includes(assignment),
+        lockLimit: () => Number.NaN,
       };
     });
   } catch {

@@ -1,12 +1,9 @@
+import { isBranded, MARKER, RUN_MARKER } from './brand.ts';
 import { livingNow, livingProcesses, type ProcessFacts, startTimeOf } from './process-facts.ts';
 
-/** The environment variable that marks everything a call starts, so that what detaches itself is found too. */
-export const MARKER = 'OURO_CALL';
+export { MARKER, RUN_MARKER };
 
-/** Marks everything a whole run of ouro starts: commands, hooks and tool servers alike. */
-export const RUN_MARKER = 'OURO_RUN';
-
-/** What a call started: its process group, and the mark in the environment of everything in it. */
+/** What a call started: its process group, and the mark of everything in it. */
 export type Tree = {
   readonly groupId: number;
   readonly marker: string;
@@ -32,13 +29,19 @@ export function endTree(tree: Tree, isUrgent: () => boolean = () => false): Prom
 
 function carriesMark(one: ProcessFacts, { marker, startTime }: Tree): boolean {
   const isOlder = Number(one.startTime) < Number(startTime || undefined);
-  return !isOlder && one.carries(`${MARKER}=${marker}`);
+  return !isOlder && isMarked(one, marker);
+}
+
+function isMarked(one: ProcessFacts, marker: string): boolean {
+  return one.carries(`${MARKER}=${marker}`) || isBranded(one.lockLimit(), { call: marker });
 }
 
 /** Ends everything a run that is over has started; whoever asks and its ancestors are never among it. */
 export async function endRun(mark: string, isUrgent: () => boolean = () => false): Promise<void> {
   const spared = ancestorsOf(process.pid, await livingProcesses());
-  await endAll((one) => one.carries(`${RUN_MARKER}=${mark}`), isUrgent, spared);
+  const isOfRun = (one: ProcessFacts) =>
+    one.carries(`${RUN_MARKER}=${mark}`) || isBranded(one.lockLimit(), { run: mark });
+  await endAll(isOfRun, isUrgent, spared);
 }
 
 function ancestorsOf(pid: number, living: readonly ProcessFacts[]): ReadonlySet<number> {
@@ -65,14 +68,35 @@ async function endAll(matches: Matches, isUrgent: () => boolean, spared?: Readon
     const now = performance.now();
     if (isUrgent()) killAt = Math.min(killAt, now);
     if (now > killAt + GIVE_UP_AFTER_MS) return;
-    // A late fork gets the first signal too; once the time is up everybody gets the last one.
-    for (const { pid } of members) {
-      if (now >= killAt) send(pid, 'SIGKILL');
-      else if (!signalled.has(pid)) send(pid, 'SIGTERM');
-      signalled.add(pid);
-    }
+    if (now >= killAt) killTogether(members, () => livingMembers(seenAtOnce(), matches, found, spared));
+    // A late fork gets the first signal too.
+    for (const { pid } of members) if (now < killAt && !signalled.has(pid)) send(pid, 'SIGTERM');
+    for (const { pid } of members) signalled.add(pid);
     await new Promise((resolve) => setTimeout(resolve, pauseAfter(now - startedAt)));
   }
+}
+
+function seenAtOnce(): readonly ProcessFacts[] {
+  const looked = livingNow();
+  return looked instanceof Promise ? [] : looked;
+}
+
+const FREEZE_ROUNDS = 20;
+
+/** Who forks faster than it can be killed is stopped first: from a standstill everybody is found. */
+function killTogether(first: readonly ProcessFacts[], look: () => readonly ProcessFacts[]): void {
+  let members = first;
+  const stopped = new Set<number>();
+  for (let round = 0; round < FREEZE_ROUNDS && process.platform === 'linux'; round += 1) {
+    const fresh = members.filter(({ pid }) => !stopped.has(pid));
+    if (fresh.length === 0) break;
+    for (const { pid } of fresh) {
+      send(pid, 'SIGSTOP');
+      stopped.add(pid);
+    }
+    members = look();
+  }
+  for (const { pid } of members) send(pid, 'SIGKILL');
 }
 
 /** Most end at once; who takes its time is not looked for all the time. */
@@ -106,11 +130,11 @@ export async function leftOf(tree: Tree, ageMs: number): Promise<readonly number
 }
 
 /**
- * Living processes that carry the mark in their environment.
+ * Living processes that carry the mark.
  * @internal Asked by tests.
  */
 export async function marked(marker: string): Promise<readonly number[]> {
-  return (await livingProcesses()).filter((one) => one.carries(`${MARKER}=${marker}`)).map(({ pid }) => pid);
+  return (await livingProcesses()).filter((one) => isMarked(one, marker)).map(({ pid }) => pid);
 }
 
 /** Ends what an earlier run left, and nothing whose number merely looks like it. Answers how many trees still lived. */
@@ -120,7 +144,7 @@ export async function reapLeftovers(leftovers: readonly Leftover[]): Promise<num
   const alive = leftovers.filter(
     ({ pgid, startTime, marker }) =>
       living.some((one) => one.pid === pgid && one.startTime === startTime) ||
-      living.some((one) => one.carries(`${MARKER}=${marker}`)),
+      living.some((one) => isMarked(one, marker)),
   );
   await Promise.all(
     alive.map(({ pgid, startTime, marker }) => {

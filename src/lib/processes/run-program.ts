@@ -33,7 +33,13 @@ const DRAIN_MS = 200;
  * Runs a program to its end, in a process group of its own: when it has ended, runs out of time or is aborted, all of
  * the group is ended. It never rejects. The library is loaded with the first program, so that no start waits for it.
  */
-export async function runProgram(file: string, args: readonly string[], options: ProgramOptions): Promise<ProgramEnd> {
+export async function runProgram(
+  file: string,
+  args: readonly string[],
+  options: ProgramOptions,
+  /** Told of the process; what it gives back is called when that has ended. */
+  watch?: (pid: number) => () => void,
+): Promise<ProgramEnd> {
   const { execa } = await import('execa');
   const { cwd, env, input = '', timeoutMs, maxBytes = MAX_BYTES, signal, killSignal = 'SIGTERM' } = options;
   const child = execa(file, args, {
@@ -50,9 +56,11 @@ export async function runProgram(file: string, args: readonly string[], options:
   });
   const stdout = collected(child.stdout, maxBytes);
   const stderr = collected(child.stderr, maxBytes);
+  const onExit = child.pid === undefined ? undefined : watch?.(child.pid);
   let drained: ReturnType<typeof setTimeout> | undefined;
   child.nodeChildProcess.once('exit', () => {
     child.kill('SIGKILL');
+    onExit?.();
     // Those that left the group may hold the pipes open; nobody waits for them.
     drained = setTimeout(() => {
       child.stdout.destroy();
@@ -66,12 +74,16 @@ export async function runProgram(file: string, args: readonly string[], options:
   return { code, stdout: stdout(), stderr: stderr(), timedOut, problem };
 }
 
+/** What a program printed, as text; throws when it failed. */
+export function printed(name: string, { code, stdout, stderr, timedOut, problem }: ProgramEnd): string {
+  if (code === 0) return stdout.toString('utf8');
+  const how = timedOut ? 'did not answer in time' : `ended with ${code ?? 'a signal'}`;
+  throw new Error(`${name} ${how}\n${stderr.toString('utf8')}`.trim(), { cause: problem });
+}
+
 /** What `runProgram` printed, as text; rejects when it failed. */
 export async function outputOf(file: string, args: readonly string[], options: ProgramOptions): Promise<string> {
-  const { code, stdout, stderr, timedOut, problem } = await runProgram(file, args, options);
-  if (code === 0) return stdout.toString('utf8');
-  const how = timedOut ? `took longer than ${options.timeoutMs / 1000} s` : `ended with ${code ?? 'a signal'}`;
-  throw new Error(`${file} ${how}\n${stderr.toString('utf8')}`.trim(), { cause: problem });
+  return printed(file, await runProgram(file, args, options));
 }
 
 function collected(stream: Readable, maxBytes: number): () => Buffer {

@@ -4,47 +4,50 @@ import type { CredentialStore, Credentials } from './credentials.ts';
 export type ProviderParts = {
   readonly url: string;
   readonly store: CredentialStore;
-  readonly known: Credentials;
   readonly redirectUrl: string;
   readonly state: string;
-  /** Where the person has to go. Without a person there is nobody to send. */
+  /** Where the person has to go. */
   readonly visit: (address: URL) => void;
 };
 
-/** What the MCP library asks during a login, and whenever a token has run out. */
-export function authProvider(parts: ProviderParts): OAuthClientProvider {
-  let { client, tokens } = parts.known;
-  let verifier = '';
-  const keep = () => parts.store.keep(parts.url, { client, tokens });
+/** Who we are to a server and where it sends people back to. */
+export function clientFacts(redirectUrl: string): Pick<OAuthClientProvider, 'redirectUrl' | 'clientMetadata'> {
   return {
-    redirectUrl: parts.redirectUrl,
+    redirectUrl,
     clientMetadata: {
       client_name: 'ouro',
-      redirect_uris: [parts.redirectUrl],
+      redirect_uris: [redirectUrl],
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
       token_endpoint_auth_method: 'none',
     },
+  };
+}
+
+/** What the MCP library asks during a login. Only one that succeeds takes the place of an earlier one. */
+export function authProvider(parts: ProviderParts): OAuthClientProvider {
+  let { client, tokens }: Credentials = {};
+  let verifier = '';
+  return {
+    ...clientFacts(parts.redirectUrl),
     state: () => parts.state,
     clientInformation: () => client,
-    async saveClientInformation(information) {
+    saveClientInformation(information) {
       client = information;
-      await keep();
     },
     tokens: () => tokens,
     async saveTokens(fresh) {
       tokens = fresh;
-      await keep();
+      await parts.store.keep(parts.url, { client, tokens });
     },
     redirectToAuthorization: parts.visit,
     saveCodeVerifier(text) {
       verifier = text;
     },
     codeVerifier: () => verifier,
-    async invalidateCredentials(scope) {
+    invalidateCredentials(scope) {
       if (scope === 'all' || scope === 'client') client = undefined;
       if (scope === 'all' || scope === 'tokens') tokens = undefined;
-      await keep();
     },
   };
 }

@@ -35,6 +35,14 @@ export function openCredentials(ouroHome: string) {
     async keep(url: string, credentials: Credentials): Promise<void> {
       await store.change(() => [{ path: [url], value: credentials }]);
     },
+    /** Changes a login as it stands in the file at that moment; one that is gone stays so. */
+    async update(url: string, change: (now: Credentials) => Credentials): Promise<void> {
+      await store.change((logins) => {
+        const now = Object.hasOwn(logins, url) ? logins[url] : undefined;
+        const next = now === undefined ? undefined : change(now);
+        return now === next ? [] : [{ path: [url], value: next }];
+      });
+    },
     async forget(url: string): Promise<boolean> {
       if (!Object.hasOwn((await store.read()).value, url)) return false;
       await store.change(() => [{ path: [url], value: undefined }]);

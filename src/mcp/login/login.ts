@@ -38,7 +38,7 @@ export async function login(parts: LoginParts): Promise<void> {
     const store = openCredentials(parts.ouroHome);
     const redirectUrl = `http://127.0.0.1:${port}/callback`;
     // A fresh registration each time: the port is part of what is registered.
-    const provider = authProvider({ ...parts, store, known: {}, redirectUrl, state });
+    const provider = authProvider({ ...parts, store, redirectUrl, state });
     const first = await untilAborted(auth(provider, { serverUrl: parts.url }), parts.signal);
     if (first === 'AUTHORIZED') return;
     const authorizationCode = await untilAborted(answered.promise, parts.signal);

@@ -64,6 +64,7 @@ export class ServerSilent extends Error {
 /** The largest delay a timer can have: our own limits count, not the library's. */
 const NO_LIMIT_MS = 2 ** 31 - 1;
 const LIST_TIMEOUT_MS = 30_000;
+const NEXT_PAGE_TIMEOUT_MS = 3_000;
 const PING_TIMEOUT_MS = 5_000;
 const MOST_PAGES = 50;
 const NOTE_CHARS = 200;
@@ -82,6 +83,7 @@ export async function openConnection(parts: ConnectionParts, signal: AbortSignal
   if (parts.isRemote) client.onerror = pinging(client);
   await client.connect(parts.transport, { signal, timeout: NO_LIMIT_MS });
   const limits = (callSignal: AbortSignal) => ({ signal: callSignal, timeout: parts.callTimeoutMs() });
+  const promptMs = () => Math.min(LIST_TIMEOUT_MS, parts.callTimeoutMs());
 
   return {
     info: client.getServerVersion(),
@@ -114,7 +116,8 @@ export async function openConnection(parts: ConnectionParts, signal: AbortSignal
         call.end();
       }
     },
-    prompt: (name, args, callSignal) => client.getPrompt({ name, arguments: { ...args } }, limits(callSignal)),
+    prompt: (name, args, callSignal) =>
+      client.getPrompt({ name, arguments: { ...args } }, { signal: callSignal, timeout: promptMs() }),
     read: (uri, callSignal) => client.readResource({ uri }, limits(callSignal)),
     close: () => client.close(),
   };
@@ -169,13 +172,27 @@ async function list<Item>(
   do {
     seen.add(cursor);
     const params = cursor === undefined ? {} : { cursor };
-    const options = { signal, timeout: LIST_TIMEOUT_MS };
-    const page = await client.request({ method: `${kind}/list`, params }, listPage, options);
+    const page = await pageOf(client, kind, params, signal);
+    // What is there is used when the rest of it does not come.
+    if (page === undefined) break;
     const found = z.array(z.unknown()).parse(page[kind] ?? []);
     items.push(...found.flatMap((item) => schema.safeParse(item).data ?? []));
     cursor = page.nextCursor;
   } while (cursor !== undefined && !seen.has(cursor) && seen.size < MOST_PAGES);
   return items;
+}
+
+/** Of a list that has begun, a page that does not come in time is `undefined`. */
+async function pageOf(
+  client: Client,
+  kind: ListKind,
+  params: { readonly cursor?: string },
+  signal: AbortSignal | undefined,
+) {
+  const isFirst = params.cursor === undefined;
+  const options = { signal, timeout: isFirst ? LIST_TIMEOUT_MS : NEXT_PAGE_TIMEOUT_MS };
+  const asked = client.request({ method: `${kind}/list`, params }, listPage, options);
+  return isFirst ? asked : asked.catch(() => undefined);
 }
 
 function progressWords(progress: number, total: number | undefined, message: string | undefined): string {

@@ -1,10 +1,10 @@
-import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { HostMcpServer } from '../../contracts/face/host.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import { asJson } from '../../lib/as-json.ts';
 import type { ConfiguredServer } from '../config/configured-server.ts';
+import type { StoredAuth } from '../login/stored-auth.ts';
 import type { McpParts } from './mcp-parts.ts';
 import { serverEnvironment } from './server-environment.ts';
 import { type OpenTransport, stdioTransport } from './stdio-transport.ts';
@@ -15,7 +15,7 @@ export type TransportParts = Pick<McpParts, 'cwd' | 'variables' | 'added' | 'led
 export async function openTransport(
   { launch }: ConfiguredServer,
   parts: TransportParts,
-  authProvider: OAuthClientProvider | undefined,
+  auth: StoredAuth | undefined,
 ): Promise<OpenTransport> {
   const describeEnd = () => undefined;
   switch (launch.kind) {
@@ -31,13 +31,13 @@ export async function openTransport(
       });
     case 'sse': {
       const { SSEClientTransport } = await import('@modelcontextprotocol/sdk/client/sse.js');
-      const options = { authProvider, requestInit: { headers: launch.headers } };
+      const options = { ...auth, requestInit: { headers: launch.headers } };
       return { transport: new SSEClientTransport(new URL(launch.url), options), describeEnd };
     }
     default: {
       const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
       const transport = new StreamableHTTPClientTransport(new URL(launch.url), {
-        authProvider,
+        ...auth,
         requestInit: { headers: launch.headers },
       });
       return { transport: leaving(transport), describeEnd };

@@ -22,19 +22,10 @@ export type CatalogOf = {
 export const EMPTY_CATALOG: Catalog = { tools: [], described: [], prompts: [] };
 const DESCRIPTION_CHARS = 200;
 
-/** Asks for one list, or for all of them, and keeps the rest as it was. */
-export async function readCatalog(
-  connection: Connection,
-  of: CatalogOf,
-  before: Catalog,
-  what: ListKind | 'all',
-): Promise<Catalog> {
-  const wanted = (kind: ListKind) => what === 'all' || what === kind;
-  const [tools, prompts] = await Promise.all([
-    wanted('tools') ? readTools(connection, of) : undefined,
-    wanted('prompts') ? readPrompts(connection, of) : undefined,
-  ]);
-  return { ...before, ...tools, ...prompts };
+/** Asks for one of the lists; resources are asked for when somebody wants one. */
+export async function readList(connection: Connection, of: CatalogOf, kind: ListKind): Promise<Partial<Catalog>> {
+  if (kind === 'resources') return {};
+  return kind === 'tools' ? readTools(connection, of) : readPrompts(connection, of);
 }
 
 async function readTools(connection: Connection, of: CatalogOf): Promise<Pick<Catalog, 'tools' | 'described'>> {

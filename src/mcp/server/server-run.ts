@@ -5,7 +5,7 @@ import type { ConfiguredServer } from '../config/configured-server.ts';
 import { untrustedLine } from '../untrusted-text.ts';
 import type { Connection, ListKind } from './connection.ts';
 import type { McpParts } from './mcp-parts.ts';
-import { type CatalogOf, readCatalog, toolChanges } from './server-catalog.ts';
+import { type Catalog, type CatalogOf, readList, toolChanges } from './server-catalog.ts';
 import { IDLE, nextState, type ServerEvent, type ServerState, whyNot } from './server-state.ts';
 import type { Started } from './start-server.ts';
 
@@ -17,6 +17,8 @@ export type ServerRun = {
   start(): void;
   /** Resolves when it is connected or has failed. */
   settled(): Promise<void>;
+  /** Resolves when it does not owe this list any more. */
+  listed(kind: ListKind): Promise<void>;
   /** Waits for a connection that is on its way; rejects with a sentence when there is none. */
   connected(signal: AbortSignal): Promise<Connection>;
   reconnect(): Promise<Attempt>;
@@ -29,6 +31,7 @@ const START_TIMEOUT_MS = 30_000;
 const CALL_TIMEOUT_MS = 600_000;
 const BACKOFF_MS = 1_000;
 const WHY_CHARS = 300;
+const LATE_TOOLS = 'does not list its tools yet; they are offered when it does.';
 
 /** Holds the state of one server and does what a change of it asks for. */
 export function createServerRun(server: ConfiguredServer, prefix: string, parts: McpParts): ServerRun {
@@ -38,10 +41,11 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
   /** Aborted when the server is not wanted any more. */
   let life = new AbortController();
   let starting: Promise<void> = Promise.resolve();
-  let refreshing: Promise<void> = Promise.resolve();
-  const { now, happen, say } = holdState(server, parts, (afterMs) => {
+  const held = holdState(server, parts, (afterMs) => {
     starting = attempt(afterMs, life.signal);
   });
+  const { now, happen, say } = held;
+  const lists = createLists(server.name, held, parts.onChange);
 
   async function attempt(afterMs: number, signal: AbortSignal): Promise<void> {
     if (afterMs > 0) await untilAborted(new Promise((resolve) => setTimeout(resolve, afterMs)), signal);
@@ -49,29 +53,23 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
     const onClosed = (why: string) => {
       if (!signal.aborted) happen({ type: 'lost', why, atMs: performance.now() });
     };
-    const hooks = { callTimeoutMs, onListChanged: refresh, onClosed };
+    const onListChanged = (kind: ListKind) =>
+      lists.take(kind, (connection) => readList(connection, catalogOf, kind), signal);
+    const hooks = { callTimeoutMs, onListChanged, onClosed };
     // Loaded with the first server that starts: a session without servers never pays for it.
     const started = await import('./start-server.ts')
       .then(({ startServer }) => startServer(server, parts, catalogOf, hooks, startTimeoutMs(), signal))
       .catch((thrown): Started => ({ type: 'failed', why: untrustedLine(messageOf(thrown), WHY_CHARS) }));
     if (started.type !== 'connected') return signal.aborted ? undefined : happen(started);
-    if (signal.aborted) await started.connection.close();
-    else happen({ ...started, atMs: performance.now() });
+    if (signal.aborted) return started.connection.close();
+    const { owed, ...connected } = started;
+    happen({ ...connected, atMs: performance.now() });
+    for (const { kind, list } of owed) lists.take(kind, () => list, signal);
+    if (owed.some(({ kind }) => kind === 'tools')) say('warn', LATE_TOOLS);
   }
 
-  /** One after the other, so that the last word of the server counts. */
-  function refresh(kind: ListKind): void {
-    const { signal } = life;
-    refreshing = refreshing.then(async () => {
-      const { phase, catalog } = now();
-      if (signal.aborted || phase.at !== 'connected') return;
-      try {
-        happen({ type: 'listed', catalog: await readCatalog(phase.connection, catalogOf, catalog, kind) });
-        if (kind !== 'tools') parts.onChange({ kind, server: server.name });
-      } catch (thrown) {
-        say('warn', `changed its ${kind}, but does not list them: ${untrustedLine(messageOf(thrown), WHY_CHARS)}`);
-      }
-    });
+  async function settled(): Promise<void> {
+    if (now().phase.at === 'starting') await starting;
   }
 
   async function connected(signal: AbortSignal): Promise<Connection> {
@@ -104,13 +102,50 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
     server,
     now,
     start: () => void (now().phase.at === 'idle' && server.held === undefined && happen({ type: 'start' })),
-    settled: async () => void (now().phase.at === 'starting' && (await starting)),
+    settled,
+    async listed(kind) {
+      await settled();
+      await lists.taken(kind);
+    },
     connected,
     reconnect,
     switchOff: () => end().then(() => happen({ type: 'switched-off' })),
     close: end,
   };
 }
+
+/** The lists of a server that come after it is connected: the first ones late, and those that changed. */
+function createLists(
+  server: string,
+  { now, happen, say }: ReturnType<typeof holdState>,
+  onChange: McpParts['onChange'],
+) {
+  const none = Promise.resolve();
+  let coming: Readonly<Record<ListKind, Promise<void>>> = { tools: none, prompts: none, resources: none };
+
+  async function takeOne(kind: ListKind, read: ReadList, signal: AbortSignal): Promise<void> {
+    const { phase } = now();
+    if (signal.aborted || phase.at !== 'connected') return;
+    try {
+      const lists = await read(phase.connection);
+      if (signal.aborted) return;
+      happen({ type: 'listed', lists });
+      if (kind !== 'tools') onChange({ kind, server });
+    } catch (thrown) {
+      say('warn', `has ${kind}, but does not list them: ${untrustedLine(messageOf(thrown), WHY_CHARS)}`);
+    }
+  }
+
+  return {
+    /** One list of a kind after the other, so that the last word of the server counts. */
+    take(kind: ListKind, read: ReadList, signal: AbortSignal): void {
+      coming = { ...coming, [kind]: coming[kind].then(() => takeOne(kind, read, signal)) };
+    },
+    taken: (kind: ListKind) => coming[kind],
+  };
+}
+
+type ReadList = (connection: Connection) => Promise<Partial<Catalog>>;
 
 /** The state of a server; tells of its changes, and says when it is to be started and after how long. */
 function holdState(

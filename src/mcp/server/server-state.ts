@@ -30,7 +30,7 @@ export type ServerEvent =
   | { readonly type: 'needs-auth' }
   | { readonly type: 'failed'; readonly why: string }
   | { readonly type: 'lost'; readonly why: string; readonly atMs: number }
-  | { readonly type: 'listed'; readonly catalog: Catalog }
+  | { readonly type: 'listed'; readonly lists: Partial<Catalog> }
   | { readonly type: 'switched-off' };
 
 /** The next state, and what people are told of the change, to be read after the server's name. */
@@ -95,7 +95,7 @@ export function nextState(
       };
     }
     case 'listed':
-      return { state: phase.at === 'connected' ? { ...state, catalog: event.catalog } : state };
+      return { state: phase.at === 'connected' ? { ...state, catalog: { ...state.catalog, ...event.lists } } : state };
     case 'switched-off':
       return { state: settle({ at: 'off' }) };
     default:

@@ -1,3 +1,4 @@
+import { untilAborted } from '../../lib/abort.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { ConfiguredServer } from '../config/configured-server.ts';
 import { isUnauthorized, storedAuth } from '../login/stored-auth.ts';
@@ -5,21 +6,27 @@ import { untrustedLine } from '../untrusted-text.ts';
 import { type Connection, type ConnectionParts, openConnection } from './connection.ts';
 import type { McpParts } from './mcp-parts.ts';
 import { openTransport } from './open-transport.ts';
-import { type CatalogOf, EMPTY_CATALOG, readCatalog } from './server-catalog.ts';
+import { type Catalog, type CatalogOf, EMPTY_CATALOG, readList } from './server-catalog.ts';
 import type { ServerEvent } from './server-state.ts';
 
-/** What came of an attempt. */
+/** What came of an attempt; a server that is there may still owe one of its lists. */
 export type Started =
-  | Omit<Extract<ServerEvent, { type: 'connected' }>, 'atMs'>
+  | (Omit<Extract<ServerEvent, { type: 'connected' }>, 'atMs'> & { readonly owed: readonly OwedList[] })
   | Extract<ServerEvent, { type: 'needs-auth' | 'failed' }>;
 
 export type StartHooks = Pick<ConnectionParts, 'onListChanged' | 'onClosed' | 'callTimeoutMs'>;
 
+/** A list that is asked for and was not waited for any longer. */
+export type OwedList = { readonly kind: 'tools' | 'prompts'; readonly list: Promise<Partial<Catalog>> };
+
+/** Who shook hands lists what it has in no time; nobody waits for one that does not. */
+const TOOLS_PATIENCE_MS = 5_000;
+const PROMPTS_PATIENCE_MS = 1_000;
 const WORDS_CHARS = 600;
 const LISTING_CHARS = 300;
 
 /**
- * Starts a server, shakes hands within the limit and reads what is offered: only all of it makes a usable server, and
+ * Starts a server, shakes hands within the limit and reads what is offered. One that stalls is used with what is there;
  * nothing is left of one that fails.
  */
 export async function startServer(
@@ -56,7 +63,13 @@ export async function startServer(
     return { type: 'failed', why: untrustedLine(why, WORDS_CHARS) };
   }
   try {
-    return { type: 'connected', connection, catalog: await readCatalog(connection, catalogOf, EMPTY_CATALOG, 'all') };
+    const asked = (kind: OwedList['kind']) => ({ kind, list: readList(connection, catalogOf, kind) });
+    const [tools, prompts] = [asked('tools'), asked('prompts')];
+    const patient = (ms: number) => AbortSignal.any([signal, AbortSignal.timeout(Math.min(ms, limitMs))]);
+    const first = await untilAborted(tools.list, patient(TOOLS_PATIENCE_MS));
+    const second = await untilAborted(prompts.list, patient(PROMPTS_PATIENCE_MS));
+    const owed = [...(first === undefined ? [tools] : []), ...(second === undefined ? [prompts] : [])];
+    return { type: 'connected', connection, catalog: { ...EMPTY_CATALOG, ...first, ...second }, owed };
   } catch (thrown) {
     const why = describeEnd() ?? messageOf(thrown);
     await connection.close();

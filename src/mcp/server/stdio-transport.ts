@@ -1,8 +1,11 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { accessSync, constants, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { messageOf } from '../../lib/errors.ts';
 import { errnoOf } from '../../lib/files/errno.ts';
+import { branding } from '../../lib/processes/brand.ts';
 import { startTimeOf } from '../../lib/processes/process-facts.ts';
 import { endTree, MARKER } from '../../lib/processes/process-tree.ts';
 import type { Launch } from '../config/configured-server.ts';
@@ -107,14 +110,41 @@ export function stdioTransport(start: StdioStart): OpenTransport {
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 function spawnServer({ launch, cwd, env, marker }: StdioStart): Child {
-  return spawn(launch.command, [...launch.args], {
+  const marked = { ...env, [MARKER]: marker };
+  const [file, args] = branded(launch, marked, cwd);
+  return spawn(file, args, {
     cwd,
-    env: { ...env, [MARKER]: marker },
+    env: marked,
     detached: true,
     windowsHide: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
 }
+
+/** Through a shell that brands what it becomes; a command that is not there is started as it is, and says so itself. */
+function branded(
+  { command, args }: StdioStart['launch'],
+  env: Readonly<Record<string, string>>,
+  cwd: string,
+): readonly [string, string[]] {
+  const brand = branding(env);
+  const isThere = (file: string) => {
+    try {
+      accessSync(file, constants.X_OK);
+      return statSync(file).isFile();
+    } catch {
+      return false;
+    }
+  };
+  const places = command.includes('/')
+    ? [resolve(cwd, command)]
+    : (env.PATH ?? '').split(':').map((at) => join(at, command));
+  const found = places.find(isThere);
+  if (brand === '' || found === undefined || !isThere(SHELL)) return [command, [...args]];
+  return [SHELL, ['-c', `${brand}exec "$0" "$@"`, found, ...args]];
+}
+
+const SHELL = '/bin/sh';
 
 /** The end of its input asks a server to leave; then its whole group is ended. */
 async function endServer(child: Child, pid: number, { marker, ledger }: StdioStart): Promise<void> {

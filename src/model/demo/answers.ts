@@ -1,5 +1,5 @@
 /** Where the tour stands when somebody says something else. */
-type Standing = 'waiting' | 'finished' | 'no stage' | 'beside';
+type Standing = 'waiting' | 'finished' | 'no stage' | 'aside';
 
 /** What the demo answers when it is asked to summarise: it has nothing of its own to add. */
 export const SUMMARY = 'A demo session: a scripted model walked through a small sample project.';
@@ -44,7 +44,7 @@ const UNKNOWN =
 const NEXT: Readonly<Record<Standing, string>> = {
   waiting: 'Say `go on` and the tour continues where it stopped.',
   finished: 'The tour is over. Leave with Ctrl+C twice, or look around: the files in this folder are real.',
-  beside: 'The tour stands where it stood.',
+  aside: 'The tour stands where it stood.',
   'no stage':
     'The tour needs its sample project: start it with `ouro demo`. Or set ANTHROPIC_API_KEY to work with a real model here.',
 };

@@ -9,8 +9,7 @@ export function nextMove(request: ModelRequest, given: DemoStage | undefined): r
   const progress = readProgress(request.messages);
   const stage = given ?? earlierStage(request.messages);
   const order = orderIn(request);
-  if (order !== undefined)
-    return [say(order.includes('<summary>') ? SUMMARY : cannedAnswer(lastPart(order), 'beside'))];
+  if (order !== undefined) return [say(order.includes('<summary>') ? SUMMARY : cannedAnswer(lastPart(order), 'aside'))];
   if (!stage) return [say(cannedAnswer(progress.words, 'no stage'))];
   // An interrupted call is no answer: the person speaks next.
   if (progress.answered && progress.states[progress.answered] !== 'open') {

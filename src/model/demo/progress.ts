@@ -11,7 +11,7 @@ export type DemoProgress = {
   readonly states: Readonly<Record<StepName, StepState>>;
   /** The step whose result has just arrived; `undefined` when the person spoke last. */
   readonly answered: StepName | undefined;
-  /** What the person typed last, or said beside a result. */
+  /** What the person typed last, or said along with a result. */
   readonly words: string;
 };
 

@@ -1,6 +1,5 @@
-import { join } from 'node:path';
 import type { JsonObject } from '../../contracts/json.ts';
-import { FIX } from './sample-project.ts';
+import { FIX } from './sample-files.ts';
 
 /** Where the demo plays: the sample project, and the directory the tools run in. */
 export type DemoStage = { readonly projectDir: string; readonly cwd: string };
@@ -34,7 +33,7 @@ const SCRIPT: Readonly<Record<StepName, (stage: DemoStage) => Step>> = {
   read: ({ projectDir }) => ({
     text: 'The discount is taken in `src/cart.mjs`. I read it.',
     tool: 'Read',
-    input: { file_path: join(projectDir, FIX.file) },
+    input: { file_path: `${projectDir}/${FIX.file}` },
     declined: { text: NOTHING_DONE, next: 'end' },
   }),
   test: (stage) => ({
@@ -48,7 +47,7 @@ const SCRIPT: Readonly<Record<StepName, (stage: DemoStage) => Step>> = {
       'The test wants 10 percent off 200.00 to be 180.00. applyDiscount subtracts the number itself: 20000 - 10 = 19990 cents. A percentage has to be multiplied: subtotal * (1 - percent / 100) = 18000. Only that line needs to change; with 0 percent it still gives the subtotal.',
     text: '`applyDiscount` takes the *number* off, not the *percentage*: 200.00 minus 10 cents. One line to correct. You see it as a diff before it is written.',
     tool: 'Edit',
-    input: { file_path: join(projectDir, FIX.file), old_string: FIX.before, new_string: FIX.after },
+    input: { file_path: `${projectDir}/${FIX.file}`, old_string: FIX.before, new_string: FIX.after },
     declined: {
       text: `The file stays as it is. The line I had in mind for \`${FIX.file}\`:\n\n\`\`\`js\n${FIX.after.trim()}\n\`\`\`\n\nThese words are the built-in demo’s. Say \`go on\` to see the diff again.`,
       next: 'end',

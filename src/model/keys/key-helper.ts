@@ -1,4 +1,7 @@
-import { outputOf } from '../../lib/processes/run-program.ts';
+import { messageOf } from '../../lib/errors.ts';
+import { createHanging } from '../../lib/processes/hanging.ts';
+import { type ProgramEnd, printed } from '../../lib/processes/run-program.ts';
+import { runScript } from '../../lib/processes/run-script.ts';
 
 const TIMEOUT_MS = 10_000;
 /** Keys of helpers are short-lived; this one is asked for anew after a while. */
@@ -16,21 +19,18 @@ export function createKeyHelper(
   command: string,
   variables: Readonly<Record<string, string>>,
   now: () => number,
+  timeoutMs = TIMEOUT_MS,
 ): KeyHelper {
   let known: { readonly key: string; readonly atMs: number } | undefined;
+  const hanging = createHanging(now);
   async function key(): Promise<string> {
     if (known !== undefined && now() - known.atMs < KEEP_MS) return known.key;
-    const stdout = await outputOf('/bin/sh', ['-c', command], {
-      env: variables,
-      timeoutMs: TIMEOUT_MS,
-      killSignal: 'SIGKILL',
-    }).catch((cause: Error) => {
-      throw new KeyUnavailable(`The command of apiKeyHelper failed: ${firstLine(cause.message)}`, { cause });
-    });
-    const printed = stdout.trim();
-    if (printed === '') throw new KeyUnavailable('The command of apiKeyHelper printed no key.');
-    known = { key: printed, atMs: now() };
-    return printed;
+    if (hanging.isPaused(command)) throw new KeyUnavailable(`${FAILED}: it hung, and is not started again yet`);
+    const end = await runScript('sh', command, { env: variables, timeoutMs, killSignal: 'SIGKILL' });
+    hanging.note(command, { timedOut: end.timedOut, tookMs: timeoutMs });
+    const found = keyIn(end);
+    known = { key: found, atMs: now() };
+    return found;
   }
 
   return {
@@ -39,6 +39,19 @@ export function createKeyHelper(
       known = undefined;
     },
   };
+}
+
+const FAILED = 'The command of apiKeyHelper failed';
+
+function keyIn(end: ProgramEnd): string {
+  let text: string;
+  try {
+    text = printed('it', end).trim();
+  } catch (cause) {
+    throw new KeyUnavailable(`${FAILED}: ${firstLine(messageOf(cause))}`, { cause });
+  }
+  if (text === '') throw new KeyUnavailable('The command of apiKeyHelper printed no key.');
+  return text;
 }
 
 /** Known by its name where requests fail: there is no key to send. */

@@ -172,8 +172,14 @@ function describe(kind: FailureKind, response: ErrorResponse, detail: string): s
     const target = response.header('location') ?? 'another address';
     return `The API address redirects to ${target}${code}. Set the base URL to the address it should use.`;
   }
-  return `${LEADS[kind]}${code}${said}${detail === '' || /[.!?]$/.test(detail) ? '' : '.'}${ADVICE[kind] ?? ''}`.trim();
+  const advice = WANTS_CERTIFICATE.test(detail) ? ` ${CLIENT_CERTIFICATE}` : (ADVICE[kind] ?? '');
+  return `${LEADS[kind]}${code}${said}${detail === '' || /[.!?]$/.test(detail) ? '' : '.'}${advice}`.trim();
 }
+
+const WANTS_CERTIFICATE = /required SSL certificate|SSL certificate error|client certificate|mutual TLS|mTLS/i;
+/** What to do when a server wants to know who we are. */
+export const CLIENT_CERTIFICATE =
+  'A client certificate is set with CLAUDE_CODE_CLIENT_CERT and CLAUDE_CODE_CLIENT_KEY, the files that hold it and its key.';
 
 const LEADS: Readonly<Record<FailureKind, string>> = {
   aborted: 'Interrupted',

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../contracts/json.ts';
 import type { ModelEvent, ModelFailure, ModelOutcome, StreamOptions } from '../../contracts/model.ts';
 import type { ModelAttempt } from './attempt.ts';
-import { emptyWireReply, reduceWire, type WireReply, wireMessage } from './from-wire.ts';
+import { emptyWireReply, endOfWire, reduceWire, type WireReply, wireMessage } from './from-wire.ts';
 import type { WireEvent } from './server-events.ts';
 import { CUT, failureOfErrorEvent } from './stream-failures.ts';
 import { streamResponse } from './stream-response.ts';
@@ -48,10 +48,18 @@ export async function* readReply(response: Response, parts: ReplyParts): AsyncGe
         yield* step.events;
         if (!reply.isStopped) continue;
         attempt.completed();
-        return complete(reply);
+        return complete(reply) ?? fail(CUT);
+      }
+      if (!isOver && !isDone(next.value)) continue;
+      const last = endOfWire(reply, isOver ? 'nothing' : 'done');
+      reply = last.reply;
+      yield* last.events;
+      if (reply.isStopped) {
+        attempt.completed();
+        return complete(reply) ?? fail(CUT);
       }
       if (ended) return fail(ended);
-      if (next.done) return fail(next.value ?? CUT);
+      if (next.done) return fail(next.value ?? (looksWhole(reply) ? { ...CUT, looksWhole: true } : CUT));
     }
   } finally {
     // Also when our own reader left early: the body must not be read on.
@@ -59,9 +67,19 @@ export async function* readReply(response: Response, parts: ReplyParts): AsyncGe
   }
 }
 
-function complete(reply: WireReply): ModelOutcome {
+/** Some gateways end a stream of the one API in the words of the other. */
+function isDone({ data }: WireEvent): boolean {
+  return data.trim() === '[DONE]';
+}
+
+function looksWhole({ open, finished }: WireReply): boolean {
+  return open.size === 0 && [...finished.values()].some(({ type }) => type === 'text' || type === 'tool_use');
+}
+
+/** The whole reply; `undefined` when a call in it breaks off, unless the output limit cut it. */
+function complete(reply: WireReply): ModelOutcome | undefined {
   const message = wireMessage(reply);
-  if (!message) return { ok: false, failure: CUT };
   const { stopReason = 'end_turn', usage } = reply;
+  if (!message || (reply.open.size > 0 && stopReason !== 'max_tokens')) return undefined;
   return { ok: true, message: { ...message, stopReason }, stopReason, usage };
 }

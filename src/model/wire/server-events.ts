@@ -37,6 +37,7 @@ async function letGo(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<v
 /** Cuts text into events at blank lines. An event without its blank line is never finished, as the format says. */
 function createParser() {
   let rest = '';
+  let endedInReturn = false;
   let name: string | undefined;
   let data: string | undefined;
 
@@ -57,9 +58,10 @@ function createParser() {
 
   return {
     push(text: string): readonly WireEvent[] {
-      rest += text;
-      // A carriage return at the very end may be the first half of a line end.
-      const lines = rest.split(rest.endsWith('\r') ? /\r\n|\n|\r(?!$)/ : /\r\n|\n|\r/);
+      // A carriage return ends its line at once: with some servers nothing ever follows the last one.
+      rest += endedInReturn && text.startsWith('\n') ? text.slice(1) : text;
+      endedInReturn = text === '' ? endedInReturn : text.endsWith('\r');
+      const lines = rest.split(/\r\n|\n|\r/);
       rest = lines.pop() ?? '';
       return lines.map(takeLine).filter((event) => event !== undefined);
     },

@@ -1,5 +1,6 @@
 import type { ModelFailure } from '../../contracts/model.ts';
-import { classifyResponse } from './failures.ts';
+import { CLIENT_CERTIFICATE, classifyResponse } from './failures.ts';
+import { NetworkProblem } from './network-fetch.ts';
 
 /** The person (or host) asked to stop. */
 export const ABORTED: ModelFailure = { kind: 'aborted', message: 'Interrupted.' };
@@ -23,14 +24,20 @@ export function failureOfErrorEvent(data: string, requestId?: string | null): Mo
 export function failureOfThrown(thrown: unknown, address: string): ModelFailure {
   const response = readErrorResponse(thrown);
   if (response) return classifyResponse(response);
-  const noKey = keyProblem(thrown);
-  if (noKey !== undefined) return { kind: 'auth', message: noKey };
+  const known = knownProblem(thrown);
+  if (known !== undefined) return known;
   const code = codeOf(thrown);
   const words = messagesOf(thrown);
   if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS/i.test(`${code} ${words}`)) {
     return {
       kind: 'invalid',
       message: `The certificate of ${address} is not trusted (${code || words}). Set NODE_EXTRA_CA_CERTS to the file with its authority.`,
+    };
+  }
+  if (code === 'EPROTO') {
+    return {
+      kind: 'invalid',
+      message: `No secure connection to ${address} (${code}): it wants a client certificate, or does not speak TLS there. ${CLIENT_CERTIFICATE}`,
     };
   }
   if (/header.{0,40}invalid|invalid.{0,40}header|not a (?:legal|valid) (?:HTTP )?header|ByteString/i.test(words)) {
@@ -53,11 +60,14 @@ function readErrorResponse(thrown: unknown) {
   return { status, body, header: (name: string) => (headers instanceof Headers ? headers.get(name) : undefined) };
 }
 
-/** A key that is fetched when it is needed may not be there. */
-function keyProblem(thrown: unknown, depth = 0): string | undefined {
+/** A key that is fetched when it is needed may not be there, and a proxy or a certificate may not do. */
+function knownProblem(thrown: unknown, depth = 0): ModelFailure | undefined {
   if (!isRecord(thrown) || depth > 4) return undefined;
-  if (thrown.name === 'KeyUnavailable' && typeof thrown.message === 'string') return thrown.message;
-  return keyProblem(thrown.cause, depth + 1);
+  if (thrown instanceof NetworkProblem) return { kind: thrown.kind, message: thrown.message };
+  if (thrown.name === 'KeyUnavailable' && typeof thrown.message === 'string') {
+    return { kind: 'auth', message: thrown.message };
+  }
+  return knownProblem(thrown.cause, depth + 1);
 }
 
 function stripStatus(message: unknown, status: number): string {

@@ -14,9 +14,11 @@ export async function* streamResponse(
 ): AsyncGenerator<WireEvent, ModelFailure | undefined> {
   attempt.headersArrived();
   const isStream = /event-stream/i.test(response.headers.get('content-type') ?? 'text/event-stream');
-  if (!response.body || !isStream) return attempt.endedBy() ?? (await refuse(response, attempt));
+  if (!response.body) return attempt.endedBy() ?? (await refuse(response, response.body, attempt));
   try {
-    yield* readServerEvents(response.body);
+    const begun = isStream ? { body: response.body, looksRight: true } : await peekAt(response.body);
+    if (!begun.looksRight) return attempt.endedBy() ?? (await refuse(response, begun.body, attempt));
+    yield* readServerEvents(begun.body);
     return attempt.endedBy();
   } catch {
     // Whatever the runtime calls a broken socket (a bare TypeError, an AbortError), it is one of two things.
@@ -24,9 +26,35 @@ export async function* streamResponse(
   }
 }
 
+/** Some gateways call a stream plain text or JSON: how it begins tells. */
+async function peekAt(body: ReadableStream<Uint8Array>) {
+  const reader = body.getReader();
+  const { done, value } = await reader.read();
+  const looksRight = LIKE_EVENTS.test(new TextDecoder().decode(value));
+  const whole = new ReadableStream<Uint8Array>({
+    start(controller) {
+      if (value) controller.enqueue(value);
+      if (done) controller.close();
+    },
+    async pull(controller) {
+      const next = await reader.read();
+      if (next.value) controller.enqueue(next.value);
+      if (next.done) controller.close();
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+  return { body: whole, looksRight };
+}
+
+const LIKE_EVENTS = /^\s*(?:(?:event|data|id|retry)[ \t]*)?:/;
+
 /** A 200 that is no stream: an error in disguise, or something else answers at this address. */
-async function refuse(response: Response, attempt: ModelAttempt): Promise<ModelFailure> {
-  const body = await readBody(response);
+async function refuse(
+  response: Response,
+  bytes: ReadableStream<Uint8Array> | null,
+  attempt: ModelAttempt,
+): Promise<ModelFailure> {
+  const body = await readBody({ body: bytes });
   const ended = attempt.endedBy();
   if (ended) return ended;
   if (objectOf(objectOf(parseJson(body))?.error)) {
@@ -41,7 +69,7 @@ async function refuse(response: Response, attempt: ModelAttempt): Promise<ModelF
 }
 
 /** The first part of an error body; a socket that breaks meanwhile leaves what there is. */
-export async function readBody(response: Response): Promise<string> {
+export async function readBody(response: { readonly body: ReadableStream<Uint8Array> | null }): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   try {

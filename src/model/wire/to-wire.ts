@@ -30,6 +30,7 @@ export function toWire(request: ModelRequest, info: ModelInfo): JsonObject {
     ...(request.forcedTool && !info.refusesForcedTool && { tool_choice: { type: 'tool', name: request.forcedTool } }),
     messages: request.messages.map((message, index) => wireMessage(message, cachedBlock(message, index, breakpoints))),
     ...thinkingFields(request, info),
+    ...editingFields(request, info),
     ...(request.metadataUserId && { metadata: { user_id: request.metadataUserId } }),
     stream: true,
   };
@@ -179,6 +180,23 @@ function thinkingFields(request: ModelRequest, info: ModelInfo): JsonObject {
   const wanted = request.thinkingBudgetTokens || BUDGETS[level];
   const budget = Math.min(wanted, request.maxOutputTokens - MIN_THINKING_TOKENS);
   return budget < MIN_THINKING_TOKENS ? effort : { thinking: { type: 'enabled', budget_tokens: budget }, ...effort };
+}
+
+/** Of this share of the limit a clearing has to be worth its write into the cache. */
+const CLEAR_SHARE = 0.1;
+const KEPT_CALLS = 10;
+
+/** Old results are left out by the provider itself, which still knows what it has cached. Who calls no tools has none. */
+function editingFields({ tools }: ModelRequest, { clearsResultsAt }: ModelInfo): JsonObject {
+  if (clearsResultsAt === undefined || tools.length === 0) return {};
+  const edit = {
+    type: 'clear_tool_uses_20250919',
+    trigger: { type: 'input_tokens', value: clearsResultsAt },
+    keep: { type: 'tool_uses', value: KEPT_CALLS },
+    clear_at_least: { type: 'input_tokens', value: Math.round(CLEAR_SHARE * clearsResultsAt) },
+    exclude_tools: tools.flatMap(({ name, result }) => (result === 'once' ? [name] : [])),
+  };
+  return { context_management: { edits: [edit] } };
 }
 
 const BUDGETS: Readonly<Record<Effort, number>> = {

@@ -1,6 +1,6 @@
 import { parse } from 'unbash';
 import type { Policy, Rule } from '../../contracts/permission.ts';
-import { starTest } from '../../lib/text/linear-match.ts';
+import { starTest } from '../../lib/patterns/linear-match.ts';
 import { isGuarded } from './guarded.ts';
 import type { Reached } from './possible/read-possible.ts';
 import { exactProgram, programOf } from './programs.ts';

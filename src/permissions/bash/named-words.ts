@@ -1,5 +1,5 @@
 import type { Rule } from '../../contracts/permission.ts';
-import { starTest } from '../../lib/text/linear-match.ts';
+import { starTest } from '../../lib/patterns/linear-match.ts';
 import { type DecisionContext, resolveIn } from '../paths/context.ts';
 import { ruleSays } from '../paths/finding.ts';
 import { expandGlob, segmentTest } from '../paths/folder-scan.ts';

@@ -1,4 +1,5 @@
 import { type ParsedScript, parse } from 'unbash';
+import { once } from '../../lib/once.ts';
 import { type DecisionContext, findRule, resolveIn } from '../paths/context.ts';
 import { type Findings, type Need, ruleSays } from '../paths/finding.ts';
 import { expandGlob, isCertainPattern } from '../paths/folder-scan.ts';
@@ -120,14 +121,6 @@ function isCertain(text: string, context: DecisionContext): boolean {
 /** Runs without a rule that names it: by itself, or by the mode. */
 function isQuiet({ cover, edits }: Need): boolean {
   return cover === undefined ? edits === 'workspace' : cover.by === 'default';
-}
-
-function once<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }
 
 /** A line nobody looks into asks in every mode, whatever allows it. */

@@ -1,8 +1,9 @@
-import { basename } from 'node:path';
 import type { Hardening } from '../../contracts/permission.ts';
+import { once } from '../../lib/once.ts';
 import { type DecisionContext, findRule, isInWorkspace, resolveIn } from '../paths/context.ts';
 import { type Need, ruleSays } from '../paths/finding.ts';
-import { expandGlob, scanFolder, segmentTest } from '../paths/folder-scan.ts';
+import { expandGlob, namesBelow, scanFolder } from '../paths/folder-scan.ts';
+import { shownNames } from '../paths/ignored-names.ts';
 import { pathNeed } from '../paths/path-findings.ts';
 import { isInside } from '../paths/paths.ts';
 import { sensitiveRead } from '../paths/protected.ts';
@@ -160,11 +161,10 @@ function searchNeeds(
   { follows, opens }: Extract<ReadOnlyReading, { ok: true }>,
 ): readonly Need[] {
   if (context.fs.lstat(folder)?.kind !== 'directory') return [];
-  const names = (opens?.names ?? []).map(segmentTest);
+  const shows = once(() => shownNames(context.fs, folder, context.roots));
   const hit = scanFolder(context.fs, folder, ({ path, kind }) => {
     if (kind === 'directory') return false;
-    if (opens?.hidden === 'skipped' && path.slice(folder.length).includes('/.')) return false;
-    if (names.length > 0 && !names.some((name) => name(basename(path)))) return false;
+    if (opens?.(namesBelow(folder, path), (name) => shows()(name)) === false) return false;
     if (kind === 'link' && follows === 'none') return false;
     const resolved = resolveIn(context, folder, path);
     if (sensitiveRead(resolved, context.policy) !== undefined)

@@ -1,14 +1,14 @@
-import { basename } from 'node:path';
 import type { Rule, TraceStep } from '../../contracts/permission.ts';
 import type { DecisionContext } from '../paths/context.ts';
 import { ruleSays } from '../paths/finding.ts';
-import { isCertainPattern, scanFolder, segmentTest } from '../paths/folder-scan.ts';
+import { namesBelow, scanFolder } from '../paths/folder-scan.ts';
 import { pathObjections } from '../paths/path-findings.ts';
 import { pathRuleMatches, ruleReachesInto } from '../paths/path-rule.ts';
 import { isInside } from '../paths/paths.ts';
 import { PROCESS_HOLDS, processSecretsIn } from '../paths/protected.ts';
 import { FAMILY_WORD, familyOf } from '../rules/families.ts';
 import { denyMatches } from './command-rule.ts';
+import { contentObjections } from './content-objections.ts';
 import type { PossibleReading } from './possible/read-possible.ts';
 import type { NamedPath, SearchedPath, ShellPaths } from './possible/shell-paths.ts';
 
@@ -24,6 +24,7 @@ export function shellObjections(
     ...fileObjections(context, paths.reads, 'read'),
     ...fileObjections(context, paths.writes, 'write'),
     ...searchObjections(context, paths.searches),
+    ...contentObjections(context, possible.commands, paths.cwds),
     ...deleteObjections(context, paths.deletes),
     ...overflowObjections(context, paths, command),
   ];
@@ -81,22 +82,14 @@ function fileObjections(
 
 /** A search through a folder reads what is denied in it. */
 function searchObjections(context: DecisionContext, named: readonly SearchedPath[]): readonly TraceStep[] {
-  return named.flatMap(({ path, command, use, only, skips }) => {
+  return named.flatMap(({ path, command, use, opens }) => {
     if (path.kind !== 'directory') return [];
     const tool = FAMILY_WORD[use === 'read' ? 'read' : 'edit'];
     const rules = context.policy.rules.filter(
       (rule) =>
         rule.behavior !== 'allow' && rule.problem === undefined && rule.tool === tool && rule.specifier !== undefined,
     );
-    const opens = only.map(segmentTest);
-    // What brackets leave out is not certain enough to be left out here.
-    const leaves = skips.filter((skip) => !skip.includes('[') && isCertainPattern(skip)).map(segmentTest);
-    const isOpened = (file: string) =>
-      (opens.length === 0 || opens.some((name) => name(basename(file)))) &&
-      !file
-        .slice(path.real.length)
-        .split('/')
-        .some((part) => leaves.some((name) => name(part)));
+    const isOpened = (file: string) => opens(namesBelow(path.real, file), () => true);
     const held = use === 'read' ? processSecretsIn(path.real).find(isOpened) : undefined;
     const holding: readonly TraceStep[] =
       held === undefined

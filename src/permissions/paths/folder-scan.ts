@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { hasManyWildcards } from '../../lib/text/glob.ts';
-import { anySign, anyText, type GlobStep, globTest, literalSteps } from '../../lib/text/linear-match.ts';
+import { hasManyWildcards } from '../../lib/patterns/glob.ts';
+import { anySign, anyText, type GlobStep, globTest, literalSteps } from '../../lib/patterns/linear-match.ts';
 import type { PermissionFs } from './fs.ts';
 
 export type ScanEntry = { readonly path: string; readonly kind: 'file' | 'directory' | 'link' | 'other' };
@@ -27,6 +27,14 @@ export function scanFolder(
     }
   }
   return undefined;
+}
+
+/** The names from a folder down to something in it. */
+export function namesBelow(folder: string, path: string): readonly string[] {
+  return path
+    .slice(folder.length)
+    .split('/')
+    .filter((name) => name !== '');
 }
 
 const MAX_MATCHES = 500;

@@ -8,6 +8,7 @@ export type PermissionFs = {
   readlink(path: string): string;
   readdir(path: string): readonly string[];
   readFile(path: string): string | undefined;
+  readBytes(path: string): Uint8Array | undefined;
 };
 
 /** The real disk. */
@@ -21,6 +22,7 @@ export const diskFs: PermissionFs = {
   readlink: (path) => readlinkSync(path),
   readdir: (path) => unlessMissing(() => readdirSync(path)) ?? [],
   readFile: (path) => unlessMissing(() => readFileSync(path, 'utf8')),
+  readBytes: (path) => unlessMissing(() => readFileSync(path)),
 };
 
 function unlessMissing<Answer>(look: () => Answer): Answer | undefined {
@@ -50,5 +52,11 @@ export function boundedFs(fs: PermissionFs): PermissionFs {
       return answer;
     };
   };
-  return { lstat: once(fs.lstat), readlink: once(fs.readlink), readdir: once(fs.readdir), readFile: once(fs.readFile) };
+  return {
+    lstat: once(fs.lstat),
+    readlink: once(fs.readlink),
+    readdir: once(fs.readdir),
+    readFile: once(fs.readFile),
+    readBytes: once(fs.readBytes),
+  };
 }

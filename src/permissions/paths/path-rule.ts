@@ -1,7 +1,7 @@
 import { normalize } from 'node:path';
 import type { Policy, Rule } from '../../contracts/permission.ts';
-import { globSteps } from '../../lib/text/glob.ts';
-import { globTest, literalSteps } from '../../lib/text/linear-match.ts';
+import { globSteps } from '../../lib/patterns/glob.ts';
+import { globTest, literalSteps } from '../../lib/patterns/linear-match.ts';
 import { FAMILY_WORD, familyOf } from '../rules/families.ts';
 import { folded, isInside, type ResolvedPath } from './paths.ts';
 

@@ -1,5 +1,5 @@
 import type { Rule, RuleBehavior } from '../../contracts/permission.ts';
-import { hasManyWildcards, MAX_WILDCARDS } from '../../lib/text/glob.ts';
+import { hasManyWildcards, MAX_WILDCARDS } from '../../lib/patterns/glob.ts';
 import { familyOf, RENAMED } from './families.ts';
 
 export type RuleOrigin = Pick<Rule, 'source' | 'file' | 'line' | 'root'>;

@@ -1,6 +1,6 @@
 import { lstat, stat } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
-import { readIgnore } from '../../lib/text/gitignore.ts';
+import { readIgnore } from '../../lib/patterns/gitignore.ts';
 import { parseMemory } from './memory-parse.ts';
 import { foldersDown, type MemoryPlace, placesIn, rulesIn } from './memory-places.ts';
 import { isInside, readMemoryFile } from './memory-read.ts';

@@ -2,12 +2,12 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Draft, DraftPort } from '../../contracts/face/conversation.ts';
-import { isAlive } from '../../lib/files/file-lock.ts';
-import { startTimeOf } from '../../lib/processes/process-facts.ts';
+import { markOf, processState } from '../../lib/processes/process-mark.ts';
 
 const stored = z.object({
   pid: z.number(),
   startTime: z.string(),
+  host: z.string().optional(),
   draft: z.object({
     text: z.string(),
     caret: z.number(),
@@ -19,8 +19,10 @@ const stored = z.object({
 });
 type Stored = z.infer<typeof stored>;
 
+const DRAFTS = 'drafts';
 /** What nobody came back to for so long is not put into their next prompt. */
 const FRESH_MS = 86_400_000;
+const ELSEWHERE_MS = 3_600_000;
 
 export type DraftParts = {
   /** The folder of the sessions of one directory. */
@@ -33,9 +35,14 @@ export type DraftParts = {
 
 /** Keeps what is being typed on disk, one small file for each session, as fast as it is typed. */
 export function createDraftStore({ dir, sessionId, opening, now }: DraftParts): DraftPort {
-  const folder = join(dir, 'drafts');
+  const folder = join(dir, DRAFTS);
   const path = join(folder, `${sessionId}.json`);
-  const owner = { pid: process.pid, startTime: startTimeOf(process.pid) ?? '' };
+  const owner = markOf();
+  /** Of one in another container or on another machine only time tells. */
+  const isLeft = ({ at, kept }: Left) => {
+    const state = processState(kept);
+    return state === 'dead' || (state === 'elsewhere' && now() - at > ELSEWHERE_MS);
+  };
   let wanted: Draft | undefined;
   let written = '';
   let writing: Promise<void> | undefined;
@@ -75,7 +82,7 @@ export function createDraftStore({ dir, sessionId, opening, now }: DraftParts): 
     async load() {
       const names = opening === 'new' ? await readdir(folder).catch(() => []) : [`${sessionId}.json`];
       // A resumed session is ours alone; what others left must be theirs no more.
-      const isOurs = ({ at, kept }: Left) => opening === 'resumed' || (!isAlive(kept) && now() - at < FRESH_MS);
+      const isOurs = (one: Left) => opening === 'resumed' || (isLeft(one) && now() - one.at < FRESH_MS);
       const found = await newest(names, isOurs);
       if (found === undefined) return undefined;
       await rm(found.path, { force: true });
@@ -83,7 +90,7 @@ export function createDraftStore({ dir, sessionId, opening, now }: DraftParts): 
     },
     async leftover() {
       if (opening === 'resumed') return undefined;
-      const found = await newest(await readdir(folder).catch(() => []), ({ kept }) => !isAlive(kept));
+      const found = await newest(await readdir(folder).catch(() => []), isLeft);
       return found === undefined ? undefined : { draft: draftOf(found), drop: () => rm(found.path, { force: true }) };
     },
     save(draft) {
@@ -98,6 +105,13 @@ export function createDraftStore({ dir, sessionId, opening, now }: DraftParts): 
       await writing;
     },
   };
+}
+
+/** What was written and not sent in a session of this folder; `undefined` when nothing was. */
+export async function unsentWords(dir: string, sessionId: string): Promise<string | undefined> {
+  const kept = (await read(join(dir, DRAFTS), `${sessionId}.json`))?.kept.draft;
+  const words = [...(kept?.queue.map(({ text }) => text) ?? []), kept?.text ?? '', kept?.stash ?? ''];
+  return words.find((text) => text.trim() !== '');
 }
 
 type Left = { readonly path: string; readonly kept: Stored; readonly at: number };

@@ -11,17 +11,23 @@ export type AppendFile = {
   waiting(): number;
 };
 
+/** What happened to the file that people should know. */
+export type AppendNews =
+  | { readonly what: 'failed'; readonly why: string }
+  | { readonly what: 'works' }
+  | { readonly what: 'restored' };
+
 /** Batches what comes within a tick, and retries what failed with the next line. `tell` hears the first failure and the recovery. */
-export function createAppendFile(path: string, fs: AppendFs, tell: (why: string | undefined) => void): AppendFile {
-  const file = reopening(path, fs);
+export function createAppendFile(path: string, fs: AppendFs, tell: (news: AppendNews) => void): AppendFile {
+  const file = reopening(path, fs, () => tell({ what: 'restored' }));
   let pending: string[] = [];
   let writing: Promise<void> | undefined;
   let isFailing = false;
   let isClosed = false;
 
   function report(failure: { readonly thrown: unknown } | undefined): void {
-    if (!isFailing && failure !== undefined) tell(messageOf(failure.thrown));
-    if (isFailing && failure === undefined) tell(undefined);
+    if (!isFailing && failure !== undefined) tell({ what: 'failed', why: messageOf(failure.thrown) });
+    if (isFailing && failure === undefined) tell({ what: 'works' });
     isFailing = failure !== undefined;
   }
 
@@ -70,7 +76,7 @@ export function createAppendFile(path: string, fs: AppendFs, tell: (why: string 
 }
 
 /** A file that is opened when it is first written to, and anew after a failed write. */
-function reopening(path: string, fs: AppendFs) {
+function reopening(path: string, fs: AppendFs, onRestored: () => void) {
   let handle: AppendHandle | undefined;
   let needsNewline = false;
 
@@ -82,6 +88,10 @@ function reopening(path: string, fs: AppendFs) {
 
   return {
     async write(text: string): Promise<void> {
+      // While this fails the handle stays: it is all there is of the file.
+      const moved = await handle?.moved?.();
+      if (moved === 'restored') onRestored();
+      if (moved !== undefined && moved !== 'no') await close();
       try {
         if (handle === undefined) {
           handle = await fs.open(path);

@@ -52,6 +52,8 @@ export function nextConversation(state: ConversationState, record: SessionRecord
       return { ...state, results: new Map([...state.results, [record.callId, record.result]]) };
     case 'user':
       return withUser(state, record);
+    case 'custom':
+      return withMessage(closeConversation(state), record.message);
     case 'tombstone': {
       const reply = state.reply?.id === record.messageId ? undefined : state.reply;
       const left = messagesOf(state).filter(({ id }) => id !== record.messageId);

@@ -43,10 +43,12 @@ export function createRecordWriter(options: RecordWriterOptions, path: string): 
   let parentUuid = options.lastUuid;
   let title = options.title;
   let charsSinceTitle = 0;
-  const file = createAppendFile(path, fs, (why) => {
-    if (why === undefined) return tell('info', 'The session is being saved again.');
+  const file = createAppendFile(path, fs, (news) => {
+    if (news.what === 'works') return tell('info', 'The session is being saved again.');
+    if (news.what === 'restored')
+      return tell('info', `The file of this session was deleted; it is written anew: ${path}`);
     const advice = `ouro goes on and keeps trying; free some space or check the permissions of ${path}.`;
-    tell('error', `The session could not be saved (${why}). ${advice}`);
+    tell('error', `The session could not be saved (${news.why}). ${advice}`);
   });
 
   function append(body: RecordBody): Promise<void> {

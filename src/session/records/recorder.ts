@@ -76,6 +76,7 @@ function messageRecords(
   recorded: Map<string, ToolResultBlock>,
 ): readonly RecordBody[] {
   if (message.role === 'boundary') return [];
+  if (message.role === 'custom') return [{ type: 'custom', message }];
   if (message.role === 'assistant') {
     const { id, model, stopReason, usage } = message;
     const kept = message.blocks.map((block) => blocks.indexOf(block)).filter((at) => at !== -1);

@@ -18,6 +18,7 @@ export function isFields(value: unknown): value is Fields {
 export function isMessage(value: unknown): value is Message {
   if (!isFields(value) || typeof value.id !== 'string') return false;
   if (value.role === 'boundary') return true;
+  if (value.role === 'custom') return typeof value.kind === 'string';
   if (!Array.isArray(value.blocks)) return false;
   if (value.role === 'user') return isOrigin(value.origin) && value.blocks.every(isUserBlock);
   return value.role === 'assistant' && typeof value.model === 'string' && value.blocks.every(isAssistantBlock);

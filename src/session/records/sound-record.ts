@@ -26,6 +26,8 @@ function isSound(value: unknown): value is SessionRecord {
   switch (value.type) {
     case 'user':
       return isMessage(value.message) && value.message.role === 'user' && isTexts(value.results);
+    case 'custom':
+      return isMessage(value.message) && value.message.role === 'custom';
     case 'assistant':
       return areTexts(value.messageId, value.model) && isAssistantBlock(value.block);
     case 'reply':

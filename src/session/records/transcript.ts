@@ -1,6 +1,7 @@
+import { writeFile } from 'node:fs/promises';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { RecordBody } from '../../contracts/session.ts';
-import { sessionFolder, subagentPath, transcriptPath } from '../paths.ts';
+import { lastHeardPath, sessionFolder, subagentPath, transcriptPath } from '../paths.ts';
 import { type Claim, claimSession } from '../running/claim.ts';
 import { type AppendFs, diskAppendFs } from './append-fs.ts';
 import { createRecordWriter, type RecordWriter, type RecordWriterOptions } from './record-writer.ts';
@@ -44,7 +45,7 @@ export function openTranscript(options: TranscriptOptions): Transcript {
   let held: readonly RecordBody[] = [];
 
   async function append(body: RecordBody): Promise<void> {
-    if (!isBegun && body.type !== 'user') {
+    if (!isBegun && body.type !== 'user' && body.type !== 'custom') {
       held = [...held, body];
       return;
     }
@@ -60,6 +61,10 @@ export function openTranscript(options: TranscriptOptions): Transcript {
     if (event.type === 'message_end' && event.message.role === 'user' && !isSynced) {
       isSynced = true;
       await main.sync();
+    }
+    if (event.type === 'message_end' && event.message.role === 'user' && event.message.origin === 'prompt') {
+      // Where it cannot be written the times of the files have to do.
+      await writeFile(lastHeardPath(dir), sessionId, { mode: 0o600 }).catch(() => undefined);
     }
     // While the model thinks the disk has time. Nobody waits: the file itself reports what fails.
     if (event.type === 'request_sent') void main.sync();

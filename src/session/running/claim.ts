@@ -1,4 +1,5 @@
-import { type LockHolder, type LockTry, lockHolder, takeLock } from '../../lib/files/file-lock.ts';
+import { type LockTry, lockHolder, takeLock } from '../../lib/files/file-lock.ts';
+import { type ProcessMark, processState } from '../../lib/processes/process-mark.ts';
 
 /** Two writers would tear a session apart: whoever comes second works on a copy of it. */
 export type Claim = { readonly release: () => Promise<void> };
@@ -15,7 +16,7 @@ export async function claimSession(transcriptPath: string): Promise<ClaimTry> {
 }
 
 /** The process that works on a session right now. */
-export function claimedBy(transcriptPath: string): Promise<LockHolder | undefined> {
+export function claimedBy(transcriptPath: string): Promise<ProcessMark | undefined> {
   return lockHolder(lockPath(transcriptPath));
 }
 
@@ -23,6 +24,7 @@ export function lockPath(transcriptPath: string): string {
   return transcriptPath.replace(/\.jsonl$/, '.lock');
 }
 
-function inUse({ pid }: LockHolder): string {
-  return `This session is open in another ouro (process ${pid}). You go on in a copy of it; the other one keeps the original.`;
+function inUse(holder: ProcessMark): string {
+  const elsewhere = processState(holder) === 'elsewhere' ? ' in another container or on another machine' : '';
+  return `This session is open in another ouro (process ${holder.pid}${elsewhere}). You go on in a copy of it; the other one keeps the original.`;
 }

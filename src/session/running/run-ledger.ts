@@ -1,8 +1,8 @@
 import { appendFileSync, mkdirSync, unlinkSync, writeFileSync } from 'node:fs';
-import { readdir, readFile, unlink } from 'node:fs/promises';
+import { readdir, readFile, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isAlive } from '../../lib/files/file-lock.ts';
-import { endRun, type Leftover, reapLeftovers, startTimeOf } from '../../lib/processes/process-tree.ts';
+import { markOf, type ProcessMark, processState } from '../../lib/processes/process-mark.ts';
+import { endRun, type Leftover, reapLeftovers } from '../../lib/processes/process-tree.ts';
 
 /** What one run of ouro starts, kept where the next start finds it when this one had no time to clean up. */
 export type RunLedger = {
@@ -14,7 +14,7 @@ export type RunLedger = {
   close(): void;
 };
 
-type Owner = { readonly run: string; readonly pid: number; readonly startTime: string };
+type Owner = ProcessMark & { readonly run: string };
 
 /** TERM first; what has not gone after this long is killed, so that nobody's first prompt waits. */
 const PATIENCE_MS = 500;
@@ -23,7 +23,7 @@ const folderOf = (ouroHome: string) => join(ouroHome, 'running');
 
 /** Written before anything is started, and at once: a process that dies has no second chance. */
 export function openRunLedger(ouroHome: string, mark: string): RunLedger {
-  const owner: Owner = { run: mark, pid: process.pid, startTime: startTimeOf(process.pid) ?? '' };
+  const owner: Owner = { run: mark, ...markOf() };
   const path = join(folderOf(ouroHome), `${mark}.jsonl`);
   attempt(() => {
     mkdirSync(folderOf(ouroHome), { recursive: true, mode: 0o700 });
@@ -61,14 +61,28 @@ async function reapRun(path: string): Promise<'alive' | 'dead'> {
   const entries = (await readFile(path, 'utf8').catch(() => '')).split('\n').flatMap(parsed);
   const [owner, ...rest] = entries;
   if (isOwner(owner)) {
-    if (isAlive(owner)) return 'alive';
+    const state = processState(owner);
+    if (state === 'alive') return 'alive';
+    // Its processes are not ours to end, nor could they be seen; a container that is gone has taken them along.
+    if (state === 'elsewhere') return (await isForgotten(path)) ? forget(path) : 'alive';
     const since = performance.now();
     await endRun(owner.run, () => performance.now() - since > PATIENCE_MS);
     const ended = new Set(rest.map((entry) => entry.ended));
     await reapLeftovers(rest.filter(isLeftover).filter(({ pgid }) => !ended.has(pgid)));
   }
+  return forget(path);
+}
+
+async function forget(path: string): Promise<'dead'> {
   await unlink(path).catch(() => undefined);
   return 'dead';
+}
+
+const FORGOTTEN_MS = 7 * 86_400_000;
+
+async function isForgotten(path: string): Promise<boolean> {
+  const at = await stat(path).catch(() => undefined);
+  return at === undefined || Date.now() - at.mtimeMs > FORGOTTEN_MS;
 }
 
 type Entry = { readonly [name: string]: unknown };

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { copyFile, cp, readdir, rm, stat } from 'node:fs/promises';
+import { copyFile, cp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../../lib/errors.ts';
 import { errnoOf } from '../../lib/files/errno.ts';
-import { projectDir, sessionFolder, transcriptPath } from '../paths.ts';
+import { lastHeardPath, projectDir, sessionFolder, transcriptPath } from '../paths.ts';
 import { createAppendFile } from '../records/append-file.ts';
 import { diskAppendFs } from '../records/append-fs.ts';
 import { type ReadRecords, readTranscript } from '../records/read-records.ts';
@@ -34,6 +34,13 @@ export async function listSessions(ouroHome: string, realCwd?: string): Promise<
     if (summary !== undefined) summaries.push(summary);
   }
   return summaries.toSorted((a, b) => b.modifiedMs - a.modifiedMs);
+}
+
+/** The session of a directory that was worked in last; by the times of the files where that was never noted. */
+export async function newestSession(ouroHome: string, realCwd: string): Promise<SessionSummary | undefined> {
+  const sessions = await listSessions(ouroHome, realCwd);
+  const heard = await readFile(lastHeardPath(projectDir(ouroHome, realCwd)), 'utf8').catch(() => '');
+  return sessions.find(({ id }) => id === heard) ?? sessions[0];
 }
 
 /** The session meant by an id, the beginning of one, or a title. */
@@ -90,8 +97,8 @@ export async function renameSession(
     },
   );
   let problem: string | undefined;
-  const file = createAppendFile(session.path, diskAppendFs, (why) => {
-    problem = why;
+  const file = createAppendFile(session.path, diskAppendFs, (news) => {
+    problem = news.what === 'failed' ? news.why : undefined;
   });
   await file.append(`${JSON.stringify(record)}\n`);
   await file.close();

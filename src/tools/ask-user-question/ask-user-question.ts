@@ -22,7 +22,12 @@ const input = z.object({
 });
 
 /** What it says of itself to those who decide about its calls. */
-export const askUserQuestionStatement: ToolStatement = { name: 'AskUserQuestion', facts: sessionFacts };
+export const askUserQuestionStatement: ToolStatement = {
+  name: 'AskUserQuestion',
+  facts: sessionFacts,
+  result: 'once',
+  subAgents: 'none',
+};
 
 /** Questions to the person at the keyboard. */
 export const askUserQuestionTool = buildTool({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ToolStatement } from '../../contracts/permission.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
-import { breather, type LinearRegex } from '../../lib/text/linear-regex.ts';
+import { breather, type LinearRegex } from '../../lib/patterns/linear-regex.ts';
 import { endOf, linePattern, type Shells } from '../bash/shells.ts';
 import { buildTool } from '../build-tool.ts';
 import { sessionFacts } from '../stated-facts.ts';
@@ -10,7 +10,7 @@ const PROMPT =
   'Reads what a background shell printed since it was last read, and whether it still runs. filter is a regular expression: only lines that match are shown.';
 
 /** What it says of itself to those who decide about its calls. */
-export const bashOutputStatement: ToolStatement = { name: 'BashOutput', facts: sessionFacts };
+export const bashOutputStatement: ToolStatement = { name: 'BashOutput', facts: sessionFacts, isServed: true };
 
 /** New output of a shell in the background. */
 export function createBashOutputTool(shells: Shells) {

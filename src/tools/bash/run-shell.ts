@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { branding } from '../../lib/processes/brand.ts';
 import { startTimeOf } from '../../lib/processes/process-facts.ts';
 import { endTree, leftOf } from '../../lib/processes/process-tree.ts';
 import { createOutputBuffer, type OutputBuffer, type OutputLimits } from './output-buffer.ts';
@@ -132,7 +133,7 @@ function lineSplitter(listener: (line: string) => void): (chunk: Buffer) => void
 
 /** The process with its two channels: what the command prints, and where it ended. */
 function spawnShell({ command, cwd, env, marker, ledger, wrap }: ShellStart, output: OutputBuffer) {
-  const plain = ['/bin/bash', '--noprofile', '--norc', '-c', WRAPPER, 'bash', command];
+  const plain = ['/bin/bash', '--noprofile', '--norc', '-c', branding(env) + WRAPPER, 'bash', command];
   const [file = '/bin/bash', ...args] = wrap?.(plain) ?? plain;
   const child = spawn(file, args, {
     cwd,

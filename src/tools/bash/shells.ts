@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
-import { type LinearRegex, linearRegex } from '../../lib/text/linear-regex.ts';
+import { type LinearRegex, linearRegex } from '../../lib/patterns/linear-regex.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import type { RunningShell, ShellExit } from './run-shell.ts';
 

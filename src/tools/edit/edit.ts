@@ -21,6 +21,7 @@ export const editStatement: ToolStatement = {
   name: 'Edit',
   facts: pathFacts('edit', 'file_path'),
   mainInput: 'file_path',
+  isServed: true,
 };
 
 /** Replaces text in a file and leaves every other byte as it was. */

@@ -4,7 +4,7 @@ import { buildTool } from '../build-tool.ts';
 import { sessionFacts } from '../stated-facts.ts';
 
 /** What it says of itself to those who decide about its calls. */
-export const enterPlanModeStatement: ToolStatement = { name: 'EnterPlanMode', facts: sessionFacts };
+export const enterPlanModeStatement: ToolStatement = { name: 'EnterPlanMode', facts: sessionFacts, subAgents: 'none' };
 
 /** From looking and doing to looking only. */
 export function createEnterPlanModeTool(setMode: (mode: 'plan') => void) {

@@ -13,7 +13,12 @@ export type PlanParts = {
 };
 
 /** What it says of itself to those who decide about its calls. */
-export const exitPlanModeStatement: ToolStatement = { name: 'ExitPlanMode', facts: sessionFacts };
+export const exitPlanModeStatement: ToolStatement = {
+  name: 'ExitPlanMode',
+  facts: sessionFacts,
+  result: 'once',
+  subAgents: 'none',
+};
 
 /** The plan goes to the user; what they say decides how work goes on. */
 export function createExitPlanModeTool(parts: PlanParts) {

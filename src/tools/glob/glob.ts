@@ -4,8 +4,8 @@ import { z } from 'zod';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { ToolStatement } from '../../contracts/permission.ts';
 import { type Tool, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
+import { hasManyWildcards, MAX_WILDCARDS } from '../../lib/patterns/glob.ts';
 import { formatCount } from '../../lib/text/format.ts';
-import { hasManyWildcards, MAX_WILDCARDS } from '../../lib/text/glob.ts';
 import { buildTool } from '../build-tool.ts';
 import { repairArguments } from '../file-arguments.ts';
 import { compileGlob } from '../search/glob-pattern.ts';
@@ -32,7 +32,13 @@ export type SearchParts = {
 };
 
 /** What it says of itself to those who decide about its calls. */
-export const globStatement: ToolStatement = { name: 'Glob', facts: searchFacts, mainInput: 'pattern' };
+export const globStatement: ToolStatement = {
+  name: 'Glob',
+  facts: searchFacts,
+  mainInput: 'pattern',
+  result: 'repeatable',
+  isServed: true,
+};
 
 /** Finds files by name. */
 export function createGlobTool(parts: SearchParts): Tool {

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { ToolStatement } from '../../contracts/permission.ts';
 import { type Tool, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
+import { hasManyWildcards, MAX_WILDCARDS } from '../../lib/patterns/glob.ts';
 import { formatCount } from '../../lib/text/format.ts';
-import { hasManyWildcards, MAX_WILDCARDS } from '../../lib/text/glob.ts';
 import { buildTool } from '../build-tool.ts';
 import { repairArguments } from '../file-arguments.ts';
 import type { SearchParts } from '../glob/glob.ts';
@@ -36,7 +36,13 @@ type GrepInput = z.output<typeof input>;
 const DEFAULT_LIMIT = 250;
 
 /** What it says of itself to those who decide about its calls. */
-export const grepStatement: ToolStatement = { name: 'Grep', facts: searchFacts, mainInput: 'path' };
+export const grepStatement: ToolStatement = {
+  name: 'Grep',
+  facts: searchFacts,
+  mainInput: 'path',
+  result: 'repeatable',
+  isServed: true,
+};
 
 /** Finds text in files. */
 export function createGrepTool(parts: SearchParts): Tool {

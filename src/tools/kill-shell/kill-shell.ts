@@ -7,7 +7,12 @@ import { buildTool } from '../build-tool.ts';
 import { sessionFacts } from '../stated-facts.ts';
 
 /** What it says of itself to those who decide about its calls. */
-export const killShellStatement: ToolStatement = { name: 'KillShell', aliases: ['KillBash'], facts: sessionFacts };
+export const killShellStatement: ToolStatement = {
+  name: 'KillShell',
+  aliases: ['KillBash'],
+  facts: sessionFacts,
+  isServed: true,
+};
 
 /** Ends a background shell and everything it started, or a sub-agent in the background. */
 export function createKillShellTool(shells: Shells, stopAgent: (id: string) => boolean) {

@@ -12,7 +12,11 @@ export type McpResource = {
 };
 
 /** What it says of itself to those who decide about its calls. */
-export const listMcpResourcesStatement: ToolStatement = { name: 'ListMcpResources', facts: sessionFacts };
+export const listMcpResourcesStatement: ToolStatement = {
+  name: 'ListMcpResources',
+  facts: sessionFacts,
+  result: 'repeatable',
+};
 
 /** What the connected servers have to read. */
 export function createListMcpResourcesTool(list: (server: string | undefined) => Promise<readonly McpResource[]>) {

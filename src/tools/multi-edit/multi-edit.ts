@@ -27,6 +27,7 @@ export const multiEditStatement: ToolStatement = {
   name: 'MultiEdit',
   facts: pathFacts('edit', 'file_path'),
   mainInput: 'file_path',
+  isServed: true,
 };
 
 /** Several replacements in one file: all or none. */

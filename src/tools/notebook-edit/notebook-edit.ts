@@ -25,6 +25,7 @@ export const notebookEditStatement: ToolStatement = {
   name: 'NotebookEdit',
   facts: pathFacts('edit', 'notebook_path'),
   mainInput: 'notebook_path',
+  isServed: true,
 };
 
 /** Changes one cell of a notebook and nothing else in it. */

@@ -4,7 +4,7 @@ import type { ToolStatement } from '../../contracts/permission.ts';
 import { buildTool } from '../build-tool.ts';
 
 /** What it says of itself to those who decide about its calls. */
-export const readMcpResourceStatement: ToolStatement = { name: 'ReadMcpResource' };
+export const readMcpResourceStatement: ToolStatement = { name: 'ReadMcpResource', result: 'repeatable' };
 
 /** Reads one resource of a server. */
 export function createReadMcpResourceTool(

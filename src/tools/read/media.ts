@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { formatBytes } from '../../lib/text/format.ts';
-import type { ImageFacts } from './image-facts.ts';
+import { type ImageFacts, imageFacts } from './image-facts.ts';
 import { shrinkImage } from './shrink-image.ts';
 
 // What the API takes: 5 MB of base64, 8000 pixels a side, 2000 where there are many pictures, 100 pages, 32 MB a request.
@@ -12,8 +12,15 @@ const SHRUNK_SIDE = 1568;
 const MAX_PDF_PAGES = 100;
 const MAX_PDF_BYTES = 20 * 1024 * 1024;
 
+/** Pictures and documents as the model sees them, told by their content; `undefined` for everything else. */
+export async function showMedia(file: string, bytes: Uint8Array, pages?: string): Promise<ToolOutcome | undefined> {
+  const picture = imageFacts(bytes);
+  if (picture !== undefined) return showImage(file, bytes, picture);
+  return isPdf(bytes) ? showPdf(file, bytes, pages) : undefined;
+}
+
 /** A picture as the model sees it: made smaller where the API would refuse it. */
-export async function showImage(file: string, bytes: Uint8Array, facts: ImageFacts): Promise<ToolOutcome> {
+async function showImage(file: string, bytes: Uint8Array, facts: ImageFacts): Promise<ToolOutcome> {
   const { width, height } = facts;
   const fits = width <= MAX_IMAGE_SIDE && height <= MAX_IMAGE_SIDE && base64Length(bytes) <= MAX_IMAGE_BASE64;
   const shown = fits ? { ...facts, bytes } : await shrinkImage(bytes, facts, SHRUNK_SIDE);
@@ -51,12 +58,12 @@ function base64Length(bytes: Uint8Array): number {
 }
 
 /** Are these bytes a PDF document? */
-export function isPdf(bytes: Uint8Array): boolean {
+function isPdf(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 1024)).includes('%PDF-');
 }
 
 /** A document as the model sees it. The whole document is sent; `pages` says where to look. */
-export function showPdf(file: string, bytes: Uint8Array, pages: string | undefined): ToolOutcome {
+function showPdf(file: string, bytes: Uint8Array, pages: string | undefined): ToolOutcome {
   const count = countPages(bytes);
   if (bytes.length > MAX_PDF_BYTES || count > MAX_PDF_PAGES) {
     throw new ToolFailure(

@@ -8,8 +8,7 @@ import { absolutePath, repairArguments } from '../file-arguments.ts';
 import { type FileBytes, readFileBytes } from '../file-bytes.ts';
 import type { ReadState } from '../read-state.ts';
 import { pathFacts } from '../stated-facts.ts';
-import { imageFacts } from './image-facts.ts';
-import { isPdf, showImage, showPdf } from './media.ts';
+import { showMedia } from './media.ts';
 import { showNotebook } from './notebook.ts';
 import { DEFAULT_LINES, showRange } from './text-range.ts';
 
@@ -32,6 +31,8 @@ export const readStatement: ToolStatement = {
   name: 'Read',
   facts: pathFacts('read', 'file_path'),
   mainInput: 'file_path',
+  result: 'repeatable',
+  isServed: true,
 };
 
 /** Reads files for the model and remembers what it has seen. */
@@ -59,9 +60,8 @@ export function createReadTool(parts: ReadParts): Tool {
 }
 
 async function show(file: string, { bytes }: FileBytes, wanted: ReadInput): Promise<ToolOutcome> {
-  const picture = imageFacts(bytes);
-  if (picture !== undefined) return showImage(file, bytes, picture);
-  if (isPdf(bytes)) return showPdf(file, bytes, wanted.pages);
+  const media = await showMedia(file, bytes, wanted.pages);
+  if (media !== undefined) return media;
   const decoded = decodeText(bytes);
   if (decoded === undefined) {
     throw new ToolFailure(

@@ -1,5 +1,5 @@
-import { globSteps } from '../../lib/text/glob.ts';
-import { globTest } from '../../lib/text/linear-match.ts';
+import { globSteps } from '../../lib/patterns/glob.ts';
+import { globTest } from '../../lib/patterns/linear-match.ts';
 
 /** A glob in the manner of .gitignore: without a slash it means a name at any depth, with one a path from the root. */
 export function compileGlob(glob: string): (relativePath: string) => boolean {

@@ -1,4 +1,4 @@
-import { breather, type LinearRegex } from '../../lib/text/linear-regex.ts';
+import { breather, type LinearRegex } from '../../lib/patterns/linear-regex.ts';
 import type { TextQuery } from './locator.ts';
 
 /** One file's records in ripgrep's form; empty when nothing matches. */

@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { type IgnoreRules, readIgnore } from '../../lib/text/gitignore.ts';
+import { type IgnoreRules, readIgnore } from '../../lib/patterns/gitignore.ts';
 import { splitLines } from '../../lib/text/lines.ts';
 import { compileGlob } from './glob-pattern.ts';
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { decodeText } from '../../lib/files/encoding.ts';
-import { type LinearRegex, linearRegex } from '../../lib/text/linear-regex.ts';
+import { type LinearRegex, linearRegex } from '../../lib/patterns/linear-regex.ts';
 import { exclusionGlobs, namesHidden } from './exclusions.ts';
 import { compileGlob } from './glob-pattern.ts';
 import type { Locator, TextQuery } from './locator.ts';

@@ -19,6 +19,7 @@ export const skillStatement: ToolStatement = {
     specifier: textOf(input.name) ?? textOf(input.skill) ?? textOf(input.command) ?? '',
   }),
   mainInput: 'name',
+  result: 'once',
 };
 
 /** Loads what a skill has to say. */

@@ -10,7 +10,11 @@ import { sessionFacts } from '../stated-facts.ts';
 const MOST_FAILURES = 5;
 
 /** What it says of itself to those who decide about its calls. */
-export const structuredOutputStatement: ToolStatement = { name: 'StructuredOutput', facts: sessionFacts };
+export const structuredOutputStatement: ToolStatement = {
+  name: 'StructuredOutput',
+  facts: sessionFacts,
+  subAgents: 'none',
+};
 
 /** A tool whose input is the answer: one that fits the schema ends the run. Throws, in words, for a schema that cannot be checked. */
 export function createStructuredOutputTool(schema: JsonObject): Tool {

@@ -45,6 +45,8 @@ export const taskStatement: ToolStatement = {
   aliases: ['Agent'],
   facts: (input) => ({ kind: 'agent', specifier: textOf(input.subagent_type) ?? 'general-purpose' }),
   mainInput: 'subagent_type',
+  result: 'once',
+  subAgents: 'parents',
 };
 
 /** A sub-agent: its own loop, at most our permissions, gone when we are. */

@@ -20,7 +20,12 @@ const input = z.object({
 });
 
 /** What it says of itself to those who decide about its calls. */
-export const todoWriteStatement: ToolStatement = { name: 'TodoWrite', facts: sessionFacts };
+export const todoWriteStatement: ToolStatement = {
+  name: 'TodoWrite',
+  facts: sessionFacts,
+  result: 'once',
+  subAgents: 'none',
+};
 
 /** The task list: one value, replaced whole. */
 export function createTodoWriteTool(setTodos: (todos: readonly Todo[]) => void) {

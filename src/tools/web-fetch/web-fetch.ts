@@ -35,6 +35,7 @@ export const webFetchStatement: ToolStatement = {
   name: 'WebFetch',
   facts: textFacts('fetch', 'url', (url) => ({ kind: 'fetch', url })),
   mainInput: 'url',
+  result: 'repeatable',
 };
 
 /** Reads a page of the public web and answers a question about it. */

@@ -26,7 +26,7 @@ const input = z
   });
 
 /** What it says of itself to those who decide about its calls. */
-export const webSearchStatement: ToolStatement = { name: 'WebSearch', mainInput: 'query' };
+export const webSearchStatement: ToolStatement = { name: 'WebSearch', mainInput: 'query', result: 'repeatable' };
 
 /** The provider's web search as a tool of ours. */
 export function createWebSearchTool(search: WebSearch) {

@@ -22,6 +22,7 @@ export const writeStatement: ToolStatement = {
   name: 'Write',
   facts: pathFacts('edit', 'file_path'),
   mainInput: 'file_path',
+  isServed: true,
 };
 
 /** Writes whole files, in one step each. */

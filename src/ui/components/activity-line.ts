@@ -17,8 +17,8 @@ export function activityLines(view: ViewState, drawing: Drawing): readonly Logic
   const { activity, retry } = view;
   if (activity.status === 'idle') return [];
   if (retry !== undefined && nowMs - retry.startedAtMs >= (retry.attempt <= 1 ? RETRY_SILENT_MS : 0)) {
-    const seconds = Math.max(0, Math.ceil((retry.dueAtMs - nowMs) / 1000));
-    const when = seconds === 0 ? 'now' : `in ${seconds}s`;
+    const leftMs = Math.max(0, Math.ceil((retry.dueAtMs - nowMs) / 1000)) * 1000;
+    const when = leftMs === 0 ? 'now' : `in ${formatDuration(leftMs)}`;
     const words = `${causeOf(retry.failure)}${glyphs.separator}try ${retry.attempt + 1} of ${retry.limit + 1} ${when}`;
     return [
       terminalLine(

@@ -1,6 +1,7 @@
 import { formatCount } from '../../lib/text/format.ts';
 import { sliceWidth, textWidth } from '../../lib/text/text-width.ts';
 import type { HistoryCarry } from '../history/history-lines.ts';
+import { panelPicture } from '../panels/panel-picture.ts';
 import type { Drawing } from '../text/drawing.ts';
 import { type LogicalLine, terminalLine, toned } from '../text/line.ts';
 import { renderLines } from '../text/render-lines.ts';
@@ -10,7 +11,7 @@ import { composerRows } from './composer-rows.ts';
 import { fitRows } from './fit-rows.ts';
 import { liveSources } from './live-sources.ts';
 import { overlayLines } from './overlay-lines.ts';
-import { statusLine } from './status-line.ts';
+import { statusLines } from './status-line.ts';
 
 /** Everything that is redrawn, as painted rows; always fewer than the terminal has. */
 export type ScreenPlan = {
@@ -23,6 +24,7 @@ export type ScreenPlan = {
 
 const MENU_ROWS = 8;
 const PICKER_ROWS = 16;
+const PANEL_ROWS = 26;
 const SMALL_ROWS = 10;
 const WRAPPED: ReadonlySet<string> = new Set(['text', 'dialog', 'dialog_body']);
 const TINY = { columns: 20, rows: 5 };
@@ -41,19 +43,22 @@ export function drawScreen(view: ViewState, drawing: Drawing, carry: HistoryCarr
   const isAsking = view.attention.stage === 'armed';
   const mark = isBusy(view) ? terminalLine(toned('dim', drawing.glyphs.mark.trimEnd())) : terminalLine();
   const separator = isAsking ? [] : rowsOf([mark]);
-  const [status = ''] = rowsOf([oneRow(statusLine(view, drawing), drawing.width)]);
-  const free = room - composer.rows.length - separator.length - 1;
+  const status = rowsOf(statusLines(view, drawing).map((line) => oneRow(line, drawing.width)));
+  const free = room - composer.rows.length - separator.length - status.length;
   const isPage = view.overlay?.kind === 'help';
   const menuRoom = isSmall
     ? 3
     : isPage
       ? free
       : Math.min(
-          view.overlay?.kind === 'menu' ? MENU_ROWS : PICKER_ROWS,
+          view.overlay?.kind === 'menu' ? MENU_ROWS : view.overlay?.kind === 'panel' ? PANEL_ROWS : PICKER_ROWS,
           Math.floor(drawing.rows / (view.overlay?.kind === 'menu' ? 3 : 1.5)),
         );
   const below = overlayLines(view, drawing, Math.min(free, menuRoom)).map((line) => oneRow(line, drawing.width));
-  const menu = rowsOf(below).slice(0, Math.max(0, free));
+  const menu =
+    view.overlay?.kind === 'panel'
+      ? panelPicture(view.overlay, drawing, paint, Math.min(free, menuRoom))
+      : rowsOf(below).slice(0, Math.max(0, free));
   const liveRoom = isSmall && view.asks.length === 0 ? Math.min(1, free - menu.length) : free - menu.length;
   const blocks = liveSources(view, drawing, carry).map(({ lines, kind, keepHead, keepTail, cutHint }) => ({
     kind,
@@ -66,7 +71,7 @@ export function drawScreen(view: ViewState, drawing: Drawing, carry: HistoryCarr
   return {
     live,
     composer: composer.rows,
-    below: [...menu, status],
+    below: [...menu, ...status],
     caret: { x: composer.caret.x, y: live.length + composer.caret.y },
   };
 }

@@ -5,6 +5,7 @@ import { type LogicalLine, plain, type Span, terminalLine, toned } from '../text
 import type { ViewState } from '../view/view-state.ts';
 
 const NARROW = 60;
+const ROOMY_ROWS = 16;
 const FULL_PERCENT = 80;
 
 /** The words of the permission modes as they are shown. */
@@ -16,8 +17,14 @@ const MODE_WORDS: Readonly<Record<string, string>> = {
   bypassPermissions: 'all!',
 };
 
+/** Where we are, in a line; a script of one's own may say more below it, where there is room. */
+export function statusLines(view: ViewState, drawing: Drawing): readonly LogicalLine[] {
+  const [, ...more] = drawing.rows < ROOMY_ROWS ? [] : (view.facts.script ?? '').split('\n');
+  return [statusLine(view, drawing), ...more.map((line) => terminalLine(toned('dim', sanitizeScreen(line))))];
+}
+
 /** One line about where we are: mode, model, context, cost; narrow screens keep the essential. */
-export function statusLine(view: ViewState, drawing: Drawing): LogicalLine {
+function statusLine(view: ViewState, drawing: Drawing): LogicalLine {
   const { facts, hint } = view;
   const { nowMs, width, glyphs } = drawing;
   const percent = Math.round((100 * facts.contextTokens) / Math.max(1, facts.contextWindow));
@@ -31,6 +38,7 @@ export function statusLine(view: ViewState, drawing: Drawing): LogicalLine {
           context,
           facts.isDemo ? 'demo' : formatMoney(facts.costUsd),
           facts.branch,
+          facts.shellAt === undefined ? undefined : `in ${sanitizeScreen(facts.shellAt)}`,
           facts.background === 0 ? undefined : `${facts.background} background`,
         ];
   const said = facts.script === undefined ? segments : [sanitizeScreen(facts.script).split('\n', 1)[0]];

@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation, ConversationInfo } from '../../contracts/face/conversation.ts';
 import type { StatusFacts, ViewState } from '../view/view-state.ts';
@@ -10,11 +11,17 @@ export function statusFactsOf(conversation: Conversation): StatusFacts {
     model: info.model,
     contextTokens: info.contextTokens,
     contextWindow: info.modelInfo.contextWindow,
-    costUsd: conversation.usage().costUsd,
+    costUsd: info.earlierCostUsd + conversation.usage().costUsd,
     branch: info.gitBranch,
+    ...(info.cwd === info.folder ? {} : { shellAt: relative(info.folder, info.cwd) || info.cwd }),
     background: conversation.background().length,
     isDemo: info.isDemo,
   };
+}
+
+/** The same anew, with what only the screen knows. */
+export function factsNow({ script }: StatusFacts, conversation: Conversation): StatusFacts {
+  return { ...statusFactsOf(conversation), ...(script === undefined ? {} : { script }) };
 }
 
 /** Asks for the person's own words for the status line; they come when they come. */
@@ -33,7 +40,7 @@ export function askStatusLine(
 
 /** Is the status line out of date after this? */
 export function changesFacts({ type }: AgentEvent): boolean {
-  return type === 'turn_end' || type === 'agent_end' || type === 'mode' || type === 'notice';
+  return type === 'turn_start' || type === 'turn_end' || type === 'agent_end' || type === 'mode' || type === 'notice';
 }
 
 /** Two lines at the start: where we are, and what could be tried. */

@@ -5,7 +5,7 @@ import type { ScreenOptions } from '../terminal/screen-options.ts';
 import { reduceView } from '../view/reduce-view.ts';
 import type { ViewState } from '../view/view-state.ts';
 import { createInOrder, type EffectHost, type EffectOutput, type ScreenEnd } from './effect-host.ts';
-import { changesFacts, statusFactsOf } from './facts.ts';
+import { changesFacts, factsNow } from './facts.ts';
 import { createOwnThemes } from './own-themes.ts';
 import { runEffect } from './run-effect.ts';
 import { allMessages, NOTHING_RUNNING, reduceMessages } from './running-messages.ts';
@@ -47,7 +47,7 @@ export function createLiveView({ opening, onChange, unsent, options, ...port }: 
     const before = view;
     running = reduceMessages(running, event);
     view = reduceView(view, event, options.now());
-    if (changesFacts(event)) view = { ...view, facts: { ...view.facts, ...statusFactsOf(conversation) } };
+    if (changesFacts(event)) view = { ...view, facts: factsNow(view.facts, conversation) };
     onChange(before, event);
   });
   const themes = createOwnThemes({ conversation, output, change, repaint: port.repaint });

@@ -24,7 +24,6 @@ export async function openView(view: CommandView, argument: string, host: Effect
   switch (view) {
     case 'help':
       return host.change((state) => ({ ...state, overlay: { kind: 'help', filter: '', isFiltering: false } }));
-    case 'model':
     case 'theme':
     case 'rewind':
       return openPicker(view, host);
@@ -36,7 +35,16 @@ export async function openView(view: CommandView, argument: string, host: Effect
       return copyAnswer(argument, host);
     case 'redraw': {
       const mark = { kind: 'notice', level: 'info', text: 'The last turns again:' } as const;
-      return host.change((state) => printing(state, mark, ...resumedItems(host.messages(), REDRAWN_TURNS)));
+      return host.change((state) =>
+        printing(
+          state,
+          mark,
+          ...resumedItems(host.messages(), {
+            turns: REDRAWN_TURNS,
+            refusals: host.conversation.info().permissionDenials,
+          }),
+        ),
+      );
     }
     case 'tasks':
       return host.change((state) => ({ ...state, todosShown: state.todosShown === 'row' ? 'column' : 'row' }));

@@ -1,10 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Review } from '../../contracts/face/command.ts';
 import type { PermissionRequest } from '../../contracts/permission.ts';
+import { fenced } from '../../lib/text/fence.ts';
+import { shortPath } from '../text/drawing.ts';
 import { textHoldsCode } from '../view/holds-code.ts';
 import { inputDiff } from '../view/input-diff.ts';
+import { moveReview, reviewPage } from '../view/review-page.ts';
 import { printing } from '../view/view-state.ts';
-import { openViewer, type ViewerPage } from '../view/viewer-state.ts';
+import { openViewer, type ViewerPage, withReview } from '../view/viewer-state.ts';
 import type { EffectHost } from './effect-host.ts';
 
 /** Everything that was said, on a screen of its own. */
@@ -12,8 +16,15 @@ export function showTranscript(host: EffectHost): Promise<void> {
   return open('Transcript', { kind: 'transcript', messages: host.messages() }, host);
 }
 
-/** The whole change an edit asks for. */
-export function openDiff({ id, facts, preview }: PermissionRequest, host: EffectHost): Promise<void> {
+/** The whole change an edit asks for: part by part, where its parts can be told from one another. */
+export async function openDiff({ id, facts, preview }: PermissionRequest, host: EffectHost): Promise<void> {
+  const proposal = await host.conversation.proposal?.(facts);
+  if (proposal !== undefined && proposal.hunks.length > 0)
+    return open(
+      shortPath(proposal.path, host.conversation.info().cwd),
+      reviewPage(proposal.hunks, { type: 'answer', requestId: id }),
+      host,
+    );
   const hunks = preview?.kind === 'diff' ? preview.hunks : inputDiff(facts.input);
   return open(facts.writes?.[0] ?? 'Change', { kind: 'diff', hunks, requestId: id }, host);
 }
@@ -24,11 +35,33 @@ export async function openPreview(id: string, host: EffectHost): Promise<void> {
   await open('Session', { kind: 'text', markdown: markdown ?? 'This session is gone.' }, host);
 }
 
+/** Words on a screen of their own; the panel they were asked for from is there again when they are closed. */
+export function openText(title: string, markdown: string, host: EffectHost): Promise<void> {
+  return open(title, { kind: 'text', markdown }, host);
+}
+
+/** A change of this session, part by part. */
+export function openReview(review: Review, host: EffectHost): Promise<void> {
+  return open(review.title, reviewPage(review.hunks, { type: 'take_back', review }), host);
+}
+
+/** The same page with what stands there now, and a word about what was done. */
+export function relayReview(review: Review | undefined, note: string, { output, change }: EffectHost): void {
+  change((view) => {
+    const { overlay } = view;
+    if (overlay?.kind !== 'viewer' || overlay.viewer.page.kind !== 'review') return view;
+    const { viewer } = overlay;
+    const { page } = overlay.viewer;
+    if (review === undefined) return { ...view, overlay: { ...overlay, viewer: { ...viewer, note } } };
+    const fresh = moveReview(reviewPage(review.hunks, { type: 'take_back', review }), page.at);
+    const rows = output.layOut(fresh, viewer.shown);
+    return { ...view, overlay: { ...overlay, viewer: { ...withReview(viewer, fresh, rows, output.height()), note } } };
+  });
+}
+
 /** What was pasted, as it will be sent. */
 export function openPaste(text: string, host: EffectHost): Promise<void> {
-  let fence = '```';
-  for (const [, ticks = ''] of text.matchAll(/^ *(`{3,})/gm)) if (ticks.length >= fence.length) fence = `${ticks}\``;
-  return open('Paste', { kind: 'text', markdown: `${fence}\n${text}\n${fence}` }, host);
+  return open('Paste', { kind: 'text', markdown: fenced(text) }, host);
 }
 
 /** Leaves a page as a file beside the work, under a name that is free. */
@@ -44,13 +77,14 @@ async function open(title: string, page: ViewerPage, { output, change }: EffectH
   const rows = output.layOut(page, { thinking: 'hidden', bodies: 'folded' });
   const viewer = openViewer(title, page, rows, output.height());
   change((view) => {
-    const back = view.overlay?.kind === 'sessions' ? { back: view.overlay } : {};
+    const { overlay } = view;
+    const back = overlay?.kind === 'sessions' || overlay?.kind === 'panel' ? { back: overlay } : {};
     return { ...view, overlay: { kind: 'viewer', viewer, ...back } };
   });
 }
 
 function pageHoldsCode(page: ViewerPage): boolean {
-  if (page.kind === 'diff') return false;
+  if (page.kind === 'diff' || page.kind === 'review') return false;
   if (page.kind === 'text') return textHoldsCode(page.markdown);
   return page.messages.some(
     ({ role, ...message }) =>

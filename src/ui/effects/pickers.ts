@@ -1,5 +1,5 @@
 import { exhaustive } from '../../lib/exhaustive.ts';
-import { formatCount, formatTokens } from '../../lib/text/format.ts';
+import { formatCount } from '../../lib/text/format.ts';
 import { edit } from '../composer/edit.ts';
 import { THEME_NAMES } from '../theme/theme.ts';
 import type { Choice, PickerPurpose } from '../view/overlay.ts';
@@ -7,7 +7,6 @@ import { printing } from '../view/view-state.ts';
 import type { EffectHost } from './effect-host.ts';
 
 const TITLES: Readonly<Record<PickerPurpose, string>> = {
-  model: 'Model',
   theme: 'Theme',
   rewind: 'Go back to',
   restore: 'Bring back',
@@ -29,12 +28,6 @@ function open(purpose: PickerPurpose, choices: readonly Choice[], host: EffectHo
 
 async function choicesOf(purpose: PickerPurpose, { conversation, themes }: EffectHost): Promise<readonly Choice[]> {
   switch (purpose) {
-    case 'model':
-      return conversation.models().map(({ id, label, contextWindow, price }) => ({
-        id,
-        label: id,
-        detail: `${label}, ${formatTokens(contextWindow)}${price === undefined ? '' : `, $${price.input}/$${price.output} per million`}`,
-      }));
     case 'theme':
       return [
         ...['auto', ...THEME_NAMES].map((name) => ({ id: name, label: name, detail: '' })),
@@ -55,14 +48,8 @@ async function choicesOf(purpose: PickerPurpose, { conversation, themes }: Effec
 
 /** Does what was chosen. */
 export async function pick(purpose: PickerPurpose, id: string, host: EffectHost): Promise<void> {
-  const { conversation, change } = host;
-  const say = (text: string, level: 'info' | 'warn' = 'info') =>
-    change((view) => printing(view, { kind: 'notice', level, text }));
+  const { conversation } = host;
   switch (purpose) {
-    case 'model': {
-      const set = await conversation.setModel(id);
-      return set.ok ? say(`Model is ${set.model} from the next turn on.`) : say(set.why, 'warn');
-    }
     case 'theme':
       await host.themes.use(id);
       await conversation.keepSetting?.('theme', id);

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { CommandOutcome } from '../../contracts/face/command.ts';
+import { isDeepStrictEqual } from 'node:util';
 import type { PermissionRequest } from '../../contracts/permission.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
@@ -7,14 +7,15 @@ import { edit } from '../composer/edit.ts';
 import type { Effect, ScreenEffect } from '../press/effects.ts';
 import { filesFound } from '../press/press-composer.ts';
 import type { HistoryItem } from '../view/history-item.ts';
-import { printing } from '../view/view-state.ts';
+import { type ReviewPage, reviewAnswer } from '../view/review-page.ts';
+import { isBusy, printing, type ViewState } from '../view/view-state.ts';
 import { copyText } from './copy-text.ts';
 import type { EffectHost } from './effect-host.ts';
-import { openView } from './open-view.ts';
 import { openDiff, openPaste, openPreview, showTranscript, writePage } from './pages.ts';
 import { pasteImage } from './paste-image.ts';
-import { openPicker, pick } from './pickers.ts';
-import { continueRun, promptOf, sendPrompt, withdrawUnanswered } from './send-prompt.ts';
+import { pick } from './pickers.ts';
+import { continueRun, holdsBack, promptOf, sendPrompt, withdrawUnanswered } from './send-prompt.ts';
+import { runInPanel, runLine, takeBack } from './show-outcome.ts';
 
 const MENU_FILES = 8;
 const MOST_RECALLED = 2000;
@@ -35,6 +36,7 @@ async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
     case 'prompt':
     case 'steer':
     case 'follow_up':
+      if (await holdsBack(effect.parts, host)) return;
       return sendPrompt(effect.type, await host.inOrder(promptOf(effect.parts, conversation)), agent);
     case 'prompt_instead': {
       const words = await host.inOrder(promptOf(effect.parts, conversation));
@@ -47,6 +49,9 @@ async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
       return conversation.killStopping?.();
     case 'retry_now':
       return agent.retryNow();
+    case 'wait_for_limit':
+      if ((await conversation.waitForLimit?.()) === undefined) change(stillLimited);
+      return;
     case 'background':
       conversation.moveToBackground();
       return;
@@ -58,13 +63,15 @@ async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
     case 'answer_question':
       agent.answerQuestion(effect.id, effect.answer);
       return;
+    case 'answer_parts':
+      return answerParts(effect.page, host);
     case 'edit_proposal':
       return editProposal(effect.request, host);
     case 'unqueue':
       agent.unqueue(effect.id);
       return;
     case 'command':
-      return showOutcome(await conversation.runCommand(effect.line), host);
+      return runLine(effect.line, host);
     case 'shell':
       return conversation.runShell(effect.command);
     case 'mode': {
@@ -104,8 +111,8 @@ async function onScreen(effect: ScreenEffect, host: EffectHost): Promise<void> {
     case 'try_theme':
       host.output.tryTheme(effect.name);
       return host.repaint();
-    case 'open_picker':
-      return openPicker(effect.purpose, host);
+    case 'panel':
+      return runInPanel(effect.line, host);
     case 'picked':
       return pick(effect.purpose, effect.id, host);
     case 'leave':
@@ -118,6 +125,8 @@ async function onScreen(effect: ScreenEffect, host: EffectHost): Promise<void> {
       return pasteImage(host);
     case 'transcript':
       return showTranscript(host);
+    case 'take_back':
+      return takeBack(effect.line, effect.shows, host);
     case 'view_diff':
       return openDiff(effect.request, host);
     case 'copy':
@@ -132,6 +141,26 @@ async function onScreen(effect: ScreenEffect, host: EffectHost): Promise<void> {
     default:
       return exhaustive(effect);
   }
+}
+
+/** The wait was stopped, so it is offered again. */
+function stillLimited(view: ViewState): ViewState {
+  return isBusy(view) || view.rest !== 'ended' ? view : { ...view, rest: 'limited', retry: undefined };
+}
+
+/** Allows the parts of an edit that were not refused, and tells the model of the others. */
+async function answerParts(page: ReviewPage, host: EffectHost): Promise<void> {
+  const { conversation, now } = host;
+  if (page.goal.type !== 'answer') return;
+  const { requestId } = page.goal;
+  const ask = now().asks.find(({ id }) => id === requestId);
+  const proposal = ask?.kind === 'permission' ? await conversation.proposal?.(ask.request.facts) : undefined;
+  if (proposal === undefined || !isDeepStrictEqual(proposal.hunks, page.hunks)) {
+    const text = 'The file is not what it was when this was shown, so nothing was answered. Look at it again with v.';
+    return say(host, { kind: 'notice', level: 'warn', text });
+  }
+  const answer = reviewAnswer(page, (refused) => proposal.inputFor(proposal.without(refused)));
+  conversation.agent.answerPermission(requestId, answer);
 }
 
 /** The file as an edit would leave it, in the person's editor; what is saved there is what is applied. */
@@ -154,23 +183,6 @@ async function editProposal({ id, facts }: PermissionRequest, host: EffectHost):
     id,
     updatedInput === undefined ? { behavior: 'deny', message } : { behavior: 'allow', updatedInput },
   );
-}
-
-async function showOutcome(outcome: CommandOutcome, host: EffectHost): Promise<void> {
-  switch (outcome.kind) {
-    case 'show':
-      return say(host, { kind: 'shown', markdown: outcome.markdown });
-    case 'done':
-      return outcome.words === undefined
-        ? undefined
-        : say(host, { kind: 'notice', level: 'info', text: outcome.words });
-    case 'failed':
-      return say(host, { kind: 'notice', level: 'warn', text: outcome.words });
-    case 'prompt':
-      return sendPrompt('prompt', outcome.blocks, host.conversation.agent);
-    default:
-      return openView(outcome.view, outcome.argument, host);
-  }
 }
 
 function say({ change }: EffectHost, item: HistoryItem): void {

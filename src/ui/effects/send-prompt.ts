@@ -2,7 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { Prompt } from '../../contracts/agent.ts';
 import type { Conversation } from '../../contracts/face/conversation.ts';
+import { edit } from '../composer/edit.ts';
 import type { DraftPart } from '../composer/folds.ts';
+import { printing } from '../view/view-state.ts';
+import type { EffectHost } from './effect-host.ts';
 
 const TYPED = ['prompt', 'steer', 'follow_up'];
 const IMAGE_TYPES: Readonly<Record<string, string>> = {
@@ -23,6 +26,23 @@ export async function promptOf(parts: readonly DraftPart[], conversation: Conver
     data: (await readFile(path)).toString('base64'),
   }));
   return conversation.expandPrompt(words, await Promise.all(images));
+}
+
+/** What a message names in vain is told before it is sent, once: the words come back, to be mended or sent as they are. */
+export async function holdsBack(parts: readonly DraftPart[], host: EffectHost): Promise<boolean> {
+  const words = parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
+  const { conversation, now, change } = host;
+  if (parts.some(({ kind }) => kind === 'image') || now().held === words) return false;
+  const problems = (await conversation.unfoundMentions?.(words)) ?? [];
+  // Who goes on writing has not been waiting for this.
+  if (problems.length === 0 || now().editor.text !== '') return false;
+  const text = `${problems.join(' ')} Change the message, or press enter to send it as it is.`;
+  change((view) => ({
+    ...printing(view, { kind: 'notice', level: 'warn', text }),
+    held: words,
+    editor: edit(view.editor, { type: 'set-text', text: words }, 0),
+  }));
+  return true;
 }
 
 /** Says it now, or to the run that goes on. A query may have begun or ended while the words were read. */

@@ -30,8 +30,8 @@ function hunkLines(hunk: Hunk, numbers: number): readonly LogicalLine[] {
   });
 }
 
-/** A line behind its sign; the words that differ from the line it replaces stand out without colour too. */
-function changed(kind: 'add' | 'del' | 'same', text: string, words: TextRange | undefined): readonly Span[] {
+/** A line of a hunk behind its sign; the words that differ from the line it replaces stand out without colour too. */
+export function changed(kind: 'add' | 'del' | 'same', text: string, words: TextRange | undefined): readonly Span[] {
   if (kind === 'same') return [{ text: `  ${sanitizeScreen(text)}` }];
   const style: Style = kind === 'add' ? { token: 'add', background: 'addBg' } : { token: 'del', background: 'delBg' };
   const sign = { text: kind === 'add' ? '+ ' : '- ', style };

@@ -39,6 +39,7 @@ const ADVICE: Readonly<Partial<Record<FailureKind, string>>> = {
 
 const PLACES = {
   returned: 'Your message is kept below: press enter to try again.',
+  waits: 'Press w to wait until then: it goes on by itself. Enter tries now.',
   kept: 'Your message stays in the conversation and goes out with the next one.',
 } as const;
 

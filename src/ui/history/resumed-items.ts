@@ -1,3 +1,4 @@
+import type { ConversationInfo } from '../../contracts/face/conversation.ts';
 import type { Message, ToolResultBlock } from '../../contracts/message.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import type { HistoryItem } from '../view/history-item.ts';
@@ -8,7 +9,10 @@ import { callTitle } from './call-title.ts';
 const TURNS_SHOWN = 2;
 
 /** The end of a conversation that is taken up again: the last turns, and how many are before them. */
-export function resumedItems(messages: readonly Message[], turns = TURNS_SHOWN): readonly HistoryItem[] {
+export function resumedItems(
+  messages: readonly Message[],
+  { turns = TURNS_SHOWN, refusals = [] }: { readonly turns?: number; readonly refusals?: Refusals } = {},
+): readonly HistoryItem[] {
   const starts = messages.flatMap((message, at) => (isTyped(message) ? [at] : []));
   const from = starts.at(-turns) ?? 0;
   const skipped = starts.filter((at) => at < from).length;
@@ -27,7 +31,7 @@ export function resumedItems(messages: readonly Message[], turns = TURNS_SHOWN):
   const end: readonly HistoryItem[] = wasStopped(messages)
     ? [{ kind: 'stopped', hint: 'It was stopped here. Say what to do, or press enter to go on.' }]
     : [];
-  return [...more, ...shown.flatMap((message) => itemsOf(message, results)), ...end];
+  return [...more, ...shown.flatMap((message) => itemsOf(message, results, refusals)), ...end];
 }
 
 /** The last run was stopped in its answer: it can go on from there without another word. */
@@ -36,8 +40,12 @@ export function wasStopped(messages: readonly Message[]): boolean {
   return last?.role === 'user' && last.origin === 'interrupt';
 }
 
-function itemsOf(message: Message, results: ReadonlyMap<string, ToolResultBlock>): readonly HistoryItem[] {
-  if (message.role === 'boundary') return [];
+function itemsOf(
+  message: Message,
+  results: ReadonlyMap<string, ToolResultBlock>,
+  refusals: Refusals,
+): readonly HistoryItem[] {
+  if (message.role === 'boundary' || message.role === 'custom') return [];
   if (message.role === 'user') {
     if (!isTyped(message)) return [];
     return [{ kind: 'prompt', text: typedWords(message.blocks) }];
@@ -48,8 +56,21 @@ function itemsOf(message: Message, results: ReadonlyMap<string, ToolResultBlock>
       return [{ kind: 'shown', markdown: block.text }, ...(block.cut === true ? [end] : [])];
     }
     if (block.type !== 'tool_use') return [];
-    return [{ kind: 'tools', entries: [entryOf(block.id, block.name, block.input, results.get(block.id))] }];
+    const entry = entryOf(block.id, block.name, block.input, results.get(block.id));
+    return [{ kind: 'tools', entries: [refusedEntry(entry, refusals)] }];
   });
+}
+
+type Refusals = ConversationInfo['permissionDenials'];
+
+/** Who refused a call, and in which words. */
+function refusedEntry(entry: ToolEntry, refusals: Refusals): ToolEntry {
+  const refusal = refusals.find(({ callId }) => callId === entry.callId);
+  if (refusal === undefined || entry.state.status !== 'ended') return entry;
+  const isPersons = JSON.stringify(refusal.trace ?? '').includes('The answer was no: ');
+  const words = refusal.reason.startsWith('The user refused this call.') ? '' : `: ${refusal.reason.split('\n', 1)[0]}`;
+  const text = `${isPersons ? 'you refused' : 'not allowed'}${words}`;
+  return { ...entry, state: { ...entry.state, ending: { ...entry.state.ending, text } } };
 }
 
 /** A call of another day: what it was about, and whether it went well. */

@@ -12,7 +12,7 @@ import { type DialogOption, dialogOptions } from '../view/dialog-options.ts';
 import type { HistoryItem } from '../view/history-item.ts';
 import type { ToolEnding, ToolEntry } from '../view/tool-entry.ts';
 import type { ViewState } from '../view/view-state.ts';
-import { overlayWords } from './overlay-words.ts';
+import { isSamePanel, overlayWords } from './overlay-words.ts';
 
 type Armed = Extract<Attention, { stage: 'armed' }>;
 
@@ -83,7 +83,8 @@ export function changeWords(
   const isOther = now.asks[0]?.id !== before.asks[0]?.id || stepOf(now) !== stepOf(before);
   const asksAnew = now.asks.length > 0 && isOther;
   if (asksAnew) lines.push(...askWords(printed, drawing));
-  if (now.overlay === before.overlay) return { lines, view: printed, carry: last, asksAnew };
+  if (now.overlay === before.overlay || isSamePanel(before.overlay, now.overlay))
+    return { lines, view: printed, carry: last, asksAnew };
   const opened = overlayWords(printed, drawing);
   return { lines: [...lines, ...opened.lines], view: opened.view, carry: last, asksAnew };
 }

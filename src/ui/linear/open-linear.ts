@@ -8,6 +8,7 @@ import type { Pressed } from '../press/effects.ts';
 import { press } from '../press/press.ts';
 import type { PressContext } from '../press/press-context.ts';
 import type { Drawing } from '../text/drawing.ts';
+import { takesKeys } from '../view/overlay.ts';
 import { initialView, isBusy, type ViewState } from '../view/view-state.ts';
 import { createLinearWriter, type LinearWriter } from './line-writer.ts';
 import { createLinearDraft } from './linear-draft.ts';
@@ -68,7 +69,7 @@ export function openLinear(conversation: Conversation, terminal: ScreenTerminal,
     const pressed = pressLine(view, line, contextOf(live, options), draft);
     if (pressed === 'again') say(askWords(view, drawing()));
     else follow(pressed);
-    if (line.trim() === '' && view.asks.length === 0 && view.overlay?.kind !== 'picker') reader.prompt();
+    if (line.trim() === '' && view.asks.length === 0 && !takesKeys(view.overlay)) reader.prompt();
     drafts.save();
   }
 

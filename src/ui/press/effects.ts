@@ -4,6 +4,7 @@ import type { UserAnswer } from '../../contracts/tool.ts';
 import type { HistoryScope } from '../composer/editor-state.ts';
 import type { DraftPart } from '../composer/folds.ts';
 import type { PickerPurpose } from '../view/overlay.ts';
+import type { ReviewPage } from '../view/review-page.ts';
 import type { ViewState } from '../view/view-state.ts';
 
 /** What a key asks the program to do: data, carried out by `runEffect`. */
@@ -14,11 +15,13 @@ type AgentEffect =
   | { readonly type: 'prompt' | 'steer' | 'follow_up'; readonly parts: readonly DraftPart[] }
   /** Words that were refused, came back into the composer and were changed there: these stand in their place. */
   | { readonly type: 'prompt_instead'; readonly parts: readonly DraftPart[] }
-  | { readonly type: 'abort' | 'kill_stopping' | 'retry_now' | 'background' }
+  | { readonly type: 'abort' | 'kill_stopping' | 'retry_now' | 'wait_for_limit' | 'background' }
   /** Runs on from the last message; the words are what is said where the model had the last word. */
   | { readonly type: 'continue'; readonly words: string }
   | { readonly type: 'answer_permission'; readonly id: string; readonly answer: PermissionAnswer }
   | { readonly type: 'answer_question'; readonly id: string; readonly answer: UserAnswer | undefined }
+  /** An edit that was looked through part by part. */
+  | { readonly type: 'answer_parts'; readonly page: ReviewPage }
   | { readonly type: 'edit_proposal'; readonly request: PermissionRequest }
   | { readonly type: 'unqueue'; readonly id: string }
   | { readonly type: 'command'; readonly line: string }
@@ -29,6 +32,8 @@ type AgentEffect =
 /** What the screen does itself. */
 export type ScreenEffect =
   | { readonly type: 'copy' | 'write_page' | 'view_paste'; readonly text: string }
+  /** A command that takes a part of a change back; the page shows what is left of it. */
+  | { readonly type: 'take_back'; readonly line: string; readonly shows: string }
   | { readonly type: 'view_diff'; readonly request: PermissionRequest }
   | { readonly type: 'find_files'; readonly query: string }
   | { readonly type: 'picked'; readonly purpose: PickerPurpose; readonly id: string }
@@ -40,7 +45,8 @@ export type ScreenEffect =
   | { readonly type: 'try_theme'; readonly name: string | undefined }
   /** Messages sent before, to be searched. */
   | { readonly type: 'recall'; readonly scope: HistoryScope }
-  | { readonly type: 'open_picker'; readonly purpose: PickerPurpose }
+  /** A command whose answer stands in the open panel. */
+  | { readonly type: 'panel'; readonly line: string }
   | { readonly type: 'leave' | 'suspend' | 'external_editor' | 'paste_image' | 'transcript' | 'repaint' };
 
 /** The screen after a key, and what is to be done. */

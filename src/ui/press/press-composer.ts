@@ -1,17 +1,34 @@
+import { oneLine } from '../../lib/text/one-line.ts';
+import { truncateEnd } from '../../lib/text/truncate.ts';
 import { completionTarget } from '../composer/draft-kind.ts';
 import { type EditorAction, edit } from '../composer/edit.ts';
+import type { EditorState } from '../composer/editor-state.ts';
 import { commandChoices } from '../view/overlay.ts';
 import type { ViewState } from '../view/view-state.ts';
 import { type Effect, only, type Pressed } from './effects.ts';
 import type { PressContext } from './press-context.ts';
 
+/** What was put aside is told for so long. */
+const ASIDE_MS = 5000;
+const ASIDE_COLUMNS = 24;
+
 /** A change of the draft; the menu under it follows. */
 export function editDraft(view: ViewState, action: EditorAction, context: PressContext): Pressed {
   const editor = edit(view.editor, action, context.nowMs);
-  const next = { ...view, editor };
+  const next = { ...view, editor, ...(action.type === 'stash' ? asideHint(view.editor, editor, context.nowMs) : {}) };
   return editor.text === view.editor.text && editor.caret === view.editor.caret
     ? only(next)
     : followMenu(next, context);
+}
+
+/** What ctrl+s has put aside, or taken back. */
+function asideHint(before: EditorState, after: EditorState, nowMs: number): Pick<ViewState, 'hint'> {
+  const words = truncateEnd(oneLine(before.text.trim()), ASIDE_COLUMNS);
+  const isAside = after.stash.length > before.stash.length;
+  const left = after.stash.length === 0 ? '' : `, ${after.stash.length} more put aside`;
+  const nothing = before.stash.length === 0 ? 'nothing was put aside' : `taken back${left}`;
+  const text = isAside ? `put aside: ${words}   ctrl+s on an empty draft takes it back` : nothing;
+  return { hint: { text, untilMs: nowMs + ASIDE_MS } };
 }
 
 /** A character typed into the draft. */

@@ -4,6 +4,7 @@ import type { ViewState } from '../view/view-state.ts';
 import { only, type Pressed, withEffects } from './effects.ts';
 import { editDraft } from './press-composer.ts';
 import type { PressContext } from './press-context.ts';
+import { pressPanel } from './press-panel.ts';
 import { pressSessions } from './press-sessions.ts';
 import { sendCommandLine } from './send.ts';
 
@@ -20,6 +21,8 @@ export function pressOverlay(view: ViewState, input: KeyInput, context: PressCon
       return pressMenu(view, overlay, input, context);
     case 'picker':
       return pressPicker(view, overlay, input);
+    case 'panel':
+      return pressPanel(view, overlay, input, context);
     case 'sessions':
       return pressSessions(view, overlay, input);
     case 'help':

@@ -4,8 +4,9 @@ import type { Binding } from '../keys/actions.ts';
 import type { InputEvent } from '../keys/input-event.ts';
 import { DEFAULT_KEYMAP } from '../keys/keymap.ts';
 import { DEAF_MS } from '../view/ask.ts';
+import { takesKeys } from '../view/overlay.ts';
 import { armIfQuiet } from '../view/slice-asks.ts';
-import type { ViewState } from '../view/view-state.ts';
+import { isBusy, type ViewState } from '../view/view-state.ts';
 import type { Viewer } from '../view/viewer-state.ts';
 import { pressViewer } from '../viewer/press-viewer.ts';
 import { only, type Pressed, withEffects } from './effects.ts';
@@ -13,6 +14,7 @@ import { editDraft, typeText } from './press-composer.ts';
 import type { PressContext } from './press-context.ts';
 import { pressDialog } from './press-dialog.ts';
 import { pressOverlay } from './press-overlay.ts';
+import { pastePanel } from './press-panel.ts';
 import { performCommand } from './run-command.ts';
 
 type KeyInput = Extract<InputEvent, { type: 'key' }>;
@@ -25,7 +27,8 @@ export function press(view: ViewState, input: InputEvent, context: PressContext)
     case 'paste': {
       const seen = noteKey(view, context.nowMs);
       if (seen.overlay?.kind === 'viewer') return only(seen);
-      return editDraft(unfocused(seen), { type: 'paste', text: input.text }, context);
+      if (seen.overlay?.kind === 'panel') return pastePanel(seen, seen.overlay, input.text, context);
+      return editDraft(stillLeaving(unfocused(seen), undefined), { type: 'paste', text: input.text }, context);
     }
     case 'key':
       return pressKey(view, input, context);
@@ -37,7 +40,7 @@ export function press(view: ViewState, input: InputEvent, context: PressContext)
 /** What passes with time alone: dialogs arm, hints go. */
 export function passTime(view: ViewState, { nowMs, quietMs }: PressContext): ViewState {
   // Whoever reads something else has not seen the question yet.
-  const armed = view.overlay?.kind === 'viewer' ? view : armIfQuiet(view, nowMs, quietMs);
+  const armed = takesKeys(view.overlay) ? view : armIfQuiet(view, nowMs, quietMs);
   return armed.hint !== undefined && armed.hint.untilMs <= nowMs ? { ...armed, hint: undefined } : armed;
 }
 
@@ -46,7 +49,7 @@ export function nextChange(view: ViewState, { nowMs, quietMs }: PressContext): n
   const { attention, keys, hint } = view;
   const due = [
     // Also when the moment has passed since the question came: nothing else would open it.
-    attention.stage === 'pending' && view.overlay?.kind !== 'viewer'
+    attention.stage === 'pending' && !takesKeys(view.overlay)
       ? Math.max(keys.lastKeyAtMs + quietMs, nowMs + 1)
       : undefined,
     attention.stage === 'armed' ? attention.armedAtMs + DEAF_MS : undefined,
@@ -56,9 +59,9 @@ export function nextChange(view: ViewState, { nowMs, quietMs }: PressContext): n
 }
 
 function pressKey(before: ViewState, input: KeyInput, context: PressContext): Pressed {
-  const view = noteKey(before, context.nowMs);
   const { chord } = input;
   const { bindingOf } = context.keymap ?? DEFAULT_KEYMAP;
+  const view = stillLeaving(noteKey(before, context.nowMs), bindingOf('', chord));
   if (/^alt\+.$/u.test(chord) && bindingOf('', chord) === undefined) return pressApart(before, chord.slice(4), context);
   if (view.overlay?.kind === 'viewer') return lookOn(view, view.overlay.viewer, input, context);
   if (before.keys.prefix !== '') {
@@ -66,6 +69,7 @@ function pressKey(before: ViewState, input: KeyInput, context: PressContext): Pr
     const free = withKeys(view, { prefix: '' });
     return bound === undefined || bound === 'prefix' ? only(free) : perform(free, bound, context);
   }
+  if (takesKeys(view.overlay)) return deafAfter(pressOverlay(view, input, context) ?? only(view), context.nowMs);
   const asked = pressDialog(before, view, input, context);
   if (asked !== undefined) return asked;
   const inOverlay = pressOverlay(view, input, context);
@@ -98,12 +102,22 @@ function searching({ editor: { search } }: ViewState, bound: Binding | undefined
   return { type: 'search', query };
 }
 
-/** While a retry counts down: `r` does not wait, `m` offers another model. */
+/** While a retry counts down: `r` does not wait, `m` offers another model. At a usage limit `w` waits for its end. */
 function pressRetry(before: ViewState, view: ViewState, chord: string, context: PressContext): Pressed | undefined {
   const isQuiet = context.nowMs - before.keys.lastKeyAtMs >= context.quietMs;
-  if (view.retry === undefined || view.editor.text !== '' || !isQuiet) return undefined;
+  if (view.editor.text !== '' || !isQuiet) return undefined;
+  if (chord === 'w' && view.rest === 'limited' && !isBusy(view))
+    return withEffects({ ...view, rest: 'ended' }, { type: 'wait_for_limit' });
+  if (view.retry === undefined) return undefined;
   if (chord === 'r') return withEffects(view, { type: 'retry_now' });
-  return chord === 'm' ? withEffects(view, { type: 'open_picker', purpose: 'model' }) : undefined;
+  return chord === 'm' ? withEffects(view, { type: 'command', line: 'model' }) : undefined;
+}
+
+/** Keys meant for what was open must not answer the question that was there before it. */
+function deafAfter(pressed: Pressed, nowMs: number): Pressed {
+  const { attention, overlay } = pressed.view;
+  if (takesKeys(overlay) || attention.stage !== 'armed') return pressed;
+  return { ...pressed, view: { ...pressed.view, attention: { ...attention, armedAtMs: nowMs } } };
 }
 
 /** ESC and a key right behind it came as one: nothing is bound to both, so each is heard. */
@@ -116,6 +130,12 @@ function pressApart(view: ViewState, key: string, context: PressContext): Presse
 function noteKey(view: ViewState, nowMs: number): ViewState {
   const window = view.keys.window === 'returned' ? 'focused' : view.keys.window;
   return withKeys(view, { lastKeyAtMs: nowMs, window });
+}
+
+/** Only the same key again leaves: whoever does anything else goes on. */
+function stillLeaving(view: ViewState, bound: ReturnType<typeof DEFAULT_KEYMAP.bindingOf>): ViewState {
+  if (view.keys.exitArmedUntilMs === 0 || bound === 'interrupt' || bound === 'leave_or_delete') return view;
+  return { ...withKeys(view, { exitArmedUntilMs: 0 }), hint: undefined };
 }
 
 function withKeys(view: ViewState, keys: Partial<ViewState['keys']>): ViewState {
@@ -163,6 +183,10 @@ function lookOn(
       const answer = pressed.verdict === 'allow' ? ({ behavior: 'allow' } as const) : ({ behavior: 'deny' } as const);
       return withEffects({ ...view, overlay: undefined }, { type: 'answer_permission', id: pressed.requestId, answer });
     }
+    case 'reviewed':
+      return withEffects({ ...view, overlay: undefined }, { type: 'answer_parts', page: pressed.page });
+    case 'take_back':
+      return withEffects(view, { type: 'take_back', line: pressed.line, shows: pressed.shows });
     default: {
       const note = pressed.type === 'copy' ? 'copied' : 'written';
       const effect = pressed.type === 'copy' ? 'copy' : 'write_page';

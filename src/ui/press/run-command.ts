@@ -72,7 +72,7 @@ export function performCommand(view: ViewState, command: Command, context: Press
       return fold?.kind === 'paste' ? withEffects(view, { type: 'view_paste', text: fold.text }) : only(view);
     }
     case 'model_menu':
-      return withEffects(view, { type: 'open_picker', purpose: 'model' });
+      return withEffects(view, { type: 'command', line: 'model' });
     case 'drop_queued':
       return view.queue.length === 0
         ? only(view)

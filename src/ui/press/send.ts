@@ -4,15 +4,20 @@ import { draftParts, expandFolds } from '../composer/folds.ts';
 import { isBusy, type ViewState } from '../view/view-state.ts';
 import { type Effect, only, type Pressed, withEffects } from './effects.ts';
 
+/** What people type to leave any program. */
+const LEAVING: ReadonlySet<string> = new Set(['exit', 'quit', ':q', ':q!', ':wq']);
+
 /** Sends the draft, by what it is: a message, a command, a shell line. */
 export function sendDraft(view: ViewState, lane: 'next' | 'after', nowMs: number): Pressed {
   const { editor } = view;
   const words = expandFolds(editor.text, editor.folds).trim();
   const kind = draftKind(editor);
   if (kind === 'empty') {
-    const goesOn = view.rest === 'stopped' && !isBusy(view);
+    const goesOn = (view.rest === 'stopped' || view.rest === 'limited') && !isBusy(view);
     return goesOn ? withEffects({ ...view, rest: 'ended' }, { type: 'continue', words: '' }) : only(view);
   }
+  if (LEAVING.has(words) && !isBusy(view))
+    return withEffects({ ...view, editor: edit(editor, { type: 'clear' }, nowMs) }, { type: 'leave' });
   const hasFailed = view.rest === 'failed' && !isBusy(view);
   const sent = { ...view, overlay: undefined, editor: edit(editor, { type: 'sent', entry: words }, nowMs) };
   // As in a shell: what begins with a blank is not kept.

@@ -13,7 +13,7 @@ export function pressEscape(view: ViewState, nowMs: number): Pressed {
   const kill = killing(view, nowMs);
   if (isBusy(view)) return stop(view, nowMs);
   if (view.editor.text !== '') return withEffects(view, ...kill);
-  if (nowMs < view.keys.rewindArmedUntilMs) return withEffects(view, { type: 'open_picker', purpose: 'rewind' });
+  if (nowMs < view.keys.rewindArmedUntilMs) return withEffects(view, { type: 'command', line: 'rewind' });
   const armed = {
     ...view,
     keys: { ...view.keys, rewindArmedUntilMs: nowMs + REWIND_ARMED_MS },
@@ -28,7 +28,8 @@ export function interruptRun(view: ViewState, nowMs: number): Pressed {
   if (view.editor.search !== undefined)
     return only({ ...view, editor: edit(view.editor, { type: 'search-cancel' }, nowMs) });
   if (view.editor.text !== '' && !isBusy(view)) {
-    const cleared = { ...view, overlay: undefined, editor: edit(view.editor, { type: 'clear' }, nowMs) };
+    const keys = { ...view.keys, exitArmedUntilMs: 0 };
+    const cleared = { ...view, keys, overlay: undefined, editor: edit(view.editor, { type: 'clear' }, nowMs) };
     return withEffects(cleared, ...killing(view, nowMs));
   }
   const leaving = leaveKey(view, nowMs);

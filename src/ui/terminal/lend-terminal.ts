@@ -7,8 +7,11 @@ import { MODES_OFF, MODES_ON } from './modes.ts';
 import type { ScreenOutput } from './screen-output.ts';
 import { editText, stopUntilContinued } from './step-aside.ts';
 
+/** So long reports of a terminal are on their way, also over a network. */
+const REPORTS_MS = 60;
+
 export type LendingParts = {
-  readonly output: ScreenOutput;
+  readonly output: Pick<ScreenOutput, 'stepAside' | 'comeBack' | 'write'>;
   readonly keyboard: Keyboard;
   readonly now: () => ViewState;
   readonly change: (update: (view: ViewState) => ViewState) => void;
@@ -32,16 +35,18 @@ export function createLending({ output, keyboard, now, change, editor = 'vi' }: 
     if (isLent) return;
     isLent = true;
     output.stepAside();
-    keyboard.close();
+    // What the terminal has reported before it hears this must find us still reading, or it is echoed.
     output.write(MODES_OFF);
+    await new Promise((resolve) => setTimeout(resolve, REPORTS_MS));
+    keyboard.close();
     try {
       await use();
     } catch (thrown) {
       const text = messageOf(thrown);
       change((view) => printing(view, { kind: 'notice', level: 'warn', text }));
     } finally {
-      output.write(MODES_ON);
       keyboard.open();
+      output.write(MODES_ON);
       isLent = false;
       output.comeBack();
       change((view) => view);

@@ -12,7 +12,7 @@ export type HistoryItem =
   | { readonly kind: 'tools'; readonly entries: readonly ToolEntry[] }
   | { readonly kind: 'notice'; readonly level: 'info' | 'warn' | 'error'; readonly text: string }
   /** Words that were refused are back in the composer, or stay where they are because a draft stands there. */
-  | { readonly kind: 'failure'; readonly failure: ModelFailure; readonly words?: 'returned' | 'kept' }
+  | { readonly kind: 'failure'; readonly failure: ModelFailure; readonly words?: 'returned' | 'kept' | 'waits' }
   | { readonly kind: 'stopped'; readonly hint: string }
   | { readonly kind: 'made_room'; readonly fromTokens: number; readonly toTokens: number }
   | { readonly kind: 'shown'; readonly markdown: string }

@@ -1,6 +1,7 @@
 import type { CommandInfo } from '../../contracts/face/command.ts';
 import type { SessionScope } from '../../contracts/face/conversation.ts';
 import type { CompletionTarget } from '../composer/draft-kind.ts';
+import type { PanelView } from './panel-view.ts';
 import type { Viewer } from './viewer-state.ts';
 
 /** A line of a list to choose from. */
@@ -12,7 +13,7 @@ export type Choice = {
   readonly detail: string;
 };
 
-export type PickerPurpose = 'model' | 'theme' | 'rewind' | 'restore';
+export type PickerPurpose = 'theme' | 'rewind' | 'restore';
 
 /** The sessions that can be gone on in: titles at once, what was said in them as it is found. */
 export type SessionList = {
@@ -43,9 +44,15 @@ export type Overlay =
       readonly selected: number;
     }
   | SessionList
+  | PanelView
   | { readonly kind: 'help'; readonly filter: string; readonly isFiltering: boolean }
   /** Takes the whole screen; what was open before is open again afterwards. */
-  | { readonly kind: 'viewer'; readonly viewer: Viewer; readonly back?: SessionList };
+  | { readonly kind: 'viewer'; readonly viewer: Viewer; readonly back?: SessionList | PanelView };
+
+/** Does it take every key? Then no question hears any, nor the draft. */
+export function takesKeys(overlay: Overlay | undefined): boolean {
+  return overlay !== undefined && overlay.kind !== 'menu' && overlay.kind !== 'help';
+}
 
 /** Commands that fit what was typed behind the slash: beginnings first, then anything that holds it. */
 export function commandChoices(commands: readonly CommandInfo[], query: string): readonly Choice[] {

@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Message } from '../../contracts/message.ts';
 import type { FailureKind } from '../../contracts/model.ts';
-import type { Terminal, TerminalReason } from '../../contracts/terminal.ts';
+import { limitOf, type Terminal, type TerminalReason } from '../../contracts/terminal.ts';
 import { edit } from '../composer/edit.ts';
 import type { Ask } from './ask.ts';
 import { activityAfter } from './slice-activity.ts';
@@ -38,7 +38,7 @@ function waitingFirst(view: ViewState, nowMs: number): ViewState {
 function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
   switch (event.type) {
     case 'agent_start':
-      return { ...view, rest: 'ended' };
+      return { ...view, rest: 'ended', retry: undefined };
     case 'message_update':
       return event.kind === 'text' ? growText({ ...view, retry: undefined }, event) : { ...view, retry: undefined };
     case 'block_end':
@@ -78,6 +78,9 @@ function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
     case 'tombstone':
       return dropMessage(view, event.messageId);
     case 'compacted':
+      // Cleared: what was to be done belongs to the conversation before.
+      if (event.messages.every(({ role }) => role === 'boundary'))
+        return { ...view, todos: [], facts: { ...view.facts, contextTokens: 0 } };
       return printing(
         { ...view, recovery: undefined, facts: { ...view.facts, contextTokens: event.postTokens } },
         { kind: 'made_room', fromTokens: event.boundary.preTokens, toTokens: event.postTokens },
@@ -180,6 +183,8 @@ function failed(view: ViewState, terminal: Terminal): ViewState {
   if (failure === undefined) return view;
   // The conversation ends with an open word: enter asks once more.
   if (BROKEN.has(failure.kind)) return printing({ ...view, rest: 'stopped' }, { kind: 'failure', failure });
+  if (limitOf(terminal) !== undefined)
+    return printing({ ...view, rest: 'limited' }, { kind: 'failure', failure, words: 'waits' });
   if (!RETURNING.has(failure.kind)) return printing(view, { kind: 'failure', failure });
   if (view.editor.text !== '') return printing(view, { kind: 'failure', failure, words: 'kept' });
   const printed = printing(view, { kind: 'failure', failure, words: 'returned' });

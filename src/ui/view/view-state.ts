@@ -55,6 +55,8 @@ export type StatusFacts = {
   readonly contextWindow: number;
   readonly costUsd: number;
   readonly branch: string | undefined;
+  /** Where the shell stands, if not in the folder of the session. */
+  readonly shellAt?: string;
   readonly background: number;
   readonly isDemo: boolean;
   /** What a script of the person's own says in place of all this. */
@@ -76,13 +78,15 @@ export type ViewState = {
   readonly outbox: readonly HistoryItem[];
   /** The last prompt, so that it can come back into the composer when nothing came of it. */
   readonly lastPrompt: string;
+  /** Words that name something in vain, which has been said: sent again, they go. */
+  readonly held: string;
   readonly editor: EditorState;
   /** Vim mode, for those who want it. */
   readonly vim: VimState | undefined;
   readonly overlay: Overlay | undefined;
   readonly todosShown: 'row' | 'column';
-  /** How the last run ended: a stopped one goes on with an empty message, a failed one with the same again. */
-  readonly rest: 'ended' | 'stopped' | 'failed';
+  /** How the last run ended: a stopped one goes on with an empty message, a failed one with the same again, one at a limit when it is reset. */
+  readonly rest: 'ended' | 'stopped' | 'failed' | 'limited';
   /** A word in the status line that goes away by itself. */
   readonly hint: { readonly text: string; readonly untilMs: number } | undefined;
   readonly keys: KeyFacts;
@@ -128,6 +132,7 @@ export function initialView(facts: StatusFacts, todos: readonly Todo[] = []): Vi
     facts,
     outbox: [],
     lastPrompt: '',
+    held: '',
     editor: createEditor(),
     vim: undefined,
     overlay: undefined,

@@ -1,12 +1,14 @@
 import type { DiffHunk } from '../../contracts/display.ts';
 import type { Message } from '../../contracts/message.ts';
+import type { ReviewPage } from './review-page.ts';
 
 /** What can be looked at on a screen of its own. */
 export type ViewerPage =
   | { readonly kind: 'transcript'; readonly messages: readonly Message[] }
   | { readonly kind: 'text'; readonly markdown: string }
   /** What an edit would change; the answer goes to the request that asks for it. */
-  | { readonly kind: 'diff'; readonly hunks: readonly DiffHunk[]; readonly requestId: string };
+  | { readonly kind: 'diff'; readonly hunks: readonly DiffHunk[]; readonly requestId: string }
+  | ReviewPage;
 
 /** How much of a page is laid out. */
 export type Shown = { readonly thinking: 'hidden' | 'shown'; readonly bodies: 'folded' | 'open' };
@@ -47,6 +49,14 @@ export function withRows(viewer: Viewer, rows: readonly ViewerRow[], height: num
   const same = here === undefined ? -1 : rows.findIndex(({ block }) => block === here);
   const top = same === -1 ? Math.round(share * rows.length) : same;
   return { ...viewer, rows, top: Math.max(0, Math.min(top, lastTop(rows.length, height))) };
+}
+
+/** The page with another part of it under the keys, and that part in sight. */
+export function withReview(viewer: Viewer, page: ReviewPage, rows: readonly ViewerRow[], height: number): Viewer {
+  const parts = rows.flatMap(({ mark }, at) => (mark === 'start' ? [at] : []));
+  const isMoved = viewer.page.kind === 'review' && viewer.page.at !== page.at;
+  const top = isMoved ? (parts[page.at] ?? viewer.top) : viewer.top;
+  return { ...viewer, page, rows, note: '', top: Math.max(0, Math.min(top, lastTop(rows.length, height))) };
 }
 
 /** The highest row number a page can begin with. The last row of the screen is not the page's. */

@@ -5,6 +5,7 @@ import type { Drawing } from '../text/drawing.ts';
 import { renderLines } from '../text/render-lines.ts';
 import type { Paint } from '../theme/paint.ts';
 import type { Shown, ViewerPage, ViewerRow } from '../view/viewer-state.ts';
+import { reviewEntries } from './review-entries.ts';
 import { type PageEntry, transcriptEntries } from './transcript-entries.ts';
 
 /** A page as rows of the current width. */
@@ -25,6 +26,7 @@ function entriesOf(page: ViewerPage, shown: Shown, drawing: Drawing): readonly P
   if (page.kind === 'transcript') return transcriptEntries(page.messages, shown, drawing);
   if (page.kind === 'text')
     return [{ lines: markdownLines(page.markdown, drawing), block: page.markdown, mark: 'start' }];
+  if (page.kind === 'review') return reviewEntries(page, drawing);
   return page.hunks.map((hunk) => {
     const block = hunk.lines.map(({ kind, text }) => `${SIGNS[kind]}${text}`).join('\n');
     return { lines: diffLines({ hunks: [hunk] }, drawing.width), block, mark: 'start' };

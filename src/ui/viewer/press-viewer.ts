@@ -6,8 +6,11 @@ import {
   type Viewer,
   type ViewerPage,
   type ViewerRow,
+  withReview,
   withRows,
 } from '../view/viewer-state.ts';
+
+import { pressReview, type ReviewPress } from './press-review.ts';
 
 type KeyInput = Extract<InputEvent, { type: 'key' }>;
 
@@ -19,6 +22,7 @@ export type ViewerRoom = {
 
 /** What a key in a viewer comes to. */
 export type ViewerPress =
+  | Exclude<ReviewPress, { type: 'page' }>
   | { readonly type: 'stay'; readonly viewer: Viewer }
   | { readonly type: 'close' }
   | { readonly type: 'copy' | 'write'; readonly viewer: Viewer; readonly text: string }
@@ -29,6 +33,11 @@ export function pressViewer(viewer: Viewer, input: KeyInput, room: ViewerRoom): 
   if (viewer.entering === 'query') return enterQuery(viewer, input, room);
   const { page } = viewer;
   const { chord } = input;
+  const reviewed = page.kind === 'review' ? pressReview(page, input) : undefined;
+  if (reviewed?.type === 'page') {
+    return stay(withReview(viewer, reviewed.page, room.layOut(reviewed.page, viewer.shown), room.height));
+  }
+  if (reviewed !== undefined) return reviewed;
   if (page.kind === 'diff' && (chord === 'y' || chord === 'n')) {
     return { type: 'answer', verdict: chord === 'y' ? 'allow' : 'deny', requestId: page.requestId };
   }

@@ -31,6 +31,8 @@ export function transcriptEntries(messages: readonly Message[], shown: Shown, dr
         return [
           entry('', terminalLine(toned('dim', `Room was made here, at ${formatTokens(message.preTokens)} tokens.`))),
         ];
+      case 'custom':
+        return [];
       case 'user':
         return userEntries(message, drawing);
       default:

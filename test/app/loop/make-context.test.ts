@@ -390,3 +390,19 @@ test('a resume says nothing of instructions and a repository that are as they we
   expect(sent(again.server, 0)).not.toContain('files of instructions have changed');
   expect(sent(again.server, 0)).not.toContain('the repository was like this');
 });
+
+test('what the provider left out is told, and read again when it is asked for again', async () => {
+  const read = (id: string) => calls(toolUse('Read', { file_path: 'pkg/a.ts' }, id));
+  const cleared = { cleared_tool_uses: 1, cleared_input_tokens: 40_000 };
+  const { conversation, command, server } = await start([
+    read('t1'),
+    says('read', { cleared }),
+    read('t2'),
+    says('again'),
+  ]);
+  await conversation.agent.prompt('read it');
+  await conversation.agent.prompt('read it again');
+  expect(server.requests()[0]?.headers['anthropic-beta']).toContain('context-management-2025-06-27');
+  expect(server.requests().at(-1)?.raw).not.toContain('Unchanged since it was last read');
+  expect(await command('timeline')).toContain('1 old result left out by the provider, 40k tokens freed');
+});

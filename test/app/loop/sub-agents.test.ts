@@ -24,12 +24,15 @@ test('what runs in the background is listed, and one of it is stopped by its id 
     await vi.waitFor(() => expect(began()).toHaveLength(1));
     const listed = await made.command('ps');
     const agent = /agent_\w+/.exec(listed)?.[0] ?? '';
-    expect(listed).toMatch(/shell_1 `sleep 300` running[\s\S]*agent_\w+ Ann/);
+    expect(listed).toMatch(/\? shell_1 +sleep 300 +running[\s\S]*\? agent_\w+ +Ann/);
     expect(await made.command(`ps stop ${agent}`)).toBe(`Ended ${agent}.`);
     expect(await made.command('ps stop shell_1')).toBe('Ended shell_1.');
-    await vi.waitFor(async () => expect(await made.command('ps')).toBe('- shell_1 `sleep 300` ended'));
+    await vi.waitFor(async () =>
+      expect(await made.command('ps')).toMatch(/x shell_1 +sleep 300 +ended by signal SIGTERM/),
+    );
     expect(await made.command(`ps stop ${agent}`)).toBe(`There is no ${agent} in the background.`);
     expect(await made.command('ps stop shell_1')).toBe('shell_1 had already ended.');
+    expect(await made.command('ps show shell_1')).toContain('$ sleep 300\n(no output yet)');
     expect(await made.command('ps everything')).toContain('/ps stop <id>');
     await expectNoneLeft(project.marker);
   } finally {

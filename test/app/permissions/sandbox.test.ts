@@ -55,6 +55,18 @@ test('it is looked for once, and only when it is wanted', async () => {
   expect(sandbox.state()).toEqual({ is: 'off' });
 });
 
+test('what stays inside is asked about until somebody says otherwise', async () => {
+  await using project = await createTempProject();
+  const sandbox = await sandboxWith(project, '', { enabled: true });
+  expect(sandbox.asks()).toBe('asked');
+  sandbox.switchTo('auto');
+  expect(sandbox.asks()).toBe('unasked');
+  sandbox.switchTo('off');
+  expect(sandbox.asks()).toBeUndefined();
+  expect((await sandboxWith(project, '', { enabled: true, autoAllow: true })).asks()).toBe('unasked');
+  expect((await sandboxWith(project, 'exit 1', { enabled: true, autoAllow: true })).asks()).toBeUndefined();
+});
+
 test('a folder that was made to be guarded goes when nothing came into it', async () => {
   await using project = await createTempProject();
   const sandbox = await sandboxWith(project, '', { enabled: true });

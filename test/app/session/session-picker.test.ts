@@ -179,6 +179,10 @@ test('a session gets its name from the small model, and a person’s name stays'
   expect(await picker.list('folder')).toMatchObject([
     { label: 'mine', detail: expect.stringContaining('what is it?') },
   ]);
+  conversation.draft.save({ text: 'one thing\nmore', caret: 3, pastes: [], queue: [] });
+  await expect
+    .poll(() => picker.list('folder'), PATIENCE)
+    .toMatchObject([{ label: 'mine', detail: expect.stringMatching(/^unsent: one thing more \(/) }]);
 });
 
 test('a picker lists, finds, previews, renames and removes the other sessions', async () => {

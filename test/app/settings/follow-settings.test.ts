@@ -86,6 +86,15 @@ const silent = ({ project }: Talk) => ({ command: process.execPath, args: [join(
 const servers = ({ conversation }: Talk) =>
   conversation.info().mcpServers.map(({ name, status: is }) => `${name} ${is}`);
 const never = new Promise<never>(() => undefined);
+/** Resolves with the next event that fits. */
+const next = ({ agent }: Conversation, fits: (event: AgentEvent) => boolean) =>
+  new Promise<AgentEvent>((resolve) => {
+    const leave = agent.subscribe((event) => {
+      if (!fits(event)) return;
+      leave();
+      resolve(event);
+    });
+  });
 
 /** What shows that an edit of each key counts from the next prompt on. */
 const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
@@ -96,6 +105,20 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
     await conversation.setModel('sonnet');
     await edit({ model: 'fable' });
     expect((await ask()).models).toEqual(['claude-sonnet-5-5']);
+  },
+  async wakeOnBackground({ ask, edit, conversation }) {
+    const behind = calls(toolUse('Bash', { command: 'sleep 0.3', run_in_background: true }));
+    const allowed = { permissions: { allow: ['Bash(sleep:*)'] } };
+    const ended = (event: AgentEvent) => event.type === 'background' && event.state === 'completed';
+    await edit(allowed);
+    await ask(behind);
+    await next(conversation, ({ type }) => type === 'agent_end');
+    await edit({ ...allowed, wakeOnBackground: false });
+    await ask(behind);
+    await next(conversation, ended);
+    await conversation.agent.waitForIdle();
+    expect(conversation.agent.state().messages.at(-1)?.role).toBe('assistant');
+    expect((await ask()).events.filter(({ type }) => type === 'agent_start')).toHaveLength(1);
   },
   async effort({ ask, edit }) {
     expect((await ask()).last).not.toContain('"effort":"high"');

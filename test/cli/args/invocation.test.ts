@@ -31,6 +31,7 @@ test('nothing said means nothing in the options', async () => {
       partialMessages: false,
       hookEvents: false,
       replayUserMessages: false,
+      atLimit: 'ends',
     },
     reading: 'screen',
     exit: 'by itself',

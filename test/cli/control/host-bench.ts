@@ -51,6 +51,7 @@ export function hostBench(conversation: Conversation, replay: 'replays' | 'plain
         partialMessages: false,
         hookEvents: false,
         replayUserMessages: replay === 'replays',
+        atLimit: 'ends' as const,
       };
       const port = { write, newId, now: () => 0, isEnding: () => false };
       return { ok: true, conversation, run: createHostRun(conversation, output, port) };

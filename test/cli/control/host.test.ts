@@ -24,6 +24,7 @@ test('initialize and the first user line may come at once', async () => {
     'session_state_changed',
     'status',
     'assistant',
+    'spend',
     'transition',
     'success',
     'session_state_changed',

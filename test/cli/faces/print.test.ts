@@ -15,6 +15,7 @@ const QUIET: OutputChoice = {
   partialMessages: false,
   hookEvents: false,
   replayUserMessages: false,
+  atLimit: 'ends',
 };
 
 async function printed(
@@ -197,6 +198,7 @@ test('json with every detail is one array of all lines, the result last', async 
     'init',
     'status',
     'assistant',
+    'spend',
     'transition',
     'success',
   ]);
@@ -213,10 +215,12 @@ test('stream-json tells the whole run in order', async () => {
     'init',
     'status',
     'assistant',
+    'spend',
     'user',
     'transition',
     'status',
     'assistant',
+    'spend',
     'transition',
     'success',
   ]);
@@ -245,7 +249,7 @@ test('stream-json tells the whole run in order', async () => {
     parent_tool_use_id: null,
     request_id: 'req_1',
   });
-  expect(lines[3]).toMatchObject({
+  expect(lines[4]).toMatchObject({
     message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call-1', content: 'echo {"a":1}' }] },
     tool_use_result: 'echo {"a":1}',
   });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Carried } from '../../../src/context/levels/summary.ts';
-import type { Message } from '../../../src/contracts/message.ts';
+import { type Message, saidBlocks } from '../../../src/contracts/message.ts';
 import { bench, exchange, INFO, NEVER, NOTHING, prompt, reads, says, words } from '../workbench.ts';
 
 const SMALL = { ...INFO, contextWindow: 40_000, defaultOutputTokens: 1_000 };
@@ -169,13 +169,11 @@ test('calls and results are never torn apart by a compaction', async () => {
   if (!result.ok) throw new Error(result.why);
   const ids = (type: 'tool_use' | 'tool_result') =>
     result.messages.flatMap((message) =>
-      message.role === 'boundary'
-        ? []
-        : message.blocks.flatMap((block) =>
-            block.type === type
-              ? [block.type === 'tool_use' ? block.id : block.type === 'tool_result' ? block.tool_use_id : '']
-              : [],
-          ),
+      saidBlocks(message).flatMap((block) =>
+        block.type === type
+          ? [block.type === 'tool_use' ? block.id : block.type === 'tool_result' ? block.tool_use_id : '']
+          : [],
+      ),
     );
   expect(ids('tool_use')).toEqual(ids('tool_result'));
   expect(ids('tool_use').length).toBeGreaterThan(0);

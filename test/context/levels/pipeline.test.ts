@@ -67,6 +67,26 @@ test('hundreds of turns with results of 1 KB to 1 MB never outgrow the window, a
   expect(runs.findIndex((run) => run.level === 'snip')).toBeLessThan(runs.findIndex((run) => run.level === 'compact'));
 });
 
+test('old results are left to a provider that can leave them out itself, until it was too slow about it', async () => {
+  const clearing = bench({ modelInfo: () => ({ ...INFO, clearsResultsAt: 115_000 }) });
+  const own = bench();
+  const reads = Array.from({ length: 30 }, (_, at) =>
+    exchange(`t${at}`, [{ name: 'Read', input: { file_path: `src/${at}.ts` }, result: words(14_000) }]),
+  ).flat();
+  const messages = [prompt('p', 'Read all of it.'), ...reads];
+  for (const { context } of [clearing, own]) {
+    const { view } = await context.prepare(messages);
+    context.calibrate(view, 125_000);
+    await context.prepare([...messages, prompt('q', 'And now?')]);
+  }
+  expect(own.runs.map(({ level }) => level)).toContain('snip');
+  expect(clearing.runs).toEqual([]);
+  const { view } = await clearing.context.prepare([...messages, prompt('q', 'And now?')]);
+  clearing.context.calibrate(view, 150_000);
+  await clearing.context.prepare([...messages, prompt('q', 'And now?'), prompt('r', 'Well?')]);
+  expect(clearing.runs.map(({ level }) => level)).toContain('snip');
+});
+
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

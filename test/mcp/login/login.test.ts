@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openCredentials } from '../../../src/mcp/login/credentials.ts';
 import { login } from '../../../src/mcp/login/login.ts';
+import { storedAuth } from '../../../src/mcp/login/stored-auth.ts';
 import { startOAuthServer } from '../../support/api/oauth-server.ts';
 import { callTool } from '../../support/call-tool.ts';
 import { createTempProject } from '../../support/temp-project.ts';
@@ -68,4 +69,58 @@ test('an answer with a foreign state is no answer', async () => {
     signal: inTime(),
   });
   expect(statuses[0]).toBe(404);
+});
+
+test('connections that renew one login at once, in one ouro or in several, ask for one renewal and keep it', async () => {
+  await using server = await startOAuthServer();
+  await using project = await createTempProject();
+  const { ouroHome } = project;
+  await login({ url: server.url, ouroHome, visit: obedient, signal: inTime() });
+  const guarded = (name: string) => configured(name, { kind: 'http', url: server.url, headers: {} });
+  for (const _ of [1, 2, 3]) {
+    server.expire();
+    const hubs = [1, 2].map(() =>
+      startHub(
+        [1, 2, 3, 4].map((n) => guarded(`s${n}`)),
+        { ouroHome },
+      ),
+    );
+    await Promise.all(hubs.map(({ hub }) => hub.settled()));
+    expect(hubs.flatMap(({ hub }) => hub.states().map(({ status }) => status))).toEqual(Array(8).fill('connected'));
+    await Promise.all(hubs.map((one) => one[Symbol.asyncDispose]()));
+  }
+  expect(server.grants().filter((grant) => grant === 'refresh_token')).toHaveLength(3);
+  expect(await openCredentials(ouroHome).of(server.url)).toMatchObject({
+    tokens: { refresh_token: expect.any(String) },
+  });
+});
+
+test('a new login that fails leaves the one that is kept', async () => {
+  await using server = await startOAuthServer();
+  await using project = await createTempProject();
+  const { ouroHome } = project;
+  await login({ url: server.url, ouroHome, visit: obedient, signal: inTime() });
+  const kept = await openCredentials(ouroHome).of(server.url);
+  const controller = new AbortController();
+  const given = login({ url: server.url, ouroHome, visit: () => controller.abort(), signal: controller.signal });
+  await expect(given).rejects.toThrow('given up');
+  expect(await openCredentials(ouroHome).of(server.url)).toEqual(kept);
+});
+
+test('a login is forgotten when its server refuses it, but not one that somebody renewed meanwhile', async () => {
+  await using server = await startOAuthServer();
+  await using project = await createTempProject();
+  const { ouroHome } = project;
+  await login({ url: server.url, ouroHome, visit: obedient, signal: inTime() });
+  const entry = configured('guarded', { kind: 'http', url: server.url, headers: {} });
+  const store = openCredentials(ouroHome);
+  const [one, other] = [await storedAuth(entry, ouroHome), await storedAuth(entry, ouroHome)];
+  await one?.authProvider.tokens();
+  await other?.authProvider.tokens();
+  const fresh = { access_token: 'new', token_type: 'Bearer', refresh_token: 'new' };
+  await other?.authProvider.saveTokens(fresh);
+  await one?.authProvider.invalidateCredentials?.('tokens');
+  expect((await store.of(server.url))?.tokens).toEqual(fresh);
+  await other?.authProvider.invalidateCredentials?.('tokens');
+  expect(await store.of(server.url)).toEqual({ client: expect.anything() });
 });

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ToolUseBlock, UserBlock } from '../../../src/contracts/message.ts';
 import type { ModelRequest, RequestMessage } from '../../../src/contracts/model.ts';
 import { createDemoPort } from '../../../src/model/demo/demo-port.ts';
-import { FIX, writeSampleProject } from '../../../src/model/demo/sample-project.ts';
+import { FIX } from '../../../src/model/demo/sample-files.ts';
+import { writeSampleProject } from '../../../src/model/demo/sample-project.ts';
 import { drain, REQUEST } from '../support.ts';
 
 const TOOLS = [{ name: 'Read', description: '', input_schema: {} }];

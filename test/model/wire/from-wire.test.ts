@@ -194,3 +194,16 @@ describe('reduceWire', () => {
     );
   });
 });
+
+test('what the provider left out of the request is counted with the reply', () => {
+  const edits = [
+    { type: 'clear_tool_uses_20250919', cleared_tool_uses: 3, cleared_input_tokens: 40_000 },
+    { type: 'clear_thinking_20251015', cleared_thinking_turns: 2, cleared_input_tokens: 1_000 },
+  ];
+  const delta = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 9 } };
+  const { reply } = feed([START, { ...delta, context_management: { applied_edits: edits } }, { type: 'message_stop' }]);
+  expect(reply.usage).toMatchObject({ inputTokens: 5, outputTokens: 9, cleared: { results: 3, tokens: 41_000 } });
+  expect(feed([START, { ...delta, context_management: { applied_edits: 'odd' } }]).reply.usage).not.toHaveProperty(
+    'cleared',
+  );
+});

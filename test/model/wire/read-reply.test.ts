@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { ModelRequest } from '../../../src/contracts/model.ts';
+import { withRetry } from '../../../src/model/retry.ts';
 import { ANTHROPIC, OPENAI } from '../dialects.ts';
 import { startFaultServer, stream } from '../fault-server.ts';
 import { drain, REQUEST } from '../support.ts';
+
+const NO_WAIT = { clock: { now: Date.now, sleep: async () => undefined } };
 
 describe.each([ANTHROPIC, OPENAI])('the $name port', (dialect) => {
   const hello = [dialect.open, ...dialect.text(0, 'Hel', 'lo'), ...dialect.done('text')];
@@ -222,4 +225,83 @@ describe('a reply of chat completions', () => {
       outcome: { ok: true, stopReason: 'end_turn', message: { blocks: [{ type: 'text', text: 'Yes.' }] } },
     });
   });
+});
+
+describe('endings as gateways write them', () => {
+  const said = [ANTHROPIC.open, ...ANTHROPIC.text(0, 'Hel', 'lo')];
+  const call = ANTHROPIC.call(1, 'c1', 'Read', '{"path":', '"a.ts"}');
+  const half = ANTHROPIC.call(1, 'c1', 'Read', '{"path":');
+  const [delta = '', stop = ''] = ANTHROPIC.done('text');
+  const done = 'data: [DONE]\n\n';
+  const TEXT = { type: 'text', text: 'Hello' };
+  const READ = { type: 'tool_use', id: 'c1', name: 'Read', input: { path: 'a.ts' } };
+
+  test.each([
+    ['no last event', [...said, delta], [TEXT]],
+    ['[DONE] for the last event', [...said, delta, done], [TEXT]],
+    ['[DONE] alone', [...said, ...call, done], [TEXT, READ]],
+    ['words that never end', [...said.slice(0, -1), delta, stop], [TEXT]],
+    ['words and a call that never end', [...said.slice(0, -1), ...call.slice(0, -1), delta, stop], [TEXT, READ]],
+    ['words that never end, and no last event', [...said.slice(0, -1), delta], [TEXT]],
+    ['a repeated start', [...said.slice(0, 3), ...said.slice(0, 2), ...said.slice(3), delta, stop], [TEXT]],
+    [
+      'ends that come twice',
+      [...said, ...said.slice(-1), ...call, ...call.slice(-1), delta, delta, stop, stop],
+      [TEXT, READ],
+    ],
+    [
+      'one number for all blocks',
+      [...said, ...ANTHROPIC.call(0, 'c1', 'Read', '{"path":"a.ts"}'), delta, stop],
+      [TEXT, READ],
+    ],
+    [
+      'one number for all blocks, none of which ends',
+      [...said.slice(0, -1), ...ANTHROPIC.call(0, 'c1', 'Read', '{"path":"a.ts"}').slice(0, -1), delta, stop],
+      [TEXT, READ],
+    ],
+    ['carriage returns alone', [...said, delta, stop].map((part) => part.replaceAll('\n', '\r')), [TEXT]],
+    [
+      'comments before, between and after',
+      [': hi\n\n', ...said.flatMap((part) => [part, ': still here\n\n']), delta, stop],
+      [TEXT],
+    ],
+  ])('%s: the reply is whole, and asked for once', async (_, parts, blocks) => {
+    for (const then of ['end', 'open'] as const) {
+      await using server = await startFaultServer(stream(parts, then));
+      const port = withRetry(ANTHROPIC.create(server.url, { idleTimeoutMs: 60 }));
+      const { outcome, events } = await drain(port);
+      expect(outcome).toMatchObject({ ok: true, message: { blocks } });
+      expect(events.filter(({ type }) => type === 'block_end')).toHaveLength(blocks.length);
+      expect(server.seen).toHaveLength(1);
+    }
+  });
+
+  test.each([
+    ['a call that breaks off', [...said, ...half.slice(0, -1), delta, stop]],
+    ['a call that breaks off before [DONE]', [...said, ...half.slice(0, -1), done]],
+    ['[DONE] and nothing else', [ANTHROPIC.open, done]],
+  ])('%s is asked for again', async (_, parts) => {
+    await using server = await startFaultServer(stream(parts), stream([...said, delta, stop]));
+    const { outcome } = await drain(withRetry(ANTHROPIC.create(server.url), NO_WAIT));
+    expect(outcome).toMatchObject({ ok: true, message: { blocks: [TEXT] } });
+    expect(server.seen).toHaveLength(2);
+  });
+
+  test('a server that never says the end is believed the second time', async () => {
+    await using server = await startFaultServer(stream([...said, ...call]));
+    const { outcome } = await drain(withRetry(ANTHROPIC.create(server.url), NO_WAIT));
+    expect(outcome).toMatchObject({ ok: true, stopReason: 'tool_use', message: { blocks: [TEXT, READ] } });
+    expect(server.seen).toHaveLength(2);
+  });
+
+  test.each(['text/plain; charset=utf-8', 'application/json', 'application/octet-stream', 'text/html'])(
+    'a stream that is called %s is read as one',
+    async (type) => {
+      await using server = await startFaultServer((response) =>
+        response.writeHead(200, { 'content-type': type }).end([': hi\n', ...said, delta, stop].join('')),
+      );
+      const { outcome } = await drain(ANTHROPIC.create(server.url));
+      expect(outcome).toMatchObject({ ok: true, message: { blocks: [TEXT] } });
+    },
+  );
 });

@@ -26,6 +26,19 @@ const EVENTS = [
   { name: undefined, data: 'tight' },
 ];
 
+test.each(['\n', '\r\n', '\r'])('lines may end in %j throughout, wherever the bytes are cut', async (end) => {
+  const bytes = new TextEncoder().encode('event: a\ndata: one\ndata: two\n\ndata: three\n\n'.replaceAll('\n', end));
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.nat({ max: bytes.length }), { maxLength: 12 }), async (cuts) => {
+      expect(await read(bytes, cuts)).toEqual([
+        { name: 'a', data: 'one\ntwo' },
+        { name: undefined, data: 'three' },
+      ]);
+    }),
+    { numRuns: 60 },
+  );
+});
+
 test('events are the same wherever the network cuts the bytes', async () => {
   const bytes = new TextEncoder().encode(STREAM);
   await fc.assert(

@@ -33,7 +33,9 @@ describe('toWire', () => {
     expect(JSON.stringify(wire({}))).toBe(
       '{"model":"claude-opus-4-6","max_tokens":8000,"system":[{"type":"text","text":"You help."},{"type":"text","text":"Notes."}],' +
         '"tools":[{"name":"Bash","description":"runs","input_schema":{"type":"object"}},{"name":"Read","description":"reads","input_schema":{"type":"object"}}],' +
-        '"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}],"stream":true}',
+        '"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}],' +
+        '"context_management":{"edits":[{"type":"clear_tool_uses_20250919","trigger":{"type":"input_tokens","value":670000},' +
+        '"keep":{"type":"tool_uses","value":10},"clear_at_least":{"type":"input_tokens","value":67000},"exclude_tools":[]}]},"stream":true}',
     );
   });
 
@@ -162,6 +164,18 @@ describe('toWire', () => {
     expect(said).toEqual(expected);
     const body = { model, max_tokens: 64_000, ...said };
     expect(violationOfThinking(body)).toBeUndefined();
+  });
+
+  test('old results are left to the provider where it can, but for those nobody can ask for again', () => {
+    const tool = (name: string) => ({ name, description: '', input_schema: { type: 'object' } });
+    const once = (name: string) => ({ ...tool(name), result: 'once' as const });
+    const edits = (change: Partial<ModelRequest>) => wire(change).context_management;
+    expect(edits({ tools: [tool('Read'), once('Task'), once('Skill')] })).toMatchObject({
+      edits: [{ exclude_tools: ['Task', 'Skill'] }],
+    });
+    expect(edits({ tools: [] })).toBeUndefined();
+    expect(edits({ model: 'claude-next-9' })).toBeUndefined();
+    expect(edits({ model: 'other' })).toBeUndefined();
   });
 
   test('a forced tool is asked for where that is possible, and never together with thinking', () => {

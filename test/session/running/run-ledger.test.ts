@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { MARKER, RUN_MARKER, startTimeOf } from '../../../src/lib/processes/process-tree.ts';
+import { branding } from '../../../src/lib/processes/brand.ts';
+import { MARKER, marked, RUN_MARKER, startTimeOf } from '../../../src/lib/processes/process-tree.ts';
 import { openRunLedger, reapDeadRuns } from '../../../src/session/running/run-ledger.ts';
 import { killMarked, processesMarked } from '../../support/processes.ts';
 
@@ -24,10 +25,10 @@ afterEach(async () => {
 const ledgers = () => readdir(join(home, 'running')).catch(() => []);
 
 /** Writes the ledger as a run would have left it whose process is gone. */
-async function orphan(): Promise<void> {
+async function orphan(more: object = {}): Promise<void> {
   const path = join(home, 'running', `${mark}.jsonl`);
   const [first = '', ...rest] = (await readFile(path, 'utf8')).split('\n');
-  const owner = { ...JSON.parse(first), startTime: '1' };
+  const owner = { ...JSON.parse(first), startTime: '1', ...more };
   await writeFile(path, [JSON.stringify(owner), ...rest].join('\n'));
 }
 
@@ -50,6 +51,30 @@ test('what a killed run left is ended: children, detached ones, and those that s
   expect(await reapDeadRuns(home)).toBe(1);
   expect(await processesMarked(`${RUN_MARKER}=${mark}`)).toEqual([]);
   expect(startTimeOf(bare.pgid)).toBeUndefined();
+  expect(await ledgers()).toEqual([]);
+});
+
+test('what a killed run left with no environment and no parent is ended by what it was branded with', async () => {
+  openRunLedger(home, mark);
+  const env = { [RUN_MARKER]: mark, [MARKER]: 'a call' };
+  await start(`${branding(env)}(env -i setsid -f sleep 300 >/dev/null 2>&1 &); echo up`, env);
+  await expect.poll(() => marked('a call')).toHaveLength(1);
+  await orphan();
+  expect(await reapDeadRuns(home)).toBe(1);
+  expect(await marked('a call')).toEqual([]);
+});
+
+test('a run of another container or machine keeps everything, whoever has its number here', async () => {
+  const ledger = openRunLedger(home, mark);
+  const bare = await start('echo up; sleep 300; true', { [RUN_MARKER]: mark });
+  ledger.started({ ...bare, marker: 'theirs' });
+  await orphan({ host: 'elsewhere' });
+  expect(await reapDeadRuns(home)).toBe(0);
+  expect(startTimeOf(bare.pgid)).toBe(bare.startTime);
+  expect(await ledgers()).toEqual([`${mark}.jsonl`]);
+  await utimes(join(home, 'running', `${mark}.jsonl`), 1, 1);
+  expect(await reapDeadRuns(home)).toBe(1);
+  expect(startTimeOf(bare.pgid)).toBe(bare.startTime);
   expect(await ledgers()).toEqual([]);
 });
 

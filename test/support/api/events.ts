@@ -22,6 +22,9 @@ export function eventsOf(reply: ApiReply, id: string, model: string): readonly S
       type: 'message_delta',
       delta: { stop_reason: reply.stop ?? null, stop_sequence: null },
       usage: { ...usage },
+      ...(reply.cleared && {
+        context_management: { applied_edits: [{ type: 'clear_tool_uses_20250919', ...reply.cleared }] },
+      }),
     }),
     named({ type: 'message_stop' }),
   ];

@@ -17,6 +17,8 @@ export type ApiReply = {
   /** Pause before each event. */
   readonly delayMs: number;
   readonly faults: readonly StreamFault[];
+  /** What it left out of the request by itself. */
+  readonly cleared?: { readonly cleared_tool_uses: number; readonly cleared_input_tokens: number };
 };
 
 /** Where in a stream: after so many events, or right before the first event of a name. */
@@ -51,7 +53,7 @@ export type ApiTurn =
 
 const USAGE = { input_tokens: 25, output_tokens: 12, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 };
 
-export type ReplyOptions = Partial<Pick<ApiReply, 'stop' | 'chunk' | 'delayMs' | 'faults'>> & {
+export type ReplyOptions = Partial<Pick<ApiReply, 'stop' | 'chunk' | 'delayMs' | 'faults' | 'cleared'>> & {
   readonly usage?: Partial<ApiReply['usage']>;
 };
 
@@ -65,6 +67,7 @@ export function reply(blocks: readonly ApiBlock[], options: ReplyOptions = {}): 
     chunk: options.chunk,
     delayMs: options.delayMs ?? 0,
     faults: options.faults ?? [],
+    ...(options.cleared && { cleared: options.cleared }),
   };
 }
 

@@ -50,6 +50,7 @@ export async function startServer(script: Script, dialect: Dialect): Promise<Api
   const all: SeenRequest[] = [];
   const thoughts = new Map<string, string>();
   const thoughtfulCalls = new Set<string>();
+  let paused: readonly unknown[] = [];
   const closings = new WeakMap<Socket, Promise<number>>();
   let waiting: (() => void)[] = [];
 
@@ -74,6 +75,7 @@ export async function startServer(script: Script, dialect: Dialect): Promise<Api
   function issue(turn: ApiTurn): void {
     if (turn.kind === 'later') issue(turn.turn);
     if (turn.kind !== 'reply') return;
+    if (turn.stop === 'pause_turn') paused = turn.blocks;
     const isThoughtful = turn.blocks[0]?.type === 'thinking' || turn.blocks[0]?.type === 'redacted_thinking';
     for (const { type, id, thinking, signature } of turn.blocks) {
       if (type === 'thinking') thoughts.set(String(signature), String(thinking));
@@ -91,7 +93,9 @@ export async function startServer(script: Script, dialect: Dialect): Promise<Api
     const { method = '', url: path = '', headers } = incoming;
     const body = parse(raw);
     const isConversation = dialect.isConversation(method, path);
-    const violation = isConversation ? dialect.violationOf(body, headers, { thoughts, thoughtfulCalls }) : undefined;
+    const violation = isConversation
+      ? dialect.violationOf(body, headers, { thoughts, thoughtfulCalls, paused })
+      : undefined;
     const request: SeenRequest = { method, path, headers, raw, body, violation, arrivedAtMs, closed };
     all.push(request);
     const stage: Stage = { response, dialect, body, id: `msg_${String(all.length).padStart(4, '0')}` };

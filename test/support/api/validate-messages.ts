@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { violationOfBlock } from './validate-blocks.ts';
 import { type Dict, isDict, isText } from './values.ts';
 
@@ -7,6 +8,8 @@ const MAX_IMAGES = 100;
 export type Issued = {
   readonly thoughts: ReadonlyMap<string, string>;
   readonly thoughtfulCalls: ReadonlySet<string>;
+  /** What it said before it paused. */
+  readonly paused?: readonly unknown[];
 };
 
 type Message = { readonly role: string; readonly blocks: readonly Dict[] };
@@ -17,7 +20,7 @@ export function violationOfMessages(body: Dict, issued: Issued): string | undefi
   if (isText(messages)) return messages;
   if (messages[0]?.role !== 'user') return 'messages: first message must use the "user" role';
   const last = messages.at(-1);
-  if (last?.role === 'assistant') return prefill(last);
+  if (last?.role === 'assistant' && !isPaused(last, issued)) return prefill(last);
   for (const [at, message] of messages.entries()) {
     for (const [index, block] of message.blocks.entries()) {
       const found = violationOfBlock(block, message.role, `messages.${at}.content.${index}`);
@@ -49,6 +52,11 @@ function messagesOf(raw: unknown): readonly Message[] | string {
     messages.push({ role: message.role, blocks: blocks.filter(isDict) });
   }
   return messages;
+}
+
+/** A paused reply is taken up where it ends, if it comes back as it was. */
+function isPaused({ blocks }: Message, { paused = [] }: Issued): boolean {
+  return paused.length > 0 && isDeepStrictEqual(blocks.slice(-paused.length), paused);
 }
 
 function prefill({ blocks }: Message): string {

@@ -1,4 +1,4 @@
-import { createAgent } from '../../../src/agent/agent.ts';
+import { assembleAgent } from '../../../src/agent/agent.ts';
 import type { AgentPort } from '../../../src/agent/parts.ts';
 import type { Conversation, ConversationInfo, UsageReport } from '../../../src/contracts/face/conversation.ts';
 import type { PermissionRequest } from '../../../src/contracts/permission.ts';
@@ -24,7 +24,7 @@ export function fakeConversation(options: FakeOptions = {}): Conversation & { re
     ids += 1;
     return `id${ids}`;
   };
-  const agent = createAgent({
+  const agent = assembleAgent({
     sessionId: 'session-1',
     messages: [],
     listeners: [],
@@ -116,6 +116,8 @@ const FACTS: Omit<ConversationInfo, 'sessionId' | 'model'> = {
   title: undefined,
   transcriptPath: undefined,
   cwd: '/project',
+  folder: '/project',
+  earlierCostUsd: 0,
   gitBranch: undefined,
   modelInfo: INFO,
   effort: 'off',

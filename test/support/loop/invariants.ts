@@ -6,14 +6,15 @@ export function invariantBreaches(request: ModelRequest): readonly string[] {
   const { messages } = request;
   const ids = new Set<string>();
   if (messages[0]?.role !== 'user') breaches.push('the first message is not a user message');
-  if (messages.at(-1)?.role !== 'user') breaches.push('the last message is not a user message');
+  const end = messages.at(-1);
+  if (end?.role !== 'user' && end?.isPaused !== true) breaches.push('the last message is not a user message');
   messages.forEach((message, at) => {
     if (message.blocks.length === 0) breaches.push(`message ${at} is empty`);
     if (messages[at - 1]?.role === message.role) breaches.push(`message ${at} repeats the role before it`);
     breaches.push(...blockBreaches(message, at));
     if (message.role !== 'assistant') return;
     const last = message.blocks.at(-1);
-    if (last?.type === 'thinking' || last?.type === 'redacted_thinking')
+    if (message.isPaused !== true && (last?.type === 'thinking' || last?.type === 'redacted_thinking'))
       breaches.push(`message ${at} ends in thinking`);
     const wanted = message.blocks.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));
     for (const id of wanted) {

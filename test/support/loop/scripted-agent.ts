@@ -1,11 +1,12 @@
-import { createAgent } from '../../../src/agent/agent.ts';
-import type { AgentParts } from '../../../src/agent/parts.ts';
+import { assembleAgent } from '../../../src/agent/agent.ts';
+import type { AgentParts, AgentPort } from '../../../src/agent/parts.ts';
 import type { Agent } from '../../../src/contracts/agent.ts';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 import { type Overrides, type ScriptedDeps, type ScriptedReply, scripted } from './scripted.ts';
 
 export type ScriptedAgent = {
   readonly agent: Agent;
+  readonly port: () => AgentPort;
   readonly deps: ScriptedDeps;
   /** Everything told so far. */
   readonly events: AgentEvent[];
@@ -25,6 +26,7 @@ export function scriptedAgent(
   const listenerFaults: unknown[] = [];
   let waiting: readonly { fits: (event: AgentEvent) => boolean; resolve: (event: AgentEvent) => void }[] = [];
   let ids = 0;
+  let lent: AgentPort | undefined;
   const record = (event: AgentEvent) => {
     events.push(event);
     const met = waiting.filter(({ fits }) => fits(event));
@@ -35,11 +37,14 @@ export function scriptedAgent(
     ids += 1;
     return `id${ids}`;
   };
-  const agent = createAgent({
+  const agent = assembleAgent({
     sessionId: 'session-1',
     messages: [],
     deps: (port) => ({ ...deps, queues: port.queues, ask: port.ask, newId }),
     describe: () => ({ model: 'model-a', effort: 'off', mode: 'default', cwd: '/' }),
+    attach: (port) => {
+      lent = port;
+    },
     onListenerError: (thrown) => listenerFaults.push(thrown),
     newId,
     now: () => 0,
@@ -53,5 +58,9 @@ export function scriptedAgent(
       waiting = [...waiting, { fits, resolve }];
     });
   };
-  return { agent, deps, events, listenerFaults, seen };
+  const port = () => {
+    if (lent === undefined) throw new Error('The agent has lent no port yet.');
+    return lent;
+  };
+  return { agent, port, deps, events, listenerFaults, seen };
 }

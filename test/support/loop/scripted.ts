@@ -127,6 +127,7 @@ export function scripted(replies: readonly ScriptedReply[], overrides: Overrides
       tokenBudget: undefined,
       toolExecution: 'streaming',
       parallelCalls: 10,
+      failedCompactions: 0,
       autoCompact: true,
       partialMessages: false,
       skipFirstPoll: false,

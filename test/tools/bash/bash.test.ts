@@ -205,6 +205,14 @@ test('a child that shed its environment and its group dies with its parent', asy
   expect(startTimeOf(Number(await readFile(pidFile, 'utf8')))).toBeUndefined();
 });
 
+test('a daemon with no environment, no parent and another name is listed, and ends with the session', async () => {
+  const outcome = await bench.bash('(env -i setsid -f bash -c "exec -a nginx sleep 300" >/dev/null 2>&1 &) ; echo left');
+  expect(outcome.content).toContain('listed as shell_1');
+  expect(await marked(bench.markers[0] ?? '')).toHaveLength(1);
+  await bench.shells.closeAll();
+  expect(await marked(bench.markers[0] ?? '')).toEqual([]);
+});
+
 test('a child that ends by itself a moment later was not left behind', async () => {
   expect((await bench.bash('(sleep 0.05 >/dev/null 2>&1 &); echo done')).content).toBe('done');
   expect(bench.shells.list()).toEqual([]);

@@ -1,7 +1,9 @@
 import type { DiffHunk } from '../../../src/contracts/display.ts';
 import type { Message } from '../../../src/contracts/message.ts';
+import { openPanel } from '../../../src/ui/view/panel-view.ts';
 import { printing } from '../../../src/ui/view/view-state.ts';
 import { openViewer } from '../../../src/ui/view/viewer-state.ts';
+import { MODELS, RULES, WINDOW } from '../panels/some-panels.ts';
 import {
   asked,
   asks,
@@ -604,13 +606,27 @@ export const SCENES: readonly Scene[] = [
   {
     name: 'model',
     play(screen) {
-      const choices = [
-        { id: 'opus-5', label: 'opus-5', detail: '200k, $15/$75 per million' },
-        { id: 'sonnet-5', label: 'sonnet-5', detail: '1M, $3/$15 per million' },
-      ];
-      const overlay = { kind: 'picker', purpose: 'model', title: 'Model', choices, query: '', selected: 1 } as const;
-      screen.change((view) => ({ ...view, overlay }));
+      screen.change((view) => ({ ...view, overlay: openPanel(MODELS, undefined) }));
     },
+  },
+  {
+    name: 'panel-of-rules',
+    play(screen) {
+      screen.change((view) => ({ ...view, overlay: openPanel(RULES, undefined) }));
+      screen.press('down');
+    },
+  },
+  {
+    name: 'panel-where-something-is-written',
+    play(screen) {
+      screen.change((view) => ({ ...view, overlay: openPanel(RULES, undefined) }));
+      screen.press('ctrl+a');
+      screen.type('Bash(npm run build:*)');
+    },
+  },
+  {
+    name: 'panel-of-the-window',
+    play: (screen) => screen.change((view) => ({ ...view, overlay: openPanel(WINDOW, undefined) })),
   },
   {
     name: 'theme',

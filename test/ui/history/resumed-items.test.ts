@@ -45,3 +45,29 @@ test('a conversation that was stopped in its answer says where it was cut off, a
     { kind: 'stopped', hint: 'It was stopped here. Say what to do, or press enter to go on.' },
   ]);
 });
+
+test('a call that was refused says by whom, in their words', () => {
+  const call = (id: string): Message => ({
+    role: 'assistant',
+    id: `m-${id}`,
+    model: 'x',
+    blocks: [{ type: 'tool_use', id, name: 'Bash', input: { command: 'npm install' } }],
+  });
+  const answered: Message = {
+    role: 'user',
+    id: 'r',
+    origin: 'results',
+    blocks: ['a', 'b', 'c'].map((id) => ({ type: 'tool_result', tool_use_id: id, content: 'no', is_error: true })),
+  };
+  const refusal = { tool: 'Bash', input: {}, trace: ['asked', 'The answer was no: use pnpm'] };
+  const refusals = [
+    { ...refusal, callId: 'a', reason: 'use pnpm\nplease' },
+    { ...refusal, callId: 'b', reason: 'The user refused this call. Ask what they would rather have.' },
+    { ...refusal, callId: 'c', reason: 'A rule denies it.', trace: ['a rule'] },
+  ];
+  const items = resumedItems([call('a'), call('b'), call('c'), answered], { refusals });
+  const words = items.flatMap((item) =>
+    item.kind === 'tools' ? item.entries.map(({ state }) => state.status === 'ended' && state.ending.text) : [],
+  );
+  expect(words).toEqual(['you refused: use pnpm', 'you refused', 'not allowed: A rule denies it.']);
+});

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { ModelFailure } from '../../../src/contracts/model.ts';
 import { nextChange } from '../../../src/ui/press/press.ts';
 import { holdsCode } from '../../../src/ui/view/holds-code.ts';
 import { asked, asks, begins, fails, over, permission, queued, starts } from '../components/events.ts';
@@ -296,7 +297,7 @@ describe('ESC', () => {
     screen.press('esc', 'esc');
     expect([screen.view().editor.text, screen.effects]).toEqual(['x', []]);
     screen.press('backspace', 'esc', 'esc');
-    expect(screen.effects).toEqual([{ type: 'open_picker', purpose: 'rewind' }]);
+    expect(screen.effects).toEqual([{ type: 'command', line: 'rewind' }]);
   });
 
   test('with a key right behind it is both', () => {
@@ -344,6 +345,46 @@ describe('enter', () => {
       'follow_up',
     ]);
   });
+});
+
+test('whoever types between two ctrl+c stays', () => {
+  for (const between of [['x'], ['x', 'backspace'], ['up'], ['shift+tab'], ['x', 'ctrl+c']]) {
+    const screen = stage();
+    screen.press('ctrl+c', ...between);
+    expect(screen.view().hint?.text, between.join()).not.toBe('ctrl-c again to leave');
+    screen.press('ctrl+c');
+    expect(screen.effects, between.join()).not.toContainEqual({ type: 'leave' });
+    screen.close();
+  }
+});
+
+test.each(['exit', 'quit', ':q'])(
+  'the word %j alone leaves; in a sentence, or while something runs, it is said',
+  (word) => {
+    const screen = stage();
+    screen.type(word);
+    screen.press('enter');
+    expect(screen.effects).toEqual([{ type: 'leave' }]);
+    screen.type(`${word} now`);
+    screen.press('enter');
+    screen.tell(begins());
+    screen.type(word);
+    screen.press('enter');
+    expect(screen.effects.map(({ type }) => type)).toEqual(['leave', 'remember', 'prompt', 'remember', 'steer']);
+  },
+);
+
+test('ctrl+s says what it put aside, and what it took back', () => {
+  const screen = stage();
+  const hint = () => screen.view().hint?.text;
+  screen.press('ctrl+s');
+  expect(hint()).toBe('nothing was put aside');
+  screen.paste('first words\nand more of them, so many that they are cut');
+  screen.press('ctrl+s');
+  expect(hint()).toBe('put aside: first words and more of…   ctrl+s on an empty draft takes it back');
+  screen.type('other');
+  screen.press('ctrl+s', 'ctrl+s');
+  expect([hint(), screen.view().editor.text]).toEqual(['taken back, 1 more put aside', 'other']);
 });
 
 test('ctrl+c clears a draft, asks once more, then leaves', () => {
@@ -429,4 +470,42 @@ test('a search through earlier messages grows and shrinks with what is typed', (
   screen.type('lexx');
   screen.press('backspace', 'enter');
   expect(screen.view().editor.text).toBe('fix the lexer');
+});
+
+describe('at a usage limit', () => {
+  const limit: ModelFailure = {
+    kind: 'rate_limited',
+    message: 'The rate limit is reached (429).',
+    retryAfterMs: 7_200_000,
+  };
+  function limited(): StageScreen {
+    const screen = stage();
+    screen.tell(begins(), over('api_error', limit));
+    screen.wait(1000);
+    return screen;
+  }
+
+  test('w waits for its end with a countdown, enter tries at once', async () => {
+    const screen = limited();
+    await screen.waitForText(/Press w to wait until then/);
+    screen.press('w');
+    expect(screen.effects).toEqual([{ type: 'wait_for_limit' }]);
+    screen.tell({ type: 'status', status: 'requesting' }, fails(1, 7_200_000, limit));
+    screen.wait(3000);
+    await screen.waitForText(/in (2h00m|1h59m)/);
+    const other = limited();
+    other.press('enter');
+    expect(other.effects).toEqual([{ type: 'continue', words: '' }]);
+  });
+
+  test('w is a letter where somebody writes, and once something else runs', () => {
+    const screen = limited();
+    screen.type('now');
+    expect(screen.effects).toEqual([]);
+    expect(screen.view().editor.text).toBe('now');
+    const other = limited();
+    other.tell(begins());
+    other.press('w');
+    expect(other.view().editor.text).toBe('w');
+  });
 });

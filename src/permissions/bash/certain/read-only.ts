@@ -1,5 +1,6 @@
 import { type Program, type ReadOnlyOptions, words } from '../programs/program.ts';
 import { HERE, NOTHING_READ, type ReadOnlyReading, refused } from '../programs/reading.ts';
+import type { GivenOption, Opens } from '../programs/search-filters.ts';
 import { exactProgram } from '../programs.ts';
 import type { Argument } from '../words.ts';
 
@@ -15,12 +16,21 @@ export function readOnlyReading(argv: readonly Argument[]): ReadOnlyReading {
   return tableReading(name, program, program.readOnly, argv.slice(1));
 }
 
+/** What a search opens, where every option of it is understood; anything when nobody knows. */
+export function openedBySearch([name = '', ...words]: readonly string[]): Opens {
+  const { opens, readOnly } = exactProgram(name);
+  if (opens === undefined || readOnly === undefined) return () => true;
+  const args = words.map((text): Argument => ({ text, kind: 'literal', prefix: text, home: 'none' }));
+  const parsed = parsedBy(name, readOnly, args);
+  return typeof parsed === 'string' ? () => true : opens(parsed.given);
+}
+
 /** What the words of a command are to its program. */
 type Parsed = {
   readonly operands: readonly Argument[];
   readonly reads: readonly Argument[];
   readonly flags: ReadonlySet<string>;
-  readonly included: readonly string[];
+  readonly given: readonly GivenOption[];
   /** Do other words stand behind the first operand? */
   readonly isFirstBeforeOthers: boolean;
 };
@@ -28,41 +38,39 @@ type Parsed = {
 /** Reads a command line by the options of its row. */
 function tableReading(
   name: string,
-  { searches, writes }: Program,
-  options: ReadOnlyOptions,
+  { searches, writes, opens }: Program,
+  row: ReadOnlyOptions,
   args: readonly Argument[],
 ): ReadOnlyReading {
-  const parsed = parsedBy(name, options, args);
+  const parsed = parsedBy(name, row, args);
   if (typeof parsed === 'string') return refused(parsed);
-  const { flags, reads, included } = parsed;
-  const isHome = options.withoutPath === 'home' && parsed.operands.length === 0;
+  const { flags, reads, given: options } = parsed;
+  const isHome = row.withoutPath === 'home' && parsed.operands.length === 0;
   const given = isHome ? [HOME] : parsed.operands;
-  if (options.operands === 'none' && given.length > 0) return refused(`${name} does more when it is given a word.`);
+  if (row.operands === 'none' && given.length > 0) return refused(`${name} does more when it is given a word.`);
   // One pattern may become several names, and some programs take any word after the first operand for the second.
   const isMore =
-    options.maxOperands !== undefined &&
-    (given.length > options.maxOperands ||
-      given.some(isSeveral) ||
-      (writes === 'second' && parsed.isFirstBeforeOthers));
-  if (isMore) return refused(`${name} with more than ${options.maxOperands} operand may write.`);
-  if (options.operands === 'format' && given.some((word) => !word.text.startsWith('+')))
+    row.maxOperands !== undefined &&
+    (given.length > row.maxOperands || given.some(isSeveral) || (writes === 'second' && parsed.isFirstBeforeOthers));
+  if (isMore) return refused(`${name} with more than ${row.maxOperands} operand may write.`);
+  if (row.operands === 'format' && given.some((word) => !word.text.startsWith('+')))
     return refused(`${name} could set the clock.`);
-  const hasPattern = options.operands === 'pattern-then-paths' && !PATTERN_OPTIONS.some((flag) => flags.has(flag));
-  const isText = options.operands === 'text' || options.operands === 'words' || options.operands === 'format';
+  const hasPattern = row.operands === 'pattern-then-paths' && !PATTERN_OPTIONS.some((flag) => flags.has(flag));
+  const isText = row.operands === 'text' || row.operands === 'words' || row.operands === 'format';
   const paths = isText ? [] : given.slice(hasPattern ? 1 : 0).filter((word) => word.text !== '-');
   const isRecursive = RECURSIVE.some((flag) => flags.has(flag));
   const isSearch = searches === 'always' || (searches === 'recursive-flag' && isRecursive);
-  const isHere = paths.length === 0 && (isSearch || options.withoutPath === 'here');
+  const isHere = paths.length === 0 && (isSearch || row.withoutPath === 'here');
   const places = isHere ? [HERE] : paths;
   if (!isSearch) return { ok: true, reads: [...reads, ...places], searches: [], follows: 'none' };
-  const follows = options.follows?.some((flag) => flags.has(flag)) === true ? 'links' : 'none';
-  const isHidden = options.hiddenBy !== undefined && !options.hiddenBy.some((flag) => flags.has(flag));
+  const { follows = [] } = row;
+  const isFollowing = follows === 'always' || follows.some((flag) => flags.has(flag));
   return {
     ok: true,
     reads,
     searches: places,
-    follows,
-    opens: { names: included, hidden: isHidden ? 'skipped' : 'opened' },
+    follows: isFollowing ? 'links' : 'none',
+    ...(opens === undefined ? {} : { opens: opens(options) }),
   };
 }
 
@@ -80,7 +88,7 @@ function parsedBy(name: string, options: ReadOnlyOptions, args: readonly Argumen
   const operands: Argument[] = [];
   const reads: Argument[] = [];
   const flags = new Set<string>();
-  const included: string[] = [];
+  const given: GivenOption[] = [];
   let isPast = false;
   for (let at = 0; at < args.length; at += 1) {
     const word = args[at];
@@ -100,7 +108,10 @@ function parsedBy(name: string, options: ReadOnlyOptions, args: readonly Argumen
     const read = word.text.startsWith('--') ? longFlag(options, word.text) : shortFlags(options, word.text);
     if (read === undefined) return `${name} ${word.text} is not known to be read-only.`;
     for (const flag of read.flags) flags.add(flag);
-    if (read.takes === 'nothing') continue;
+    if (read.takes === 'nothing') {
+      given.push(...read.flags.map((flag) => ({ flag, value: '' })));
+      continue;
+    }
     const value = read.value === undefined ? args[at + 1] : { ...HERE, text: read.value };
     if (read.value === undefined) at += 1;
     if (value === undefined || value.kind !== 'literal') return `The value of ${word.text} is not known.`;
@@ -108,10 +119,10 @@ function parsedBy(name: string, options: ReadOnlyOptions, args: readonly Argumen
       return `The value of ${word.text} looks like an option.`;
     if (read.takes === 'number' && !/^[-+]?\d+[A-Za-z]*$/.test(value.text)) return `${value.text} is not a number.`;
     if (read.takes === 'readPath') reads.push(value);
-    if (read.flags.includes('--include')) included.push(value.text);
+    given.push(...read.flags.map((flag, each) => ({ flag, value: each === read.flags.length - 1 ? value.text : '' })));
   }
   const isFirstBeforeOthers = operands[0] !== undefined && args.at(-1) !== operands[0];
-  return { operands, reads, flags, included, isFirstBeforeOthers };
+  return { operands, reads, flags, given, isFirstBeforeOthers };
 }
 
 /** Why what bash puts in the place of a word may be more than it seems. */

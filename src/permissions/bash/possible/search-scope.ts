@@ -1,3 +1,5 @@
+import { openedBySearch } from '../certain/read-only.ts';
+import { findOpens, type Opens } from '../programs/search-filters.ts';
 import { programOf } from '../programs.ts';
 import type { Reached } from './read-possible.ts';
 import { writtenWords } from './write-words.ts';
@@ -8,10 +10,7 @@ export type SearchScope = {
   readonly use: 'read' | 'write';
   readonly sure: 'certain' | 'possible';
   readonly command: string;
-  /** Patterns of names; nothing else is opened. All names when empty. */
-  readonly only: readonly string[];
-  /** Patterns of folders and files that are left out. */
-  readonly skips: readonly string[];
+  readonly opens: Opens;
 };
 
 /** Every folder the commands of a line would go through, in the widest sense. */
@@ -40,7 +39,7 @@ function scopesOf(argv: readonly string[], uses: readonly Use[]): readonly Searc
   const isRecursive = flags.some((flag) => /^-[a-zA-Z]*[rR]/.test(flag) || /^--(?:dereference-)?recursive$/.test(flag));
   const goesDown = (when: 'always' | 'recursive-flag' | undefined) =>
     when === 'always' || (when === 'recursive-flag' && isRecursive);
-  const base = { command: argv.join(' '), only: [], skips: skipped(argv) };
+  const base = { command: argv.join(' '), opens: openedBySearch(argv) };
   const scope = (places: readonly string[], sure: SearchScope['sure'], use: Use): readonly SearchScope[] =>
     (places.length === 0 ? ['.'] : places).map((place) => ({ ...base, place, use, sure }));
   if (program.walks === true) return walked(argv, uses).map((each) => ({ ...base, ...each }));
@@ -68,26 +67,13 @@ function scopesOf(argv: readonly string[], uses: readonly Use[]): readonly Searc
 function walked(
   argv: readonly string[],
   uses: readonly Use[],
-): readonly Pick<SearchScope, 'place' | 'use' | 'sure' | 'only'>[] {
+): readonly Pick<SearchScope, 'place' | 'use' | 'sure' | 'opens'>[] {
   const end = argv.findIndex((word, at) => at > 0 && /^(?:-(?![HLP]$)|!|\()/.test(word));
   const named = argv.slice(1, end === -1 ? undefined : end).filter((word) => !/^-[HLP]$/.test(word));
-  const only = argv.filter((_, at) => /^-i?name$/.test(argv[at - 1] ?? ''));
+  const opens = findOpens(argv);
   const run = argv.findIndex((word) => /^-(?:exec|ok)(?:dir)?$/.test(word));
   const own = run === -1 ? [] : usesOf(argv.slice(run + 1).filter((word) => !/^[;+]$|\{\}/.test(word)));
   const all = new Set([...uses, ...own, ...(argv.includes('-delete') ? ['write' as const] : [])]);
   const places = named.length === 0 ? ['.'] : named;
-  return [...all].flatMap((use) => places.map((place) => ({ place, use, sure: 'certain' as const, only })));
-}
-
-/** `--exclude-dir=x`, `--exclude x`, `-g '!x'`: what the person left out. */
-function skipped(argv: readonly string[]): readonly string[] {
-  return argv
-    .flatMap((word, at) => {
-      const before = argv[at - 1] ?? '';
-      const joined = /^--(?:exclude(?:-dir)?=|i?glob=!)(.+)$/.exec(word)?.[1];
-      if (joined !== undefined) return [joined];
-      if (/^--exclude(?:-dir)?$/.test(before)) return [word];
-      return /^(?:-g|--i?glob)$/.test(before) && word.startsWith('!') ? [word.slice(1)] : [];
-    })
-    .map((pattern) => pattern.replace(/^(?:\.?\/|\*\*\/)+/, '').replace(/\/(?:\*\*)?$/, ''));
+  return [...all].flatMap((use) => places.map((place) => ({ place, use, sure: 'certain' as const, opens })));
 }

@@ -16,7 +16,7 @@ export type NamedPath = {
 };
 
 /** A folder that is read to the bottom, but for what its command leaves out. */
-export type SearchedPath = NamedPath & Pick<SearchScope, 'use' | 'only' | 'skips'>;
+export type SearchedPath = NamedPath & Pick<SearchScope, 'use' | 'opens'>;
 
 export type ShellPaths = {
   readonly reads: readonly NamedPath[];

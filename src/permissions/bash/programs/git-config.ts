@@ -2,6 +2,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { type GitConfigEntry, readGitConfig } from '../../../lib/text/git-config.ts';
 import type { PermissionFs } from '../../paths/fs.ts';
 import { resolvePath } from '../../paths/paths.ts';
+import { readGitIndex } from './git-index.ts';
 import { programKey } from './git-keys.ts';
 
 export type GitPreflight = { readonly ok: true } | { readonly ok: false; readonly why: string };
@@ -42,11 +43,29 @@ function repositoryProblem(fs: PermissionFs, top: string, keyOf: KeyOf): string 
 /** A submodule is looked into, with its own configuration, where .gitmodules says so, whatever the environment says. */
 function modulesProblem(fs: PermissionFs, top: string): string | undefined {
   const path = join(top, '.gitmodules');
+  // Without the file git takes what it keeps of it.
+  const index = fs.lstat(path) === undefined ? gitIndex(fs, top) : undefined;
+  if (index?.includes('.gitmodules') === true)
+    return `${path} is not there, so what git does with submodules is not certain.`;
   const entries = configAt(fs, path);
   if (typeof entries === 'string') return entries;
   return entries.some(({ name }) => name === 'ignore')
     ? `${path} makes git look into submodules, whose configuration is theirs.`
     : undefined;
+}
+
+/** The top of the repository a folder belongs to. */
+export function repositoryOf(fs: PermissionFs, cwd: string): string | undefined {
+  const found = findRepository(fs, cwd);
+  return found === 'bare' ? undefined : found;
+}
+
+/** What the repository keeps track of; nothing where that cannot be read for certain. */
+export function gitIndex(fs: PermissionFs, top: string): readonly string[] | undefined {
+  const [folder] = gitFolders(fs, top) ?? [];
+  const path = folder === undefined ? undefined : join(folder, 'index');
+  if (path === undefined || !['file', undefined].includes(fs.lstat(path)?.kind)) return undefined;
+  return readGitIndex(fs.readBytes(path));
 }
 
 /** Git passes by a `.git` it takes for none and uses the next one above: that one may not run anything either. */

@@ -1,4 +1,5 @@
 import type { Argument } from '../words.ts';
+import { shownContents } from './git-contents.ts';
 import { type Programs, words } from './program.ts';
 import { type ReadOnlyReading, refused } from './reading.ts';
 
@@ -123,6 +124,7 @@ export const GIT: Programs = {
       listing: ['ls-files'],
       folder: '-C',
     },
+    shows: shownContents,
     suggest: 2,
     exactly: words(
       'remote maintenance hook send-email daemon instaweb for-each-repo credential lfs archimport svn p4 help',

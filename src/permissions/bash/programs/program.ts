@@ -1,5 +1,7 @@
 import type { Argument } from '../words.ts';
+import type { shownContents } from './git-contents.ts';
 import type { ReadOnlyReading } from './reading.ts';
+import type { GivenOption, Opens } from './search-filters.ts';
 
 /** Everything ouro knows of one program. What a row leaves out is not known, so a program without a row asks. */
 export type Program = {
@@ -13,6 +15,8 @@ export type Program = {
   readonly keepsLines?: boolean;
   /** It goes through folders and reads what is in them. */
   readonly searches?: 'always' | 'recursive-flag';
+  /** What a search opens, by its options; only true of this very name. */
+  readonly opens?: (options: readonly GivenOption[]) => Opens;
   /** It may take its operands with everything in them. */
   readonly takesFolders?: 'always' | 'recursive-flag';
   /** It changes its operands with everything in them. */
@@ -59,6 +63,8 @@ export type Program = {
   readonly changesShell?: boolean;
 
   readonly subcommands?: Subcommands;
+  /** What it shows of files that a repository keeps. */
+  readonly shows?: typeof shownContents;
   /** Options before the sub-command that take a value. */
   readonly globalOptions?: readonly string[];
   /** How many words name what it does, for a rule to be offered; none is offered for what can do anything. */
@@ -140,15 +146,13 @@ export type ReadOnlyOptions = {
   readonly operands?: 'text' | 'words' | 'none' | 'pattern-then-paths' | 'format';
   readonly maxOperands?: number;
   /** Descends through links, so a link to elsewhere under a searched folder matters. */
-  readonly follows?: readonly string[];
+  readonly follows?: readonly string[] | 'always';
   /** A pattern may stand where an option could: what it matches now is looked at, and a name with a dash asks. */
   readonly globs?: 'checked';
   /** `-20` in place of `-n 20`. */
   readonly digits?: 'count';
   /** What it looks at when no path is given. */
   readonly withoutPath?: 'here' | 'home';
-  /** Hidden files are only opened with one of these. */
-  readonly hiddenBy?: readonly string[];
 };
 
 /** The words of a text, for lists that are easier to read as one line. */

@@ -1,4 +1,5 @@
 import type { Argument } from '../words.ts';
+import type { Opens } from './search-filters.ts';
 
 /** What a read-only command would read; every path still has to pass on its own. */
 export type ReadOnlyReading =
@@ -8,8 +9,8 @@ export type ReadOnlyReading =
       /** Folders read to the bottom. */
       readonly searches: readonly Argument[];
       readonly follows: 'links' | 'none';
-      /** Of a search: the only names it opens, and whether hidden files are among them. */
-      readonly opens?: { readonly names: readonly string[]; readonly hidden: 'skipped' | 'opened' };
+      /** Of a search: what it opens; all there is when left out. */
+      readonly opens?: Opens;
       /** It is git, whose configuration names programs. */
       readonly git?: 'config';
     }

@@ -1,5 +1,6 @@
 import { findReading, sedReading } from './grammars.ts';
 import { each, type Program, type Programs } from './program.ts';
+import { grepOpens, ripgrepOpens } from './search-filters.ts';
 import { isPlainSed, sedWords } from './sed.ts';
 
 const RUNS_FOUND: Program = {
@@ -20,6 +21,7 @@ export const SEARCHERS: Programs = {
   grep: {
     reads: 'after-pattern',
     searches: 'recursive-flag',
+    opens: grepOpens,
     otherO: true,
     readOnly: {
       short: 'EFGPivwxcLlqsobHhnTZarRIUzyA:B:C:m:e=',
@@ -33,19 +35,20 @@ export const SEARCHERS: Programs = {
   rg: {
     reads: 'after-pattern',
     searches: 'always',
+    opens: ripgrepOpens,
     otherO: true,
     textOptions: ['--pre', '--hostname-bin'],
     readOnly: {
       short: 'A:B:C:cFg=HiIlm:M:nNoPqsSt=T=uUvwxe=.0ahj:d:',
       long: 'after-context# before-context# context# count count-matches fixed-strings glob= iglob= hidden ignore-case files-with-matches files-without-match max-count# max-columns# line-number no-line-number only-matching pcre2 quiet case-sensitive smart-case type= type-not= unrestricted multiline multiline-dotall invert-match word-regexp line-regexp regexp= heading no-heading color= colors= json no-ignore no-ignore-vcs stats sort= sortr= files max-depth# trim vimgrep column no-messages with-filename no-filename null text type-list no-config threads# passthru',
       operands: 'pattern-then-paths',
-      hiddenBy: ['-.', '--hidden', '-u', '--unrestricted'],
     },
   },
   egrep: {
     starts: ['grep'],
     reads: 'after-pattern',
     searches: 'recursive-flag',
+    opens: grepOpens,
     otherO: true,
     readOnly: {
       short: 'ivwxcLlqsoHhnrRA:B:C:m:e=',
@@ -59,6 +62,7 @@ export const SEARCHERS: Programs = {
     starts: ['grep'],
     reads: 'after-pattern',
     searches: 'recursive-flag',
+    opens: grepOpens,
     otherO: true,
     readOnly: {
       short: 'ivwxcLlqsoHhnrRA:B:C:m:e=',
@@ -70,11 +74,12 @@ export const SEARCHERS: Programs = {
   },
   diff: {
     reads: 'operands',
-    searches: 'recursive-flag',
+    // Two folders are compared file by file, also without being told to go down.
+    searches: 'always',
     readOnly: {
       short: 'qsceuyrNaEZbwBiTtpdC:U:W:',
       long: 'brief report-identical-files side-by-side recursive new-file text ignore-tab-expansion ignore-trailing-space ignore-space-change ignore-all-space ignore-blank-lines ignore-case unified? context? color? width# minimal suppress-common-lines',
-      follows: ['-r', '--recursive'],
+      follows: 'always',
     },
   },
   find: { ...FIND, opensNothing: true, otherO: true, grammar: findReading },

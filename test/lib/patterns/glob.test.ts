@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { globSteps, hasManyWildcards } from '../../../src/lib/text/glob.ts';
-import { globTest, starTest } from '../../../src/lib/text/linear-match.ts';
+import { globSteps, hasManyWildcards } from '../../../src/lib/patterns/glob.ts';
+import { globTest, starTest } from '../../../src/lib/patterns/linear-match.ts';
 import { runs } from '../../support/runs.ts';
 
 const matcher = (glob: string) => globTest(globSteps(glob, { braces: 'alternatives', doubleStar: 'star' }));

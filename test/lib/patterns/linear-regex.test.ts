@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { breather, linearRegex } from '../../../src/lib/text/linear-regex.ts';
+import { breather, linearRegex } from '../../../src/lib/patterns/linear-regex.ts';
 
 test.each(['(a+)+$', '(a|a)*c', '(?:a|aa)+c', '(.*a){20}c', '([a-z]+)*c', '(a*)*(a*)*c'])(
   '%s answers at once beside a long text',

@@ -1,0 +1,28 @@
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { ModelFailure } from '../../contracts/model.ts';
+import { modelChain } from '../../model/catalog.ts';
+import { type FallbackStay, stayAfter, stayedChain, stayWords } from '../../model/fallback-stay.ts';
+import type { Core } from '../core.ts';
+
+/** The models to ask, in order, as they stand now: a fallback that has taken over stays in front for a while. */
+export type Fallbacks = {
+  chain(model: string): readonly [string, ...string[]];
+  hear(event: AgentEvent): void;
+};
+
+export function createFallbacks({ options, settings, live, bus, now }: Core): Fallbacks {
+  let stay: FallbackStay | undefined;
+  let failure: ModelFailure | undefined;
+  return {
+    chain: (model) => stayedChain(modelChain(model, options, settings.now()), stay, now()),
+    hear(event) {
+      if (event.type === 'turn_end') failure = event.failure ?? failure;
+      if (event.type !== 'recovery_end' || event.recovery !== 'fallback_retry' || event.detail === undefined) return;
+      const passedOver = live.now().model;
+      // Where the one that stayed gave way to the first again, nothing stays.
+      stay = event.detail === passedOver ? undefined : stayAfter(passedOver, event.detail, failure, now());
+      if (stay !== undefined)
+        void bus.tell({ type: 'notice', level: 'info', topic: 'fallback', text: stayWords(stay, now()) });
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import type { AgentPort } from '../agent/parts.ts';
+import type { PermissionRequest } from '../contracts/permission.ts';
+import type { BeforeCall, QueryDeps } from '../contracts/query.ts';
+import type { CallRequest, GateVerdict } from '../contracts/tool.ts';
+import { toRequestMessages } from '../engine/request.ts';
+import type { AgentOptions } from './options.ts';
+
+type Opinions = Partial<
+  Pick<
+    QueryDeps,
+    'gate' | 'ask' | 'beforeCall' | 'afterCall' | 'transformRequest' | 'toRequestMessages' | 'shouldStopAfterTurn'
+  >
+>;
+
+/** What the application thinks of calls, results, requests and turns, in the words of the loop. */
+export function opinions(options: AgentOptions, port: AgentPort, isHeard: () => boolean): Opinions {
+  const { beforeToolCall, afterToolCall, onPayload, convertToLlm, shouldStopAfterTurn, onQuestion } = options;
+  return {
+    gate: (call, hint, signal) => gate(call, hint, signal, options.onPermission ?? askedOf(port, isHeard)),
+    ask(callId, question, signal) {
+      if (onQuestion !== undefined) return onQuestion(question, signal);
+      return isHeard() ? port.ask(callId, question, signal) : Promise.resolve(undefined);
+    },
+    ...(beforeToolCall && {
+      async beforeCall(call, signal) {
+        const { block, input, ask, endRun } = (await beforeToolCall(call, signal)) ?? {};
+        return {
+          ...(block === undefined ? {} : { deny: block }),
+          ...(input === undefined ? {} : { input }),
+          ...(ask === undefined ? {} : { ask }),
+          ...(endRun === undefined ? {} : { stop: endRun }),
+        };
+      },
+    }),
+    ...(afterToolCall && {
+      async afterCall(call, result, _durationMs, signal) {
+        const { outcome, add, endRun } = (await afterToolCall(call, result, signal)) ?? {};
+        return {
+          ...(outcome === undefined ? {} : { outcome }),
+          ...(add === undefined ? {} : { context: add }),
+          ...(endRun === undefined ? {} : { stop: endRun }),
+        };
+      },
+    }),
+    ...(onPayload && { transformRequest: (request) => onPayload(request) ?? request }),
+    ...(convertToLlm && { toRequestMessages: (messages) => toRequestMessages(convertToLlm(messages)) }),
+    ...(shouldStopAfterTurn && { shouldStopAfterTurn: ({ messages }) => shouldStopAfterTurn(messages) }),
+  };
+}
+
+/** The tools are the application's own, so their calls run; what `beforeToolCall` wants asked is asked. */
+async function gate(
+  call: CallRequest,
+  { ask }: BeforeCall,
+  signal: AbortSignal,
+  answerTo: AgentPort['askPermission'],
+): Promise<GateVerdict> {
+  if (ask === undefined) return { behavior: 'allow', input: call.input };
+  const request = questionAbout(call, ask);
+  const answer = await answerTo(request, signal);
+  if (answer.behavior === 'allow') return { behavior: 'allow', input: answer.updatedInput ?? call.input };
+  const { message = `${call.tool} was not allowed.`, interrupt = false } = answer;
+  return { behavior: 'deny', message, interrupt };
+}
+
+/** A question nobody hears would wait for ever. */
+function askedOf(port: AgentPort, isHeard: () => boolean): AgentPort['askPermission'] {
+  return async (request, signal) =>
+    isHeard()
+      ? port.askPermission(request, signal)
+      : { behavior: 'deny', message: `${request.toolName} was not allowed: nobody is there to be asked.` };
+}
+
+function questionAbout({ callId, tool, title, input }: CallRequest, why: string): PermissionRequest {
+  return {
+    id: `ask-${callId}`,
+    callId,
+    toolName: tool,
+    title,
+    facts: { tool, input, kind: 'other' },
+    reasons: [why],
+    targets: [],
+    suggestions: [],
+    trace: [],
+    danger: 'none',
+    concealed: 'none',
+  };
+}

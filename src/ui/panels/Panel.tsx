@@ -1,0 +1,138 @@
+import { Box, Text } from 'ink';
+import type { PanelMark } from '../../contracts/face/panel.ts';
+import { padWidth } from '../../lib/text/text-width.ts';
+import { truncateEnd } from '../../lib/text/truncate.ts';
+import type { Drawing } from '../text/drawing.ts';
+import type { Glyphs } from '../theme/glyphs.ts';
+import type { Paint } from '../theme/paint.ts';
+import type { ThemeToken } from '../theme/theme.ts';
+import { type PanelView, panelActs, panelRows } from '../view/panel-view.ts';
+import { clean, columnWidths, detailLines, detailRoom, GAP, type ListedRow, listedRows } from './panel-layout.ts';
+
+type Look = { readonly drawing: Drawing; readonly paint: Paint };
+type PanelProps = Look & {
+  readonly view: PanelView;
+  /** At most so many rows. */
+  readonly rows: number;
+};
+
+const MARGIN = 4;
+const BAR_CELLS = 20;
+const LEAST_BAR = 4;
+const SMALL_ROWS = 8;
+/** The last columns stay free, so that no terminal wraps. */
+const EDGE = 2;
+
+/** A list to search, to move in and to change things from. */
+export function Panel({ view, drawing, paint, rows }: PanelProps) {
+  const width = Math.max(1, drawing.width - EDGE);
+  const hasNote = view.panel.note !== undefined && rows >= SMALL_ROWS;
+  const free = rows - 2 - (hasNote ? 1 : 0);
+  const below = detailRoom(view, width - MARGIN, Math.max(0, Math.min(Math.floor(free / 2), free - 2)));
+  const detail = detailLines(view, width - MARGIN, below);
+  const listed = listedRows(view, Math.max(1, free - below));
+  const tone = view.said?.level === 'warn' ? 'warn' : view.said === undefined ? 'dim' : 'text';
+  const look = { drawing, paint };
+  return (
+    <Box flexDirection="column" width={Math.max(1, drawing.width - 1)}>
+      <Head view={view} {...look} />
+      {hasNote ? <Text wrap="truncate">{paint(`  ${clean(view.panel.note ?? '')}`, { token: 'dim' })}</Text> : null}
+      {listed.length === 0 ? <Text>{paint(`  ${emptyWords(view)}`, { token: 'dim' })}</Text> : null}
+      {listed.map((one) => (
+        <Row key={one.kind === 'row' ? one.row.id : `group ${one.name}`} one={one} view={view} {...look} />
+      ))}
+      <Box height={below}>
+        <Text wrap="truncate">{detail.map((line) => paint(`    ${line}`, { token: tone })).join('\n')}</Text>
+      </Box>
+      <Foot view={view} {...look} />
+    </Box>
+  );
+}
+
+function emptyWords({ panel, query }: PanelView): string {
+  return query === '' ? clean(panel.empty) : 'Nothing here holds that.';
+}
+
+/** What it is, what is searched for, how much of it fits. */
+function Head({ view, paint }: Look & { readonly view: PanelView }) {
+  const { panel, query } = view;
+  const count = panelRows(view).length;
+  const of = count === panel.rows.length ? `${count}` : `${count} of ${panel.rows.length}`;
+  return (
+    <Text wrap="truncate">
+      {paint(clean(panel.title), { token: 'accent', bold: true })}
+      {`  > ${query}`}
+      {paint(`   ${of}`, { token: 'dim' })}
+    </Text>
+  );
+}
+
+function Row({ one, view, drawing, paint }: Look & { readonly one: ListedRow; readonly view: PanelView }) {
+  if (one.kind === 'group') return <Text wrap="truncate">{paint(`  ${one.name}`, { token: 'dim' })}</Text>;
+  const { row, isSelected } = one;
+  const isCurrent = row.mark === 'current';
+  const room = drawing.width - EDGE - MARGIN;
+  const widths = columnWidths(view, room);
+  const left = room - widths.reduce((sum, width) => sum + width + GAP, 0);
+  const bar = row.share === undefined ? '' : barOf(row.share, Math.min(BAR_CELLS, left), drawing.glyphs);
+  const [name = '', ...cells] = widths.map((width, at) =>
+    padWidth(truncateEnd(clean(row.cells[at] ?? ''), width), width),
+  );
+  const rest = [...cells, bar].join(' '.repeat(GAP)).trimEnd();
+  return (
+    <Text wrap="truncate">
+      {isSelected ? paint('>', { token: 'accent', bold: true }) : ' '}
+      {` ${row.mark === undefined ? ' ' : markOf(row.mark, drawing.glyphs, paint)} `}
+      {paint(name, isSelected ? { token: 'select' } : isCurrent ? { bold: true } : undefined)}
+      {rest === '' ? '' : paint(`  ${rest}`, isSelected ? undefined : { token: 'dim' })}
+    </Text>
+  );
+}
+
+const TONES: Readonly<Record<PanelMark, ThemeToken>> = {
+  current: 'accent',
+  good: 'ok',
+  bad: 'error',
+  waiting: 'warn',
+  off: 'dim',
+};
+
+function markOf(mark: PanelMark, { todo, failed, done, wait }: Glyphs, paint: Paint): string {
+  const sign = { current: todo.in_progress, good: done, bad: failed, waiting: wait, off: todo.pending }[mark];
+  // One column, also where the sign is a word.
+  return paint(sign.length === 1 ? sign : (sign.replaceAll(/[[\]]/g, '')[0] ?? ' '), { token: TONES[mark] });
+}
+
+function barOf(share: number, cells: number, { spinner }: Glyphs): string {
+  if (cells < LEAST_BAR) return '';
+  const full = share === 0 ? 0 : Math.max(1, Math.round(share * cells));
+  const isAscii = spinner.includes('/');
+  return `${(isAscii ? '#' : '▰').repeat(full)}${(isAscii ? '-' : '▱').repeat(cells - full)}`;
+}
+
+/** The keys that mean something where the cursor is, or what is being written. */
+function Foot({ view, drawing, paint }: Look & { readonly view: PanelView }) {
+  const { doing } = view;
+  if (doing.type === 'sure') {
+    const words = `${doing.act.key} again ${doing.act.sure ?? ''}; any other key leaves it`;
+    return <Text wrap="truncate">{paint(`  ${clean(words)}`, { token: 'warn' })}</Text>;
+  }
+  if (doing.type === 'writing') {
+    const { text, caret } = doing.editor;
+    const line = clean(doing.act.line);
+    const room = Math.max(10, drawing.width - EDGE - line.length - 8);
+    // The end that is written at stays in sight.
+    const from = Math.max(0, caret - room + 1);
+    return (
+      <Text wrap="truncate">
+        {paint(`  /${line} `, { token: 'dim' })}
+        {clean(text.slice(from, caret))}
+        {paint(text.charAt(caret) || ' ', { inverse: true })}
+        {clean(text.slice(caret + 1))}
+      </Text>
+    );
+  }
+  const keys = panelActs(view).map((act) => `${act.kind === 'turn' ? 'left/right' : act.key} ${act.label}`);
+  const esc = view.back === undefined ? 'esc' : 'esc back';
+  return <Text wrap="truncate">{paint(`  ${[...keys, esc].join(drawing.glyphs.separator)}`, { token: 'dim' })}</Text>;
+}

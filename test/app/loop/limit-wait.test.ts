@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { type ApiTurn, says, status } from '../../support/api/reply.ts';
+import { startApiServer } from '../../support/api/server.ts';
+import { composed } from '../../support/composed.ts';
+import { createTempProject, type TempProject } from '../../support/temp-project.ts';
+
+let project: TempProject;
+beforeEach(async () => {
+  project = await createTempProject();
+});
+afterEach(() => project.remove());
+
+const limited = (ms: number) => status(429, 'Your limit is used up', { 'retry-after-ms': String(ms) });
+
+async function opened(...turns: readonly ApiTurn[]) {
+  const server = await startApiServer({ turns });
+  const made = await composed(project, server.url, {}, { OURO_MAX_RETRIES: '0' });
+  return {
+    ...made,
+    server,
+    agent: made.conversation.agent,
+    wait: () => made.conversation.waitForLimit?.(),
+    async [Symbol.asyncDispose]() {
+      await made.close();
+      await server.close();
+    },
+  };
+}
+
+test('where a limit has ended a run, it goes on from there when the limit is reset', async () => {
+  await using at = await opened(limited(150), says('There it is.'));
+  expect(await at.agent.prompt('go')).toMatchObject({ reason: 'api_error' });
+  expect(await at.wait()).toEqual({ reason: 'completed' });
+  expect(at.server.requests().map(({ body }) => body.messages?.length)).toEqual([1, 1]);
+  expect(at.events).toContainEqual(
+    expect.objectContaining({ type: 'notice', text: expect.stringMatching(/reset at \d\d:\d\d/) }),
+  );
+  expect(await at.wait()).toBeUndefined();
+});
+
+test('the wait counts down, ends at a stop and is offered again; who does not want to wait goes on at once', async () => {
+  await using at = await opened(limited(7_200_000), says('There it is.'));
+  await at.agent.prompt('go');
+  const counts = () => at.events.filter((event) => event.type === 'retry' && event.delayMs > 7_000_000);
+  const stopped = at.wait();
+  await vi.waitFor(() => expect(counts()).toHaveLength(1));
+  at.agent.abort();
+  expect(await stopped).toBeUndefined();
+  expect(at.server.requests()).toHaveLength(1);
+  const again = at.wait();
+  await vi.waitFor(() => expect(counts()).toHaveLength(2));
+  at.agent.retryNow();
+  expect(await again).toEqual({ reason: 'completed' });
+});
+
+test('words that came meanwhile are what goes on', async () => {
+  await using at = await opened(limited(7_200_000), says('Both.'));
+  await at.agent.prompt('go');
+  const waiting = at.wait();
+  await vi.waitFor(() => expect(at.events.some(({ type }) => type === 'retry')).toBe(true));
+  at.agent.steer('and that');
+  at.agent.retryNow();
+  expect(await waiting).toBeUndefined();
+  await at.agent.waitForIdle();
+  expect(at.server.requests()).toHaveLength(2);
+  expect(at.server.requests()[1]?.raw).toContain('and that');
+});
+
+test('without a limit, or without a word on its end, there is nothing to wait for', async () => {
+  await using at = await opened(status(429), says('fine'));
+  await at.agent.prompt('go');
+  expect(await at.wait()).toBeUndefined();
+  await at.agent.prompt('again');
+  expect(await at.wait()).toBeUndefined();
+});

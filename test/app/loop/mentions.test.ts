@@ -1,0 +1,58 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createMentions } from '../../../src/app/loop/mentions.ts';
+import { createPermissions } from '../../../src/app/permissions/permissions.ts';
+import type { AgentEvent } from '../../../src/contracts/event.ts';
+import type { RunOptions } from '../../../src/contracts/face/run-options.ts';
+import { testCore } from '../../support/core.ts';
+import { runOptions } from '../../support/run-options.ts';
+import { createTempProject, type TempProject } from '../../support/temp-project.ts';
+
+/** As much of a picture as tells how large it is. */
+const PNG = Buffer.concat([
+  Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'),
+  Buffer.from([0, 0, 0, 2, 0, 0, 0, 3, 8, 6, 0, 0, 0]),
+]);
+
+async function mentions(project: TempProject, face: RunOptions['face']) {
+  const told: AgentEvent[] = [];
+  const core = await testCore(project, {
+    options: runOptions({ cwd: project.dir, face }),
+    live: { cwd: `${project.dir}/deep` },
+  });
+  const bus = { ...core.bus, tell: async (event: AgentEvent) => void told.push(event) };
+  const permissions = createPermissions(core, { sessionFolder: project.home });
+  return { ...createMentions({ ...core, bus }, { permissions, mcp: { mentioned: async () => undefined } }), told };
+}
+
+test('pictures and documents come with a prompt, and paths begin in the folder of the session wherever the shell stands', async () => {
+  await using project = await createTempProject({ 'deep/a.md': 'deep down', 'b.pdf': '%PDF-1.4 /Type /Page' });
+  await writeFile(join(project.dir, 'a.png'), PNG);
+  const { expandPrompt } = await mentions(project, 'host');
+  const prompt = await expandPrompt('compare @a.png with @b.pdf and @deep/a.md');
+  expect(typeof prompt === 'string' ? [] : prompt.map(({ type }) => type)).toEqual([
+    'text',
+    'text',
+    'image',
+    'text',
+    'document',
+    'text',
+  ]);
+  expect(JSON.stringify(prompt)).toContain(PNG.toString('base64'));
+  expect(JSON.stringify(prompt)).toContain('deep down');
+});
+
+test('what is named in vain is told before it is sent; a screen is asked beforehand', async () => {
+  await using project = await createTempProject();
+  const words = 'read @src/gone.ts#L3';
+  const host = await mentions(project, 'host');
+  expect(await host.expandPrompt(words)).toBe(words);
+  expect(host.told).toEqual([
+    { type: 'notice', level: 'warn', topic: 'mention', text: '@src/gone.ts#L3 names no file here.' },
+  ]);
+  const screen = await mentions(project, 'screen');
+  await screen.expandPrompt(words);
+  expect(screen.told).toEqual([]);
+  expect(await screen.unfoundMentions(words)).toEqual(['@src/gone.ts#L3 names no file here.']);
+});

@@ -1,0 +1,180 @@
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { calls, says, toolUse } from '../support/api/reply.ts';
+import { type ApiServer, startApiServer } from '../support/api/server.ts';
+import { isWholeRun } from '../support/runs.ts';
+
+const root = join(import.meta.dirname, '../..');
+const run = promisify(execFile);
+const EXAMPLES = join(root, 'docs/examples');
+/** Every runtime that is here; CI brings the other releases of Node. */
+const RUNTIMES = ['node', process.execPath, ...(process.env.OURO_TEST_NODES ?? '').split(delimiter)].filter(Boolean);
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync);
+
+let project = '';
+
+/** What `npm pack` makes, installed in an empty project; the libraries are those of the checkout. */
+beforeAll(() => {
+  if (!isWholeRun) return;
+  execFileSync(process.execPath, [join(root, 'bin/build-library.mjs')]);
+  project = mkdtempSync(join(tmpdir(), 'ouro-lib-'));
+  const modules = join(project, 'node_modules');
+  mkdirSync(join(modules, 'ouro'), { recursive: true });
+  const pack = ['pack', '--ignore-scripts', '--silent', '--pack-destination', project];
+  const tarball = execFileSync('npm', pack, { cwd: root, encoding: 'utf8' }).trim();
+  execFileSync('tar', ['-xzf', join(project, tarball), '--strip-components=1', '-C', join(modules, 'ouro')]);
+  for (const name of readdirSync(join(root, 'node_modules')).filter((one) => !one.startsWith('.')))
+    symlinkSync(join(root, 'node_modules', name), join(modules, name));
+  writeFileSync(join(project, 'package.json'), '{ "name": "app", "type": "module", "private": true }\n');
+  for (const name of readdirSync(EXAMPLES))
+    writeFileSync(join(project, name), readFileSync(join(EXAMPLES, name), 'utf8'));
+}, 120_000);
+
+afterAll(() => {
+  if (project !== '') rmSync(project, { recursive: true, force: true });
+});
+
+const variables = (api: ApiServer) => ({
+  PATH: process.env.PATH ?? '',
+  HOME: project,
+  ANTHROPIC_API_KEY: 'test-key',
+  ANTHROPIC_BASE_URL: api.url,
+});
+
+describe.runIf(isWholeRun).each(RUNTIMES)('%s', (runtime) => {
+  test('the loop alone rolls its die', async () => {
+    const { stdout } = await run(runtime, ['loop.mjs'], { cwd: project });
+    expect(stdout).toBe('- Roll a d6\nThe die shows 6.\ncompleted\n');
+  });
+
+  test('the support desk hides cards, refuses what is too much, and goes on from its disk', async () => {
+    await using api = await startApiServer({
+      turns: [
+        calls(toolUse('FindOrder', { customer: 'Ada' }), toolUse('Refund', { euros: 80 })),
+        says('Sorry about the cup.'),
+      ],
+    });
+    const env = { ...variables(api), DESK_DIR: join(project, `desk-${RUNTIMES.indexOf(runtime)}`) };
+    const { stdout } = await run(runtime, ['support-desk.mjs'], { cwd: project, env });
+    expect(stdout).toContain('Sorry about the cup.');
+    const sent = JSON.stringify(api.requests().map(({ body }) => body));
+    expect(sent).toContain('This is ticket 7, opened by Ada.');
+    expect(sent).toContain('paid with [card]');
+    expect(sent).toContain('More than 50 euros need a person.');
+    const [stored = ''] = readdirSync(env.DESK_DIR).filter((name) => name.endsWith('.jsonl'));
+    const lines = readFileSync(join(env.DESK_DIR, stored), 'utf8');
+    expect(lines).toContain('"kind":"ticket"');
+    expect(lines).not.toContain('4111');
+  });
+
+  test('the review bot reads, reports, and may change nothing', async () => {
+    await using api = await startApiServer({
+      turns: [
+        calls(
+          toolUse('Bash', { command: 'echo broken > broken.txt' }),
+          toolUse('Bash', { command: 'cat package.json' }),
+        ),
+        calls(toolUse('Report', { file: 'a.js', line: 3, what: 'Divides by nothing.' })),
+        says('That is all.'),
+      ],
+    });
+    const ended = await run(runtime, ['review-bot.mjs'], { cwd: project, env: variables(api) }).catch((end) => end);
+    expect([ended.stdout, ended.code]).toEqual(['a.js:3: Divides by nothing.\n', 1]);
+    expect(existsSync(join(project, 'broken.txt'))).toBe(false);
+    expect(JSON.stringify(api.requests()[1]?.body)).toContain('\\"type\\": \\"module\\"');
+  });
+
+  test('a web page is streamed to, also when it comes late', async () => {
+    await using api = await startApiServer({ turns: [says('Hello from the server.')] });
+    const page = spawn(runtime, ['web-page.mjs'], { cwd: project, env: variables(api) });
+    try {
+      const url = await new Promise<string>((resolve) => page.stdout.once('data', (line) => resolve(`${line}`.trim())));
+      await fetch(`${url}/say`, { method: 'POST', body: 'hi' });
+      await api.waitForRequest(1);
+      const events = await fetch(`${url}/events`);
+      let seen = '';
+      for await (const piece of events.body ?? []) {
+        seen += Buffer.from(piece).toString();
+        if (seen.includes('server.')) break;
+      }
+      expect(seen.replace(/"\n\ndata: "/g, '')).toContain('Hello from the server.');
+    } finally {
+      page.kill('SIGKILL');
+    }
+  });
+});
+
+test.runIf(isWholeRun)('a strict project compiles against every part of it', async () => {
+  const options = {
+    strict: true,
+    module: 'nodenext',
+    target: 'es2023',
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: false,
+    noEmit: true,
+    types: ['node'],
+  };
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files: ['strict.ts'] }));
+  writeFileSync(join(project, 'strict.ts'), STRICT);
+  await run('node', [join(root, 'node_modules/typescript/bin/tsc'), '-p', '.'], { cwd: project });
+  writeFileSync(join(project, 'strict.ts'), STRICT.replace('number: 7 }', "number: 'seven' }"));
+  const wrong = run('node', [join(root, 'node_modules/typescript/bin/tsc'), '-p', '.'], { cwd: project });
+  await expect(wrong).rejects.toMatchObject({ stdout: expect.stringContaining('TS2322') });
+});
+
+const STRICT = `
+import { createAgent, type AgentEvent } from 'ouro';
+import { query, type Message } from 'ouro/agent';
+import { builtInTools, rulesGate } from 'ouro/tools';
+import { createAnthropicPort, withRetry } from 'ouro/model';
+import { openSession } from 'ouro/session';
+import { createContext } from 'ouro/context';
+import { connectMcp } from 'ouro/mcp';
+declare module 'ouro/agent' { interface CustomMessages { ticket: { readonly number: number } } }
+const agent = createAgent({ tools: builtInTools({ cwd: '/', gate: rulesGate({ cwd: '/' }) }) });
+await agent.append({ role: 'custom', id: 't', kind: 'ticket', data: { number: 7 } });
+export const seen: (event: AgentEvent) => Message | undefined = (event) => event.type === 'message_end' ? event.message : undefined;
+export const parts = [query, createAnthropicPort, withRetry, openSession, createContext, connectMcp];
+`;
+
+test.runIf(isWholeRun)(
+  'the agent runs where there is no Node',
+  async () => {
+    const entry = join(project, 'page.js');
+    writeFileSync(entry, "import { createAgent } from 'ouro/agent'; globalThis.createAgent = createAgent;");
+    execFileSync(process.execPath, ['build', entry, '--target=browser', `--outfile=${join(project, 'bundle.js')}`]);
+    const bundle = readFileSync(join(project, 'bundle.js'), 'utf8');
+    // The demo's sample project has a test, which is text here.
+    const needed = bundle.matchAll(/^import .*["']node:(?!test).*$|\brequire\(["']node:.*$/gm);
+    expect([...needed].map(String)).toEqual([]);
+    if (CHROMIUM === undefined) return;
+    await using api = await startApiServer({ turns: [says('Hello from a page.')] });
+    writeFileSync(
+      join(project, 'page.html'),
+      `<body><script type="module" src="bundle.js"></script><script type="module">
+      const agent = createAgent({ apiKey: 'key', baseUrl: '${api.url}' });
+      await agent.prompt('hi');
+      document.body.textContent = JSON.stringify(agent.state().messages.at(-1));
+    </script></body>`,
+    );
+    const flags = ['--headless', '--no-sandbox', '--disable-web-security', '--allow-file-access-from-files'];
+    const rest = [`--user-data-dir=${join(project, 'chromium')}`, '--virtual-time-budget=10000', '--dump-dom'];
+    const shown = spawn(CHROMIUM, [...flags, ...rest, `file://${join(project, 'page.html')}`]);
+    expect(await text(shown.stdout)).toContain('Hello from a page.');
+  },
+  60_000,
+);

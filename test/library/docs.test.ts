@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
+import { isWholeRun } from '../support/runs.ts';
+
+const root = join(import.meta.dirname, '../..');
+const page = readFileSync(join(root, 'docs/library.md'), 'utf8');
+const snippets = [...page.matchAll(/```js run\n(.*?)```/gs)].map(([, code = '']) => code);
+const PRINTS = ['\ncompleted\n', 'idle 0\n', 'Answer in verse.\n', 'Clock\n', '2\n', '2\n'];
+
+test('every snippet that says so runs and prints what it should, from the sources', async () => {
+  expect(snippets).toHaveLength(PRINTS.length);
+  const project = mkdtempSync(join(tmpdir(), 'ouro-docs-'));
+  try {
+    symlinkSync(join(root, 'node_modules'), join(project, 'node_modules'));
+    const wanted = isWholeRun ? snippets : snippets.slice(0, 1);
+    await Promise.all(
+      wanted.map(async (code, at) => {
+        const file = join(project, `${at}.mjs`);
+        writeFileSync(file, fromSources(code));
+        const { stdout } = await promisify(execFile)(process.execPath, ['--no-env-file', file], { cwd: project });
+        expect(stdout.endsWith(PRINTS[at] ?? '?'), `${code}\nprinted ${stdout}`).toBe(true);
+      }),
+    );
+  } finally {
+    rmSync(project, { recursive: true, force: true });
+  }
+});
+
+/** The package's own name, led to the sources that its build is made of. */
+function fromSources(code: string): string {
+  return code.replace(/from '(ouro[\w/]*)'/g, (_, name: string) => {
+    const target = Object.entries(manifest.exports).find(([path]) => path.replace('.', 'ouro') === name)?.[1];
+    if (target === undefined || typeof target === 'string') throw new Error(`The package has no ${name}.`);
+    const source = target.default.replace('./dist/lib/', 'src/').replace(/\.js$/, '.ts');
+    return `from '${join(root, source)}'`;
+  });
+}

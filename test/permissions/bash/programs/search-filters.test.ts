@@ -1,0 +1,148 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { bundledRipgrep } from '../../../../src/lib/processes/installed-file.ts';
+import { runs } from '../../../support/runs.ts';
+import { decideBash, makeFixture, type Setup } from '../../fixture.ts';
+
+const PATH = `${dirname(bundledRipgrep())}:/usr/bin:/bin`;
+
+/** A folder of its own for each file of ignored names; every file says TOKEN, and of what kind it is. */
+function makeFolder(ignores: Readonly<Record<string, string>>) {
+  const fixture = makeFixture();
+  const folder = join(fixture.ws, 'searched');
+  const files = [
+    '.env',
+    'secrets/key',
+    'docs/secrets/key',
+    'server.pem',
+    '.hid/.env',
+    'a.ts',
+    'docs/b.md',
+    '.hid/c.ts',
+  ];
+  for (const name of files) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    const kind = /secrets/.test(name) ? 'RULED' : /\.env|\.pem/.test(name) ? 'SECRET' : 'free';
+    writeFileSync(join(folder, name), `TOKEN ${kind}\n`);
+  }
+  for (const [name, text] of Object.entries(ignores)) writeFileSync(join(folder, name), text);
+  return { fixture, folder };
+}
+
+const FOLDERS = [
+  makeFolder({}),
+  makeFolder({ '.ignore': '!.env\n' }),
+  makeFolder({ '.rgignore': '!.hid\n', '.gitignore': 'secrets\n*.pem\n' }),
+  makeFolder({ '.gitignore': '*\n!*/\n!*.md\n!.e*\n' }),
+  makeFolder({ '.ignore': '.env\nsecrets\n*.pem\n', '.gitignore': '**/secrets/**\n' }),
+];
+const SETUPS: readonly Setup[] = [{ deny: ['Read(secrets/**)', 'Read(**/secrets/**)'] }, { deny: ['Read(*.pem)'] }, {}];
+
+const anyWord = fc.constantFrom(
+  ...[
+    '--include=*.ts',
+    '--include=*',
+    '--include=.e*',
+    '--exclude=zzz',
+    '--exclude=.env',
+    '--exclude=*.pem',
+    '--hidden',
+  ],
+  ...['--exclude-dir=secrets', '--exclude-dir=docs', '--exclude-dir=.hid', '--exclude=secrets', '--exclude=key', '-uu'],
+  ...[
+    "-g '!secrets'",
+    "-g '!.env'",
+    "-g '*'",
+    "-g '*.ts'",
+    "-g '!*.pem'",
+    "-g '.e*'",
+    "-g '!/secrets'",
+    "-g 'secrets/**'",
+  ],
+  ...[
+    '-e --exclude-dir=secrets',
+    '-e TOKEN',
+    '-- --exclude=.env',
+    "--iglob '!KEY'",
+    "-g '!docs/**'",
+    '-g !.hid',
+    '-t ts',
+  ],
+  ...[
+    "--include='[.]env'",
+    "--exclude='[.]env'",
+    '--glob=!{a,.env}',
+    '--no-ignore',
+    '-h',
+    "--exclude-dir='sec*'",
+    '-i',
+  ],
+);
+const anyLine = fc
+  .record({
+    program: fc.constantFrom('grep -r', 'grep -rh', 'egrep -rn', 'grep -R', 'rg', 'rg --hidden', 'rg -u', 'rg -l'),
+    words: fc.array(anyWord, { maxLength: 4 }),
+    place: fc.constantFrom('', '.', './', 'docs', 'secrets', 'a.ts docs', '.hid'),
+  })
+  .map(({ program, words, place }) => `${program} ${words.join(' ')} TOKEN ${place}`.trim());
+
+test('what a search is told to leave out is left out: what runs unasked is run, and shows nothing that is held back', () => {
+  const anyCase = fc.tuple(anyLine, fc.nat({ max: FOLDERS.length - 1 }), fc.nat({ max: SETUPS.length - 1 }));
+  fc.assert(
+    fc.property(anyCase, ([line, folderAt, setupAt]) => {
+      const { fixture, folder } = FOLDERS[folderAt] ?? makeFolder({});
+      const setup = { ...SETUPS[setupAt], cwd: folder };
+      if (decideBash(fixture, line, setup).verdict !== 'allow') return;
+      const denied = (setup.deny ?? []).join();
+      const { stdout } = spawnSync('/bin/bash', ['--norc', '-c', line], {
+        cwd: folder,
+        env: { PATH },
+        encoding: 'utf8',
+      });
+      const shown = stdout.split('\n').filter((each) => /SECRET|\.env|\.pem/.test(each) && !/\.hid\/c/.test(each));
+      // Without a rule the folder called secrets is one like any other.
+      const ruled = denied.includes('secrets') ? stdout.split('\n').filter((each) => /RULED|secrets\//.test(each)) : [];
+      expect([line, shown, ruled]).toEqual([line, [], []]);
+    }),
+    runs(700),
+  );
+});
+
+test('filters that are understood keep a search free', () => {
+  const { fixture, folder } = makeFolder({});
+  const free = [
+    "grep -rn TOKEN . --include='*.ts'",
+    "grep -rn TOKEN --include='*.md' --exclude-dir=secrets docs",
+    "rg TOKEN -g '*.ts'",
+    "rg TOKEN -g '!secrets' -g '!*.pem'",
+    'rg TOKEN docs/b.md',
+  ];
+  const setup = { cwd: folder, deny: ['Read(**/secrets/**)'] };
+  expect(free.filter((line) => decideBash(fixture, line, setup).verdict !== 'allow')).toEqual([]);
+});
+
+test('a walk that asks for more than one name, or for none of a name, may open anything', () => {
+  const fixture = makeFixture();
+  const setup: Setup = { allow: ['Bash'], deny: ['Read(secrets/**)'], mode: 'bypassPermissions' };
+  const lines = [
+    "find . -name '*.md' -o -type f -exec cat {} +",
+    "find . ! -name '*.md' -exec cat {} +",
+    "find . -not -name '*.md' -exec cat {} +",
+    "find . \\( -name '*.md' -o -name key \\) -exec cat {} +",
+    "find . -type f -name 'k*' | xargs cat",
+  ];
+  expect(lines.filter((line) => decideBash(fixture, line, setup).verdict !== 'deny')).toEqual([]);
+  expect(decideBash(fixture, "find . -name '*.md' -exec wc -l {} +", setup).verdict).toBe('allow');
+});
+
+test('two folders that are compared are read, with what they link to', () => {
+  const { fixture, folder } = makeFolder({});
+  const verdictOf = (line: string) => decideBash(fixture, line, { cwd: folder }).verdict;
+  for (const line of ['diff . docs', 'diff -q docs .', 'diff -ur . docs', 'diff docs ./.'])
+    expect([line, verdictOf(line)]).toEqual([line, 'ask']);
+  expect(verdictOf('diff a.ts docs/b.md')).toBe('allow');
+  expect(decideBash(fixture, 'diff src docs').verdict).toBe('allow');
+});

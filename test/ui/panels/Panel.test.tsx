@@ -1,0 +1,120 @@
+import { render } from 'ink-testing-library';
+import { expect, test } from 'vitest';
+import type { Panel as PanelData } from '../../../src/contracts/face/panel.ts';
+import { textWidth } from '../../../src/lib/text/text-width.ts';
+import { edit } from '../../../src/ui/composer/edit.ts';
+import { createEditor } from '../../../src/ui/composer/editor-state.ts';
+import { Panel } from '../../../src/ui/panels/Panel.tsx';
+import { ASCII_GLYPHS, UNICODE_GLYPHS } from '../../../src/ui/theme/glyphs.ts';
+import { openPanel, type PanelView, renewPanel, searchPanel } from '../../../src/ui/view/panel-view.ts';
+import { MODELS, RULES, WINDOW } from './some-panels.ts';
+
+const DRAWING = {
+  width: 80,
+  rows: 24,
+  glyphs: UNICODE_GLYPHS,
+  nowMs: 0,
+  spinner: '',
+  cwd: '/home/me/proj',
+  links: 'printed',
+  marks: 'shown',
+  highlight: undefined,
+} as const;
+
+/** The rows of a panel, without colours. */
+function picture(view: PanelView, { width = 80, rows = 16, glyphs = UNICODE_GLYPHS } = {}): readonly string[] {
+  const drawing = { ...DRAWING, width, glyphs };
+  const { lastFrame, unmount } = render(<Panel view={view} drawing={drawing} paint={(text) => text} rows={rows} />);
+  const frame = lastFrame() ?? '';
+  unmount();
+  return frame.split('\n').map((row) => row.trimEnd());
+}
+
+test('what holds is marked and under the cursor, and the keys are those that mean something there', () => {
+  expect(picture(openPanel(MODELS, undefined))).toEqual([
+    'Model  >    3',
+    '  effort low',
+    '    opus-5        1M window   $15 in, $75 out',
+    '> ● sonnet-5      1M window   $3 in, $15 out',
+    '    ollama/qwen3  32k window  price unknown',
+    '    thinks as hard as the effort says',
+    '  enter chooses · left/right effort · esc',
+  ]);
+});
+
+test('groups head their rows, and what was searched for leaves the others out', () => {
+  expect(picture(openPanel(RULES, undefined)).slice(2, 8)).toEqual([
+    '  Rules, the strongest first',
+    '>   deny     Bash(rm:*) (/home/me/.ouro/settings.json:4)',
+    '  ✗ allow    Bosh(x) (.claude/settings.local.json:2)',
+    '  Decided last',
+    '  ✓ allowed  Bash npm test',
+    '',
+  ]);
+  expect(picture(searchPanel(openPanel(RULES, undefined), 'npm'))).toEqual([
+    'Permissions  > npm   1 of 3',
+    '  mode default, workspace /home/me/proj (trusted)',
+    '  Decided last',
+    '> ✓ allowed  Bash npm test',
+    '    a rule allows it',
+    '  ctrl+a adds a rule · ctrl+t tests a command · esc',
+  ]);
+  expect(picture(searchPanel(openPanel(RULES, undefined), 'nothing'))[2]).toBe('  Nothing here holds that.');
+});
+
+test('a line that is written, a second press that is waited for, and an answer stand where the keys stood', () => {
+  const [act] = RULES.acts;
+  if (act?.kind !== 'write') throw new Error('no act');
+  const editor = edit(createEditor(), { type: 'set-text', text: 'allow Bash(npm test)' }, 0);
+  const open = openPanel(RULES, undefined);
+  expect(picture({ ...open, doing: { type: 'writing', act, editor } }).at(-1)).toBe(
+    '  /permissions allow Bash(npm test)',
+  );
+  const forget = RULES.rows[0]?.acts[0];
+  if (forget?.kind !== 'run') throw new Error('no act');
+  expect(picture({ ...open, doing: { type: 'sure', act: forget } }).at(-1)).toBe(
+    '  ctrl+d again forgets deny Bash(rm:*); any other key leaves it',
+  );
+  expect(picture({ ...open, said: { level: 'info', text: 'allow\n  rules    a rule allows it' } })).toEqual(
+    expect.arrayContaining(['    allow', '      rules    a rule allows it']),
+  );
+});
+
+test('parts of a whole have bars, in ASCII too', () => {
+  expect(picture(openPanel(WINDOW, undefined)).slice(3, 6)).toEqual([
+    '>   Messages  40k   ▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱',
+    '    Tools     10k   ▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱',
+    '    Free      150k  ▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▱▱▱▱▱',
+  ]);
+  expect(picture(openPanel(WINDOW, undefined), { glyphs: ASCII_GLYPHS })[3]).toBe(
+    '>   Messages  40k   ####----------------',
+  );
+});
+
+test('no panel is wider than its terminal or higher than its room, and the row under the cursor is always seen', () => {
+  const many: PanelData = {
+    ...RULES,
+    rows: Array.from({ length: 60 }, (_, at) => ({
+      id: `row ${at}`,
+      group: `group ${Math.floor(at / 7)}`,
+      cells: [`name${at}名`, 'x'.repeat((at * 13) % 90), 'a place'],
+      detail: at % 3 === 0 ? ['long '.repeat(80)] : [],
+      acts: [],
+    })),
+  };
+  for (const width of [20, 40, 80, 120])
+    for (const rows of [3, 5, 8, 16])
+      for (let at = 0; at < 60; at += 11) {
+        const drawn = picture({ ...openPanel(many, undefined), at: `row ${at}` }, { width, rows });
+        expect(drawn.length).toBeLessThanOrEqual(rows);
+        expect(Math.max(...drawn.map(textWidth))).toBeLessThan(width);
+        expect(drawn.filter((row) => row.startsWith('>'))).toHaveLength(1);
+      }
+});
+
+test('made anew, a panel keeps its search and its cursor; the neighbour takes the place of a row that is gone', () => {
+  const open = { ...openPanel(RULES, undefined), at: 'local allow Bosh(x)' };
+  expect(renewPanel(open, { ...RULES, note: 'other' })).toMatchObject({ at: 'local allow Bosh(x)' });
+  const without = { ...RULES, rows: RULES.rows.filter(({ id }) => id !== 'local allow Bosh(x)') };
+  expect(renewPanel(open, without)).toMatchObject({ at: 'decision 0' });
+});

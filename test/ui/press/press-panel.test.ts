@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { openPanel, type PanelView, panelRow } from '../../../src/ui/view/panel-view.ts';
+import { runs } from '../../support/runs.ts';
+import { begins, permission, starts } from '../components/events.ts';
+import { openStage, type StageScreen } from '../components/stage-screen.ts';
+import { MODELS, RULES } from '../panels/some-panels.ts';
+
+function stageWith(panel = RULES): StageScreen {
+  const screen = openStage({ cols: 80, rows: 24 });
+  screen.change((view) => ({ ...view, overlay: openPanel(panel, undefined) }));
+  return screen;
+}
+
+function panelOf(screen: StageScreen): PanelView {
+  const { overlay } = screen.view();
+  if (overlay?.kind !== 'panel') throw new Error('no panel is open');
+  return overlay;
+}
+
+test('letters search, arrows move, ESC closes, and the draft hears none of it', () => {
+  const screen = stageWith();
+  screen.type('bash');
+  screen.press('down');
+  expect([panelOf(screen).query, panelRow(panelOf(screen))?.id]).toEqual(['bash', 'decision 0']);
+  screen.press('ctrl+u', 'home', 'end', 'pageup');
+  expect(panelRow(panelOf(screen))?.id).toBe('user deny Bash(rm:*)');
+  screen.paste('npm test');
+  expect(panelOf(screen).query).toBe('npm test');
+  screen.press('esc');
+  expect([screen.view().overlay, screen.view().editor.text, screen.effects]).toEqual([undefined, '', []]);
+});
+
+test('enter runs the line of a row; one that is a choice closes the panel', () => {
+  const screen = stageWith(MODELS);
+  screen.press('up', 'enter');
+  expect(screen.effects).toEqual([{ type: 'command', line: 'model opus-5' }]);
+  expect(screen.view().overlay).toBeUndefined();
+});
+
+test('left and right go through the values and round', () => {
+  const screen = stageWith(MODELS);
+  screen.press('right', 'left');
+  expect(screen.effects).toEqual([
+    { type: 'panel', line: 'effort high' },
+    { type: 'panel', line: 'effort off' },
+  ]);
+});
+
+test('what cannot be taken back is asked for twice', () => {
+  const screen = stageWith();
+  screen.press('ctrl+d', 'x');
+  expect([screen.effects, panelOf(screen).doing, panelOf(screen).query]).toEqual([[], { type: 'choosing' }, '']);
+  screen.press('ctrl+d', 'ctrl+d');
+  expect(screen.effects).toEqual([{ type: 'panel', line: 'permissions forget user Bash(rm:*)' }]);
+});
+
+test('a line is written in place with the keys of a draft; ESC gives it up', () => {
+  const screen = stageWith();
+  screen.press('ctrl+a');
+  screen.type('Bash(ls)');
+  screen.press('ctrl+left', 'home');
+  screen.paste('user\n');
+  screen.press('ctrl+w', 'end', 'enter');
+  expect(screen.effects).toEqual([{ type: 'panel', line: 'permissions allow Bash(ls)' }]);
+  screen.press('ctrl+t');
+  screen.type('rm -rf /');
+  screen.press('esc');
+  expect([panelOf(screen).doing.type, screen.effects.length]).toEqual(['choosing', 1]);
+  screen.press('esc');
+  expect(screen.view().overlay).toBeUndefined();
+});
+
+test('a question that waits hears no key of a panel, nor those right behind it', () => {
+  const screen = openStage({ cols: 80, rows: 24 });
+  screen.tell(begins(), starts('c1', 'Bash', 'npm test'), permission('c1', 'Bash', {}));
+  screen.wait(500);
+  screen.change((view) => ({ ...view, overlay: openPanel(RULES, undefined) }));
+  screen.wait(2000);
+  screen.type('y');
+  screen.press('esc', 'y');
+  expect(screen.effects).toEqual([]);
+});
+
+test('whatever is typed, nothing runs that no key of the panel stands for, and the draft stays', () => {
+  const lines = [...RULES.rows.flatMap(({ acts }) => acts), ...RULES.acts].map(({ line }) => line);
+  const keys = ['a', 'y', ' ', '/', 'up', 'down', 'left', 'right', 'enter', 'ctrl+d', 'ctrl+a', 'ctrl+t', 'tab'];
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...keys), { maxLength: 30 }), (pressed) => {
+      const screen = stageWith();
+      screen.press(...pressed);
+      const ran = screen.effects.map((effect) => (effect.type === 'panel' ? effect.line : effect.type));
+      expect(ran.filter((line) => !lines.some((known) => line.startsWith(known)))).toEqual([]);
+      expect(screen.view().editor.text).toBe('');
+      screen.close();
+      screen.dispose();
+    }),
+    runs(60),
+  );
+});

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { createLending } from '../../../src/ui/terminal/lend-terminal.ts';
+import { MODES_OFF, MODES_ON } from '../../../src/ui/terminal/modes.ts';
+import { effectHost } from '../effects/test-host.ts';
+
+test('keys are read from before the modes go on until after they are off, so no report of the terminal is echoed', async () => {
+  const order: string[] = [];
+  const host = effectHost();
+  const lending = createLending({
+    output: {
+      stepAside: () => order.push('aside'),
+      comeBack: () => order.push('back'),
+      write: (text) => order.push(text === MODES_OFF ? 'modes off' : text === MODES_ON ? 'modes on' : text),
+    },
+    keyboard: { open: () => order.push('reads'), close: () => order.push('reads no more') },
+    now: host.now,
+    change: host.change,
+    editor: 'printf edited >',
+  });
+  expect(await lending.editFile('text', 'note.md')).toBe('edited');
+  expect(order).toEqual(['aside', 'modes off', 'reads no more', 'reads', 'modes on', 'back']);
+});
