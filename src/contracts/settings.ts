@@ -99,6 +99,8 @@ export type Settings = {
   readonly ascii?: boolean;
   readonly accessible?: boolean;
   readonly wrap?: 'words' | 'terminal';
+  readonly promptSuggestions?: boolean;
+  readonly timestamps?: boolean;
   readonly dialogDelayMs?: number;
   readonly language?: string;
 };
