@@ -291,6 +291,16 @@ test('a background shell is read, told of when it ends, and killed', async () =>
   await expect(bench.use(output, { shell_id: 'shell_9' })).rejects.toThrow('There are: shell_1');
 });
 
+test('a filter shows the lines that fit, at once whatever it is made of; one that cannot be used takes nothing', async () => {
+  const output = createBashOutputTool(bench.shells);
+  const printed = `${'a'.repeat(20_000)}b`;
+  await bench.bash(`echo ${printed}; echo error 7`, { run_in_background: true });
+  await expect(bench.use(output, { shell_id: 'shell_1', filter: '(' })).rejects.toThrow('missing closing )');
+  await bench.shells.find('shell_1')?.shell.over;
+  const found = await bench.use(output, { shell_id: 'shell_1', filter: '(a+)+$|error \\d' });
+  expect(found.content).toMatch(/^\[shell_1: ended .*\]\nerror 7$/);
+});
+
 test('lines that are waited for are told together, however they arrive', async () => {
   await bench.bash('printf "re"; sleep 0.1; printf "ady 1\\nno\\nready 2\\n"', {
     run_in_background: true,
