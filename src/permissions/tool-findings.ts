@@ -74,6 +74,7 @@ function pathFindings(context: DecisionContext): Findings {
     ...(facts.writes ?? []).map((path) => ({
       tool: facts.tool,
       use: 'write' as const,
+      replaces: true,
       path: resolveIn(context, policy.cwd, path),
     })),
   ];
@@ -98,8 +99,7 @@ function fetchFindings(context: DecisionContext): Findings {
       hardens: [],
     };
   }
-  const fits = (rule: Rule) =>
-    rule.tool === facts.tool && (rule.specifier === undefined || hostMatches(rule.specifier, read.host));
+  const fits = (rule: Rule) => rule.tool === facts.tool && hostMatches(rule, read.host);
   return {
     objections: objectionsBy(context, read.host, (rule) => rule.specifier !== undefined && fits(rule)),
     needs: [

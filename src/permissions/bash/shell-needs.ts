@@ -6,7 +6,7 @@ import { expandGlob, namesBelow, scanFolder } from '../paths/folder-scan.ts';
 import { shownNames } from '../paths/ignored-names.ts';
 import { pathNeed } from '../paths/path-findings.ts';
 import { isInside } from '../paths/paths.ts';
-import { sensitiveRead } from '../paths/protected.ts';
+import { sensitiveRead } from '../paths/secrets.ts';
 import { familyOf } from '../rules/families.ts';
 import { readOnlyReading } from './certain/read-only.ts';
 import { allowMatches } from './command-rule.ts';

@@ -3,7 +3,13 @@ import type { Policy, Rule } from '../../contracts/permission.ts';
 import { FAMILY_WORD, familyOf } from '../rules/families.ts';
 import { folded, isInside, type ResolvedPath } from './paths.ts';
 
-export type PathUse = { readonly tool: string; readonly use: 'read' | 'write'; readonly path: ResolvedPath };
+export type PathUse = {
+  readonly tool: string;
+  readonly use: 'read' | 'write';
+  readonly path: ResolvedPath;
+  /** What is written takes the place of what was there. */
+  readonly replaces?: boolean;
+};
 
 /** Deny and ask match any spelling of the path; allow matches only the place where it really is. */
 export function pathRuleMatches(rule: Rule, { tool, use, path }: PathUse, policy: Policy): boolean {

@@ -31,7 +31,7 @@ function specifierProblem(tool: string, specifier: string): string | undefined {
   if (specifier === '') return 'There is nothing between the parentheses.';
   if (specifier.includes('\0')) return 'It holds a NUL byte.';
   const family = familyOf(tool);
-  if (family === 'domain' && !/^domain:(\*\.)?[A-Za-z0-9.-]+$/.test(specifier)) {
+  if (family === 'domain' && !/^domain:(\*\.)?[\p{L}\p{M}\p{N}.-]+$/u.test(specifier)) {
     return `${tool} rules read ${tool}(domain:example.com).`;
   }
   if (family === 'command' && /^\s*(?::\*|\*)/.test(specifier)) return 'The command is missing before the star.';
@@ -42,6 +42,8 @@ function specifierProblem(tool: string, specifier: string): string | undefined {
 }
 
 function renamed(name: string): string {
+  // The tools of `my.server` are offered with a line in place of the dot.
+  if (name.startsWith('mcp__')) return name.replace(/[^\w*-]/g, '_');
   return Object.hasOwn(RENAMED, name) ? (RENAMED[name] ?? name) : name;
 }
 

@@ -14,6 +14,7 @@ import type { LivePiece, ViewState } from '../view/view-state.ts';
 import { activityLines } from './activity-line.ts';
 import { dialogSources } from './dialog-sources.ts';
 import type { LiveSource } from './fit-rows.ts';
+import { thinkingLines } from './thinking-lines.ts';
 
 const ROOMY = 20;
 
@@ -31,7 +32,8 @@ export function liveSources(view: ViewState, drawing: Drawing, carry: HistoryCar
   });
   const isGap = last !== undefined && view.activity.status !== 'idle';
   // A dialog says itself that it waits.
-  const activity = view.attention.stage === 'armed' ? [] : activityLines(view, drawing);
+  const activity =
+    view.attention.stage === 'armed' ? [] : [...thinkingLines(view.thinking, drawing), ...activityLines(view, drawing)];
   return [
     ...pieces,
     source('todos', todos(view, drawing, last)),

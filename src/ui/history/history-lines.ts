@@ -1,5 +1,5 @@
 import { exhaustive } from '../../lib/exhaustive.ts';
-import { formatClock, formatTokens } from '../../lib/text/format.ts';
+import { formatClock, formatDuration, formatTokens } from '../../lib/text/format.ts';
 import { sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { renderBlock } from '../markdown/render-block.ts';
 import { feedMarkdown, finishMarkdown, startMarkdown } from '../markdown/stream.ts';
@@ -74,6 +74,8 @@ function itemLines(item: Exclude<HistoryItem, { kind: 'markdown' }>, drawing: Dr
       return failureLines(item, drawing);
     case 'stopped':
       return [terminalLine(toned('warn', `${glyphs.stopped} `), plain(item.hint))];
+    case 'thought':
+      return [terminalLine(toned('dim', `thought ${formatDuration(Math.floor(item.ms / 1000) * 1000)}`))];
     case 'made_room':
       return [
         terminalLine(

@@ -14,6 +14,7 @@ export type HistoryItem =
   /** Words that were refused are back in the composer, or stay where they are because a draft stands there. */
   | { readonly kind: 'failure'; readonly failure: ModelFailure; readonly words?: 'returned' | 'kept' | 'waits' }
   | { readonly kind: 'stopped'; readonly hint: string }
+  | { readonly kind: 'thought'; readonly ms: number }
   | { readonly kind: 'made_room'; readonly fromTokens: number; readonly toTokens: number }
   | { readonly kind: 'shown'; readonly markdown: string }
   | { readonly kind: 'todos'; readonly todos: readonly Todo[] };

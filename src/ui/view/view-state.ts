@@ -47,6 +47,9 @@ export type Retry = {
   readonly failure: ModelFailure;
 };
 
+/** What the model thinks at this moment: as much of its end as can be shown. */
+export type Thinking = { readonly sinceMs: number; readonly tail: string };
+
 /** What the status line is made of. */
 export type StatusFacts = {
   readonly mode: string;
@@ -67,6 +70,7 @@ export type StatusFacts = {
 export type ViewState = {
   readonly activity: Activity;
   readonly pieces: readonly LivePiece[];
+  readonly thinking: Thinking | undefined;
   readonly retry: Retry | undefined;
   readonly recovery: { readonly cause: string; readonly sinceMs: number } | undefined;
   readonly queue: readonly QueuedMessage[];
@@ -123,6 +127,7 @@ export function initialView(facts: StatusFacts, todos: readonly Todo[] = []): Vi
   return {
     activity: IDLE_ACTIVITY,
     pieces: [],
+    thinking: undefined,
     retry: undefined,
     recovery: undefined,
     queue: [],

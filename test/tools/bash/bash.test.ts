@@ -206,7 +206,9 @@ test('a child that shed its environment and its group dies with its parent', asy
 });
 
 test('a daemon with no environment, no parent and another name is listed, and ends with the session', async () => {
-  const outcome = await bench.bash('(env -i setsid -f bash -c "exec -a nginx sleep 300" >/dev/null 2>&1 &) ; echo left');
+  const outcome = await bench.bash(
+    '(env -i setsid -f bash -c "exec -a nginx sleep 300" >/dev/null 2>&1 &) ; echo left',
+  );
   expect(outcome.content).toContain('listed as shell_1');
   expect(await marked(bench.markers[0] ?? '')).toHaveLength(1);
   await bench.shells.closeAll();
@@ -300,6 +302,11 @@ test('lines that are waited for are told together, however they arrive', async (
     'completed',
   ]);
   expect(bench.shells.takeNotices()[0]).toBe('Background shell shell_1 printed: ready 1\nready 2');
+  await bench.bash('for i in $(seq 5000); do echo ready $i; done', { run_in_background: true, wake_on: 'ready' });
+  await bench.shells.find('shell_2')?.shell.over;
+  expect(bench.shells.takeNotices()[0]).toBe(
+    'Background shell shell_2 printed: ready 1\nready 2\nready 3\nready 4\nready 5\n… and 4995 more that match',
+  );
   await expect(bench.bash('true', { wake_on: 'x' })).rejects.toThrow('needs run_in_background');
   await expect(bench.bash('true', { run_in_background: true, wake_on: '(' })).rejects.toThrow(
     'not a regular expression',
