@@ -56,7 +56,7 @@ test('/stop stops what runs, a list is chosen from by number, and enter alone se
   terminal.type('2\r');
   terminal.type('/effort\r');
   await terminal.waitForText(/Effort, of [\s\S]*1: auto, .*chosen[\s\S]*Type a number/);
-  terminal.type('3\r');
+  terminal.type('4\r');
   await terminal.waitForText(/Effort: medium\./);
   terminal.type('/config theme\r');
   await terminal.waitForText(/Settings:\s+1: theme, [\s\S]*Type a number/);

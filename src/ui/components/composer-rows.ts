@@ -41,7 +41,7 @@ export function composerRows(view: ViewState, drawing: Drawing, paint: Paint, he
       .join('');
     return barred(text, drawing, paint);
   });
-  const ghost = editor.text === '' ? placeholder(view) : suggestion(editor)?.split('\n', 1)[0];
+  const ghost = suggestion(editor)?.split('\n', 1)[0] ?? (editor.text === '' ? placeholder(view) : undefined);
   if (ghost !== undefined) {
     const room = drawing.width - MARGIN - 2 - shown.caret.column;
     rows[rows.length - 1] += paint(truncateEnd(ghost, room), { token: 'dim', ...BAND });

@@ -1,7 +1,7 @@
 import type { LogicalLine } from '../text/line.ts';
 
 /** What gives way first when there is not enough room. */
-const SACRIFICE = ['tool', 'ended_tool', 'todos', 'queue', 'text'] as const;
+const SACRIFICE = ['thinking', 'tool', 'ended_tool', 'todos', 'queue', 'text'] as const;
 
 export type BlockKind = (typeof SACRIFICE)[number];
 

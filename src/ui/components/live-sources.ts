@@ -12,6 +12,7 @@ import { isFolded } from '../view/slice-asks.ts';
 import { queuedWords } from '../view/slice-queue.ts';
 import type { LivePiece, ViewState } from '../view/view-state.ts';
 import type { LiveSource } from './fit-rows.ts';
+import { thinkingLines } from './thinking-lines.ts';
 
 /** What still changes, in its order on screen: the end of the answer, calls, tasks. */
 export function liveSources(view: ViewState, drawing: Drawing, carry: HistoryCarry): readonly LiveSource[] {
@@ -25,8 +26,14 @@ export function liveSources(view: ViewState, drawing: Drawing, carry: HistoryCar
     last = piece.kind === 'tool' ? 'tools' : 'markdown';
     return [source];
   });
+  const thought = view.asks[0] === undefined ? thinkingLines(view.thinking, drawing) : [];
+  const thinking = thought.length > 0 && last !== undefined ? [terminalLine(), ...thought] : thought;
   const todos = todoLines(view, drawing, last);
-  return [...pieces, { key: 'todos', kind: 'todos', lines: todos, keepHead: 0, keepTail: Math.min(1, todos.length) }];
+  return [
+    ...pieces,
+    { key: 'thinking', kind: 'thinking', lines: thinking, keepHead: 0, keepTail: 0 },
+    { key: 'todos', kind: 'todos', lines: todos, keepHead: 0, keepTail: Math.min(1, todos.length) },
+  ];
 }
 
 function todoLines(view: ViewState, drawing: Drawing, last: HistoryCarry['last']): readonly LogicalLine[] {

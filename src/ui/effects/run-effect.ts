@@ -145,7 +145,9 @@ async function onScreen(effect: ScreenEffect, host: EffectHost): Promise<void> {
 
 /** The wait was stopped, so it is offered again. */
 function stillLimited(view: ViewState): ViewState {
-  return isBusy(view) || view.rest !== 'ended' ? view : { ...view, rest: 'limited', retry: undefined };
+  if (isBusy(view) || view.rest !== 'ended') return view;
+  const hint = 'Stopped waiting. w waits again, enter tries now.';
+  return printing({ ...view, rest: 'limited', retry: undefined }, { kind: 'stopped', hint });
 }
 
 /** Allows the parts of an edit that were not refused, and tells the model of the others. */

@@ -1,5 +1,5 @@
 import { exhaustive } from '../../lib/exhaustive.ts';
-import { formatCount, formatDuration, formatMoney, formatTokens } from '../../lib/text/format.ts';
+import { formatClock, formatCount, formatDuration, formatMoney, formatTokens } from '../../lib/text/format.ts';
 import { sanitize, sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { renderBlock } from '../markdown/render-block.ts';
 import { feedMarkdown, finishMarkdown, startMarkdown } from '../markdown/stream.ts';
@@ -61,7 +61,9 @@ function itemLines(item: Exclude<HistoryItem, { kind: 'markdown' }>, drawing: Dr
     case 'banner':
       return bannerLines(item.lines, drawing);
     case 'prompt':
-      return promptLines(item.text, drawing);
+      return drawing.times === 'shown'
+        ? withTime(promptLines(item.text, drawing), item.at)
+        : promptLines(item.text, drawing);
     case 'tools':
       return endedToolLines(item.entries, drawing);
     case 'notice':
@@ -76,6 +78,8 @@ function itemLines(item: Exclude<HistoryItem, { kind: 'markdown' }>, drawing: Dr
       return [endLine(item, drawing)];
     case 'stopped':
       return [terminalLine(toned('warn', `${glyphs.stopped} `), plain(item.hint))];
+    case 'thought':
+      return [terminalLine(toned('dim', `thought ${formatDuration(Math.floor(item.ms / 1000) * 1000)}`))];
     case 'made_room':
       return [
         terminalLine(
@@ -97,6 +101,14 @@ function itemLines(item: Exclude<HistoryItem, { kind: 'markdown' }>, drawing: Dr
 export function markdownLines(markdown: string, drawing: Drawing): readonly LogicalLine[] {
   const fed = feedMarkdown(startMarkdown({ codeLines: Number.POSITIVE_INFINITY }), sanitizeScreen(markdown));
   return [...fed.finished, ...finishMarkdown(fed.stream)].flatMap((block) => renderBlock(block, drawing).lines);
+}
+
+/** Lines with the time of day behind the first of them. */
+export function withTime(lines: readonly LogicalLine[], at: string | undefined): readonly LogicalLine[] {
+  const [first, ...rest] = lines;
+  const time = formatClock(at);
+  if (first === undefined || time === '') return lines;
+  return [{ ...first, spans: [...first.spans, toned('dim', `   ${time}`)] }, ...rest];
 }
 
 function promptLines(text: string, { glyphs }: Drawing): readonly LogicalLine[] {

@@ -1,14 +1,12 @@
-import { formatBytes, formatCount, formatDuration } from '../../lib/text/format.ts';
+import { formatCount, formatDuration } from '../../lib/text/format.ts';
 import { sanitize, sanitizeScreen } from '../../lib/text/sanitize.ts';
-import { textWidth } from '../../lib/text/text-width.ts';
-import { truncateEnd } from '../../lib/text/truncate.ts';
 import { type Drawing, shortPath, shortTitle } from '../text/drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
 import type { ToolEnding, ToolEntry } from '../view/tool-entry.ts';
 import { diffLines } from './diff-lines.ts';
+import { limitedLines } from './output-lines.ts';
 
-/** How many rows of the screen the output of a call may take. */
-const ROWS = { done: 3, failed: 8, diff: 24 } as const;
+const DIFF_ROWS = 24;
 const SCRIPT_LINES = 3;
 const SHORT_MS = 300;
 
@@ -162,9 +160,9 @@ function bodyLines(ending: ToolEnding, drawing: Drawing): readonly LogicalLine[]
   switch (display?.kind) {
     case 'diff': {
       const lines = diffLines(display, drawing.width);
-      if (lines.length <= ROWS.diff) return lines;
-      const rest = formatCount(lines.length - ROWS.diff + 1, 'more line');
-      return [...lines.slice(0, ROWS.diff - 1), terminalLine(toned('dim', `  ${drawing.glyphs.more} ${rest}  ctrl+o`))];
+      if (lines.length <= DIFF_ROWS) return lines;
+      const rest = formatCount(lines.length - DIFF_ROWS + 1, 'more line');
+      return [...lines.slice(0, DIFF_ROWS - 1), terminalLine(toned('dim', `  ${drawing.glyphs.more} ${rest}  ctrl+o`))];
     }
     case 'output': {
       const text = sanitizeScreen(display.output).replace(/\n+$/, '');
@@ -191,59 +189,6 @@ function bodyLines(ending: ToolEnding, drawing: Drawing): readonly LogicalLine[]
         ? limitedLines(sanitizeScreen(ending.text).split('\n').slice(1), status, 0, drawing)
         : [];
   }
-}
-
-/** Lines that say why something failed. */
-const TELLING =
-  /\bnot ok\b|\bFAIL|✗|×|\b\w*Error\b[:( ]|\berror(?:\[\w+\])?:|panicked|Expected|expected|\bfatal:|[\w./-]+\.\w+:\d+/;
-
-/** Output in at most so many rows of the screen: what tells of a failure first, else its beginning and its end. */
-function limitedLines(
-  rows: readonly string[],
-  status: ToolEnding['status'],
-  hiddenBefore: number,
-  { glyphs, width }: Drawing,
-): readonly LogicalLine[] {
-  const room = status === 'failed' ? ROWS.failed : ROWS.done;
-  const columns = Math.max(10, width - 2);
-  const heightOf = (row: string) => Math.max(1, Math.ceil(textWidth(row) / columns));
-  const total = rows.reduce((sum, row) => sum + heightOf(row), 0);
-  if (total <= room && hiddenBefore === 0) return outputLines(rows, glyphs.output);
-  const order = status === 'failed' ? tellingFirst(rows) : endsFirst(rows.length);
-  const kept = new Set<number>();
-  let left = room - 1;
-  for (const at of order) {
-    const height = Math.min(heightOf(rows[at] ?? ''), status === 'failed' ? 2 : 1);
-    if (height > left) break;
-    left -= height;
-    kept.add(at);
-  }
-  const shown = [...kept].sort((a, b) => a - b);
-  const lines = outputLines(
-    shown.map((at) => truncateEnd(rows[at] ?? '', status === 'failed' ? columns * 2 - 1 : columns - 1)),
-    glyphs.output,
-  );
-  const cut = rows.length - shown.length + hiddenBefore;
-  const words = cut === 0 ? formatBytes(rows.join('\n').length) : formatCount(cut, 'more line');
-  const note = terminalLine(toned('dim', `${glyphs.output} ${glyphs.more} ${words}  ctrl+o`));
-  const gap = shown.findIndex((at, index) => at !== index);
-  return gap <= 0 ? [...lines, note] : lines.toSpliced(gap, 0, note);
-}
-
-/** The lines that tell why, then the end, then the beginning. */
-function tellingFirst(rows: readonly string[]): readonly number[] {
-  const telling = rows.flatMap((row, at) => (TELLING.test(row.slice(0, 500)) ? [at] : []));
-  return [...new Set([...telling.slice(0, ROWS.failed - 3), ...rows.map((_, at) => rows.length - 1 - at)])];
-}
-
-/** The first, the last, and so on inwards. */
-function endsFirst(count: number): readonly number[] {
-  return Array.from({ length: count }, (_, at) => (at % 2 === 0 ? at / 2 : count - (at + 1) / 2));
-}
-
-/** Lines of output behind a bar. */
-export function outputLines(rows: readonly string[], bar: string): readonly LogicalLine[] {
-  return rows.map((row) => terminalLine(toned('dim', `${bar} ${sanitizeScreen(row).trimEnd()}`)));
 }
 
 function bold(text: string): Span {

@@ -130,9 +130,9 @@ export function createScreenOutput(
 }
 
 /** What of a drawing depends on the options and the moment. */
-function drawingOf({ now, motion, links, depth }: ScreenOptions, glyphs: Glyphs) {
+function drawingOf({ now, motion, links, depth, times = 'off' }: ScreenOptions, glyphs: Glyphs) {
   const nowMs = now();
   const step = motion === 'full' ? Math.floor(nowMs / SPINNER_MS) % glyphs.spinner.length : 0;
   const marks = depth === 'none' ? ('shown' as const) : ('hidden' as const);
-  return { glyphs, nowMs, spinner: glyphs.spinner[step] ?? '', links, marks };
+  return { glyphs, nowMs, spinner: glyphs.spinner[step] ?? '', links, marks, times };
 }

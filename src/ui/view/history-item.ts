@@ -15,7 +15,7 @@ export type Tally = {
 /** Something that is finished and belongs to the terminal's own history: printed once, never touched again. */
 export type HistoryItem =
   | { readonly kind: 'banner'; readonly lines: readonly string[] }
-  | { readonly kind: 'prompt'; readonly text: string }
+  | { readonly kind: 'prompt'; readonly text: string; readonly at?: string | undefined }
   /** `first` blocks begin an answer and are set apart from what came before. */
   | { readonly kind: 'markdown'; readonly block: MarkdownBlock; readonly place: 'first' | 'later' }
   | { readonly kind: 'tools'; readonly entries: readonly ToolEntry[] }
@@ -24,6 +24,7 @@ export type HistoryItem =
   | { readonly kind: 'failure'; readonly failure: ModelFailure; readonly words?: 'returned' | 'kept' | 'waits' }
   | { readonly kind: 'stopped'; readonly hint: string }
   | { readonly kind: 'ended'; readonly tally: Tally; readonly durationMs: number; readonly costUsd: number }
+  | { readonly kind: 'thought'; readonly ms: number }
   | { readonly kind: 'made_room'; readonly fromTokens: number; readonly toTokens: number }
   | { readonly kind: 'shown'; readonly markdown: string }
   | { readonly kind: 'todos'; readonly todos: readonly Todo[] };

@@ -47,6 +47,9 @@ export type Retry = {
   readonly failure: ModelFailure;
 };
 
+/** What the model thinks at this moment: as much of its end as can be shown. */
+export type Thinking = { readonly sinceMs: number; readonly tail: string };
+
 /** What the status line is made of. */
 export type StatusFacts = {
   readonly mode: string;
@@ -69,6 +72,7 @@ export type ViewState = {
   readonly pieces: readonly LivePiece[];
   /** What the present turn has done. */
   readonly tally: Tally;
+  readonly thinking: Thinking | undefined;
   readonly retry: Retry | undefined;
   readonly recovery: { readonly cause: string; readonly sinceMs: number } | undefined;
   readonly queue: readonly QueuedMessage[];
@@ -132,6 +136,7 @@ export function initialView(facts: StatusFacts, todos: readonly Todo[] = []): Vi
     activity: IDLE_ACTIVITY,
     pieces: [],
     tally: NO_TALLY,
+    thinking: undefined,
     retry: undefined,
     recovery: undefined,
     queue: [],

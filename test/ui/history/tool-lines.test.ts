@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
+import type { AgentEvent } from '../../../src/contracts/event.ts';
 import { asked, begins, ends, over, starts } from '../components/events.ts';
 import { openStage } from '../components/stage-screen.ts';
 
 /** The rows that calls leave in the history of a terminal of 120 columns. */
-async function rowsOf(...events: Parameters<ReturnType<typeof openStage>['tell']>): Promise<readonly string[]> {
+async function rowsOf(...events: readonly AgentEvent[]): Promise<readonly string[]> {
   const screen = openStage({ cols: 120, rows: 40 });
   screen.tell(begins(), asked('go'), ...events);
   await screen.settled();

@@ -301,3 +301,14 @@ test('a hook that is waited for is named, in its own words if it has some, until
   expect(line([hook('started', 'SessionStart', {}), begins()], [])).toContain('SessionStart hook  2s');
   expect(line([hook('started', 'UserPromptSubmit', {}), begins()], [])).not.toContain('hook');
 });
+
+test('a conversation that is cleared leaves no tasks; one that was made smaller keeps them', () => {
+  const todos = [{ content: 'Build', status: 'pending', activeForm: 'Building' } as const];
+  const boundary = { role: 'boundary', id: 'b', trigger: 'manual', preTokens: 900 } as const;
+  const busy: ViewState = { ...START, todos };
+  const cleared = told([{ type: 'compacted', boundary, messages: [boundary], postTokens: 0 }], busy);
+  expect([cleared.todos, cleared.outbox]).toEqual([[], []]);
+  const summary = { role: 'user', id: 's', origin: 'summary', blocks: [] } as const;
+  const smaller = told([{ type: 'compacted', boundary, messages: [boundary, summary], postTokens: 9 }], busy);
+  expect(smaller.todos).toEqual(todos);
+});
