@@ -55,7 +55,7 @@ export type AskForm = {
   readonly kept: EditorState | undefined;
 };
 
-export const EMPTY_FORM: AskForm = {
+const EMPTY_FORM: AskForm = {
   writing: 'nothing',
   details: 'hidden',
   question: 0,
