@@ -1,5 +1,6 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
+import { type LinearRegex, linearRegex } from '../../lib/patterns/linear-regex.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import type { RunningShell, ShellExit } from './run-shell.ts';
 
@@ -21,7 +22,7 @@ export type Shells = {
     shell: RunningShell,
   ): { readonly moved: Promise<string>; readonly done: () => void };
   /** Goes on without anybody waiting, but for a line that fits `awaited`; answers with its id. */
-  background(callId: string, command: string, shell: RunningShell, awaited?: RegExp): string;
+  background(callId: string, command: string, shell: RunningShell, awaited?: LinearRegex): string;
   /** Sends the command of this call to the background, or else the newest one in front; false when there is none. */
   moveToBackground(callId?: string): boolean;
   /** Whatever was asked to end and has not is ended now. */
@@ -48,7 +49,7 @@ export function createShells(now: () => number, tell: (event: AgentEvent) => voi
   const printed = new Map<string, Printed>();
   let count = 0;
 
-  function toBackground(callId: string, command: string, shell: RunningShell, awaited?: RegExp): string {
+  function toBackground(callId: string, command: string, shell: RunningShell, awaited?: LinearRegex): string {
     count += 1;
     const id = `shell_${count}`;
     const news = { type: 'background', id, callId, kind: 'shell', title: firstLine(command) } as const;
@@ -131,12 +132,11 @@ function printedWords(id: string, { lines, more }: Printed): string {
 }
 
 /** What lines are looked for by; a mistake in it is told to whoever wrote it. */
-export function linePattern(text: string | undefined): RegExp | undefined {
-  try {
-    return text === undefined ? undefined : new RegExp(text);
-  } catch {
-    throw new ToolFailure(`"${text}" is not a regular expression.`);
-  }
+export async function linePattern(text: string | undefined): Promise<LinearRegex | undefined> {
+  if (text === undefined) return undefined;
+  const expression = await linearRegex(text);
+  if (!('problem' in expression)) return expression;
+  throw new ToolFailure(`"${text.slice(0, 200)}" is not a regular expression that can be used: ${expression.problem}.`);
 }
 
 /** A command that fell to a signal was ended by somebody; everything else ended by itself. */

@@ -5,7 +5,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 import type { JsonObject } from '../../../src/contracts/json.ts';
 import type { Tool, ToolOutcome, ToolProgress } from '../../../src/contracts/tool.ts';
-import { marked, startTimeOf } from '../../../src/lib/processes/process-tree.ts';
+import { startTimeOf } from '../../../src/lib/processes/process-facts.ts';
+import { marked } from '../../../src/lib/processes/process-tree.ts';
 import { createBashTool } from '../../../src/tools/bash/bash.ts';
 import type { ChildFacts } from '../../../src/tools/bash/run-shell.ts';
 import { createShells } from '../../../src/tools/bash/shells.ts';
@@ -288,6 +289,16 @@ test('a background shell is read, told of when it ends, and killed', async () =>
     { type: 'background', id: 'shell_1', state: 'stopped', words: expect.stringContaining('ended by signal') },
   ]);
   await expect(bench.use(output, { shell_id: 'shell_9' })).rejects.toThrow('There are: shell_1');
+});
+
+test('a filter shows the lines that fit, at once whatever it is made of; one that cannot be used takes nothing', async () => {
+  const output = createBashOutputTool(bench.shells);
+  const printed = `${'a'.repeat(20_000)}b`;
+  await bench.bash(`echo ${printed}; echo error 7`, { run_in_background: true });
+  await expect(bench.use(output, { shell_id: 'shell_1', filter: '(' })).rejects.toThrow('missing closing )');
+  await bench.shells.find('shell_1')?.shell.over;
+  const found = await bench.use(output, { shell_id: 'shell_1', filter: '(a+)+$|error \\d' });
+  expect(found.content).toMatch(/^\[shell_1: ended .*\]\nerror 7$/);
 });
 
 test('lines that are waited for are told together, however they arrive', async () => {
