@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import type { CommandOutcome } from '../../contracts/face/command.ts';
 import type { PanelRow } from '../../contracts/face/panel.ts';
 import { fenced } from '../../lib/text/fence.ts';
-import { formatCount } from '../../lib/text/format.ts';
+import { formatClock, formatCount } from '../../lib/text/format.ts';
 import { oneLine } from '../../lib/text/one-line.ts';
 import type { ChangedFile, ChangedTurn } from '../session/review-changes.ts';
 import { asPanel, type BuiltinCommand, done, failed } from './builtin-command.ts';
@@ -49,7 +49,7 @@ function overview(turns: readonly ChangedTurn[], { core }: ConversationParts): C
 
 function rowOf({ prompt, at }: ChangedTurn, file: ChangedFile, numbers: string, cwd: string): PanelRow {
   const { path, state, added, removed, parts } = file;
-  const group = `${at.slice(11, 16)}  ${oneLine(prompt)}`;
+  const group = `${formatClock(at)}  ${oneLine(prompt)}`;
   const words = { changed: '', made: 'new', removed: 'removed', unknown: 'not a text, or not kept' }[state];
   const left = parts.length === 0 && state !== 'unknown' ? 'nothing of it is left' : words;
   return {

@@ -1,5 +1,5 @@
 import { exhaustive } from '../../lib/exhaustive.ts';
-import { formatCount } from '../../lib/text/format.ts';
+import { formatClock, formatCount } from '../../lib/text/format.ts';
 import { edit } from '../composer/edit.ts';
 import { THEME_NAMES } from '../theme/theme.ts';
 import type { Choice, PickerPurpose } from '../view/overlay.ts';
@@ -37,7 +37,7 @@ async function choicesOf(purpose: PickerPurpose, { conversation, themes }: Effec
       return (await conversation.checkpoints()).toReversed().map(({ id, prompt, at, files }) => ({
         id,
         label: prompt.replaceAll('\n', ' ').slice(0, 60),
-        detail: `${at.slice(11, 16)}${files === 0 ? '' : `, ${files} files`}`,
+        detail: `${formatClock(at)}${files === 0 ? '' : `, ${files} files`}`,
       }));
     case 'restore':
       return [];

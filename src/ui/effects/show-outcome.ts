@@ -35,6 +35,7 @@ export async function runInPanel(line: string, host: EffectHost): Promise<void> 
     case 'panel':
       return show(outcome.panel, { ...panel, said: undefined }, host);
     case 'review':
+      change(host, panel.panel.line, (now) => ({ ...now, said: undefined }));
       return openReview(outcome.review, host);
     case 'show':
       change(host, panel.panel.line, (now) => ({ ...now, said: undefined }));

@@ -79,5 +79,5 @@ test('a part that is taken back is gone from the page, and from the list behind 
   const { overlay } = host.view();
   if (overlay?.kind !== 'viewer' || overlay.viewer.page.kind !== 'review') throw new Error('no page is open');
   expect([overlay.viewer.page.hunks.length, overlay.viewer.note]).toEqual([1, 'Taken back.']);
-  expect(overlay.back).toMatchObject({ panel: { note: 'one part left' } });
+  expect(overlay.back).toMatchObject({ said: undefined, panel: { note: 'one part left' } });
 });
