@@ -1,8 +1,11 @@
 import { relative } from 'node:path';
 import type { Conversation, ConversationInfo } from '../contracts/face/conversation.ts';
+import { type Message, saidBlocks, type UserOrigin } from '../contracts/message.ts';
+import { isReminder } from '../lib/text/is-reminder.ts';
 import { listModels } from '../model/catalog.ts';
-import { effortsOf } from '../model/efforts.ts';
+import { effortInstead, effortsOf } from '../model/efforts.ts';
 import { budgetWarnings } from '../model/pricing.ts';
+import { guessNext } from '../model/side-calls.ts';
 import { cleanUp } from '../session/clean-up.ts';
 import { ENDED_WITH_RUN } from '../session/records/ended-with-run.ts';
 import { problemLines } from '../settings/problem-lines.ts';
@@ -75,6 +78,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
       cwd,
       facts: () => statusFacts(parts),
     }),
+    suggestNext: () => suggestNext(parts),
     draft: session.draft,
     history: session.history,
     close: (reason) => close(parts, started, reason),
@@ -86,11 +90,11 @@ async function close(parts: ConversationParts, started: StartedRun, reason: stri
   const { core, agent, session, hooks, loop, shells, mcp } = parts;
   parts.wake.close();
   const ending = backgroundOf(parts).map(({ title }) => title);
-  if (ending.length > 0)
-    await session.transcript.append({ type: 'system', subtype: ENDED_WITH_RUN, data: { titles: ending } });
   agent.abort('shutdown');
   loop.subAgents.close();
   await agent.waitForIdle();
+  if (ending.length > 0)
+    await session.transcript.append({ type: 'system', subtype: ENDED_WITH_RUN, data: { titles: ending } });
   const limit = AbortSignal.timeout(HOOKS_AT_END_MS);
   await Promise.all([
     hooks.fire('SessionEnd', { reason }, limit),
@@ -112,6 +116,9 @@ async function warningsOf({ core, session, permissions, mcp, hooks, loop }: Conv
     ...core.environment.problems,
     ...session.warnings,
     ...budgetWarnings(core.options, core.model.infoOf(core.live.now().model)),
+    ...[effortInstead(core.live.now().effort, core.model.infoOf(core.live.now().model))].filter(
+      (text) => text !== undefined,
+    ),
     ...permissions.warnings(),
     ...mcp.problems,
     ...(await hooks.deadGuards()),
@@ -170,6 +177,28 @@ function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnings'> {
     todos,
     permissionDenials: parts.permissions.denials(),
   };
+}
+
+/** Nothing is asked, and nothing paid for, unless the person has switched it on. */
+async function suggestNext({ core, agent }: ConversationParts): Promise<string | undefined> {
+  if (core.settings.now().promptSuggestions !== true) return undefined;
+  const messages = agent.state().messages;
+  const prompt = messages.findLast(
+    ({ role, ...message }) => role === 'user' && 'origin' in message && isTyped(message.origin),
+  );
+  const answer = messages.findLast((message) => message.role === 'assistant' && wordsOf(message) !== '');
+  if (prompt === undefined || answer === undefined) return undefined;
+  return guessNext(core.model, { prompt: wordsOf(prompt), answer: wordsOf(answer) }, core.meter.add);
+}
+
+function isTyped(origin: UserOrigin): boolean {
+  return origin === 'prompt' || origin === 'steer' || origin === 'follow_up';
+}
+
+function wordsOf(message: Message): string {
+  return saidBlocks(message)
+    .flatMap((block) => (block.type === 'text' && !isReminder(block.text) ? [block.text] : []))
+    .join('\n');
 }
 
 /** What a script for the status line is told: the names scripts of Claude Code expect, and a few of our own. */

@@ -9,8 +9,9 @@ import { createManifests } from './manifests.ts';
 import { createPack } from './pack.ts';
 import { type Checkpoint, checkpointsOf, lastChangeSet, lastUndone, stepsSince } from './plan-restore.ts';
 import type { Restored } from './restore.ts';
+import { openSharedWrites } from './shared-writes.ts';
 import { createSnapshots } from './snapshot.ts';
-import { planTakeBack, takeBack } from './take-back.ts';
+import { takeBack, type WouldChange, wouldChange } from './take-back.ts';
 import { type TurnChange, turnChanges } from './turn-changes.ts';
 import type { WalkLimits } from './walk-workspace.ts';
 import { watchCommands } from './watch-commands.ts';
@@ -33,12 +34,14 @@ export type CheckpointParts = {
   readonly newId: () => string;
   readonly now: () => number;
   readonly limits?: WalkLimits;
+  /** Where it is noted what is being written. */
+  readonly unfinished?: string;
+  /** Where every ouro tells the others what its tools write. */
+  readonly shared?: string;
 };
 
 const NEW_FILE_MODE = 0o666;
 const NEW_FOLDER: FileBefore = { kind: 'folder', mode: 0o777 };
-
-type WouldChange = { readonly path: string; readonly bytes: Uint8Array | undefined };
 
 /** Keeps what stood in files before they change, and brings it back. */
 export type Checkpoints = {
@@ -46,8 +49,8 @@ export type Checkpoints = {
   prompt(messageId: string, words: string): Promise<void>;
   /** A file tool is about to write this, and to make the folders on the way. */
   beforeChange(realPath: string, bytes: Uint8Array): Promise<void>;
-  /** Something is about to run that may change anything; `ended` is told when it has, or that it goes on. */
-  beforeCommand(): Promise<{ readonly ended: (how: 'over' | 'goes on') => Promise<void> }>;
+  /** Something is about to run that may change anything, or only what is named; `ended` is told when it has, or that it goes on. */
+  beforeCommand(writes?: readonly string[]): Promise<{ readonly ended: (how: 'over' | 'goes on') => Promise<void> }>;
   list(): Promise<readonly CheckpointInfo[]>;
   /** The id of the newest prompt whose changes can be undone. */
   last(): Promise<string | undefined>;
@@ -73,14 +76,16 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
   const held = holdContents({ pool, store, warn: parts.warn });
   const ledger = createLedger({ ...parts, hold: held.change });
   const { entries, append, next } = ledger;
+  const shared = openSharedWrites(parts.shared);
   const commands = watchCommands({
     ...parts,
+    others: shared.others,
     snapshots,
     manifests: createManifests(join(parts.folder, 'manifests')),
     ledger,
   });
 
-  const disk = { snapshots, store, held };
+  const disk = { snapshots, store, held, unfinished: parts.unfinished };
   const isPrompt = (id: string) => entries.some((entry) => entry.step === 'prompt' && entry.id === id);
 
   return {
@@ -96,7 +101,8 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
       }
       const before = snapshots.at(realPath);
       const mode = before.kind === 'file' ? before.mode : NEW_FILE_MODE;
-      const after: FileBefore = { kind: 'file', mode, hash: held.hashOf(bytes) };
+      const after = { kind: 'file' as const, mode, hash: held.hashOf(bytes) };
+      shared.note(realPath, after.hash);
       await ledger.change({ path: realPath, order: next(), before, after });
     },
     beforeCommand: commands.begin,
@@ -111,10 +117,7 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
     async preview(id) {
       await commands.settle();
       if (!isPrompt(id)) return undefined;
-      const { plan } = planTakeBack(stepsSince(entries, id), disk);
-      return [...plan]
-        .filter(([path, before]) => before.kind !== 'not-kept' && !snapshots.isSame(path, before))
-        .map(([path, before]) => ({ path, bytes: before.kind === 'file' ? store.read(before.hash) : undefined }));
+      return wouldChange(stepsSince(entries, id), disk);
     },
     changes: () => commands.settle().then(() => turnChanges(entries, { contents: [store, pool], snapshots })),
     async restore(id) {

@@ -1,9 +1,11 @@
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
   constants,
   fchmodSync,
+  fchownSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -19,6 +21,8 @@ import {
 import { dirname, join, sep } from 'node:path';
 import type { FileBefore } from '../contracts/session.ts';
 import { messageOf } from '../lib/errors.ts';
+import { copyAttributes } from '../lib/files/attributes.ts';
+import { noteDraft, writeInPlace } from '../lib/files/unfinished.ts';
 import type { ContentStore } from './content-store.ts';
 
 /** What came of going back. */
@@ -32,7 +36,11 @@ export type Restored = {
 type Kept = Exclude<FileBefore, { kind: 'absent' | 'not-kept' }>;
 
 /** Makes every path what it was. Nothing is written through a link, and nothing is left half. */
-export function restore(plan: ReadonlyMap<string, FileBefore>, store: ContentStore): Restored {
+export function restore(
+  plan: ReadonlyMap<string, FileBefore>,
+  store: ContentStore,
+  unfinished: string | undefined,
+): Restored {
   const restored: string[] = [];
   const removed: string[] = [];
   const problems: string[] = [];
@@ -57,7 +65,7 @@ export function restore(plan: ReadonlyMap<string, FileBefore>, store: ContentSto
   // From the top down what was there comes back.
   for (const [path, before] of wrong.toSorted(deepestFirst).toReversed()) {
     if (before.kind === 'absent' || before.kind === 'not-kept') continue;
-    attempt(path, () => bringBack(path, before, store, opened), restored);
+    attempt(path, () => bringBack(path, before, { store, opened, unfinished }), restored);
   }
   // Modes of folders last: one that forbids writing would have forbidden all of the above.
   for (const [path, mode] of opened) if (lstat(path) !== undefined) attempt(path, () => chmodSync(path, mode), []);
@@ -85,7 +93,13 @@ function removeEmpty(folder: string): void {
   rmdirSync(folder);
 }
 
-function bringBack(path: string, before: Kept, store: ContentStore, opened: Map<string, number>): void {
+type Means = {
+  readonly store: ContentStore;
+  readonly opened: Map<string, number>;
+  readonly unfinished: string | undefined;
+};
+
+function bringBack(path: string, before: Kept, { store, opened, unfinished }: Means): void {
   const parent = dirname(path);
   if (lstat(parent) === undefined) mkdirSync(parent, { recursive: true });
   refuseLinked(parent);
@@ -98,6 +112,10 @@ function bringBack(path: string, before: Kept, store: ContentStore, opened: Map<
       mkdirSync(path);
       chmodSync(path, before.mode | 0o700);
       return;
+    case 'pipe':
+      if (now?.isFIFO() !== true) makePipe(path, now);
+      chmodSync(path, before.mode);
+      return;
     case 'link':
       clear(path, now);
       symlinkSync(before.target, path);
@@ -106,9 +124,16 @@ function bringBack(path: string, before: Kept, store: ContentStore, opened: Map<
       const bytes = store.read(before.hash);
       if (bytes === undefined) throw new Error('its kept content is gone.');
       clear(path, now);
-      writeFile(path, bytes, before.mode);
+      writeFile(path, bytes, before.mode, unfinished);
     }
   }
+}
+
+function makePipe(path: string, now: ReturnType<typeof lstat>): void {
+  clear(path, now);
+  if (now?.isFile() === true) unlinkSync(path);
+  const { status } = spawnSync('mkfifo', ['--', path]);
+  if (status !== 0) throw new Error('the system could not make a named pipe there.');
 }
 
 function refuseLinked(folder: string): void {
@@ -134,11 +159,23 @@ function clear(path: string, now: ReturnType<typeof lstat>): void {
   else if (now?.isSymbolicLink() === true) unlinkSync(path);
 }
 
-function writeFile(path: string, bytes: Uint8Array, mode: number): void {
+/** As tools write: a file that has several names, or that somebody else owns, stays the same file. */
+function writeFile(path: string, bytes: Uint8Array, mode: number, unfinished: string | undefined): void {
+  const now = lstat(path);
+  if (now?.isFile() === true && (now.nlink > 1 || now.uid !== process.geteuid?.())) {
+    writeInPlace(unfinished, path, bytes);
+    chmodSync(path, mode);
+    return;
+  }
   const draft = join(dirname(path), `.${randomBytes(9).toString('hex')}.tmp`);
+  const done = noteDraft(unfinished, draft);
   const file = openSync(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
   try {
     writeFileSync(file, bytes);
+    if (now?.isFile() === true) {
+      fchownSync(file, now.uid, now.gid);
+      copyAttributes(path, draft);
+    }
     fchmodSync(file, mode);
     renameSync(draft, path);
   } catch (thrown) {
@@ -146,6 +183,7 @@ function writeFile(path: string, bytes: Uint8Array, mode: number): void {
     throw thrown;
   } finally {
     closeSync(file);
+    done();
   }
 }
 

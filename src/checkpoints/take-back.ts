@@ -8,7 +8,7 @@ import { leadsElsewhere, type Restored, restore } from './restore.ts';
 import { isEqual, type Snapshots } from './snapshot.ts';
 
 /** What has to stand under each path, and what stays as it is because somebody else has a hand in it. */
-export type TakenBack = {
+type TakenBack = {
   readonly plan: ReadonlyMap<string, FileBefore>;
   readonly problems: readonly string[];
 };
@@ -17,6 +17,8 @@ type Disk = {
   readonly snapshots: Pick<Snapshots, 'at' | 'isSame'>;
   readonly store: ReturnType<typeof createContentStore>;
   readonly held: Held;
+  /** Where it is noted what is being written. */
+  readonly unfinished: string | undefined;
 };
 
 /** Takes steps back on the disk; `begin` records what stands there now before anything is touched. */
@@ -28,8 +30,17 @@ export async function takeBack(
   const { plan, problems } = planTakeBack(steps, disk);
   const wrong = [...plan].filter(([path, before]) => !disk.snapshots.isSame(path, before));
   await begin(wrong.map(([path, after]) => ({ path, before: disk.snapshots.at(path), after })));
-  const done = restore(new Map(wrong), disk.store);
+  const done = restore(new Map(wrong), disk.store, disk.unfinished);
   return { ...done, problems: [...problems, ...done.problems] };
+}
+
+export type WouldChange = { readonly path: string; readonly bytes: Uint8Array | undefined };
+
+/** Each path that taking back would change, with the bytes it would have; nothing is changed. */
+export function wouldChange(steps: ReadonlyMap<string, readonly Step[]>, disk: Disk): readonly WouldChange[] {
+  return [...planTakeBack(steps, disk).plan]
+    .filter(([path, before]) => before.kind !== 'not-kept' && !disk.snapshots.isSame(path, before))
+    .map(([path, before]) => ({ path, bytes: before.kind === 'file' ? disk.store.read(before.hash) : undefined }));
 }
 
 type FileState = Extract<FileBefore, { kind: 'file' }>;
@@ -38,7 +49,7 @@ type FileState = Extract<FileBefore, { kind: 'file' }>;
  * Takes steps back, the newest first, and nothing but them: what somebody else has changed since in other lines of a
  * file stays, and a path whose own change cannot be told from theirs is left alone.
  */
-export function planTakeBack(
+function planTakeBack(
   steps: ReadonlyMap<string, readonly Step[]>,
   { snapshots: { at }, store, held }: Disk,
 ): TakenBack {

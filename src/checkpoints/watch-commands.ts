@@ -1,4 +1,5 @@
-import { dirname, relative } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
 import type { FileBefore } from '../contracts/session.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Change, Ledger } from './ledger.ts';
@@ -13,6 +14,8 @@ export type CommandParts = {
   readonly ledger: Ledger;
   readonly warn: (words: string) => void;
   readonly newId: () => string;
+  /** What tools of another ouro wrote of late, by the hash of its content. */
+  readonly others: () => ReadonlyMap<string, string>;
 };
 
 /** Finds out what shell commands change by looking at the workspace before and after them. */
@@ -45,16 +48,17 @@ export function watchCommands(parts: CommandParts) {
     return { order, snapshot };
   }
 
-  async function end(order: number, before: Snapshot, how: 'over' | 'goes on'): Promise<void> {
-    await look(order, before);
+  async function end({ order, snapshot, writes }: Opened & Writes, how: 'over' | 'goes on'): Promise<void> {
+    await look(order, snapshot, writes);
     running.delete(order);
     if (how === 'over') await close(order);
   }
 
-  async function look(order: number, before: Snapshot): Promise<void> {
+  async function look(order: number, before: Snapshot, writes?: readonly string[]): Promise<void> {
     const after = await parts.snapshots.take(parts.roots());
+    const isOurs = changesOf(writes, parts.others());
     const until = parts.ledger.next();
-    for (const change of changesSince(before, after, parts.snapshots.at)) {
+    for (const change of changesSince(before, after, parts.snapshots.at).filter(isOurs)) {
       await parts.ledger.change({ ...change, order, until });
     }
   }
@@ -72,13 +76,12 @@ export function watchCommands(parts: CommandParts) {
 
   return {
     /** A command is about to run; without a watch when the workspace is too large for one. */
-    begin: () =>
+    begin: (writes?: readonly string[]) =>
       inTurn(async () => {
         const opened = await open();
         if (opened === undefined) return { ended: async () => undefined };
-        const { order, snapshot } = opened;
-        running.add(order);
-        return { ended: (how: 'over' | 'goes on') => inTurn(() => end(order, snapshot, how)) };
+        running.add(opened.order);
+        return { ended: (how: 'over' | 'goes on') => inTurn(() => end({ ...opened, writes }, how)) };
       }),
     /** Something in the background goes on across a checkpoint: from here its changes belong to the new one. */
     goOn: () => inTurn(open),
@@ -118,6 +121,34 @@ function short(names: readonly string[]): string {
   const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : '';
   return `${names.slice(0, NAMED).join(', ')}${more}`;
 }
+
+type Writes = { readonly writes: readonly string[] | undefined };
+
+/** Written by ouro itself while a command may run: the rules that people agree to. */
+const OWN_SETTINGS = join('.claude', 'settings.local.json');
+
+/** Which changes were made by a command that can write in these places at all, and not by another ouro meanwhile. */
+function changesOf(
+  writes: readonly string[] | undefined,
+  others: ReadonlyMap<string, string>,
+): (change: Seen) => boolean {
+  const places = writes?.flatMap((place) => [place, whereItLeads(place)]);
+  return ({ path, after }) => {
+    if (after.kind === 'file' && (path.endsWith(`${sep}${OWN_SETTINGS}`) || others.get(path) === after.hash))
+      return false;
+    return places?.some((place) => isWithin(path, place) || isWithin(place, path)) ?? true;
+  };
+}
+
+function whereItLeads(place: string): string {
+  try {
+    return realpathSync(place);
+  } catch {
+    return place;
+  }
+}
+
+const isWithin = (path: string, folder: string) => path === folder || path.startsWith(folder + sep);
 
 type Seen = Pick<Change, 'path' | 'before' | 'after'>;
 

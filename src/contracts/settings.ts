@@ -35,6 +35,8 @@ export type SandboxSettings = {
   readonly network?: boolean;
   readonly allowWrite?: readonly string[];
   readonly denyRead?: readonly string[];
+  /** Commands that stay inside run unasked. */
+  readonly autoAllow?: boolean;
   /** What hosts ask for, and what holds anyway. */
   readonly failIfUnavailable?: true;
 };
@@ -97,6 +99,8 @@ export type Settings = {
   readonly ascii?: boolean;
   readonly accessible?: boolean;
   readonly wrap?: 'words' | 'terminal';
+  readonly promptSuggestions?: boolean;
+  readonly timestamps?: boolean;
   readonly dialogDelayMs?: number;
   readonly language?: string;
 };

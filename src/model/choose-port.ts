@@ -61,7 +61,13 @@ export type NamedModels = {
 /** The same without a first model: a key that is missing is told by the reply that needed it. */
 export function createNamedModels(given: Omit<PortConfig, 'model'>): NamedModels {
   const config = { ...given, model: DEFAULT_MODEL };
-  return { ...reach(config), nameOf: (model) => choiceOf(model, config.providers) };
+  return {
+    ...openRouter(config),
+    nameOf(model) {
+      const place = locateModel(model, config.providers);
+      return place.provider === 'openai' ? model.trim() : place.model;
+    },
+  };
 }
 
 /** Chooses how to reach the model that is asked for. Nothing is contacted yet. */
@@ -70,18 +76,17 @@ export function choosePort(config: PortConfig): PortChoice {
   const hasKey = config.apiKey !== undefined || config.authToken !== undefined;
   const problem = keyProblem(place, config);
   if (problem !== undefined) return { ok: false, problem };
-  const { port, infoOf } = reach(config);
+  const router = openRouter(config);
   return {
     ok: true,
-    port,
-    infoOf,
-    model: choiceOf(config.model, config.providers),
+    ...router,
+    model: place.provider === 'openai' ? config.model.trim() : place.model,
     provider: place.provider,
     keySource: place.provider === 'anthropic' ? (config.keySource ?? 'none') : 'none',
     smallModel: config.smallModel ?? (place.provider === 'anthropic' ? SMALL_MODEL : undefined),
     offered: async () => [
       ...(hasKey ? listModels() : []),
-      ...(await modelsElsewhere(config.providers)).map((model) => infoOf(model)),
+      ...(await modelsElsewhere(config.providers)).map(router.infoOf),
     ],
   };
 }
@@ -92,20 +97,17 @@ function keyProblem(place: ModelPlace, { apiKey, authToken }: PortConfig): strin
   return place.provider === 'anthropic' && apiKey === undefined && authToken === undefined ? NO_KEY : undefined;
 }
 
-/** The model choice that a name stands for. */
-function choiceOf(name: string, providers: Providers | undefined): string {
-  const place = locateModel(name, providers);
-  return place.provider === 'openai' ? name.trim() : place.model;
-}
-
-/** Everything behind the configuration, with patience; a provider that refuses to edit the context is not asked again. */
-function reach(config: PortConfig): Pick<NamedModels, 'port' | 'infoOf'> {
+/** The port with its patience, and what is known of its models: also what a provider turned out not to do. */
+function openRouter(config: PortConfig): Pick<ModelChoice, 'port' | 'infoOf'> {
   let editing: Editing = 'by the provider';
-  const info = (model: string) => infoOf(model, config, editing);
-  const onRefusedEditing = () => {
-    editing = 'by us';
+  const router: RouterConfig = {
+    ...config,
+    infoOf: (model) => infoOf(model, config, editing),
+    onRefusedEditing: () => {
+      editing = 'by us';
+    },
   };
-  return { port: withRetry(createRouter({ ...config, infoOf: info, onRefusedEditing }), config.retry), infoOf: info };
+  return { port: withRetry(createRouter(router), config.retry), infoOf: router.infoOf };
 }
 
 /** Who leaves old results out of a request. */

@@ -5,6 +5,7 @@ import type { ReasoningWish } from './presets.ts';
 import { type ModelAttempt, type Patience, patienceOf, startAttempt } from './wire/attempt.ts';
 import { classifyResponse } from './wire/failures.ts';
 import { createChunkReader } from './wire/openai-from-wire.ts';
+import { idRuleOf, toolNames } from './wire/openai-names.ts';
 import { type ChatForm, formAfter, placeInRequest, toChatCompletion, USUAL_FORM } from './wire/openai-to-wire.ts';
 import { readReply } from './wire/read-reply.ts';
 import { ABORTED, failureOfThrown } from './wire/stream-failures.ts';
@@ -30,6 +31,7 @@ const LOCAL_PATIENCE: Patience = { headerTimeoutMs: 600_000, idleTimeoutMs: 300_
 export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
   const url = `${settings.baseUrl.replace(/\/+$/, '')}/chat/completions`;
   const send = settings.fetch ?? fetch;
+  const idOf = idRuleOf(addressOf(url));
   const isOpenAi = addressOf(url) === 'https://api.openai.com';
   const firstForm: ChatForm = {
     ...USUAL_FORM,
@@ -49,7 +51,7 @@ export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
     const tried = new Set<string>();
     while (true) {
       const form = forms.get(request.model) ?? firstForm;
-      const answer = await post(toChatCompletion(request, form), key, attempt);
+      const answer = await post(toChatCompletion(request, form, idOf), key, attempt);
       const other = answer instanceof Response ? undefined : formAfter(form, answer);
       tried.add(JSON.stringify(form));
       if (other === undefined || tried.has(JSON.stringify(other)) || attempt.endedBy()) return answer;
@@ -95,8 +97,7 @@ export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
         const response = await opening;
         if (!(response instanceof Response)) return { ok: false, failure: located(response, request) };
         const newId = () => crypto.randomUUID();
-        const tools = request.tools.map(({ name }) => name);
-        const reader = createChunkReader(newId, tools);
+        const reader = createChunkReader(newId, toolNames(request.tools));
         const outcome = yield* readReply(response, { reader, model: request.model, newId, attempt, options });
         return outcome.ok ? outcome : { ...outcome, failure: located(outcome.failure, request) };
       } finally {

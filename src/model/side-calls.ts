@@ -1,6 +1,7 @@
 import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { Usage } from '../contracts/message.ts';
 import type { ModelPort } from '../contracts/model.ts';
+import { sanitize } from '../lib/text/sanitize.ts';
 import type { ModelChoice } from './choose-port.ts';
 
 /** A question on the side: a title, a summary, an answer about a web page. */
@@ -55,6 +56,28 @@ const ANSWER_CHARS = 500;
 const PATIENCE_MS = 20_000;
 
 export type AskTitle = (prompt: string, answer: string) => Promise<string | undefined>;
+
+const GUESSER =
+  'You see the end of a conversation between a programmer and a coding assistant. Write what the programmer will most likely say next: one short request in their words and their language, at most twelve words. If nothing is left to do, answer with nothing.';
+const NEXT_TOKENS = 48;
+const NEXT_CHARS = 120;
+
+/** What a person could say next, guessed by the small model from what was said last; nothing where it has no idea. */
+export async function guessNext(
+  { port, smallModel }: Pick<ModelChoice, 'port' | 'smallModel'>,
+  { prompt, answer }: { readonly prompt: string; readonly answer: string },
+  onUsage: (model: string, usage: Usage) => void,
+): Promise<string | undefined> {
+  const words = `${prompt.slice(0, PROMPT_CHARS)}\n\n${answer.slice(-PROMPT_CHARS)}`.toWellFormed();
+  const question = { model: smallModel, system: GUESSER, prompt: words, maxTokens: NEXT_TOKENS, onUsage };
+  const said = await askSmallModel(port, question, AbortSignal.timeout(PATIENCE_MS));
+  const [line = ''] = sanitize(said ?? '', 'foreign')
+    .trim()
+    .split('\n');
+  const next = line.replaceAll(/^["'`\s]+|["'`\s]+$/g, '');
+  // A guess must not become a command or a shell line by a tab and an enter.
+  return next === '' || next.length > NEXT_CHARS || /^[/!#]/.test(next) ? undefined : next;
+}
 
 /** Asks the small model what a conversation is about. Nobody in a hurry pays for it: `-p` goes by its first words. */
 export function titleAsker(

@@ -1,4 +1,5 @@
 import type { Rule, TraceStep } from '../contracts/permission.ts';
+import { starTest } from '../lib/patterns/linear-match.ts';
 import { shellFindings } from './bash/shell-findings.ts';
 import { type DecisionContext, findRule, resolveIn } from './paths/context.ts';
 import { type Findings, type Need, ruleSays } from './paths/finding.ts';
@@ -74,6 +75,7 @@ function pathFindings(context: DecisionContext): Findings {
     ...(facts.writes ?? []).map((path) => ({
       tool: facts.tool,
       use: 'write' as const,
+      replaces: true,
       path: resolveIn(context, policy.cwd, path),
     })),
   ];
@@ -98,8 +100,7 @@ function fetchFindings(context: DecisionContext): Findings {
       hardens: [],
     };
   }
-  const fits = (rule: Rule) =>
-    rule.tool === facts.tool && (rule.specifier === undefined || hostMatches(rule.specifier, read.host));
+  const fits = (rule: Rule) => rule.tool === facts.tool && hostMatches(rule, read.host);
   return {
     objections: objectionsBy(context, read.host, (rule) => rule.specifier !== undefined && fits(rule)),
     needs: [
@@ -136,9 +137,7 @@ function namedFindings(context: DecisionContext): Findings {
 }
 
 function specifierFits(pattern: string, value: string): boolean {
-  const plain = pattern.replace(/:\*$/, '*');
-  const source = plain.split('*').map((piece) => piece.replace(/[.+?^${}()|[\]\\/]/g, '\\$&'));
-  return new RegExp(`^${source.join('.*')}$`, 's').test(value);
+  return starTest(pattern.replace(/:\*$/, '*'))(value);
 }
 
 function objectionsBy(context: DecisionContext, subject: string, fits: (rule: Rule) => boolean): readonly TraceStep[] {

@@ -86,8 +86,8 @@ function ours(words: string): readonly UserBlock[] {
 async function isMeantAsPath(mention: string, cwd: string): Promise<boolean> {
   if (/[()'"`{}<>=;,|*$]/.test(mention)) return false;
   if (/#L\d/.test(mention) || /^(?:~|\.{1,2})?\//.test(mention)) return true;
+  if (/\.[A-Za-z]\w{0,7}$/.test(mention)) return true;
   const [first = '', ...below] = mention.split('/');
-  if (below.length > 0)
-    return below.length > 1 || (await stat(resolve(cwd, first)).catch(() => undefined)) !== undefined;
-  return /\.[A-Za-z]\w{0,7}$/.test(mention);
+  if (below.length !== 1) return below.length > 1;
+  return (await stat(resolve(cwd, first)).catch(() => undefined)) !== undefined;
 }

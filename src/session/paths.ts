@@ -20,3 +20,9 @@ export const subagentPath = (folder: string, agentId: string) => join(folder, 's
 
 /** Names the session of a directory that heard the last prompt: the clock may have been set back since. */
 export const lastHeardPath = (dir: string) => join(dir, 'last-heard');
+
+/** Where every process notes what it is in the middle of writing. */
+export const unfinishedIn = (ouroHome: string) => join(ouroHome, 'unfinished');
+
+/** Where every process tells the others what its tools write. */
+export const sharedWritesIn = (ouroHome: string) => join(ouroHome, 'present', 'writes');

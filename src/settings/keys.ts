@@ -97,6 +97,7 @@ const sandbox = {
   network: now(flag, 'false', 'They reach the network.'),
   allowWrite: now(texts, 'none', 'Paths they may write besides the workspace.'),
   denyRead: now(texts, 'none', 'Paths they may not read.'),
+  autoAllow: now(flag, 'false', 'What stays inside the sandbox runs unasked.'),
   failIfUnavailable: now(z.literal(true), 'true', 'Always so: without a sandbox no command runs.'),
 };
 
@@ -152,6 +153,12 @@ export const settingsSchema = z.strictObject({
     'A command whose first lines are the status line.',
     isPower,
   ),
+  promptSuggestions: now(
+    flag,
+    'false',
+    'After a turn the small model offers a next step, and tab takes it. Each costs a small request.',
+  ),
+  timestamps: next(flag, 'false', 'The time of day stands behind what you say.'),
   theme: next(text, 'auto', 'The colours of the screen.', isForHosts),
   editorMode: next(z.enum(['normal', 'vim']), 'normal', 'How the composer takes keys.', isForHosts),
   keybindings: next(z.record(text, text), 'as `?` shows', 'Keys of your own, by what they do.'),

@@ -15,6 +15,8 @@ export type ChangeParts = {
   readonly beforeChange?: (realPath: string, bytes: Uint8Array) => Promise<void>;
   /** The disk; tests hand in one that fails. */
   readonly fs?: WriteFs;
+  /** Where it is noted what a write is in the middle of. */
+  readonly unfinished?: string;
 };
 
 /** The current bytes of a file that is about to change: seen in this session and still the same. */
@@ -53,7 +55,7 @@ export async function changeFile(file: string, bytes: Uint8Array, parts: ChangeP
   try {
     await parts.beforeChange?.(await realTarget(file), bytes);
     await mkdir(path.dirname(file), { recursive: true });
-    const realPath = await writeAtomically(file, bytes, parts.fs);
+    const realPath = await writeAtomically(file, bytes, parts);
     const { mtimeMs } = await stat(realPath);
     parts.readState.recordChange({ realPath, mtimeMs, size: bytes.length, hash: hashOf(bytes) });
   } catch (thrown) {

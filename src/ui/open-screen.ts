@@ -6,6 +6,7 @@ import type { ScreenEnd } from './effects/effect-host.ts';
 import { askStatusLine, bannerLines, changesFacts, statusFactsOf } from './effects/facts.ts';
 import { createLeftover, type LeftoverOffer } from './effects/leftover-draft.ts';
 import { createLiveView, type LiveView } from './effects/live-view.ts';
+import { offerNext } from './effects/offer-next.ts';
 import { isPicturePath, pastePicture } from './effects/paste-image.ts';
 import { resumedItems, wasStopped } from './history/resumed-items.ts';
 import type { InputEvent } from './keys/input-event.ts';
@@ -63,6 +64,8 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
     onChange(_before, event) {
       if (event === undefined) return frames.show();
       if (changesFacts(event)) askStatusLine(conversation, live.change);
+      if (event.type === 'agent_end' && event.terminal.reason === 'completed')
+        void offerNext(conversation, live.now, live.change).catch(() => undefined); // Nobody misses a guess.
       words.hear(event, live.now());
       frames.schedule(event);
     },
@@ -72,6 +75,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
     commands: conversation.commands(),
     quietMs: options.dialogDelayMs,
     viewer: { height: output.height(), layOut: output.layOut },
+    inSight: output.inSight,
     ...(options.keymap === undefined ? {} : { keymap: options.keymap }),
   });
   const frames = createFrames({

@@ -1,8 +1,12 @@
 import {
   appendFile,
   chmod,
+  chown,
+  link,
+  lstat,
   mkdir,
   mkdtemp,
+  readdir,
   readFile,
   realpath,
   rename,
@@ -18,6 +22,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type CheckpointParts, createCheckpoints } from '../../src/checkpoints/create-checkpoints.ts';
 import { createPack } from '../../src/checkpoints/pack.ts';
 import type { CheckpointEntry } from '../../src/contracts/session.ts';
+import { writeAtomically } from '../../src/lib/files/atomic-write.ts';
+import { attributesOf, setAttribute } from '../../src/lib/files/attributes.ts';
 import { runs } from '../support/runs.ts';
 import { picture, shell } from './disk-picture.ts';
 
@@ -415,6 +421,69 @@ test('what a full disk cut off in the waiting contents spoils nothing that is ke
   for (const one of [pack, createPack(folder)]) {
     expect([first, second].map((hash) => one.read(hash)?.toString())).toEqual(['first', 'second']);
   }
+});
+
+test('what somebody else does while a command runs stays: a person beside a known one, tools of another ouro, own settings', async () => {
+  const shared = join(base, 'shared');
+  await mkdir(join(root, '.claude'));
+  const checkpoints = open({ shared });
+  const other = open({ shared, folder: join(base, 'other'), entries: [], append: async () => undefined });
+  const settings = '.claude/settings.local.json';
+  const during = async (writes: readonly string[] | undefined, byCommand: string, byOthers: () => Promise<unknown>) => {
+    await checkpoints.prompt('m', 'go');
+    const { ended } = await checkpoints.beforeCommand(writes?.map((name) => join(root, name)));
+    await shell(byCommand, root, base);
+    await byOthers();
+    await ended('over');
+    await checkpoints.restore(await newest(checkpoints));
+    return Object.keys(await picture(root));
+  };
+  const left = await during(['d/made'], 'mkdir d; echo x > d/made', () => writeFile(join(root, 'mine'), 'by hand'));
+  expect(left).toEqual(['.claude/', 'mine']);
+  const again = await during(undefined, 'echo x > made', async () => {
+    await write(other, 'theirs', 'of another ouro');
+    await writeFile(join(root, settings), '{}');
+  });
+  expect(again).toEqual(['.claude/', settings, 'mine', 'theirs']);
+  const gone = await during(undefined, `rm -r .claude`, async () => undefined);
+  expect(gone).toEqual(['.claude/', settings, 'mine', 'theirs']);
+});
+
+test('named pipes come back, and names of other bytes are named before anything runs', async () => {
+  await shell("mkfifo -m 640 pipe; printf x > $'odd\\xff'", root, base);
+  const checkpoints = open();
+  await checkpoints.prompt('m1', 'go');
+  await run(checkpoints, 'rm pipe; echo file > pipe; rm odd*');
+  expect(warned.join()).toMatch(/odd.* \(its name is not UTF-8\)/);
+  const done = await checkpoints.restore(await newest(checkpoints));
+  expect(done?.problems).toEqual([expect.stringContaining('not UTF-8')]);
+  const { mode } = await lstat(join(root, 'pipe'));
+  expect(mode.toString(8)).toBe('10640');
+});
+
+test('an undo leaves a file its other names, its owner and its attributes', async () => {
+  await writeFile(join(root, 'a'), 'first');
+  await writeFile(join(root, 'b'), 'first');
+  await link(join(root, 'a'), join(base, 'a too'));
+  setAttribute(join(root, 'b'), 'user.note', Buffer.from('kept'));
+  if (process.getuid?.() === 0) await chown(join(root, 'b'), 12_345, 12_345);
+  const facts = async () => {
+    const { uid, gid, nlink } = await stat(join(root, 'b'));
+    return { uid, gid, nlink, linked: (await stat(join(root, 'a'))).ino, attributes: attributesOf(join(root, 'b')) };
+  };
+  const before = await facts();
+  const checkpoints = open({ unfinished: join(base, 'unfinished') });
+  await checkpoints.prompt('m1', 'go');
+  for (const name of ['a', 'b']) {
+    await checkpoints.beforeChange(join(root, name), Buffer.from('second'));
+    await writeAtomically(join(root, name), Buffer.from('second'));
+  }
+  expect(await facts()).toEqual(before);
+  expect(await readFile(join(base, 'a too'), 'utf8')).toBe('second');
+  expect((await checkpoints.restore(await newest(checkpoints)))?.problems).toEqual([]);
+  expect(await facts()).toEqual(before);
+  expect(await readFile(join(base, 'a too'), 'utf8')).toBe('first');
+  expect(await readdir(join(base, 'unfinished'))).toEqual([]);
 });
 
 test('a second look reads only what changed', async () => {

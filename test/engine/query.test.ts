@@ -198,6 +198,12 @@ test.each([
 test.each([
   ['raised', [cutOff(), fails('output_limit'), says('fine')], {}, [8_000, 64_000, 8_000]],
   ['usual', [fails('output_limit'), says('fine')], {}, [8_000, 4_096]],
+  [
+    'large',
+    [fails('output_limit'), fails('output_limit'), says('fine')],
+    { defaultOutputTokens: 128_000, maxOutputTokens: 128_000 },
+    [128_000, 64_000, 32_000],
+  ],
   ['least', [fails('output_limit')], { defaultOutputTokens: 4_000 }, [4_000]],
 ])(
   'a provider that refuses the %s cap is asked for less, as long as there is less',

@@ -50,6 +50,8 @@ test.each([
   ['@"my notes.md".', '@my notes.md names no file here.'],
   ['@notes.md#L3-9', '@notes.md#L3-9 names no file here.'],
   ['@~/gone', '@~/gone names no file here.'],
+  ['@lib/gone.rs', '@lib/gone.rs names no file here.'],
+  ['@src/gone', '@src/gone names no file here.'],
   ['@deep/in/gone', '@deep/in/gone names no file here.'],
   ['@secret.txt', '@secret.txt may not be read here, so it does not come along.'],
   ['@binary.dat', '@binary.dat is no text, so it does not come along.'],

@@ -198,7 +198,12 @@ function newsSources(core: Core, { takeDiskChanges, tools, mcpInstructions }: Ne
     date: today,
     mode: () => live.now().mode,
     answering: () => answering(core),
-    catalog: () => ({ ...listed(core), tools: tools(), mcpInstructions: mcpInstructions() }),
+    catalog: () => ({
+      ...listed(core),
+      agents: core.extensions.now().agents.map(({ name, description }) => ({ name, description })),
+      tools: tools(),
+      mcpInstructions: mcpInstructions(),
+    }),
   };
 }
 

@@ -8,6 +8,7 @@ import { namesTool } from '../../permissions/tool-findings.ts';
 import { repeatSpecs } from '../../session/request-head.ts';
 import { createDeferral } from '../../tools/deferral.ts';
 import { createReadState, type ReadState } from '../../tools/read-state.ts';
+import { skillStatement } from '../../tools/skill/skill.ts';
 import { createSpecOrder } from '../../tools/spec-order.ts';
 import { structuredOutputStatement } from '../../tools/structured-output/structured-output.ts';
 import { createToolSearchTool } from '../../tools/tool-search/tool-search.ts';
@@ -50,7 +51,8 @@ export function createToolset(core: Core, needs: Needs): Toolset {
   const watch = needs.checkpoints?.watch ?? ((tools: readonly Tool[]) => tools);
   const all = () => offerTools(watch([...builtIn, ...needs.mcp.tools()]), options, needs.permissions.rules());
   const hasSkills = () => core.extensions.now().skills.length > 0;
-  const offered = () => fittingTools(all(), modelInfo()).filter(({ name }) => name !== 'Skill' || hasSkills());
+  const offered = () =>
+    fittingTools(all(), modelInfo()).filter(({ name }) => name !== skillStatement.name || hasSkills());
   const deferral = createDeferral({
     tools: offered,
     windowTokens: () => modelInfo().contextWindow,

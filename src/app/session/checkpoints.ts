@@ -4,7 +4,9 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import type { CallContext, PreparedCall, Tool, ToolOutcome } from '../../contracts/tool.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { isReminder } from '../../lib/text/is-reminder.ts';
+import { certainWrites } from '../../permissions/bash/certain/certain-writes.ts';
 import { onlyLooks } from '../../permissions/bash/certain/only-looks.ts';
+import { sharedWritesIn, unfinishedIn } from '../../session/paths.ts';
 import { bashStatement } from '../../tools/bash/bash.ts';
 import type { Core } from '../core.ts';
 import type { OpenedSession } from './open-session.ts';
@@ -41,6 +43,8 @@ export function createSessionCheckpoints(
     folder: join(transcript.folder, 'checkpoints'),
     roots,
     skip: [core.environment.ouroHome],
+    unfinished: unfinishedIn(core.environment.ouroHome),
+    shared: sharedWritesIn(core.environment.ouroHome),
     home: core.environment.home,
     background: hasBackground,
     entries: opened.stored.checkpoints,
@@ -61,8 +65,9 @@ function commandWatcher(
   checkpoints: Checkpoints,
   { hasBackground, warn }: { readonly hasBackground: () => boolean; readonly warn: (words: string) => void },
 ): SessionCheckpoints['watch'] {
-  async function run(call: PreparedCall, context: CallContext): Promise<ToolOutcome> {
-    const watch = await checkpoints.beforeCommand().catch((thrown: unknown) => {
+  async function run(tool: Tool, call: PreparedCall, context: CallContext): Promise<ToolOutcome> {
+    const writes = tool.name === bashStatement.name ? certainWrites(String(call.input.command), context.cwd) : undefined;
+    const watch = await checkpoints.beforeCommand(writes).catch((thrown: unknown) => {
       warn(`What this command changes cannot be undone: ${messageOf(thrown)}.`);
       return { ended: async () => undefined };
     });
@@ -104,7 +109,7 @@ function commandWatcher(
       prepare(input) {
         const prepared = tool.prepare(input);
         if (!prepared.ok || !mayChangeAnything(tool, prepared.call)) return prepared;
-        return { ok: true, call: { ...prepared.call, call: (context) => run(prepared.call, context) } };
+        return { ok: true, call: { ...prepared.call, call: (context) => run(tool, prepared.call, context) } };
       },
     };
     known.set(tool, made);

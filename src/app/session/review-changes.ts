@@ -38,8 +38,6 @@ type Changes = Awaited<ReturnType<SessionCheckpoints['changes']>>[number]['files
 type Done = { readonly ok: boolean; readonly words: string };
 
 /** What this session changed, to be looked through and taken back in parts. */
-export type ChangeReview = ReturnType<typeof createChangeReview>;
-
 export function createChangeReview({ agent, checkpoints, cwd, newId, addNews }: Needs) {
   /** Every prompt that changed files, the oldest first. */
   async function turns(): Promise<readonly ChangedTurn[]> {

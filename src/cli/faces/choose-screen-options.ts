@@ -41,6 +41,7 @@ export function chooseScreenOptions(
     prose: settings.wrap ?? 'words',
     links: linksOf(term),
     banner: settings.banner === false ? 'off' : 'shown',
+    times: settings.timestamps === true ? 'shown' : 'off',
     title: isDumb || settings.title === false ? 'off' : 'set',
     notify:
       settings.notify === 'off' || settings.notify === 'bell' ? settings.notify : term.tmux ? 'tmux' : notifyBy(term),

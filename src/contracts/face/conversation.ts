@@ -74,6 +74,8 @@ export type Conversation = {
   /** Writes a choice made on the screen into the person's own settings. */
   keepSetting?(key: KeptChoice, value: string): Promise<void>;
   readonly themes?: ThemesPort;
+  /** What could be said next, where the person wants that to be offered. */
+  suggestNext?(): Promise<string | undefined>;
   /** What the person's own script says in place of the status line; `undefined` without one. */
   statusLine?(): Promise<string | undefined>;
   draft: DraftPort;

@@ -15,6 +15,7 @@ export type FaceSettings = Pick<
   | 'ascii'
   | 'accessible'
   | 'wrap'
+  | 'timestamps'
   | 'dialogDelayMs'
 >;
 

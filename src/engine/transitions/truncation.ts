@@ -5,8 +5,8 @@ import { append, retry, spend, type Verdict } from '../state.ts';
 import { callsOf, inputOf, type Turn } from '../turn.ts';
 
 const MAX_RESUMPTIONS = 3;
-/** What every model may write. */
-const LEAST_TOKENS = 4_096;
+/** What models commonly may write; the last of it every one may. */
+const USUAL_TOKENS = [64_000, 32_000, 8_192, 4_096];
 /** Input is counted a little differently from request to request. */
 const SPARE_TOKENS = 1_000;
 
@@ -28,8 +28,9 @@ export function escalateOutput(state: QueryState, turn: Turn, info: ModelInfo): 
 export function lowerOutput(state: QueryState, turn: Turn, info: ModelInfo): Verdict | undefined {
   if (turn.failure?.kind !== 'output_limit' || state.ledger.resumptions >= MAX_RESUMPTIONS) return undefined;
   const asked = state.maxOutputTokensOverride ?? info.defaultOutputTokens;
-  const less = asked > info.defaultOutputTokens ? info.defaultOutputTokens : LEAST_TOKENS;
-  if (less >= asked) return undefined;
+  const usual = USUAL_TOKENS.find((tokens) => tokens < asked);
+  const less = asked > info.defaultOutputTokens ? info.defaultOutputTokens : usual;
+  if (less === undefined) return undefined;
   const lowered = spend(state, { resumptions: state.ledger.resumptions + 1 });
   return retry('max_output_tokens_recovery', { ...lowered, maxOutputTokensOverride: less });
 }

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import * as nodeFs from 'node:fs/promises';
 import path from 'node:path';
-import { ifThere } from './errno.ts';
+import { copyAttributes } from './attributes.ts';
+import { errnoOf, ifThere } from './errno.ts';
+import { noteDraft, writeInPlace } from './unfinished.ts';
 
 /** What is looked at before and after: the same file keeps all of these. */
 type Entry = {
@@ -13,6 +15,7 @@ type Entry = {
   readonly mtimeMs: number;
   readonly uid: number;
   readonly gid: number;
+  readonly nlink: number;
   isFile(): boolean;
   isDirectory(): boolean;
   isSymbolicLink(): boolean;
@@ -44,20 +47,58 @@ export class WriteRefused extends Error {
 
 const LINK_LIMIT = 40;
 
+/** Where it is noted what a write is in the middle of, and what the disk can do. */
+export type WriteParts = { readonly fs?: WriteFs | undefined; readonly unfinished?: string | undefined };
+
 /**
  * Replaces a file's bytes in one step: after any failure the old content is still there and no other file is left.
- * Mode and owner stay; a link keeps pointing where it did and its target is written. Answers with the path written to.
+ * Mode, owner and attributes stay; a link keeps pointing where it did and its target is written. A file that cannot be
+ * replaced so, or that has several names, is written in place. Answers with the path written to.
  */
-export async function writeAtomically(file: string, bytes: Uint8Array, fs: WriteFs = nodeFs): Promise<string> {
+export async function writeAtomically(file: string, bytes: Uint8Array, parts: WriteParts = {}): Promise<string> {
+  const { fs = nodeFs, unfinished } = parts;
   const target = await resolveTarget(file, fs);
   const before = await ifThere(fs.lstat(target));
   if (before !== undefined && !before.isFile()) throw new WriteRefused(`${target} is not a regular file.`);
+  const inPlace = async () => {
+    await (await fs.open(target, constants.O_WRONLY | constants.O_NOFOLLOW, 0)).close();
+    writeInPlace(unfinished, target, bytes);
+  };
+  if (before !== undefined && before.nlink > 1) {
+    await inPlace();
+    return target;
+  }
+  try {
+    await replace(target, bytes, before, { fs, unfinished });
+  } catch (thrown) {
+    if (before === undefined || !mustStay(thrown)) throw thrown;
+    await checkTarget(target, before, fs);
+    await inPlace();
+  }
+  return target;
+}
+
+/** The folder takes no new file or gives none up, the file is a place where another one is mounted, or is not ours. */
+const STAYS: readonly string[] = ['EACCES', 'EPERM', 'EBUSY', 'EXDEV', 'EROFS'];
+
+const mustStay = (thrown: unknown) => thrown instanceof NotAlike || STAYS.includes(errnoOf(thrown) ?? '');
+
+/** A new file could not be given what the old one had: its owner, or who else may use it. */
+class NotAlike extends Error {}
+
+async function replace(
+  target: string,
+  bytes: Uint8Array,
+  before: Entry | undefined,
+  { fs, unfinished }: { readonly fs: WriteFs; readonly unfinished: string | undefined },
+): Promise<void> {
   const parents = await lookAtParents(target, fs);
   const temporary = path.join(path.dirname(target), `.${randomBytes(9).toString('hex')}.tmp`);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const handle = await fs.open(temporary, flags, before === undefined ? 0o666 : 0o600);
+  const done = noteDraft(unfinished, temporary);
   try {
-    await fill(handle, bytes, before);
+    const handle = await fs.open(temporary, flags, before === undefined ? 0o666 : 0o600);
+    await fill(handle, bytes, before, { from: target, to: temporary });
     await checkParents(parents, fs);
     await checkTarget(target, before, fs);
     await fs.rename(temporary, target);
@@ -65,9 +106,10 @@ export async function writeAtomically(file: string, bytes: Uint8Array, fs: Write
     // The first failure is the one worth telling.
     await fs.unlink(temporary).catch(() => undefined);
     throw thrown;
+  } finally {
+    done();
   }
   await syncDirectory(path.dirname(target), fs);
-  return target;
 }
 
 /** Where the bytes really go: links followed by hand, so that a link to nothing works too. */
@@ -120,22 +162,35 @@ async function checkTarget(target: string, before: Entry | undefined, fs: WriteF
   if (!same) throw new WriteRefused(`${target} was changed by somebody else while it was being written.`);
 }
 
-async function fill(handle: WriteHandle, bytes: Uint8Array, before: Entry | undefined): Promise<void> {
+async function fill(
+  handle: WriteHandle,
+  bytes: Uint8Array,
+  before: Entry | undefined,
+  paths: { readonly from: string; readonly to: string },
+): Promise<void> {
   try {
     await handle.writeFile(bytes);
-    if (before !== undefined) await keepOwnerAndMode(handle, before);
+    if (before !== undefined) await makeAlike(handle, before, paths);
     await handle.sync();
   } finally {
     await handle.close();
   }
 }
 
-async function keepOwnerAndMode(handle: WriteHandle, before: Entry): Promise<void> {
+/** Attributes before the mode: with an access list, the bits of the group say what others in the list may. */
+async function makeAlike(
+  handle: WriteHandle,
+  before: Entry,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<void> {
   const made = await handle.stat();
   if (made.uid !== before.uid || made.gid !== before.gid) {
-    // Only root may give files away; for everybody else the content matters more than the group.
-    await handle.chown(before.uid, before.gid).catch(() => undefined);
+    // Only root may give files away.
+    await handle.chown(before.uid, before.gid).catch(() => {
+      throw new NotAlike();
+    });
   }
+  if (!copyAttributes(from, to)) throw new NotAlike();
   await handle.chmod(before.mode & 0o7777);
 }
 

@@ -6,7 +6,10 @@ const NEWLINE = 0x0a;
 /** A stretch of a file, in bytes. */
 export type Range = { readonly from: number; readonly to: number };
 
-/** Hands over every line of a stretch without its newline, in order; holds one chunk in memory, not the file. */
+/**
+ * Hands over every line of a stretch without its newline, in order; holds one chunk in memory, not the file. Of the NULs
+ * that a lost page leaves, one stands for all.
+ */
 export async function eachLine(file: FileHandle, range: Range, hear: (line: Buffer) => void): Promise<void> {
   const buffer = Buffer.allocUnsafe(Math.max(1, Math.min(CHUNK_BYTES, range.to - range.from)));
   let carried: Buffer[] = [];
@@ -18,13 +21,27 @@ export async function eachLine(file: FileHandle, range: Range, hear: (line: Buff
     const chunk = buffer.subarray(0, bytesRead);
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
       const line = chunk.subarray(start, end);
-      hear(carried.length === 0 ? line : Buffer.concat([...carried, line]));
+      hear(withoutNulRuns(carried.length === 0 ? line : Buffer.concat([...carried, line])));
       carried = [];
       start = end + 1;
     }
-    if (start < bytesRead) carried.push(Buffer.from(chunk.subarray(start)));
+    if (start < bytesRead) carried.push(Buffer.from(withoutNulRuns(chunk.subarray(start))));
   }
-  if (carried.length > 0) hear(Buffer.concat(carried));
+  if (carried.length > 0) hear(withoutNulRuns(Buffer.concat(carried)));
+}
+
+function withoutNulRuns(bytes: Buffer): Buffer {
+  let run = bytes.indexOf(0);
+  if (run === -1) return bytes;
+  const kept: Buffer[] = [];
+  let from = 0;
+  while (run !== -1) {
+    kept.push(bytes.subarray(from, run + 1));
+    from = run + 1;
+    while (bytes[from] === 0) from += 1;
+    run = bytes.indexOf(0, from);
+  }
+  return Buffer.concat([...kept, bytes.subarray(from)]);
 }
 
 /** Where these bytes stand last in a file, found from its end; -1 when they do not. */

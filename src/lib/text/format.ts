@@ -30,6 +30,12 @@ export function formatAge(ms: number): string {
   return days < 14 ? `${days}d` : `${Math.floor(days / 7)}w`;
 }
 
+/** When something was said, on the clock of this machine: `09:05`; empty where that is not known. */
+export function formatClock(at: string | undefined): string {
+  const time = new Date(at ?? Number.NaN);
+  return Number.isNaN(time.getTime()) ? '' : `${pad(time.getHours())}:${pad(time.getMinutes())}`;
+}
+
 /** A count of tokens: `312`, `1.2k`, `187k`, `1M`. */
 export function formatTokens(tokens: number): string {
   if (tokens < 1000) return String(tokens);

@@ -142,13 +142,16 @@ function write(open: OpenCall, json: string): Move {
   };
 }
 
+/** What a call is given that the server does not say: an id, and the name of the tool it was sent as. */
+export type CallNames = { readonly newId: () => string; readonly nameOf: (sent: string) => string };
+
 /** A piece of a call, as the server sent it at a place in its list. */
-export function call(raw: JsonObject, place: number, newId: () => string): Move {
+export function call(raw: JsonObject, place: number, { newId, nameOf }: CallNames): Move {
   const fn = objectOf(raw.function) ?? raw;
   const piece: Piece = {
     slot: numberOf(raw.index),
     id: textOf(raw.id) ?? '',
-    name: textOf(fn.name) ?? '',
+    name: nameOf(textOf(fn.name) ?? ''),
     json: textOf(fn.arguments) ?? (objectOf(fn.arguments) ? JSON.stringify(fn.arguments) : ''),
   };
   const extra_content = objectOf(raw.extra_content);

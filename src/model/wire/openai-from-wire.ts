@@ -1,14 +1,15 @@
 import type { JsonObject, JsonValue } from '../../contracts/json.ts';
-import { call, closeAll, finish, inOrder, type Move, NOTHING_READ, say, start } from './chat-blocks.ts';
+import { type CallNames, call, closeAll, finish, inOrder, type Move, NOTHING_READ, say, start } from './chat-blocks.ts';
 import type { WireReader } from './read-reply.ts';
 import { createCallSplitter, type HeldWords } from './text-calls.ts';
 import { createThinkSplitter } from './think-tags.ts';
 import { numberOf, objectOf, objectsOf, parseJson, textOf } from './wire-json.ts';
 
-/** Reads chat completion chunks as the Messages API events they mean; `tools` are the names of those that were offered. */
-export function createChunkReader(newId: () => string, tools: readonly string[] = []): WireReader {
+/** Reads chat completion chunks as the Messages API events they mean; `tools` are those offered, by their sent names. */
+export function createChunkReader(newId: () => string, tools: ReadonlyMap<string, string> = new Map()): WireReader {
   const thoughts = createThinkSplitter();
-  const calls = createCallSplitter(new Set(tools));
+  const calls = createCallSplitter(new Set(tools.keys()));
+  const begin: CallNames = { newId, nameOf: (sent) => tools.get(sent) ?? sent };
   let state = NOTHING_READ;
   const take = (...moves: readonly Move[]): readonly JsonObject[] => {
     const step = inOrder(state, moves);
@@ -17,7 +18,7 @@ export function createChunkReader(newId: () => string, tools: readonly string[] 
   };
   const sayAll = (spoken: ReturnType<typeof thoughts.flush>) =>
     spoken.map(({ kind, text }) => say(kind, kind === 'text' ? calls.push(text) : text));
-  const flush = (): readonly Move[] => [...sayAll(thoughts.flush()), ...heldMoves(calls.flush(), newId), closeAll];
+  const flush = (): readonly Move[] => [...sayAll(thoughts.flush()), ...heldMoves(calls.flush(), begin), closeAll];
 
   function readChunk(chunk: JsonObject): readonly JsonObject[] {
     const choice = objectsOf(chunk.choices)[0];
@@ -40,8 +41,8 @@ export function createChunkReader(newId: () => string, tools: readonly string[] 
       ),
       say('text', textOf(delta.refusal)),
       // A server that tells a call itself may have left it among the words, too.
-      ...(written.length > 0 ? heldMoves({ ...calls.flush(), calls: [] }, newId) : []),
-      ...written.map((raw, place) => call(raw, place, newId)),
+      ...(written.length > 0 ? heldMoves({ ...calls.flush(), calls: [] }, begin) : []),
+      ...written.map((raw, place) => call(raw, place, begin)),
     ];
     const reason = textOf(choice.finish_reason)?.toLowerCase();
     if (!reason) return take(...moves);
@@ -68,11 +69,11 @@ export function createChunkReader(newId: () => string, tools: readonly string[] 
 /** Fields that servers put thoughts into; they want them back in the same. */
 const REASONING = ['reasoning_content', 'reasoning', 'thinking'] as const;
 
-function heldMoves({ words, calls }: HeldWords, newId: () => string): readonly Move[] {
+function heldMoves({ words, calls }: HeldWords, begin: CallNames): readonly Move[] {
   return [
     say('text', words),
     ...calls.map(({ name, json }, index) =>
-      call({ index, id: `call_${newId()}`, name, arguments: json }, index, newId),
+      call({ index, id: `call_${begin.newId()}`, name, arguments: json }, index, begin),
     ),
   ];
 }

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../contracts/json.ts';
 import type { AssistantBlock, ImageBlock, ToolResultBlock, ToolUseBlock, UserBlock } from '../../contracts/message.ts';
 import type { Effort, ModelFailure, ModelRequest, RefusedPlace, RequestMessage } from '../../contracts/model.ts';
 import type { ReasoningWish } from '../presets.ts';
+import { chatName, type IdRule } from './openai-names.ts';
 import { objectOf, objectsOf, parseJson } from './wire-json.ts';
 
 /** What a server wants otherwise than most: learnt from what it refuses, kept for the model. */
@@ -24,7 +25,7 @@ export const USUAL_FORM: ChatForm = {
 };
 
 /** The body of one chat completion. The same request always gives the same bytes. */
-export function toChatCompletion(request: ModelRequest, form: ChatForm): JsonObject {
+export function toChatCompletion(request: ModelRequest, form: ChatForm, idOf: IdRule = (id) => id): JsonObject {
   const system = request.system.map(({ text }) => text).filter((text) => text.trim() !== '');
   const forced = form.forcedTool === 'asked' ? request.forcedTool : undefined;
   return {
@@ -33,14 +34,14 @@ export function toChatCompletion(request: ModelRequest, form: ChatForm): JsonObj
     ...(request.tools.length > 0 && {
       tools: request.tools.map(({ name, description, input_schema }) => ({
         type: 'function',
-        function: { name, description, parameters: input_schema },
+        function: { name: chatName(name), description, parameters: input_schema },
       })),
     }),
     ...effortField(request.effort, form.effort),
-    ...(forced && { tool_choice: { type: 'function', function: { name: forced } } }),
+    ...(forced && { tool_choice: { type: 'function', function: { name: chatName(forced) } } }),
     messages: [
       ...(system.length > 0 ? [{ role: 'system', content: system.join('\n\n') }] : []),
-      ...request.messages.flatMap((message) => wireMessage(message, form.reasoning)),
+      ...request.messages.flatMap((message) => wireMessage(message, form.reasoning, idOf)),
     ],
     stream: true,
     ...(form.usage === 'asked' && { stream_options: { include_usage: true } }),
@@ -87,7 +88,7 @@ export function placeInRequest(request: ModelRequest, place: RefusedPlace): Refu
   if ('tool' in place) return place;
   const first = request.system.some(({ text }) => text.trim() !== '') ? 1 : 0;
   const origins = request.messages.flatMap((message, at) =>
-    wireMessage(message, 'left out').map((wire, nth) => ({ at, nth, wire, blocks: message.blocks })),
+    wireMessage(message, 'left out', (id) => id).map((wire, nth) => ({ at, nth, wire, blocks: message.blocks })),
   );
   const origin = origins[place.message - first];
   if (origin === undefined) return { message: request.messages.length };
@@ -99,12 +100,14 @@ export function placeInRequest(request: ModelRequest, place: RefusedPlace): Refu
   return { message: at, ...(call !== undefined && { blocks: [call] }) };
 }
 
-function wireMessage(message: RequestMessage, reasoning: ChatForm['reasoning']): readonly JsonObject[] {
-  return message.role === 'assistant' ? [wireAssistant(message.blocks, reasoning)] : wireUser(message.blocks);
+function wireMessage(message: RequestMessage, reasoning: ChatForm['reasoning'], idOf: IdRule): readonly JsonObject[] {
+  return message.role === 'assistant'
+    ? [wireAssistant(message.blocks, reasoning, idOf)]
+    : wireUser(message.blocks, idOf);
 }
 
 /** Provider-run blocks and unknown kinds have no place in this format and are left out. */
-function wireAssistant(blocks: readonly AssistantBlock[], reasoning: ChatForm['reasoning']): JsonObject {
+function wireAssistant(blocks: readonly AssistantBlock[], reasoning: ChatForm['reasoning'], idOf: IdRule): JsonObject {
   const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
   const calls = blocks.filter((block) => block.type === 'tool_use');
   const isKept = calls.length > 0 && reasoning !== 'left out';
@@ -113,7 +116,7 @@ function wireAssistant(blocks: readonly AssistantBlock[], reasoning: ChatForm['r
     content: text === '' && calls.length > 0 ? null : text,
     ...(isKept && reasoning === 'with every call' && { reasoning_content: NOT_KEPT }),
     ...(isKept && reasoningOf(blocks)),
-    ...(calls.length > 0 && { tool_calls: calls.map(wireCall) }),
+    ...(calls.length > 0 && { tool_calls: calls.map((block) => wireCall(block, idOf)) }),
   };
 }
 
@@ -131,11 +134,11 @@ function reasoningOf(blocks: readonly AssistantBlock[]): JsonObject {
   return field && /^[a-z_]+$/.test(field) ? { [field]: thoughts.map(({ thinking }) => thinking).join('\n\n') } : {};
 }
 
-function wireCall(block: ToolUseBlock): JsonObject {
+function wireCall(block: ToolUseBlock, idOf: IdRule): JsonObject {
   const input = block.unparsed === undefined ? block.input : { unparsed: block.unparsed };
   const extra_content = objectOf(proofOf(block)?.extra_content);
-  const fn = { name: block.name, arguments: JSON.stringify(input) };
-  return { id: block.id, type: 'function', function: fn, ...(extra_content && { extra_content }) };
+  const fn = { name: chatName(block.name), arguments: JSON.stringify(input) };
+  return { id: idOf(block.id), type: 'function', function: fn, ...(extra_content && { extra_content }) };
 }
 
 function proofOf({ signature }: ToolUseBlock): JsonObject | undefined {
@@ -143,14 +146,17 @@ function proofOf({ signature }: ToolUseBlock): JsonObject | undefined {
 }
 
 /** Results become messages of their own, first; pictures inside them follow as the user's, where they are allowed. */
-function wireUser(blocks: readonly UserBlock[]): readonly JsonObject[] {
+function wireUser(blocks: readonly UserBlock[], idOf: IdRule): readonly JsonObject[] {
   const results = blocks.filter((block) => block.type === 'tool_result');
   const said = blocks.flatMap(wireSaid);
   const pictures = results.flatMap(({ content }) =>
     typeof content === 'string' ? [] : content.filter((block) => block.type === 'image').map(wireImage),
   );
   const parts = [...pictures, ...said];
-  return [...results.map(wireResult), ...(parts.length > 0 ? [{ role: 'user', content: joined(parts) }] : [])];
+  return [
+    ...results.map((block) => wireResult(block, idOf)),
+    ...(parts.length > 0 ? [{ role: 'user', content: joined(parts) }] : []),
+  ];
 }
 
 function wireSaid(block: UserBlock): readonly JsonObject[] {
@@ -165,12 +171,12 @@ function joined(parts: readonly JsonObject[]): JsonObject[string] {
   return parts.every((part) => part.type === 'text') ? parts.map(({ text }) => text).join('\n\n') : parts;
 }
 
-function wireResult({ tool_use_id, content }: ToolResultBlock): JsonObject {
+function wireResult({ tool_use_id, content }: ToolResultBlock, idOf: IdRule): JsonObject {
   const text =
     typeof content === 'string'
       ? content
       : content.map((block) => (block.type === 'text' ? block.text : PLACEHOLDERS[block.type])).join('\n');
-  return { role: 'tool', tool_call_id: tool_use_id, content: text };
+  return { role: 'tool', tool_call_id: idOf(tool_use_id), content: text };
 }
 
 const NO_DOCUMENTS = '[A document was attached here; this model cannot read documents.]';

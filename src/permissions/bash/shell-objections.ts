@@ -11,6 +11,7 @@ import { denyMatches } from './command-rule.ts';
 import { contentObjections } from './content-objections.ts';
 import type { PossibleReading } from './possible/read-possible.ts';
 import type { NamedPath, SearchedPath, ShellPaths } from './possible/shell-paths.ts';
+import { programOf } from './programs.ts';
 
 /** Everything that speaks against a command line, on its widest reading. */
 export function shellObjections(
@@ -72,12 +73,20 @@ function fileObjections(
   use: 'read' | 'write',
 ): readonly TraceStep[] {
   return named.flatMap((each) => {
-    const steps = pathObjections(context, { tool: context.facts.tool, use, path: each.path });
+    const replaces = use === 'write' && isReplacing(each.command);
+    const steps = pathObjections(context, { tool: context.facts.tool, use, path: each.path, replaces });
     // A rule about all reading or writing speaks of what certainly reads or writes.
     return each.sure === 'certain'
       ? steps
       : steps.filter((step) => step.rule?.specifier !== undefined || step.stage === 'breaker');
   });
+}
+
+/** `> x`, `tee x`, `cp y x`: other than what removes a file or looks after it. */
+function isReplacing(command: string): boolean {
+  const { writes, opensNothing, copiesFiles, deletes } = programOf(command.split(' ')[0] ?? '');
+  const isFilled = writes === 'operands' && opensNothing !== true && deletes !== true;
+  return command.startsWith('> ') || copiesFiles === true || isFilled;
 }
 
 /** A search through a folder reads what is denied in it. */

@@ -1,11 +1,13 @@
 import type { RuleSuggestion, TraceStep } from '../../contracts/permission.ts';
-import { FAMILY_WORD } from '../rules/families.ts';
+import { FAMILY_WORD, familyOf } from '../rules/families.ts';
 import { formatRule } from '../rules/rules.ts';
-import { type DecisionContext, findPathRule, isInWorkspace } from './context.ts';
+import { type DecisionContext, findPathRule, findRule, isInWorkspace } from './context.ts';
 import { type Need, ruleSays } from './finding.ts';
-import { isExactPathRule, type PathUse } from './path-rule.ts';
+import { isExactPathRule, type PathUse, pathRuleMatches } from './path-rule.ts';
 import type { ResolvedPath } from './paths.ts';
-import { processRead, protectedWrite, sensitiveRead } from './protected.ts';
+import { processRead, protectedWrite } from './protected.ts';
+import { runFrom } from './run-from.ts';
+import { sensitiveRead } from './secrets.ts';
 
 const DEVICES = ['/dev/null', '/dev/stdout', '/dev/stderr', '/dev/stdin', '/dev/zero', '/dev/fd/1', '/dev/fd/2'];
 
@@ -16,7 +18,7 @@ export function pathObjections(context: DecisionContext, use: PathUse): readonly
   const verb = use.use === 'read' ? 'Reading' : 'Writing';
   if (use.use === 'write' && DEVICES.includes(path.real)) return steps;
   for (const behavior of ['deny', 'ask'] as const) {
-    const rule = findPathRule(context, behavior, use);
+    const rule = findPathRule(context, behavior, use) ?? unreadRule(context, behavior, use);
     if (rule === undefined) continue;
     const says = behavior === 'deny' ? 'is denied by' : 'is to be asked, by';
     steps.push({
@@ -37,6 +39,18 @@ export function pathObjections(context: DecisionContext, use: PathUse): readonly
     });
   }
   return steps;
+}
+
+/** What may not be read may not be replaced unread either. */
+function unreadRule(context: DecisionContext, behavior: 'deny' | 'ask', use: PathUse) {
+  if (use.replaces !== true || use.path.kind === 'missing') return undefined;
+  const read: PathUse = { ...use, use: 'read' };
+  return findRule(
+    context,
+    behavior,
+    (rule) =>
+      rule.specifier !== undefined && familyOf(rule.tool) === 'read' && pathRuleMatches(rule, read, context.policy),
+  );
 }
 
 /** What the path needs to be used without a question. */
@@ -68,18 +82,19 @@ export function pathNeed(context: DecisionContext, use: PathUse): Need {
   if (use.use === 'read' && inside) {
     return { kind, subject, text: `${subject} is inside the workspace.`, cover: { by: 'default' } };
   }
+  const obeyed = use.use === 'write' ? runFrom(path, context.roots) : undefined;
   const text =
     rule !== undefined
       ? `${verb} ${subject} is allowed by ${ruleSays(rule)}.`
       : inside
-        ? `${verb} ${subject} changes the workspace.`
+        ? `${verb} ${subject} changes the workspace${obeyed === undefined ? '' : `, and ${obeyed}`}.`
         : `${subject} is outside the workspace.`;
   return {
     kind,
     subject,
     text,
     ...cover,
-    ...(inside && kind === 'edit' ? { edits: 'workspace' as const } : {}),
+    ...(inside && kind === 'edit' && obeyed === undefined ? { edits: 'workspace' as const } : {}),
     ...suggestion,
   };
 }

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { Policy } from '../../contracts/permission.ts';
-import { segmentRegex } from './folder-scan.ts';
+import { segmentTest } from './folder-scan.ts';
 import { folded, isInside, type ResolvedPath } from './paths.ts';
 
 const PROTECTED_FOLDERS = [
@@ -117,14 +117,14 @@ function protectedPlace(place: string, policy: Policy): string | undefined {
 }
 
 /** Of a process, what holds its variables and all it has in memory: keys among them. */
-const PROCESS_SECRETS = ['environ', 'mem'];
+export const PROCESS_SECRETS = ['environ', 'mem'];
 const PROCESS_FOLDER = /^\/(?:proc(?:\/[^/]+(?:\/task(?:\/[^/]+)?)?)?)?$/;
 
 /** Why reading this asks in every mode, or `undefined`: below /proc, in every spelling that could stand for it. */
 export function processRead(path: ResolvedPath): string | undefined {
   const held = [path.lexical, path.real].some((place) => {
     const name = place.startsWith('/proc/') ? basename(place) : '';
-    return /[$`]/.test(name) || PROCESS_SECRETS.some((secret) => segmentRegex(name).test(secret));
+    return /[$`]/.test(name) || PROCESS_SECRETS.some((secret) => segmentTest(name)(secret));
   });
   return held ? PROCESS_HOLDS : undefined;
 }
@@ -138,84 +138,7 @@ export function processSecretsIn(folder: string): readonly string[] {
 
 export const PROCESS_HOLDS = 'it holds the keys and variables of a process';
 
-const SAMPLE = /\.(example|sample|template|dist|defaults?)$/;
-const SECRET_NAMES = [
-  '.netrc',
-  '_netrc',
-  '.npmrc',
-  '.pypirc',
-  '.git-credentials',
-  '.pgpass',
-  '.my.cnf',
-  '.htpasswd',
-  '.dockercfg',
-  '.vault-token',
-  'credentials.json',
-];
-const SECRET_HOME = [
-  '.ssh',
-  '.aws',
-  '.azure',
-  '.kube',
-  '.gnupg',
-  '.docker/config.json',
-  '.config/gcloud',
-  '.config/gh',
-  '.config/hub',
-  '.terraform.d',
-  '.oci',
-];
-
-/** Why reading this asks even inside the workspace, or `undefined`. */
-export function sensitiveRead(path: ResolvedPath, policy: Policy): string | undefined {
-  for (const place of new Set([path.lexical, path.real])) {
-    const reason = sensitivePlace(folded(place), policy);
-    if (reason !== undefined) return reason;
-  }
-  return undefined;
-}
-
-function sensitivePlace(place: string, policy: Policy): string | undefined {
-  const ours = policy.sensitivePaths.find((guarded) => isInside(place, folded(guarded)));
-  if (ours !== undefined) return `${ours} holds a key`;
-  const parts = place.split('/').map(trimmedName);
-  const name = parts.at(-1) ?? '';
-  if (/^\.env(\.|$)/.test(name) && !SAMPLE.test(name)) return `${name} often holds secrets`;
-  if (/\.(pem|key|p12|pfx|jks|keystore|kdbx|asc)$/.test(name)) return `${name} may hold a private key`;
-  if (/^id_[a-z0-9_-]+$/.test(name)) return `${name} may hold a private key`;
-  if (SECRET_NAMES.includes(name)) return `${name} may hold credentials`;
-  if (/^\/proc\/.*\/(environ|mem|maps)$/.test(place)) return PROCESS_HOLDS;
-  if (parts.some((part) => part === '.ssh' || part === '.aws' || part === '.gnupg'))
-    return 'its folder holds credentials';
-  const atHome = SECRET_HOME.find((part) => isInside(place, folded(`${policy.home}/${part}`)));
-  return atHome === undefined ? undefined : `~/${atHome} holds credentials`;
-}
-
-const NOT_SAMPLES = [
-  '.env',
-  '.env.[!dest]*',
-  '.env.d[!ei]*',
-  '.env.e[!x]*',
-  '.env.s[!a]*',
-  '.env.t[!e]*',
-  '.env.te[!m]*',
-];
-const KEY_FILES = ['pem', 'key', 'p12', 'pfx', 'jks', 'keystore', 'kdbx', 'asc'].map((ending) => `*.${ending}`);
-const KEY_NAMES = ['rsa', 'dsa', 'ecdsa', 'ed25519', 'xmss'].flatMap((kind) => [`id_${kind}`, `id_${kind}_*`]);
-
-/** Names that searches leave out, in the manner of .gitignore: what `sensitiveRead` asks about. */
-export const SECRET_GLOBS: readonly string[] = [
-  ...NOT_SAMPLES,
-  ...KEY_FILES,
-  ...KEY_NAMES,
-  ...SECRET_NAMES,
-  '.ssh',
-  '.aws',
-  '.gnupg',
-  ...PROCESS_SECRETS.flatMap((name) => [`/proc/*/${name}`, `/proc/*/task/*/${name}`]),
-];
-
 /** Some disks drop trailing dots and spaces, and alternate streams follow a colon. */
-function trimmedName(part: string): string {
+export function trimmedName(part: string): string {
   return part.replace(/:.*$/, '').replace(/[. ]+$/, (tail) => (part === tail ? tail : ''));
 }

@@ -1,3 +1,5 @@
+import type { Rule } from '../../contracts/permission.ts';
+
 /** Why an address is refused whatever the rules say, or its host name. */
 export type ReadHost = { readonly ok: true; readonly host: string } | { readonly ok: false; readonly why: string };
 
@@ -17,13 +19,13 @@ export function readHost(url: string): ReadHost {
   return { ok: true, host };
 }
 
-/** `*.example.com` covers what ends at that label; anything else is exact. */
-export function hostMatches(specifier: string, host: string): boolean {
-  const wanted = specifier
-    .replace(/^domain:/, '')
-    .toLowerCase()
-    .replace(/\.$/, '');
-  return wanted.startsWith('*.') ? host.endsWith(wanted.slice(1)) && host.length > wanted.length - 1 : host === wanted;
+/** `*.example.com` covers what ends at that label. A host that is denied or asked about is meant with all below it. */
+export function hostMatches({ specifier, behavior }: Pick<Rule, 'specifier' | 'behavior'>, host: string): boolean {
+  if (specifier === undefined) return true;
+  const [, star = '', name = ''] = /^domain:(\*\.)?(.*?)\.?$/.exec(specifier) ?? [];
+  const wanted = URL.parse(`https://${name}`)?.hostname ?? name.toLowerCase();
+  const isBelow = host.endsWith(`.${wanted}`);
+  return star === '' ? host === wanted || (isBelow && behavior !== 'allow') : isBelow;
 }
 
 function isPrivate(host: string): boolean {

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
-import { copyFile, readFile } from 'node:fs/promises';
+import { copyFile, open } from 'node:fs/promises';
 import { writeAtomically } from '../../lib/files/atomic-write.ts';
 import { errnoOf } from '../../lib/files/errno.ts';
-import { readRecords } from '../records/read-records.ts';
+import { readTranscript } from '../records/read-records.ts';
 import { rebuild } from '../records/rebuild.ts';
 import { claimedBy } from '../running/claim.ts';
 import type { SessionSummary } from './summary.ts';
@@ -22,19 +22,25 @@ export type CheckReport = {
 
 /** Reads a session as a resume would and counts what is not as it should be. */
 export async function checkSession(session: Pick<SessionSummary, 'id' | 'path'>): Promise<CheckReport> {
-  const text = await readFile(session.path, 'utf8');
-  const { records, damaged, salvaged, doubled } = readRecords(text);
+  const { records, damaged, salvaged, doubled } = await readTranscript(session.path);
   const { messages, dangling } = rebuild(records);
   const counts = { damaged, salvaged, doubled, dangling: dangling.length };
   const found = [
     ...(damaged > 0 ? [`${damaged} unreadable lines`] : []),
     ...(salvaged > 0 ? [`${salvaged} lines that had to be taken apart`] : []),
     ...(doubled > 0 ? [`${doubled} doubled lines`] : []),
-    ...(text === '' || text.endsWith('\n') ? [] : ['a last line without its end']),
+    ...((await endsClean(session.path)) ? [] : ['a last line without its end']),
     ...(dangling.length > 0 ? [`${dangling.length} calls without a result`] : []),
   ];
   const words = found.length === 0 ? 'sound' : found.join(', ');
   return { id: session.id, path: session.path, records: records.length, messages: messages.length, ...counts, words };
+}
+
+async function endsClean(path: string): Promise<boolean> {
+  await using file = await open(path, 'r');
+  const { size } = await file.stat();
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1));
+  return bytesRead === 0 || buffer[0] === 0x0a;
 }
 
 export type Repair = { readonly ok: true; readonly backup: string } | { readonly ok: false; readonly why: string };
@@ -44,7 +50,7 @@ export async function repairSession(session: Pick<SessionSummary, 'path'>): Prom
   const holder = await claimedBy(session.path);
   if (holder !== undefined) return { ok: false, why: `It is open in process ${holder.pid}. Close it there first.` };
   const backup = await keepCopy(session.path);
-  const { records } = readRecords(await readFile(session.path, 'utf8'));
+  const { records } = await readTranscript(session.path);
   const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
   await writeAtomically(session.path, Buffer.from(text));
   return { ok: true, backup };

@@ -32,6 +32,8 @@ export type EditorAction =
   /** A part of the text replaced as one step: a completion, a finding, the result of an external editor. */
   | { readonly type: 'replace'; readonly from: number; readonly to: number; readonly text: string }
   | { readonly type: 'set-text'; readonly text: string }
+  /** A next step for an empty draft; without one, nothing is offered any more. */
+  | { readonly type: 'offer'; readonly text: string | undefined }
   | { readonly type: 'search'; readonly query: string }
   /** Other messages to search and to go back to. */
   | { readonly type: 'search-in'; readonly scope: HistoryScope; readonly entries: readonly string[] }
@@ -112,8 +114,10 @@ function apply(state: EditorState, action: EditorAction, nowMs: number): EditorS
       return { ...state, width: Math.max(1, action.width), goal: undefined };
     case 'history':
       return withHistory(state, action.entries);
+    case 'offer':
+      return { ...state, offered: action.text };
     case 'sent':
-      return sent(state, action.entry);
+      return sent({ ...state, offered: undefined }, action.entry);
     default:
       return exhaustive(action);
   }

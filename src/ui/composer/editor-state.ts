@@ -49,6 +49,8 @@ export type EditorState = DraftText & {
   readonly undo: readonly UndoStep[];
   readonly redo: readonly UndoStep[];
   readonly recall: Recall;
+  /** A next step, offered as long as nothing is written. */
+  readonly offered: string | undefined;
   readonly search: HistorySearch | undefined;
   readonly stash: readonly DraftText[];
   readonly last: LastAction;
@@ -77,6 +79,7 @@ export function createEditor(
     undo: [],
     redo: [],
     recall: { entries: start.history ?? [], at: 0, edits: new Map() },
+    offered: undefined,
     search: undefined,
     stash: [],
     last: { kind: 'none' },

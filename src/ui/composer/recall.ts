@@ -71,9 +71,10 @@ export function searchMatch(state: EditorState): string | undefined {
   return found === undefined ? undefined : state.recall.entries.at(-found);
 }
 
-/** The rest of the newest earlier message that starts with this draft, while the caret is at the end. */
+/** The rest of the newest earlier message that starts with this draft, while the caret is at the end; on an empty one what is offered. */
 export function suggestion(state: EditorState): string | undefined {
   const { text, caret } = state;
+  if (text === '' && state.recall.at === 0) return state.offered;
   if (text === '' || caret !== text.length || state.recall.at !== 0) return undefined;
   const entry = state.recall.entries.findLast(
     (candidate) => candidate.length > text.length && candidate.startsWith(text),

@@ -11,7 +11,7 @@ import { type ReviewPage, reviewAnswer } from '../view/review-page.ts';
 import { isBusy, printing, type ViewState } from '../view/view-state.ts';
 import { copyText } from './copy-text.ts';
 import type { EffectHost } from './effect-host.ts';
-import { openDiff, openPaste, openPreview, showTranscript, writePage } from './pages.ts';
+import { openPaste, openPreview, openRequest, showTranscript, writePage } from './pages.ts';
 import { pasteImage } from './paste-image.ts';
 import { pick } from './pickers.ts';
 import { continueRun, holdsBack, promptOf, sendPrompt, withdrawUnanswered } from './send-prompt.ts';
@@ -125,10 +125,10 @@ async function onScreen(effect: ScreenEffect, host: EffectHost): Promise<void> {
       return pasteImage(host);
     case 'transcript':
       return showTranscript(host);
+    case 'view_request':
+      return openRequest(effect.request, host);
     case 'take_back':
       return takeBack(effect.line, effect.shows, host);
-    case 'view_diff':
-      return openDiff(effect.request, host);
     case 'copy':
       await copyText(effect.text, host);
       return;
@@ -145,7 +145,9 @@ async function onScreen(effect: ScreenEffect, host: EffectHost): Promise<void> {
 
 /** The wait was stopped, so it is offered again. */
 function stillLimited(view: ViewState): ViewState {
-  return isBusy(view) || view.rest !== 'ended' ? view : { ...view, rest: 'limited', retry: undefined };
+  if (isBusy(view) || view.rest !== 'ended') return view;
+  const hint = 'Stopped waiting. w waits again, enter tries now.';
+  return printing({ ...view, rest: 'limited', retry: undefined }, { kind: 'stopped', hint });
 }
 
 /** Allows the parts of an edit that were not refused, and tells the model of the others. */

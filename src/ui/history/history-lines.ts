@@ -1,10 +1,11 @@
 import { exhaustive } from '../../lib/exhaustive.ts';
-import { formatTokens } from '../../lib/text/format.ts';
+import { formatClock, formatDuration, formatTokens } from '../../lib/text/format.ts';
 import { sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { renderBlock } from '../markdown/render-block.ts';
 import { feedMarkdown, finishMarkdown, startMarkdown } from '../markdown/stream.ts';
 import type { Drawing } from '../text/drawing.ts';
-import { type LogicalLine, plain, proseLine, terminalLine, toned } from '../text/line.ts';
+import { type LogicalLine, plain, proseLine, type Span, terminalLine, toned } from '../text/line.ts';
+import type { Glyphs } from '../theme/glyphs.ts';
 import type { HistoryItem } from '../view/history-item.ts';
 import { failureLines } from './failure-lines.ts';
 import { todoColumn } from './todo-lines.ts';
@@ -59,7 +60,9 @@ function itemLines(item: Exclude<HistoryItem, { kind: 'markdown' }>, drawing: Dr
     case 'banner':
       return item.lines.map((line) => terminalLine(toned('dim', line)));
     case 'prompt':
-      return promptLines(item.text, drawing);
+      return drawing.times === 'shown'
+        ? withTime(promptLines(item.text, drawing), item.at)
+        : promptLines(item.text, drawing);
     case 'tools':
       return endedToolLines(item.entries, drawing);
     case 'notice':
@@ -72,6 +75,8 @@ function itemLines(item: Exclude<HistoryItem, { kind: 'markdown' }>, drawing: Dr
       return failureLines(item, drawing);
     case 'stopped':
       return [terminalLine(toned('warn', `${glyphs.stopped} `), plain(item.hint))];
+    case 'thought':
+      return [terminalLine(toned('dim', `thought ${formatDuration(Math.floor(item.ms / 1000) * 1000)}`))];
     case 'made_room':
       return [
         terminalLine(
@@ -95,14 +100,30 @@ export function markdownLines(markdown: string, drawing: Drawing): readonly Logi
   return [...fed.finished, ...finishMarkdown(fed.stream)].flatMap((block) => renderBlock(block, drawing).lines);
 }
 
+/** Lines with the time of day behind the first of them. */
+export function withTime(lines: readonly LogicalLine[], at: string | undefined): readonly LogicalLine[] {
+  const [first, ...rest] = lines;
+  const time = formatClock(at);
+  if (first === undefined || time === '') return lines;
+  return [{ ...first, spans: [...first.spans, toned('dim', `   ${time}`)] }, ...rest];
+}
+
 function promptLines(text: string, { glyphs }: Drawing): readonly LogicalLine[] {
   const all = sanitizeScreen(text).split('\n');
   const shown = all.length > PROMPT_LINES ? all.slice(0, PROMPT_HEAD) : all;
   const rest = all.length - shown.length;
   return [
-    ...shown.map((line, at) => terminalLine(toned('user', `${at === 0 ? glyphs.user : ' '} ${line}`.trimEnd()))),
-    ...(rest === 0 ? [] : [terminalLine(toned('dim', `  ${glyphs.more} ${rest} lines (ctrl+o)`))]),
+    ...shown.map((line) => yours({ text: line, style: { token: 'user', background: 'band' } }, glyphs)),
+    ...(rest === 0
+      ? []
+      : [yours({ text: `${glyphs.more} ${rest} lines  ctrl+o`, style: { token: 'dim', background: 'band' } }, glyphs)]),
   ];
+}
+
+/** A line of what is yours: a bar, and a band behind it. */
+function yours(words: Span, { bar }: Glyphs): LogicalLine {
+  const space: Span = { text: words.text === '' ? '' : ' ', style: { background: 'band' } };
+  return terminalLine({ text: bar, style: { token: 'brand', background: 'band' } }, space, words);
 }
 
 function noticeToken(level: 'info' | 'warn' | 'error'): 'dim' | 'warn' | 'error' {

@@ -48,7 +48,7 @@ function itemsOf(
   if (message.role === 'boundary' || message.role === 'custom') return [];
   if (message.role === 'user') {
     if (!isTyped(message)) return [];
-    return [{ kind: 'prompt', text: typedWords(message.blocks) }];
+    return [{ kind: 'prompt', text: typedWords(message.blocks), at: message.at }];
   }
   return message.blocks.flatMap((block): readonly HistoryItem[] => {
     if (block.type === 'text') {

@@ -16,6 +16,8 @@ export type ScreenOptions = {
   readonly prose: 'words' | 'terminal';
   readonly links: 'clickable' | 'printed';
   readonly banner: 'shown' | 'off';
+  /** The time of day behind what is said. */
+  readonly times?: 'shown' | 'off';
   readonly title: 'set' | 'off';
   readonly notify: NotifyBy;
   /** Whether the terminal is told how the work goes. */

@@ -14,6 +14,8 @@ export type Drawing = {
   /** Backticks stay where there is no colour to stand for them. */
   readonly marks: 'hidden' | 'shown';
   readonly highlight: Highlight | undefined;
+  /** The time of day stands behind what was said. */
+  readonly times?: 'shown' | 'off';
 };
 
 /** A path as it is read best: from the working directory, where it lies below it. */

@@ -6,7 +6,7 @@ import type { ToolEntry } from './tool-entry.ts';
 /** Something that is finished and belongs to the terminal's own history: printed once, never touched again. */
 export type HistoryItem =
   | { readonly kind: 'banner'; readonly lines: readonly string[] }
-  | { readonly kind: 'prompt'; readonly text: string }
+  | { readonly kind: 'prompt'; readonly text: string; readonly at?: string | undefined }
   /** `first` blocks begin an answer and are set apart from what came before. */
   | { readonly kind: 'markdown'; readonly block: MarkdownBlock; readonly place: 'first' | 'later' }
   | { readonly kind: 'tools'; readonly entries: readonly ToolEntry[] }
@@ -14,6 +14,7 @@ export type HistoryItem =
   /** Words that were refused are back in the composer, or stay where they are because a draft stands there. */
   | { readonly kind: 'failure'; readonly failure: ModelFailure; readonly words?: 'returned' | 'kept' | 'waits' }
   | { readonly kind: 'stopped'; readonly hint: string }
+  | { readonly kind: 'thought'; readonly ms: number }
   | { readonly kind: 'made_room'; readonly fromTokens: number; readonly toTokens: number }
   | { readonly kind: 'shown'; readonly markdown: string }
   | { readonly kind: 'todos'; readonly todos: readonly Todo[] };

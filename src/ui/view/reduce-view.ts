@@ -8,6 +8,7 @@ import { activityAfter } from './slice-activity.ts';
 import { dropMessage, endAllText, endBlock, growText } from './slice-answer.ts';
 import { askOf, closeAsk, openAsk } from './slice-asks.ts';
 import { changeQueue } from './slice-queue.ts';
+import { thinkingAfter } from './slice-thinking.ts';
 import { endAllTools, endTool, startTool, updateTool } from './slice-tools.ts';
 import { typedWords } from './typed-words.ts';
 import { IDLE_ACTIVITY, ownDraft, printing, type ViewState } from './view-state.ts';
@@ -24,7 +25,8 @@ const ENDINGS: ReadonlySet<string> = new Set<TerminalReason>([
 
 /** The screen after something happened. Pure: the same events always make the same screen. */
 export function reduceView(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
-  const next = onEvent({ ...view, activity: activityAfter(view.activity, event, nowMs) }, event, nowMs);
+  const active = { ...view, activity: activityAfter(view.activity, event, nowMs) };
+  const next = onEvent(thinkingAfter(active, event, nowMs), event, nowMs);
   return waitingFirst(next, nowMs);
 }
 
@@ -79,7 +81,7 @@ function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
       return dropMessage(view, event.messageId);
     case 'compacted':
       // Cleared: what was to be done belongs to the conversation before.
-      if (event.messages.every(({ role }) => role === 'boundary'))
+      if (event.messages.length === 1 && event.messages[0]?.role === 'boundary')
         return { ...view, todos: [], facts: { ...view.facts, contextTokens: 0 } };
       return printing(
         { ...view, recovery: undefined, facts: { ...view.facts, contextTokens: event.postTokens } },
@@ -114,7 +116,7 @@ function withPlanPrinted(view: ViewState, ask: Ask): ViewState {
 function onMessage(view: ViewState, message: Message): ViewState {
   if (message.role !== 'user' || !['prompt', 'steer', 'follow_up'].includes(message.origin)) return view;
   const text = typedWords(message.blocks);
-  return printing({ ...endAllText(view), lastPrompt: text }, { kind: 'prompt', text });
+  return printing({ ...endAllText(view), lastPrompt: text }, { kind: 'prompt', text, at: message.at });
 }
 
 function onTodos(view: ViewState, event: Extract<AgentEvent, { type: 'tool_end' }>): ViewState {

@@ -1,8 +1,8 @@
 import type { AssistantBlock, Message, ToolResultBlock, UserMessage } from '../../contracts/message.ts';
-import { formatTokens } from '../../lib/text/format.ts';
+import { formatClock, formatTokens } from '../../lib/text/format.ts';
 import { sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { callTitle } from '../history/call-title.ts';
-import { markdownLines } from '../history/history-lines.ts';
+import { markdownLines, withTime } from '../history/history-lines.ts';
 import { outputLines } from '../history/tool-lines.ts';
 import { type Drawing, shortTitle } from '../text/drawing.ts';
 import { type LogicalLine, plain, terminalLine, toned } from '../text/line.ts';
@@ -36,35 +36,43 @@ export function transcriptEntries(messages: readonly Message[], shown: Shown, dr
       case 'user':
         return userEntries(message, drawing);
       default:
-        return message.blocks.flatMap((block) => assistantEntries(block, results, shown, drawing));
+        return message.blocks.flatMap((block) => assistantEntries(block, message.at, results, shown, drawing));
     }
   });
 }
 
-function userEntries({ origin, blocks }: UserMessage, { glyphs }: Drawing): readonly PageEntry[] {
+function userEntries({ origin, blocks, at }: UserMessage, { glyphs }: Drawing): readonly PageEntry[] {
   if (origin === 'results' || origin === 'attachment') return [];
   const text = typedWords(blocks);
   if (text.trim() === '') return [];
   const isTyped = origin === 'prompt' || origin === 'steer' || origin === 'follow_up';
   const lines = sanitizeScreen(text)
     .split('\n')
-    .map((line, at) =>
+    .map((line, row) =>
       terminalLine(
-        toned(isTyped ? 'user' : 'dim', `${at === 0 ? (isTyped ? glyphs.user : '#') : ' '} ${line}`.trimEnd()),
+        toned(isTyped ? 'user' : 'dim', `${row === 0 ? (isTyped ? glyphs.user : '#') : ' '} ${line}`.trimEnd()),
       ),
     );
-  return [{ lines: [terminalLine(), ...lines], block: text, mark: isTyped ? 'start' : 'inside' }];
+  return [{ lines: [terminalLine(), ...withTime(lines, at)], block: text, mark: isTyped ? 'start' : 'inside' }];
 }
 
 function assistantEntries(
   block: AssistantBlock,
+  at: string | undefined,
   results: ReadonlyMap<string, ToolResultBlock>,
   shown: Shown,
   drawing: Drawing,
 ): readonly PageEntry[] {
   switch (block.type) {
     case 'text':
-      return [entry(block.text, terminalLine(), ...markdownLines(block.text, drawing), ...cutLines(block))];
+      return [
+        entry(
+          block.text,
+          terminalLine(toned('dim', formatClock(at))),
+          ...markdownLines(block.text, drawing),
+          ...cutLines(block),
+        ),
+      ];
     case 'thinking': {
       if (shown.thinking === 'hidden' || block.thinking.trim() === '') return [];
       const lines = sanitizeScreen(block.thinking).split('\n');

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type WriteFs, type WriteHandle, WriteRefused, writeAtomically } from '../../../src/lib/files/atomic-write.ts';
+import { attributesOf, setAttribute } from '../../../src/lib/files/attributes.ts';
 
 let root = '';
 beforeAll(async () => {
@@ -90,7 +91,7 @@ describe('writeAtomically', () => {
         return handle;
       },
     };
-    await expect(writeAtomically(path.join(dir, 'in', 'f'), bytes('x'), swapping)).rejects.toThrow('replaced');
+    await expect(writeAtomically(path.join(dir, 'in', 'f'), bytes('x'), { fs: swapping })).rejects.toThrow('replaced');
     expect(await fs.readdir(path.join(dir, 'moved'))).toEqual([]);
     expect(await fs.readdir(path.join(dir, 'out'))).toEqual([]);
   });
@@ -105,7 +106,7 @@ describe('writeAtomically', () => {
         return fs.open(name, flags, mode);
       },
     };
-    await expect(writeAtomically(file, bytes('mine'), racing)).rejects.toThrow('somebody else');
+    await expect(writeAtomically(file, bytes('mine'), { fs: racing })).rejects.toThrow('somebody else');
     expect(await fs.readFile(file, 'utf8')).toBe('theirs');
     expect(await fs.readdir(path.dirname(file))).toEqual(['f']);
   });
@@ -115,11 +116,11 @@ describe('writeAtomically', () => {
     const file = path.join(dir, 'f');
     await fs.writeFile(file, 'old');
     const whole = failingAt(0, code);
-    await writeAtomically(file, bytes('new'), whole);
+    await writeAtomically(file, bytes('new'), { fs: whole });
     const seen = new Set<string>();
     for (let n = 1; n <= whole.calls(); n += 1) {
       await fs.writeFile(file, 'old');
-      const failed = await writeAtomically(file, bytes('new'), failingAt(n, code)).then(
+      const failed = await writeAtomically(file, bytes('new'), { fs: failingAt(n, code) }).then(
         () => false,
         (thrown: unknown) => thrown instanceof Error && thrown.message.includes(code),
       );
@@ -130,4 +131,61 @@ describe('writeAtomically', () => {
     // Only the last calls, which make the rename last, may fail without harm.
     expect([...seen].sort()).toEqual(['done: new', 'failed: old']);
   });
+
+  test('a file with several names keeps them all', async () => {
+    const dir = await place();
+    await fs.writeFile(path.join(dir, 'a'), 'a longer content');
+    await fs.link(path.join(dir, 'a'), path.join(dir, 'b'));
+    await writeAtomically(path.join(dir, 'b'), bytes('new'), { unfinished: path.join(dir, 'notes') });
+    expect(await fs.readFile(path.join(dir, 'a'), 'utf8')).toBe('new');
+    expect((await fs.stat(path.join(dir, 'a'))).nlink).toBe(2);
+    expect(await fs.readdir(path.join(dir, 'notes'))).toEqual([]);
+  });
+
+  test.each([
+    ['open', 'EACCES'],
+    ['open', 'EROFS'],
+    ['rename', 'EBUSY'],
+    ['rename', 'EPERM'],
+  ] as const)('where no new file can take its place (%s: %s) it is written in place', async (call, code) => {
+    const dir = await place();
+    const file = path.join(dir, 'f');
+    await fs.writeFile(file, 'old');
+    const { ino } = await fs.stat(file);
+    const refuse = () => Promise.reject(Object.assign(new Error(code), { code }));
+    const whole = failingAt(0, code);
+    const refusing: WriteFs = {
+      ...whole,
+      open: (at, flags, mode) => (call === 'open' && at !== file ? refuse() : whole.open(at, flags, mode)),
+      rename: call === 'rename' ? refuse : whole.rename,
+    };
+    await writeAtomically(file, bytes('new'), { fs: refusing });
+    expect(await fs.readFile(file, 'utf8')).toBe('new');
+    expect((await fs.stat(file)).ino).toBe(ino);
+    expect(await fs.readdir(dir)).toEqual(['f']);
+  });
+
+  test.skipIf(process.platform !== 'linux')(
+    'access lists and other attributes stay, and nobody may do more',
+    async () => {
+      const file = path.join(await place(), 'f');
+      await fs.writeFile(file, 'old', { mode: 0o640 });
+      // The owner and one more may write, the group may read, others nothing.
+      const list = Buffer.from(
+        '02000000 01000600ffffffff 02000600d2040000 04000400ffffffff 10000600ffffffff 20000000ffffffff'.replaceAll(
+          ' ',
+          '',
+        ),
+        'hex',
+      );
+      expect(setAttribute(file, 'system.posix_acl_access', list)).toBe(true);
+      expect(setAttribute(file, 'user.note', Buffer.from('kept'))).toBe(true);
+      const before = attributesOf(file);
+      await writeAtomically(file, bytes('new'));
+      expect(await fs.readFile(file, 'utf8')).toBe('new');
+      expect(attributesOf(file)).toEqual(before);
+      expect([...before.keys()].toSorted()).toEqual(['system.posix_acl_access', 'user.note']);
+      expect((await fs.stat(file)).mode & 0o777).toBe(0o660);
+    },
+  );
 });

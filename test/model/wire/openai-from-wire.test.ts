@@ -6,7 +6,7 @@ import { createChunkReader } from '../../../src/model/wire/openai-from-wire.ts';
 import { readReply } from '../../../src/model/wire/read-reply.ts';
 import { runs } from '../../support/runs.ts';
 
-const TOOLS = ['Read', 'Bash'];
+const TOOLS = new Map(['Read', 'Bash'].map((name) => [name, name]));
 
 /** Reads a body as the port does. */
 async function read(body: string, type = 'text/event-stream') {

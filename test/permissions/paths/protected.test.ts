@@ -1,7 +1,10 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { factsOf } from '../../../src/app/permissions/tool-facts.ts';
+import { decide } from '../../../src/permissions/decide.ts';
 import { excludedFromSearch } from '../../../src/permissions/paths/excluded.ts';
+import { diskFs } from '../../../src/permissions/paths/fs.ts';
 import { decideBash, decideTool, makeFixture, policyFor, type Setup } from '../fixture.ts';
 
 const fixture = makeFixture();
@@ -93,5 +96,34 @@ test('a rule for just this file allows it, and what else a process tells is free
 test('a search through /proc leaves them out', () => {
   expect(excludedFromSearch(policyFor(fixture))).toEqual(
     expect.arrayContaining(['/proc/*/environ', '/proc/*/mem', '/proc/*/task/*/environ', '/proc/*/task/*/mem']),
+  );
+});
+
+test('names of secrets ask, wherever they lie and whatever their case, and searches leave them out', () => {
+  const names =
+    `.env .env.production .env-local .ENV .envrc terraform.tfstate terraform.tfstate.backup kubeconfig prod.kubeconfig
+    login.keyring server.pem id_ed25519 key.ppk AuthKey.p8 .credentials.json oauth_creds.json .netrc .git-credentials`.split(
+      /\s+/,
+    );
+  const read = (path: string) => decideTool(fixture, 'Read', { file_path: path }).verdict;
+  expect(
+    names.filter((name) => [name, `src/${name}`, `./a/${name.toUpperCase()}`].some((path) => read(path) !== 'ask')),
+  ).toEqual([]);
+  const samples = ['.env.example', '.env-sample', '.env.template', 'src/keyboard.ts', 'tfstate.md', 'environment.ts'];
+  expect(samples.filter((name) => read(name) !== 'allow')).toEqual([]);
+});
+
+test('with home as the workspace, credentials of other programs ask and are left out of searches', () => {
+  const places =
+    `.kube/config .docker/config.json .config/gh/hosts.yml .codex/auth.json .gemini/x .local/share/keyrings/login
+    .mozilla/x .bash_history .m2/settings.xml .cargo/credentials.toml .password-store/a.gpg .config/op/x .claude.json`.split(
+      /\s+/,
+    );
+  const policy = { ...policyFor(fixture, { cwd: fixture.home }), workspaceRoots: [fixture.home] };
+  const verdictOf = (name: string) =>
+    decide(factsOf('Read', { file_path: name }, fixture.home), policy, diskFs).verdict;
+  expect(places.filter((name) => verdictOf(name) !== 'ask')).toEqual([]);
+  expect(excludedFromSearch(policy)).toEqual(
+    expect.arrayContaining([join(fixture.home, '.kube'), join(fixture.home, '.codex/auth.json')]),
   );
 });

@@ -1,5 +1,6 @@
 import type { DiffHunk } from '../../../src/contracts/display.ts';
 import type { Message } from '../../../src/contracts/message.ts';
+import { edit } from '../../../src/ui/composer/edit.ts';
 import { openPanel } from '../../../src/ui/view/panel-view.ts';
 import { printing } from '../../../src/ui/view/view-state.ts';
 import { openViewer } from '../../../src/ui/view/viewer-state.ts';
@@ -512,7 +513,7 @@ export const SCENES: readonly Scene[] = [
       screen.tell(begins(), asked('go on'), {
         type: 'compacted',
         boundary: { role: 'boundary', id: 'b1', trigger: 'auto', preTokens: 187_000 },
-        messages: [],
+        messages: [{ role: 'user', id: 's1', origin: 'summary', blocks: [{ type: 'text', text: 'We went on.' }] }],
         postTokens: 38_000,
       });
       screen.tell(over());
@@ -610,6 +611,11 @@ export const SCENES: readonly Scene[] = [
     },
   },
   {
+    name: 'a-next-step-is-offered',
+    play: (screen) =>
+      screen.change((view) => ({ ...view, editor: edit(view.editor, { type: 'offer', text: 'run the tests' }, 0) })),
+  },
+  {
     name: 'panel-of-rules',
     play(screen) {
       screen.change((view) => ({ ...view, overlay: openPanel(RULES, undefined) }));
@@ -658,10 +664,8 @@ export const SCENES: readonly Scene[] = [
   {
     name: 'whole-diff',
     play(screen) {
-      const page = { kind: 'diff', hunks: LONG_HUNK, requestId: 'ask-c1' } as const;
-      const rows = screen.viewer.layOut(page, { thinking: 'hidden', bodies: 'folded' });
-      const viewer = openViewer('src/values.ts', page, rows, screen.viewer.height);
-      screen.change((view) => ({ ...view, overlay: { kind: 'viewer', viewer } }));
+      SCENES.find(({ name }) => name === 'ask-long-edit')?.play(screen);
+      screen.look();
     },
   },
   {
