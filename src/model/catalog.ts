@@ -6,7 +6,8 @@ import { priceOf } from './pricing.ts';
 
 /** What an alias or a name with surrounding blanks means; a full id is its own answer. */
 export function resolveModel(name: string): string {
-  const wanted = name.trim();
+  // The long window that this ending asks for is the only one that newer models have.
+  const wanted = name.trim().replace(/\[1m\]$/i, '');
   const lower = wanted.toLowerCase();
   const alias = ALIASES.get(lower);
   if (alias) return alias;
@@ -60,6 +61,7 @@ export const SMALL_MODEL = 'claude-haiku-5-5';
 
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ['default', DEFAULT_MODEL],
+  ['best', 'claude-opus-5-5'],
   ['opus', 'claude-opus-5-5'],
   ['sonnet', DEFAULT_MODEL],
   ['haiku', SMALL_MODEL],
