@@ -158,7 +158,7 @@ async function answerParts(page: ReviewPage, host: EffectHost): Promise<void> {
   const ask = now().asks.find(({ id }) => id === requestId);
   const proposal = ask?.kind === 'permission' ? await conversation.proposal?.(ask.request.facts) : undefined;
   if (proposal === undefined || !isDeepStrictEqual(proposal.hunks, page.hunks)) {
-    const text = 'The file is not what it was when this was shown, so nothing was answered. Look at it again with v.';
+    const text = 'This was answered already, or the file has changed since it was shown. Look at it again with v.';
     return say(host, { kind: 'notice', level: 'warn', text });
   }
   const answer = reviewAnswer(page, (refused) => proposal.inputFor(proposal.without(refused)));

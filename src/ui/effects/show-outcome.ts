@@ -45,12 +45,25 @@ export async function runInPanel(line: string, host: EffectHost): Promise<void> 
   }
 }
 
+/** The panel behind a page. */
+function backOf({ overlay }: ViewState): PanelView | undefined {
+  return overlay?.kind === 'viewer' && overlay.back?.kind === 'panel' ? overlay.back : undefined;
+}
+
 /** Takes a part of a change back; the page then shows what is left of it, and what came of it. */
 export async function takeBack(line: string, shows: string, host: EffectHost): Promise<void> {
   const done = await host.conversation.runCommand(line);
   const words = done.kind === 'done' || done.kind === 'failed' ? (done.words ?? '') : '';
   const now = await host.conversation.runCommand(shows);
   relayReview(now.kind === 'review' ? now.review : undefined, words, host);
+  const behind = backOf(host.now());
+  const list = behind === undefined ? undefined : await host.conversation.runCommand(behind.panel.line);
+  if (list?.kind !== 'panel') return;
+  host.change((view) => {
+    const back = backOf(view);
+    if (view.overlay?.kind !== 'viewer' || back === undefined) return view;
+    return { ...view, overlay: { ...view.overlay, back: renewPanel(back, list.panel) } };
+  });
 }
 
 async function showOutcome(outcome: CommandOutcome, host: EffectHost): Promise<void> {
@@ -83,10 +96,16 @@ function show(panel: Panel, back: PanelView | undefined, host: EffectHost): void
 
 /** As long as a panel is open that changes by itself, it shows what is so now. */
 async function keepFresh(line: string, host: EffectHost): Promise<void> {
-  while (panelOf(host.now())?.panel.line === line) {
+  while (isOpen(host.now(), line)) {
     await new Promise((resolve) => setTimeout(resolve, LIVE_MS).unref());
     await renew(line, host);
   }
+}
+
+/** Also behind a page that was opened from it. */
+function isOpen({ overlay }: ViewState, line: string): boolean {
+  const panel = overlay?.kind === 'viewer' ? overlay.back : overlay;
+  return panel?.kind === 'panel' && panel.panel.line === line;
 }
 
 async function renew(line: string, host: EffectHost): Promise<void> {

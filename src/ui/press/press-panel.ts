@@ -4,7 +4,7 @@ import { type EditorAction, edit } from '../composer/edit.ts';
 import { createEditor } from '../composer/editor-state.ts';
 import type { InputEvent } from '../keys/input-event.ts';
 import { DEFAULT_KEYMAP } from '../keys/keymap.ts';
-import { movePanel, type PanelView, panelActs, panelRows, searchPanel, turned } from '../view/panel-view.ts';
+import { movePanel, type PanelView, panelActs, panelRows, searchPanel, turned, withValue } from '../view/panel-view.ts';
 import type { ViewState } from '../view/view-state.ts';
 import { only, type Pressed, withEffects } from './effects.ts';
 import type { PressContext } from './press-context.ts';
@@ -83,7 +83,7 @@ function pressAct(view: ViewState, panel: PanelView, { chord }: KeyInput): Press
   const by = chord === 'left' ? -1 : chord === 'right' || chord === 'enter' ? 1 : undefined;
   if (turn?.kind !== 'turn' || by === undefined) return undefined;
   const value = turned(turn, by);
-  return value === undefined ? only(view) : carryOut(view, panel, `${turn.line} ${value}`);
+  return value === undefined ? only(view) : carryOut(view, withValue(panel, turn, value), `${turn.line} ${value}`);
 }
 
 function typed(view: ViewState, panel: PanelView, text: string): Pressed {

@@ -4,7 +4,7 @@ import type { Binding } from '../keys/actions.ts';
 import type { InputEvent } from '../keys/input-event.ts';
 import { DEFAULT_KEYMAP } from '../keys/keymap.ts';
 import { DEAF_MS, hearsAtMs } from '../view/ask.ts';
-import { takesKeys } from '../view/overlay.ts';
+import { type Overlay, takesKeys } from '../view/overlay.ts';
 import { armIfQuiet, armsAtMs, isFolded, refold } from '../view/slice-asks.ts';
 import { isBusy, type ViewState } from '../view/view-state.ts';
 import type { Viewer } from '../view/viewer-state.ts';
@@ -32,7 +32,7 @@ function heard(view: ViewState, input: InputEvent, context: PressContext): Press
       return only(withKeys(view, { window: 'focused', returnedAtMs: context.nowMs }));
     case 'paste': {
       const seen = noteKey(view, context.nowMs);
-      if (seen.overlay?.kind === 'viewer') return only(seen);
+      if (seen.overlay?.kind === 'viewer') return only(pasteReason(seen, seen.overlay, input.text));
       if (seen.overlay?.kind === 'panel') return pastePanel(seen, seen.overlay, input.text, context);
       return editDraft(stillLeaving(seen, undefined), { type: 'paste', text: input.text }, context);
     }
@@ -148,6 +148,14 @@ function pressVimKey(
   const pressed = pressVim(view.vim, view.editor, { chord, text });
   const overlay = pressed.vim.mode === 'insert' || view.overlay?.kind !== 'menu' ? view.overlay : undefined;
   return { view: { ...view, vim: pressed.vim, editor: pressed.editor, overlay }, key: pressed.key };
+}
+
+/** On a page only the reason that is being written takes a paste. */
+function pasteReason(view: ViewState, overlay: Extract<Overlay, { kind: 'viewer' }>, text: string): ViewState {
+  const { page } = overlay.viewer;
+  if (page.kind !== 'review' || page.writing === undefined) return view;
+  const writing = page.writing + text.replaceAll(/\s+/g, ' ');
+  return { ...view, overlay: { ...overlay, viewer: { ...overlay.viewer, page: { ...page, writing } } } };
 }
 
 /** A key while a page fills the screen: nothing below it hears any. */

@@ -70,6 +70,13 @@ export function searchPanel(view: PanelView, query: string): PanelView {
   return { ...next, at: panelRow(next)?.id ?? view.at };
 }
 
+/** The panel as it will be once the value holds, so that the next press goes on from there. */
+export function withValue(view: PanelView, turn: Extract<PanelAct, { kind: 'turn' }>, value: string): PanelView {
+  const acts = (all: readonly PanelAct[]) => all.map((act) => (act === turn ? { ...turn, value } : act));
+  const rows = view.panel.rows.map((row) => ({ ...row, acts: acts(row.acts) }));
+  return { ...view, panel: { ...view.panel, rows, acts: acts(view.panel.acts) } };
+}
+
 /** The value to the left or right of the one that holds; it goes round. */
 export function turned({ values, value }: Extract<PanelAct, { kind: 'turn' }>, by: 1 | -1): string | undefined {
   const at = values.indexOf(value);

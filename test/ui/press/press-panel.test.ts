@@ -40,10 +40,12 @@ test('enter runs the line of a row; one that is a choice closes the panel', () =
 
 test('left and right go through the values and round', () => {
   const screen = stageWith(MODELS);
-  screen.press('right', 'left');
+  screen.press('right', 'left', 'left', 'left');
   expect(screen.effects).toEqual([
     { type: 'panel', line: 'effort high' },
+    { type: 'panel', line: 'effort low' },
     { type: 'panel', line: 'effort off' },
+    { type: 'panel', line: 'effort high' },
   ]);
 });
 

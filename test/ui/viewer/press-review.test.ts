@@ -44,7 +44,8 @@ test('y and n decide a part and go on; a reason is written in place; enter sends
   const screen = review([hunk(3), hunk(30), hunk(60)]);
   screen.press('y');
   screen.press('t');
-  screen.type('no globals');
+  screen.type('no ');
+  screen.paste('globals');
   await screen.settled();
   expect(foot(screen)).toContain('why not? no globals_');
   screen.press('enter');
