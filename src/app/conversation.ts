@@ -3,7 +3,7 @@ import type { Conversation, ConversationInfo } from '../contracts/face/conversat
 import { type Message, saidBlocks, type UserOrigin } from '../contracts/message.ts';
 import { isReminder } from '../lib/text/is-reminder.ts';
 import { listModels } from '../model/catalog.ts';
-import { effortsOf } from '../model/efforts.ts';
+import { effortInstead, effortsOf } from '../model/efforts.ts';
 import { budgetWarnings } from '../model/pricing.ts';
 import { guessNext } from '../model/side-calls.ts';
 import { cleanUp } from '../session/clean-up.ts';
@@ -90,11 +90,11 @@ async function close(parts: ConversationParts, started: StartedRun, reason: stri
   const { core, agent, session, hooks, loop, shells, mcp } = parts;
   parts.wake.close();
   const ending = backgroundOf(parts).map(({ title }) => title);
-  if (ending.length > 0)
-    await session.transcript.append({ type: 'system', subtype: ENDED_WITH_RUN, data: { titles: ending } });
   agent.abort('shutdown');
   loop.subAgents.close();
   await agent.waitForIdle();
+  if (ending.length > 0)
+    await session.transcript.append({ type: 'system', subtype: ENDED_WITH_RUN, data: { titles: ending } });
   const limit = AbortSignal.timeout(HOOKS_AT_END_MS);
   await Promise.all([
     hooks.fire('SessionEnd', { reason }, limit),
@@ -116,6 +116,9 @@ async function warningsOf({ core, session, permissions, mcp, hooks, loop }: Conv
     ...core.environment.problems,
     ...session.warnings,
     ...budgetWarnings(core.options, core.model.infoOf(core.live.now().model)),
+    ...[effortInstead(core.live.now().effort, core.model.infoOf(core.live.now().model))].filter(
+      (text) => text !== undefined,
+    ),
     ...permissions.warnings(),
     ...mcp.problems,
     ...(await hooks.deadGuards()),

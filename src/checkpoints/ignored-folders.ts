@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import createIgnore, { type Ignore } from 'ignore';
+import { type IgnoreRules, readIgnore } from '../lib/patterns/gitignore.ts';
+import { splitLines } from '../lib/text/lines.ts';
 
-type Rules = { readonly folder: string; readonly rules: Ignore };
+type Rules = { readonly folder: string; readonly rules: IgnoreRules };
 
 /** What the ignore files on the way down say about a folder. */
 export type IgnoredFolders = {
@@ -20,8 +21,8 @@ export function ignoredFolders(above: readonly Rules[] = []): IgnoredFolders {
       if (MADE.has(folder.slice(folder.lastIndexOf(sep) + 1))) return true;
       // The nearest file that has an opinion decides.
       for (const { folder: base, rules } of above.toReversed()) {
-        const answer = rules.test(`${relative(base, folder).split(sep).join('/')}/`);
-        if (answer.ignored || answer.unignored) return answer.ignored;
+        const said = rules(`${relative(base, folder).split(sep).join('/')}/`);
+        if (said !== undefined) return said === 'ignored';
       }
       return false;
     },
@@ -33,9 +34,9 @@ export function ignoredFolders(above: readonly Rules[] = []): IgnoredFolders {
   };
 }
 
-function textOf(path: string): Ignore | undefined {
+function textOf(path: string): IgnoreRules | undefined {
   try {
-    return createIgnore().add(readFileSync(path, 'utf8'));
+    return readIgnore(splitLines(readFileSync(path, 'utf8')));
   } catch {
     // A folder of that name, or nobody may read it: then it says nothing.
     return undefined;

@@ -16,6 +16,7 @@ const before = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('file'), mode: z.number(), hash: z.string() }),
   z.object({ kind: z.literal('link'), target: z.string() }),
   z.object({ kind: z.literal('folder'), mode: z.number() }),
+  z.object({ kind: z.literal('pipe'), mode: z.number() }),
   z.object({ kind: z.literal('not-kept'), why: z.string() }),
 ]);
 

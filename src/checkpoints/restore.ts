@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -111,6 +112,10 @@ function bringBack(path: string, before: Kept, { store, opened, unfinished }: Me
       mkdirSync(path);
       chmodSync(path, before.mode | 0o700);
       return;
+    case 'pipe':
+      if (now?.isFIFO() !== true) makePipe(path, now);
+      chmodSync(path, before.mode);
+      return;
     case 'link':
       clear(path, now);
       symlinkSync(before.target, path);
@@ -122,6 +127,13 @@ function bringBack(path: string, before: Kept, { store, opened, unfinished }: Me
       writeFile(path, bytes, before.mode, unfinished);
     }
   }
+}
+
+function makePipe(path: string, now: ReturnType<typeof lstat>): void {
+  clear(path, now);
+  if (now?.isFile() === true) unlinkSync(path);
+  const { status } = spawnSync('mkfifo', ['--', path]);
+  if (status !== 0) throw new Error('the system could not make a named pipe there.');
 }
 
 function refuseLinked(folder: string): void {

@@ -81,6 +81,7 @@ function isUnchanged({ entry: old, atMs }: Known, now: Extract<Entry, { kind: 'f
 export function isEqual(a: FileBefore, b: FileBefore): boolean {
   if (a.kind === 'file') return b.kind === 'file' && a.hash === b.hash && a.mode === b.mode;
   if (a.kind === 'folder') return b.kind === 'folder' && a.mode === b.mode;
+  if (a.kind === 'pipe') return b.kind === 'pipe' && a.mode === b.mode;
   if (a.kind === 'link') return b.kind === 'link' && a.target === b.target;
   if (a.kind === 'not-kept') return b.kind === 'not-kept' && a.why === b.why;
   return b.kind === 'absent';

@@ -15,6 +15,7 @@ export type Entry =
     }
   | { readonly kind: 'link'; readonly target: string }
   | { readonly kind: 'folder'; readonly mode: number }
+  | { readonly kind: 'pipe'; readonly mode: number }
   | { readonly kind: 'not-kept'; readonly why: string };
 
 /** Everything that stands below some folders. What is under `unknown` was not looked at. */
@@ -148,15 +149,21 @@ export function entryAt(path: string, limits: WalkLimits = WALK_LIMITS): Entry |
   }
 }
 
-function entryOf(path: string, type: Pick<Dirent, 'isFile' | 'isSymbolicLink'>, limits: WalkLimits): Entry | undefined {
+function entryOf(
+  path: string,
+  type: Pick<Dirent, 'isFile' | 'isSymbolicLink' | 'isFIFO'>,
+  limits: WalkLimits,
+): Entry | undefined {
   try {
     if (type.isSymbolicLink()) return { kind: 'link', target: readlinkSync(path) };
+    if (type.isFIFO()) return { kind: 'pipe', mode: lstatSync(path).mode & 0o7777 };
     if (!type.isFile()) return { kind: 'not-kept', why: 'it is neither a file nor a folder' };
     const { mode, size, mtimeMs, ctimeMs, ino } = lstatSync(path);
     if (size > limits.fileBytes) return { kind: 'not-kept', why: `it has ${formatBytes(size)}` };
     return { kind: 'file', mode: mode & 0o7777, size, mtimeMs, ctimeMs, ino };
   } catch {
-    // Gone since it was listed.
+    // A name of other bytes cannot be reached by what it reads as; else it is gone since it was listed.
+    if (path.includes('\ufffd')) return { kind: 'not-kept', why: 'its name is not UTF-8' };
     return undefined;
   }
 }

@@ -49,6 +49,8 @@ export type Policy = {
   /** The entries of PATH; those inside the workspace are not trusted to hold `ls`. */
   readonly searchPath: readonly string[];
   readonly disk: 'case-sensitive' | 'case-insensitive';
+  /** Commands run in a sandbox; `unasked`: those that stay inside need nobody's yes. */
+  readonly sandbox?: 'asked' | 'unasked';
 };
 
 export type ToolKind = 'read' | 'edit' | 'shell' | 'fetch' | 'mcp' | 'agent' | 'skill' | 'session' | 'other';
@@ -63,6 +65,8 @@ export type ToolFacts = {
   readonly searches?: readonly string[];
   readonly writes?: readonly string[];
   readonly command?: string;
+  /** What the command needs that a sandbox would keep from it: it is to run outside. */
+  readonly outside?: string;
   readonly url?: string;
   /** What a rule's specifier is compared with, for tools without a grammar of their own (Task, Skill). */
   readonly specifier?: string;
@@ -135,6 +139,12 @@ export type Decision = {
   readonly hardens: readonly Hardening[];
 };
 
+/** Something a call would do that whoever is asked wants to know: "deletes build/", "uses the network". */
+export type CallRisk = {
+  readonly kind: 'deletes' | 'publishes' | 'runs_download' | 'runs_project' | 'network';
+  readonly text: string;
+};
+
 /** What a prompt shows. Strings are as given; the screen sanitises them. */
 export type PermissionRequest = {
   readonly id: string;
@@ -152,6 +162,8 @@ export type PermissionRequest = {
   /** The text holds characters that do not show, or that show as something else. */
   readonly concealed: 'hidden_characters' | 'none';
   readonly agentId?: string;
+  /** What is at stake, in words, the gravest first. */
+  readonly risks?: readonly CallRisk[];
   /** What the call would change, worked out before it runs: the diff of an edit. */
   readonly preview?: Display;
 };

@@ -89,6 +89,8 @@ export type FileBefore =
   | { readonly kind: 'file'; readonly mode: number; readonly hash: string }
   | { readonly kind: 'link'; readonly target: string }
   | { readonly kind: 'folder'; readonly mode: number }
+  /** A named pipe. */
+  | { readonly kind: 'pipe'; readonly mode: number }
   /** It was there and could not be kept: too large, unreadable or of no kind that has bytes. */
   | { readonly kind: 'not-kept'; readonly why: string };
 

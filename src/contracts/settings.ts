@@ -35,6 +35,8 @@ export type SandboxSettings = {
   readonly network?: boolean;
   readonly allowWrite?: readonly string[];
   readonly denyRead?: readonly string[];
+  /** Commands that stay inside run unasked. */
+  readonly autoAllow?: boolean;
   /** What hosts ask for, and what holds anyway. */
   readonly failIfUnavailable?: true;
 };

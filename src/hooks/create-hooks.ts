@@ -3,6 +3,7 @@ import type { Hook, HookEvent, HookResult, HookVerdict } from '../contracts/hook
 import { isJsonObject, type JsonObject } from '../contracts/json.ts';
 import { createHanging } from '../lib/processes/hanging.ts';
 import { mergeVerdicts } from './merge-verdicts.ts';
+import { readMatcher } from './read-matcher.ts';
 import { type HookRunners, isGuard, nameOf, runHook } from './run-hook.ts';
 
 /** What all hooks of a conversation share. */
@@ -65,7 +66,9 @@ export function createHooks(parts: HookParts): Hooks {
   }
 
   async function fire(event: HookEvent, fields: JsonObject, signal: AbortSignal): Promise<HookVerdict> {
-    const fitting = parts.hooks().filter((hook) => hook.event === event && fits(hook, fields, parts));
+    const ofEvent = parts.hooks().filter((hook) => hook.event === event);
+    const asked = await Promise.all(ofEvent.map((hook) => fits(hook, fields, parts)));
+    const fitting = ofEvent.filter((_, index) => asked[index]);
     if (fitting.length === 0) return mergeVerdicts([]);
     const input = { ...parts.common(), hook_event_name: event, ...fields };
     const results = await Promise.all(fitting.map((hook) => run(hook, input, signal)));
@@ -91,12 +94,15 @@ export function createHooks(parts: HookParts): Hooks {
         const then = hook.onFailure === 'continue' ? 'It guards nothing' : 'What it guards is refused';
         return [`${nameOf(hook)} cannot start: ${script} is not there. ${then} until that is mended.`];
       });
-      const odd = parts.hooks().flatMap((hook) => {
-        if (expressionOf(hook.matcher ?? '') !== undefined) return [];
+      const odd = parts.hooks().map(async (hook) => {
+        const matches = await readMatcher(hook.matcher ?? '');
+        if (!('problem' in matches)) return [];
         const then = isGuard(hook) ? 'it is asked at every step' : 'it never runs';
-        return [`${nameOf(hook)} has the matcher "${hook.matcher}", which is no regular expression, so ${then}.`];
+        return [
+          `${nameOf(hook)} has the matcher "${hook.matcher}", which is no regular expression that can be used (${matches.problem}), so ${then}.`,
+        ];
       });
-      return [...(await Promise.all(missing)).flat(), ...odd];
+      return (await Promise.all([...missing, ...odd])).flat();
     },
     list: () => parts.hooks().map((hook) => ({ hook, last: last.get(keyOf(hook)) })),
     async close(signal) {
@@ -113,10 +119,11 @@ function keyOf(hook: Hook): string {
   return `${hook.event}\n${hook.matcher ?? ''}\n${hook.command ?? hook.url ?? ''}`;
 }
 
-/** Matchers are case-sensitive: a plain name is exact, anything else is a regular expression. */
-function fits(hook: Hook, fields: JsonObject, parts: HookParts): boolean {
+/** Matchers are case-sensitive. A guard whose matcher nobody can read guards everything. */
+async function fits(hook: Hook, fields: JsonObject, parts: HookParts): Promise<boolean> {
   const subject = subjectOf(hook.event, fields);
-  if (!matches(hook, subject)) return false;
+  const matches = await readMatcher(hook.matcher ?? '');
+  if ('problem' in matches ? !isGuard(hook) : !matches(subject)) return false;
   if (hook.if === undefined) return true;
   const input = fields.tool_input;
   return isJsonObject(input) && parts.fitsRule(hook.if, subject, input);
@@ -132,20 +139,4 @@ function subjectOf(event: HookEvent, fields: JsonObject): string {
     SubagentStop: 'agent_type',
   };
   return String(fields[keys[event] ?? 'tool_name'] ?? '');
-}
-
-function matches(hook: Hook, subject: string): boolean {
-  const { matcher } = hook;
-  if (matcher === undefined || matcher === '' || matcher === '*') return true;
-  if (/^[A-Za-z0-9_-]+$/.test(matcher)) return matcher === subject;
-  // A guard whose matcher nobody can read guards everything.
-  return expressionOf(matcher)?.test(subject) ?? isGuard(hook);
-}
-
-function expressionOf(matcher: string): RegExp | undefined {
-  try {
-    return new RegExp(matcher === '*' ? '' : `^(?:${matcher})$`);
-  } catch {
-    return undefined;
-  }
 }

@@ -25,6 +25,13 @@ export function effortFor(wanted: Effort, info: Omit<Thinker, 'label'>): Effort 
   return info.efforts.findLast((level) => EFFORTS.indexOf(level) <= at) ?? info.efforts[0] ?? 'auto';
 }
 
+/** What is said where a wish that stays is more or other than the model has. */
+export function effortInstead(wanted: Effort, info: Thinker): string | undefined {
+  const why = effortProblem(wanted, info);
+  if (why === undefined || info.efforts.length === 0) return undefined;
+  return `${why} Until then it is ${effortFor(wanted, info)}.`;
+}
+
 /** Room for thinking asks for thinking: without a word on effort, the budget says how much. */
 export function thinkingEffort(effort: Effort, thinkingTokens: number | undefined): Effort {
   if (thinkingTokens === undefined || (effort !== 'off' && effort !== 'auto')) return effort;

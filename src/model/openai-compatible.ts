@@ -3,6 +3,7 @@ import { askedKey } from './keys/asked-key.ts';
 import { type ModelAttempt, type Patience, patienceOf, startAttempt } from './wire/attempt.ts';
 import { classifyResponse } from './wire/failures.ts';
 import { createChunkReader } from './wire/openai-from-wire.ts';
+import { idRuleOf, toolNames } from './wire/openai-names.ts';
 import { placeInRequest, toChatCompletion } from './wire/openai-to-wire.ts';
 import { readReply } from './wire/read-reply.ts';
 import { ABORTED, failureOfThrown } from './wire/stream-failures.ts';
@@ -27,6 +28,7 @@ const LOCAL_PATIENCE: Patience = { headerTimeoutMs: 600_000, idleTimeoutMs: 300_
 export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
   const url = `${settings.baseUrl.replace(/\/+$/, '')}/chat/completions`;
   const send = settings.fetch ?? fetch;
+  const idOf = idRuleOf(addressOf(url));
   const limitField = addressOf(url) === 'https://api.openai.com' ? 'max_completion_tokens' : 'max_tokens';
 
   async function open(
@@ -45,7 +47,7 @@ export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
           accept: 'text/event-stream',
           ...(key && { authorization: `Bearer ${key}` }),
         },
-        body: JSON.stringify(toChatCompletion(request, limitField)),
+        body: JSON.stringify(toChatCompletion(request, limitField, idOf)),
         signal: attempt.signal,
         // A redirect would contact a host nobody configured.
         redirect: 'manual',
@@ -72,7 +74,7 @@ export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
         const response = await opening;
         if (!(response instanceof Response)) return { ok: false, failure: located(response, request) };
         const newId = () => crypto.randomUUID();
-        const reader = createChunkReader(newId);
+        const reader = createChunkReader(newId, toolNames(request.tools));
         const outcome = yield* readReply(response, { reader, model: request.model, newId, attempt, options });
         return outcome.ok ? outcome : { ...outcome, failure: located(outcome.failure, request) };
       } finally {

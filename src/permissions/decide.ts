@@ -9,7 +9,7 @@ import type {
 } from '../contracts/permission.ts';
 import { contextOf, type DecisionContext, resolveIn } from './paths/context.ts';
 import type { Findings, Need } from './paths/finding.ts';
-import type { PermissionFs } from './paths/fs.ts';
+import { boundedFs, type PermissionFs } from './paths/fs.ts';
 import { toolFindings, toolObjections } from './tool-findings.ts';
 
 /**
@@ -18,14 +18,22 @@ import { toolFindings, toolObjections } from './tool-findings.ts';
  */
 export function decide(facts: ToolFacts, policy: Policy, fs: PermissionFs): Decision {
   try {
-    const context = contextOf(facts, policy, fs);
-    const found = toolFindings(context);
+    const context = contextOf(facts, policy, boundedFs(fs));
+    const found = leaving(context, toolFindings(context));
     return verdictOf(context, { ...found, objections: [...toolObjections(context), ...found.objections] });
   } catch (thrown) {
     const why = thrown instanceof Error ? thrown.message : 'an unknown reason';
     const text = `This could not be judged (${why}), so it asks.`;
     return { ...EMPTY, verdict: 'ask', reasons: [text], trace: [{ stage: 'facts', verdict: 'ask', text }] };
   }
+}
+
+/** Where commands run in a sandbox, one that is to run outside needs a yes of its own, whatever allows it. */
+function leaving({ facts, policy }: DecisionContext, found: Findings): Findings {
+  if (policy.sandbox === undefined || facts.outside === undefined) return found;
+  const text = `It is to run outside of the sandbox, because it needs ${facts.outside}.`;
+  const need: Need = { kind: 'command', subject: facts.command ?? facts.tool, text, asks: 'in every mode' };
+  return { ...found, needs: [need, ...found.needs] };
 }
 
 /** What becomes of a question: without somebody to answer it is a denial that says so. */
@@ -53,7 +61,7 @@ function verdictOf(context: DecisionContext, found: Findings): Decision {
   const strict = mode === 'plan' || mode === 'dontAsk' ? 'deny' : 'ask';
   const broken = at('breaker');
   const asked = at('ask');
-  const needs = found.needs.map((need) => judged(need, mode, context, found));
+  const needs = found.needs.map((need) => judged(need, mode, context));
   const refused = needs.filter((step) => step.verdict === 'deny');
   if (refused.length > 0) return ended(context, found, 'deny', refused, [...broken, ...asked, ...needs]);
   if (broken.length > 0) {
@@ -72,7 +80,7 @@ function verdictOf(context: DecisionContext, found: Findings): Decision {
 }
 
 /** One need under the mode: what covers it, what the mode covers or refuses, and otherwise a question. */
-function judged(need: Need, mode: PermissionMode, context: DecisionContext, found: Findings): TraceStep {
+function judged(need: Need, mode: PermissionMode, context: DecisionContext): TraceStep {
   const { subject, text } = need;
   const rule = need.cover?.by === 'rule' ? need.cover.rule : undefined;
   if (need.cover?.by === 'default') return { stage: 'default', verdict: 'allow', subject, text };
@@ -103,7 +111,15 @@ function judged(need: Need, mode: PermissionMode, context: DecisionContext, foun
       subject,
       text: `${text} In mode dontAsk it would need an allow rule.`,
     };
+  if (staysInside(need, context))
+    return { stage: 'default', verdict: 'allow', subject, text: `${subject} stays inside the sandbox.` };
   return { stage: 'default', verdict: 'ask', subject, text };
+}
+
+/** Reading asks as ever: what is read reaches the model, wherever the command runs. */
+function staysInside({ kind, edits, asks }: Need, { facts, policy }: DecisionContext): boolean {
+  if (policy.sandbox !== 'unasked' || facts.kind !== 'shell' || facts.outside !== undefined) return false;
+  return asks !== 'in every mode' && (kind === 'command' || edits === 'workspace');
 }
 
 function modeStep(mode: PermissionMode, verdict: 'allow' | 'deny', why: string, subject?: string): TraceStep {

@@ -1,4 +1,5 @@
 import type { Rule, TraceStep } from '../contracts/permission.ts';
+import { starTest } from '../lib/patterns/linear-match.ts';
 import { shellFindings } from './bash/shell-findings.ts';
 import { type DecisionContext, findRule, resolveIn } from './paths/context.ts';
 import { type Findings, type Need, ruleSays } from './paths/finding.ts';
@@ -136,9 +137,7 @@ function namedFindings(context: DecisionContext): Findings {
 }
 
 function specifierFits(pattern: string, value: string): boolean {
-  const plain = pattern.replace(/:\*$/, '*');
-  const source = plain.split('*').map((piece) => piece.replace(/[.+?^${}()|[\]\\/]/g, '\\$&'));
-  return new RegExp(`^${source.join('.*')}$`, 's').test(value);
+  return starTest(pattern.replace(/:\*$/, '*'))(value);
 }
 
 function objectionsBy(context: DecisionContext, subject: string, fits: (rule: Rule) => boolean): readonly TraceStep[] {

@@ -32,9 +32,12 @@ export function restrained(layer: SettingsLayer): {
   }
   if (
     sandbox !== undefined &&
-    (sandbox.enabled === false || sandbox.network === true || sandbox.allowWrite !== undefined)
+    (sandbox.enabled === false ||
+      sandbox.network === true ||
+      sandbox.autoAllow === true ||
+      sandbox.allowWrite !== undefined)
   ) {
-    const { enabled: _e, network: _n, allowWrite: _w, ...others } = sandbox;
+    const { enabled: _e, network: _n, autoAllow: _a, allowWrite: _w, ...others } = sandbox;
     tighter = { ...tighter, sandbox: { ...others, ...(sandbox.enabled === true ? { enabled: true } : {}) } };
     tell(['sandbox'], 'and a project may not loosen the sandbox');
   }

@@ -22,7 +22,11 @@ export function textFacts(kind: ToolKind, key: string, facts: (value: string) =>
 }
 
 /** The call runs a command of a shell. */
-export const commandFacts = textFacts('shell', 'command', (command) => ({ kind: 'shell', command }));
+export const commandFacts: Facts = (input, cwd) => {
+  const facts = textFacts('shell', 'command', (command) => ({ kind: 'shell', command }))(input, cwd);
+  const outside = textOf(input.outside_sandbox);
+  return outside === undefined || outside === '' ? facts : { ...facts, outside };
+};
 
 /** The call goes through a folder by a pattern. */
 export function searchFacts(input: JsonObject, cwd: string): StatedFacts {

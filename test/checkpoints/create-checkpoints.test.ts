@@ -3,6 +3,7 @@ import {
   chmod,
   chown,
   link,
+  lstat,
   mkdir,
   mkdtemp,
   readdir,
@@ -446,6 +447,18 @@ test('what somebody else does while a command runs stays: a person beside a know
   expect(again).toEqual(['.claude/', settings, 'mine', 'theirs']);
   const gone = await during(undefined, `rm -r .claude`, async () => undefined);
   expect(gone).toEqual(['.claude/', settings, 'mine', 'theirs']);
+});
+
+test('named pipes come back, and names of other bytes are named before anything runs', async () => {
+  await shell("mkfifo -m 640 pipe; printf x > $'odd\\xff'", root, base);
+  const checkpoints = open();
+  await checkpoints.prompt('m1', 'go');
+  await run(checkpoints, 'rm pipe; echo file > pipe; rm odd*');
+  expect(warned.join()).toMatch(/odd.* \(its name is not UTF-8\)/);
+  const done = await checkpoints.restore(await newest(checkpoints));
+  expect(done?.problems).toEqual([expect.stringContaining('not UTF-8')]);
+  const { mode } = await lstat(join(root, 'pipe'));
+  expect(mode.toString(8)).toBe('10640');
 });
 
 test('an undo leaves a file its other names, its owner and its attributes', async () => {

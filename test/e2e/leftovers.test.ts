@@ -87,3 +87,29 @@ test('what a killed ouro left running is ended by the next start: shells in fron
   expect(resumed.stderr).toMatch(/Still running when .* was killed, and ended now: setsid sleep 302/);
   expect(server.requests().at(-1)?.raw).toContain('Still running when');
 });
+
+test('what a killed ouro kept of the workspace goes with the next start, and what its command changed can be undone', async () => {
+  await project.write('a.txt', 'before\n');
+  const { closed, open } = gate();
+  server = await startApiServer({
+    turns: (request) =>
+      JSON.stringify(request.body.messages).includes('again')
+        ? says('fine', { faults: [{ at: 1, do: 'wait', until: closed, pings: 'pings' }] })
+        : calls(toolUse('Bash', { command: 'echo after > a.txt; touch here; sleep 305' })),
+  });
+  const env = { IS_SANDBOX: '1' };
+  const running = startOuro(project, ['-p', 'go', '--dangerously-skip-permissions'], server.url, { env });
+  await expect.poll(() => existsSync(join(project.dir, 'here')), PATIENCE).toBe(true);
+  running.child.kill('SIGKILL');
+  await running.ended;
+  const packs = async () =>
+    (await readdir(project.ouroHome, { recursive: true })).filter((name) => name.endsWith('pack'));
+  const { id } = await storedFile(project);
+  expect(await packs()).toHaveLength(1);
+  const next = startOuro(project, ['-p', 'again'], server.url);
+  await expect.poll(packs, PATIENCE).toEqual([]);
+  open();
+  await next.ended;
+  expect((await runOuro(project, ['undo', '--session', id])).stdout).toContain('restored a.txt');
+  expect(existsSync(join(project.dir, 'here'))).toBe(false);
+});

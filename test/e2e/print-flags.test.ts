@@ -85,6 +85,12 @@ test.each([['json'], ['stream-json', '--verbose']])(
   },
 );
 
+test('an effort of the settings that the model does not have is told with what it becomes', async () => {
+  const asked = await requestOf('--model=claude-sonnet-4-6', '--settings={"effort":"xhigh"}');
+  expect(asked).toMatchObject({ output_config: { effort: 'high' } });
+  expect(asked.stderr).toContain('sonnet-4.6 has no effort "xhigh".');
+});
+
 test('effort, and thinking that is switched off', async () => {
   expect(await requestOf('--model=opus', '--effort=high')).toMatchObject({
     thinking: { type: 'adaptive' },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { EFFORTS } from '../../src/contracts/model.ts';
 import { listModels, modelInfo } from '../../src/model/catalog.ts';
-import { effortFor, effortProblem, effortsOf, thinkingEffort } from '../../src/model/efforts.ts';
+import { effortFor, effortInstead, effortProblem, effortsOf, thinkingEffort } from '../../src/model/efforts.ts';
 
 test.each([
   ['claude-opus-5-5', 'auto low medium high xhigh max'],
@@ -30,6 +30,15 @@ test('whatever is wished, a model is told only what it takes, and never more tha
       if (effortsOf(info).includes(wanted)) expect(level).toBe(wanted);
       else if (wanted !== 'off') expect(EFFORTS.indexOf(level)).toBeLessThan(EFFORTS.indexOf(wanted));
     }
+});
+
+test('a wish that stays with another model is told with what it becomes', () => {
+  expect(effortInstead('xhigh', modelInfo('claude-sonnet-4-6'))).toMatch(
+    /has no effort "xhigh".* Until then it is high\.$/,
+  );
+  expect(effortInstead('off', modelInfo('opus'))).toMatch(/always thinks.* Until then it is low\.$/);
+  expect(effortInstead('high', modelInfo('opus'))).toBeUndefined();
+  expect(effortInstead('high', modelInfo('qwen3'))).toBeUndefined();
 });
 
 test('room for thinking says how much where no level was chosen', () => {

@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest';
-import { foldersToMake, type SandboxPlan, sandboxArguments } from '../../src/sandbox/recipe.ts';
+import { isSecretName } from '../../src/sandbox/places.ts';
+import { placesToCover, type SandboxPlan, sandboxArguments } from '../../src/sandbox/recipe.ts';
 
 const KINDS: Readonly<Record<string, 'directory' | 'file'>> = {
   '/w': 'directory',
   '/w/.git': 'directory',
+  '/w/.git/HEAD': 'file',
+  '/w/lib/.git': 'directory',
+  '/w/lib/.git/HEAD': 'file',
   '/w/.git/hooks': 'directory',
   '/w/.git/config': 'file',
   '/w/.claude': 'directory',
@@ -19,6 +23,8 @@ const KINDS: Readonly<Record<string, 'directory' | 'file'>> = {
 
 const PLAN: SandboxPlan = {
   roots: ['/w'],
+  nested: ['/w/lib/.git'],
+  variables: ['HOME', 'GH_TOKEN', 'SSH_AUTH_SOCK'],
   allowWrite: ['/cache', '/gone'],
   denyRead: ['/w/secret', '/w/secret.txt'],
   home: '/home/me',
@@ -32,7 +38,7 @@ const PLAN: SandboxPlan = {
 
 /** The mounts in their order, one word each. */
 function mounts(plan: SandboxPlan): readonly string[] {
-  const words = sandboxArguments(plan);
+  const words = sandboxArguments('/usr/bin/bwrap', plan);
   return words.flatMap((word, at) => {
     if (word === '--bind') return [`write ${words[at + 1]}`];
     if (word === '--ro-bind') return [`${words[at + 1] === '/dev/null' ? 'hide' : 'read'} ${words[at + 2]}`];
@@ -40,18 +46,28 @@ function mounts(plan: SandboxPlan): readonly string[] {
   });
 }
 
-test('everything is read-only but the workspace; repository guards, credentials and denied reads lie on top', () => {
+test('everything is read-only but the workspace; what decides which programs run is covered, there or not', () => {
   expect(mounts(PLAN)).toEqual([
     'read /',
     'empty /tmp',
     'empty /run',
     'write /w',
     'write /cache',
+    'write /w/lib',
+    'read /w/.claude',
+    'read /w/.mcp.json',
+    ...['.envrc', '.npmrc', '.yarnrc', '.yarnrc.yml', '.gitmodules', '.pre-commit-config.yaml'].map(
+      (name) => `hide /w/${name}`,
+    ),
+    'hide /w/.bunfig.toml',
+    'hide /w/bunfig.toml',
     'write /w/.git',
     'read /w/.git/hooks',
     'read /w/.git/config',
-    'read /w/.claude',
-    'read /w/.mcp.json',
+    'hide /w/.git/config.worktree',
+    'write /w/lib/.git',
+    'hide /w/lib/.git/config',
+    'hide /w/lib/.git/config.worktree',
     'empty /home/me/.ouro',
     'read /home/me/.ouro/s',
     'empty /home/me/.ssh',
@@ -62,17 +78,36 @@ test('everything is read-only but the workspace; repository guards, credentials 
 });
 
 test('no network unless it is asked for, no rights to mount anew, and it dies with us', () => {
-  expect(sandboxArguments(PLAN)).toEqual(
+  expect(sandboxArguments('/usr/bin/bwrap', PLAN)).toEqual(
     expect.arrayContaining(['--unshare-net', '--unshare-pid', '--die-with-parent', '--new-session', '--cap-drop']),
   );
-  expect(sandboxArguments(PLAN)).not.toContain('--cap-add');
-  expect(sandboxArguments({ ...PLAN, network: 'open', user: 'root' })).toEqual(
+  expect(sandboxArguments('/usr/bin/bwrap', PLAN)).not.toContain('--cap-add');
+  expect(sandboxArguments('/usr/bin/bwrap', { ...PLAN, network: 'open', user: 'root' })).toEqual(
     expect.not.arrayContaining(['--unshare-net']),
   );
-  expect(sandboxArguments(PLAN).at(-1)).toBe('--');
+  expect(sandboxArguments('/usr/bin/bwrap', PLAN).at(-1)).toBe('--');
 });
 
-test('a folder of settings that is not there yet is made first, so that it can be guarded', () => {
-  expect(foldersToMake(PLAN)).toEqual([]);
-  expect(foldersToMake({ ...PLAN, roots: ['/w', '/cache'] })).toEqual(['/cache/.claude']);
+test('folders that are to be guarded and are not there are made first', () => {
+  const folders = placesToCover(PLAN).flatMap(({ path, as }) => (as === 'folder' ? [path] : []));
+  expect(folders).toEqual([
+    ...['.vscode', '.idea', '.husky', '.cargo', '.cursor', '.codex'].map((name) => `/w/${name}`),
+    ...['/w/.git/modules', '/w/.git/worktrees', '/w/lib/.git/hooks', '/w/lib/.git/modules', '/w/lib/.git/worktrees'],
+  ]);
+  expect(placesToCover({ ...PLAN, roots: ['/gone'], nested: [] })).toContainEqual({
+    path: '/gone/.git',
+    as: 'folder',
+    mount: 'read-only',
+  });
+});
+
+test('secrets are taken out of the environment before the box is made, and system calls are filtered', () => {
+  expect(sandboxArguments('/usr/bin/bwrap', { ...PLAN, filter: '/f' }).slice(0, 12)).toEqual([
+    ...['/usr/bin/env', '-u', 'GH_TOKEN', '-u', 'SSH_AUTH_SOCK'],
+    ...['/bin/sh', '-c', 'exec 9<"$0"; exec "$@"', '/f', '/usr/bin/bwrap', '--seccomp', '9'],
+  ]);
+  expect(
+    ['ANTHROPIC_API_KEY', 'AWS_SECRET_ACCESS_KEY', 'NPM_TOKEN', 'PGPASSWORD', 'GH_PAT'].filter(isSecretName),
+  ).toHaveLength(5);
+  expect(['PATH', 'HOME', 'LANG', 'NODE_ENV', 'KEYBOARD', 'TERM', 'GOPATH'].filter(isSecretName)).toEqual([]);
 });

@@ -80,6 +80,7 @@ test('what left the screen is in the scrollback, wrapped rows are one line again
 test('waiting for what never comes shows what is there instead', async () => {
   const view = createScreen({ cols: 10, rows: 2 });
   view.feed('other');
+  await view.waitForText(/other/);
   await expect(view.waitForText(/wanted/, 20)).rejects.toThrow('Not on the screen after 20 ms:\n│other\n│');
   await expect(view.waitForScreen((rows) => rows[0] === 'other')).resolves.toEqual(['other', '']);
 });

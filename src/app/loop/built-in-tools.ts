@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Tool } from '../../contracts/tool.ts';
+import { programsHolding } from '../../lib/processes/holders.ts';
 import { onlyLooks } from '../../permissions/bash/certain/only-looks.ts';
 import { unfinishedIn } from '../../session/paths.ts';
 import { askUserQuestionTool } from '../../tools/ask-user-question/ask-user-question.ts';
@@ -43,13 +44,18 @@ export type ToolNeeds = {
 
 /** The tools that know what was read of files: each conversation, a sub-agent's too, has its own. */
 export function fileTools(
-  { environment: { home, ouroHome } }: Core,
+  { environment: { home, ouroHome }, bus }: Core,
   { permissions, checkpoints }: Pick<ToolNeeds, 'permissions' | 'checkpoints'>,
   readState: ReadState,
 ): readonly Tool[] {
   const beforeChange = async (realPath: string, bytes: Uint8Array) => {
     await permissions.confirmTarget(realPath);
     await checkpoints?.beforeChange(realPath, bytes);
+    const holders = programsHolding(realPath).join(', ');
+    if (holders !== '') {
+      const text = `${realPath} is open in ${holders}, which may go on with the old content until it opens the file again.`;
+      void bus.tell({ type: 'notice', level: 'info', topic: 'files', text });
+    }
   };
   const change = { readState, home, beforeChange, unfinished: unfinishedIn(ouroHome) };
   return [

@@ -81,7 +81,9 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
     mayBypass,
     current: changes.current,
     sessionFolder,
+    sandbox: () => sandbox.asks(),
   });
+  const sandbox = wireSandbox(core, { roots: source.roots, sessionFolder });
   const guards = createCallGuards(settings.variables, (at) => source.policy(at));
   const denials: Denial[] = [...refusals];
   const decisions: KeptDecision[] = [];
@@ -116,7 +118,7 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
       fitsRule(rule, { tool, input }, source.policy(live.now().cwd), { fs: diskFs, factsOf }),
     shellVariables: guards.shellVariables,
     confirmTarget: guards.confirmTarget,
-    sandbox: wireSandbox(core, { roots: source.roots, sessionFolder }),
+    sandbox,
     update: changes.apply,
     warnings: () =>
       lintRules(source.rules(), TOOL_STATEMENTS)

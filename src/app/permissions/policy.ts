@@ -21,6 +21,8 @@ export type PolicySources = {
   readonly mayBypass: boolean;
   /** The rules of files with what was changed in them since the start. */
   readonly current?: (rules: readonly Rule[]) => readonly Rule[];
+  /** Where commands run, and whether what stays there is asked about. */
+  readonly sandbox?: () => Policy['sandbox'];
   /** The session's own folder: large results that were put aside there may be read back. */
   readonly sessionFolder?: string;
 };
@@ -66,6 +68,11 @@ export function makePolicy(sources: PolicySources): PolicySource {
     return (childVariables(environment, sources.loaded().merged).PATH ?? '').split(delimiter);
   }
 
+  function inSandbox(): Pick<Policy, 'sandbox'> {
+    const sandbox = sources.sandbox?.();
+    return sandbox === undefined ? {} : { sandbox };
+  }
+
   return {
     rules,
     roots,
@@ -80,6 +87,7 @@ export function makePolicy(sources: PolicySources): PolicySource {
       protectedPaths: [ouroHome],
       sensitivePaths: SECRETS.map((name) => join(ouroHome, name)),
       searchPath: searchPath(),
+      ...inSandbox(),
       disk: process.platform === 'darwin' || process.platform === 'win32' ? 'case-insensitive' : 'case-sensitive',
     }),
   };

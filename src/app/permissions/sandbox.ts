@@ -1,10 +1,24 @@
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, lstatSync, mkdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  rmdirSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
+import type { Policy } from '../../contracts/permission.ts';
 import type { SandboxSettings } from '../../contracts/settings.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
-import { foldersToMake, type PathKind, type SandboxPlan, sandboxArguments, strayFiles } from '../../sandbox/recipe.ts';
+import { type PathKind, placesToCover, type SandboxPlan, sandboxArguments, strayFiles } from '../../sandbox/recipe.ts';
+import { seatbeltArguments } from '../../sandbox/seatbelt.ts';
+import { socketFilter } from '../../sandbox/system-calls.ts';
 import type { Core } from '../core.ts';
 
 const PROBE_MS = 1_000;
@@ -22,10 +36,12 @@ export type Sandbox = {
   wrap(): ((argv: readonly string[]) => readonly string[]) | undefined;
   state(): SandboxState;
   /** For this session, whatever the settings say. */
-  switchTo(wanted: 'on' | 'off'): void;
-  /** After a command: takes away what would send git out of the guarded folder. */
+  switchTo(wanted: 'on' | 'off' | 'auto'): void;
+  /** Is what stays inside asked about? Nothing without a sandbox. */
+  asks(): Policy['sandbox'];
+  /** A command has ended: takes away what would send git out of the guarded folder, and after the last what was covered. */
   sweep(): void;
-  /** Takes back the empty folders that were made to be guarded. */
+  /** Takes back what was made to be guarded, whatever still runs. */
   close(): void;
 };
 
@@ -33,21 +49,22 @@ export function wireSandbox(
   { environment, cwd, settings }: Pick<Core, 'environment' | 'cwd' | 'settings'>,
   { roots, sessionFolder }: Needs,
 ): Sandbox {
-  const made = new Set<string>();
+  const made = new Map<string, 'folder' | 'file'>();
+  let running = 0;
   const stray = new Set<string>();
-  let wanted: 'on' | 'off' | 'settings' = 'settings';
+  let wanted: 'on' | 'off' | 'auto' | 'settings' = 'settings';
   /** Where each place really was before the first command: one that leads elsewhere since is not opened. */
   const known = new Map<string, string>();
   let probed: Probed | undefined;
 
   function state(): SandboxState {
-    const wishes = settings.now().sandbox ?? {};
-    const isOn = wanted === 'settings' ? wishes.enabled === true : wanted === 'on';
-    if (!isOn) return { is: 'off' };
-    const plan = planOf(wishes);
+    if (!isOn()) return { is: 'off' };
+    const plan = planOf(settings.now().sandbox ?? {});
     probed ??= probe(plan, environment);
     return probed.ok ? { is: 'on', plan, program: probed.program } : { is: 'unavailable', why: probed.why };
   }
+
+  const isOn = () => (wanted === 'settings' ? settings.now().sandbox?.enabled === true : wanted !== 'off');
 
   function planOf({ network, allowWrite = [], denyRead = [] }: SandboxSettings): SandboxPlan {
     const place = (path: string) =>
@@ -58,6 +75,9 @@ export function wireSandbox(
       denyRead: denyRead.map(place),
       home: follow(environment.home),
       ouroHome: follow(environment.ouroHome),
+      nested: nestedRepositories(roots()),
+      variables: Object.keys(environment.variables).filter((name) => !(name in (settings.now().env ?? {}))),
+      ...filterIn(environment.ouroHome),
       sessionFolder,
       network: network === true ? 'open' : 'none',
       user: process.getuid?.() === 0 ? 'root' : 'plain',
@@ -77,6 +97,11 @@ export function wireSandbox(
     switchTo(next) {
       wanted = next;
     },
+    asks() {
+      if (!isOn() || (probed?.ok ?? state().is === 'on') === false) return undefined;
+      const isAuto = wanted === 'auto' || (wanted !== 'on' && settings.now().sandbox?.autoAllow === true);
+      return isAuto ? 'unasked' : 'asked';
+    },
     wrap() {
       const now = state();
       if (now.is === 'off') return undefined;
@@ -85,33 +110,58 @@ export function wireSandbox(
           `Nothing was run: commands are to run in a sandbox, and there is none here (${now.why}). Tell the user; they can install bubblewrap, or set sandbox.enabled to false.`,
         );
       }
-      for (const folder of foldersToMake(now.plan)) {
-        mkdirSync(folder, { mode: 0o700 });
-        made.add(folder);
-      }
+      if (!isMac) cover(now.plan, made);
       for (const path of strayFiles(now.plan)) stray.add(path);
-      const before = [now.program, ...sandboxArguments(now.plan)];
+      running += 1;
+      const before = wordsBefore(now.program, now.plan);
       return (argv) => [...before, ...argv];
     },
     sweep() {
       for (const path of stray) rmSync(path, { recursive: true, force: true });
       stray.clear();
+      running -= 1;
+      if (running === 0) uncover(made);
     },
-    close() {
-      for (const folder of made) removeIfEmpty(folder);
-      made.clear();
-    },
+    close: () => uncover(made),
   };
+}
+
+function cover(plan: SandboxPlan, made: Map<string, 'folder' | 'file'>): void {
+  for (const { path, as } of placesToCover(plan)) {
+    if (as === 'folder') mkdirSync(path, { mode: 0o700, recursive: true });
+    made.set(path, as);
+  }
+}
+
+/** Innermost first, and only what is as empty as it was made. */
+function uncover(made: Map<string, 'folder' | 'file'>): void {
+  for (const [path, as] of [...made].reverse()) {
+    try {
+      if (as === 'folder') rmdirSync(path);
+      else if (lstatSync(path).isFile() && lstatSync(path).size === 0) unlinkSync(path);
+    } catch {
+      // Somebody put something into it, or took it away: then it stays as it is.
+    }
+  }
+  made.clear();
+}
+
+const isMac = process.platform === 'darwin';
+
+function wordsBefore(program: string, plan: SandboxPlan): readonly string[] {
+  return isMac ? seatbeltArguments(plan) : sandboxArguments(program, plan);
 }
 
 type Probed = { readonly ok: true; readonly program: string } | { readonly ok: false; readonly why: string };
 
 /** Starts nothing in a box like the one that is wanted, once. Says what is wrong with it. */
 function probe(plan: SandboxPlan, { variables, path }: Environment): Probed {
-  if (process.platform !== 'linux') return { ok: false, why: `there is no bubblewrap on ${process.platform}` };
-  const program = path.flatMap((folder) => programIn(folder, plan.roots)).at(0);
+  if (process.platform !== 'linux' && !isMac) return { ok: false, why: `there is none for ${process.platform}` };
+  const program = isMac ? '/usr/bin/sandbox-exec' : path.flatMap((folder) => programIn(folder, plan.roots)).at(0);
   if (program === undefined) return { ok: false, why: 'bwrap is not installed' };
-  const { error, status, stderr } = spawnSync(program, [...sandboxArguments(plan), '/bin/true'], {
+  // Nothing of the workspace is covered by trying.
+  const probedPlan = { ...plan, roots: [], nested: [] };
+  const { error, status, stderr } = spawnSync('/usr/bin/env', [...wordsBefore(program, probedPlan), '/usr/bin/true'], {
     cwd: '/',
     env: { ...variables },
     timeout: PROBE_MS,
@@ -160,10 +210,41 @@ function placeOf(path: string): string {
   return join(placeOf(dirname(path)), basename(path));
 }
 
-function removeIfEmpty(folder: string): void {
+/** The filter of system calls as a file of ours, for a processor that has one. */
+function filterIn(ouroHome: string): Pick<SandboxPlan, 'filter'> {
+  const bytes = socketFilter(process.arch);
+  if (bytes === undefined) return {};
+  const filter = join(ouroHome, 'sandbox-filter.bin');
+  if (lstatSync(filter, { throwIfNoEntry: false })?.size === bytes.length) return { filter };
+  mkdirSync(ouroHome, { recursive: true, mode: 0o700 });
+  writeFileSync(filter, bytes, { mode: 0o600 });
+  return { filter };
+}
+
+const MAX_DEPTH = 4;
+const MAX_FOLDERS = 2_000;
+const LARGE = ['node_modules', '.git', 'target', 'dist', 'build', '.venv', 'vendor/bundle'];
+
+/** The git folders of repositories inside of the workspace, as deep as one keeps them. */
+function nestedRepositories(roots: readonly string[]): readonly string[] {
+  const found: string[] = [];
+  const pending = roots.map((folder) => ({ folder, depth: 0 }));
+  for (let at = 0; at < pending.length && at < MAX_FOLDERS; at += 1) {
+    const { folder = '', depth = 0 } = pending[at] ?? {};
+    const entries = foldersIn(folder);
+    if (depth > 0 && entries.includes('.git')) found.push(join(folder, '.git'));
+    if (depth === MAX_DEPTH) continue;
+    for (const name of entries)
+      if (!LARGE.includes(name)) pending.push({ folder: join(folder, name), depth: depth + 1 });
+  }
+  return found;
+}
+
+function foldersIn(folder: string): readonly string[] {
   try {
-    rmdirSync(folder);
+    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
   } catch {
-    // Somebody put something into it: then it stays.
+    // Nobody may look into it, or it is gone: nothing in it is a repository for us.
+    return [];
   }
 }

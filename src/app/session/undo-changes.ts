@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { createCheckpoints } from '../../checkpoints/create-checkpoints.ts';
 import type { Environment } from '../../contracts/environment.ts';
 import type { CheckpointInfo } from '../../contracts/face/conversation.ts';
+import { finishUnfinished } from '../../lib/files/unfinished.ts';
 import { sessionFolder, unfinishedIn } from '../../session/paths.ts';
 import { rebuild } from '../../session/records/rebuild.ts';
 import { openTranscript } from '../../session/records/transcript.ts';
@@ -36,6 +37,8 @@ export async function openUndo(
 ): Promise<{ readonly ok: true; readonly desk: UndoDesk } | { readonly ok: false; readonly why: string }> {
   const tried = await claimSession(session.path);
   if (!tried.ok) return { ok: false, why: 'This session is open in another ouro. Type /undo there.' };
+  // An undo may have been cut off, too.
+  finishUnfinished(unfinishedIn(environment.ouroHome));
   const { checkpoints: entries, lastUuid } = rebuild((await readSession(session.path)).records);
   const dir = dirname(session.path);
   const root = await realpath(session.cwd).catch(() => session.cwd);

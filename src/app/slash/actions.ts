@@ -4,7 +4,7 @@ import type { ContextUsage, Conversation } from '../../contracts/face/conversati
 import type { Effort } from '../../contracts/model.ts';
 import { isMode, MODES } from '../../contracts/permission.ts';
 import { resolveModel } from '../../model/catalog.ts';
-import { effortProblem } from '../../model/efforts.ts';
+import { effortInstead, effortProblem } from '../../model/efforts.ts';
 import type { Core } from '../core.ts';
 import type { Loop } from '../loop/loop.ts';
 import { createManualCompact } from '../loop/manual-compact.ts';
@@ -50,6 +50,7 @@ export function createActions(core: Core, { agent, session, checkpoints, permiss
     if (model !== live.now().model) turnLog.warnOfResend(`Switching to ${model}`, model);
     turnLog.expect(`The model changed to ${model}.`);
     live.change({ model });
+    tellEffort(core);
     return { ok: true, model };
   }
 
@@ -109,4 +110,11 @@ export function createActions(core: Core, { agent, session, checkpoints, permiss
     addNews: loop.addNews,
   });
   return { ...rewinding, review, setModel, setEffort, setMode, contextUsage, askAside, rename, compact };
+}
+
+/** The effort stays with another model as far as that has it. */
+function tellEffort({ live, model: { infoOf }, bus }: Core): void {
+  const { effort, model } = live.now();
+  const text = effortInstead(effort, infoOf(model));
+  if (text !== undefined) void bus.tell({ type: 'notice', level: 'warn', topic: 'effort', text });
 }

@@ -46,9 +46,19 @@ export async function runHost(invocation: Invocation, io: Io, shutdown: Shutdown
 
   const host = createHost(invocation.run, { open, outbox, write, warn, pid: process.pid });
   io.stdout.onClosed(() => shutdown.begin('shutdown'));
-  io.onOrphaned(() => shutdown.begin('shutdown'));
-  const code = await Promise.race([host.serve(readLines(io.stdin.chunks())), shutdown.begun]);
+  const { promise: saidAll, resolve: onSaidAll } = Promise.withResolvers<void>();
+  // Who was left behind on purpose still hears whoever holds its stdin.
+  io.onOrphaned(() => void saidAll.then(() => shutdown.begin('shutdown')));
+  const code = await Promise.race([host.serve(tellingEnd(readLines(io.stdin.chunks()), onSaidAll)), shutdown.begun]);
   if (typeof code === 'number') return code === 0 && invocation.exit === 'by result' && !host.endedWell() ? 1 : code;
   await host.idle();
   return code === 'shutdown' ? 0 : signalCode(code);
+}
+
+async function* tellingEnd<Line>(lines: AsyncIterable<Line>, onEnd: () => void): AsyncGenerator<Line, void> {
+  try {
+    yield* lines;
+  } finally {
+    onEnd();
+  }
 }

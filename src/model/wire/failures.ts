@@ -11,10 +11,11 @@ export type ErrorResponse = {
   readonly header: (name: string) => string | null | undefined;
 };
 
-/** Names what went wrong by the provider's own error type, then by status, then by its words. */
-export function classifyResponse(response: ErrorResponse): ModelFailure {
-  const { type, code, message } = readBody(response.body);
-  const kind = refine(kindOf(type, code, response.status), message);
+/** Names what went wrong by its status; the provider's own error type and words may only say it more exactly. */
+export function classifyResponse(given: ErrorResponse): ModelFailure {
+  const { said, status, message } = readBody(given.body);
+  const response = { ...given, status: given.status ?? status };
+  const kind = refine(kindOf(said, response.status), message);
   const retryAfterMs = readRetryAfter(response.header);
   const requestId = response.header('request-id') ?? response.header('x-request-id') ?? undefined;
   const refusedPart = kind === 'invalid' ? refusedPartOf(message) : undefined;
@@ -47,32 +48,37 @@ const RETRYABLE: ReadonlySet<FailureKind> = new Set([
 
 const KIND_BY_TYPE: ReadonlyMap<string, FailureKind> = new Map([
   ['overloaded_error', 'overloaded'],
+  ['engine_overloaded_error', 'overloaded'],
+  ['unavailable', 'overloaded'],
+  ['insufficient_system_resource', 'overloaded'],
   ['rate_limit_error', 'rate_limited'],
+  ['rate_limit_exceeded', 'rate_limited'],
+  ['resource_exhausted', 'rate_limited'],
   ['authentication_error', 'auth'],
   ['permission_error', 'auth'],
   ['billing_error', 'auth'],
   ['insufficient_quota', 'auth'],
+  ['exceeded_current_quota_error', 'auth'],
   ['invalid_api_key', 'auth'],
+  ['unauthenticated', 'auth'],
+  ['permission_denied', 'auth'],
   ['not_found_error', 'not_found'],
   ['model_not_found', 'not_found'],
+  ['not_found', 'not_found'],
   ['request_too_large', 'too_long'],
   ['context_length_exceeded', 'too_long'],
   ['exceed_context_size_error', 'too_long'],
   ['invalid_request_error', 'invalid'],
+  ['invalid_argument', 'invalid'],
   ['api_error', 'server'],
   ['timeout_error', 'server'],
   ['server_error', 'server'],
 ]);
 
-function kindOf(type: string | undefined, code: string | undefined, status: number | undefined): FailureKind {
-  // A status that says more than a vague type ("invalid_request_error" on a 401) wins over it.
-  const byStatus = status === undefined ? undefined : KIND_BY_STATUS.get(status);
-  const byCode = (code && KIND_BY_TYPE.get(code)) || undefined;
-  const byType = (type && KIND_BY_TYPE.get(type)) || undefined;
-  if (byCode) return byCode;
-  if (byType && !(byType === 'invalid' && byStatus)) return byType;
-  if (byStatus) return byStatus;
-  return status === undefined || status >= 500 ? 'server' : 'invalid';
+function kindOf(said: FailureKind | undefined, status: number | undefined): FailureKind {
+  if (status === undefined) return said ?? 'server';
+  const own = KIND_BY_STATUS.get(status) ?? (status >= 500 ? 'server' : 'invalid');
+  return said !== undefined && MORE_EXACT[own]?.includes(said) ? said : own;
 }
 
 const KIND_BY_STATUS: ReadonlyMap<number, FailureKind> = new Map([
@@ -82,15 +88,26 @@ const KIND_BY_STATUS: ReadonlyMap<number, FailureKind> = new Map([
   [404, 'not_found'],
   [408, 'server'],
   [409, 'server'],
+  [410, 'not_found'],
   [413, 'too_long'],
+  [425, 'server'],
   [429, 'rate_limited'],
   [529, 'overloaded'],
 ]);
+
+/** What a vague status may turn out to be. What is final by its status is never tried again, whatever it is called. */
+const MORE_EXACT: Readonly<Partial<Record<FailureKind, readonly FailureKind[]>>> = {
+  invalid: ['auth', 'not_found', 'too_long'],
+  auth: ['not_found'],
+  rate_limited: ['auth', 'overloaded', 'too_long'],
+  server: ['overloaded', 'rate_limited', 'too_long'],
+};
 
 /** Some causes are only told in words; the status is the same 400 for all of them. */
 function refine(kind: FailureKind, message: string): FailureKind {
   if (kind !== 'invalid' && kind !== 'too_long' && kind !== 'server') return kind;
   if (MEDIA_TOO_LARGE.test(message)) return 'media_too_large';
+  if (kind === 'invalid' && REFUSED_KEY.test(message)) return 'auth';
   if (TOO_LONG.test(message)) return 'too_long';
   if (kind === 'invalid' && OUTPUT_LIMIT.test(message)) return 'output_limit';
   // Some local servers answer 500 to a picture they cannot see; trying again would not help.
@@ -102,7 +119,9 @@ const MEDIA_TOO_LARGE =
   /image (?:exceeds|dimensions exceed|is too large|size)|image.{0,40}(?:exceeds|too large|maximum)|too many images|pdf.{0,60}(?:pages|too large|exceeds)|document.{0,40}too large/i;
 const TOO_LONG =
   /prompt is too long|exceeds? (?:the )?(?:available |maximum )?context|context (?:length|window|size|limit)|input is too long|too many (?:input )?tokens/i;
-const OUTPUT_LIMIT = /max_tokens.{0,80}(?:maximum|too large|greater than|exceed|>)/i;
+/** Google says so with a 400. */
+const REFUSED_KEY = /\bapi key (?:not valid|expired|not found|is invalid)/i;
+const OUTPUT_LIMIT = /max_(?:completion_)?tokens.{0,80}(?:maximum|too large|greater than|exceed|>)/i;
 
 function refusedPartOf(message: string): 'signature' | 'image' | undefined {
   if (REFUSED_SIGNATURE.test(message)) return 'signature';
@@ -110,7 +129,7 @@ function refusedPartOf(message: string): 'signature' | 'image' | undefined {
 }
 
 const REFUSED_SIGNATURE =
-  /signature|thinking.{0,120}(?:cannot be modified|must (?:remain|start)|prefix|does not match|another account)|expected.{0,20}thinking/i;
+  /signature|(?:reasoning\w*|extra_content).{0,80}(?:unsupported|not supported|not permitted|unexpected|unrecognized|unknown|extra)|(?:unsupported|not supported|not permitted|unexpected|unrecognized|unknown|extra).{0,80}(?:reasoning_(?:content|details)|extra_content)|thinking.{0,120}(?:cannot be modified|must (?:remain|start)|prefix|does not match|another account)|expected.{0,20}thinking/i;
 const REFUSED_IMAGE =
   /could not process image|(?:invalid|unsupported) image|image.{0,80}(?:not supported|unsupported|invalid|corrupt|does not match|cannot be empty|appears to be)|image_url|not support (?:images?|vision)|missing data required for image/i;
 
@@ -129,18 +148,28 @@ function refusedPlaceOf(message: string): RefusedPlace | undefined {
 const MESSAGE_PLACE =
   /\bmessages[.[]+(\d+)\]?(?:\.(?:content|tool_calls)[.[]+(\d+)\]?(?:\.tool_result)?(?:\.content[.[]+(\d+))?)?/;
 
-function readBody(body: string): { readonly type?: string; readonly code?: string; readonly message: string } {
-  const whole = objectOf(parseJson(body));
-  if (!whole) return { message: plainWords(body) };
-  const inner = objectOf(whole.error);
-  const type = textOf(inner?.type);
-  const code = textOf(inner?.code);
-  const message = textOf(inner?.message) ?? textOf(whole.error) ?? textOf(whole.message) ?? detailOf(whole.detail);
-  return { ...(type && { type }), ...(code && { code }), message };
+/** What an error body says: with or without an envelope, in a list, as plain words, or with what another server said inside. */
+function readBody(body: string) {
+  const parsed = parseJson(body);
+  const whole = objectOf(parsed) ?? objectsOf(parsed)[0];
+  if (!whole) return { said: undefined, status: undefined, message: plainWords(body) };
+  const inner = objectOf(whole.error) ?? objectsOf(whole.errors)[0] ?? whole;
+  const names = [textOf(inner.code), textOf(inner.status), textOf(inner.type)];
+  const said = names.map((name) => KIND_BY_TYPE.get(name?.toLowerCase() ?? '')).find((kind) => kind !== undefined);
+  const words =
+    textOf(inner.message) ?? textOf(whole.error) ?? textOf(whole.message) ?? detailOf(whole.detail ?? whole.message);
+  const raw = textOf(objectOf(inner.metadata)?.raw);
+  const code = Number(inner.code ?? inner.status ?? Number.NaN);
+  return {
+    said,
+    status: code >= 400 && code < 600 ? code : undefined,
+    message: raw === undefined ? words : `${words}: ${plainWords(raw)}`,
+  };
 }
 
 /** Some servers list what they refuse, each with its place in the request. */
-function detailOf(detail: JsonValue | undefined): string {
+function detailOf(given: JsonValue | undefined): string {
+  const detail = objectOf(given)?.detail ?? given;
   const [first] = objectsOf(detail);
   const place = Array.isArray(first?.loc) ? `${first.loc.join('.')}: ` : '';
   return textOf(detail) ?? `${place}${textOf(first?.msg) ?? ''}`;

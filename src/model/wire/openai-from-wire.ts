@@ -4,7 +4,7 @@ import { createThinkSplitter } from './think-tags.ts';
 import { numberOf, objectOf, objectsOf, parseJson, textOf } from './wire-json.ts';
 
 /** Reads chat completion chunks as the Messages API events they mean. */
-export function createChunkReader(newId: () => string): WireReader {
+export function createChunkReader(newId: () => string, nameOf: (sent: string) => string = (sent) => sent): WireReader {
   const splitter = createThinkSplitter();
   let state = NOTHING_READ;
   const take = (...moves: readonly Move[]): readonly JsonObject[] => {
@@ -25,7 +25,7 @@ export function createChunkReader(newId: () => string): WireReader {
       say('thinking', textOf(delta.reasoning_content) ?? textOf(delta.reasoning)),
       ...sayAll(splitter.push(textOf(delta.content) ?? '')),
       say('text', textOf(delta.refusal)),
-      ...objectsOf(delta.tool_calls).map((raw) => call(raw, newId)),
+      ...objectsOf(delta.tool_calls).map((raw) => call(raw, newId, nameOf)),
     ];
     const reason = textOf(choice.finish_reason);
     if (!reason) return take(...moves);
@@ -167,7 +167,7 @@ function begin(kind: OpenWords['kind']): Move {
 }
 
 /** A call goes on while its slot and id stay; some servers number all of them 0, others write several in turns. */
-function call(raw: JsonObject, newId: () => string): Move {
+function call(raw: JsonObject, newId: () => string, nameOf: (sent: string) => string): Move {
   const slot = numberOf(raw.index) ?? 0;
   const fn = objectOf(raw.function);
   const id = textOf(raw.id);
@@ -177,7 +177,7 @@ function call(raw: JsonObject, newId: () => string): Move {
     const { open, waiting } = state;
     if (open?.kind === 'call' && isIt(open)) return inOrder(state, [write(open, json), goOn]);
     const at = waiting.findIndex(isIt);
-    const fresh = { slot, id: id || `call_${newId()}`, name: textOf(fn?.name) ?? '', json };
+    const fresh = { slot, id: id || `call_${newId()}`, name: nameOf(textOf(fn?.name) ?? ''), json };
     const more = waiting.map((one, place) => (place === at ? { ...one, json: one.json + json } : one));
     return goOn({ ...state, waiting: at === -1 ? [...waiting, fresh] : more });
   };

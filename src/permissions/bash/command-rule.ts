@@ -1,5 +1,6 @@
 import { parse } from 'unbash';
 import type { Policy, Rule } from '../../contracts/permission.ts';
+import { starTest } from '../../lib/patterns/linear-match.ts';
 import { isGuarded } from './guarded.ts';
 import type { Reached } from './possible/read-possible.ts';
 import { exactProgram, programOf } from './programs.ts';
@@ -65,17 +66,29 @@ function takesText([name = '', sub = '', ...rest]: readonly string[], index: num
 
 /** A star inside the words stands for any number of characters of one word, alone for any number of words. */
 function fits(pattern: readonly string[], argv: readonly string[], open: CommandPattern['open']): boolean {
-  const [first, ...rest] = pattern;
-  if (first === undefined) return open === 'prefix' || argv.length === 0;
-  if (first === '*') return argv.some((_, index) => fits(rest, argv.slice(index), open)) || fits(rest, [], open);
-  const [word, ...others] = argv;
-  return word !== undefined && wordFits(first, word) && fits(rest, others, open);
+  let [at, star, from] = [0, -1, 0];
+  for (let index = 0; index < argv.length; ) {
+    const wanted = pattern[at];
+    const word = argv[index];
+    if (wanted === undefined && open === 'prefix') return true;
+    if (wanted === '*') {
+      [star, from] = [at, index];
+      at += 1;
+    } else if (wanted !== undefined && word !== undefined && wordFits(wanted, word)) {
+      at += 1;
+      index += 1;
+    } else if (star === -1) return false;
+    else {
+      // The last star takes one word more.
+      from += 1;
+      [at, index] = [star + 1, from];
+    }
+  }
+  return pattern.slice(at).every((wanted) => wanted === '*');
 }
 
 function wordFits(pattern: string, word: string): boolean {
-  if (!pattern.includes('*')) return pattern === word;
-  const source = pattern.split('*').map((piece) => piece.replace(/[.+?^${}()|[\]\\/]/g, '\\$&'));
-  return new RegExp(`^${source.join('.*')}$`, 's').test(word);
+  return pattern.includes('*') ? starTest(pattern)(word) : pattern === word;
 }
 
 /** `rm -rf` also means `rm -r -f`, `rm -fr` and `rm --recursive --force`; operands may stand between. */

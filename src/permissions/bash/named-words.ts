@@ -1,7 +1,8 @@
 import type { Rule } from '../../contracts/permission.ts';
+import { starTest } from '../../lib/patterns/linear-match.ts';
 import { type DecisionContext, resolveIn } from '../paths/context.ts';
 import { ruleSays } from '../paths/finding.ts';
-import { expandGlob, segmentRegex } from '../paths/folder-scan.ts';
+import { expandGlob, segmentTest } from '../paths/folder-scan.ts';
 import { pathRuleMatches, ruleReachesInto } from '../paths/path-rule.ts';
 import type { ResolvedPath } from '../paths/paths.ts';
 import { familyOf } from '../rules/families.ts';
@@ -115,10 +116,10 @@ function commandIn(
   const flags = new Set(text.split(APART).flatMap(flagsOf));
   const isWhole =
     rest.flatMap(flagsOf).every((flag) => flags.has(flag)) &&
-    isInTurn(text, [nameRegex(name), ...rest.filter((word) => flagsOf(word).length === 0).map(wordRegex)]);
+    isInTurn(text, [nameFinding(name), ...rest.filter((word) => flagsOf(word).length === 0).map(wordFinding)]);
   if (isWhole) return name;
   // `cp /usr/bin/c?rl x`
-  const patterns = words.filter((word) => /[*?[]/.test(word) && segmentRegex(baseName(word)).test(name));
+  const patterns = words.filter((word) => /[*?[]/.test(word) && segmentTest(baseName(word))(name));
   const isMatched = patterns.some((pattern) =>
     cwds.some((cwd) => {
       const names = expandGlob(fs, cwd, pattern);
@@ -129,34 +130,51 @@ function commandIn(
 }
 
 /** Do all of them match, each behind the one before? */
-function isInTurn(text: string, expressions: readonly RegExp[]): boolean {
+function isInTurn(text: string, findings: readonly Finding[]): boolean {
   let from = 0;
-  for (const expression of expressions) {
-    expression.lastIndex = from;
-    if (!expression.test(text)) return false;
-    from = expression.lastIndex;
+  for (const end of findings) {
+    from = end(text, from);
+    if (from === -1) return false;
   }
   return true;
 }
 
+/** Where behind a place in the text something ends that is looked for; -1 when it does not come. */
+type Finding = (text: string, from: number) => number;
+
 /** The name of a program: a word, the end of a path, or glued to a short option. */
-function nameRegex(name: string): RegExp {
+function nameFinding(name: string): Finding {
+  if (name.includes('*')) return starFinding(name, /[\w.+-]+(?![\w/+-])/g);
   const before = String.raw`(?:^|[^\w.+-]|(?<![\w-])-\w{1,2}|\\[a-z])`;
-  return new RegExp(`${before}${starred(name, String.raw`[\w.-]*`)}(?:\\.exe)?(?![\\w/-]|\\.\\w)`, 'g');
+  return finding(new RegExp(`${before}${literal(name)}(?:\\.exe)?(?![\\w/-]|\\.\\w)`, 'g'));
 }
 
-function wordRegex(word: string): RegExp {
-  return new RegExp(
-    String.raw`(?<![^\s"'\x60;|&(){}<>=:,])${starred(word, String.raw`\S*`)}(?![^\s"'\x60;|&(){}<>=:,])`,
-    'g',
-  );
+function wordFinding(word: string): Finding {
+  if (word.includes('*')) return starFinding(word, /[^\s"'`;|&(){}<>=:,]+/g);
+  return finding(new RegExp(String.raw`(?<![^\s"'\x60;|&(){}<>=:,])${literal(word)}(?![^\s"'\x60;|&(){}<>=:,])`, 'g'));
 }
 
-function starred(text: string, star: string): string {
-  return text
-    .split('*')
-    .map((piece) => piece.replace(/[.+?^${}()|[\]\\/]/g, '\\$&'))
-    .join(star);
+function finding(expression: RegExp): Finding {
+  return (text, from) => {
+    expression.lastIndex = from;
+    return expression.test(text) ? expression.lastIndex : -1;
+  };
+}
+
+/** Stars are matched in linear time, one word of the text after another. */
+function starFinding(pattern: string, words: RegExp): Finding {
+  const fits = starTest(pattern);
+  return (text, from) => {
+    words.lastIndex = from;
+    for (let found = words.exec(text); found !== null; found = words.exec(text)) {
+      if (fits(found[0]) || fits(found[0].replace(/\.exe$/, ''))) return words.lastIndex;
+    }
+    return -1;
+  };
+}
+
+function literal(text: string): string {
+  return text.replace(/[.+?^${}()|[\]\\/]/g, '\\$&');
 }
 
 /** Could the command, or one it starts, open what it is given? */

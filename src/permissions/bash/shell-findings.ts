@@ -7,7 +7,7 @@ import { pathNeed } from '../paths/path-findings.ts';
 import { familyOf } from '../rules/families.ts';
 import { isCovered } from './certain/covered.ts';
 import { readCertain } from './certain/read-certain.ts';
-import { characterProblems } from './check-bytes.ts';
+import { characterProblems, isLong, tooMuchToRead } from './check-bytes.ts';
 import { commandPattern } from './command-rule.ts';
 import { namedWords } from './named-words.ts';
 import { plantedNeeds } from './planted.ts';
@@ -23,8 +23,13 @@ const MAX_EXPLAINED = 2_000;
 
 /** Reads a command line both ways: generously for what speaks against it, strictly for what it needs. */
 export function shellFindings(context: DecisionContext, command: string): Findings {
+  const tooMuch = tooMuchToRead(command);
+  if (tooMuch !== undefined) return unread(command, tooMuch);
   const script = parse(command);
-  const certain = readCertain(command, script, context.policy.cwd, placesOf(context));
+  // What asks for its length alone needs no strict reading.
+  const certain = isLong(command)
+    ? { parts: [], problems: [] }
+    : readCertain(command, script, context.policy.cwd, placesOf(context));
   const possible = readAllPossible(
     command,
     script,
@@ -34,7 +39,7 @@ export function shellFindings(context: DecisionContext, command: string): Findin
   const unanalysed = [
     ...characters,
     ...certain.problems,
-    ...(isCovered(command, script) ? [] : ['Some of its text was not understood.']),
+    ...(isLong(command) || isCovered(command, script) ? [] : ['Some of its text was not understood.']),
     ...(possible.isCut ? ['It holds more commands than are looked at.'] : []),
   ];
   const cwds = [...new Set([context.policy.cwd, ...certain.parts.flatMap((part) => part.cwds)])];
@@ -82,6 +87,7 @@ export function shellFindings(context: DecisionContext, command: string): Findin
   function doubtsOf(): readonly string[] {
     const needs = needed().flatMap((part) => part.needs);
     if (unanalysed.length === 0 && needs.every(({ kind }) => kind === 'read')) return [];
+    if (isMuch(possible)) return ['It holds more than is compared with the rules word by word.'];
     // Where every part is understood, only substitutions put in what is not known.
     const isRead = unanalysed.length === 0;
     const computed = possible.computed.filter(({ argv, index }) => !isRead || /\$\(|`/.test(argv[index] ?? ''));
@@ -96,6 +102,15 @@ export function shellFindings(context: DecisionContext, command: string): Findin
   }
 }
 
+const MAX_COMPARED = { words: 1_000, characters: 20_000 };
+
+/** More commands and texts than are looked through for what each of them could start or stand for. */
+function isMuch({ commands, texts }: PossibleReading): boolean {
+  const words = commands.reduce((sum, { argv }) => sum + argv.length, 0);
+  const characters = texts.reduce((sum, text) => sum + text.length, 0);
+  return words > MAX_COMPARED.words || characters > MAX_COMPARED.characters;
+}
+
 /** Is every part of a script read as bash reads it? */
 function isCertain(text: string, context: DecisionContext): boolean {
   const script = parse(text);
@@ -106,6 +121,17 @@ function isCertain(text: string, context: DecisionContext): boolean {
 /** Runs without a rule that names it: by itself, or by the mode. */
 function isQuiet({ cover, edits }: Need): boolean {
   return cover === undefined ? edits === 'workspace' : cover.by === 'default';
+}
+
+/** A line nobody looks into asks in every mode, whatever allows it. */
+function unread(command: string, text: string): Findings {
+  const subject = command.slice(0, MAX_EXPLAINED);
+  return {
+    objections: [{ stage: 'ask', verdict: 'ask', subject, text }],
+    needs: [{ kind: 'command', subject, text }],
+    unanalysed: [text],
+    hardens: [],
+  };
 }
 
 /** What the strict reading has to know of the disk. */

@@ -87,8 +87,9 @@ function commandNeeds(context: DecisionContext, part: ShellPart): PartNeeds {
   const files = fileCommandNeeds(context, part, argv);
   if (files !== undefined) {
     // A rule for a folder would cover what is in it too; the command itself is narrower.
+    const own = { suggestion: undefined, ...suggestionFor(argv) };
     return {
-      needs: files.map((need) => ({ ...need, suggestion: undefined, ...suggestionFor(argv) })),
+      needs: files.map((need) => ({ ...need, ...own })),
       hardens: [],
     };
   }

@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { hasManyWildcards } from '../../lib/patterns/glob.ts';
+import { anySign, anyText, type GlobStep, globTest, literalSteps } from '../../lib/patterns/linear-match.ts';
 import type { PermissionFs } from './fs.ts';
 
 export type ScanEntry = { readonly path: string; readonly kind: 'file' | 'directory' | 'link' | 'other' };
@@ -69,33 +71,39 @@ const SET = /\[([!^]?)((?:[0-9]-[0-9]|[A-Za-z]-[A-Za-z]|[^\][\\!^-])+)\]/gu;
 /** A set of which every sign is written out. */
 const SIGNS = /\[[!^]?[^\][\\!^-]+\]/gu;
 
-/** Is every bracket of the pattern a set that is read exactly as bash does? */
+/** Is every bracket of the pattern a set that is read exactly as bash does, and is it one that can be matched? */
 export function isCertainPattern(pattern: string): boolean {
-  return !pattern.replace(SET, '').includes('[');
+  return !hasManyWildcards(pattern) && !pattern.replace(SET, '').includes('[');
 }
 
 /** By signs and by bytes: which of the two a shell goes by is a matter of the language. */
 function nameTest(segment: string): (name: string) => boolean {
   const bytes = (text: string) => Buffer.from(text).toString('latin1');
-  const [signs, byBytes] = [segmentRegex(segment), segmentRegex(bytes(segment))];
-  return (name) => signs.test(name) || byBytes.test(bytes(name));
+  const [bySigns, byBytes] = [segmentTest(segment), segmentTest(bytes(segment))];
+  return (name) => bySigns(name) || byBytes(bytes(name));
 }
 
 /** One segment of a pattern, as bash reads it: never fewer names than bash would match. */
-export function segmentRegex(segment: string): RegExp {
-  if (!isCertainPattern(segment)) return /^.*$/s;
-  const pieces = new RegExp(`${SET.source}|[*?]|[.+^\${}()|\\\\\\]]`, 'gu');
-  const source = segment.replace(pieces, (piece, not: string | undefined, set: string | undefined) => {
-    if (piece === '*') return '.*';
-    if (piece === '?') return '.';
-    return set === undefined ? `\\${piece}` : setSource(set, not === '' ? 'these' : 'others');
-  });
-  return new RegExp(`^${source}$`, 'us');
+export function segmentTest(spelled: string): (name: string) => boolean {
+  const segment = spelled.replace(/\*+/g, '*');
+  if (!isCertainPattern(segment)) return () => true;
+  const steps: GlobStep[] = [];
+  let at = 0;
+  for (const found of segment.matchAll(new RegExp(`${SET.source}|[*?]`, 'gu'))) {
+    const [piece, not, set] = found;
+    steps.push(...literalSteps(segment.slice(at, found.index)));
+    if (set !== undefined) steps.push(setStep(set, not === '' ? 'these' : 'others'));
+    else steps.push(piece === '*' ? anyText : anySign);
+    at = found.index + piece.length;
+  }
+  return globTest([...steps, ...literalSteps(segment.slice(at))]);
 }
 
 /** What lies between two letters is a matter of the language: any letter may. */
-function setSource(set: string, meant: 'these' | 'others'): string {
+function setStep(set: string, meant: 'these' | 'others'): GlobStep {
   const hasRange = set.includes('-');
-  if (meant === 'others') return hasRange ? '.' : `[^${set}]`;
-  return `[${set.replace(/[0-9]-[0-9]/g, '0-9').replace(/[A-Za-z]-[A-Za-z]/g, String.raw`\p{L}`)}]`;
+  if (meant === 'others' && hasRange) return anySign;
+  const source = set.replace(/[0-9]-[0-9]/g, '0-9').replace(/[A-Za-z]-[A-Za-z]/g, String.raw`\p{L}`);
+  const expression = new RegExp(`^[${meant === 'others' ? '^' : ''}${source}]$`, 'us');
+  return { is: 'one', fits: (sign) => expression.test(sign) };
 }

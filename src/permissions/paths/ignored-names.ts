@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import { scanFolder, segmentRegex } from './folder-scan.ts';
+import { scanFolder, segmentTest } from './folder-scan.ts';
 import type { PermissionFs } from './fs.ts';
 import { isInside } from './paths.ts';
 
@@ -29,8 +29,8 @@ export function shownNames(fs: PermissionFs, folder: string, roots: readonly str
         .split('/'),
     )
     .filter((name) => name !== '');
-  const shown = names.map((name) => (name.includes('\\') ? /^.*$/s : segmentRegex(name.trim())));
-  return (name) => shown.some((pattern) => pattern.test(name));
+  const shown = names.map((name) => (name.includes('\\') ? () => true : segmentTest(name.trim())));
+  return (name) => shown.some((fits) => fits(name));
 }
 
 function linesOf(fs: PermissionFs, file: string): readonly string[] {

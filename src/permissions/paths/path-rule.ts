@@ -1,5 +1,7 @@
 import { normalize } from 'node:path';
 import type { Policy, Rule } from '../../contracts/permission.ts';
+import { globSteps } from '../../lib/patterns/glob.ts';
+import { globTest, literalSteps } from '../../lib/patterns/linear-match.ts';
 import { FAMILY_WORD, familyOf } from '../rules/families.ts';
 import { folded, isInside, type ResolvedPath } from './paths.ts';
 
@@ -97,39 +99,12 @@ function matches(pattern: Pattern, place: string, fold: boolean): boolean {
   if (base !== '' && !isInside(path, base)) return false;
   const rest = path.slice(base.length);
   const tail = fold ? folded(pattern.tail) : pattern.tail;
-  return regexOf(tail, pattern.anywhere).test(rest === '' ? '/' : rest);
+  return testOf(tail, pattern.anywhere)(rest === '' ? '/' : rest);
 }
 
-/** A gitignore pattern as a regex: what it matches, it matches with everything below. */
-function regexOf(tail: string, anywhere: boolean): RegExp {
-  let source = '';
-  const glob = tail.replace(/\/+$/, '');
-  for (let at = 0; at < glob.length; at += 1) {
-    const rest = glob.slice(at);
-    const char = glob[at] ?? '';
-    const set = /^\[([!^]?)(\]?[^\]/]*)\]/.exec(rest);
-    if (rest.startsWith('/**/')) {
-      source += '(?:/.*)?/';
-      at += 3;
-    } else if (rest === '/**') {
-      source += '(?:/.*)?';
-      at += 2;
-    } else if (rest.startsWith('**')) {
-      source += '.*';
-      at += 1;
-    } else if (char === '*') source += '[^/]*';
-    else if (char === '?') source += '[^/]';
-    else if (set !== null) {
-      source += `[${set[1] === '' ? '' : '^'}${(set[2] ?? '').replace(/[\\\]^]/g, '\\$&')}]`;
-      at += set[0].length - 1;
-    } else if (char === '\\' && at + 1 < glob.length) {
-      at += 1;
-      source += escaped(glob[at] ?? '');
-    } else source += escaped(char);
-  }
-  return new RegExp(`^${anywhere ? '(?:/.*)?' : ''}${source}(?:/.*)?$`, 's');
-}
-
-function escaped(char: string): string {
-  return char.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+/** A gitignore pattern: what it matches, it matches with everything below. */
+function testOf(tail: string, anywhere: boolean): (path: string) => boolean {
+  const glob = tail.replace(/(?:\/|\/\*\*)+$/, '');
+  const steps = globSteps(anywhere ? glob.replace(/^\//, '') : glob, { braces: 'letters', doubleStar: 'any-text' });
+  return globTest(anywhere && glob !== '' ? [...literalSteps('/'), { is: 'folders' }, ...steps] : steps, 'or-below');
 }

@@ -15,6 +15,8 @@ export type ResolvedPath = {
 export type PathBase = { readonly cwd: string; readonly home: string };
 
 const MAX_LINKS = 40;
+/** No system takes longer ones. */
+const MAX_LENGTH = 4_096;
 
 /** Follows every link by hand, component by component, as the kernel would. */
 export function resolvePath(fs: PermissionFs, base: PathBase, spelling: string): ResolvedPath {
@@ -25,6 +27,7 @@ export function resolvePath(fs: PermissionFs, base: PathBase, spelling: string):
     return { spelling, lexical, real: lexical, kind: 'other', nlink: 1, problem };
   };
   if (spelling === '') return failed('The path is empty.');
+  if (joined.length > MAX_LENGTH) return failed('The path is too long.');
   if (spelling.includes('\0')) return failed('The path holds a NUL byte.');
   try {
     return { spelling, lexical, ...follow(fs, joined) };

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { Policy } from '../../contracts/permission.ts';
-import { segmentRegex } from './folder-scan.ts';
+import { segmentTest } from './folder-scan.ts';
 import { folded, isInside, type ResolvedPath } from './paths.ts';
 
 const PROTECTED_FOLDERS = [
@@ -124,7 +124,7 @@ const PROCESS_FOLDER = /^\/(?:proc(?:\/[^/]+(?:\/task(?:\/[^/]+)?)?)?)?$/;
 export function processRead(path: ResolvedPath): string | undefined {
   const held = [path.lexical, path.real].some((place) => {
     const name = place.startsWith('/proc/') ? basename(place) : '';
-    return /[$`]/.test(name) || PROCESS_SECRETS.some((secret) => segmentRegex(name).test(secret));
+    return /[$`]/.test(name) || PROCESS_SECRETS.some((secret) => segmentTest(name)(secret));
   });
   return held ? PROCESS_HOLDS : undefined;
 }

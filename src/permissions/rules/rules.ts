@@ -1,4 +1,5 @@
 import type { Rule, RuleBehavior } from '../../contracts/permission.ts';
+import { hasManyWildcards, MAX_WILDCARDS } from '../../lib/patterns/glob.ts';
 import { familyOf, RENAMED } from './families.ts';
 
 export type RuleOrigin = Pick<Rule, 'source' | 'file' | 'line' | 'root'>;
@@ -30,6 +31,7 @@ export function formatRule(tool: string, specifier?: string): string {
 function specifierProblem(tool: string, specifier: string): string | undefined {
   if (specifier === '') return 'There is nothing between the parentheses.';
   if (specifier.includes('\0')) return 'It holds a NUL byte.';
+  if (hasManyWildcards(specifier)) return `It has more than ${MAX_WILDCARDS} stars and brackets.`;
   const family = familyOf(tool);
   if (family === 'domain' && !/^domain:(\*\.)?[\p{L}\p{M}\p{N}.-]+$/u.test(specifier)) {
     return `${tool} rules read ${tool}(domain:example.com).`;

@@ -1,5 +1,6 @@
 import { lstat, stat } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
+import { readIgnore } from '../../lib/patterns/gitignore.ts';
 import { parseMemory } from './memory-parse.ts';
 import { foldersDown, type MemoryPlace, placesIn, rulesIn } from './memory-places.ts';
 import { isInside, readMemoryFile } from './memory-read.ts';
@@ -119,7 +120,7 @@ async function touchPath(walk: MemoryWalk, path: string): Promise<void> {
   }
   for (const rule of now().waiting) {
     const way = relative(rule.folder, path).split(sep).join('/');
-    if (await matchesGlobs(rule.file.paths ?? [], way)) tell({ type: 'rule_matched', rule });
+    if (matchesGlobs(rule.file.paths ?? [], way)) tell({ type: 'rule_matched', rule });
   }
 }
 
@@ -146,17 +147,7 @@ function asWaiting({ file }: KnownFile) {
 }
 
 /** Does a path (relative, with `/`) match one of the globs? `*.ts` matches at any depth, `{a,b}` are alternatives. */
-async function matchesGlobs(globs: readonly string[], path: string): Promise<boolean> {
-  if (path === '' || path.startsWith('..')) return false;
-  const { default: ignore } = await import('ignore');
-  const rules = ignore({ ignorecase: false }).add(globs.flatMap(withoutBraces));
-  return ignore.isPathValid(path) && rules.ignores(path);
-}
-
-function withoutBraces(glob: string): readonly string[] {
-  const match = /\{([^{}]*)\}/.exec(glob);
-  if (match === null) return [glob];
-  const before = glob.slice(0, match.index);
-  const after = glob.slice(match.index + match[0].length);
-  return (match[1] ?? '').split(',').flatMap((choice) => withoutBraces(`${before}${choice.trim()}${after}`));
+function matchesGlobs(globs: readonly string[], path: string): boolean {
+  const written = globs.map((glob) => glob.replaceAll(', ', ','));
+  return path !== '' && !path.startsWith('..') && readIgnore(written, 'alternatives')(path) === 'ignored';
 }

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, unlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, unlinkSync, writeFileSync } from 'node:fs';
 import { readdir, readFile, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { markOf, type ProcessMark, processState } from '../../lib/processes/process-mark.ts';
@@ -8,6 +8,8 @@ import { endRun, type Leftover, reapLeftovers } from '../../lib/processes/proces
 export type RunLedger = {
   /** The mark that every child of this run carries in its environment. */
   readonly mark: string;
+  /** What this session keeps of the workspace while commands run has to be looked after, should the run be killed. */
+  works(sessionFolder: string): void;
   started(child: Leftover): void;
   ended(pgid: number): void;
   /** Everything has ended: there is nothing to be found. */
@@ -31,6 +33,7 @@ export function openRunLedger(ouroHome: string, mark: string): RunLedger {
   });
   return {
     mark,
+    works: (session) => attempt(() => appendFileSync(path, line({ session }))),
     started: ({ pgid, startTime, marker }) => attempt(() => appendFileSync(path, line({ pgid, startTime, marker }))),
     ended: (pgid) => attempt(() => appendFileSync(path, line({ ended: pgid }))),
     close: () => attempt(() => unlinkSync(path)),
@@ -57,9 +60,26 @@ export async function reapDeadRuns(ouroHome: string): Promise<number> {
   return dead.filter((was) => was === 'dead').length;
 }
 
+/** Folders of sessions whose run was killed and that still keep the workspace for a command. */
+export async function waitingSessions(ouroHome: string): Promise<readonly string[]> {
+  const names = await readdir(folderOf(ouroHome)).catch(() => []);
+  const found = names.map(async (name) => {
+    const [owner, ...rest] = await entriesOf(join(folderOf(ouroHome), name));
+    return isOwner(owner) && processState(owner) === 'dead' ? rest.flatMap(waitingIn) : [];
+  });
+  return [...new Set((await Promise.all(found)).flat())];
+}
+
+function waitingIn({ session }: Entry): readonly string[] {
+  return typeof session === 'string' && existsSync(join(session, 'checkpoints', 'pack')) ? [session] : [];
+}
+
+async function entriesOf(path: string): Promise<readonly Entry[]> {
+  return (await readFile(path, 'utf8').catch(() => '')).split('\n').flatMap(parsed);
+}
+
 async function reapRun(path: string): Promise<'alive' | 'dead'> {
-  const entries = (await readFile(path, 'utf8').catch(() => '')).split('\n').flatMap(parsed);
-  const [owner, ...rest] = entries;
+  const [owner, ...rest] = await entriesOf(path);
   if (isOwner(owner)) {
     const state = processState(owner);
     if (state === 'alive') return 'alive';
@@ -70,7 +90,8 @@ async function reapRun(path: string): Promise<'alive' | 'dead'> {
     const ended = new Set(rest.map((entry) => entry.ended));
     await reapLeftovers(rest.filter(isLeftover).filter(({ pgid }) => !ended.has(pgid)));
   }
-  return forget(path);
+  // It is needed until somebody has looked after what its session keeps.
+  return rest.some((entry) => waitingIn(entry).length > 0) ? 'dead' : forget(path);
 }
 
 async function forget(path: string): Promise<'dead'> {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ToolStatement } from '../../contracts/permission.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
+import { breather, type LinearRegex } from '../../lib/patterns/linear-regex.ts';
 import { endOf, linePattern, type Shells } from '../bash/shells.ts';
 import { buildTool } from '../build-tool.ts';
 import { sessionFacts } from '../stated-facts.ts';
@@ -20,18 +21,13 @@ export function createBashOutputTool(shells: Shells) {
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
     title: ({ shell_id }) => `Output of ${shell_id}`,
-    async call({ shell_id, filter }) {
+    async call({ shell_id, filter }, { signal }) {
       const found = shells.find(shell_id);
       if (found === undefined) throw new ToolFailure(unknownShell(shell_id, shells));
-      const fits = linePattern(filter);
+      // The filter is read first: output that was taken is not there a second time.
+      const fits = await linePattern(filter);
       const fresh = found.shell.output.takeNew();
-      const lines =
-        fits === undefined
-          ? fresh
-          : fresh
-              .split('\n')
-              .filter((line) => fits.test(line))
-              .join('\n');
+      const lines = fits === undefined ? fresh : await fittingLines(fresh, fits, signal);
       const state = found.exit === undefined ? 'still running' : `ended ${endOf(found.exit)}`;
       return { content: `[${shell_id}: ${state}]\n${lines.trim() === '' ? '(nothing new)' : lines.trimEnd()}` };
     },
@@ -41,4 +37,16 @@ export function createBashOutputTool(shells: Shells) {
 export function unknownShell(id: string, shells: Shells): string {
   const known = shells.list().map((shell) => shell.id);
   return `There is no background shell ${id}. ${known.length === 0 ? 'None was started.' : `There are: ${known.join(', ')}.`}`;
+}
+
+/** The lines that fit, looked for in pieces so that keys are heard meanwhile. */
+async function fittingLines(text: string, fits: LinearRegex, signal: AbortSignal): Promise<string> {
+  const breathe = breather();
+  const lines: string[] = [];
+  for (const line of text.split('\n')) {
+    await breathe();
+    signal.throwIfAborted();
+    if (fits.test(line)) lines.push(line);
+  }
+  return lines.join('\n');
 }

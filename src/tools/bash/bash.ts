@@ -47,6 +47,7 @@ const input = z.object({
   timeout: z.number().positive().optional().describe('Milliseconds'),
   description: z.string().optional().describe('What it is for, in a few words'),
   run_in_background: z.boolean().optional(),
+  outside_sandbox: z.string().optional().describe('What it needs that a sandbox kept from it: asks to run it outside'),
   wake_on: z.string().optional().describe('In the background: a line that matches this expression is told you'),
 });
 
@@ -65,15 +66,14 @@ export function createBashTool(parts: BashParts) {
     isConcurrencySafe: ({ command, run_in_background: background }) =>
       background !== true && (parts.onlyLooks?.(command) ?? false),
     title: ({ command }) => firstLine(command),
-    async call({ command, timeout, run_in_background: background, wake_on: awaited }, context) {
+    async call({ command, timeout, ...given }, context) {
       if (command.includes('\0')) throw new ToolFailure('A command cannot hold a NUL byte. Write it as \\0 in printf.');
-      const pattern = linePattern(awaited);
-      if (pattern !== undefined && background !== true) throw new ToolFailure('wake_on needs run_in_background.');
-      const shell = start(command, context, parts);
-      if (background === true) {
-        const id = parts.shells.background(context.callId, command, shell, pattern);
-        return inBackground('Started', id);
-      }
+      const pattern = await linePattern(given.wake_on);
+      const isBackground = given.run_in_background === true;
+      if (pattern !== undefined && !isBackground) throw new ToolFailure('wake_on needs run_in_background.');
+      const shell = start(command, context, given.outside_sandbox ? { ...parts, sandbox: () => undefined } : parts);
+      if (isBackground)
+        return inBackground('Started', parts.shells.background(context.callId, command, shell, pattern));
       const { timeoutMs, maxTimeoutMs } = parts.limits();
       const limitMs = Math.min(timeout ?? timeoutMs, maxTimeoutMs);
       return waitFor(command, shell, limitMs, context, parts);
@@ -101,7 +101,7 @@ function start(command: string, { callId, cwd }: CallContext, parts: BashParts):
     },
     ...(wrap === undefined ? {} : { wrap }),
   });
-  if (wrap !== undefined) for (const end of [shell.exited, shell.over]) void end.then(parts.leftSandbox);
+  if (wrap !== undefined) void shell.over.then(parts.leftSandbox);
   return shell;
 }
 

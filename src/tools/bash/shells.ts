@@ -1,5 +1,6 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
+import { type LinearRegex, linearRegex } from '../../lib/patterns/linear-regex.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import type { RunningShell, ShellExit } from './run-shell.ts';
 
@@ -21,7 +22,7 @@ export type Shells = {
     shell: RunningShell,
   ): { readonly moved: Promise<string>; readonly done: () => void };
   /** Goes on without anybody waiting, but for a line that fits `awaited`; answers with its id. */
-  background(callId: string, command: string, shell: RunningShell, awaited?: RegExp): string;
+  background(callId: string, command: string, shell: RunningShell, awaited?: LinearRegex): string;
   /** Sends the command of this call to the background, or else the newest one in front; false when there is none. */
   moveToBackground(callId?: string): boolean;
   /** Whatever was asked to end and has not is ended now. */
@@ -45,10 +46,10 @@ export function createShells(now: () => number, tell: (event: AgentEvent) => voi
   >();
   let notices: string[] = [];
   /** Lines that were waited for, by shell; the model hears of them together. */
-  const printed = new Map<string, readonly string[]>();
+  const printed = new Map<string, Printed>();
   let count = 0;
 
-  function toBackground(callId: string, command: string, shell: RunningShell, awaited?: RegExp): string {
+  function toBackground(callId: string, command: string, shell: RunningShell, awaited?: LinearRegex): string {
     count += 1;
     const id = `shell_${count}`;
     const news = { type: 'background', id, callId, kind: 'shell', title: firstLine(command) } as const;
@@ -56,11 +57,12 @@ export function createShells(now: () => number, tell: (event: AgentEvent) => voi
     background.set(id, { id, command, startedAtMs: now(), shell, exit: undefined });
     if (awaited !== undefined)
       shell.onLine((line) => {
-        if (!awaited.test(line)) return;
-        const lines = printed.get(id) ?? [];
-        printed.set(id, [...lines, line]);
+        if (!awaited.test(line.slice(0, LINE_CHARS))) return;
+        const before = printed.get(id);
+        const now = withLine(before ?? { lines: [], more: 0 }, line);
+        printed.set(id, now);
         // Who floods is told of once.
-        if (lines.length === 0) tell({ ...news, state: 'printed', words: printedWords(id, [line]) });
+        if (before === undefined) tell({ ...news, state: 'printed', words: printedWords(id, now) });
       });
     void shell.over.then((exit) => {
       const known = background.get(id);
@@ -100,7 +102,7 @@ export function createShells(now: () => number, tell: (event: AgentEvent) => voi
     anyRunning: () => [...background.values()].some(({ exit }) => exit === undefined),
     hasNotices: () => notices.length > 0 || printed.size > 0,
     takeNotices() {
-      const taken = [...[...printed].map(([id, lines]) => printedWords(id, lines)), ...notices];
+      const taken = [...[...printed].map(([id, one]) => printedWords(id, one)), ...notices];
       notices = [];
       printed.clear();
       return taken;
@@ -113,21 +115,28 @@ export function createShells(now: () => number, tell: (event: AgentEvent) => voi
 }
 
 const LINES_TOLD = 5;
+/** So much of a line is looked at and told. */
 const LINE_CHARS = 300;
 
-function printedWords(id: string, lines: readonly string[]): string {
-  const shown = lines.slice(0, LINES_TOLD).map((line) => sanitize(line.slice(0, LINE_CHARS), 'output'));
-  const more = lines.length > shown.length ? `\n… and ${lines.length - shown.length} more that match` : '';
-  return `Background shell ${id} printed: ${shown.join('\n')}${more}`;
+/** The first lines that were waited for, and how many came after them. */
+type Printed = { readonly lines: readonly string[]; readonly more: number };
+
+function withLine({ lines, more }: Printed, line: string): Printed {
+  return lines.length < LINES_TOLD ? { lines: [...lines, line], more } : { lines, more: more + 1 };
+}
+
+function printedWords(id: string, { lines, more }: Printed): string {
+  const shown = lines.map((line) => sanitize(line.slice(0, LINE_CHARS), 'output'));
+  const rest = more > 0 ? `\n… and ${more} more that match` : '';
+  return `Background shell ${id} printed: ${shown.join('\n')}${rest}`;
 }
 
 /** What lines are looked for by; a mistake in it is told to whoever wrote it. */
-export function linePattern(text: string | undefined): RegExp | undefined {
-  try {
-    return text === undefined ? undefined : new RegExp(text);
-  } catch {
-    throw new ToolFailure(`"${text}" is not a regular expression.`);
-  }
+export async function linePattern(text: string | undefined): Promise<LinearRegex | undefined> {
+  if (text === undefined) return undefined;
+  const expression = await linearRegex(text);
+  if (!('problem' in expression)) return expression;
+  throw new ToolFailure(`"${text.slice(0, 200)}" is not a regular expression that can be used: ${expression.problem}.`);
 }
 
 /** A command that fell to a signal was ended by somebody; everything else ended by itself. */

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { ToolStatement } from '../../contracts/permission.ts';
 import { type Tool, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
+import { hasManyWildcards, MAX_WILDCARDS } from '../../lib/patterns/glob.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { buildTool } from '../build-tool.ts';
 import { repairArguments } from '../file-arguments.ts';
@@ -52,10 +53,12 @@ export function createGlobTool(parts: SearchParts): Tool {
     async call({ pattern, path }, { cwd, signal }) {
       if (pattern.split('/').includes('..'))
         throw new ToolFailure('The pattern may not hold `..`; give the directory in path.');
+      if (hasManyWildcards(pattern))
+        throw new ToolFailure(`The pattern has more than ${MAX_WILDCARDS} stars and brackets. Use a simpler one.`);
       const startedAt = performance.now();
       const { root, prefix, file } = await searchRoot(path, { cwd, home: parts.home });
       if (file !== undefined) throw new ToolFailure(`${path} is a file. Give a directory in path.`);
-      const matches = compilePattern(pattern);
+      const matches = compileGlob(pattern);
       const found: string[] = [];
       await parts.locator.listFiles(
         { root, excluded: parts.excluded() },
@@ -87,14 +90,6 @@ function report(shown: readonly string[], total: number, durationMs: number): To
     display: { kind: 'list', summary: formatCount(total, 'file'), items: shown, total },
     structured: { filenames: shown, numFiles: total, truncated: left > 0, durationMs: Math.round(durationMs) },
   };
-}
-
-function compilePattern(pattern: string): (file: string) => boolean {
-  try {
-    return compileGlob(pattern);
-  } catch (cause) {
-    throw new ToolFailure(`"${pattern}" is not a glob pattern. Use *, **, ?, [abc] and {a,b}.`, { cause });
-  }
 }
 
 /** Cuts the stream into lines; what is not wanted costs no more than its own piece of text. */

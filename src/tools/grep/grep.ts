@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { ToolStatement } from '../../contracts/permission.ts';
-import type { Tool, ToolOutcome } from '../../contracts/tool.ts';
+import { type Tool, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
+import { hasManyWildcards, MAX_WILDCARDS } from '../../lib/patterns/glob.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { buildTool } from '../build-tool.ts';
 import { repairArguments } from '../file-arguments.ts';
@@ -56,6 +57,8 @@ export function createGrepTool(parts: SearchParts): Tool {
     title: ({ pattern, path }) => `Grep ${pattern}${path === undefined ? '' : ` in ${path}`}`,
     async call(wanted, { cwd, signal }) {
       const { prefix, ...where } = await searchRoot(wanted.path, { cwd, home: parts.home });
+      if (hasManyWildcards(wanted.glob ?? ''))
+        throw new ToolFailure(`The glob has more than ${MAX_WILDCARDS} stars and brackets. Use a simpler one.`);
       const mode = wanted.output_mode ?? 'files_with_matches';
       const limit = wanted.head_limit === 0 ? Number.POSITIVE_INFINITY : (wanted.head_limit ?? DEFAULT_LIMIT);
       const end = (wanted.offset ?? 0) + (limit === Number.POSITIVE_INFINITY ? 0 : limit);

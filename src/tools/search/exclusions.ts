@@ -21,14 +21,22 @@ export function exclusionGlobs(root: string, excluded: readonly string[]): reado
 
 /** What of a pattern is left below the folders; `all` when it already covers one of them. */
 function below(folders: readonly string[], pattern: readonly string[]): readonly string[] | 'all' {
-  const [segment, ...rest] = pattern;
-  if (segment === undefined || (segment === '**' && rest.length === 0)) return 'all';
-  const [folder, ...deeper] = folders;
-  if (folder === undefined) return [`/${pattern.join('/')}`];
-  if (segment !== '**') return fits(segment, folder) ? below(deeper, rest) : [];
-  const without = below(folders, rest);
-  const within = below(deeper, pattern);
-  return without === 'all' || within === 'all' ? 'all' : [...without, ...within];
+  const isEnd = (at: number) => at >= pattern.length || (pattern[at] === '**' && at === pattern.length - 1);
+  // Two stars stand for no folder too.
+  const entered = (at: number): readonly number[] =>
+    pattern[at] === '**' && !isEnd(at) ? [...entered(at + 1), at] : [at];
+  let places = entered(0);
+  for (const folder of folders) {
+    if (places.some(isEnd)) return 'all';
+    const next = places.flatMap((at) => {
+      if (pattern[at] === '**') return entered(at);
+      return fits(pattern[at] ?? '', folder) ? entered(at + 1) : [];
+    });
+    places = [...new Set(next)];
+  }
+  if (places.some(isEnd)) return 'all';
+  const wide = places.filter((at) => pattern[at - 1] !== '**' || !places.includes(at - 1));
+  return wide.map((at) => `/${pattern.slice(at).join('/')}`);
 }
 
 /** Compared without case: a disk may hold two spellings to be one. */

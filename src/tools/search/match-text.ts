@@ -1,15 +1,21 @@
+import { breather, type LinearRegex } from '../../lib/patterns/linear-regex.ts';
 import type { TextQuery } from './locator.ts';
 
 /** One file's records in ripgrep's form; empty when nothing matches. */
-export function matchText(file: string, text: string, expression: RegExp, query: TextQuery): string {
+export async function matchText(
+  file: string,
+  text: string,
+  expression: LinearRegex,
+  query: TextQuery,
+): Promise<string> {
   const lines = text.split(/\r?\n/);
   if (lines.at(-1) === '') lines.pop();
-  const matched = query.span === 'multiline' ? spannedLines(text, expression) : matchedLines(lines, expression);
-  if (matched.size === 0) return '';
+  const matched =
+    query.span === 'multiline' ? await spannedLines(text, expression) : await matchedLines(lines, expression);
+  if (matched.count === 0) return '';
   if (query.mode === 'files_with_matches') return `${file}\0`;
-  if (query.mode === 'count')
-    return `${file}\0${query.span === 'multiline' ? countOf(text, expression) : matched.size}\n`;
-  return content(file, lines, matched, query);
+  if (query.mode === 'count') return `${file}\0${matched.count}\n`;
+  return content(file, lines, matched.lines, query);
 }
 
 function content(file: string, lines: readonly string[], matched: ReadonlySet<number>, query: TextQuery): string {
@@ -30,31 +36,33 @@ function content(file: string, lines: readonly string[], matched: ReadonlySet<nu
   return out;
 }
 
-function matchedLines(lines: readonly string[], expression: RegExp): ReadonlySet<number> {
-  const matched = new Set<number>();
-  lines.forEach((line, index) => {
-    expression.lastIndex = 0;
-    if (expression.test(line)) matched.add(index);
-  });
-  return matched;
+/** The lines with a match, and how many matches there are. */
+type Matched = { readonly lines: ReadonlySet<number>; readonly count: number };
+
+async function matchedLines(all: readonly string[], expression: LinearRegex): Promise<Matched> {
+  const lines = new Set<number>();
+  const breathe = breather();
+  for (const [index, line] of all.entries()) {
+    await breathe();
+    if (expression.test(line)) lines.add(index);
+  }
+  return { lines, count: lines.size };
 }
 
 /** The lines a match runs over. */
-function spannedLines(text: string, expression: RegExp): ReadonlySet<number> {
-  const matched = new Set<number>();
-  let line = 0;
-  let from = 0;
-  for (const match of text.matchAll(expression)) {
+async function spannedLines(text: string, expression: LinearRegex): Promise<Matched> {
+  const lines = new Set<number>();
+  const breathe = breather();
+  let [line, from, count] = [0, 0, 0];
+  for (const match of expression.matchAll(text)) {
+    await breathe();
+    count += 1;
     line += newlines(text.slice(from, match.index));
-    from = match.index;
+    from = match.index ?? from;
     const height = newlines(match[0].replace(/\n$/, ''));
-    for (let step = 0; step <= height; step += 1) matched.add(line + step);
+    for (let step = 0; step <= height; step += 1) lines.add(line + step);
   }
-  return matched;
-}
-
-function countOf(text: string, expression: RegExp): number {
-  return [...text.matchAll(expression)].length;
+  return { lines, count };
 }
 
 function newlines(text: string): number {

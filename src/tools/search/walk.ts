@@ -1,7 +1,8 @@
 import type { Dirent } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import createIgnore, { type Ignore } from 'ignore';
+import { type IgnoreRules, readIgnore } from '../../lib/patterns/gitignore.ts';
+import { splitLines } from '../../lib/text/lines.ts';
 import { compileGlob } from './glob-pattern.ts';
 
 export type WalkRules = {
@@ -13,7 +14,7 @@ export type WalkRules = {
   readonly ignored?: 'listed';
 };
 
-type IgnoreFile = { readonly directory: string; readonly rules: Ignore };
+type IgnoreFile = { readonly directory: string; readonly rules: IgnoreRules };
 
 const IGNORE_FILES = ['.gitignore', '.ignore', '.rgignore'];
 
@@ -96,8 +97,8 @@ function isIgnored(full: string, isDirectory: boolean, files: readonly IgnoreFil
   // The nearest file that has an opinion decides.
   for (const { directory, rules } of files.toReversed()) {
     const inside = path.relative(directory, full).split(path.sep).join('/');
-    const answer = rules.test(isDirectory ? `${inside}/` : inside);
-    if (answer.ignored || answer.unignored) return answer.ignored;
+    const said = rules(isDirectory ? `${inside}/` : inside);
+    if (said !== undefined) return said === 'ignored';
   }
   return false;
 }
@@ -118,7 +119,7 @@ async function ignoreFilesIn(directory: string, names: readonly string[]): Promi
   for (const name of IGNORE_FILES) {
     if (!names.includes(name)) continue;
     const text = await readFile(path.join(directory, name), 'utf8').catch(() => undefined);
-    if (text !== undefined) found.push({ directory, rules: createIgnore().add(text) });
+    if (text !== undefined) found.push({ directory, rules: readIgnore(splitLines(text)) });
   }
   return found;
 }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { decodeText } from '../../lib/files/encoding.ts';
+import { type LinearRegex, linearRegex } from '../../lib/patterns/linear-regex.ts';
 import { exclusionGlobs, namesHidden } from './exclusions.ts';
 import { compileGlob } from './glob-pattern.ts';
 import type { Locator, TextQuery } from './locator.ts';
@@ -24,13 +25,13 @@ export function createWalkerLocator(): Locator {
       }
     },
     async search(query, take, signal) {
-      const expression = compile(query);
+      const expression = await compile(query);
       let isFirst = true;
       for await (const file of filesOf(query, signal)) {
         signal.throwIfAborted();
         const bytes = await readFile(path.resolve(query.root, file)).catch(() => undefined);
         const text = bytes === undefined ? undefined : decodeText(bytes)?.text;
-        const records = text === undefined ? '' : matchText(file, text, expression, query);
+        const records = text === undefined ? '' : await matchText(file, text, expression, query);
         if (records === '') continue;
         const hasGroups = query.mode === 'content' && query.before + query.after > 0;
         const separated = hasGroups && !isFirst ? `--\n${records}` : records;
@@ -59,13 +60,14 @@ async function* filesOf(query: TextQuery, signal: AbortSignal): AsyncGenerator<s
   }
 }
 
-function compile(query: TextQuery): RegExp {
-  const flags = `g${query.letters === 'any_case' ? 'i' : ''}m${query.span === 'multiline' ? 's' : ''}`;
-  try {
-    return new RegExp(query.pattern, flags);
-  } catch (thrown) {
-    throw new ToolFailure(`The search could not start: the pattern is no regular expression. ${String(thrown)}`);
-  }
+async function compile(query: TextQuery): Promise<LinearRegex> {
+  const expression = await linearRegex(query.pattern, [
+    'multiline',
+    ...(query.letters === 'any_case' ? (['any-case'] as const) : []),
+    ...(query.span === 'multiline' ? (['dot-all'] as const) : []),
+  ]);
+  if (!('problem' in expression)) return expression;
+  throw new ToolFailure(`The search could not start: the pattern cannot be used, ${expression.problem}.`);
 }
 
 // The commonest of ripgrep's types, for where there is no ripgrep.

@@ -48,7 +48,7 @@ test('news that came while a turn ran begin another one once it has ended, if no
   await using at = await opened([inBackground('exit 0'), later(gate.promise, says('It runs.'))]);
   const running = at.conversation.agent.prompt('go');
   await vi.waitFor(() => expect(at.notices()).toContainEqual(expect.stringContaining('ended well')));
-  const wasTold = at.server.requests()[1]?.raw.includes('ended well') === true;
+  const wasTold = (await at.server.waitForRequest(2)).raw.includes('ended well');
   gate.resolve();
   await running;
   await at.conversation.woken?.();

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
-import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../../src/app/environment.ts';
@@ -55,6 +55,18 @@ test('it is looked for once, and only when it is wanted', async () => {
   expect(sandbox.state()).toEqual({ is: 'off' });
 });
 
+test('what stays inside is asked about until somebody says otherwise', async () => {
+  await using project = await createTempProject();
+  const sandbox = await sandboxWith(project, '', { enabled: true });
+  expect(sandbox.asks()).toBe('asked');
+  sandbox.switchTo('auto');
+  expect(sandbox.asks()).toBe('unasked');
+  sandbox.switchTo('off');
+  expect(sandbox.asks()).toBeUndefined();
+  expect((await sandboxWith(project, '', { enabled: true, autoAllow: true })).asks()).toBe('unasked');
+  expect((await sandboxWith(project, 'exit 1', { enabled: true, autoAllow: true })).asks()).toBeUndefined();
+});
+
 test('a folder that was made to be guarded goes when nothing came into it', async () => {
   await using project = await createTempProject();
   const sandbox = await sandboxWith(project, '', { enabled: true });
@@ -90,6 +102,19 @@ touch .git/index && echo wrote-index
 mkdir -p .claude && touch .claude/settings.json && echo planted-settings
 mv .claude c2 && echo moved-settings
 touch .git/modules/lib/hooks/x && echo planted-module-hook
+for name in .mcp.json .envrc .npmrc .gitmodules .yarnrc.yml bunfig.toml .git/config.worktree; do
+  echo x > "$name" && echo "planted $name"; rm -f "$name" && echo "removed $name"
+done
+for name in .vscode .husky .idea .cargo .git/worktrees; do
+  touch "$name/x" && echo "planted $name/x"; mv "$name" gone && echo "moved $name"
+done
+touch lib/.git/hooks/x && echo planted-nested-hook
+echo x >> lib/.git/config && echo changed-nested-config
+touch lib/.git/index && echo wrote-nested-index
+mv lib lib2 && echo moved-nested; rm -rf lib2
+perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) and print "made-socket\n"; socketpair(A, B, AF_UNIX, SOCK_STREAM, 0) and print "made-pair\n"'
+env | grep -q 'a-key-of-mine' && echo read-variable
+cat /proc/*/environ | tr '\\0' '\\n' | grep -q 'a-key-of-mine' && echo read-environ
 echo ../elsewhere > .git/commondir
 ln -s "$HOME" home-link && touch home-link/through-link
 (echo > /dev/tcp/127.0.0.1/9) && echo connected
@@ -102,13 +127,21 @@ test('what runs inside writes only in the workspace, reads no key and reaches no
   await using project = await createTempProject({
     secret: 'x',
     '.git/config': '[core]\n',
+    '.git/HEAD': 'ref: refs/heads/main\n',
+    'lib/.git/HEAD': 'ref: refs/heads/main\n',
+    'lib/.git/config': '[core]\n',
     '.git/hooks/a': '',
     '.git/modules/lib/hooks/a': '',
   });
   await mkdir(join(project.home, '.ssh'));
   await writeFile(join(project.home, '.ssh/id'), 'key');
   await symlink('/usr/bin', join(project.home, 'bin'));
-  const environment = readEnvironment({ HOME: project.home, OURO_HOME: project.ouroHome, PATH: '/usr/bin:/bin' });
+  const environment = readEnvironment({
+    HOME: project.home,
+    OURO_HOME: project.ouroHome,
+    PATH: process.env.PATH,
+    MY_TOKEN: 'a-key-of-mine',
+  });
   const settings = { enabled: true, denyRead: ['secret'], allowWrite: ['later'] };
   const sandbox = await sandboxIn(project, environment, settings);
   if (sandbox.state().is === 'unavailable') {
@@ -127,7 +160,24 @@ test('what runs inside writes only in the workspace, reads no key and reaches no
   run(`ln -s ${up} later; ln -s ${up} .mcp.json`);
   expect(run('touch later/through-later .mcp.json/x && echo wrote-home; echo ran')).toBe('ran\n');
   sandbox.close();
-  expect(stdout.split('\n').filter((line) => line !== '')).toEqual(['wrote-workspace', 'wrote-index', 'alone']);
-  const left = [join(project.home, 'outside'), join(project.home, 'through-link'), join(project.dir, '.claude')];
-  expect(left.filter((path) => existsSync(path))).toEqual([]);
+  expect(stdout.split('\n').filter((line) => line !== '')).toEqual([
+    'wrote-workspace',
+    'wrote-index',
+    'wrote-nested-index',
+    'made-pair',
+    'alone',
+  ]);
+  const outside = [join(project.home, 'outside'), join(project.home, 'through-link')];
+  expect(outside.filter((path) => existsSync(path))).toEqual([]);
+  // What was laid over places that were not there is gone with the last command.
+  expect((await readdir(project.dir)).sort()).toEqual([
+    '.git',
+    'gone',
+    'home-link',
+    'in-workspace',
+    'later',
+    'lib',
+    'secret',
+  ]);
+  expect((await readdir(join(project.dir, '.git'))).sort()).toEqual(['HEAD', 'config', 'hooks', 'index', 'modules']);
 });

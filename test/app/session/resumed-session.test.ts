@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type ApiTurn, calls, says, toolUse } from '../../support/api/reply.ts';
+import { type ApiTurn, calls, hang, says, toolUse } from '../../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../../support/api/server.ts';
 import { type Composed, composed } from '../../support/composed.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
@@ -61,6 +61,20 @@ test('a resumed session says what ended in the background with the run before, o
   expect(server.requests().at(-1)?.raw).toContain(words);
   const third = await resumed(again);
   expect(third.conversation.info().warnings).not.toContain(words);
+});
+
+test('the same where a reply was still being written', async () => {
+  const first = await open([
+    calls(toolUse('Bash', { command: 'sleep 300', run_in_background: true })),
+    says('It runs.'),
+    hang(),
+  ]);
+  await first.conversation.agent.prompt('go');
+  const cut = first.conversation.agent.prompt('and now');
+  await server.waitForRequest(3);
+  const again = await resumed(first);
+  await cut;
+  expect(again.conversation.info().warnings).toContain('Ended with the last run of this session: sleep 300.');
 });
 
 test('a resumed session knows what was refused, and in which words', async () => {

@@ -38,8 +38,48 @@ describe('classifyResponse', () => {
     [400, { error: { code: 'context_length_exceeded', message: 'This model has a limit' } }, 'too_long'],
     [400, { error: { type: 'exceed_context_size_error', message: 'the request exceeds' } }, 'too_long'],
     [400, { error: 'something plain' }, 'invalid'],
+    [429, { error: { type: 'engine_overloaded_error', message: 'busy' } }, 'overloaded'],
+    [429, { error: { type: 'exceeded_current_quota_error', message: 'pay' } }, 'auth'],
+    [400, [{ error: { code: 400, message: 'API key not valid.', status: 'INVALID_ARGUMENT' } }], 'auth'],
+    [503, { error: { code: 503, message: 'Try later.', status: 'UNAVAILABLE' } }, 'overloaded'],
+    [403, { message: 'no access', type: 'not_found_error', code: 'model_not_found' }, 'not_found'],
+    [410, { message: 'The model is gone' }, 'not_found'],
   ])('%i %j is %s', (status, body, kind) => {
     expect(answer(status, body).kind).toBe(kind);
+  });
+
+  test.each([400, 401, 402, 403, 404, 405, 410, 413, 415, 422])(
+    'what is final by its status (%i) is never tried again, whatever type it has',
+    (status) => {
+      const types = [
+        'api_error',
+        'server_error',
+        'overloaded_error',
+        'rate_limit_error',
+        'timeout_error',
+        'UNAVAILABLE',
+      ];
+      for (const type of types) {
+        for (const body of [apiError(type), { error: { code: type, message: '' } }, { type, message: 'words' }]) {
+          expect(isRetryable(answer(status, body))).toBe(false);
+        }
+      }
+    },
+  );
+
+  test('words inside an envelope are the ones that are shown', () => {
+    const metadata = { raw: '{"error":"tokenizer is missing"}', provider_name: 'p' };
+    expect([
+      answer(404, { error: { message: 'model "x" not found', type: 'api_error', param: null, code: null } }).message,
+      answer(502, { error: { message: 'Provider returned error', code: 502, metadata } }).message,
+      answer(401, { detail: 'Unauthorized' }).message,
+      answer(422, { object: 'error', message: { detail: [{ loc: ['body', 'top_k'], msg: 'Extra inputs' }] } }).message,
+    ]).toEqual([
+      'The API does not know this model or address (404): model "x" not found. Check the model name (/model) and the base URL.',
+      'The API had an internal error (502): Provider returned error: {"error":"tokenizer is missing"}.',
+      'The API refused the credentials (401): Unauthorized. Check the API key and what it is allowed to use.',
+      'The API refused the request (422): body.top_k: Extra inputs.',
+    ]);
   });
 
   test('a refused signature and a refused image are named, so that they can be healed', () => {
@@ -117,6 +157,8 @@ describe('failures without an HTTP answer', () => {
       message: 'The model is overloaded: Overloaded.',
     });
     expect(failureOfErrorEvent('gibberish').kind).toBe('server');
+    expect(failureOfErrorEvent('{"error":{"code":429,"message":"slow down"}}')).toMatchObject({ kind: 'rate_limited' });
+    expect(failureOfErrorEvent('{"error":{"code":401,"message":"no","type":"api_error"}}').kind).toBe('auth');
   });
 
   test('a connection that never came about names the address and the cause', () => {

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { branding } from '../../../src/lib/processes/brand.ts';
-import { MARKER, marked, RUN_MARKER, startTimeOf } from '../../../src/lib/processes/process-tree.ts';
-import { openRunLedger, reapDeadRuns } from '../../../src/session/running/run-ledger.ts';
+import { startTimeOf } from '../../../src/lib/processes/process-facts.ts';
+import { MARKER, marked, RUN_MARKER } from '../../../src/lib/processes/process-tree.ts';
+import { openRunLedger, reapDeadRuns, waitingSessions } from '../../../src/session/running/run-ledger.ts';
 import { killMarked, processesMarked } from '../../support/processes.ts';
 
 let home: string;
@@ -52,6 +53,18 @@ test('what a killed run left is ended: children, detached ones, and those that s
   expect(await processesMarked(`${RUN_MARKER}=${mark}`)).toEqual([]);
   expect(startTimeOf(bare.pgid)).toBeUndefined();
   expect(await ledgers()).toEqual([]);
+});
+
+test('the ledger of a killed run stays as long as its session keeps the workspace for a command', async () => {
+  const session = join(home, 'a-session');
+  openRunLedger(home, mark).works(session);
+  await mkdir(join(session, 'checkpoints'), { recursive: true });
+  await writeFile(join(session, 'checkpoints', 'pack'), 'contents');
+  expect(await waitingSessions(home)).toEqual([]);
+  await orphan();
+  expect([await reapDeadRuns(home), await waitingSessions(home)]).toEqual([1, [session]]);
+  await rm(join(session, 'checkpoints', 'pack'));
+  expect([await waitingSessions(home), await reapDeadRuns(home), await ledgers()]).toEqual([[], 1, []]);
 });
 
 test('what a killed run left with no environment and no parent is ended by what it was branded with', async () => {

@@ -5,7 +5,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 import type { JsonObject } from '../../../src/contracts/json.ts';
 import type { Tool, ToolOutcome, ToolProgress } from '../../../src/contracts/tool.ts';
-import { marked, startTimeOf } from '../../../src/lib/processes/process-tree.ts';
+import { startTimeOf } from '../../../src/lib/processes/process-facts.ts';
+import { marked } from '../../../src/lib/processes/process-tree.ts';
 import { createBashTool } from '../../../src/tools/bash/bash.ts';
 import type { ChildFacts } from '../../../src/tools/bash/run-shell.ts';
 import { createShells } from '../../../src/tools/bash/shells.ts';
@@ -206,7 +207,9 @@ test('a child that shed its environment and its group dies with its parent', asy
 });
 
 test('a daemon with no environment, no parent and another name is listed, and ends with the session', async () => {
-  const outcome = await bench.bash('(env -i setsid -f bash -c "exec -a nginx sleep 300" >/dev/null 2>&1 &) ; echo left');
+  const outcome = await bench.bash(
+    '(env -i setsid -f bash -c "exec -a nginx sleep 300" >/dev/null 2>&1 &) ; echo left',
+  );
   expect(outcome.content).toContain('listed as shell_1');
   expect(await marked(bench.markers[0] ?? '')).toHaveLength(1);
   await bench.shells.closeAll();
@@ -288,6 +291,16 @@ test('a background shell is read, told of when it ends, and killed', async () =>
   await expect(bench.use(output, { shell_id: 'shell_9' })).rejects.toThrow('There are: shell_1');
 });
 
+test('a filter shows the lines that fit, at once whatever it is made of; one that cannot be used takes nothing', async () => {
+  const output = createBashOutputTool(bench.shells);
+  const printed = `${'a'.repeat(20_000)}b`;
+  await bench.bash(`echo ${printed}; echo error 7`, { run_in_background: true });
+  await expect(bench.use(output, { shell_id: 'shell_1', filter: '(' })).rejects.toThrow('missing closing )');
+  await bench.shells.find('shell_1')?.shell.over;
+  const found = await bench.use(output, { shell_id: 'shell_1', filter: '(a+)+$|error \\d' });
+  expect(found.content).toMatch(/^\[shell_1: ended .*\]\nerror 7$/);
+});
+
 test('lines that are waited for are told together, however they arrive', async () => {
   await bench.bash('printf "re"; sleep 0.1; printf "ady 1\\nno\\nready 2\\n"', {
     run_in_background: true,
@@ -300,6 +313,11 @@ test('lines that are waited for are told together, however they arrive', async (
     'completed',
   ]);
   expect(bench.shells.takeNotices()[0]).toBe('Background shell shell_1 printed: ready 1\nready 2');
+  await bench.bash('for i in $(seq 5000); do echo ready $i; done', { run_in_background: true, wake_on: 'ready' });
+  await bench.shells.find('shell_2')?.shell.over;
+  expect(bench.shells.takeNotices()[0]).toBe(
+    'Background shell shell_2 printed: ready 1\nready 2\nready 3\nready 4\nready 5\n… and 4995 more that match',
+  );
   await expect(bench.bash('true', { wake_on: 'x' })).rejects.toThrow('needs run_in_background');
   await expect(bench.bash('true', { run_in_background: true, wake_on: '(' })).rejects.toThrow(
     'not a regular expression',

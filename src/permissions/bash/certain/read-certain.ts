@@ -17,6 +17,7 @@ import { folderChange, simpleCommand } from './simple-command.ts';
 const MAX_FOLDERS = 8;
 const MAX_DEPTH = 12;
 const MAX_PARTS = 400;
+const TOO_MANY = 'It holds more commands than are looked at.';
 
 /** What a piece of script holds, and the folders it ends in, by whether it succeeded. */
 type Outcome = CertainReading & { readonly ok: readonly string[]; readonly failed: readonly string[] };
@@ -53,6 +54,10 @@ function inTurn<Item>(items: readonly Item[], at: Standing, read: (item: Item, f
   const problems: string[] = [];
   let last: Pick<Outcome, 'ok' | 'failed'> = { ok: at.cwds, failed: [] };
   for (const item of items) {
+    if (at.before + parts.length > MAX_PARTS) {
+      problems.push(TOO_MANY);
+      break;
+    }
     const ends = union(last.ok, last.failed);
     const ran = read(item, { ...at, cwds: ends.folders, before: at.before + parts.length });
     parts.push(...ran.parts);
@@ -88,7 +93,7 @@ function readPipeline(node: PipelineNode, at: Standing): Outcome {
   const [only, ...others] = node.commands;
   if (only === undefined) return nothing(at, 'A command is missing in it.');
   if (others.length > 0) {
-    const sum = node.commands.reduce((read, command) => joined(read, readNode(command, behind(at, read))), nothing(at));
+    const sum = inTurn(node.commands, at, (command, from) => ({ ...readNode(command, from), ok: at.cwds, failed: [] }));
     return { ...sum, ok: at.cwds, failed: at.cwds };
   }
   const ran = readNode(only, at);

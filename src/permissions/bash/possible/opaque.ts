@@ -102,11 +102,17 @@ function namesProblem(argv: readonly string[]): readonly string[] {
   return isOpen ? problem : [];
 }
 
-/** Every command inside a command, to the innermost. */
-function innerOf(argv: readonly string[], depth = 0): readonly (readonly string[])[] {
-  if (depth > 4) return [];
-  const inner = [...wrappedStarts(argv), ...execStarts(argv)].map((start) => argv.slice(start));
-  return inner.flatMap((words) => (words.length === 0 ? [] : [words, ...innerOf(words, depth + 1)]));
+const MAX_INNER = 50;
+
+/** Every command inside a command, to the innermost: each is the rest of the words from some place on. */
+function innerOf(argv: readonly string[]): readonly (readonly string[])[] {
+  const starts = new Set([0]);
+  for (const from of starts) {
+    const words = argv.slice(from);
+    for (const start of [...wrappedStarts(words), ...execStarts(words)])
+      if (starts.size <= MAX_INNER && from + start < argv.length) starts.add(from + start);
+  }
+  return [...starts].slice(1).map((start) => argv.slice(start));
 }
 
 /** A shell or an interpreter that is given what bash puts together. */

@@ -30,7 +30,10 @@ export type PossibleReading = {
   readonly isNested: boolean;
 };
 
-const MAX_REACHED = 4_000;
+const MAX_REACHED = 1_000;
+/** Words in all commands together, and characters in all texts that may run: both grow by nesting. */
+const MAX_WORDS = 6_000;
+const MAX_TEXT = 50_000;
 const MAX_DEPTH = 12;
 const SYSTEM_PROGRAM = /^\/(?:usr\/)?(?:local\/)?s?bin\/[^/]+$/;
 
@@ -43,13 +46,15 @@ export function readPossible(script: ParsedScript, rounds: readonly ShellPart[] 
   const trees: Tree[] = [];
   const texts: Text[] = [];
   let isCut = false;
+  let [words, characters] = [0, 0];
 
   // What a command runs comes right behind it; texts wait until all that stands in the line is read.
   function follow(runs: readonly Run[]): void {
     const stack = runs.toReversed();
     for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
       if (next.argv.length === 0) continue;
-      if (commands.length >= MAX_REACHED || next.depth > MAX_DEPTH) {
+      words += next.argv.length;
+      if (commands.length >= MAX_REACHED || words > MAX_WORDS || next.depth > MAX_DEPTH) {
         isCut = true;
         continue;
       }
@@ -71,7 +76,8 @@ export function readPossible(script: ParsedScript, rounds: readonly ShellPart[] 
   function readTexts(more: readonly Text[] = []): void {
     texts.push(...more);
     for (let next = texts.shift(); next !== undefined; next = texts.shift()) {
-      if (commands.length >= MAX_REACHED) isCut = true;
+      characters += next.text.length;
+      if (commands.length >= MAX_REACHED || words > MAX_WORDS || characters > MAX_TEXT) isCut = true;
       else if (next.text.trim() !== '') read(parse(next.text), next.via);
     }
   }
@@ -140,7 +146,7 @@ function treeOf(root: SyntaxNode): Tree {
       ...commands.flatMap(computedIn),
       ...opened.filter(({ target }) => isComputed(target)).map(computedTarget),
     ],
-    named: nodes.flatMap(namedBy),
+    named: nodes.filter((node) => !isLongPipe(node)).flatMap(namedBy),
     fed: pipes.flatMap(({ fed }) => fed),
     assigned: nodes.flatMap((node) =>
       node.type === 'Assignment' ? [node.value.type === 'Word' ? readWord(node.value).text : node.text] : [],
@@ -149,9 +155,15 @@ function treeOf(root: SyntaxNode): Tree {
       if (node.type === 'HereDocBody') return [node.text];
       return node.type === 'HereString' && node.target !== undefined ? [readWord(node.target).text] : [];
     }),
-    isCut,
+    isCut: isCut || nodes.some(isLongPipe),
     isNested: nodes.some((node) => node.type === 'CommandExpansion'),
   };
+}
+
+const MAX_STAGES = 100;
+
+function isLongPipe(node: SyntaxNode): boolean {
+  return node.type === 'Pipeline' && node.commands.length > MAX_STAGES;
 }
 
 function nodesOf(root: SyntaxNode): { readonly nodes: readonly SyntaxNode[]; readonly isCut: boolean } {

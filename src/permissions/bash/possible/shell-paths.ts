@@ -125,15 +125,11 @@ function printed({ commands, isNested }: PossibleReading): readonly Mention[] {
   const lists: readonly List[] = isWritten ? ['reads', 'writes'] : ['reads'];
   return commands
     .filter(({ argv }) => programOf(argv[0] ?? '').prints === true)
-    .flatMap(({ argv }) =>
-      argv
-        .slice(1)
-        .flatMap((each) =>
-          each
-            .split(/\s+/)
-            .flatMap((word) => lists.map((to): Mention => ({ to, word, sure: 'possible', command: argv.join(' ') }))),
-        ),
-    );
+    .flatMap(({ argv }) => {
+      const command = argv.join(' ');
+      const words = argv.slice(1).flatMap((each) => each.split(/\s+/));
+      return words.flatMap((word) => lists.map((to): Mention => ({ to, word, sure: 'possible', command })));
+    });
 }
 
 function mentionedBy(argv: readonly string[]): readonly Mention[] {
@@ -143,9 +139,8 @@ function mentionedBy(argv: readonly string[]): readonly Mention[] {
     found.map((word): Mention => ({ to, word, sure: 'certain', command }));
   const possible = (to: List, found: readonly string[]) =>
     found.map((word): Mention => ({ to, word, sure: 'possible', command }));
-  const operands = argv
-    .slice(1)
-    .filter((word, index) => !word.startsWith('-') || argv.slice(1, index + 1).includes('--'));
+  const dashes = argv.indexOf('--', 1);
+  const operands = argv.slice(1).filter((word, at) => !word.startsWith('-') || (dashes !== -1 && at >= dashes));
   const flags = argv.slice(1).filter((word) => word.startsWith('-'));
   const hasPattern = program.reads === 'after-pattern' && !flags.some((flag) => /^-[a-zA-Z]*[ef]/.test(flag));
   const isRecursive = flags.some((flag) => /^-[a-zA-Z]*[rR]/.test(flag) || flag === '--recursive');

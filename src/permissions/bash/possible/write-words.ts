@@ -13,7 +13,8 @@ const OUTPUT =
 export function writtenWords(argv: readonly string[]): readonly WrittenWord[] {
   const { writes, inPlace, outputStarts = [], subcommands } = programOf(argv[0] ?? '');
   const args = argv.slice(1);
-  const operands = args.filter((word, at) => !word.startsWith('-') || argv.slice(1, at + 1).includes('--'));
+  const dashes = argv.indexOf('--', 1);
+  const operands = args.filter((word, at) => !word.startsWith('-') || (dashes !== -1 && at >= dashes));
   const isAll = writes === 'operands' || (inPlace !== undefined && args.some((word) => inPlace.test(word)));
   const certain = [
     ...(isAll ? operands : []),

@@ -1,4 +1,4 @@
-import { segmentRegex } from '../../paths/folder-scan.ts';
+import { isCertainPattern, segmentTest } from '../../paths/folder-scan.ts';
 
 /** An option as it was given. */
 export type GivenOption = { readonly flag: string; readonly value: string };
@@ -10,8 +10,9 @@ export type Opens = (inside: readonly string[], isShown: (name: string) => boole
 const PLAIN_PATTERN = /^[^[\\{}/]+$/;
 
 /** A name is left out only if a plain pattern says so, and taken unless one certainly does not fit. */
-const leaves = (pattern: string, name: string) => PLAIN_PATTERN.test(pattern) && segmentRegex(pattern).test(name);
-const takes = (pattern: string, name: string) => !PLAIN_PATTERN.test(pattern) || segmentRegex(pattern).test(name);
+const leaves = (pattern: string, name: string) =>
+  PLAIN_PATTERN.test(pattern) && isCertainPattern(pattern) && segmentTest(pattern)(name);
+const takes = (pattern: string, name: string) => !PLAIN_PATTERN.test(pattern) || segmentTest(pattern)(name);
 
 /** grep: of what takes and leaves files the last that fits counts, and where none does, whether the first one takes. */
 export function grepOpens(options: readonly GivenOption[]): Opens {

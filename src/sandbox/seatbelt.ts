@@ -1,0 +1,47 @@
+import { CREDENTIALS } from './places.ts';
+import { guardedPlaces, type SandboxPlan, withoutSecrets } from './recipe.ts';
+
+/** The words in front of a command that keep it in the sandbox of macOS. */
+export function seatbeltArguments(plan: SandboxPlan): readonly string[] {
+  return ['/usr/bin/env', 'TMPDIR=/tmp', ...withoutSecrets(plan), '/usr/bin/sandbox-exec', '-p', seatbeltProfile(plan)];
+}
+
+/** What the system is told: the last rule that fits decides, and a rule holds for what is not there yet. */
+export function seatbeltProfile(plan: SandboxPlan): string {
+  const { roots, allowWrite, denyRead, follow, home, ouroHome, sessionFolder } = plan;
+  const writable = [...roots, ...allowWrite, '/private/tmp'].map(subpath);
+  const guarded = guardedPlaces(plan).map(({ path, mount }) =>
+    mount === 'writable' ? literal(path) : `${literal(path)} ${subpath(path)}`,
+  );
+  const secret = [
+    ouroHome,
+    ...CREDENTIALS.map((name) => (name.startsWith('/') ? name : `${home}/${name}`)),
+    ...denyRead,
+  ];
+  return [
+    '(version 1)',
+    '(allow default)',
+    '(deny file-write*)',
+    `(allow file-write* ${writable.join(' ')} (regex #"^/dev/(null|zero|tty|stdout|stderr|fd/)"))`,
+    `(deny file-write* ${guarded.join(' ')})`,
+    `(deny file-read* file-write* ${secret.map((path) => subpath(follow(path))).join(' ')})`,
+    `(allow file-read* ${subpath(sessionFolder)})`,
+    // Keys are asked of a service, and other programs are driven by events.
+    '(deny mach-lookup (global-name "com.apple.SecurityServer") (global-name "com.apple.securityd.xpc"))',
+    '(deny appleevent-send)',
+    '(deny network-outbound (remote unix-socket))',
+    ...(plan.network === 'open' ? [] : ['(deny network*)']),
+  ].join('\n');
+}
+
+function subpath(path: string): string {
+  return `(subpath ${quoted(path)})`;
+}
+
+function literal(path: string): string {
+  return `(literal ${quoted(path)})`;
+}
+
+function quoted(path: string): string {
+  return `"${path.replace(/["\\]/g, '\\$&')}"`;
+}

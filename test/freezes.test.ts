@@ -1,0 +1,169 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readMatcher } from '../src/hooks/read-matcher.ts';
+import { createGlobTool } from '../src/tools/glob/glob.ts';
+import { createGrepTool } from '../src/tools/grep/grep.ts';
+import { decideTool, type Fixture, makeFixture } from './permissions/fixture.ts';
+import { runs } from './support/runs.ts';
+import { callTool, createWorkbench } from './tools/file-workbench.ts';
+import { locators } from './tools/search/locators.ts';
+
+/** Nothing a model, a file or a rule says keeps keys from being heard; by far not the minutes it once took. */
+const HEARD_MS = 500;
+
+/** The longest time in which no key would have been heard while the work ran, by the time of this thread alone. */
+async function deafness(work: () => unknown): Promise<number> {
+  const spent = () => {
+    const { user, system } = process.threadCpuUsage();
+    return (user + system) / 1000;
+  };
+  let [last, longest] = [spent(), 0];
+  const look = () => {
+    const now = spent();
+    longest = Math.max(longest, now - last);
+    last = now;
+  };
+  const ticking = setInterval(look, 2);
+  await Promise.resolve(work()).catch(() => undefined);
+  look();
+  clearInterval(ticking);
+  return longest;
+}
+
+const heard = async (name: string, work: () => unknown) => {
+  const ms = await deafness(work);
+  expect([name, ms < HEARD_MS ? 'heard' : `deaf for ${Math.round(ms)} ms`]).toEqual([name, 'heard']);
+};
+
+let fixture: Fixture;
+beforeAll(() => {
+  fixture = makeFixture();
+  writeFileSync(join(fixture.ws, 'a'.repeat(250)), `${'a'.repeat(40_000)}b\n`);
+});
+
+const PIECES = [
+  'find . -exec find . ',
+  'find . -exec ls {} \\; ',
+  'cd d; ',
+  'cd d || ',
+  'cd d && cd ..; ',
+  'echo $(',
+  '$(',
+  '`',
+  '<(cat ',
+  '${a:-',
+  "sh -c '",
+  'bash -c "',
+  'eval ',
+  'sudo ',
+  'env A=1 ',
+  'timeout 1 ',
+  'xargs ',
+  'a|xargs ',
+  '> a ',
+  '< a ',
+  'a=1 ',
+  'for i in 1 2; do ',
+  'if ls; then ',
+  '{a,b}',
+  '*a',
+  '**/',
+  '[a-z]*',
+  '?',
+  '../',
+  'd/',
+  'cp a b ',
+  'git -c a=b ',
+  'cat <<A\n',
+  "sed 's/a/b/' ",
+  "awk '{print}' ",
+  '-name a -o ',
+  '\\( ',
+  '"',
+  "'",
+  '(',
+  '{ ',
+  '! ',
+  '; ',
+  ' | ',
+  '\\',
+];
+const DENY = [
+  'Bash(curl:*)',
+  'Bash(* * * x)',
+  'Bash(*a*a*a*b)',
+  'Read(**/**/**/*a*a*a*b)',
+  'Read(.env)',
+  'Edit(/**/**/*b)',
+];
+
+describe('a command line', () => {
+  const decided = (command: string, deny: readonly string[]) => () =>
+    decideTool(fixture, 'Bash', { command }, { deny, ...(deny.length === 0 ? {} : { allow: ['Bash'] }) });
+
+  test.each(PIECES)('of nothing but %j', async (piece) => {
+    const line = (characters: number) => piece.repeat(Math.ceil(characters / piece.length));
+    await heard('20,000 characters', decided(line(20_000), DENY));
+    await heard('9,000 characters', decided(`ls ${line(9_000)}`, []));
+  });
+
+  test('of any of these', async () => {
+    const line = fc.tuple(
+      fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 4 }),
+      fc.integer({ min: 1, max: 2_000 }),
+    );
+    await fc.assert(
+      fc.asyncProperty(line, async ([pieces, times]) => {
+        const command = pieces.join('').repeat(times).slice(0, 20_000);
+        await heard(command.slice(0, 200), decided(command, DENY));
+      }),
+      runs(100),
+    );
+  });
+
+  test('that is nested or long beyond reading asks in every mode, and is denied where nobody is asked', () => {
+    for (const command of ['$('.repeat(100) + ')'.repeat(100), `echo ${'a'.repeat(200_000)}`]) {
+      const verdicts = (['default', 'acceptEdits', 'bypassPermissions', 'plan', 'dontAsk'] as const).map(
+        (mode) => decideTool(fixture, 'Bash', { command }, { mode, allow: ['Bash'] }).verdict,
+      );
+      expect(verdicts).toEqual(['ask', 'ask', 'ask', 'deny', 'deny']);
+    }
+  });
+});
+
+const EVIL = ['*a', '**/', '*', '?*', '{a,*}', '{*a,**/}', '[ab]*', '{{a,*},*}'].flatMap((piece) => [
+  `${piece.repeat(40)}c`,
+  `${piece.repeat(200)}c`,
+]);
+
+test.each(EVIL.map((glob) => [glob.slice(0, 12), glob.length, glob] as const))(
+  'a rule, a path and a matcher made of %s… (%i)',
+  async (_, __, glob) => {
+    const rules = { deny: [`Read(${glob})`, `Bash(${glob})`, `mcp__${glob}`, `Task(${glob})`] };
+    const long = 'a'.repeat(250);
+    await heard('Read', () => decideTool(fixture, 'Read', { file_path: long }, rules));
+    await heard('Bash', () => decideTool(fixture, 'Bash', { command: `cat ${long} ${glob}` }, rules));
+    await heard('find', () => decideTool(fixture, 'Bash', { command: `find . -name '${glob}'` }, rules));
+    await heard('Task', () => decideTool(fixture, 'Task', { subagent_type: long }, rules));
+    await heard('hook', () => readMatcher(`(${glob.replaceAll('{', '(?:')})+`));
+  },
+);
+
+describe.each(locators)('a search with %s', (_, locator) => {
+  let bench: Awaited<ReturnType<typeof createWorkbench>>;
+  beforeAll(async () => {
+    bench = await createWorkbench();
+    writeFileSync(bench.at('a'.repeat(250)), `${'a'.repeat(40_000)}b\n`);
+    writeFileSync(bench.at('.gitignore'), `${'*a'.repeat(100)}c\n`);
+  });
+  afterAll(() => bench.remove());
+
+  test('for any pattern', async () => {
+    const parts = { locator, home: bench.home, excluded: () => EVIL.map((glob) => `/${glob}`) };
+    for (const pattern of EVIL) await heard(pattern, () => callTool(createGlobTool(parts), { pattern }, bench));
+    for (const pattern of ['(a+)+c', '(a|a)*c', '(.*a){15}c', '(a*)*(a*)*c'])
+      await heard(pattern, () => callTool(createGrepTool(parts), { pattern, glob: EVIL[0], multiline: true }, bench));
+  });
+});

@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { globSteps, hasManyWildcards } from '../../../src/lib/patterns/glob.ts';
+import { globTest, starTest } from '../../../src/lib/patterns/linear-match.ts';
+import { runs } from '../../support/runs.ts';
+
+const matcher = (glob: string) => globTest(globSteps(glob, { braces: 'alternatives', doubleStar: 'star' }));
+
+test.each([
+  ['*.ts', 'a.ts', true],
+  ['*.ts', 'in/a.ts', false],
+  ['**/*.ts', 'a.ts', true],
+  ['**/*.ts', 'in/deep/a.ts', true],
+  ['src/**', 'src/in/a', true],
+  ['src/**', 'src', false],
+  ['src/**/a', 'src/a', true],
+  ['src/**/a', 'srcs/a', false],
+  ['a**b', 'a/b', false],
+  ['a?c', 'a😀c', true],
+  ['a?c', 'a/c', false],
+  ['{a,b{c,d}}.js', 'bd.js', true],
+  ['{a,b{c,d}}.js', 'b.js', false],
+  ['{a,}b', 'b', true],
+  ['{a', '{a', true],
+  ['a}', 'a}', true],
+  ['[a-c]x', 'bx', true],
+  ['[!a-c]x', 'bx', false],
+  ['[]x]', ']', true],
+  ['[a', '[a', true],
+  ['\\*', '*', true],
+  ['\\*', 'a', false],
+  ['[z-a]', 'm', false],
+])('%s fits %s: %s', (glob, text, expected) => {
+  expect(matcher(glob)(text)).toBe(expected);
+});
+
+test('two stars inside a name are any text where a rule says so, and a path below counts where that is asked for', () => {
+  const rule = globTest(globSteps('src/a**z', { braces: 'letters', doubleStar: 'any-text' }), 'or-below');
+  expect(['src/a/in/z', 'src/az/below', 'src/a', '{'].map(rule)).toEqual([true, true, false, false]);
+});
+
+const sign = fc.constantFrom('a', 'b', '/', '.');
+
+test('stars, question marks and folders match what a regular expression of the same meaning matches', () => {
+  const piece = fc.constantFrom('a', 'b', '/', '*', '?', '**/', '[ab]', '[!a]', '{a,b/}', '{*,a}');
+  const meanings: Readonly<Record<string, string>> = {
+    '*': '[^/]*',
+    '?': '[^/]',
+    '[ab]': '[ab]',
+    '[!a]': '[^a/]',
+    '{a,b/}': '(?:a|b/)',
+    '{*,a}': '(?:[^/]*|a)',
+  };
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 6 }), fc.array(sign, { maxLength: 8 }), (pieces, signs) => {
+      // Two stars are a folder only where a name begins.
+      const parts = pieces.filter((each, at) => each !== '**/' || at === 0 || (pieces[at - 1] ?? '').endsWith('/'));
+      const glob = parts.join('');
+      if (/\*\*(?!\/)|[^/]\*\*\/|\{[^}]*\*\*/.test(glob)) return;
+      const source = parts.map((each) => (each === '**/' ? '(?:.*/)?' : (meanings[each] ?? each))).join('');
+      const text = signs.join('');
+      expect([glob, text, matcher(glob)(text)]).toEqual([glob, text, new RegExp(`^${source}$`, 's').test(text)]);
+    }),
+    runs(3000),
+  );
+});
+
+test('no pattern takes long, whatever it is made of and whatever it meets', () => {
+  const long = `${'a'.repeat(250)}b`;
+  const piece = fc.constantFrom('*a', '**/', '*', '?*', '{a,*}', '[ab]*', '{*a,**/}', 'a', '{{a,*},*}');
+  fc.assert(
+    fc.property(fc.array(piece, { minLength: 1, maxLength: 50 }), (pieces) => {
+      const glob = `${pieces.join('')}c`;
+      if (hasManyWildcards(glob)) return;
+      const from = process.threadCpuUsage().user;
+      for (const text of [long, 'a/'.repeat(100)]) {
+        matcher(glob)(text);
+        starTest(glob)(text);
+      }
+      expect([glob, process.threadCpuUsage().user - from < 300_000]).toEqual([glob, true]);
+    }),
+    runs(300),
+  );
+});
