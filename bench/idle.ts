@@ -14,7 +14,7 @@ export const idle: Measure = {
       await using terminal = await openOuro(project, api.url);
       const echo = median(await echoTimes(terminal));
       terminal.press('ctrl+u');
-      await terminal.waitForText(/^>\s*$/m);
+      await terminal.waitForText(/^[▌|] Say what (?:you|is|to)/m);
       const [cpuBefore, bytesBefore] = [await cpuSeconds(terminal.pid), terminal.bytes().length];
       await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
       const idleCpu = (await cpuSeconds(terminal.pid)) - cpuBefore;
@@ -24,12 +24,12 @@ export const idle: Measure = {
       const waits: number[] = [];
       for (let round = 1; round <= PROMPTS; round += 1) {
         terminal.type(`prompt ${round}`);
-        await terminal.waitForText(new RegExp(`^> prompt ${round}$`, 'm'));
+        await terminal.waitForText(new RegExp(`^[▌|] prompt ${round}$`, 'm'));
         const enteredAt = performance.now();
         terminal.press('enter');
         waits.push((await api.waitForRequest(round)).arrivedAtMs - enteredAt);
         await terminal.waitForScreen(
-          (rows) => rows.some((row) => /^>\s*$/.test(row)) && !/esc stop/.test(rows.join('\n')),
+          (rows) => rows.some((row) => /^[▌|] Say what (?:you|is|to)/.test(row)) && !/esc stop/.test(rows.join('\n')),
         );
       }
       const { now: memoryAfter } = await memoryMb(terminal.pid);

@@ -81,7 +81,7 @@ export async function openOuro(
   return terminal;
 }
 
-export const PROMPT = /^>/m;
+export const PROMPT = /^[▌|]/m;
 
 /** Seconds of processor time a process has used until now (Linux). */
 export async function cpuSeconds(pid: number): Promise<number> {

@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { abort } from './abort.ts';
+import { endurance } from './endurance.ts';
 import { idle } from './idle.ts';
 import { print } from './print.ts';
 import type { Measure, Row } from './row.ts';
@@ -12,7 +13,7 @@ import { stream } from './stream.ts';
 import { machine, tableOf } from './table.ts';
 import { turns } from './turns.ts';
 
-const MEASURES: readonly Measure[] = [start, print, turns, stream, abort, idle, search, sessions];
+const MEASURES: readonly Measure[] = [start, print, turns, stream, abort, idle, search, sessions, endurance];
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, json: { type: 'string' } } });
 const wanted = values.only?.split(',');

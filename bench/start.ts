@@ -25,7 +25,7 @@ export const start: Measure = {
         await using terminal = openAt(project, api.url);
         // Typed before the program is there, as people do.
         terminal.type('hello');
-        await terminal.waitForText(/^> hello/m, 30_000);
+        await terminal.waitForText(/^[▌|] hello/m, 30_000);
         terminal.press('enter');
         asked += 1;
         return (await api.waitForRequest(asked)).arrivedAtMs - startedAt;

@@ -81,7 +81,7 @@ export async function echoTimes(terminal: Awaited<ReturnType<typeof openOuro>>):
     typed += letter;
     const pressedAt = performance.now();
     terminal.type(letter);
-    await terminal.waitForText(new RegExp(`^> ${typed}`, 'm'));
+    await terminal.waitForText(new RegExp(`^[▌|] ${typed}`, 'm'));
     times.push(performance.now() - pressedAt);
   }
   return times;

@@ -121,8 +121,8 @@ export type RuleSuggestion = {
   readonly leaves?: string;
 };
 
-/** `helpers`: those of git are off. `path`: no program is found inside the workspace. */
-export type Hardening = 'helpers' | 'path';
+/** `helpers`: those of git are off. `path`: no program is found inside the workspace. `search`: searches leave secrets out. */
+export type Hardening = 'helpers' | 'path' | 'search';
 
 /** A path whose real place is not where its name says. */
 export type RealTarget = { readonly path: string; readonly real: string };
@@ -137,6 +137,12 @@ export type Decision = {
   readonly targets: readonly RealTarget[];
   /** What an environment has to guard because nobody was asked: git with `harden-git.ts`, the programs it finds. */
   readonly hardens: readonly Hardening[];
+};
+
+/** Something a call would do that whoever is asked wants to know: "deletes build/", "uses the network". */
+export type CallRisk = {
+  readonly kind: 'deletes' | 'publishes' | 'runs_download' | 'runs_project' | 'network';
+  readonly text: string;
 };
 
 /** What a prompt shows. Strings are as given; the screen sanitises them. */
@@ -156,6 +162,8 @@ export type PermissionRequest = {
   /** The text holds characters that do not show, or that show as something else. */
   readonly concealed: 'hidden_characters' | 'none';
   readonly agentId?: string;
+  /** What is at stake, in words, the gravest first. */
+  readonly risks?: readonly CallRisk[];
   /** What the call would change, worked out before it runs: the diff of an edit. */
   readonly preview?: Display;
 };

@@ -151,7 +151,8 @@ function ended(
     ...(found.unanalysed.length === 0 ? {} : { unanalysed: found.unanalysed }),
     suggestions: verdict !== 'ask' || breaker || found.unanalysed.length > 0 ? [] : suggestionsOf(found.needs),
     targets: targetsOf(context),
-    hardens: verdict === 'allow' ? found.hardens : [],
+    // What a person agrees to leaves secrets out, too.
+    hardens: verdict === 'allow' ? found.hardens : found.hardens.filter((each) => each === 'search'),
   };
 }
 

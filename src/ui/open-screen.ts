@@ -75,6 +75,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
     commands: conversation.commands(),
     quietMs: options.dialogDelayMs,
     viewer: { height: output.height(), layOut: output.layOut },
+    inSight: output.inSight,
     ...(options.keymap === undefined ? {} : { keymap: options.keymap }),
   });
   const frames = createFrames({

@@ -109,6 +109,7 @@ export function requestFaults(
   request: Pick<SeenRequest, 'body' | 'violation'>,
   records: readonly SessionRecord[],
   before: readonly Pick<SeenRequest, 'raw'>[],
+  prompts: readonly string[] = PROMPTS,
 ): readonly string[] {
   const blocks = (request.body.messages ?? []).flatMap(({ content }) =>
     Array.isArray(content) ? content.map((block) => JSON.stringify({ ...block, cache_control: undefined })) : [],
@@ -119,14 +120,14 @@ export function requestFaults(
     return found === 1 ? [] : [`${what} is sent ${found} times: ${text.slice(0, 120)}`];
   };
   const dead = new Set(records.flatMap((record) => (record.type === 'tombstone' ? [record.messageId] : [])));
-  const seen = PROMPTS.filter((words) => before.some(({ raw }) => raw.includes(words)));
+  const seen = prompts.filter((words) => before.some(({ raw }) => raw.includes(words)));
   return [
     ...(request.violation === undefined ? [] : [request.violation]),
     ...[...seen, AFTER].flatMap((words) => once('A prompt', JSON.stringify(words))),
     ...records.flatMap((record) => {
-      if (record.type === 'user')
+      if (record.type === 'user' && !dead.has(record.message.id))
         return promptsOf(record.message).flatMap((words) => once('A prompt on record', words));
-      if (record.type === 'assistant' && !dead.has(record.messageId)) {
+      if (record.type === 'assistant' && !dead.has(record.messageId) && stays(record, records)) {
         const { block } = record;
         if (block.type === 'text') return once('A text', JSON.stringify(block.text));
         if (block.type === 'tool_use')
@@ -136,6 +137,12 @@ export function requestFaults(
       return [];
     }),
   ];
+}
+
+/** A call that was not complete when somebody stopped the reply does not join. */
+function stays({ messageId, index }: Extract<SessionRecord, { type: 'assistant' }>, records: readonly SessionRecord[]) {
+  const reply = records.find((record) => record.type === 'reply' && record.messageId === messageId);
+  return reply?.type !== 'reply' || reply.kept.includes(index);
 }
 
 function promptsOf(message: Message): readonly string[] {

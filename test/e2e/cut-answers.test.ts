@@ -42,7 +42,7 @@ async function open(turns: Script['turns'], ...flags: readonly string[]) {
 async function again(...flags: readonly string[]) {
   const env = terminalEnvironment(project, server.url);
   const terminal = openTerminal([LAUNCHER, ...flags], { cwd: project.dir, env, cols: 80, rows: 24 });
-  await terminal.waitForText(/^>/m);
+  await terminal.waitForText(/^[▌|]/m);
   return terminal;
 }
 

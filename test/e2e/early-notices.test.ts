@@ -64,6 +64,6 @@ test('the screen shows it, and goes on', async () => {
   const env = terminalEnvironment(project, server.url);
   const terminal = openTerminal([...ON_A_FULL_DISK, '-c', '--trust'], { cwd: project.dir, env, cols: 120, rows: 40 });
   await terminal.waitForText(SAID);
-  await terminal.waitForText(/^>/m);
+  await terminal.waitForText(/^[▌|]/m);
   await terminal.kill();
 });

@@ -17,7 +17,7 @@ async function ask(
   const api = await startApiServer({ turns });
   const settings = { ...terminalEnvironment(project, api.url), ...env };
   const terminal = openTerminal([LAUNCHER, ...args], { cwd: project.dir, env: settings });
-  await terminal.waitForText(/^>/m);
+  await terminal.waitForText(/^[▌|]/m);
   terminal.type('tell me');
   terminal.press('enter');
   return {
@@ -35,7 +35,7 @@ const STORY = 'Once upon a time there was a parser that never failed.';
 
 test.concurrent('a retry is counted down; r tries at once', async () => {
   await using ouro = await ask([overloaded(), says(STORY)]);
-  await ouro.terminal.waitForText(/try 2 of 11 in \d+s {3}r now/);
+  await ouro.terminal.waitForText(/try 2 of 11 in \d+s {2}r now/);
   ouro.terminal.press('r');
   await ouro.terminal.waitForText(/never failed/);
   expect(ouro.api.requests()).toHaveLength(2);
@@ -43,7 +43,7 @@ test.concurrent('a retry is counted down; r tries at once', async () => {
 
 test.concurrent('ESC ends the countdown, and the next question is asked', async () => {
   await using ouro = await ask([status(500), says(STORY)]);
-  await ouro.terminal.waitForText(/try 2 of 11 in \d+s {3}r now/);
+  await ouro.terminal.waitForText(/try 2 of 11 in \d+s {2}r now/);
   ouro.terminal.press('esc');
   await ouro.terminal.waitForText(/Stopped/);
   ouro.terminal.type('again');
@@ -60,7 +60,7 @@ test.concurrent.each([
   const env = { OURO_RETRY_BASE_MS: '1', OURO_STREAM_IDLE_TIMEOUT_MS: '500' };
   await using ouro = await ask([half, says(STORY, { chunk: 6 })], [], env);
   await ouro.terminal.waitForText(/never failed\./);
-  await ouro.terminal.waitForText(/^ask (?!.*esc)/m);
+  await ouro.terminal.waitForText(/^ +ask (?!.*esc)/m);
   const all = ouro.terminal.logicalLines().join('\n');
   expect(all.match(/Once upon/g)).toHaveLength(1);
   expect(all).not.toContain('midnight');
@@ -69,7 +69,7 @@ test.concurrent.each([
 test.concurrent('a refused key says what to check, and the question comes back: changed, it is asked in place of the old; a limit that lasts says when to come back', async () => {
   await using ouro = await ask([status(401), rateLimited(7200)]);
   await ouro.terminal.waitForText(/refused the credentials/);
-  await ouro.terminal.waitForText(/^> tell me/m);
+  await ouro.terminal.waitForText(/^[▌|] tell me/m);
   ouro.terminal.type(' a story');
   ouro.terminal.press('enter');
   await ouro.terminal.waitForText(/try again after \d\d:\d\d/);

@@ -182,7 +182,7 @@ describe('nothing is left running', () => {
     });
     const sleeping = async () =>
       (await processesMarked(project.marker)).filter(({ command }) => command.startsWith('sleep')).length;
-    await terminal.waitForText(/^>/m);
+    await terminal.waitForText(/^[▌|]/m);
     terminal.type('go');
     terminal.press('enter');
     await vi.waitFor(async () => expect(await sleeping()).toBe(3), 8000);

@@ -51,9 +51,9 @@ test('twenty servers, half of them broken, hold up neither the prompt nor an ans
 
   await project.write('../home/.ouro/settings.json', JSON.stringify({ mcpServers: Object.fromEntries(servers) }));
   await using terminal = openTerminal([LAUNCHER], { cwd: project.dir, env });
-  await terminal.waitForText(/^>/m);
+  await terminal.waitForText(/^[▌|]/m);
   terminal.type('hello');
-  await terminal.waitForText(/^> hello/m);
+  await terminal.waitForText(/^[▌|] hello/m);
   terminal.press('enter');
   await terminal.waitForText(/Here I am\./);
   // Until here none of them had said a word.

@@ -71,15 +71,15 @@ test('a stranger starts, takes the demo to its edit, leaves, goes on, and asks o
     }
     terminal.press('d');
     const questions = [
-      /Run the tests of[\s\S]*a letter answers/,
-      /this edit\?[\s\S]*a letter answers/,
-      /Run the tests again[\s\S]*a letter answers/,
+      /Run the tests of[\s\S]*(?:↑↓|up down) enter/,
+      /this change\?[\s\S]*(?:↑↓|up down) enter/,
+      /Run the tests again[\s\S]*(?:↑↓|up down) enter/,
     ];
     for (const question of questions) {
       await terminal.waitForText(question);
       terminal.press('y');
     }
-    await terminal.waitForText(/receipt[\s\S]*a letter answers/);
+    await terminal.waitForText(/receipt[\s\S]*(?:↑↓|up down) enter/);
     terminal.press('y');
     await terminal.waitForScreen(
       (rows) => /That was the tour/.test(rows.join('\n')) && !/esc stop/.test(rows.join('\n')),

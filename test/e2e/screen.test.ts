@@ -16,7 +16,7 @@ async function openOuro(
   const project = await createTempProject();
   const api = await startApiServer({ turns });
   const terminal = openTerminal([LAUNCHER], { cwd: project.dir, env: terminalEnvironment(project, api.url), ...size });
-  await terminal.waitForText(/^>/m);
+  await terminal.waitForText(/^[▌|]/m);
   return {
     project,
     api,
@@ -37,14 +37,14 @@ async function openAgain({ project, api }: Awaited<ReturnType<typeof openOuro>>,
     cols: 80,
     rows: 24,
   });
-  await terminal.waitForText(/^>/m);
+  await terminal.waitForText(/^[▌|]/m);
   return terminal;
 }
 
 /** Resolves once nothing runs any more. */
 async function atRest(terminal: VirtualTerminal): Promise<void> {
   await terminal.waitForScreen((rows) => {
-    return rows.some((row) => row.startsWith('ask ')) && !rows.some((row) => row.includes('esc stop'));
+    return rows.some((row) => row.trim().startsWith('ask ')) && !rows.some((row) => row.includes('esc stop'));
   });
 }
 
@@ -74,7 +74,7 @@ test('a question is typed, sent and answered, the first code in colours; two Ctr
   const code = '```ts\nconst answer = 42;\n```';
   await using ouro = await openOuro([says(`The answer is **42**.\n\n${code}`)]);
   ouro.terminal.type('what is the answer?');
-  await ouro.terminal.waitForText(/> what is the answer\?/);
+  await ouro.terminal.waitForText(/▌ what is the answer\?/);
   ouro.terminal.press('enter');
   await ouro.terminal.waitForText(/The answer is 42\./);
   await atRest(ouro.terminal);
@@ -121,7 +121,7 @@ test('a message that was refused is back in the draft, and enter tries again wit
   const { terminal } = ouro;
   terminal.type('my one question');
   terminal.press('enter');
-  await terminal.waitForText(/invalid x-api-key[\s\S]*^> my one question/m);
+  await terminal.waitForText(/invalid x-api-key[\s\S]*^[▌|] my one question/m);
   terminal.press('enter');
   await terminal.waitForText(/Now it works\./);
   const { raw } = await ouro.api.waitForRequest(2);
@@ -136,7 +136,7 @@ test('a command is asked about, and y runs it once', async () => {
   const { terminal } = ouro;
   terminal.type('make it');
   terminal.press('enter');
-  await terminal.waitForText(/y {2}once[\s\S]*a letter answers/);
+  await terminal.waitForText(/Yes, once[\s\S]*(?:↑↓|up down) enter/);
   terminal.press('y');
   await terminal.waitForText(/Done\./);
   expect(await ouro.project.read('made.txt')).toBe('made\n');
@@ -167,7 +167,7 @@ test('what was being written is there again after the program was killed', async
   process.kill(terminal.pid, 'SIGKILL');
   await terminal.exited;
   await using again = await openAgain(ouro);
-  await again.waitForText(/^> three hours of thoughts[\s\S]*draft from/m);
+  await again.waitForText(/^[▌|] three hours of thoughts[\s\S]*draft from/m);
   again.press('ctrl+s');
   again.press('ctrl+d');
   await again.waitForText(/again/);
@@ -189,9 +189,9 @@ test('another session is gone on in from the list, with its last words in sight'
   await using again = await openAgain(ouro, '--resume');
   await again.waitForText(/^Resume .*1 of 1/m);
   again.press('enter');
-  await again.waitForText(/> about lexers[\s\S]*The first answer\./);
+  await again.waitForText(/▌ about lexers[\s\S]*The first answer\./);
   again.type('go on');
-  await again.waitForText(/^> go on/m);
+  await again.waitForText(/^[▌|] go on/m);
   again.press('enter');
   await again.waitForText(/The second answer\./);
   const { messages = [] } = (await ouro.api.waitForRequest(2)).body;

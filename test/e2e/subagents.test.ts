@@ -269,13 +269,13 @@ test('one in the background asks on the screen after its parent has ended, and t
     cwd: project.dir,
     env: terminalEnvironment(project, server.url),
   });
-  await terminal.waitForText(/^>/m);
+  await terminal.waitForText(/^[▌|]/m);
   terminal.type('go');
   terminal.press('enter');
   await terminal.waitForText(/Ann is at it\./);
   await terminal.waitForText(/1 background/);
   asked.open();
-  await terminal.waitForText(/a sub-agent[\s\S]*touch made[\s\S]*a letter answers/);
+  await terminal.waitForText(/a sub-agent[\s\S]*touch made[\s\S]*(?:↑↓|up down) enter/);
   terminal.press('y');
   await terminal.waitForText(/has finished/);
   expect(existsSync(join(project.dir, 'made'))).toBe(true);

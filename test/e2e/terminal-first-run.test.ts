@@ -36,12 +36,12 @@ test('an empty home leads through the demo to the finished edit by the keys on s
   await pressSuggested(terminal, /the built-in demo/);
   for (const what of [
     /node --test[\s\S]*Run the tests of/,
-    /Allow this edit\?/,
+    /Make this change\?/,
     /Run the tests again/,
     /receipt\.txt/,
   ]) {
-    await terminal.waitForText(new RegExp(`${what.source}[\\s\\S]*a letter answers`));
-    await pressSuggested(terminal, /once/);
+    await terminal.waitForText(new RegExp(`${what.source}[\\s\\S]*(?:↑↓|up down) enter`));
+    await pressSuggested(terminal, /Yes, once/);
   }
   await terminal.waitForText(/That was the tour/);
   const said = terminal.logicalLines().join('\n');
@@ -52,7 +52,9 @@ test('an empty home leads through the demo to the finished edit by the keys on s
 
   terminal.type('tell me a joke');
   terminal.press('enter');
-  await terminal.waitForText(/This is the demo, and I have no line for that[\s\S]*in this folder are real\.\n\n>/);
+  await terminal.waitForText(
+    /This is the demo, and I have no line for that[\s\S]*in this folder are real\.\s+▌ Say what is next/,
+  );
   terminal.press('ctrl+c');
   await terminal.waitForText(/ctrl-c again to leave/);
   terminal.press('ctrl+c');
@@ -95,7 +97,7 @@ test('a pasted key is kept for its owner alone and used at once; what was typed 
     terminal.paste('sk-ant-pasted');
     await terminal.waitForText(/> \*{13}/);
     terminal.press('enter');
-    await terminal.waitForText(/> say hello/);
+    await terminal.waitForText(/▌ say hello/);
     terminal.press('enter');
     await terminal.waitForText(/Hello\./);
     expect(terminal.bytes()).not.toContain('sk-ant-pasted');
@@ -146,13 +148,13 @@ test('what a folder and ~/.claude bring is asked about before it counts, and a y
     await terminal.waitForText(/^Folder .*\nClaude Code/m);
     await expect(project.read('begun.txt')).rejects.toThrow('ENOENT');
     await pressSuggested(terminal, /copy them to/);
-    await terminal.waitForText(/^Copied from \S+\.claude: CLAUDE\.md\.[\s\S]*^ask /m);
+    await terminal.waitForText(/^Copied from \S+\.claude: CLAUDE\.md\.[\s\S]*^ +ask /m);
     // Nothing has been said yet.
     await expect.poll(() => project.read('begun.txt').catch(() => ''), { timeout: 10_000 }).toBe('begun\n');
   }
   expect(await readFile(join(project.ouroHome, 'CLAUDE.md'), 'utf8')).toBe('Be kind.\n');
   await using terminal = open(env);
-  await terminal.waitForText(/^ask /m);
+  await terminal.waitForText(/^ +ask /m);
   expect(terminal.bytes()).not.toMatch(/trust this folder|copy them/);
 });
 
@@ -165,7 +167,7 @@ test('who goes on without trust is told which instructions are passed over, and 
     await using terminal = open(env);
     await terminal.waitForText(/found: .*CLAUDE\.md.*notes\.md, outside of this folder/);
     await pressSuggested(terminal, choice);
-    await terminal.waitForText(/^ask /m);
+    await terminal.waitForText(/^ +ask /m);
     terminal.type('hello');
     terminal.press('enter');
     await terminal.waitForText(/Hello there\./);

@@ -24,10 +24,10 @@ test.each([
     expect(terminal.logicalLines().join('\n')).toMatch(why);
     terminal.type('make it\r');
     await terminal.waitForText(
-      /Answer: I make it\.[\s\S]*Question: Allow this command\?[\s\S]*1: once[\s\S]*Type a number/,
+      /Answer: I make it\.[\s\S]*Question: Run this command\?[\s\S]*1: Yes, once[\s\S]*Type a number/,
     );
     terminal.type('?\r');
-    await terminal.waitForText(/Type a number[\s\S]*Question: Allow this command\?[\s\S]*Type a number/);
+    await terminal.waitForText(/Type a number[\s\S]*Question: Run this command\?[\s\S]*Type a number/);
     terminal.type('1\r');
     await terminal.waitForText(/Tool Bash .*finished[\s\S]*Answer: Made\.[\s\S]*one[\s\S]*two/);
     expect(await ouro.project.read('made.txt')).toBe('made\n');
@@ -56,7 +56,7 @@ test('/stop stops what runs, a list is chosen from by number, and enter alone se
   terminal.type('2\r');
   terminal.type('/effort\r');
   await terminal.waitForText(/Effort, of [\s\S]*1: auto, .*chosen[\s\S]*Type a number/);
-  terminal.type('3\r');
+  terminal.type('4\r');
   await terminal.waitForText(/Effort: medium\./);
   terminal.type('/config theme\r');
   await terminal.waitForText(/Settings:\s+1: theme, [\s\S]*Type a number/);

@@ -19,21 +19,21 @@ test('vim mode, keys of one’s own, a script for the status line, and a theme t
   });
   const { terminal } = ouro;
   expect(terminal.logicalLines().join('\n')).toMatch(/ctrl\+q: there is no action "sned"\. Did you mean send\?/);
-  await terminal.waitForText(/^ask · my own line\n *and its second/m);
+  await terminal.waitForText(/^ {2}ask {3}my own line\n *and its second/m);
   // The terminal has said that it is light: the colours of the light theme are drawn.
   await terminal.waitForScreen(() => terminal.bytes().includes('38;2;36;86;201m'));
 
   // As a terminal answers whose signs are two columns wide: from now on they are ASCII.
   expect(terminal.bytes()).toContain('●\x1b[6n');
   terminal.send('\x1b[5;23R');
-  await terminal.waitForText(/^ask - my own line/m);
+  await terminal.waitForText(/^\| Say[\s\S]*ask {3}my own line/m);
 
   terminal.type('one two three');
-  await terminal.waitForText(/^> one two three/m);
+  await terminal.waitForText(/^[▌|] one two three/m);
   terminal.press('esc');
   await terminal.waitForText(/NORMAL/);
   terminal.type('0dwA!');
-  await terminal.waitForText(/^> two three!/m);
+  await terminal.waitForText(/^[▌|] two three!/m);
   terminal.press('ctrl+k');
   await terminal.waitForText(/Done\./);
   terminal.press('ctrl+x');
@@ -41,7 +41,7 @@ test('vim mode, keys of one’s own, a script for the status line, and a theme t
   await terminal.waitForText(/q (?:back|closes|leaves)|\bq\b.*back/);
   terminal.type('q');
   terminal.type('/vim');
-  await terminal.waitForText(/^> \/vim/m);
+  await terminal.waitForText(/^[▌|] \/vim/m);
   terminal.press('enter');
   await terminal.waitForText(/Vim mode is off/);
   await expect
@@ -55,7 +55,7 @@ test('an answer is told to somebody who has looked away only after a while; titl
   const { terminal } = ouro;
   terminal.send('\x1b[O');
   terminal.paste('look\x1b]2;evil\x07 here');
-  await terminal.waitForText(/^> look/m);
+  await terminal.waitForText(/^[▌|] look/m);
   terminal.press('enter');
   await terminal.waitForScreen(() => terminal.bytes().includes('look here\x07'));
   answering.open();
@@ -69,6 +69,7 @@ test('an answer is told to somebody who has looked away only after a while; titl
 });
 
 test.each([
+  // The cursor is on the first option once it hears keys.
   ['20 columns', { cols: 20, rows: 24 }, {}],
   ['8 rows', { cols: 80, rows: 8 }, {}],
   ['no colour', { cols: 80, rows: 24 }, { NO_COLOR: '1' }],
@@ -84,10 +85,9 @@ test.each([
   );
   const { terminal } = ouro;
   terminal.type('make it');
-  await terminal.waitForText(/^> make it/m);
+  await terminal.waitForText(/^[▌|] make it/m);
   terminal.press('enter');
-  await terminal.waitForText(/y {2}once/);
-  await terminal.waitForText(/esc says no/);
+  await terminal.waitForText(/[❯>] 1 {2}y {2}Yes,/);
   terminal.press('y');
   await terminal.waitForText(/Made\./);
   expect(await ouro.project.read('made.txt')).toBe('made\n');
@@ -104,7 +104,7 @@ test('a theme of one’s own is drawn with, and drawn anew when its file is save
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'mine.json'), '{ "base": "light", "accent": "#010203" }');
   terminal.type('/theme');
-  await terminal.waitForText(/^> \/theme/m);
+  await terminal.waitForText(/^[▌|] \/theme/m);
   terminal.press('enter');
   await terminal.waitForText(/mine +yours/);
   terminal.type('mine');

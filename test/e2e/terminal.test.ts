@@ -7,11 +7,11 @@ import { type OpenOuro, openOuro } from '../support/terminal/open-ouro.ts';
 
 const WORKING = /esc stop/;
 /** The composer is empty, and nothing is left that Esc would stop. */
-const AT_REST = /(?<![\s\S])(?![\s\S]*esc stop)[\s\S]*^> *\n(?:ask|plan|edits) /m;
+const AT_REST = /(?<![\s\S])(?![\s\S]*esc stop)[\s\S]*^[▌|] Say what (?:you|is).*\n +(?:ask|plan|edits) /m;
 
 async function send({ terminal }: OpenOuro, words: string): Promise<void> {
   terminal.type(words);
-  await terminal.waitForText(new RegExp(`^> ${words}`, 'm'));
+  await terminal.waitForText(new RegExp(`^[▌|] ${words}`, 'm'));
   terminal.press('enter');
 }
 
@@ -25,8 +25,8 @@ test('the cursor stands at the caret, wide characters counted, also while the sp
   await using ouro = await openOuro([later(gate.promise, says('First.')), says('Second.'), says('Third.')]);
   const { terminal } = ouro;
   terminal.type('日本語 né');
-  await terminal.waitForText(/^> 日本語 né/m);
-  const row = terminal.screen().findIndex((line) => line.startsWith('> 日'));
+  await terminal.waitForText(/^[▌|] 日本語 né/m);
+  const row = terminal.screen().findIndex((line) => line.startsWith('▌ 日'));
   expect(terminal.cursor()).toEqual({ x: 2 + 6 + 3, y: row });
   terminal.press('left', 'left', 'left', 'left');
   await terminal.waitForScreen(() => terminal.cursor().x === 6);
@@ -34,11 +34,11 @@ test('the cursor stands at the caret, wide characters counted, also while the sp
   terminal.press('ctrl+e', 'enter');
   await terminal.waitForText(WORKING);
   terminal.type('中文');
-  await terminal.waitForText(/^> 中文/m);
+  await terminal.waitForText(/^[▌|] 中文/m);
   // Frames of the spinner come and go; the cursor is where the next character belongs in every one.
   const before = terminal.screen().join('\n');
   await terminal.waitForScreen((rows) => rows.join('\n') !== before);
-  const draft = terminal.screen().findIndex((line) => line.startsWith('> 中文'));
+  const draft = terminal.screen().findIndex((line) => line.startsWith('▌ 中文'));
   expect(terminal.cursor()).toEqual({ x: 6, y: draft });
   terminal.press('ctrl+u');
   gate.resolve();
@@ -88,9 +88,9 @@ test('ESC stops while it thinks, runs a command, asks and waits to try again; wh
   await send(ouro, 'think');
   await terminal.waitForText(/thinking \d/);
   await send(ouro, 'queued one');
-  await terminal.waitForText(/next {3}queued one/);
+  await terminal.waitForText(/↳ queued one/);
   await stopped(1);
-  await terminal.waitForText(/^> queued one/m);
+  await terminal.waitForText(/^[▌|] queued one/m);
   await api.waitForSocketClosed(1);
   terminal.press('ctrl+c');
   await terminal.waitForText(AT_REST);
@@ -100,7 +100,7 @@ test('ESC stops while it thinks, runs a command, asks and waits to try again; wh
   await stopped(2);
 
   await send(ouro, 'ask');
-  await terminal.waitForText(/a letter answers/);
+  await terminal.waitForText(/(?:↑↓|up down) enter/);
   await stopped(3);
   await expect(ouro.project.read('asked')).rejects.toThrow();
 
@@ -122,32 +122,35 @@ test('messages queue while it works, Up takes the last one back, and keys typed 
   await terminal.waitForText(WORKING);
   await send(ouro, 'first wish');
   await send(ouro, 'second wish');
-  await terminal.waitForText(/first wish[\s\S]*second wish[\s\S]*^> *$/m);
+  await terminal.waitForText(/first wish[\s\S]*second wish[\s\S]*^[▌|] (?:Say|typing) .*$/m);
   terminal.press('up');
-  await terminal.waitForText(/^> second wish/m);
+  await terminal.waitForText(/^[▌|] second wish/m);
   terminal.press('ctrl+u');
-  await terminal.waitForText(/^> *$/m);
+  await terminal.waitForText(/^[▌|] (?:Say|typing) .*$/m);
 
   terminal.type('yes n');
+  await terminal.waitForText(/^[▌|] yes n/m);
   gate.resolve();
-  await terminal.waitForText(/touch answered[\s\S]*^> yes n/m);
+  await terminal.waitForText(/touch answered[\s\S]*^[▌|] yes n/m);
   terminal.type('o y');
-  await terminal.waitForText(/^> yes no y/m);
+  await terminal.waitForText(/^[▌|] yes no y/m);
   await expect(ouro.project.read('answered')).rejects.toThrow();
   terminal.press('ctrl+y');
-  await terminal.waitForText(/a letter answers/);
+  await terminal.waitForText(/(?:↑↓|up down) enter/);
   terminal.press('n');
+  await terminal.waitForText(/enter sends/);
+  terminal.press('enter');
   await terminal.waitForText(/It was refused/);
   expect(sent(ouro, 1)).toContain('first wish');
   await expect(ouro.project.read('answered')).rejects.toThrow();
-  await terminal.waitForText(/^> yes no y/m);
+  await terminal.waitForText(/^[▌|] yes no y/m);
 });
 
 test('Esc Esc offers the earlier messages, and the chosen one comes back to be edited', async () => {
   await using ouro = await openOuro([says('One.'), says('Two.')]);
   const { terminal } = ouro;
   await send(ouro, 'the first message');
-  await terminal.waitForText(/One\.[\s\S]*^> *$/m);
+  await terminal.waitForText(/One\.[\s\S]*^[▌|] (?:Say|typing) .*$/m);
   await terminal.waitForText(AT_REST);
   terminal.press('esc');
   await terminal.waitForText(/esc again/);
@@ -156,7 +159,7 @@ test('Esc Esc offers the earlier messages, and the chosen one comes back to be e
   terminal.press('enter');
   await terminal.waitForText(/Bring back/);
   terminal.press('enter');
-  await terminal.waitForText(/^> the first message/m);
+  await terminal.waitForText(/^[▌|] the first message/m);
 });
 
 test('under a shell: an editor of one’s own, Ctrl-Z and fg, and a terminal as it was after the end', async () => {
@@ -169,29 +172,29 @@ test('under a shell: an editor of one’s own, Ctrl-Z and fg, and a terminal as 
   });
   const { terminal } = ouro;
   terminal.type(`${ouroCommand}\r`);
-  await terminal.waitForText(/^> *$/m);
+  await terminal.waitForText(/^[▌|] (?:Say|typing) .*$/m);
   terminal.type('draft ');
-  await terminal.waitForText(/^> draft/m);
+  await terminal.waitForText(/^[▌|] draft/m);
   terminal.press('ctrl+g');
-  await terminal.waitForText(/^> draft edited/m);
+  await terminal.waitForText(/^[▌|] draft edited/m);
   terminal.press('ctrl+z');
   await terminal.waitForText(/Stopped[\s\S]*shell\$ *$/m);
   expect(modes(terminal.bytes())).toEqual([]);
   terminal.type('fg\r');
-  await terminal.waitForText(/fg[\s\S]*^> draft edited/m);
+  await terminal.waitForText(/fg[\s\S]*^[▌|] draft edited/m);
   terminal.type(' again');
-  await terminal.waitForText(/^> draft edited again/m);
+  await terminal.waitForText(/^[▌|] draft edited again/m);
   expect(modes(terminal.bytes())).toContain('?1004');
   // What is saved of a proposed edit is what is applied, and the model is told.
   terminal.press('enter');
-  await terminal.waitForText(/a letter answers/);
+  await terminal.waitForText(/(?:↑↓|up down) enter/);
   terminal.type('e');
   await terminal.waitForText(/Hello\./);
   expect(await readFile(join(ouro.project.dir, 'made.txt'), 'utf8')).toBe('proposed, edited');
   expect(sent(ouro, 1)).toMatch(/changed this call before allowing it.*proposed, edited/);
   await terminal.waitForText(AT_REST);
   terminal.type('a draft');
-  await terminal.waitForText(/^> a draft/m);
+  await terminal.waitForText(/^[▌|] a draft/m);
   terminal.press('ctrl+c', 'ctrl+c');
   await terminal.waitForText(/ctrl-c again/);
   terminal.press('ctrl+c');
@@ -204,12 +207,12 @@ test('under a shell: an editor of one’s own, Ctrl-Z and fg, and a terminal as 
 test('a draft survives kill -9, and SIGTERM leaves a terminal as it was', async () => {
   await using ouro = await openOuro([says('Hello.')]);
   ouro.terminal.type('hours of work');
-  await ouro.terminal.waitForText(/^> hours of work/m);
+  await ouro.terminal.waitForText(/^[▌|] hours of work/m);
   await expect.poll(() => draftOf(ouro), { timeout: 4000 }).toContain('hours of work');
   process.kill(ouro.terminal.pid, 'SIGKILL');
   await ouro.terminal.exited;
   const next = ouro.again();
-  await next.waitForText(/^> hours of work/m);
+  await next.waitForText(/^[▌|] hours of work/m);
   process.kill(next.pid, 'SIGTERM');
   expect((await next.exited).code).toBe(143);
   expect(modes(next.bytes())).toEqual([]);

@@ -126,7 +126,7 @@ test('several calls are summed up in a line by the small model, for the screen a
     cwd: project.dir,
     env: terminalEnvironment(project, server.url),
   });
-  await terminal.waitForText(/^>/m);
+  await terminal.waitForText(/^[▌|]/m);
   terminal.type('look');
   terminal.press('enter');
   await terminal.waitForText(/Looked at a\.txt three times/);

@@ -2,6 +2,7 @@ import { delimiter } from 'node:path';
 import type { Hardening, Policy } from '../../contracts/permission.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { hardenedGitEnvironment } from '../../git/harden-git.ts';
+import { searchFunctions } from '../../permissions/bash/left-out.ts';
 import type { GateRecord } from '../../permissions/gate.ts';
 import { diskFs } from '../../permissions/paths/fs.ts';
 import { resolvePath } from '../../permissions/paths/paths.ts';
@@ -39,6 +40,7 @@ export function createCallGuards(
       hardened.delete(callId);
       return {
         ...(call.hardens.includes('helpers') ? gitVariables(variables()) : {}),
+        ...(call.hardens.includes('search') ? searchFunctions() : {}),
         ...(call.hardens.includes('path') ? pathVariable(policy(call.cwd)) : {}),
       };
     },

@@ -13,7 +13,7 @@ export function copyAttributes(from: string, to: string): boolean {
   return [...readAll(calls, from)].every(([name, value]) => SYSTEM.test(name) || calls.set(to, name, value));
 }
 
-/** All of a file that can be read. */
+/** @internal Asked by tests. */
 export function attributesOf(path: string): Attributes {
   const calls = openCalls();
   return calls === undefined ? new Map() : readAll(calls, path);

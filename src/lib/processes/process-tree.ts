@@ -1,5 +1,5 @@
 import { isBranded, MARKER, RUN_MARKER } from './brand.ts';
-import { livingNow, livingProcesses, type ProcessFacts, startTimeOf } from './process-facts.ts';
+import { livingNow, livingProcesses, type ProcessFacts } from './process-facts.ts';
 
 export { MARKER, RUN_MARKER };
 
@@ -155,8 +155,6 @@ export async function reapLeftovers(leftovers: readonly Leftover[]): Promise<num
   );
   return alive.length;
 }
-
-export { startTimeOf };
 
 /** No process is in it. */
 const NO_GROUP = -1;

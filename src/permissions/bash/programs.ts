@@ -1,4 +1,4 @@
-import { ANSWERS } from './programs/answers.ts';
+import { ANSWERS, SAYING } from './programs/answers.ts';
 import { BUILDERS } from './programs/builders.ts';
 import { CHANGERS } from './programs/changers.ts';
 import { FILE_READERS } from './programs/file-readers.ts';
@@ -57,6 +57,11 @@ export function programOf(word: string): Program {
 function digitNamed(plain: string): Program | undefined {
   const name = NAMES_IN_DIGITS.find((one) => plain.startsWith(one) && /^[-_.]?\d/.test(plain.slice(one.length)));
   return name === undefined ? undefined : IN_LOWER_CASE.get(name);
+}
+
+/** True for `--version` and `--help` of a program that answers these without a look at the project. */
+export function saysOfItself([name = '', word = '', more]: readonly string[]): boolean {
+  return more === undefined && SAYING.has(name) && /^--(?:version|help)$/.test(word);
 }
 
 /** True for a name that sounds like a shell, known or not. */

@@ -11,6 +11,7 @@ import { familyOf } from '../rules/families.ts';
 import { readOnlyReading } from './certain/read-only.ts';
 import { allowMatches } from './command-rule.ts';
 import { fileCommandNeeds } from './file-commands.ts';
+import { canLeaveOut, isLeftOut } from './left-out.ts';
 import { safelyPeeled } from './possible/wrappers.ts';
 import { gitPreflight } from './programs/git-config.ts';
 import type { ReadOnlyReading } from './programs/reading.ts';
@@ -55,12 +56,20 @@ function commandNeeds(context: DecisionContext, part: ShellPart): PartNeeds {
   const there = elsewhere(context, part, argv);
   const reading = readOnly(there.argv);
   if (reading.ok) {
-    const reads = readingNeeds(context, there.part, reading);
+    const left = new Set<string>();
+    const leave = (name: string) => canLeaveOut(part) && isLeftOut(name) && left.add(name).has(name);
+    const reads = readingNeeds(context, there.part, reading, leave);
     const open = reads.filter((need) => need.cover === undefined);
     const git = reading.git === undefined ? undefined : gitProblem(context, there.part);
     const covered: Need = { kind: 'read', subject, text: `${subject} only reads.`, cover: { by: 'default' } };
     if (open.length === 0 && git === undefined)
-      return { needs: [covered, ...reads], hardens: reading.git === undefined ? [] : ['helpers'] };
+      return {
+        needs: [covered, ...reads],
+        hardens: [
+          ...(reading.git === undefined ? [] : ['helpers' as const]),
+          ...(left.size > 0 ? ['search' as const] : []),
+        ],
+      };
     if (rule === undefined) {
       const why: readonly Need[] =
         git === undefined ? [] : [{ kind: 'command', subject, text: git, ...suggestionFor(argv) }];
@@ -122,12 +131,13 @@ function readingNeeds(
   context: DecisionContext,
   part: ShellPart,
   reading: Extract<ReadOnlyReading, { ok: true }>,
+  leave: (name: string) => boolean,
 ): readonly Need[] {
   const reads = [...reading.reads, ...reading.searches].flatMap((word) =>
     part.cwds.flatMap((cwd) => [...wordNeeds(context, cwd, word), ...optionNeeds(context, cwd, word)]),
   );
   const searches = reading.searches.flatMap((word) =>
-    part.cwds.flatMap((cwd) => searchNeeds(context, resolveIn(context, cwd, spelled(word)).real, reading)),
+    part.cwds.flatMap((cwd) => searchNeeds(context, resolveIn(context, cwd, spelled(word)).real, reading, leave)),
   );
   return [...reads, ...searches];
 }
@@ -154,11 +164,14 @@ function optionNeeds(context: DecisionContext, cwd: string, word: Argument): rea
     : [{ kind: 'read', subject: word.text, text: `${word.text} matches ${option}, which looks like an option.` }];
 }
 
+const UNSEEN = '.env';
+
 /** A search that meets a file of secrets, or follows a link out of the workspace, asks. */
 function searchNeeds(
   context: DecisionContext,
   folder: string,
   { follows, opens }: Extract<ReadOnlyReading, { ok: true }>,
+  leave: (name: string) => boolean,
 ): readonly Need[] {
   if (context.fs.lstat(folder)?.kind !== 'directory') return [];
   const shows = once(() => shownNames(context.fs, folder, context.roots));
@@ -166,11 +179,14 @@ function searchNeeds(
     if (kind === 'directory') return false;
     if (opens?.(namesBelow(folder, path), (name) => shows()(name)) === false) return false;
     if (kind === 'link' && follows === 'none') return false;
+    if (namesBelow(folder, path).some(leave)) return false;
     const resolved = resolveIn(context, folder, path);
     if (sensitiveRead(resolved, context.policy) !== undefined)
       return pathNeed(context, { tool: context.facts.tool, use: 'read', path: resolved }).cover === undefined;
     return kind === 'link' && !context.roots.some((root) => isInside(resolved.real, root));
   });
+  // What was not looked at may hold secrets too.
+  if (hit === 'too many') leave(UNSEEN);
   if (hit === undefined || (hit === 'too many' && follows === 'none')) return [];
   const found =
     hit === 'too many'

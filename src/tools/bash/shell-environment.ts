@@ -27,10 +27,11 @@ export function shellEnvironment(
   marker: string,
 ): Record<string, string> {
   const kept: Record<string, string> = {};
-  for (const [name, value] of Object.entries({ ...variables, ...extra })) {
+  for (const [name, value] of Object.entries(variables)) {
     const dropped = SHELL_TRAPS.includes(name) || OUR_SECRETS.includes(name) || name.startsWith('BASH_FUNC_');
-    if (value !== undefined && !dropped) kept[name] = value;
+    if (!dropped && !Object.hasOwn(extra, name)) kept[name] = value;
   }
+  for (const [name, value] of Object.entries(extra)) if (value !== undefined) kept[name] = value;
   return {
     ...kept,
     [MARKER]: marker,

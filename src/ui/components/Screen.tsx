@@ -1,20 +1,31 @@
-import { Box, Text } from 'ink';
-import type { ScreenPlan } from './draw-screen.ts';
+import { Box } from 'ink';
+import { Panel } from '../panels/Panel.tsx';
+import type { ScreenPlan } from './plan-screen.ts';
+import { Question } from './Question.tsx';
+import { Rows } from './Rows.tsx';
 
-/** The part of the terminal that is redrawn: what still changes, the draft, and what hangs below it. */
+const GAP = [''] as const;
+
+/** The part of the terminal that is redrawn: what still changes, what asks, the draft, and what hangs below it. */
 export function Screen({ plan }: { readonly plan: ScreenPlan }) {
+  const { live, question, bar, queue, composer, below, panel, status, gaps } = plan;
   return (
     <Box flexDirection="column">
-      <Rows rows={plan.live} />
-      <Rows rows={plan.composer} />
-      <Rows rows={plan.below} />
+      {live.map(({ key, rows }) => (
+        <Rows key={key} rows={rows} />
+      ))}
+      {gaps.question > 0 && <Rows rows={GAP} />}
+      {question !== undefined && <Question plan={question} bar={bar} />}
+      {gaps.composer > 0 && <Rows rows={GAP} />}
+      <Rows rows={queue} />
+      <Rows rows={composer} />
+      <Rows rows={below} />
+      {panel !== undefined && (
+        <Box maxHeight={panel.rows} overflowY="hidden">
+          <Panel {...panel} />
+        </Box>
+      )}
+      <Rows rows={status} />
     </Box>
   );
-}
-
-/** Painted rows, one below the other; they fit already. */
-function Rows({ rows }: { readonly rows: readonly string[] }) {
-  if (rows.length === 0) return null;
-  // An empty row would be swallowed at the ends of a text.
-  return <Text wrap="truncate">{rows.map((row) => (row === '' ? ' ' : row)).join('\n')}</Text>;
 }

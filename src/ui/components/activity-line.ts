@@ -1,8 +1,8 @@
 import { formatCount, formatDuration } from '../../lib/text/format.ts';
-import { sanitizeScreen } from '../../lib/text/sanitize.ts';
+import { sanitize } from '../../lib/text/sanitize.ts';
 import { causeOf } from '../history/failure-lines.ts';
 import type { Drawing } from '../text/drawing.ts';
-import { type LogicalLine, plain, terminalLine, toned } from '../text/line.ts';
+import { plain, type Span, toned } from '../text/line.ts';
 import type { Activity, ViewState } from '../view/view-state.ts';
 
 const QUIET_MS = 15_000;
@@ -11,8 +11,8 @@ const HOOK_SHOWN_AFTER_MS = 300;
 const RETRY_SILENT_MS = 2000;
 const CHARS_PER_TOKEN = 4;
 
-/** What the program is doing, in a word, with the key that stops it. Nothing when nothing is being done. */
-export function activityLines(view: ViewState, drawing: Drawing): readonly LogicalLine[] {
+/** What the program is doing, in a few words, with the keys that matter now. Nothing when nothing is being done. */
+export function activitySpans(view: ViewState, drawing: Drawing): readonly Span[] {
   const { glyphs, nowMs } = drawing;
   const { activity, retry } = view;
   if (activity.status === 'idle') return [];
@@ -21,33 +21,46 @@ export function activityLines(view: ViewState, drawing: Drawing): readonly Logic
     const when = leftMs === 0 ? 'now' : `in ${formatDuration(leftMs)}`;
     const words = `${causeOf(retry.failure)}${glyphs.separator}try ${retry.attempt + 1} of ${retry.limit + 1} ${when}`;
     return [
-      terminalLine(
-        toned('warn', `${glyphs.retry} ${words}`),
-        toned('dim', `   ${['r now', 'esc stop', 'm other model'].join(glyphs.separator)}`),
+      toned('warn', `${glyphs.retry} ${words}`),
+      ...keySpans(
+        [
+          ['r', 'now'],
+          ['esc', 'stop'],
+          ['m', 'other model'],
+        ],
+        drawing,
       ),
     ];
   }
   if (view.recovery !== undefined) {
-    return [line(drawing, `${sanitizeScreen(view.recovery.cause)}  ${seconds(nowMs - view.recovery.sinceMs)}`, '')];
+    return running(drawing, `${sanitize(view.recovery.cause, 'line')}  ${seconds(nowMs - view.recovery.sinceMs)}`, '');
   }
   const { hook } = activity;
-  if (
-    hook !== undefined &&
-    !['idle', 'stopping'].includes(activity.status) &&
-    nowMs - hook.sinceMs >= HOOK_SHOWN_AFTER_MS
-  ) {
-    return [line(drawing, `${sanitizeScreen(hook.words).replaceAll('\n', ' ')}  ${seconds(nowMs - hook.sinceMs)}`, '')];
+  if (hook !== undefined && activity.status !== 'stopping' && nowMs - hook.sinceMs >= HOOK_SHOWN_AFTER_MS) {
+    return running(drawing, `${sanitize(hook.words, 'line')}  ${seconds(nowMs - hook.sinceMs)}`, '');
+  }
+  if (activity.status === 'waiting_for_answer') {
+    return [toned('warn', `${glyphs.wait} waiting for you ${seconds(nowMs - activity.sinceMs)}`)];
   }
   const words = doing(activity, drawing);
   if (words === undefined) return [];
   const quiet = nowMs - activity.lastByteAtMs;
   const isSilent = quiet >= QUIET_MS && ['requesting', 'thinking', 'writing'].includes(activity.status);
-  const note = isSilent ? `${glyphs.separator}no data for ${seconds(quiet)}` : '';
-  return [line(drawing, words, note)];
+  return running(drawing, words, isSilent ? `${glyphs.separator}no data for ${seconds(quiet)}` : '');
 }
 
-function line({ spinner, glyphs }: Drawing, words: string, note: string): LogicalLine {
-  return terminalLine(toned('accent', spinner), plain(` ${words}`), toned('dim', `${note}${glyphs.separator}esc stop`));
+function running(drawing: Drawing, words: string, note: string): readonly Span[] {
+  const spans = [toned('brand', drawing.spinner), plain(` ${words}`), toned('dim', note)];
+  return [...spans, ...keySpans([['esc', 'stop']], drawing)];
+}
+
+/** Keys and what each does. */
+export function keySpans(keys: readonly (readonly [string, string])[], { glyphs }: Drawing): readonly Span[] {
+  return keys.flatMap(([key, does], at) => [
+    toned('dim', at === 0 ? '  ' : glyphs.separator),
+    toned('accent', key),
+    toned('dim', ` ${does}`),
+  ]);
 }
 
 function doing(activity: Activity, { nowMs, glyphs }: Drawing): string | undefined {
@@ -55,23 +68,22 @@ function doing(activity: Activity, { nowMs, glyphs }: Drawing): string | undefin
   const turn = seconds(nowMs - activity.turnStartedAtMs);
   switch (activity.status) {
     case 'preparing':
-      return since < CONNECTING_SHOWN_AFTER_MS ? undefined : `preparing  ${turn}`;
+      return since < CONNECTING_SHOWN_AFTER_MS ? undefined : `preparing ${turn}`;
     case 'requesting':
       if (since < CONNECTING_SHOWN_AFTER_MS) return undefined;
-      return `waiting for the first token  ${turn}`;
+      return `waiting for the first token ${turn}`;
     case 'thinking':
       return `thinking ${seconds(since)}`;
     case 'writing': {
-      if (activity.writingTool !== undefined) return `writing a call of ${activity.writingTool}  ${turn}`;
+      if (activity.writingTool !== undefined)
+        return `writing a call of ${sanitize(activity.writingTool, 'line')} ${turn}`;
       const tokens = Math.ceil(activity.counted.chars / CHARS_PER_TOKEN);
-      return `writing  ${turn}${glyphs.separator}${formatCount(tokens, 'token')}`;
+      return `writing ${turn}${glyphs.separator}${formatCount(tokens, 'token')}`;
     }
     case 'running_tools':
-      return `running  ${turn}`;
-    case 'waiting_for_answer':
-      return `waiting for you  ${turn}`;
+      return `running ${turn}`;
     case 'compacting':
-      return `making room  ${turn}`;
+      return `making room ${turn}`;
     case 'stopping':
       return 'stopping…';
     default:

@@ -18,6 +18,7 @@ export type ComposerRows = {
 };
 
 const MARGIN = 2;
+const BAND = { background: 'band' } as const;
 const NARROW = 40;
 
 /** Lays the draft out in at most so many rows. */
@@ -28,26 +29,42 @@ export function composerRows(view: ViewState, drawing: Drawing, paint: Paint, he
   const isCut = whole.above > 0 || whole.below > 0;
   const shown = isCut && height > 2 ? viewEditor(editor, { height: height - 1 }) : whole;
   const selected = view.vim === undefined ? undefined : vimSelection(view.vim, editor);
-  const rows = shown.rows.map(({ row }, at) => {
-    const mark = at === 0 && shown.above === 0 ? paint(drawing.glyphs.user, { token: 'accent' }) : ' ';
+  const rows = shown.rows.map(({ row }) => {
     const text = partsOf(row, selected)
       .map(({ from, to, look }) =>
         rowPieces(editor, { ...row, from, to })
-          .map(({ kind, text: words }) => paint(words, kind === 'fold' ? { token: 'code', ...look } : look))
+          .map(({ kind, text: words }) =>
+            paint(words, { ...(kind === 'fold' ? { token: 'code' } : {}), ...look, ...BAND }),
+          )
           .join(''),
       )
       .join('');
-    return `${mark} ${text}`;
+    return barred(text, drawing, paint);
   });
-  const ghost = suggestion(editor)?.split('\n', 1)[0];
+  const ghost = suggestion(editor)?.split('\n', 1)[0] ?? (editor.text === '' ? placeholder(view) : undefined);
   if (ghost !== undefined) {
-    const room = drawing.width - MARGIN - 1 - shown.caret.column;
-    rows[rows.length - 1] += paint(truncateEnd(ghost, room), { token: 'dim' });
+    const room = drawing.width - MARGIN - 2 - shown.caret.column;
+    rows[rows.length - 1] += paint(truncateEnd(ghost, room), { token: 'dim', ...BAND });
   }
   const caret = { x: MARGIN + shown.caret.column, y: shown.caret.row };
   if (!isCut || height <= 2) return { rows, caret };
-  const note = paint(`  ↑ ${shown.above} more  ↓ ${shown.below} more`, { token: 'dim' });
+  const note = barred(paint(`↑ ${shown.above} more  ↓ ${shown.below} more`, { token: 'dim', ...BAND }), drawing, paint);
   return { rows: [note, ...rows], caret: { ...caret, y: caret.y + 1 } };
+}
+
+/** A row of what is yours: a bar at the left, and a band behind it. */
+function barred(text: string, { glyphs }: Drawing, paint: Paint): string {
+  return `${paint(glyphs.bar, { token: 'brand', ...BAND })}${paint(' ', BAND)}${text}`;
+}
+
+/** What an empty draft says. */
+function placeholder({ asks, attention, activity, lastPrompt }: ViewState): string {
+  if (attention.stage === 'open' && attention.form.writing !== 'nothing') return '';
+  if (asks.length > 0) return 'typing goes to your draft';
+  if (activity.status !== 'idle') return 'Say what comes next';
+  return lastPrompt === ''
+    ? 'Say what you want done       / commands   @ files   ! shell   # note   ? keys'
+    : 'Say what is next';
 }
 
 /** A row cut where a selection begins and ends. */
@@ -72,6 +89,7 @@ function searchRows(view: ViewState, drawing: Drawing, paint: Paint): ComposerRo
   ];
   const label = drawing.width < NARROW ? `search: ${query}` : `search ${where}: ${query}`;
   const match = sanitizeScreen(searchMatch(view.editor) ?? (query === '' ? '' : 'nothing found')).replaceAll('\n', ' ');
-  const found = truncateEnd(match, Math.max(0, drawing.width - textWidth(label) - 6));
-  return { rows: [`${label}${paint(`   ${found}`, { token: 'dim' })}`], caret: { x: textWidth(label), y: 0 } };
+  const found = truncateEnd(match, Math.max(0, drawing.width - textWidth(label) - 8));
+  const row = barred(`${paint(label, BAND)}${paint(`   ${found}`, { token: 'dim', ...BAND })}`, drawing, paint);
+  return { rows: [row], caret: { x: MARGIN + textWidth(label), y: 0 } };
 }

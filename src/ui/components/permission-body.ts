@@ -1,105 +1,120 @@
 import type { DiffHunk } from '../../contracts/display.ts';
-import type { JsonObject, JsonValue } from '../../contracts/json.ts';
+import type { JsonObject } from '../../contracts/json.ts';
 import type { PermissionRequest } from '../../contracts/permission.ts';
 import { sanitize, sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { diffLines } from '../history/diff-lines.ts';
 import type { Drawing } from '../text/drawing.ts';
 import { shortPath, shortTitle } from '../text/drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
-import type { Attention } from '../view/ask.ts';
 import { inputDiff } from '../view/input-diff.ts';
 
-type Armed = Extract<Attention, { stage: 'armed' }>;
-
-const LONG_VALUE = 200;
-const FEW_ROWS = 16;
+/** What a dialog shows above its options, from the top. */
+export type DialogBody = {
+  /** Never left out. */
+  readonly warnings: readonly LogicalLine[];
+  /** What it is about; its ends stay, and where its middle is cut the answer is taken elsewhere. */
+  readonly subject: readonly LogicalLine[];
+  /** The first to give way. */
+  readonly said: readonly LogicalLine[];
+  /** Never left out. */
+  readonly risks: readonly LogicalLine[];
+  readonly details: readonly LogicalLine[];
+};
 
 /** What is being asked, in a line. */
 export function permissionTitle({ facts, toolName, agentId }: PermissionRequest, { cwd }: Drawing): string {
   const by = agentId === undefined ? '' : ' (a sub-agent)';
   switch (facts.kind) {
     case 'shell':
-      return `Allow this command?${by}`;
+      return `Run this command?${by}`;
     case 'edit': {
       const path = facts.writes?.[0];
-      return `Allow this edit?${by}${path === undefined ? '' : `   ${sanitize(shortPath(path, cwd), 'prompt')}`}`;
+      return `Make this change?${by}${path === undefined ? '' : `   ${sanitize(shortPath(path, cwd), 'line')}`}`;
     }
     case 'fetch':
-      return `Allow fetching this page?${by}`;
+      return `Fetch this page?${by}`;
+    case 'mcp': {
+      const [, server = '', tool = ''] = /^mcp__(.+?)__(.+)$/.exec(facts.tool) ?? [];
+      return `Let ${sanitize(server === '' ? toolName : server, 'line')} do this?${by}${tool === '' ? '' : `   ${sanitize(tool, 'line')}`}`;
+    }
     default:
-      return `Allow ${sanitizeScreen(toolName)}?${by}`;
+      return `Allow ${sanitize(toolName, 'line')}?${by}`;
   }
 }
 
-/** What would happen, by kind: the command, the diff, the input. */
-export function permissionBody(request: PermissionRequest, { form }: Armed, drawing: Drawing): readonly LogicalLine[] {
-  const reasons = request.reasons.map((reason) => indented(toned('dim', sanitizeScreen(reason))));
-  const targets = request.targets.map(({ path, real }) =>
-    indented(toned('warn', sanitize(`${path} really is ${real}`, 'prompt'))),
-  );
+/** What would happen, by kind: the command, the diff, the input, and what is at stake. */
+export function permissionBody(request: PermissionRequest, drawing: Drawing, details: 'hidden' | 'shown'): DialogBody {
+  const { reasons, risks = [], description = '', concealed } = request;
   const hidden =
-    request.concealed === 'hidden_characters' ? [indented(toned('error', 'Holds characters that do not show.'))] : [];
-  const details = form.details === 'shown' ? detailLines(request) : [];
-  return [...subject(request, drawing), ...targets, ...hidden, ...reasons, ...details];
+    concealed === 'hidden_characters' ? [terminalLine(toned('error', 'Holds characters that do not show.'))] : [];
+  const targets = request.targets.map(({ path, real }) =>
+    terminalLine(toned('error', sanitize(`${path} really is ${real}`, 'line'))),
+  );
+  const grave = risks.map(({ kind, text }) =>
+    toned(
+      kind === 'deletes' || kind === 'publishes' || kind === 'runs_download' ? 'warn' : 'dim',
+      sanitize(text, 'line'),
+    ),
+  );
+  const stakes = grave.flatMap((span, at) => (at === 0 ? [span] : [toned('dim', drawing.glyphs.separator), span]));
+  const known = reasons.filter((reason) => !reason.endsWith('is not known to be read-only.'));
+  return {
+    warnings: [...hidden, ...targets],
+    subject: subject(request, drawing),
+    said: description === '' ? [] : [terminalLine(toned('dim', sanitize(description, 'line')))],
+    risks: [
+      ...(stakes.length === 0 ? [] : [terminalLine(...stakes)]),
+      ...known.map((reason) => terminalLine(toned('dim', sanitize(reason, 'line')))),
+    ],
+    details: details === 'shown' ? detailLines(request) : [],
+  };
 }
 
 function subject(request: PermissionRequest, drawing: Drawing): readonly LogicalLine[] {
-  const { facts, description } = request;
-  const said =
-    description === undefined || description === '' ? [] : [indented(toned('dim', sanitizeScreen(description)))];
+  const { facts } = request;
   switch (facts.kind) {
     case 'shell':
-      return [...commandLines(facts.command ?? request.title), ...said];
+      return codeLines(facts.command ?? request.title);
     case 'edit': {
-      const hunks = request.preview?.kind === 'diff' ? request.preview.hunks : inputDiff(facts.input);
-      // Where rows are few, what changes must be among them.
-      const shown = drawing.rows < FEW_ROWS ? hunks.map(withoutHead) : hunks;
-      return hunks.length === 0 ? inputLines(facts.input) : diffLines({ hunks: shown }, drawing.width);
+      const hunks = hunksOf(request);
+      return hunks.length === 0 ? inputLines(facts.input) : diffLines({ hunks }, drawing.width);
     }
     case 'fetch':
-      return [indented(plain(sanitize(facts.url ?? request.title, 'prompt'))), ...said];
-    default:
-      return [
-        indented(plain(shortTitle(sanitizeScreen(request.title), drawing.cwd))),
-        ...said,
-        ...inputLines(facts.input),
-      ];
+      return codeLines(facts.url ?? request.title);
+    default: {
+      const title = shortTitle(sanitizeScreen(request.title), drawing.cwd);
+      // The title names the tool, as the first line does.
+      return [...(facts.kind === 'mcp' ? [] : [terminalLine(plain(title))]), ...inputLines(facts.input)];
+    }
   }
 }
 
-/** A hunk that begins with what it changes. */
-function withoutHead(hunk: DiffHunk): DiffHunk {
-  const same = hunk.lines.findIndex(({ kind }) => kind !== 'same');
-  if (same <= 0) return hunk;
-  const { oldStart, newStart, lines } = hunk;
-  return { ...hunk, oldStart: oldStart + same, newStart: newStart + same, lines: lines.slice(same) };
+/** What an edit would change. */
+export function hunksOf({ preview, facts }: PermissionRequest): readonly DiffHunk[] {
+  return preview?.kind === 'diff' ? preview.hunks : inputDiff(facts.input);
 }
 
-function commandLines(command: string): readonly LogicalLine[] {
+function codeLines(command: string): readonly LogicalLine[] {
   return sanitize(command, 'prompt')
     .split('\n')
-    .map((line) => indented({ text: line, style: { bold: true } }));
+    .map((line) => terminalLine({ text: line, style: { bold: true } }));
 }
 
-/** Every argument on its own line; long ones by their length. */
+/** Every argument, whole. */
 function inputLines(input: JsonObject): readonly LogicalLine[] {
-  return Object.entries(input).map(([name, value]) => indented(toned('dim', `${name}  `), plain(valueText(value))));
-}
-
-function valueText(value: JsonValue | undefined): string {
-  const text = sanitize(JSON.stringify(value) ?? '', 'prompt');
-  return text.length > LONG_VALUE ? `(${text.length} characters, d to read)` : text;
+  return Object.entries(input).flatMap(([name, value]) => {
+    const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+    const [first = '', ...rest] = sanitize(text, 'prompt').split('\n');
+    const head: readonly Span[] = [toned('dim', `${sanitize(name, 'line')}  `), plain(first)];
+    return [terminalLine(...head), ...rest.map((line) => ({ ...terminalLine(plain(line)), indent: 2 }))];
+  });
 }
 
 function detailLines({ trace, facts }: PermissionRequest): readonly LogicalLine[] {
   return [
-    ...trace.map(({ stage, text }) => indented(toned('dim', `${stage}: ${sanitizeScreen(text)}`))),
+    ...trace.map(({ stage, text }) => terminalLine(toned('dim', `${stage}: ${sanitize(text, 'line')}`))),
     ...JSON.stringify(facts.input, undefined, 2)
       .split('\n')
-      .map((line) => indented(toned('dim', sanitize(line, 'prompt')))),
+      .map((line) => terminalLine(toned('dim', sanitize(line, 'prompt')))),
   ];
-}
-
-function indented(...spans: readonly Span[]): LogicalLine {
-  return { ...terminalLine(...spans), indent: 2 };
 }

@@ -5,7 +5,6 @@ import type { PermissionRequest } from '../../contracts/permission.ts';
 import { fenced } from '../../lib/text/fence.ts';
 import { shortPath } from '../text/drawing.ts';
 import { textHoldsCode } from '../view/holds-code.ts';
-import { inputDiff } from '../view/input-diff.ts';
 import { moveReview, reviewPage } from '../view/review-page.ts';
 import { printing } from '../view/view-state.ts';
 import { openViewer, type ViewerPage, withReview } from '../view/viewer-state.ts';
@@ -16,17 +15,17 @@ export function showTranscript(host: EffectHost): Promise<void> {
   return open('Transcript', { kind: 'transcript', messages: host.messages() }, host);
 }
 
-/** The whole change an edit asks for: part by part, where its parts can be told from one another. */
-export async function openDiff({ id, facts, preview }: PermissionRequest, host: EffectHost): Promise<void> {
-  const proposal = await host.conversation.proposal?.(facts);
+/** All of what is asked about; a change part by part, where its parts can be told from one another. */
+export async function openRequest(request: PermissionRequest, host: EffectHost): Promise<void> {
+  const { id, facts, toolName } = request;
+  const proposal = facts.kind === 'edit' ? await host.conversation.proposal?.(facts) : undefined;
   if (proposal !== undefined && proposal.hunks.length > 0)
     return open(
       shortPath(proposal.path, host.conversation.info().cwd),
       reviewPage(proposal.hunks, { type: 'answer', requestId: id }),
       host,
     );
-  const hunks = preview?.kind === 'diff' ? preview.hunks : inputDiff(facts.input);
-  return open(facts.writes?.[0] ?? 'Change', { kind: 'diff', hunks, requestId: id }, host);
+  return open(facts.writes?.[0] ?? toolName, { kind: 'request', request }, host);
 }
 
 /** How a session ended; the list is there again when the page is closed. */
@@ -84,7 +83,7 @@ async function open(title: string, page: ViewerPage, { output, change }: EffectH
 }
 
 function pageHoldsCode(page: ViewerPage): boolean {
-  if (page.kind === 'diff' || page.kind === 'review') return false;
+  if (page.kind === 'request' || page.kind === 'review') return false;
   if (page.kind === 'text') return textHoldsCode(page.markdown);
   return page.messages.some(
     ({ role, ...message }) =>

@@ -11,7 +11,7 @@ import { type ReviewPage, reviewAnswer } from '../view/review-page.ts';
 import { isBusy, printing, type ViewState } from '../view/view-state.ts';
 import { copyText } from './copy-text.ts';
 import type { EffectHost } from './effect-host.ts';
-import { openDiff, openPaste, openPreview, showTranscript, writePage } from './pages.ts';
+import { openPaste, openPreview, openRequest, showTranscript, writePage } from './pages.ts';
 import { pasteImage } from './paste-image.ts';
 import { pick } from './pickers.ts';
 import { continueRun, holdsBack, promptOf, sendPrompt, withdrawUnanswered } from './send-prompt.ts';
@@ -125,10 +125,10 @@ async function onScreen(effect: ScreenEffect, host: EffectHost): Promise<void> {
       return pasteImage(host);
     case 'transcript':
       return showTranscript(host);
+    case 'view_request':
+      return openRequest(effect.request, host);
     case 'take_back':
       return takeBack(effect.line, effect.shows, host);
-    case 'view_diff':
-      return openDiff(effect.request, host);
     case 'copy':
       await copyText(effect.text, host);
       return;

@@ -4,7 +4,8 @@ import { sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { renderBlock } from '../markdown/render-block.ts';
 import { feedMarkdown, finishMarkdown, startMarkdown } from '../markdown/stream.ts';
 import type { Drawing } from '../text/drawing.ts';
-import { type LogicalLine, plain, proseLine, terminalLine, toned } from '../text/line.ts';
+import { type LogicalLine, plain, proseLine, type Span, terminalLine, toned } from '../text/line.ts';
+import type { Glyphs } from '../theme/glyphs.ts';
 import type { HistoryItem } from '../view/history-item.ts';
 import { failureLines } from './failure-lines.ts';
 import { todoColumn } from './todo-lines.ts';
@@ -112,9 +113,17 @@ function promptLines(text: string, { glyphs }: Drawing): readonly LogicalLine[] 
   const shown = all.length > PROMPT_LINES ? all.slice(0, PROMPT_HEAD) : all;
   const rest = all.length - shown.length;
   return [
-    ...shown.map((line, at) => terminalLine(toned('user', `${at === 0 ? glyphs.user : ' '} ${line}`.trimEnd()))),
-    ...(rest === 0 ? [] : [terminalLine(toned('dim', `  ${glyphs.more} ${rest} lines (ctrl+o)`))]),
+    ...shown.map((line) => yours({ text: line, style: { token: 'user', background: 'band' } }, glyphs)),
+    ...(rest === 0
+      ? []
+      : [yours({ text: `${glyphs.more} ${rest} lines  ctrl+o`, style: { token: 'dim', background: 'band' } }, glyphs)]),
   ];
+}
+
+/** A line of what is yours: a bar, and a band behind it. */
+function yours(words: Span, { bar }: Glyphs): LogicalLine {
+  const space: Span = { text: words.text === '' ? '' : ' ', style: { background: 'band' } };
+  return terminalLine({ text: bar, style: { token: 'brand', background: 'band' } }, space, words);
 }
 
 function noticeToken(level: 'info' | 'warn' | 'error'): 'dim' | 'warn' | 'error' {

@@ -1,20 +1,17 @@
 import { formatDuration } from '../../lib/text/format.ts';
 import { sanitizeScreen } from '../../lib/text/sanitize.ts';
-import { permissionBody, permissionTitle } from '../components/permission-body.ts';
-import { questionBody, questionTitle } from '../components/question-body.ts';
+import { titleOf as askTitle, bodyOf } from '../components/plan-question.ts';
 import { causeOf } from '../history/failure-lines.ts';
 import { type HistoryCarry, historyLines } from '../history/history-lines.ts';
 import { toolTitle } from '../history/tool-lines.ts';
 import type { Drawing } from '../text/drawing.ts';
 import { type LogicalLine, lineText } from '../text/line.ts';
-import { type Ask, type Attention, callIdOf, EMPTY_FORM } from '../view/ask.ts';
+import { type Ask, callIdOf, type OpenDialog, openDialog } from '../view/ask.ts';
 import { type DialogOption, dialogOptions } from '../view/dialog-options.ts';
 import type { HistoryItem } from '../view/history-item.ts';
 import type { ToolEnding, ToolEntry } from '../view/tool-entry.ts';
 import type { ViewState } from '../view/view-state.ts';
 import { isSamePanel, overlayWords } from './overlay-words.ts';
-
-type Armed = Extract<Attention, { stage: 'armed' }>;
 
 /** What has finished, each thing said once and by its name. */
 function finishedWords(item: HistoryItem, drawing: Drawing, carry: HistoryCarry) {
@@ -91,7 +88,7 @@ export function changeWords(
 
 /** Where a dialog of several parts stands. */
 function stepOf({ attention }: ViewState): string {
-  return attention.stage === 'armed' ? `${attention.form.question} ${attention.form.writing}` : '0 nothing';
+  return attention.stage === 'open' ? `${attention.form.question} ${attention.form.writing}` : '0 nothing';
 }
 
 /** What has begun since: calls, waits, work on the conversation itself. */
@@ -122,26 +119,28 @@ export function askWords(view: ViewState, drawing: Drawing): readonly string[] {
   const ask = view.asks[0];
   if (ask === undefined) return [];
   const armed = armedFor(view);
-  const title = ask.kind === 'permission' ? permissionTitle(ask.request, drawing) : questionTitle(ask.question);
-  const body = ask.kind === 'permission' ? permissionBody(ask.request, armed, drawing) : questionBody(ask, armed);
+  const body = bodyOf(ask, armed, drawing);
   const more = view.asks.length > 1 ? `, 1 of ${view.asks.length}` : '';
   return [
-    `Question${more}: ${title}`,
-    ...body.map(spoken),
-    ...numberedOptions(ask, armed).map(({ label }, at) => `${at + 1}: ${sanitizeScreen(label)}`),
+    `Question${more}: ${askTitle(ask, drawing)}`,
+    ...[body.warnings, body.subject, body.said, body.risks, body.details].flat().map(spoken),
+    ...numberedOptions(ask, armed).map(
+      ({ label, about = '', note = '' }, at) =>
+        `${at + 1}: ${sanitizeScreen([label, about, note].filter(Boolean).join(' '))}`,
+    ),
     'Type a number and press enter. A question mark says it again.',
   ].filter((line) => line.trim() !== '');
 }
 
 /** The ways to answer that need no screen. */
-export function numberedOptions(ask: Ask, { form }: Armed): readonly DialogOption[] {
+export function numberedOptions(ask: Ask, { form }: OpenDialog): readonly DialogOption[] {
   return dialogOptions(ask, form).filter(({ act }) => act.type !== 'view');
 }
 
 /** The dialog as it hears keys here: a number that was typed and sent is meant. */
-export function armedFor({ attention }: ViewState): Armed {
-  const form = attention.stage === 'armed' ? attention.form : EMPTY_FORM;
-  return { stage: 'armed', armedAtMs: 0, focus: 'dialog', selected: undefined, form };
+export function armedFor({ attention, editor }: ViewState): OpenDialog {
+  const open = attention.stage === 'open' ? attention : openDialog(0);
+  return { ...open, shownAtMs: 0, armedAtMs: 0, over: editor.text, selected: undefined };
 }
 
 function titleOf(entry: ToolEntry, { cwd }: Drawing): string {

@@ -10,7 +10,7 @@ import { type PanelView, panelActs, panelRows } from '../view/panel-view.ts';
 import { clean, columnWidths, detailLines, detailRoom, GAP, type ListedRow, listedRows } from './panel-layout.ts';
 
 type Look = { readonly drawing: Drawing; readonly paint: Paint };
-type PanelProps = Look & {
+export type PanelProps = Look & {
   readonly view: PanelView;
   /** At most so many rows. */
   readonly rows: number;

@@ -70,5 +70,5 @@ export function filesFound(view: ViewState, query: string, paths: readonly strin
 
 /** Is a dialog using the composer for its own words? */
 function isLent({ attention }: ViewState): boolean {
-  return attention.stage === 'armed' && attention.form.writing !== 'nothing';
+  return attention.stage === 'open' && attention.form.writing !== 'nothing';
 }

@@ -1,90 +1,157 @@
+import type { PermissionAnswer } from '../../contracts/permission.ts';
+import { edit } from '../composer/edit.ts';
 import { createEditor } from '../composer/editor-state.ts';
 import { expandFolds } from '../composer/folds.ts';
 import type { InputEvent } from '../keys/input-event.ts';
-import { type Ask, type Attention, DEAF_MS, EMPTY_FORM } from '../view/ask.ts';
+import { type Ask, DEAF_MS, hearsKeys, type OpenDialog, RETURN_MS } from '../view/ask.ts';
 import { listedAsks, listOptions } from '../view/ask-list.ts';
-import { type DialogAct, dialogOptions } from '../view/dialog-options.ts';
+import { type DialogAct, type DialogOption, dialogOptions, linesOf, optionOfKey } from '../view/dialog-options.ts';
+import { isFolded } from '../view/slice-asks.ts';
 import { ownDraft, type ViewState } from '../view/view-state.ts';
 import { only, type Pressed, withEffects } from './effects.ts';
 import type { PressContext } from './press-context.ts';
 import { answerQuestions, writtenAnswer } from './press-question.ts';
 
-type Armed = Extract<Attention, { stage: 'armed' }>;
 /** Rows that a list leaves to its title, its keys and the draft. */
 const LIST_ROOM = 8;
+/** A key that answered is the same key again so soon afterwards. */
+const ECHO_MS = 400;
+/** What answers some question or other; where this one has no such answer, it was not meant for the draft either. */
+const HABITS = /^[1-9yYnNaAs]$/;
+const MOVES: readonly string[] = [
+  'up',
+  'down',
+  'tab',
+  'shift+tab',
+  'enter',
+  ' ',
+  'backspace',
+  'delete',
+  'left',
+  'right',
+];
 
 type KeyInput = Extract<InputEvent, { type: 'key' }>;
 
-/** What a key means to the dialog; undefined when it is none of its business. */
+/** What a key means to the dialog; undefined when it is none of its business. Keys that must not answer are swallowed. */
 export function pressDialog(
   before: ViewState,
   view: ViewState,
   input: KeyInput,
   context: PressContext,
 ): Pressed | undefined {
+  const { chord } = input;
+  // Who sends whole lines does not press keys in rhythm.
+  if (context.quietMs > 0 && isEcho(before, input, context.nowMs))
+    return only(chord === view.keys.answered.chord ? answeredBy(view, chord) : view);
   const ask = view.asks[0];
   const { attention } = view;
-  if (ask === undefined || attention.stage === 'none') return undefined;
-  if (input.chord === 'ctrl+y') {
-    const isAgain = attention.stage === 'armed' && attention.focus === 'dialog' && attention.form.writing === 'nothing';
-    return only(isAgain ? toggledList(view, attention, context) : focused(view, attention, context.nowMs));
-  }
-  if (attention.stage === 'pending') return undefined;
+  if (ask === undefined || attention.stage === 'none' || view.overlay !== undefined) return undefined;
   if (attention.form.writing !== 'nothing') return pressWriting(view, ask, attention, input);
-  // A draft that was emptied again, and left alone, is no draft any more.
-  const isLeft = before.editor.text === '' && context.nowMs - before.keys.lastKeyAtMs >= context.quietMs;
-  const isHeard =
-    (attention.focus === 'dialog' || isLeft) &&
-    context.nowMs - attention.armedAtMs >= DEAF_MS &&
-    before.keys.window !== 'returned';
-  if (!isHeard) return undefined;
-  return pressFocused(view, ask, { ...attention, focus: 'dialog' }, input);
+  if (chord === 'ctrl+c' && view.editor.text !== '') {
+    return only({ ...view, editor: edit(view.editor, { type: 'clear' }, context.nowMs) });
+  }
+  if (isFolded(view)) {
+    if (chord !== 'ctrl+y' && chord !== 'tab') return undefined;
+    return only({ ...view, attention: { ...attention, over: view.editor.text } });
+  }
+  const returnedMs = context.nowMs - view.keys.returnedAtMs;
+  if (hearsKeys(attention, context.nowMs) && returnedMs >= RETURN_MS)
+    return pressOpen(view, ask, attention, input, context);
+  const isSoon = context.nowMs - attention.shownAtMs < DEAF_MS || returnedMs < RETURN_MS;
+  const isMeant =
+    MOVES.includes(chord) || HABITS.test(chord) || optionOfKey(optionsOf(view, ask, attention), chord) !== undefined;
+  return isMeant || chord === 'ctrl+y' || (isSoon && input.text !== '') ? only(view) : undefined;
 }
 
-function pressFocused(view: ViewState, ask: Ask, attention: Armed, { chord }: KeyInput): Pressed | undefined {
-  const listed = listedAsks(view.asks, attention.form.listed);
-  const options = listed.length > 0 ? listOptions(listed) : dialogOptions(ask, attention.form);
+/** The key that answered the dialog before, or one that came with it. */
+function isEcho({ keys }: ViewState, { chord, text }: KeyInput, nowMs: number): boolean {
+  const sinceMs = nowMs - keys.answered.atMs;
+  if (sinceMs < ECHO_MS && chord === keys.answered.chord) return true;
+  return sinceMs < DEAF_MS && (text !== '' || chord === 'enter');
+}
+
+function answeredBy(view: ViewState, chord: string): ViewState {
+  return { ...view, keys: { ...view.keys, answered: { chord, atMs: view.keys.lastKeyAtMs } } };
+}
+
+function optionsOf(view: ViewState, ask: Ask, { form }: OpenDialog): readonly DialogOption[] {
+  const listed = listedAsks(view.asks, form.listed);
+  return listed.length > 0 ? listOptions(listed) : dialogOptions(ask, form);
+}
+
+function pressOpen(
+  view: ViewState,
+  ask: Ask,
+  attention: OpenDialog,
+  { chord, text }: KeyInput,
+  context: PressContext,
+): Pressed | undefined {
+  const options = optionsOf(view, ask, attention);
+  const lines = linesOf(options);
   switch (chord) {
     case 'escape':
     case 'ctrl+c':
       return refuseAndStop(view, ask);
+    case 'ctrl+y':
+      return only(toggledList(view, attention, context));
     case 'up':
     case 'down':
     case 'tab':
     case 'shift+tab': {
       const by = chord === 'down' || chord === 'tab' ? 1 : -1;
       const from = attention.selected ?? (by === 1 ? -1 : 0);
-      return only({ ...view, attention: { ...attention, selected: (from + by + options.length) % options.length } });
+      return only({ ...view, attention: { ...attention, selected: (from + by + lines.length) % lines.length } });
     }
     case ' ':
     case 'enter': {
-      const option = attention.selected === undefined ? undefined : options[attention.selected];
-      if (chord === ' ' && option?.act.type !== 'choose') return only(view);
-      if (option === undefined && chord === 'enter' && attention.form.marked.length > 0) {
-        return answerQuestions(view, ask, attention, { type: 'send_marked' });
+      const option = attention.selected === undefined ? undefined : lines[attention.selected];
+      const isMarking =
+        ask.kind === 'question' &&
+        ask.question.kind === 'questions' &&
+        ask.question.questions[attention.form.question]?.multiSelect === true;
+      if (chord === ' ' && !(isMarking && option?.act.type === 'choose')) return only(view);
+      if (chord === 'enter' && attention.form.marked.length > 0) {
+        return answered(answerQuestions(view, ask, attention, { type: 'send_marked' }), chord);
       }
-      return option === undefined ? only(view) : act(view, ask, attention, option.act, chord === ' ' ? 'mark' : 'take');
+      return option === undefined ? only(view) : act(view, ask, attention, option.act, chord, context);
     }
     case 'ctrl+o':
-      return act(view, ask, attention, { type: 'details' }, 'take');
+      return act(view, ask, attention, { type: 'details' }, chord, context);
     default: {
-      const option = options.find(({ key }) => key === chord);
-      return option === undefined ? undefined : act(view, ask, attention, option.act, 'mark');
+      const option = optionOfKey(options, chord);
+      if (option !== undefined) return act(view, ask, attention, option.act, chord, context);
+      return HABITS.test(chord) || (MOVES.includes(chord) && text === '') ? only(view) : undefined;
     }
   }
 }
 
-/** Carries out an option. `mark` toggles where several may be chosen, `take` sends. */
-function act(view: ViewState, ask: Ask, attention: Armed, does: DialogAct, how: 'mark' | 'take'): Pressed {
+/** Carries out an option. Enter sends where several may be chosen, other keys mark. */
+function act(
+  view: ViewState,
+  ask: Ask,
+  attention: OpenDialog,
+  does: DialogAct,
+  chord: string,
+  context: PressContext,
+): Pressed {
   switch (does.type) {
-    case 'answer_permission':
-      return withEffects(view, { type: 'answer_permission', id: ask.id, answer: does.answer });
+    case 'answer_permission': {
+      // Nothing is allowed that is not in sight: what does not fit is read on a page, and answered there.
+      if (does.answer.behavior === 'allow' && isHidden(does.answer, context.inSight?.(view) ?? 'all')) {
+        return act(view, ask, attention, { type: 'view' }, chord, context);
+      }
+      return answered(withEffects(view, { type: 'answer_permission', id: ask.id, answer: does.answer }), chord);
+    }
     case 'answer_question':
-      return withEffects(view, { type: 'answer_question', id: ask.id, answer: does.answer });
+      return answered(withEffects(view, { type: 'answer_question', id: ask.id, answer: does.answer }), chord);
     case 'answer_several':
-      return withEffects(
-        view,
-        ...does.ids.map((id) => ({ type: 'answer_permission' as const, id, answer: { behavior: 'allow' as const } })),
+      return answered(
+        withEffects(
+          view,
+          ...does.ids.map((id) => ({ type: 'answer_permission' as const, id, answer: { behavior: 'allow' as const } })),
+        ),
+        chord,
       );
     case 'list':
       return only({
@@ -103,22 +170,40 @@ function act(view: ViewState, ask: Ask, attention: Armed, does: DialogAct, how: 
     }
     case 'view':
     case 'edit_proposal': {
-      const type = does.type === 'view' ? 'view_diff' : 'edit_proposal';
+      const type = does.type === 'view' ? 'view_request' : 'edit_proposal';
       return ask.kind === 'permission' ? withEffects(view, { type, request: ask.request }) : only(view);
     }
+    case 'choose': {
+      const how = chord === 'enter' ? 'take' : 'mark';
+      return answered(answerQuestions(view, ask, attention, { ...does, how }), chord);
+    }
     default:
-      return answerQuestions(view, ask, attention, does.type === 'choose' ? { ...does, how } : { type: does.type });
+      return answered(answerQuestions(view, ask, attention, { type: does.type }), chord);
   }
 }
 
+/** Is something of what would be allowed, or remembered, out of sight? */
+function isHidden(
+  { remember, mode }: Extract<PermissionAnswer, { behavior: 'allow' }>,
+  inSight: 'all' | 'call' | 'part',
+): boolean {
+  return inSight === 'part' || (inSight === 'call' && (remember ?? mode) !== undefined);
+}
+
+/** After an answer the same key, still held or pressed in rhythm, means nothing. */
+function answered(pressed: Pressed, chord: string): Pressed {
+  return pressed.effects.length === 0 ? pressed : { ...pressed, view: answeredBy(pressed.view, chord) };
+}
+
 /** The composer is lent to the dialog: Enter sends what is written there, ESC goes back to the options. */
-function pressWriting(view: ViewState, ask: Ask, attention: Armed, { chord }: KeyInput): Pressed | undefined {
+function pressWriting(view: ViewState, ask: Ask, attention: OpenDialog, { chord }: KeyInput): Pressed | undefined {
   if (chord === 'escape' || chord === 'ctrl+c') {
     const form = { ...attention.form, writing: 'nothing' as const, kept: undefined };
     return only({ ...view, editor: ownDraft(view), attention: { ...attention, form } });
   }
   if (chord !== 'enter') return undefined;
-  return writtenAnswer(view, ask, attention, expandFolds(view.editor.text, view.editor.folds).trim());
+  const words = expandFolds(view.editor.text, view.editor.folds).trim();
+  return answered(writtenAnswer(view, ask, attention, words), chord);
 }
 
 function refuseAndStop(view: ViewState, ask: Ask): Pressed {
@@ -130,19 +215,10 @@ function refuseAndStop(view: ViewState, ask: Ask): Pressed {
 }
 
 /** Ctrl+Y once more: all that wait, to be answered together; keys that were typed for the dialog are not heard. */
-function toggledList(view: ViewState, attention: Armed, { nowMs, viewer }: PressContext): ViewState {
+function toggledList(view: ViewState, attention: OpenDialog, { nowMs, viewer }: PressContext): ViewState {
   const isShown = attention.form.listed.length > 0 || view.asks.length < 2;
   // Only what is in sight is answered.
   const seen = view.asks.slice(0, Math.max(1, viewer.height - LIST_ROOM));
   const form = { ...attention.form, listed: isShown ? [] : seen.map(({ id }) => id) };
-  return { ...view, attention: { ...attention, armedAtMs: nowMs, selected: undefined, form } };
-}
-
-/** Ctrl+Y gives the dialog the keys, whatever stands in the draft. */
-function focused(view: ViewState, attention: Exclude<Attention, { stage: 'none' }>, nowMs: number): ViewState {
-  if (attention.stage === 'armed') return { ...view, attention: { ...attention, focus: 'dialog' } };
-  return {
-    ...view,
-    attention: { stage: 'armed', armedAtMs: nowMs, focus: 'dialog', selected: undefined, form: EMPTY_FORM },
-  };
+  return { ...view, attention: { ...attention, shownAtMs: nowMs, armedAtMs: undefined, selected: undefined, form } };
 }

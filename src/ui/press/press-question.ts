@@ -1,9 +1,7 @@
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
-import type { Ask, AskForm, Attention } from '../view/ask.ts';
+import { type Ask, type AskForm, type OpenDialog, openDialog } from '../view/ask.ts';
 import { ownDraft, type ViewState } from '../view/view-state.ts';
 import { only, type Pressed, withEffects } from './effects.ts';
-
-type Armed = Extract<Attention, { stage: 'armed' }>;
 
 /** One step through a set of questions. */
 export type QuestionStep =
@@ -12,7 +10,7 @@ export type QuestionStep =
   | { readonly type: 'said'; readonly words: string };
 
 /** Takes an answer in; the last one sends them all. */
-export function answerQuestions(view: ViewState, ask: Ask, attention: Armed, step: QuestionStep): Pressed {
+export function answerQuestions(view: ViewState, ask: Ask, attention: OpenDialog, step: QuestionStep): Pressed {
   if (ask.kind !== 'question' || ask.question.kind !== 'questions') return only(view);
   const { questions } = ask.question;
   const { form } = attention;
@@ -25,7 +23,7 @@ export function answerQuestions(view: ViewState, ask: Ask, attention: Armed, ste
       answers: form.answers.slice(0, -1),
       marked: [],
     };
-    return only({ ...view, attention: { ...attention, selected: undefined, form: previous } });
+    return only(atPart(view, attention, previous));
   }
   if (step.type === 'choose' && asked.multiSelect && step.how === 'mark') {
     const marked = form.marked.includes(step.choice)
@@ -48,13 +46,19 @@ export function answerQuestions(view: ViewState, ask: Ask, attention: Armed, ste
     return withEffects(view, { type: 'answer_question', id: ask.id, answer: { kind: 'questions', answers } });
   }
   const next: AskForm = { ...form, question: form.question + 1, answers, marked: [] };
-  return only({ ...view, attention: { ...attention, selected: undefined, form: next } });
+  return only(atPart(view, attention, next));
 }
 
-/** What was written for a dialog, sent. Nothing is sent for nothing. */
-export function writtenAnswer(view: ViewState, ask: Ask, attention: Armed, words: string): Pressed {
-  if (words === '') return only(view);
+/** Another part of the same questions: it is new to whoever reads it, so it hears keys as late as a dialog of its own. */
+function atPart(view: ViewState, { over }: OpenDialog, form: AskForm): ViewState {
+  return { ...view, attention: { ...openDialog(view.keys.lastKeyAtMs), over, form } };
+}
+
+/** What was written for a dialog, sent. Nothing is sent for nothing, but a no needs no reason. */
+export function writtenAnswer(view: ViewState, ask: Ask, attention: OpenDialog, words: string): Pressed {
   const { form } = attention;
+  const isBareNo = ask.kind === 'permission' && form.writing === 'reason';
+  if (words === '' && !isBareNo) return only(view);
   const back: ViewState = {
     ...view,
     editor: ownDraft(view),
@@ -85,7 +89,7 @@ export function writtenAnswer(view: ViewState, ask: Ask, attention: Armed, words
       });
     default: {
       const { attention: restored } = back;
-      return restored.stage === 'armed' ? answerQuestions(back, ask, restored, { type: 'said', words }) : only(back);
+      return restored.stage === 'open' ? answerQuestions(back, ask, restored, { type: 'said', words }) : only(back);
     }
   }
 }
@@ -97,6 +101,6 @@ function writtenPermission(request: PermissionRequest, { writing }: AskForm, wor
     case 'command':
       return { behavior: 'allow', updatedInput: { ...request.facts.input, command: words } };
     default:
-      return { behavior: 'deny', message: words };
+      return words === '' ? { behavior: 'deny' } : { behavior: 'deny', message: words };
   }
 }

@@ -3,9 +3,9 @@ import { pressVim } from '../composer/vim.ts';
 import type { Binding } from '../keys/actions.ts';
 import type { InputEvent } from '../keys/input-event.ts';
 import { DEFAULT_KEYMAP } from '../keys/keymap.ts';
-import { DEAF_MS } from '../view/ask.ts';
+import { DEAF_MS, hearsAtMs } from '../view/ask.ts';
 import { takesKeys } from '../view/overlay.ts';
-import { armIfQuiet } from '../view/slice-asks.ts';
+import { armIfQuiet, armsAtMs, isFolded, refold } from '../view/slice-asks.ts';
 import { isBusy, type ViewState } from '../view/view-state.ts';
 import type { Viewer } from '../view/viewer-state.ts';
 import { pressViewer } from '../viewer/press-viewer.ts';
@@ -21,14 +21,20 @@ type KeyInput = Extract<InputEvent, { type: 'key' }>;
 
 /** The screen after something came in at the keyboard. Pure: effects are told, not done. */
 export function press(view: ViewState, input: InputEvent, context: PressContext): Pressed {
+  const pressed = heard(view, input, context);
+  return { ...pressed, view: refold(view, pressed.view, context.nowMs) };
+}
+
+function heard(view: ViewState, input: InputEvent, context: PressContext): Pressed {
   switch (input.type) {
     case 'focus':
-      return only(withKeys(view, { window: input.window === 'in' ? 'returned' : 'away' }));
+      if (input.window === 'out') return only(withKeys(view, { window: 'away' }));
+      return only(withKeys(view, { window: 'focused', returnedAtMs: context.nowMs }));
     case 'paste': {
       const seen = noteKey(view, context.nowMs);
       if (seen.overlay?.kind === 'viewer') return only(seen);
       if (seen.overlay?.kind === 'panel') return pastePanel(seen, seen.overlay, input.text, context);
-      return editDraft(stillLeaving(unfocused(seen), undefined), { type: 'paste', text: input.text }, context);
+      return editDraft(stillLeaving(seen, undefined), { type: 'paste', text: input.text }, context);
     }
     case 'key':
       return pressKey(view, input, context);
@@ -39,20 +45,19 @@ export function press(view: ViewState, input: InputEvent, context: PressContext)
 
 /** What passes with time alone: dialogs arm, hints go. */
 export function passTime(view: ViewState, { nowMs, quietMs }: PressContext): ViewState {
-  // Whoever reads something else has not seen the question yet.
-  const armed = takesKeys(view.overlay) ? view : armIfQuiet(view, nowMs, quietMs);
+  const armed = armIfQuiet(view, nowMs, quietMs);
   return armed.hint !== undefined && armed.hint.untilMs <= nowMs ? { ...armed, hint: undefined } : armed;
 }
 
 /** When time alone will next make a difference. */
 export function nextChange(view: ViewState, { nowMs, quietMs }: PressContext): number | undefined {
-  const { attention, keys, hint } = view;
+  const { attention, hint } = view;
   const due = [
     // Also when the moment has passed since the question came: nothing else would open it.
-    attention.stage === 'pending' && !takesKeys(view.overlay)
-      ? Math.max(keys.lastKeyAtMs + quietMs, nowMs + 1)
+    attention.stage === 'open' && attention.armedAtMs === undefined && !isFolded(view)
+      ? Math.max(armsAtMs(view, quietMs), nowMs + 1)
       : undefined,
-    attention.stage === 'armed' ? attention.armedAtMs + DEAF_MS : undefined,
+    attention.stage === 'open' && attention.armedAtMs !== undefined ? hearsAtMs(attention) : undefined,
     hint === undefined ? undefined : Math.max(hint.untilMs, nowMs + 1),
   ].filter((time): time is number => time !== undefined && time > nowMs);
   return due.length === 0 ? undefined : Math.min(...due);
@@ -63,13 +68,13 @@ function pressKey(before: ViewState, input: KeyInput, context: PressContext): Pr
   const { bindingOf } = context.keymap ?? DEFAULT_KEYMAP;
   const view = stillLeaving(noteKey(before, context.nowMs), bindingOf('', chord));
   if (/^alt\+.$/u.test(chord) && bindingOf('', chord) === undefined) return pressApart(before, chord.slice(4), context);
-  if (view.overlay?.kind === 'viewer') return lookOn(view, view.overlay.viewer, input, context);
+  if (view.overlay?.kind === 'viewer') return lookOn(before, view, view.overlay.viewer, input, context);
   if (before.keys.prefix !== '') {
     const bound = bindingOf(before.keys.prefix, chord);
     const free = withKeys(view, { prefix: '' });
     return bound === undefined || bound === 'prefix' ? only(free) : perform(free, bound, context);
   }
-  if (takesKeys(view.overlay)) return deafAfter(pressOverlay(view, input, context) ?? only(view), context.nowMs);
+  if (takesKeys(view.overlay)) return pressOverlay(view, input, context) ?? only(view);
   const asked = pressDialog(before, view, input, context);
   if (asked !== undefined) return asked;
   const inOverlay = pressOverlay(view, input, context);
@@ -85,7 +90,7 @@ function pressBound(view: ViewState, { chord, text }: KeyInput, context: PressCo
   const found = (context.keymap ?? DEFAULT_KEYMAP).bindingOf('', chord);
   if (found === 'prefix') return only(withKeys(view, { prefix: chord }));
   const bound = searching(view, found);
-  if (bound === undefined) return text === '' ? only(view) : typeText(unfocused(view), text, context);
+  if (bound === undefined) return text === '' ? only(view) : typeText(view, text, context);
   return perform(view, bound, context);
 }
 
@@ -113,13 +118,6 @@ function pressRetry(before: ViewState, view: ViewState, chord: string, context: 
   return chord === 'm' ? withEffects(view, { type: 'command', line: 'model' }) : undefined;
 }
 
-/** Keys meant for what was open must not answer the question that was there before it. */
-function deafAfter(pressed: Pressed, nowMs: number): Pressed {
-  const { attention, overlay } = pressed.view;
-  if (takesKeys(overlay) || attention.stage !== 'armed') return pressed;
-  return { ...pressed, view: { ...pressed.view, attention: { ...attention, armedAtMs: nowMs } } };
-}
-
 /** ESC and a key right behind it came as one: nothing is bound to both, so each is heard. */
 function pressApart(view: ViewState, key: string, context: PressContext): Pressed {
   const first = pressKey(view, { type: 'key', chord: 'escape', text: '' }, context);
@@ -128,8 +126,7 @@ function pressApart(view: ViewState, key: string, context: PressContext): Presse
 }
 
 function noteKey(view: ViewState, nowMs: number): ViewState {
-  const window = view.keys.window === 'returned' ? 'focused' : view.keys.window;
-  return withKeys(view, { lastKeyAtMs: nowMs, window });
+  return withKeys(view, { lastKeyAtMs: nowMs });
 }
 
 /** Only the same key again leaves: whoever does anything else goes on. */
@@ -140,14 +137,6 @@ function stillLeaving(view: ViewState, bound: ReturnType<typeof DEFAULT_KEYMAP.b
 
 function withKeys(view: ViewState, keys: Partial<ViewState['keys']>): ViewState {
   return { ...view, keys: { ...view.keys, ...keys } };
-}
-
-/** Somebody writes: the dialog gives the focus back. */
-function unfocused(view: ViewState): ViewState {
-  const { attention } = view;
-  if (attention.stage !== 'armed' || attention.focus === 'composer' || attention.form.writing !== 'nothing')
-    return view;
-  return { ...view, attention: { ...attention, focus: 'composer', selected: undefined } };
 }
 
 /** What vim mode makes of a key; undefined where it is off, or somebody else has the composer. */
@@ -163,6 +152,7 @@ function pressVimKey(
 
 /** A key while a page fills the screen: nothing below it hears any. */
 function lookOn(
+  before: ViewState,
   view: ViewState,
   viewer: Viewer,
   input: Extract<InputEvent, { type: 'key' }>,
@@ -180,10 +170,14 @@ function lookOn(
     case 'close':
       return only({ ...view, overlay: back });
     case 'answer': {
+      // A key so soon after the last one was meant for what stood there before.
+      if (context.nowMs - before.keys.lastKeyAtMs < DEAF_MS) return only(view);
       const answer = pressed.verdict === 'allow' ? ({ behavior: 'allow' } as const) : ({ behavior: 'deny' } as const);
       return withEffects({ ...view, overlay: undefined }, { type: 'answer_permission', id: pressed.requestId, answer });
     }
     case 'reviewed':
+      // A single part is answered by the first key there is.
+      if (pressed.page.hunks.length === 1 && context.nowMs - before.keys.lastKeyAtMs < DEAF_MS) return only(view);
       return withEffects({ ...view, overlay: undefined }, { type: 'answer_parts', page: pressed.page });
     case 'take_back':
       return withEffects(view, { type: 'take_back', line: pressed.line, shows: pressed.shows });

@@ -52,7 +52,8 @@ function rowText(line: string, columns: number): string {
   const width = stripVTControlCharacters(line).length;
   // Behind a full row the cursor still stands on its last column: erasing would take that away.
   const rest = width > columns && width % Math.max(1, columns) !== 0 ? '\u001b[K' : '';
-  return `\u001b[K${line}${rest}`;
+  const filled = filledRow(line, columns);
+  return `\u001b[K${filled}${filled === line ? rest : ''}`;
 }
 
 function commonEnd(before: readonly string[], after: readonly string[]): number {

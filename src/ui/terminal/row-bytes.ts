@@ -2,7 +2,9 @@ import { stripVTControlCharacters } from 'node:util';
 import { textWidth } from '../../lib/text/text-width.ts';
 
 const SGR = /\u001b\[([\d;]*)m/g;
-const BAND = /^\u001b\[(?:4[0-8]|10[0-7])[\d;]*m/;
+/** What stands before the first character: styles, and marks for the terminal. */
+const LEAD = /^(?:\u001b\][^\u0007]*\u0007|\u001b\[[\d;]*m)*/;
+const BACKGROUND = /[[;](48;(?:2;\d+;\d+;\d+|5;\d+)|4[0-7]|10[0-7])m/;
 const ERASE = '\u001b[K';
 const RESET = '\u001b[m';
 /** Text whose width every terminal agrees on: ASCII, and our own signs. */
@@ -10,8 +12,8 @@ const CERTAIN = /^[\x20-\x7e▌│◐◓◑◒✓✗❯·…─↳▰▱⎇]*$/;
 
 /** A row over one that is empty. One that begins with a background is filled with it to the end of the screen. */
 export function filledRow(row: string, columns = Number.POSITIVE_INFINITY): string {
-  const band = BAND.exec(row)?.[0];
-  if (band === undefined) return row;
+  const band = bandOf(row);
+  if (band === '') return row;
   const width = textWidth(stripVTControlCharacters(row));
   // Behind a full row the cursor still stands on its last column: erasing would take that away.
   const rest = width > columns && width % columns !== 0 ? `${band}${ERASE}` : '';
@@ -23,11 +25,17 @@ export function changedRow(before: string, after: string): string {
   const same = commonStart(before, after);
   if (same === undefined) return `${ERASE}${filledRow(after)}`;
   const { columns, opened } = same;
-  const band = BAND.exec(after)?.[0] ?? '';
+  const band = bandOf(after);
   const isShorter = textWidth(stripVTControlCharacters(after)) < textWidth(stripVTControlCharacters(before));
   const move = columns === 0 ? '' : `\u001b[${columns + 1}G`;
   const rest = isShorter ? `${band}${ERASE}${band === '' ? '' : RESET}` : '';
   return `${move}${opened}${after.slice(same.length)}${rest}`;
+}
+
+/** The sequence for the background of a band; empty where a row is none. */
+function bandOf(row: string): string {
+  const codes = BACKGROUND.exec(LEAD.exec(row)?.[0] ?? '')?.[1];
+  return codes === undefined ? '' : `\u001b[${codes}m`;
 }
 
 /** How much two rows share at their beginning, and the style that is open there; undefined where that is uncertain. */
@@ -35,7 +43,7 @@ function commonStart(
   before: string,
   after: string,
 ): { readonly length: number; readonly columns: number; readonly opened: string } | undefined {
-  if (BAND.exec(before)?.[0] !== BAND.exec(after)?.[0]) return undefined;
+  if (bandOf(before) !== bandOf(after)) return undefined;
   let length = 0;
   while (length < after.length && before[length] === after[length]) length += 1;
   const begun = after.lastIndexOf('\u001b', length - 1);

@@ -1,4 +1,4 @@
-import { drawScreen } from '../components/draw-screen.ts';
+import { planScreen } from '../components/plan-screen.ts';
 import { createPrinter } from '../history/printer.ts';
 import type { Drawing } from '../text/drawing.ts';
 import type { Highlight } from '../text/line.ts';
@@ -36,6 +36,8 @@ export type ScreenOutput = {
   /** The rows of a page at the present width. */
   layOut(page: ViewerPage, shown: Shown): readonly ViewerRow[];
   height(): number;
+  /** How much of what is asked can be read. */
+  inSight(view: ViewState): 'all' | 'call' | 'part';
   write(text: string): void;
   stepAside(): void;
   comeBack(): void;
@@ -70,7 +72,7 @@ export function createScreenOutput(
     highlight,
   });
   const alternate = createAlternateScreen(terminal.write, drawing, () => paint);
-  const frameOf = (view: ViewState) => drawScreen(view, drawing(), printer.carry(), paint);
+  const frameOf = (view: ViewState) => planScreen(view, drawing(), printer.carry(), paint);
   const choose = (changed: Partial<ThemeChoice>) => {
     choice = { ...choice, ...changed };
     paint = paintOf(choice);
@@ -116,6 +118,7 @@ export function createScreenOutput(
     hasColors: () => hasTriedColors,
     layOut: alternate.layOut,
     height: () => terminal.rows,
+    inSight: (view) => frameOf(view).question?.inSight ?? 'all',
     write: (text) => void terminal.write(text),
     stepAside: stage.stepAside,
     comeBack: stage.comeBack,

@@ -1,5 +1,5 @@
 import { createElement } from 'react';
-import type { ScreenPlan } from '../components/draw-screen.ts';
+import type { ScreenPlan } from '../components/plan-screen.ts';
 import { Screen } from '../components/Screen.tsx';
 import { eraseAfterResize, eraseFrame, type Frame, NO_FRAME } from './frame.ts';
 import { frameBytes } from './frame-writer.ts';

@@ -1,3 +1,4 @@
+import { sliceWidth, textWidth } from '../../lib/text/text-width.ts';
 import type { Style, ThemeToken } from '../theme/theme.ts';
 
 /** Text of one look; `href` is where it leads on terminals that know links. */
@@ -42,6 +43,21 @@ export function plain(text: string): Span {
 /** Text in a colour of the theme. */
 export function toned(token: ThemeToken, text: string): Span {
   return { text, style: { token } };
+}
+
+/** A line that takes one row: what does not fit is left out. The last two columns stay free. */
+export function fitLine(line: LogicalLine, width: number): LogicalLine {
+  const room = Math.max(1, width - line.indent - 2);
+  const total = line.spans.reduce((sum, { text }) => sum + textWidth(text), 0);
+  if (total <= room) return line;
+  let left = room - 1;
+  const spans = line.spans.flatMap((span) => {
+    if (left <= 0) return [];
+    const text = sliceWidth(span.text, 0, left);
+    left -= textWidth(text);
+    return [{ ...span, text }];
+  });
+  return { ...line, spans: [...spans, { text: '…' }] };
 }
 
 /** What a line says, without its look. */

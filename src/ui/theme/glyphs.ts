@@ -14,6 +14,13 @@ export type Glyphs = {
   readonly arrow: string;
   readonly separator: string;
   readonly mark: string;
+  /** At the left edge: what is yours, and what asks. */
+  readonly bar: string;
+  readonly cursor: string;
+  readonly upDown: string;
+  readonly branch: string;
+  /** A part of a gauge, full and empty. */
+  readonly gauge: { readonly full: string; readonly empty: string };
 };
 
 export const UNICODE_GLYPHS: Glyphs = {
@@ -31,6 +38,11 @@ export const UNICODE_GLYPHS: Glyphs = {
   arrow: '→',
   separator: ' · ',
   mark: '── ',
+  bar: '▌',
+  cursor: '❯',
+  upDown: '↑↓',
+  branch: '⎇',
+  gauge: { full: '▰', empty: '▱' },
 };
 
 export const ASCII_GLYPHS: Glyphs = {
@@ -48,4 +60,9 @@ export const ASCII_GLYPHS: Glyphs = {
   arrow: '->',
   separator: ' - ',
   mark: '-- ',
+  bar: '|',
+  cursor: '>',
+  upDown: 'up down',
+  branch: 'on',
+  gauge: { full: '#', empty: '.' },
 };

@@ -3,6 +3,7 @@ export const THEME_TOKENS = [
   'text',
   'dim',
   'accent',
+  'brand',
   'user',
   'ok',
   'warn',
@@ -11,6 +12,7 @@ export const THEME_TOKENS = [
   'del',
   'addBg',
   'delBg',
+  'band',
   'code',
   'select',
 ] as const;
@@ -30,7 +32,7 @@ export type Look = {
 /** How a piece of text looks: a colour by meaning, and attributes that survive without colour. */
 export type Style = {
   readonly token?: ThemeToken;
-  readonly background?: 'addBg' | 'delBg';
+  readonly background?: 'addBg' | 'delBg' | 'band';
   readonly bold?: true;
   readonly dim?: true;
   readonly italic?: true;
@@ -61,6 +63,7 @@ const DARK: Theme['looks'] = {
   text: {},
   dim: { color: '#9AA0A6' },
   accent: { color: '#7AA2F7' },
+  brand: { color: '#E5B550' },
   user: { color: '#C0CAF5', bold: true },
   ok: { color: '#7FC97F' },
   warn: { color: '#E0AF68' },
@@ -69,6 +72,7 @@ const DARK: Theme['looks'] = {
   del: { color: '#F7768E' },
   addBg: { color: '#1F3A24' },
   delBg: { color: '#43202A' },
+  band: { color: '#282C34' },
   code: { color: '#BB9AF7' },
   select: { inverse: true },
 };
@@ -77,6 +81,7 @@ const LIGHT: Theme['looks'] = {
   text: {},
   dim: { color: '#5F6368' },
   accent: { color: '#2456C9' },
+  brand: { color: '#8A6200' },
   user: { color: '#1F2430', bold: true },
   ok: { color: '#1A7F37' },
   warn: { color: '#8A5A00' },
@@ -85,6 +90,7 @@ const LIGHT: Theme['looks'] = {
   del: { color: '#82071E' },
   addBg: { color: '#DAFBE1' },
   delBg: { color: '#FFEBE9' },
+  band: { color: '#EEF0F4' },
   code: { color: '#6F42C1' },
   select: { inverse: true },
 };
@@ -113,6 +119,7 @@ const ANSI: Theme['looks'] = {
   text: {},
   dim: { dim: true },
   accent: { color: 'cyan' },
+  brand: { color: 'yellow' },
   user: { bold: true },
   ok: { color: 'green' },
   warn: { color: 'yellow' },
@@ -121,6 +128,7 @@ const ANSI: Theme['looks'] = {
   del: { color: 'red' },
   addBg: {},
   delBg: {},
+  band: {},
   code: { color: 'magenta' },
   select: { inverse: true },
 };
@@ -129,6 +137,7 @@ const NO_COLOR: Theme['looks'] = {
   text: {},
   dim: { dim: true },
   accent: { bold: true },
+  brand: { bold: true },
   user: { bold: true },
   ok: {},
   warn: { bold: true },
@@ -137,6 +146,7 @@ const NO_COLOR: Theme['looks'] = {
   del: { dim: true },
   addBg: {},
   delBg: {},
+  band: {},
   code: {},
   select: { inverse: true },
 };

@@ -18,10 +18,10 @@ export function listOptions(listed: readonly Ask[]): readonly DialogOption[] {
   const together = listed.filter(isAnsweredTogether).map(({ id }) => id);
   const all: DialogOption = {
     key: 'A',
-    label: `allow once: the ${together.length} that read or edit`,
+    label: `Yes, once, to the ${together.length} that read or edit`,
     act: { type: 'answer_several', ids: together },
-    place: 'shared',
+    place: 'line',
   };
-  const back: DialogOption = { key: 'b', label: 'back to the first', act: { type: 'list' }, place: 'shared' };
+  const back: DialogOption = { key: 'b', label: 'Back to the first', act: { type: 'list' }, place: 'line' };
   return together.length === 0 ? [back] : [all, back];
 }

@@ -12,25 +12,32 @@ export function callIdOf(ask: Ask): string {
   return ask.kind === 'permission' ? ask.request.callId : ask.callId;
 }
 
-/**
- * How ready the first ask is for keys. `pending` shows one line and hears nothing; an `armed` dialog hears letters
- * when it has the focus, or when there is no draft that could be meant.
- */
+/** The dialog of the first ask: whether it hears keys, and what has been answered so far. */
 export type Attention =
   | { readonly stage: 'none' }
-  | { readonly stage: 'pending'; readonly lastKeyAtMs: number }
   | {
-      readonly stage: 'armed';
-      readonly armedAtMs: number;
-      readonly focus: 'dialog' | 'composer';
-      /** Option chosen by arrow keys; Enter does nothing before there is one. */
+      readonly stage: 'open';
+      /** Since when it is in sight as a whole. */
+      readonly shownAtMs: number;
+      /** Since when it hears keys; undefined before the keys were quiet. */
+      readonly armedAtMs: number | undefined;
+      /** The draft it is open over: a draft with other words in it folds the dialog and has the keys. */
+      readonly over: string;
+      /** The option under the cursor; Enter does nothing without one. */
       readonly selected: number | undefined;
       /** What has been answered and chosen so far, for questions in several parts. */
       readonly form: AskForm;
     };
 
-/** Keys so soon after arming were meant for something else. */
-export const DEAF_MS = 150;
+/** A dialog that is open. */
+export type OpenDialog = Extract<Attention, { stage: 'open' }>;
+
+/** Keys so soon after a dialog came in sight, or after an answer, were meant for something else. */
+export const DEAF_MS = 250;
+/** Keys so soon after the window came back were meant for another one. */
+export const RETURN_MS = 300;
+/** Keys that were pressed before a dialog was drawn as one that hears may be read this much later. */
+const ARMED_MS = 60;
 
 /** Progress through a dialog that takes more than one key. */
 export type AskForm = {
@@ -55,3 +62,18 @@ export const EMPTY_FORM: AskForm = {
   listed: [],
   kept: undefined,
 };
+
+/** The dialog of an ask, in sight from now on. */
+export function openDialog(shownAtMs: number): OpenDialog {
+  return { stage: 'open', shownAtMs, armedAtMs: undefined, over: '', selected: undefined, form: EMPTY_FORM };
+}
+
+/** When it begins to hear keys. */
+export function hearsAtMs({ armedAtMs }: OpenDialog): number {
+  return armedAtMs === undefined ? Number.POSITIVE_INFINITY : armedAtMs + ARMED_MS;
+}
+
+/** Does it hear keys? Not in the first moment, in which what was typed before is still read. */
+export function hearsKeys(dialog: OpenDialog, nowMs: number): boolean {
+  return nowMs >= hearsAtMs(dialog);
+}

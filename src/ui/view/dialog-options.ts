@@ -13,54 +13,85 @@ export type DialogAct =
   | { readonly type: 'choose'; readonly choice: number }
   | { readonly type: 'skip' };
 
-/** `line` options stand alone, `shared` ones side by side where there is room. */
+/** A way to answer; an `aside` stands among the keys below the others. Letters never move. */
 export type DialogOption = {
   readonly key: string;
   readonly label: string;
   readonly act: DialogAct;
-  readonly place: 'line' | 'shared';
+  readonly place: 'line' | 'aside';
+  /** What it is about, in a colour of its own, and what it leaves out. */
+  readonly about?: string;
+  readonly note?: string;
 };
 
-/** The ways to answer, in the order they are shown. Letters never move. */
+/** The ways to answer, in the order they are shown. */
 export function dialogOptions(ask: Ask, form: AskForm): readonly DialogOption[] {
   return ask.kind === 'permission' ? permissionOptions(ask.request) : questionOptions(ask.question, form);
 }
 
+/** The option that a key means: its letter, or its place among the lines. */
+export function optionOfKey(options: readonly DialogOption[], chord: string): DialogOption | undefined {
+  const named = options.find(({ key }) => key === chord);
+  return named ?? (/^[1-9]$/.test(chord) ? linesOf(options)[Number(chord) - 1] : undefined);
+}
+
+/** The options that stand on lines of their own: the cursor goes from one to the next. */
+export function linesOf(options: readonly DialogOption[]): readonly DialogOption[] {
+  return options.filter(({ place }) => place === 'line');
+}
+
+/** The option that is under the cursor at once: never one that could do harm. */
+export function preselected(ask: Ask): number | undefined {
+  if (ask.kind === 'question') return ask.question.kind === 'elicitation' ? undefined : 0;
+  const { danger, concealed, targets, risks = [] } = ask.request;
+  const isHarmful = risks.some(({ kind }) => kind !== 'runs_project' && kind !== 'network');
+  return danger === 'none' && concealed === 'none' && targets.length === 0 && !isHarmful ? 0 : undefined;
+}
+
 function permissionOptions(request: PermissionRequest): readonly DialogOption[] {
+  const { facts, danger } = request;
+  const whole = facts.kind === 'shell' ? 'whole command' : facts.kind === 'edit' ? 'whole diff' : 'all of it';
   return [
-    shared('y', 'once', allow()),
-    ...(request.danger === 'none' ? alwaysOptions(request) : []),
+    line('y', 'Yes, once', allow()),
+    ...(danger === 'none' ? alwaysOptions(request) : []),
+    line('n', 'No, and tell it what to do instead', { type: 'write', what: 'reason', start: '' }),
     ...editOptions(request),
-    shared('n', 'no', { type: 'answer_permission', answer: { behavior: 'deny' } }),
-    shared('t', 'no, and tell it why', { type: 'write', what: 'reason', start: '' }),
-    ...(request.facts.kind === 'edit'
-      ? [shared('v', 'whole diff', { type: 'view' }), shared('e', 'edit first', { type: 'edit_proposal' })]
+    aside('v', whole, { type: 'view' }),
+    ...(danger === 'none' && request.suggestions.length > 0
+      ? [aside('r', 'a rule of yours', { type: 'write', what: 'rule', start: request.suggestions[0]?.rule ?? '' })]
       : []),
-    shared('d', 'details', { type: 'details' }),
+    aside('d', 'why', { type: 'details' }),
   ];
 }
 
-/** What would end the asking, with the exact rules it would leave behind. */
+/** What would end the asking, with what it would leave behind. */
 function alwaysOptions({ facts, suggestions }: PermissionRequest): readonly DialogOption[] {
-  if (facts.kind === 'edit') return [shared('a', 'all edits this session', allow({ mode: 'acceptEdits' }))];
+  if (facts.kind === 'edit') return [line('a', 'Yes, and all edits until I leave', allow({ mode: 'acceptEdits' }))];
   const rules = suggestions.map(({ rule }) => rule);
   const server = facts.kind === 'mcp' ? /^mcp__.+?(?=__)/.exec(facts.tool)?.[0] : undefined;
   const [first] = suggestions;
   const ask = / parts$/.test(first?.leaves ?? '') ? 'ask' : 'asks';
-  const still = first?.leaves === undefined ? '' : `  (${first.leaves} still ${ask})`;
   const remember = (list: readonly string[]) => allow({ remember: { rules: list, destination: 'local' } });
-  return [
-    ...(rules.length === 0 ? [] : [line('a', `always in this project:  ${rules.join('  ')}${still}`, remember(rules))]),
-    ...(server === undefined ? [] : [line('A', `always, all of the server:  ${server}`, remember([server]))]),
-    ...(rules.length === 0
-      ? []
-      : [shared('r', 'always, by a rule of yours', { type: 'write', what: 'rule', start: rules[0] ?? '' })]),
-  ];
+  const here: DialogOption = {
+    ...line('a', 'Yes, and do not ask again here for', remember(rules)),
+    about: rules.map(ruleWords).join(', '),
+    ...(first?.leaves === undefined ? {} : { note: `(${first.leaves.replace(/^the | part$/g, '')} still ${ask})` }),
+  };
+  const all = { ...line('A', 'Yes, and never for all of the server', remember([server ?? ''])), about: server ?? '' };
+  return [...(rules.length === 0 ? [] : [here]), ...(server === undefined ? [] : [all])];
+}
+
+/** What a rule covers, as it would be typed. */
+function ruleWords(rule: string): string {
+  const inner = /^Bash\((.*?)(:\*)?\)$/s.exec(rule);
+  // Two slashes begin a path that is not one of the project.
+  return inner === null ? rule.replace('(//', '(/') : `${inner[1] ?? ''}${inner[2] === undefined ? '' : ' …'}`;
 }
 
 function editOptions({ facts }: PermissionRequest): readonly DialogOption[] {
+  if (facts.kind === 'edit') return [aside('e', 'edit first', { type: 'edit_proposal' })];
   return facts.kind === 'shell' && facts.command !== undefined
-    ? [shared('e', 'edit the command', { type: 'write', what: 'command', start: facts.command })]
+    ? [aside('e', 'edit', { type: 'write', what: 'command', start: facts.command })]
     : [];
 }
 
@@ -68,36 +99,37 @@ function questionOptions(question: UserQuestion, form: AskForm): readonly Dialog
   switch (question.kind) {
     case 'plan':
       return [
-        shared('y', 'yes, ask before edits', plan('accept')),
-        shared('a', 'yes, accept edits', plan('accept_edits')),
-        shared('e', 'change the plan', { type: 'write', what: 'plan', start: question.plan }),
-        shared('t', 'tell it what to change', { type: 'write', what: 'reason', start: '' }),
-        shared('n', 'keep planning', plan('keep_planning')),
+        line('y', 'Yes, and ask before edits', plan('accept')),
+        line('a', 'Yes, and edit without asking', plan('accept_edits')),
+        line('t', 'No, and tell it what to change', { type: 'write', what: 'reason', start: '' }),
+        line('n', 'No, keep planning', plan('keep_planning')),
+        aside('e', 'change the plan', { type: 'write', what: 'plan', start: question.plan }),
       ];
     case 'elicitation':
       return [
-        shared('y', 'accept', { type: 'write', what: 'own_words', start: '' }),
-        shared('n', 'decline', { type: 'answer_question', answer: { kind: 'elicitation', action: 'decline' } }),
+        line('y', 'Answer', { type: 'write', what: 'own_words', start: '' }),
+        line('n', 'Decline', { type: 'answer_question', answer: { kind: 'elicitation', action: 'decline' } }),
       ];
     default: {
       const asked = question.questions[form.question];
       const choices = (asked?.options ?? []).map(({ label, description }, at): DialogOption => {
         const mark = asked?.multiSelect === true ? (form.marked.includes(at) ? '[x] ' : '[ ] ') : '';
-        const words = `${mark}${label}${description === undefined ? '' : `: ${description}`}`;
-        return line(String(at + 1), words, { type: 'choose', choice: at });
+        const words = `${mark}${label}`;
+        const option = line(String(at + 1), words, { type: 'choose', choice: at });
+        return description === undefined ? option : { ...option, note: description };
       });
       return [
         ...choices.slice(0, 9),
-        shared('o', 'own words', { type: 'write', what: 'own_words', start: '' }),
-        shared('s', 'skip', { type: 'skip' }),
-        ...(form.question === 0 ? [] : [shared('b', 'back', { type: 'back' })]),
+        line('o', 'Something else, in my own words', { type: 'write', what: 'own_words', start: '' }),
+        aside('s', 'skip', { type: 'skip' }),
+        ...(form.question === 0 ? [] : [aside('b', 'back', { type: 'back' })]),
       ];
     }
   }
 }
 
-function shared(key: string, label: string, act: DialogAct): DialogOption {
-  return { key, label, act, place: 'shared' };
+function aside(key: string, label: string, act: DialogAct): DialogOption {
+  return { key, label, act, place: 'aside' };
 }
 
 function line(key: string, label: string, act: DialogAct): DialogOption {

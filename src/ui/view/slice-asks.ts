@@ -1,10 +1,8 @@
 import type { AgentEvent } from '../../contracts/event.ts';
-import { type Ask, callIdOf, EMPTY_FORM } from './ask.ts';
+import { type Ask, callIdOf, DEAF_MS, openDialog, RETURN_MS } from './ask.ts';
+import { preselected } from './dialog-options.ts';
 import { markTool } from './slice-tools.ts';
 import type { ViewState } from './view-state.ts';
-
-/** So long nobody may have typed before a dialog hears keys; `dialogDelayMs` in the settings changes it. */
-const ARMING_MS = 400;
 
 /** A dialog wants to open: it is announced, and listens only when the keys have been quiet. */
 export function openAsk(view: ViewState, ask: Ask, nowMs: number): ViewState {
@@ -21,7 +19,7 @@ export function closeAsk(view: ViewState, id: string, nowMs: number): ViewState 
   const asks = view.asks.filter((one) => one !== ask);
   const going = markTool({ ...view, asks }, callIdOf(ask), 'running', nowMs);
   if (view.asks[0] !== ask) return going;
-  const returned = view.attention.stage === 'armed' ? view.attention.form.kept : undefined;
+  const returned = view.attention.stage === 'open' ? view.attention.form.kept : undefined;
   return present({ ...going, editor: returned ?? going.editor }, nowMs);
 }
 
@@ -36,13 +34,40 @@ export function askOf(event: AgentEvent): Ask | undefined {
 
 /** The first ask in its first stage. */
 function present(view: ViewState, nowMs: number): ViewState {
-  if (view.asks.length === 0) return { ...view, attention: { stage: 'none' } };
-  return armIfQuiet({ ...view, attention: { stage: 'pending', lastKeyAtMs: view.keys.lastKeyAtMs } }, nowMs, ARMING_MS);
+  return { ...view, attention: view.asks.length === 0 ? { stage: 'none' } : openDialog(nowMs) };
 }
 
-/** Arms a pending dialog once the keys have been quiet for long enough. */
+/** Is the dialog folded to a hint, because the keys belong to somebody else? */
+export function isFolded({ attention, editor, overlay }: Pick<ViewState, 'attention' | 'editor' | 'overlay'>): boolean {
+  if (attention.stage === 'none') return false;
+  return overlay !== undefined || (attention.form.writing === 'nothing' && editor.text !== attention.over);
+}
+
+/** When a dialog in sight will hear keys, if none comes before. */
+export function armsAtMs({ attention, keys }: ViewState, quietMs: number): number {
+  const { shownAtMs, over } = attention.stage === 'open' ? attention : { shownAtMs: 0, over: '' };
+  // Whoever unfolded it by hand is not in the middle of a sentence.
+  return Math.max(
+    keys.lastKeyAtMs + (over === '' ? quietMs : DEAF_MS),
+    shownAtMs + DEAF_MS,
+    keys.returnedAtMs + RETURN_MS,
+  );
+}
+
+/** Arms a dialog once the keys have been quiet for long enough; the first option is under the cursor where that is safe. */
 export function armIfQuiet(view: ViewState, nowMs: number, quietMs: number): ViewState {
-  if (view.attention.stage !== 'pending' || nowMs - view.keys.lastKeyAtMs < quietMs) return view;
-  const focus = view.editor.text === '' ? 'dialog' : 'composer';
-  return { ...view, attention: { stage: 'armed', armedAtMs: nowMs, focus, selected: undefined, form: EMPTY_FORM } };
+  const { attention, asks } = view;
+  const [ask] = asks;
+  if (attention.stage === 'none' || ask === undefined || attention.armedAtMs !== undefined) return view;
+  if (isFolded(view) || nowMs < armsAtMs(view, quietMs)) return view;
+  return { ...view, attention: { ...attention, armedAtMs: nowMs, selected: preselected(ask) } };
+}
+
+/** What a change of the draft, or of what is open, means to the dialog: it folds, or comes in sight anew. */
+export function refold(before: ViewState, after: ViewState, nowMs: number): ViewState {
+  const { attention } = after;
+  if (attention.stage === 'none' || isFolded(before) === isFolded(after)) return after;
+  // What was unfolded over a draft goes back to the rule: an empty draft.
+  const over = isFolded(after) ? '' : attention.over;
+  return { ...after, attention: { ...attention, over, shownAtMs: nowMs, armedAtMs: undefined, selected: undefined } };
 }

@@ -105,8 +105,11 @@ export type KeyFacts = {
   readonly rewindArmedUntilMs: number;
   /** What was stopped may still be dying until then. */
   readonly dyingUntilMs: number;
-  /** `returned`: the window has just got the focus, and the next key may have been meant for another. */
-  readonly window: 'focused' | 'away' | 'returned';
+  readonly window: 'focused' | 'away';
+  /** When the window got the focus back: a key so soon afterwards may have been meant for another. */
+  readonly returnedAtMs: number;
+  /** The key that answered a dialog last. Pressed again at once it was meant for that dialog too. */
+  readonly answered: { readonly chord: string; readonly atMs: number };
   /** The first of two keys that mean something together; empty when there is none. */
   readonly prefix: string;
 };
@@ -150,6 +153,8 @@ export function initialView(facts: StatusFacts, todos: readonly Todo[] = []): Vi
       rewindArmedUntilMs: 0,
       dyingUntilMs: 0,
       window: 'focused',
+      returnedAtMs: Number.NEGATIVE_INFINITY,
+      answered: { chord: '', atMs: Number.NEGATIVE_INFINITY },
       prefix: '',
     },
   };
@@ -157,7 +162,7 @@ export function initialView(facts: StatusFacts, todos: readonly Todo[] = []): Vi
 
 /** The person's own draft, also while a dialog has borrowed the composer. */
 export function ownDraft({ editor, attention }: ViewState): EditorState {
-  return attention.stage === 'armed' ? (attention.form.kept ?? editor) : editor;
+  return attention.stage === 'open' ? (attention.form.kept ?? editor) : editor;
 }
 
 /** Is a query running? */

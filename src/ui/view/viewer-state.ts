@@ -1,13 +1,13 @@
-import type { DiffHunk } from '../../contracts/display.ts';
 import type { Message } from '../../contracts/message.ts';
+import type { PermissionRequest } from '../../contracts/permission.ts';
 import type { ReviewPage } from './review-page.ts';
 
 /** What can be looked at on a screen of its own. */
 export type ViewerPage =
   | { readonly kind: 'transcript'; readonly messages: readonly Message[] }
   | { readonly kind: 'text'; readonly markdown: string }
-  /** What an edit would change; the answer goes to the request that asks for it. */
-  | { readonly kind: 'diff'; readonly hunks: readonly DiffHunk[]; readonly requestId: string }
+  /** All of what is asked about, which is answered there. */
+  | { readonly kind: 'request'; readonly request: PermissionRequest }
   | ReviewPage;
 
 /** How much of a page is laid out. */
@@ -35,7 +35,7 @@ export type Viewer = {
   readonly note: string;
 };
 
-/** A page opened at its end, where the newest is; a diff at its beginning. */
+/** A page opened at its end, where the newest is; anything else at its beginning. */
 export function openViewer(title: string, page: ViewerPage, rows: readonly ViewerRow[], height: number): Viewer {
   const shown: Shown = { thinking: 'hidden', bodies: 'folded' };
   const top = page.kind === 'transcript' ? lastTop(rows.length, height) : 0;

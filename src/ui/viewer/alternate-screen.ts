@@ -59,7 +59,7 @@ export function createAlternateScreen(
 const KEYS = {
   transcript: 'q back  / n N search  [ ] turns  o output  t thinking  y copy  w write',
   text: 'q back  / n N search  y copy',
-  diff: 'y allow  n refuse  q back  [ ] hunks  / search',
+  request: 'y yes, once  n no  q back  [ ] parts  / search',
 } as const;
 
 /** A viewer as the rows of a whole screen: the page, and a line about it at the bottom. */

@@ -38,8 +38,8 @@ export function pressViewer(viewer: Viewer, input: KeyInput, room: ViewerRoom): 
     return stay(withReview(viewer, reviewed.page, room.layOut(reviewed.page, viewer.shown), room.height));
   }
   if (reviewed !== undefined) return reviewed;
-  if (page.kind === 'diff' && (chord === 'y' || chord === 'n')) {
-    return { type: 'answer', verdict: chord === 'y' ? 'allow' : 'deny', requestId: page.requestId };
+  if (page.kind === 'request' && ['y', '1', 'n'].includes(chord)) {
+    return { type: 'answer', verdict: chord === 'n' ? 'deny' : 'allow', requestId: page.request.id };
   }
   switch (chord) {
     case 'q':

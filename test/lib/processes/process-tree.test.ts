@@ -1,14 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, expect, test } from 'vitest';
-import {
-  endTree,
-  leftOf,
-  MARKER,
-  marked,
-  reapLeftovers,
-  startTimeOf,
-} from '../../../src/lib/processes/process-tree.ts';
+import { startTimeOf } from '../../../src/lib/processes/process-facts.ts';
+import { endTree, leftOf, MARKER, marked, reapLeftovers } from '../../../src/lib/processes/process-tree.ts';
 
 const markers: string[] = [];
 afterEach(async () => {

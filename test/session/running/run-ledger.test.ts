@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { branding } from '../../../src/lib/processes/brand.ts';
-import { MARKER, marked, RUN_MARKER, startTimeOf } from '../../../src/lib/processes/process-tree.ts';
+import { startTimeOf } from '../../../src/lib/processes/process-facts.ts';
+import { MARKER, marked, RUN_MARKER } from '../../../src/lib/processes/process-tree.ts';
 import { openRunLedger, reapDeadRuns, waitingSessions } from '../../../src/session/running/run-ledger.ts';
 import { killMarked, processesMarked } from '../../support/processes.ts';
 

@@ -28,7 +28,7 @@ export type OpenSettings = Partial<ScreenSize> & {
 };
 
 export async function openOuro(turns: Script['turns'], settings: OpenSettings = {}): Promise<OpenOuro> {
-  const { cols = 80, rows = 24, ready = /^>/m, args = [], command = [LAUNCHER, ...args] } = settings;
+  const { cols = 80, rows = 24, ready = /^[▌|]/m, args = [], command = [LAUNCHER, ...args] } = settings;
   const project = await createTempProject();
   const api = await startApiServer({ turns });
   if (settings.settings !== undefined) {

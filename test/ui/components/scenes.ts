@@ -664,10 +664,8 @@ export const SCENES: readonly Scene[] = [
   {
     name: 'whole-diff',
     play(screen) {
-      const page = { kind: 'diff', hunks: LONG_HUNK, requestId: 'ask-c1' } as const;
-      const rows = screen.viewer.layOut(page, { thinking: 'hidden', bodies: 'folded' });
-      const viewer = openViewer('src/values.ts', page, rows, screen.viewer.height);
-      screen.change((view) => ({ ...view, overlay: { kind: 'viewer', viewer } }));
+      SCENES.find(({ name }) => name === 'ask-long-edit')?.play(screen);
+      screen.look();
     },
   },
   {

@@ -3,13 +3,14 @@ import type { CommandInfo } from '../../../src/contracts/face/command.ts';
 import { decodeInput, decodeLate } from '../../../src/ui/keys/decode-input.ts';
 import { NOTHING_UNDECODED } from '../../../src/ui/keys/input-event.ts';
 import type { Effect } from '../../../src/ui/press/effects.ts';
-import { passTime, press } from '../../../src/ui/press/press.ts';
+import { nextChange, passTime, press } from '../../../src/ui/press/press.ts';
 import type { PressContext } from '../../../src/ui/press/press-context.ts';
 import type { ScreenOptions } from '../../../src/ui/terminal/screen-options.ts';
 import { createScreenOutput } from '../../../src/ui/terminal/screen-output.ts';
 import type { Drawing } from '../../../src/ui/text/drawing.ts';
 import { reduceView } from '../../../src/ui/view/reduce-view.ts';
 import { initialView, printing, type ViewState } from '../../../src/ui/view/view-state.ts';
+import { openViewer } from '../../../src/ui/view/viewer-state.ts';
 import { bytesOfKey } from '../../support/terminal/key-bytes.ts';
 import { createScreen, type ScreenSize, type TerminalScreen } from '../../support/terminal/terminal-screen.ts';
 
@@ -30,6 +31,8 @@ export type StageScreen = TerminalScreen & {
   drawing(): Drawing;
   /** The layout of pages, for those who open one. */
   readonly viewer: PressContext['viewer'];
+  /** Opens all of what is asked about on a page, as `v` does. */
+  look(): void;
   loadColors(): Promise<void>;
   close(): void;
 };
@@ -42,7 +45,8 @@ const COMMANDS: readonly CommandInfo[] = [
   { name: 'model', description: 'choose another model', argumentHint: '[name]', source: 'builtin' },
 ];
 
-const START_MS = 1_000_000;
+/** What the clock of a screen begins with. */
+export const START_MS = 1_000_000;
 
 /** Opens a screen at rest, with its banner. */
 export function openStage(size: ScreenSize, options: Partial<ScreenOptions> = {}): StageScreen {
@@ -69,6 +73,10 @@ export function openStage(size: ScreenSize, options: Partial<ScreenOptions> = {}
   const viewer = { height: rows, layOut: output.layOut };
   put();
 
+  function context(): PressContext {
+    return { nowMs, commands: COMMANDS, quietMs: 400, viewer: { ...viewer, height: rows }, inSight: output.inSight };
+  }
+
   function put(): void {
     view = output.put(view);
   }
@@ -78,8 +86,7 @@ export function openStage(size: ScreenSize, options: Partial<ScreenOptions> = {}
     const events =
       decoded.undecoded.rest === '' ? decoded.events : [...decoded.events, ...decodeLate(decoded.undecoded).events];
     for (const event of events) {
-      const context = { nowMs, commands: COMMANDS, quietMs: 400, viewer: { ...viewer, height: rows } };
-      const pressed = press(view, event, context);
+      const pressed = press(view, event, context());
       view = pressed.view;
       effects.push(...pressed.effects);
     }
@@ -102,8 +109,19 @@ export function openStage(size: ScreenSize, options: Partial<ScreenOptions> = {}
     send: hear,
     paste: (text) => hear(`\x1b[200~${text}\x1b[201~`),
     wait(ms) {
-      nowMs += ms;
-      view = passTime(view, { nowMs, commands: COMMANDS, quietMs: 400, viewer });
+      const until = nowMs + ms;
+      while (nowMs < until) {
+        nowMs = Math.min(until, nextChange(view, context()) ?? until);
+        view = passTime(view, context());
+        put();
+      }
+    },
+    look() {
+      const request = view.asks[0]?.kind === 'permission' ? view.asks[0].request : undefined;
+      if (request === undefined) return;
+      const page = { kind: 'request', request } as const;
+      const laid = output.layOut(page, { thinking: 'hidden', bodies: 'folded' });
+      view = { ...view, overlay: { kind: 'viewer', viewer: openViewer(request.toolName, page, laid, rows) } };
       put();
     },
     change(update) {

@@ -7,7 +7,7 @@ test('prompts are marked for terminals that jump from one to the next, and for n
   const marked = openStage({ cols: 80, rows: 24 }, { title: 'set' });
   marked.tell(...turn);
   await marked.settled();
-  expect(marked.bytes()).toMatch(/\x1b\]133;D\x07\x1b\]133;A\x07[^\n]*> one[^\n]*\x1b\]133;B\x07\x1b\]133;C\x07/);
+  expect(marked.bytes()).toMatch(/\x1b\]133;D\x07\x1b\]133;A\x07[^\n]*▌[^\n]*one[^\n]*\x1b\]133;B\x07\x1b\]133;C\x07/);
   const plain = openStage({ cols: 80, rows: 24 });
   plain.tell(...turn);
   await plain.settled();

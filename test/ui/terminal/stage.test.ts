@@ -1,6 +1,9 @@
 import fc from 'fast-check';
+import { createElement } from 'react';
 import { expect, test } from 'vitest';
-import { drawScreen } from '../../../src/ui/components/draw-screen.ts';
+import { planScreen } from '../../../src/ui/components/plan-screen.ts';
+import { Screen } from '../../../src/ui/components/Screen.tsx';
+import { createInkLayout } from '../../../src/ui/terminal/ink-layout.ts';
 import { isWholeRun, runs } from '../../support/runs.ts';
 import {
   asked,
@@ -17,6 +20,9 @@ import {
   starts,
 } from '../components/events.ts';
 import { openStage, type StageScreen } from '../components/stage-screen.ts';
+
+/** Ink, for a terminal of such a size. */
+const layout = (size: { cols: number; rows: number }) => createInkLayout({ columns: size.cols, rows: size.rows });
 
 type Step = (screen: StageScreen, at: number) => void;
 
@@ -124,13 +130,15 @@ test('whatever happens, what is redrawn is lower than the terminal and nothing c
           await screen.settled();
           screen.resize(one);
         }
-        const { live, composer, below } = drawScreen(
+        const plan = planScreen(
           screen.view(),
           { ...screen.drawing(), ...{ width: now.cols, rows: now.rows } },
           { code: '', last: undefined },
           (text) => text,
         );
-        expect(live.length + composer.length + below.length).toBeLessThan(now.rows);
+        const drawn = layout(now).rowsOf(createElement(Screen, { plan }));
+        expect(drawn.length).toBeLessThan(now.rows);
+        expect(plan.caret.y).toBeLessThan(drawn.length);
       }
       await screen.settled();
       expect(screen.bytes()).not.toMatch(CLEARS);

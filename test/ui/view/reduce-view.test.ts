@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 import type { JsonObject } from '../../../src/contracts/json.ts';
-import { activityLines } from '../../../src/ui/components/activity-line.ts';
+import { activitySpans } from '../../../src/ui/components/activity-line.ts';
 import type { Drawing } from '../../../src/ui/text/drawing.ts';
-import { lineText } from '../../../src/ui/text/line.ts';
 import { ASCII_GLYPHS } from '../../../src/ui/theme/glyphs.ts';
 import type { HistoryItem } from '../../../src/ui/view/history-item.ts';
 import { reduceView } from '../../../src/ui/view/reduce-view.ts';
+import { isFolded } from '../../../src/ui/view/slice-asks.ts';
 import { initialView, type ViewState } from '../../../src/ui/view/view-state.ts';
 import {
   asked,
@@ -120,15 +120,15 @@ describe('calls', () => {
 describe('questions', () => {
   const shell = permission('a', 'Bash', { kind: 'shell' });
 
-  test('are armed at once when no key came lately, with the focus on them', () => {
-    expect(told([begins(), shell], START, 5000).attention).toMatchObject({ stage: 'armed', focus: 'dialog' });
+  test('are in sight at once, and hear nothing yet', () => {
+    const { attention } = told([begins(), shell], START, 5000);
+    expect(attention).toMatchObject({ stage: 'open', shownAtMs: 5000, armedAtMs: undefined });
   });
 
-  test('are only announced while somebody types, and leave the focus to a draft', () => {
-    const typing = { ...START, keys: { ...START.keys, lastKeyAtMs: 4900 } };
-    expect(told([begins(), shell], typing, 5000).attention).toMatchObject({ stage: 'pending' });
+  test('fold while a draft is written', () => {
     const written = { ...START, editor: { ...START.editor, text: 'words', caret: 5 } };
-    expect(told([begins(), shell], written, 5000).attention).toMatchObject({ stage: 'armed', focus: 'composer' });
+    expect(isFolded(told([begins(), shell], START, 5000))).toBe(false);
+    expect(isFolded(told([begins(), shell], written, 5000))).toBe(true);
   });
 
   test('come one after the other and end with the run', () => {
@@ -142,13 +142,13 @@ describe('questions', () => {
     };
     const one = told([answered], two, 6000);
     expect(one.asks.map(({ id }) => id)).toEqual(['ask-b']);
-    expect(one.attention.stage).toBe('armed');
+    expect(one.attention.stage).toBe('open');
     expect(told([over()], one)).toMatchObject({ asks: [], attention: { stage: 'none' } });
   });
 
   test('give a lent composer back with the draft as it was, even when the run ends', () => {
     const armed = told([begins(), shell], START, 5000);
-    if (armed.attention.stage !== 'armed') throw new Error('not armed');
+    if (armed.attention.stage !== 'open') throw new Error('not open');
     const kept = { ...START.editor, text: 'my draft', caret: 8 };
     const form = { ...armed.attention.form, writing: 'reason' as const, kept };
     const lent: ViewState = { ...armed, attention: { ...armed.attention, form } };
@@ -288,11 +288,11 @@ test('a hook that is waited for is named, in its own words if it has some, until
       marks: 'hidden',
       highlight: undefined,
     };
-    return activityLines(told([...first, ...events]), drawing)
-      .map(lineText)
+    return activitySpans(told([...first, ...events]), drawing)
+      .map(({ text }) => text)
       .join('');
   };
-  expect(line([hook('started', 'Stop', { status_message: 'Tests\nrun' })])).toContain('Tests run  2s');
+  expect(line([hook('started', 'Stop', { status_message: 'Tests\nrun' })])).toContain('Tests⏎run  2s');
   expect(line([hook('started', 'Stop', {})])).toContain('Stop hook  2s');
   expect(line([hook('started', 'Notification', {})])).not.toContain('hook');
   expect(line([hook('started', 'Stop', {}), hook('response', 'Stop', {})])).not.toContain('hook');

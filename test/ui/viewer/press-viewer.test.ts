@@ -71,8 +71,7 @@ test('a page is on the other screen, and what was there comes back as it was', a
   await page.screen.settled();
   expect(page.screen.terminal.buffer.active.type).toBe('normal');
   const said = page.screen.logicalLines().join('\n');
-  expect(said.match(/Say what you want done/g)).toHaveLength(1);
-  expect(said.match(/^>/gm)).toHaveLength(1);
+  expect(said.match(/^▌/gm)).toHaveLength(1);
 });
 
 test('what finishes behind a page is printed when it is closed, once', async () => {

@@ -1,5 +1,6 @@
-import type { For } from 'unbash';
-import { type Bindings, type Bound, readWord } from '../words.ts';
+import type { For, Word } from 'unbash';
+import { exactProgram } from '../programs.ts';
+import { type Bindings, type Bound, readWord, wordsOf } from '../words.ts';
 
 /** What the variable of a loop stands for, round after round, or why nobody knows. */
 export type Rounds =
@@ -24,6 +25,11 @@ export function roundsOf(
   if (loop.wordlist.length > MAX_ROUNDS) return { ok: false, why: 'Its loop goes round too often.' };
   const values: Bound[] = [];
   for (const each of loop.wordlist) {
+    const counted = countedBy(each);
+    if (counted !== undefined) {
+      values.push(...counted.map((text): Bound => ({ text, kind: 'literal', prefix: text, bare: 'plain' })));
+      continue;
+    }
     const word = readWord(each, undefined, bound);
     const isKnown = (word.kind === 'literal' || word.kind === 'glob') && word.problem === undefined;
     if (!isKnown || word.home === 'home')
@@ -33,7 +39,24 @@ export function roundsOf(
     const isPlain = names?.every((one) => PLAIN.test(one) && (kind === 'literal' || !one.startsWith('-'))) === true;
     values.push({ text, kind: kind === 'glob' ? 'glob' : 'literal', prefix, bare: isPlain ? 'plain' : 'splits' });
   }
-  return { ok: true, name, values };
+  return values.length > MAX_ROUNDS ? { ok: false, why: 'Its loop goes round too often.' } : { ok: true, name, values };
+}
+
+/** `{1..5}`, `$(seq 3)`: every number, where those are few. */
+function countedBy({ text, parts = [] }: Word): readonly string[] | undefined {
+  const braces = /^\{(\d{1,3})\.\.(\d{1,3})\}$/.exec(text);
+  const [first, more] = parts;
+  const [only, next] = first?.type === 'CommandExpansion' && more === undefined ? (first.script?.commands ?? []) : [];
+  const command = only?.command.type === 'Command' && next === undefined ? only.command : undefined;
+  const isPlain = command?.redirects.length === 0 && command.prefix.length === 0 && only?.background !== true;
+  const [name = '', ...numbers] = command !== undefined && isPlain ? wordsOf(command) : [];
+  const isCount = exactProgram(name).counts === true && numbers.length > 0 && numbers.length < 3;
+  const range = braces?.slice(1) ?? (isCount && numbers.every((each) => /^\d{1,3}$/.test(each)) ? numbers : []);
+  if (range.length === 0) return undefined;
+  const [from = 1, to = 0] = range.length === 1 ? [1, Number(range[0])] : range.map(Number);
+  if (from > to && braces === null) return [];
+  const step = from > to ? -1 : 1;
+  return Array.from({ length: Math.abs(to - from) + 1 }, (_, at) => String(from + at * step));
 }
 
 /** The same bindings and one more. */

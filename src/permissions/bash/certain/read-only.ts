@@ -1,7 +1,7 @@
 import { type Program, type ReadOnlyOptions, words } from '../programs/program.ts';
 import { HERE, NOTHING_READ, type ReadOnlyReading, refused } from '../programs/reading.ts';
-import type { GivenOption, Opens } from '../programs/search-filters.ts';
-import { exactProgram } from '../programs.ts';
+import { findOpens, type GivenOption, type Opens } from '../programs/search-filters.ts';
+import { exactProgram, saysOfItself } from '../programs.ts';
 import type { Argument } from '../words.ts';
 
 /** Checks one command, wrappers removed, against its row: every option exactly as listed, nothing abbreviated. */
@@ -10,11 +10,55 @@ export function readOnlyReading(argv: readonly Argument[]): ReadOnlyReading {
   const name = first?.text ?? '';
   const program = exactProgram(name);
   if (argv.length === 2 && program.version?.test(second?.text ?? '') === true) return NOTHING_READ;
+  const texts = argv.map(({ text }) => text);
+  const isPlain = argv.every(({ kind }) => kind === 'literal');
+  if (isPlain && (saysOfItself(texts) || program.finds?.test(texts[1] ?? '') === true)) return NOTHING_READ;
+  if (isPlain && isLook(program, texts))
+    return { ...NOTHING_READ, ...(program.asksGit === true ? { git: 'config' } : {}) };
+  const walked = program.walks === true ? walkReading(program, argv.slice(1)) : undefined;
+  if (walked !== undefined) return walked;
   const special = program.grammar?.(argv.slice(1));
   if (special !== undefined) return special;
   if (program.readOnly === undefined) return refused(`${name} is not known to be read-only.`);
   return tableReading(name, program, program.readOnly, argv.slice(1));
 }
+
+/** `npm ls x`: a sub-command that only looks, options that leave it so, and plain names. */
+function isLook({ looks = {} }: Program, [, ...words]: readonly string[]): boolean {
+  const sub = [words.slice(0, 2).join(' '), words[0] ?? ''].find((each) => Object.hasOwn(looks, each));
+  const options = sub === undefined ? undefined : looks[sub];
+  const rest = words.slice(sub?.split(' ').length ?? 0);
+  return options !== undefined && rest.every((word) => options.test(word) || /^[\w@][\w./@#,:-]*$/.test(word));
+}
+
+/** A walk that gives each file it finds to a program that only reads: `find src -name '*.ts' -exec wc -l {} +`. */
+function walkReading(program: Program, args: readonly Argument[]): ReadOnlyReading | undefined {
+  const start = args.findIndex(({ text }) => text === '-exec');
+  if (start === -1) return undefined;
+  const end = args.findIndex(({ text }, at) => at > start && (text === ';' || text === '+'));
+  const inner = args.slice(start + 1, end);
+  const found = inner.at(-1);
+  const { reads } = exactProgram(inner[0]?.text ?? '');
+  const operands = inner.slice(1, -1).filter(({ text }) => !text.startsWith('-'));
+  const isGiven =
+    found?.text === '{}' &&
+    inner.every((word) => word.kind === 'literal' && (word === found || !word.text.includes('{}')));
+  if (end === -1 || !isGiven || reads === undefined || (reads === 'after-pattern' && operands.length === 0))
+    return undefined;
+  const own = readOnlyReading([...inner.slice(0, -1), FOUND]);
+  const rest = program.grammar?.([...args.slice(0, start), ...args.slice(end + 1)]);
+  if (!own.ok || rest?.ok !== true || own.git !== undefined || own.searches.length > 0) return undefined;
+  return {
+    ok: true,
+    reads: own.reads.filter((word) => word !== FOUND),
+    searches: rest.reads,
+    follows: 'links',
+    opens: findOpens(args.map(({ text }) => text)),
+  };
+}
+
+/** A file that was found. It begins with the folder of the walk, so it is no option. */
+const FOUND: Argument = { text: './*', kind: 'glob', prefix: './', home: 'none', count: 'one' };
 
 /** What a search opens, where every option of it is understood; anything when nobody knows. */
 export function openedBySearch([name = '', ...words]: readonly string[]): Opens {

@@ -37,7 +37,7 @@ export function simpleCommand(command: Command, { source, bound, cwds }: Standin
     },
     problems: [
       ...argv.flatMap(({ problem }) => problem ?? []),
-      ...nameProblems(argv[0]),
+      ...nameProblems(argv),
       ...assignments.flatMap(assignmentProblems),
       ...redirects.flatMap((each) => each.problems),
     ],
@@ -45,7 +45,8 @@ export function simpleCommand(command: Command, { source, bound, cwds }: Standin
   };
 }
 
-function nameProblems(name: Argument | undefined): readonly string[] {
+function nameProblems([name, second]: readonly Argument[]): readonly string[] {
+  if (exactProgram(name?.text ?? '').finds?.test(second?.text ?? '') === true) return [];
   if (name === undefined) return [];
   return [
     ...(name.kind === 'literal' ? [] : ['The name of the command is not a plain word.']),

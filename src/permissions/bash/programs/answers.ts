@@ -64,7 +64,7 @@ export const ANSWERS: Programs = {
   false: { opensNothing: true, readOnly: { short: '', operands: 'none' } },
   ':': { opensNothing: true, readOnly: { short: '', operands: 'none' } },
   sleep: { opensNothing: true, readOnly: { short: '', operands: 'text' } },
-  seq: { readOnly: { short: 'ws=f=', long: 'equal-width separator=', operands: 'text' } },
+  seq: { counts: true, readOnly: { short: 'ws=f=', long: 'equal-width separator=', operands: 'text' } },
   whoami: { readOnly: { short: '', operands: 'none' } },
   id: { readOnly: { short: 'ugnGrz', long: 'user group name groups real zero', operands: 'text' } },
   groups: { readOnly: { short: '', operands: 'text' } },
@@ -98,3 +98,10 @@ export const ANSWERS: Programs = {
   '[': { opensNothing: true, otherO: true, grammar: bracketReading },
   ps: { otherO: true, grammar: psReading },
 };
+
+/** Programs that say their version, and how they are used, without a look at the project. */
+export const SAYING: ReadonlySet<string> = new Set(
+  'docker podman make gh kubectl helm python python2 python3 ruby perl php lua node java gcc g++ cc clang cmake tsc rg grep find sed gawk tar zip unzip curl wget git jq bash zsh sqlite3 psql mysql redis-cli vim nvim emacs sort ls cat head tail wc'.split(
+    ' ',
+  ),
+);

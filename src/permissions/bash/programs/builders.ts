@@ -17,10 +17,17 @@ const SCRIPTS: Program = {
 /** Options of builds that make them work by another description, or elsewhere. */
 const ELSEWHERE = '-C --directory -f --file --project --prefix --cwd --dir --path';
 
+const INSTALLED =
+  /^(?:-[alg]|--(?:depth=\d+|all|json|long|parseable|production|link|omit=\w+|global|package-lock-only))$/;
+/** Neither in a browser nor through a filter, which could tell of the environment. */
+const SHOWN =
+  /^(?:-[cLs]|--(?:comments|json(?:=.*)?|state(?:=\w+)?|limit(?:=\d+)?|author=.*|label=.*|assignee=.*|head=.*|base=.*|name-only|patch|log|log-failed|verbose|watch=false))$/;
+
 /** Programs that bring in packages, build, and look after machines. */
 export const BUILDERS: Programs = {
   npm: {
     ...SCRIPTS,
+    looks: { ls: INSTALLED, list: INSTALLED, ll: INSTALLED, la: INSTALLED },
     version: /^(?:--version|-v|-V)$/,
     globalOptions: ['--prefix', '-C', '-w', '--workspace', '--userconfig', '--registry', '--loglevel', '--cache'],
     guards: words(
@@ -65,6 +72,19 @@ export const BUILDERS: Programs = {
   },
   gh: {
     suggest: 3,
+    looks: {
+      ...Object.fromEntries(
+        ['view', 'list', 'status'].flatMap((sub) => [`pr ${sub}`, `issue ${sub}`]).map((sub) => [sub, SHOWN]),
+      ),
+      'pr diff': SHOWN,
+      'pr checks': SHOWN,
+      'run list': SHOWN,
+      'run view': SHOWN,
+      'release list': SHOWN,
+      'release view': SHOWN,
+      'repo view': SHOWN,
+    },
+    asksGit: true,
     exactly: words('alias extension auth secret config api codespace variable'),
     globalOptions: ['-R', '--repo'],
     guards: words('-D --dir -O --output --recover --hostname'),

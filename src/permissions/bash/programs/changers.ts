@@ -1,3 +1,4 @@
+import { archiveReading } from './grammars.ts';
 import { each, type Program, type Programs } from './program.ts';
 
 /** Its operands are files that are made, changed or removed. */
@@ -44,6 +45,7 @@ export const CHANGERS: Programs = {
   split: { writes: 'second', textOptions: ['--filter'] },
   csplit: { outputs: ['-f', '--prefix'] },
   tar: {
+    grammar: archiveReading(/^-?(?=\w*t)[tvzjJa]*f$/),
     takesFolders: 'always',
     outputs: ['-C', '--directory'],
     textOptions: [
@@ -58,7 +60,7 @@ export const CHANGERS: Programs = {
   },
   bsdtar: { outputs: ['-C', '--directory'] },
   zip: { takesFolders: 'always', textOptions: ['-TT', '--unzip-command'] },
-  unzip: { outputs: ['-d'] },
+  unzip: { outputs: ['-d'], grammar: archiveReading(/^-(?:l|lv|lq|Z1)$/) },
   '7z': { takesFolders: 'always', outputStarts: ['-o'] },
   ...each('7za 7zr', { outputStarts: ['-o'] }),
   cpio: { takesFolders: 'always', outputs: ['-D'] },

@@ -129,5 +129,6 @@ export const FILE_READERS: Programs = {
     reads: 'after-pattern',
     code: { readsData: true, isPlain: (args) => !args.some((word) => /\bload|\benv/.test(word)) },
   },
-  ...each('less more base64 base32 bat batcat sha224sum sha384sum', READS),
+  ...each('base64 base32', { reads: 'operands', readOnly: { short: 'diw:', long: 'decode ignore-garbage wrap#' } }),
+  ...each('less more bat batcat sha224sum sha384sum', READS),
 };

@@ -1,7 +1,7 @@
 import type { Argument } from '../words.ts';
 import { shownContents } from './git-contents.ts';
-import { type Programs, words } from './program.ts';
-import { type ReadOnlyReading, refused } from './reading.ts';
+import { words as listed, type Programs } from './program.ts';
+import { HERE, type ReadOnlyReading, refused } from './reading.ts';
 
 /** Which words may follow a git sub-command: options by regex, operands or none. */
 type GitCommand = {
@@ -59,7 +59,7 @@ const SUBCOMMANDS: Readonly<Record<string, GitCommand>> = {
   },
   remote: { flags: /^(?:-v|--verbose|--all|--push)$/, operands: 'none', only: /^get-url$/ },
   config: {
-    flags: /^(?:-l|--(?:get|list|name-only|local|show-origin|show-scope))$/,
+    flags: /^(?:-l|--(?:get|list|name-only|local|global|system|show-origin|show-scope))$/,
     operands: 'revisions',
     only: /^(?:--get|--list|-l)$/,
   },
@@ -102,6 +102,7 @@ const SUBCOMMANDS: Readonly<Record<string, GitCommand>> = {
     valued: /^-[ABCe]$/,
     operands: 'any',
   },
+  clean: { flags: /^(?:-[ndxXq]+|--(?:dry-run|quiet))$/, operands: 'any' },
   worktree: { flags: /^(?:-v|--porcelain|--verbose)$/, operands: 'none', only: /^list$/ },
 };
 
@@ -109,30 +110,30 @@ const SUBCOMMANDS: Readonly<Record<string, GitCommand>> = {
 export const GIT: Programs = {
   git: {
     texts: 'values',
-    runsAfter: words(
+    runsAfter: listed(
       'run exec --exec -x --extcmd foreach --setup --env-filter --tree-filter --index-filter --parent-filter --msg-filter --commit-filter --tag-name-filter',
     ),
     outputs: ['--directory', '-f', '--file', '--output', '-o', '--output-directory', '--separate-git-dir'],
     otherO: true,
     subcommands: {
-      reading: words(
+      reading: listed(
         'show diff log blame annotate cat-file grep archive checkout restore difftool whatchanged format-patch stash hash-object apply am worktree bundle ls-files',
       ),
       // The word behind `create` is the file of a bundle.
-      writing: words('checkout restore rm mv clone init worktree apply clean submodule create'),
+      writing: listed('checkout restore rm mv clone init worktree apply clean submodule create'),
       searching: ['grep'],
       listing: ['ls-files'],
       folder: '-C',
     },
     shows: shownContents,
     suggest: 2,
-    exactly: words(
+    exactly: listed(
       'remote maintenance hook send-email daemon instaweb for-each-repo credential lfs archimport svn p4 help',
     ),
-    guards: words(
+    guards: listed(
       '--upload-pack --receive-pack --exec --exec-path --output --output-directory --ext-diff --textconv --extcmd --tool --template --config --config-env --separate-git-dir --git-dir --work-tree --open-files-in-pager --no-index --unsafe-paths --strategy --remote --smtp-server --sendmail-cmd --to-cmd --cc-cmd --pathspec-from-file --attr-source clone:-u clone:-c rebase:-x rebase:-s merge:-s pull:-s difftool:-x difftool:-t mergetool:-t grep:-O diff:-O log:-O show:-O archive:-o format-patch:-o am:--directory apply:--directory x::y',
     ),
-    globalOptions: words(
+    globalOptions: listed(
       '-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix --attr-source',
     ),
     messages: { subs: ['commit', 'tag'], options: ['-m', '--message', '-am'] },
@@ -141,16 +142,22 @@ export const GIT: Programs = {
   },
 };
 
+/** Sub-commands whose operands are files they show: each is compared with the rules. */
+const LOOKED_AT = ['show', 'diff', 'blame', 'log', 'grep', 'cat-file'];
+
 /** The read-only part of git. Reading needs the configuration looked at first, because it names programs. */
 function gitReading(given: readonly Argument[]): ReadOnlyReading {
-  const odd = given.find(
-    (word) => word.kind !== 'literal' && !(word.kind === 'glob' && word.prefix !== '' && !word.prefix.startsWith('-')),
-  );
+  const odd = given.find((word) => word.kind !== 'literal' && !(word.kind === 'glob' && !word.prefix.startsWith('-')));
   if (odd !== undefined) return refused(`${odd.text} is not a plain word.`);
+  const dashes = given.findIndex((word) => word.text === '--');
+  const bare = given.findIndex((word) => word.kind === 'glob' && word.prefix === '');
+  const isNamed = LOOKED_AT.includes(given.find((word) => !word.text.startsWith('-'))?.text ?? '');
+  if (bare !== -1 && !isNamed && (dashes === -1 || bare < dashes))
+    return refused(`${given[bare]?.text ?? ''} could match a name that begins with a dash.`);
   if (given.some((word) => word.text.includes('%G')))
     return refused('%G makes git run a program that checks signatures.');
-  const rest = given.map((word) => word.text).filter((word, index) => !(index === 0 && word === '--no-pager'));
-  const [name = '', ...args] = rest;
+  const words = given.filter((word, index) => !(index === 0 && word.text === '--no-pager'));
+  const [name = '', ...args] = words.map((word) => word.text);
   const command = Object.hasOwn(SUBCOMMANDS, name) ? SUBCOMMANDS[name] : undefined;
   if (command === undefined)
     return refused(
@@ -168,15 +175,17 @@ function gitReading(given: readonly Argument[]): ReadOnlyReading {
         return refused(`git ${name} ${word} is not known to be read-only.`);
       if (command.valued?.test(word) !== true) continue;
       at += 1;
+      if (words.at(at + 1)?.kind === 'glob') return refused(`The value of ${word} is not known.`);
       // Whether git takes it for the value or for an option of its own is not certain.
       if (args[at]?.startsWith('-') === true) return refused(`The value of ${word} looks like an option.`);
-    } else if (!(at === 0 && command.only?.test(word) === true))
-      operands.push({ text: word, kind: 'literal', prefix: word, home: 'none' });
+    } else if (!(at === 0 && command.only?.test(word) === true)) operands.push(words.at(at + 1) ?? HERE);
   }
-  const sub = name === 'stash' || name === 'worktree' || name === 'config';
+  const sub = name === 'stash' || name === 'worktree' || (name === 'config' && operands.length !== 1);
   if (sub && !only) return refused(`git ${name} without a sub-command of its own may change things.`);
   if (command.operands === 'none' && operands.length > 0 && !only)
     return refused(`git ${name} with a name may change things.`);
+  if (name === 'clean' && !args.some((word) => /^(?:-[dxX]*n[ndxX]*|--dry-run)$/.test(word)))
+    return refused('git clean removes files unless it is told to try only.');
   if (name === 'config' && args.some((word) => /^(?:-l|--list)$/.test(word)) && !args.includes('--name-only'))
     return refused('git config --list shows every value, tokens among them; with --name-only it runs unasked.');
   if (name === 'config' && !operands.every(({ text }) => PLAIN_KEYS.test(text)))
@@ -199,8 +208,6 @@ function pathsNamed(name: string, operands: readonly Argument[]): readonly Argum
     const shown = /^[^:]*:(?!\/)(?:\d:)?(.+)$/s.exec(word.text)?.[1];
     if (shown !== undefined && ['show', 'diff', 'cat-file', 'grep', 'blame', 'log', 'ls-tree'].includes(name))
       return [{ ...word, text: shown, prefix: shown }];
-    return ['show', 'diff', 'blame', 'log', 'grep', 'cat-file'].includes(name) && !word.text.startsWith(':')
-      ? [word]
-      : [];
+    return LOOKED_AT.includes(name) && !word.text.startsWith(':') ? [word] : [];
   });
 }

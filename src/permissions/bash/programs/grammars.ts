@@ -1,6 +1,7 @@
 import type { Argument } from '../words.ts';
 import { words } from './program.ts';
 import { HERE, NOTHING_READ, type ReadOnlyReading, refused } from './reading.ts';
+import { isPlainSed, sedWords } from './sed.ts';
 
 /** jq, as long as its program looks at nothing but its input. */
 export function jqReading(args: readonly Argument[]): ReadOnlyReading | undefined {
@@ -53,45 +54,48 @@ export function findReading(args: readonly Argument[]): ReadOnlyReading {
   return { ok: true, reads: places.length === 0 ? [HERE] : places, searches: [], follows: 'none' };
 }
 
-/** `sed -n 3p`, `sed -n 3,9p`, `sed -n '3p;8p'`, `$p`: printing lines and nothing else. */
+/** sed, as long as its script starts nothing, and reads and writes no other file. */
 export function sedReading(args: readonly Argument[]): ReadOnlyReading {
-  const [quiet, ...rest] = args;
-  if (quiet?.kind !== 'literal' || !/^(?:-n|-ne|-nE|-En|--quiet|--silent)$/.test(quiet.text))
-    return refused('Only sed -n with line numbers is known to be read-only.');
-  const script = rest[0]?.text === '-e' && quiet.text !== '-ne' ? rest[1] : rest[0];
-  const files = rest.slice(rest[0] === script ? 1 : 2);
-  const range = /^\s*(?:\d+|\$)(?:\s*,\s*(?:\+?\d+|\$))?\s*p\s*$/;
-  if (script?.kind !== 'literal' || !script.text.split(';').every((step) => range.test(step))) {
-    return refused('Only printing lines by number is known to be read-only in sed.');
-  }
-  const dashed = files.find(
-    (word) =>
-      word.text.startsWith('-') ||
-      word.kind === 'data' ||
-      word.kind === 'unknown' ||
-      (word.kind === 'glob' && word.prefix === ''),
-  );
-  if (dashed !== undefined) return refused(`sed ${dashed.text} is not known to be read-only.`);
-  return { ok: true, reads: files, searches: [], follows: 'none' };
+  const said = sedWords(args.map((word) => word.text));
+  if (said === undefined || said.isInPlace) return refused('Only printing is known to be read-only in sed.');
+  const files = args.filter((_, at) => said.files.includes(at));
+  const odd = args.find((word) => word.kind !== 'literal' && !(files.includes(word) && word.kind === 'glob'));
+  if (odd !== undefined) return refused(`sed ${odd.text} is not known to be read-only.`);
+  if (!isPlainSed(said.script)) return refused('This script of sed is not known to be read-only.');
+  return { ok: true, reads: files.filter(({ text }) => text !== '-'), searches: [], follows: 'none' };
 }
 
-const AWK_ITEM = String.raw`(?:\$(?:\d+|NF)|NR|NF|"[^"\\|<>]*")`;
-const AWK_PATTERN = String.raw`(?:(?:NR|NF)\s*(?:[<>=!]=|[<>])\s*\d+|/[\w .:@#-]+/)`;
-const AWK_PRINT = String.raw`\{\s*print(?:\s+${AWK_ITEM}(?:\s*,?\s*${AWK_ITEM})*)?\s*;?\s*\}`;
-const AWK_PROGRAM = new RegExp(`^\\s*(?:${AWK_PATTERN}\\s*(?:${AWK_PRINT})?|${AWK_PRINT})\\s*$`);
+/** What starts programs, opens files, or tells of the environment, also where it stands in a text or a pattern. */
+const AWK_REACHES =
+  /\||\bgetline|system|close|fflush|print[\s\S]*>|@|extension|ENVIRON|PROCINFO|SYMTAB|FUNCTAB|ARGV|ARGC|\\\n/;
 
-/** `awk '{print $1, $NF}'`, `awk -F: 'NR==2'`: printing fields of lines, and nothing else of the language. */
+/** `awk '{print $1, $NF}'`, `awk -F: 'NR>=2'`: what only computes and prints. */
 export function awkReading(args: readonly Argument[]): ReadOnlyReading {
   const [first, second] = args;
   const isApart = first?.text === '-F';
   const hasSeparator = isApart || (first?.kind === 'literal' && /^-F(?:.|\\t)$/.test(first.text));
   if (isApart && (second?.kind !== 'literal' || second.text.length > 2)) return refused('awk -F is not plain.');
   const [program, ...files] = args.slice(hasSeparator ? (isApart ? 2 : 1) : 0);
-  if (program?.kind !== 'literal' || !AWK_PROGRAM.test(program.text))
-    return refused('Only printing fields is known to be read-only in awk.');
+  const text = program?.text.replaceAll('||', ' ') ?? '|';
+  if (program?.kind !== 'literal' || text.startsWith('-') || AWK_REACHES.test(text))
+    return refused('Only printing and counting is known to be read-only in awk.');
   const odd = files.find((word) => word.kind !== 'literal' || word.text.startsWith('-') || word.text.includes('='));
   if (odd !== undefined) return refused(`awk ${odd.text} is not known to be read-only.`);
   return { ok: true, reads: files, searches: [], follows: 'none' };
+}
+
+/** `tar tzf x`, `unzip -l x`: the names in an archive, which lies here. */
+export function archiveReading(letters: RegExp): (args: readonly Argument[]) => ReadOnlyReading {
+  return (args) => {
+    const [how, archive, ...names] = args;
+    const isPlain = [how, archive, ...names].every((word) => word?.kind === 'literal');
+    if (how === undefined || archive === undefined || !isPlain || !letters.test(how.text))
+      return refused('Only listing what is in an archive is known to be read-only.');
+    // A colon is the name of another machine.
+    if ([archive, ...names].some(({ text }) => text.startsWith('-')) || archive.text.includes(':'))
+      return refused(`${archive.text} may be more than the name of an archive.`);
+    return { ok: true, reads: [archive], searches: [], follows: 'none' };
+  };
 }
 
 /** Processes without their environment. */

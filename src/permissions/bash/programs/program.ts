@@ -15,6 +15,8 @@ export type Program = {
   readonly keepsLines?: boolean;
   /** It goes through folders and reads what is in them. */
   readonly searches?: 'always' | 'recursive-flag';
+  /** Options, put behind all others, that keep a search from everything of these names. */
+  readonly leaves?: (names: readonly string[]) => readonly string[];
   /** What a search opens, by its options; only true of this very name. */
   readonly opens?: (options: readonly GivenOption[]) => Opens;
   /** It may take its operands with everything in them. */
@@ -83,6 +85,14 @@ export type Program = {
 
   /** Options that only make an edit of its operands: such a command is the edits it makes. */
   readonly edits?: RegExp;
+  /** With this word behind its name it only says where the programs named behind it are. */
+  readonly finds?: RegExp;
+  /** It counts from one number to another. */
+  readonly counts?: boolean;
+  /** It looks at the repository by git. */
+  readonly asksGit?: boolean;
+  /** Sub-commands that only look, with the options that go on doing so. */
+  readonly looks?: Readonly<Record<string, RegExp>>;
   /** The only word with which it does nothing but say its version. */
   readonly version?: RegExp;
   /** A small language of its own: what of it only reads. Silence leaves it to `readOnly`. */

@@ -16,12 +16,15 @@ const FIND: Program = {
   runsAfter: ['-exec', '-execdir', '-ok', '-okdir'],
 };
 
+const EXCLUDING = (names: readonly string[]) => names.flatMap((name) => [`--exclude=${name}`, `--exclude-dir=${name}`]);
+
 /** Programs that look for something in files and folders. */
 export const SEARCHERS: Programs = {
   grep: {
     reads: 'after-pattern',
     searches: 'recursive-flag',
     opens: grepOpens,
+    leaves: EXCLUDING,
     otherO: true,
     readOnly: {
       short: 'EFGPivwxcLlqsobHhnTZarRIUzyA:B:C:m:e=',
@@ -36,6 +39,7 @@ export const SEARCHERS: Programs = {
     reads: 'after-pattern',
     searches: 'always',
     opens: ripgrepOpens,
+    leaves: (names) => names.map((name) => `--iglob=!${name}`),
     otherO: true,
     textOptions: ['--pre', '--hostname-bin'],
     readOnly: {
@@ -49,6 +53,7 @@ export const SEARCHERS: Programs = {
     reads: 'after-pattern',
     searches: 'recursive-flag',
     opens: grepOpens,
+    leaves: EXCLUDING,
     otherO: true,
     readOnly: {
       short: 'ivwxcLlqsoHhnrRA:B:C:m:e=',
@@ -63,6 +68,7 @@ export const SEARCHERS: Programs = {
     reads: 'after-pattern',
     searches: 'recursive-flag',
     opens: grepOpens,
+    leaves: EXCLUDING,
     otherO: true,
     readOnly: {
       short: 'ivwxcLlqsoHhnrRA:B:C:m:e=',

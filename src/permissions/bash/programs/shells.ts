@@ -7,6 +7,8 @@ const ANY: Program = { wraps: { operands: 0, valued: '' } };
 const behind = (...runsAfter: readonly string[]): Program => ({ runsAfter });
 const CONTAINERS: Program = { ...RUNS_TEXT, ...behind('exec', '--'), suggest: 'never' };
 
+const LISTING = /^(?:-[aqlns]+|--(?:all|quiet|latest|no-trunc|size|digests|last=\d+|format=.*|filter=.*))$/;
+
 /** Shells, what is built into them, and programs that run another program. */
 export const SHELLS: Programs = {
   ...each('sh bash zsh ksh mksh dash ash fish csh tcsh rbash yash oksh lksh posh', { isShell: true, texts: 'scripts' }),
@@ -24,7 +26,8 @@ export const SHELLS: Programs = {
   eval: { ...STATE, ...RUNS_TEXT, texts: 'joined' },
   alias: { ...STATE, ...RUNS_TEXT, texts: 'assigned' },
   ...each('source .', { ...STATE, ...RUNS_TEXT, reads: 'operands' }),
-  ...each('command builtin coproc', { ...STATE, ...ANY }),
+  command: { ...STATE, ...ANY, finds: /^-[vV]$/ },
+  ...each('builtin coproc', { ...STATE, ...ANY }),
   exec: { ...STATE, wraps: { operands: 0, valued: 'a' } },
   '!': ANY,
 
@@ -90,7 +93,11 @@ export const SHELLS: Programs = {
   ...each('tmux screen', { ...RUNS_TEXT, code: { readsData: true, options: /^(?:send(?:-keys)?|stuff)$/ } }),
   ...each('at batch', { ...RUNS_TEXT, feedsNames: 'commands', suggest: 'never' }),
   ...each('hyperfine entr concurrently nix-shell', { ...RUNS_TEXT, suggest: 'exact' }),
-  docker: { ...CONTAINERS, globalOptions: ['-c', '--context', '-H', '--host', '--config', '-l', '--log-level'] },
+  docker: {
+    ...CONTAINERS,
+    looks: { ps: LISTING, images: LISTING, 'image ls': LISTING, 'container ls': LISTING, 'volume ls': LISTING },
+    globalOptions: ['-c', '--context', '-H', '--host', '--config', '-l', '--log-level'],
+  },
   podman: { ...CONTAINERS, globalOptions: ['--connection', '--url', '--log-level'] },
   ...each('pipenv direnv mise asdf conda nix pdm hatch rye pixi', behind('run', 'exec', '--')),
   ...each('xterm gnome-terminal konsole', behind('exec', '-e', '--')),

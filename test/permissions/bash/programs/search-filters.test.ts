@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bundledRipgrep } from '../../../../src/lib/processes/installed-file.ts';
+import { searchFunctions } from '../../../../src/permissions/bash/left-out.ts';
 import { runs } from '../../../support/runs.ts';
 import { decideBash, makeFixture, type Setup } from '../../fixture.ts';
 
@@ -95,11 +96,13 @@ test('what a search is told to leave out is left out: what runs unasked is run, 
     fc.property(anyCase, ([line, folderAt, setupAt]) => {
       const { fixture, folder } = FOLDERS[folderAt] ?? makeFolder({});
       const setup = { ...SETUPS[setupAt], cwd: folder };
-      if (decideBash(fixture, line, setup).verdict !== 'allow') return;
+      const { verdict, hardens } = decideBash(fixture, line, setup);
+      if (verdict !== 'allow') return;
+      const env = { PATH, ...(hardens.includes('search') ? searchFunctions() : {}) };
       const denied = (setup.deny ?? []).join();
       const { stdout } = spawnSync('/bin/bash', ['--norc', '-c', line], {
         cwd: folder,
-        env: { PATH },
+        env,
         encoding: 'utf8',
       });
       const shown = stdout.split('\n').filter((each) => /SECRET|\.env|\.pem/.test(each) && !/\.hid\/c/.test(each));
@@ -145,4 +148,32 @@ test('two folders that are compared are read, with what they link to', () => {
     expect([line, verdictOf(line)]).toEqual([line, 'ask']);
   expect(verdictOf('diff a.ts docs/b.md')).toBe('allow');
   expect(decideBash(fixture, 'diff src docs').verdict).toBe('allow');
+});
+
+test('beside a file of secrets a search runs unasked, leaves it out and says so', () => {
+  const { fixture, folder } = makeFolder({});
+  for (const line of [
+    'grep -rn TOKEN .',
+    'grep -rn TOKEN',
+    'egrep -rh TOKEN . | cat',
+    'rg TOKEN',
+    'rg -uu TOKEN | cat',
+    'rg --hidden TOKEN .',
+  ]) {
+    const { verdict, hardens } = decideBash(fixture, line, { cwd: folder });
+    expect([line, verdict, hardens.includes('search')]).toEqual([line, 'allow', true]);
+    const env = { PATH, ...searchFunctions() };
+    const { stdout, stderr } = spawnSync('/bin/bash', ['--norc', '-c', line], { cwd: folder, env, encoding: 'utf8' });
+    expect([line, stdout.includes('TOKEN free'), stdout.includes('SECRET')]).toEqual([line, true, false]);
+    expect(stderr).toContain('Left out of this search');
+  }
+  for (const line of [
+    'timeout 5 grep -rn TOKEN .',
+    '/bin/grep -rn TOKEN .',
+    'grep -rn -- TOKEN .',
+    'grep TOKEN .env',
+    'xargs grep -r TOKEN',
+    'grep -R TOKEN ../.env',
+  ])
+    expect([line, decideBash(fixture, line, { cwd: folder }).verdict]).toEqual([line, 'ask']);
 });

@@ -6,7 +6,7 @@ import { openStage } from './stage-screen.ts';
 const SIZES = [
   { cols: 120, rows: 40 },
   { cols: 80, rows: 24 },
-  { cols: 40, rows: 12 },
+  { cols: 40, rows: 20 },
 ] as const;
 
 test.each(SCENES)('$name looks as it did at every size', async ({ name, play }) => {

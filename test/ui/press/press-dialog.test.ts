@@ -1,0 +1,290 @@
+import { describe, expect, test } from 'vitest';
+import { nextChange } from '../../../src/ui/press/press.ts';
+import { asks, begins, permission, starts } from '../components/events.ts';
+import { openStage, START_MS, type StageScreen } from '../components/stage-screen.ts';
+
+function stage(): StageScreen {
+  const screen = openStage({ cols: 80, rows: 24 });
+  screen.wait(1000);
+  return screen;
+}
+
+/** A command is asked about; the keys have been quiet for so long. */
+function askedFor(quietMs: number, command = 'npm run build'): StageScreen {
+  const screen = stage();
+  screen.tell(
+    begins(),
+    starts('c1', 'Bash', command),
+    permission(
+      'c1',
+      'Bash',
+      { kind: 'shell', command, input: { command, timeout: 5 } },
+      {
+        suggestions: [{ rule: 'Bash(npm run build:*)', covers: 'it' }],
+      },
+    ),
+  );
+  screen.wait(quietMs);
+  return screen;
+}
+
+const answer = (screen: StageScreen) => screen.effects.filter(({ type }) => type.startsWith('answer'));
+
+describe('a question hears', () => {
+  test('a letter when the keys were quiet', () => {
+    const screen = askedFor(500);
+    screen.press('y');
+    expect(answer(screen)).toEqual([{ type: 'answer_permission', id: 'ask-c1', answer: { behavior: 'allow' } }]);
+  });
+
+  test('nothing in the first moment after it armed', () => {
+    const screen = askedFor(0);
+    screen.wait(100);
+    screen.press('y');
+    expect([answer(screen), screen.view().editor.text]).toEqual([[], '']);
+  });
+
+  test('nothing that was typed before it appeared, however the keys go on', () => {
+    const screen = stage();
+    screen.type('fix the t');
+    screen.tell(begins(), starts('c1', 'Bash', 'x'), permission('c1', 'Bash', { kind: 'shell', command: 'x' }));
+    for (const letter of 'yan') screen.type(letter);
+    expect(answer(screen)).toEqual([]);
+    expect(screen.view().editor.text).toBe('fix the tyan');
+    screen.wait(600);
+    screen.press('y');
+    expect(answer(screen)).toEqual([]);
+  });
+
+  test('a letter also when the moment to open passed before anybody looked at the clock', () => {
+    const screen = askedFor(0);
+    const room = { height: 24, layOut: () => [] };
+    const nowMs = START_MS + 60_000;
+    expect(nextChange(screen.view(), { nowMs, quietMs: 400, commands: [], viewer: room })).toBe(nowMs + 1);
+  });
+
+  test('says what always would leave out', async () => {
+    const request = permission(
+      'c1',
+      'Bash',
+      { kind: 'shell', command: 'rm -r x && npm run build' },
+      {
+        suggestions: [{ rule: 'Bash(npm run build:*)', covers: 'it', leaves: 'the rm part' }],
+      },
+    );
+    const screen = stage();
+    screen.tell(begins(), starts('c1', 'Bash', 'rm -r x && npm run build'), request);
+    screen.wait(600);
+    await screen.settled();
+    expect(screen.screen().join('\n')).toMatch(/do not ask again here for {2}npm run build … {3}\(rm still/);
+  });
+
+  test('one answer for all that read or edit, out of the list behind ctrl+y; what is not on it keeps asking', () => {
+    const screen = stage();
+    const wants = (id: string, kind: 'read' | 'edit' | 'shell', more = {}) =>
+      screen.tell(starts(id, 'Tool', id), permission(id, 'Tool', { kind }, { title: id, ...more }));
+    screen.tell(begins());
+    wants('c1', 'edit');
+    wants('c2', 'shell');
+    wants('c3', 'read');
+    wants('c4', 'edit', { danger: 'breaker' });
+    screen.wait(600);
+    screen.press('A');
+    expect(answer(screen)).toEqual([]);
+    screen.press('ctrl+u');
+    screen.wait(600);
+    screen.press('ctrl+y', 'ctrl+y', 'A');
+    // A key in the first moment was meant for something else.
+    expect(answer(screen)).toEqual([]);
+    screen.press('ctrl+u', 'ctrl+y');
+    wants('c5', 'edit');
+    screen.wait(600);
+    screen.press('A');
+    expect(answer(screen)).toEqual(
+      ['ask-c1', 'ask-c3'].map((id) => ({ type: 'answer_permission', id, answer: { behavior: 'allow' } })),
+    );
+  });
+
+  test('an e as the wish to change an edit first', () => {
+    const screen = stage();
+    const asked = permission('c1', 'Edit', { kind: 'edit', input: { file_path: 'a' } });
+    screen.tell(begins(), starts('c1', 'Edit', 'Edit a'), asked);
+    screen.wait(600);
+    screen.press('e');
+    expect(screen.effects).toMatchObject([{ type: 'edit_proposal', request: { id: 'ask-c1' } }]);
+  });
+
+  test('a letter once a draft was emptied again and left alone', () => {
+    const screen = askedFor(500);
+    screen.type('q');
+    screen.press('ctrl+u', 'n');
+    expect(answer(screen)).toEqual([]);
+    screen.press('ctrl+u');
+    screen.wait(500);
+    screen.press('y');
+    expect(answer(screen)).toEqual([{ type: 'answer_permission', id: 'ask-c1', answer: { behavior: 'allow' } }]);
+  });
+
+  test('the keys after ctrl+y, whatever stands in the draft', () => {
+    const screen = stage();
+    screen.type('a draft');
+    screen.tell(begins(), starts('c1', 'Bash', 'x'), permission('c1', 'Bash', { kind: 'shell', command: 'x' }));
+    screen.press('ctrl+y', 'y');
+    expect([answer(screen), screen.view().editor.text]).toEqual([[], 'a draft']);
+    screen.wait(350);
+    screen.press('y');
+    expect(answer(screen)).toEqual([{ type: 'answer_permission', id: 'ask-c1', answer: { behavior: 'allow' } }]);
+    expect(screen.view().editor.text).toBe('a draft');
+  });
+
+  test('no paste and no space; what is pasted is a draft', () => {
+    const screen = askedFor(500);
+    screen.press('space');
+    screen.paste('y');
+    expect([answer(screen), screen.view().editor.text]).toEqual([[], 'y']);
+  });
+
+  test('Enter as the option under the cursor, which is to allow it once', () => {
+    const screen = askedFor(500);
+    screen.press('enter');
+    expect(answer(screen)).toEqual([{ type: 'answer_permission', id: 'ask-c1', answer: { behavior: 'allow' } }]);
+  });
+
+  test('a digit as the option of that place, and arrows go to others', () => {
+    const always = [
+      { answer: { behavior: 'allow', remember: { rules: ['Bash(npm run build:*)'], destination: 'local' } } },
+    ];
+    const screen = askedFor(500);
+    screen.press('2');
+    expect(answer(screen)).toMatchObject(always);
+    const other = askedFor(500);
+    other.press('down', 'enter');
+    expect(answer(other)).toMatchObject(always);
+  });
+
+  test('no Enter where the call could do harm, before an option was chosen', () => {
+    const screen = stage();
+    const risks = [{ kind: 'deletes', text: 'deletes build/' }] as const;
+    screen.tell(begins(), permission('c1', 'Bash', { kind: 'shell', command: 'rm -rf build' }, { risks }));
+    screen.wait(600);
+    screen.press('enter');
+    expect(answer(screen)).toEqual([]);
+    screen.press('down', 'enter');
+    expect(answer(screen)).toHaveLength(1);
+  });
+
+  test('nothing that is allowed without having been in sight: y opens all of it, and answers there', () => {
+    const command = Array.from({ length: 60 }, (_, at) => `echo ${at}`).join('\n');
+    for (const key of ['y', '1', 'enter', 'a']) {
+      const screen = askedFor(500, command);
+      screen.press(key);
+      expect(screen.effects).toMatchObject([{ type: 'view_request', request: { id: 'ask-c1' } }]);
+      screen.look();
+      screen.press('y');
+      expect(answer(screen)).toEqual([]);
+      screen.wait(300);
+      screen.press('y');
+      expect(answer(screen)).toEqual([{ type: 'answer_permission', id: 'ask-c1', answer: { behavior: 'allow' } }]);
+    }
+  });
+
+  test('not the same key again, which was meant for the question before', () => {
+    const screen = askedFor(500);
+    screen.tell(permission('c2', 'Bash', { kind: 'shell', command: 'x' }));
+    screen.press('y');
+    screen.tell({ type: 'permission_answer', requestId: 'ask-c1', answer: { behavior: 'allow' }, by: 'person' });
+    for (let pressed = 0; pressed < 9; pressed += 1) {
+      screen.wait(200);
+      screen.press('y');
+    }
+    screen.tell({ type: 'permission_answer', requestId: 'ask-c2', answer: { behavior: 'allow' }, by: 'host' });
+    screen.press('y');
+    expect([answer(screen).length, screen.view().editor.text]).toEqual([1, '']);
+  });
+
+  test('ESC as no, and stop', () => {
+    const screen = askedFor(500);
+    screen.press('esc');
+    expect(screen.effects).toEqual([
+      { type: 'answer_permission', id: 'ask-c1', answer: { behavior: 'deny', interrupt: true } },
+      { type: 'abort' },
+    ]);
+  });
+
+  test('not the key that brought the window back', () => {
+    const screen = askedFor(500);
+    screen.send('\x1b[O');
+    screen.send('\x1b[I');
+    screen.press('y');
+    expect([answer(screen), screen.view().editor.text]).toEqual([[], '']);
+    screen.wait(310);
+    screen.press('y');
+    expect(answer(screen)).toHaveLength(1);
+  });
+
+  test('Ctrl+C as the wish to clear a draft first, then as no', () => {
+    const screen = stage();
+    screen.type('a draft');
+    screen.tell(begins(), permission('c1', 'Bash', { kind: 'shell', command: 'x' }));
+    screen.wait(600);
+    screen.press('ctrl+c');
+    expect([screen.effects, screen.view().editor.text]).toEqual([[], '']);
+    screen.wait(600);
+    screen.press('ctrl+c');
+    expect(answer(screen)).toMatchObject([{ answer: { behavior: 'deny', interrupt: true } }]);
+  });
+});
+
+describe('a question lends the composer', () => {
+  test('for a reason, and gives it back with the draft that was there', () => {
+    const screen = stage();
+    screen.type('my draft');
+    screen.tell(begins(), starts('c1', 'Bash', 'x'), permission('c1', 'Bash', { kind: 'shell', command: 'x' }));
+    screen.press('ctrl+y');
+    screen.wait(350);
+    screen.press('n');
+    expect(screen.view().editor.text).toBe('');
+    screen.type('use make');
+    screen.press('enter');
+    expect(answer(screen)).toMatchObject([{ answer: { behavior: 'deny', message: 'use make' } }]);
+    expect(screen.view().editor.text).toBe('my draft');
+  });
+
+  test('for another command, with the rest of its input as it was', () => {
+    const screen = askedFor(500);
+    screen.press('e');
+    screen.type(' --now');
+    screen.press('enter');
+    expect(answer(screen)).toMatchObject([
+      { answer: { behavior: 'allow', updatedInput: { command: 'npm run build --now', timeout: 5 } } },
+    ]);
+  });
+
+  test('for a plan that the person changes', () => {
+    const screen = stage();
+    screen.tell(begins(), asks('p', { kind: 'plan', plan: 'Do it.' }));
+    screen.wait(500);
+    screen.press('e');
+    screen.type(' Twice.');
+    screen.press('enter');
+    expect(answer(screen)).toMatchObject([{ answer: { kind: 'plan', verdict: 'accept', plan: 'Do it. Twice.' } }]);
+  });
+});
+
+test('questions in several parts are answered one by one, and gone back in', () => {
+  const screen = stage();
+  const options = [{ label: 'One' }, { label: 'Two' }];
+  const questions = [
+    { question: 'First?', multiSelect: false, options },
+    { question: 'Second?', multiSelect: true, options },
+  ];
+  screen.tell(begins(), asks('q', { kind: 'questions', questions }));
+  screen.wait(500);
+  for (const key of ['1', 'b', '2', '1', '2', 'enter']) {
+    screen.press(key);
+    screen.wait(500);
+  }
+  expect(answer(screen)).toEqual([
+    { type: 'answer_question', id: 'ask-q', answer: { kind: 'questions', answers: ['Two', 'One, Two'] } },
+  ]);
+});
