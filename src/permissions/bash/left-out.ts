@@ -1,15 +1,15 @@
-import { isCertainPattern, segmentRegex } from '../paths/folder-scan.ts';
+import { isCertainPattern, segmentTest } from '../paths/folder-scan.ts';
 import { SECRET_GLOBS } from '../paths/secrets.ts';
 import { exactProgram, PROGRAM_NAMES } from './programs.ts';
 import type { ShellPart } from './shell-part.ts';
 
 /** Names of secrets that every search reads in the same way. */
 const NAMES = SECRET_GLOBS.filter((glob) => !glob.includes('/') && isCertainPattern(glob));
-const PATTERNS = NAMES.map(segmentRegex);
+const PATTERNS = NAMES.map(segmentTest);
 
 /** Does a search leave out everything of this name, once it is told to? */
 export function isLeftOut(name: string): boolean {
-  return PATTERNS.some((pattern) => pattern.test(name));
+  return PATTERNS.some((pattern) => pattern(name));
 }
 
 /** Can the search be told what to leave out, by options behind its own? */
