@@ -53,7 +53,7 @@ test('an empty home leads through the demo to the finished edit by the keys on s
   terminal.type('tell me a joke');
   terminal.press('enter');
   await terminal.waitForText(
-    /This is the demo, and I have no line for that[\s\S]*in this folder are real\.\s+▌ Say what is next/,
+    /This is the demo, and I have no line for that[\s\S]*in this folder are real\.[\s\S]*▌ Say what is next/,
   );
   terminal.press('ctrl+c');
   await terminal.waitForText(/ctrl-c again to leave/);

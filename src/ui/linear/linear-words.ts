@@ -147,7 +147,9 @@ function titleOf(entry: ToolEntry, { cwd }: Drawing): string {
   return toolTitle(entry, cwd)
     .map(({ text }) => text)
     .join('')
-    .trim();
+    .trim()
+    // A sign says nothing to who listens.
+    .replace(/^\$(?= )/, entry.tool);
 }
 
 function spoken(line: LogicalLine): string {
