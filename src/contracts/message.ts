@@ -22,6 +22,8 @@ export type ToolUseBlock = {
   readonly name: string;
   readonly input: JsonValue;
   readonly unparsed?: string;
+  /** What the provider wants back with the call, and from the model that wrote it only. */
+  readonly signature?: string;
 };
 
 /** A block run by the provider itself (web search and its results), sent back byte for byte. */

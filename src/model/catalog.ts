@@ -1,11 +1,13 @@
 import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { ModelInfo } from '../contracts/model.ts';
 import type { Settings } from '../contracts/settings.ts';
+import type { Preset } from './presets.ts';
 import { priceOf } from './pricing.ts';
 
 /** What an alias or a name with surrounding blanks means; a full id is its own answer. */
 export function resolveModel(name: string): string {
-  const wanted = name.trim();
+  // The long window that this ending asks for is the only one that newer models have.
+  const wanted = name.trim().replace(/\[1m\]$/i, '');
   const lower = wanted.toLowerCase();
   const alias = ALIASES.get(lower);
   if (alias) return alias;
@@ -21,6 +23,20 @@ export function modelInfo(model: string): ModelInfo {
   const price = priceOf(known?.[0] ?? id);
   const facts = known?.[1] ?? (id.startsWith('claude-') ? UNKNOWN_CLAUDE : UNKNOWN);
   return { id, label: labelOf(id), ...facts, ...(price && { price }) };
+}
+
+/** What is assumed of a model behind chat completions: one that is served to many is no small one. */
+export function serverModelInfo(model: string, preset: Preset | undefined): ModelInfo {
+  const { price: _price, ...info } = modelInfo(model);
+  const { keys = [], reasoning, vision = false } = preset ?? {};
+  return {
+    ...info,
+    ...UNKNOWN,
+    ...(keys.length > 0 && { contextWindow: 128_000, defaultOutputTokens: 8192, maxOutputTokens: 32_000 }),
+    ...(reasoning !== undefined && { thinking: 'adaptive', effort: true, thinkingOff: 'disabled' }),
+    ...(reasoning !== undefined && reasoning !== 'thinking.type' && { efforts: UP_TO_HIGH }),
+    vision,
+  };
 }
 
 /** The models worth offering in a menu, best known first. */
@@ -45,6 +61,7 @@ export const SMALL_MODEL = 'claude-haiku-5-5';
 
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ['default', DEFAULT_MODEL],
+  ['best', 'claude-opus-5-5'],
   ['opus', 'claude-opus-5-5'],
   ['sonnet', DEFAULT_MODEL],
   ['haiku', SMALL_MODEL],

@@ -8,6 +8,7 @@ import { isSample } from './demo/place.ts';
 import { discoverLocalServers } from './discovery.ts';
 import { createKeyHelper } from './keys/key-helper.ts';
 import type { Providers } from './model-name.ts';
+import { presetKeys } from './presets.ts';
 import { createNetworkFetch } from './wire/network-fetch.ts';
 
 /** What the surroundings, the settings and the command line say about models, as one value. */
@@ -97,7 +98,7 @@ type ReadProviders =
   | { readonly ok: true; readonly providers: Providers }
   | { readonly ok: false; readonly problem: string };
 
-/** Servers of other providers, by name: those of the settings, and what the environment says of OpenAI's own. */
+/** Servers of other providers, by name: those of the settings, and those whose key the environment holds. */
 function readProviders(settings: Settings, { variables, keys, openAi }: Environment): ReadProviders {
   const parsed = providers.safeParse(settings.providers ?? {});
   if (!parsed.success) {
@@ -111,8 +112,9 @@ function readProviders(settings: Settings, { variables, keys, openAi }: Environm
     const apiKey = server.apiKey ?? (apiKeyEnv === undefined ? undefined : (keys[apiKeyEnv] ?? variables[apiKeyEnv]));
     return [name, { ...server, ...(apiKey === undefined ? {} : { apiKey }) }] as const;
   });
-  const { openai, ...others } = Object.fromEntries(named);
-  return { ok: true, providers: { ...others, openai: { ...openAi, ...openai } } };
+  const fromVariables: Providers = { ...Object.fromEntries(presetKeys({ ...variables, ...keys })), openai: openAi };
+  const settled = named.map(([name, server]) => [name, { ...fromVariables[name], ...server }] as const);
+  return { ok: true, providers: { ...fromVariables, ...Object.fromEntries(settled) } };
 }
 
 /** Why there is no model. Where only a key is missing, servers that answer on this machine are named, ready to be used. */

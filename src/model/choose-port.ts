@@ -1,10 +1,11 @@
 import type { ModelEvent, ModelInfo, ModelOutcome, ModelPort } from '../contracts/model.ts';
 import { exhaustive } from '../lib/exhaustive.ts';
 import type { AnthropicSettings } from './anthropic.ts';
-import { DEFAULT_MODEL, listModels, modelInfo, SMALL_MODEL } from './catalog.ts';
+import { DEFAULT_MODEL, listModels, modelInfo, SMALL_MODEL, serverModelInfo } from './catalog.ts';
 import type { DemoSettings } from './demo/demo-port.ts';
 import { modelsElsewhere } from './discovery.ts';
 import { locateModel, type ModelPlace, type Providers } from './model-name.ts';
+import { missingKey, PRESETS } from './presets.ts';
 import { type RetryPolicy, sleep, withRetry } from './retry.ts';
 import type { Patience } from './wire/attempt.ts';
 
@@ -73,7 +74,8 @@ export function createNamedModels(given: Omit<PortConfig, 'model'>): NamedModels
 export function choosePort(config: PortConfig): PortChoice {
   const place = locateModel(config.model, config.providers);
   const hasKey = config.apiKey !== undefined || config.authToken !== undefined;
-  if (place.provider === 'anthropic' && !hasKey) return { ok: false, problem: NO_KEY };
+  const problem = keyProblem(place, config);
+  if (problem !== undefined) return { ok: false, problem };
   const router = openRouter(config);
   return {
     ok: true,
@@ -87,6 +89,12 @@ export function choosePort(config: PortConfig): PortChoice {
       ...(await modelsElsewhere(config.providers)).map(router.infoOf),
     ],
   };
+}
+
+/** Why a place cannot be asked: the key it needs is not there. */
+function keyProblem(place: ModelPlace, { apiKey, authToken }: PortConfig): string | undefined {
+  if (place.provider === 'openai') return missingKey(place.name, place.server);
+  return place.provider === 'anthropic' && apiKey === undefined && authToken === undefined ? NO_KEY : undefined;
 }
 
 /** The port with its patience, and what is known of its models: also what a provider turned out not to do. */
@@ -113,7 +121,7 @@ function infoOf(model: string, { providers }: PortConfig, editing: Editing): Mod
   }
   const { contextWindow, maxOutputTokens, vision } = place.server;
   return {
-    ...modelInfo(place.model),
+    ...serverModelInfo(place.model, PRESETS.get(place.name)),
     id: model,
     label: model,
     ...(contextWindow !== undefined && { contextWindow }),
@@ -127,7 +135,7 @@ function createRouter(config: RouterConfig): ModelPort {
   const ports = new Map<string, Promise<ModelPort>>();
 
   function portOf(place: ModelPlace): Promise<ModelPort> {
-    const key = place.provider === 'openai' ? place.server.baseUrl : place.provider;
+    const key = place.provider === 'openai' ? `${place.name} ${place.server.baseUrl}` : place.provider;
     const port = ports.get(key) ?? openPort(place, config);
     ports.set(key, port);
     return port;
@@ -140,9 +148,9 @@ function createRouter(config: RouterConfig): ModelPort {
     },
     async *stream(request, options, signal) {
       const place = locateModel(request.model, config.providers);
-      if (place.provider === 'anthropic' && config.apiKey === undefined && config.authToken === undefined) {
-        return { ok: false, failure: { kind: 'auth', message: NO_KEY } };
-      }
+      const problem = keyProblem(place, config);
+      const isAskedFor = place.provider === 'openai' && options.getApiKey !== undefined;
+      if (problem !== undefined && !isAskedFor) return { ok: false, failure: { kind: 'auth', message: problem } };
       const port = await portOf(place);
       const stream = port.stream({ ...request, model: place.model }, options, signal);
       return keyless(yield* underName(stream, request.model), keysFor(place, config));
@@ -166,7 +174,12 @@ async function openPort(place: ModelPlace, config: RouterConfig): Promise<ModelP
     }
     case 'openai': {
       const { createOpenAiPort } = await import('./openai-compatible.ts');
-      return createOpenAiPort({ ...place.server, name: place.name, ...common });
+      return createOpenAiPort({
+        ...place.server,
+        name: place.name,
+        reasoning: PRESETS.get(place.name)?.reasoning,
+        ...common,
+      });
     }
     case 'anthropic': {
       const { createAnthropicPort } = await import('./anthropic.ts');

@@ -1,4 +1,5 @@
 import type { Providers } from './model-name.ts';
+import { PRESETS } from './presets.ts';
 import { objectOf, objectsOf, parseJson, textOf } from './wire/wire-json.ts';
 
 /** A model server that answered on this machine, with the models it offers. */
@@ -24,12 +25,10 @@ const NAMED_TIMEOUT_MS = 5000;
 /** Somebody looks at a list meanwhile. */
 const CONFIGURED_TIMEOUT_MS = 1500;
 
-const USUAL_PLACES: readonly Place[] = [
-  { name: 'Ollama', prefix: 'ollama', port: 11_434 },
-  { name: 'LM Studio', prefix: 'lmstudio', port: 1234 },
-  { name: 'llama.cpp', prefix: 'llamacpp', port: 8080 },
-  { name: 'vLLM', prefix: 'vllm', port: 8000 },
-];
+/** Places that want no key are on one's own machine. */
+const USUAL_PLACES: readonly Place[] = [...PRESETS].flatMap(([prefix, { label, baseUrl, keys }]) =>
+  keys.length > 0 ? [] : [{ name: label, prefix, port: Number(new URL(baseUrl).port) }],
+);
 
 /** Looks for OpenAI-compatible servers on their usual loopback ports, all at once. */
 export async function discoverLocalServers(options: DiscoveryOptions = {}): Promise<readonly LocalServer[]> {
@@ -57,7 +56,9 @@ export async function modelsElsewhere(
   options: DiscoveryOptions = {},
 ): Promise<readonly string[]> {
   const { timeoutMs = CONFIGURED_TIMEOUT_MS, fetch: send = fetch } = options;
-  const configured = Object.entries(providers).map(async ([name, { baseUrl, apiKey }]) => {
+  const configured = Object.entries(providers).map(async ([name, { baseUrl: settled, apiKey }]) => {
+    const preset = PRESETS.get(name);
+    const baseUrl = settled ?? (apiKey === undefined || preset?.sharesKeys ? undefined : preset?.baseUrl);
     if (baseUrl === undefined) return [];
     const models = await modelsOf(baseUrl, { send, timeoutMs, ...(apiKey === undefined ? {} : { apiKey }) });
     return (models ?? []).map((model) => `${name}/${model}`);

@@ -1,7 +1,8 @@
 import { resolveModel } from './catalog.ts';
+import { PRESETS } from './presets.ts';
 
 /** A server reached by a name of its own: built in, or from the settings. */
-type ProviderSettings = {
+export type ProviderSettings = {
   /** Up to and including the version, as in `http://127.0.0.1:11434/v1`. */
   readonly baseUrl: string;
   readonly apiKey?: string;
@@ -18,15 +19,6 @@ export type ModelPlace =
   | { readonly provider: 'anthropic'; readonly model: string }
   | { readonly provider: 'demo'; readonly model: 'demo' }
   | { readonly provider: 'openai'; readonly name: string; readonly server: ProviderSettings; readonly model: string };
-
-/** Servers people run on their own machine, at their usual ports. */
-const BUILT_IN: Readonly<Record<string, ProviderSettings>> = {
-  ollama: { baseUrl: 'http://127.0.0.1:11434/v1' },
-  lmstudio: { baseUrl: 'http://127.0.0.1:1234/v1' },
-  llamacpp: { baseUrl: 'http://127.0.0.1:8080/v1' },
-  vllm: { baseUrl: 'http://127.0.0.1:8000/v1' },
-  openai: { baseUrl: 'https://api.openai.com/v1' },
-};
 
 /** Reads a model name: an alias or id, `demo`, `ollama/qwen3`, or `http://host:port/v1#model`. */
 export function locateModel(name: string, providers: Providers = {}): ModelPlace {
@@ -45,9 +37,9 @@ export function locateModel(name: string, providers: Providers = {}): ModelPlace
 }
 
 /** Settings may add to a built-in server (its key) or replace its address. */
-function serverOf(name: string, providers: Providers): ProviderSettings | undefined {
+export function serverOf(name: string, providers: Providers): ProviderSettings | undefined {
   const known = {
-    ...(Object.hasOwn(BUILT_IN, name) ? BUILT_IN[name] : {}),
+    baseUrl: PRESETS.get(name)?.baseUrl,
     ...(Object.hasOwn(providers, name) ? providers[name] : {}),
   };
   const { baseUrl } = known;

@@ -1,10 +1,12 @@
+import type { JsonObject } from '../contracts/json.ts';
 import type { ModelFailure, ModelPort, ModelRequest, StreamOptions } from '../contracts/model.ts';
 import { askedKey } from './keys/asked-key.ts';
+import type { ReasoningWish } from './presets.ts';
 import { type ModelAttempt, type Patience, patienceOf, startAttempt } from './wire/attempt.ts';
 import { classifyResponse } from './wire/failures.ts';
 import { createChunkReader } from './wire/openai-from-wire.ts';
 import { idRuleOf, toolNames } from './wire/openai-names.ts';
-import { placeInRequest, toChatCompletion } from './wire/openai-to-wire.ts';
+import { type ChatForm, formAfter, placeInRequest, toChatCompletion, USUAL_FORM } from './wire/openai-to-wire.ts';
 import { readReply } from './wire/read-reply.ts';
 import { ABORTED, failureOfThrown } from './wire/stream-failures.ts';
 import { addressOf, readBody } from './wire/stream-response.ts';
@@ -16,6 +18,7 @@ export type OpenAiSettings = {
   readonly apiKey?: string;
   /** What people call it, for messages. */
   readonly name?: string;
+  readonly reasoning?: ReasoningWish | undefined;
   /** Asked at each request. */
   readonly patience?: () => Partial<Patience>;
   readonly fetch?: typeof fetch;
@@ -24,12 +27,18 @@ export type OpenAiSettings = {
 /** A model on a laptop may read a long prompt for minutes before its first word. */
 const LOCAL_PATIENCE: Patience = { headerTimeoutMs: 600_000, idleTimeoutMs: 300_000 };
 
-/** Chat completions, one try per stream. Reasoning is kept apart from the answer and never sent back. */
+/** Chat completions, one try per stream; one that is refused for its form is sent once more in another, which is kept. */
 export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
   const url = `${settings.baseUrl.replace(/\/+$/, '')}/chat/completions`;
   const send = settings.fetch ?? fetch;
   const idOf = idRuleOf(addressOf(url));
-  const limitField = addressOf(url) === 'https://api.openai.com' ? 'max_completion_tokens' : 'max_tokens';
+  const isOpenAi = addressOf(url) === 'https://api.openai.com';
+  const firstForm: ChatForm = {
+    ...USUAL_FORM,
+    effort: settings.reasoning,
+    ...(isOpenAi && { limitField: 'max_completion_tokens' }),
+  };
+  const forms = new Map<string, ChatForm>();
 
   async function open(
     request: ModelRequest,
@@ -39,6 +48,22 @@ export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
     const asked = await askedKey(getApiKey);
     if (typeof asked === 'object') return asked;
     const key = asked ?? settings.apiKey;
+    const tried = new Set<string>();
+    while (true) {
+      const form = forms.get(request.model) ?? firstForm;
+      const answer = await post(toChatCompletion(request, form, idOf), key, attempt);
+      const other = answer instanceof Response ? undefined : formAfter(form, answer);
+      tried.add(JSON.stringify(form));
+      if (other === undefined || tried.has(JSON.stringify(other)) || attempt.endedBy()) return answer;
+      forms.set(request.model, other);
+    }
+  }
+
+  async function post(
+    body: JsonObject,
+    key: string | undefined,
+    attempt: ModelAttempt,
+  ): Promise<Response | ModelFailure> {
     try {
       const response = await send(url, {
         method: 'POST',
@@ -47,17 +72,15 @@ export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
           accept: 'text/event-stream',
           ...(key && { authorization: `Bearer ${key}` }),
         },
-        body: JSON.stringify(toChatCompletion(request, limitField, idOf)),
+        body: JSON.stringify(body),
         signal: attempt.signal,
         // A redirect would contact a host nobody configured.
         redirect: 'manual',
       });
       if (response.ok) return response;
-      const body = await readBody(response);
-      return (
-        attempt.endedBy() ??
-        classifyResponse({ status: response.status, body, header: (name) => response.headers.get(name) })
-      );
+      const { status, headers } = response;
+      const said = await readBody(response);
+      return attempt.endedBy() ?? classifyResponse({ status, body: said, header: (name) => headers.get(name) });
     } catch (thrown) {
       return attempt.endedBy() ?? failureOfThrown(thrown, addressOf(url));
     }

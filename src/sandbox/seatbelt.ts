@@ -6,7 +6,10 @@ export function seatbeltArguments(plan: SandboxPlan): readonly string[] {
   return ['/usr/bin/env', 'TMPDIR=/tmp', ...withoutSecrets(plan), '/usr/bin/sandbox-exec', '-p', seatbeltProfile(plan)];
 }
 
-/** What the system is told: the last rule that fits decides, and a rule holds for what is not there yet. */
+/**
+ * What the system is told: the last rule that fits decides, and a rule holds for what is not there yet.
+ * @internal Exported for tests.
+ */
 export function seatbeltProfile(plan: SandboxPlan): string {
   const { roots, allowWrite, denyRead, follow, home, ouroHome, sessionFolder } = plan;
   const writable = [...roots, ...allowWrite, '/private/tmp'].map(subpath);

@@ -16,6 +16,18 @@ describe('the catalog', () => {
     ]);
   });
 
+  test('names people bring along lead to the same models', () => {
+    const names = ['default', 'best', 'sonnet[1m]', ' Opus[1M] ', 'claude-opus-5-5[1m]'];
+    expect(names.map(resolveModel)).toEqual([
+      DEFAULT_MODEL,
+      'claude-opus-5-5',
+      DEFAULT_MODEL,
+      'claude-opus-5-5',
+      'claude-opus-5-5',
+    ]);
+    expect(modelInfo('sonnet[1m]').contextWindow).toBe(1_000_000);
+  });
+
   test('a dated id is the model it dates', () => {
     expect(modelInfo('claude-haiku-4-5-20251001')).toMatchObject({
       id: 'claude-haiku-4-5-20251001',

@@ -114,6 +114,6 @@ export const OPENAI: Dialect = {
   unknown: 'data: {"object":"hologram"}\n\n',
   error: (type, message) => `data: ${JSON.stringify({ error: { type, message } })}\n\n`,
   errorBody: (type, message) => JSON.stringify({ error: { type, message } }),
-  signature: '',
+  signature: 'reasoning_content',
   cacheWrites: false,
 };

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { discoverLocalServers } from '../../src/model/discovery.ts';
 import { createOpenAiPort } from '../../src/model/openai-compatible.ts';
 import { withRetry } from '../../src/model/retry.ts';
+import { OPENAI } from './dialects.ts';
+import { startFaultServer, status, stream } from './fault-server.ts';
 import { drain, REQUEST } from './support.ts';
 
 const CHAT = { path: '/v1/chat/completions', match: '@' };
@@ -76,5 +78,66 @@ describe('a third-party OpenAI server', () => {
     expect(await discoverLocalServers({ places })).toEqual([
       { name: 'Mock', prefix: 'mock', baseUrl: `http://127.0.0.1:${port}/v1`, models: ['qwen3:8b'] },
     ]);
+  });
+});
+
+describe('a server that refuses the form of a request', () => {
+  const fine = stream([OPENAI.open, ...OPENAI.text(0, 'Yes'), ...OPENAI.done('text')]);
+  const call = { type: 'tool_use', id: 'c1', name: 'Read', input: {} } as const;
+  const request = {
+    ...REQUEST,
+    tools: [{ name: 'Read', description: '', input_schema: { type: 'object' } }],
+    forcedTool: 'Read',
+    messages: [
+      ...REQUEST.messages,
+      { role: 'assistant', blocks: [{ type: 'thinking', thinking: 'Hm', signature: 'reasoning_content' }, call] },
+      { role: 'user', blocks: [{ type: 'tool_result', tool_use_id: 'c1', content: 'ok' }] },
+    ],
+  } as const;
+  const refusal = (message: string, code = 400) => status(code, JSON.stringify({ error: { message } }));
+
+  test.each([
+    ["Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead.", 'max_tokens'],
+    ['max_tokens: Extra inputs are not permitted', 'max_tokens'],
+    ['body.stream_options: Extra inputs are not permitted', 'stream_options'],
+    ['deepseek-reasoner does not support this tool_choice', 'tool_choice'],
+    ["property 'reasoning_content' is unsupported", 'reasoning_content'],
+  ])('%s: it is asked once more without, and never again with it', async (message, field) => {
+    await using server = await startFaultServer(refusal(message), fine);
+    const port = createOpenAiPort({ baseUrl: server.url });
+    expect((await drain(port, { request })).outcome.ok).toBe(true);
+    expect((await drain(port, { request })).outcome.ok).toBe(true);
+    expect(server.seen.map(({ body }) => body.includes(`"${field}"`))).toEqual([true, false, false]);
+  });
+
+  test('thoughts it misses with the calls of another model are stood in for', async () => {
+    const words = 'thinking is enabled but reasoning_content is missing in assistant tool call message at index 2';
+    await using server = await startFaultServer(refusal(words), fine);
+    const messages = [
+      ...REQUEST.messages,
+      { role: 'assistant', blocks: [call] } as const,
+      ...request.messages.slice(-1),
+    ];
+    const other = { ...request, messages };
+    expect((await drain(createOpenAiPort({ baseUrl: server.url }), { request: other })).outcome.ok).toBe(true);
+    expect(JSON.parse(server.seen[1]?.body ?? '{}').messages[2].reasoning_content).toBe('(not kept)');
+  });
+
+  test('a limit that is too high, and any other refusal, is told at once', async () => {
+    const words = ['max_tokens: 90000 > 64000, which is the maximum allowed', 'no such thing', 'reasoning is unwell'];
+    for (const message of words) {
+      await using server = await startFaultServer(refusal(message), fine);
+      expect((await drain(createOpenAiPort({ baseUrl: server.url }), { request })).outcome.ok).toBe(false);
+      expect(server.seen).toHaveLength(1);
+    }
+  });
+
+  test('one that goes on refusing is not asked for ever', async () => {
+    await using server = await startFaultServer(
+      refusal('unsupported: max_tokens'),
+      refusal('unsupported: max_completion_tokens'),
+    );
+    expect((await drain(createOpenAiPort({ baseUrl: server.url }), { request })).outcome.ok).toBe(false);
+    expect(server.seen).toHaveLength(2);
   });
 });

@@ -39,8 +39,8 @@ export type Sandbox = {
   switchTo(wanted: 'on' | 'off' | 'auto'): void;
   /** Is what stays inside asked about? Nothing without a sandbox. */
   asks(): Policy['sandbox'];
-  /** A command has ended: takes away what would send git out of the guarded folder, and after the last what was covered. */
-  sweep(): void;
+  /** A command has ended: what would lead git elsewhere goes. All it left is over: after the last, covers go too. */
+  sweep(end: 'exited' | 'over'): void;
   /** Takes back what was made to be guarded, whatever still runs. */
   close(): void;
 };
@@ -116,10 +116,10 @@ export function wireSandbox(
       const before = wordsBefore(now.program, now.plan);
       return (argv) => [...before, ...argv];
     },
-    sweep() {
+    sweep(end) {
       for (const path of stray) rmSync(path, { recursive: true, force: true });
       stray.clear();
-      running -= 1;
+      if (end === 'over') running -= 1;
       if (running === 0) uncover(made);
     },
     close: () => uncover(made),

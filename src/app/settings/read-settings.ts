@@ -1,10 +1,13 @@
-import { readdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readdir, realpath } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { LoadedSettings, SettingsLayer } from '../../contracts/settings.ts';
 import { ownGit } from '../../git/own-git.ts';
+import { ifThere } from '../../lib/files/errno.ts';
 import { readGiven } from '../../lib/files/read-regular.ts';
+import { gitIndex, repositoryOf } from '../../permissions/bash/programs/git-config.ts';
+import { diskFs } from '../../permissions/paths/fs.ts';
 import { loadSettings } from '../../settings/load.ts';
 
 const MANAGED_DIR = '/etc/ouro';
@@ -31,12 +34,20 @@ export function readSettings(
   });
 }
 
-/** Asks git without letting the repository run anything; before trust, git is not asked at all. */
+/**
+ * Is the file checked in? Told by what the repository keeps, else by git, which runs nothing of it; where neither can
+ * say, it counts as checked in. Before trust, git is not asked at all.
+ */
 async function isTracked(path: string, trusted: boolean, environment: Environment): Promise<boolean> {
   if (!trusted) return false;
+  const folder = (await ifThere(realpath(dirname(path)))) ?? dirname(path);
+  const top = repositoryOf(diskFs, folder);
+  if (top === undefined) return false;
+  const files = gitIndex(diskFs, top);
+  if (files !== undefined) return files.includes(relative(top, join(folder, basename(path))));
   try {
-    return (await ownGit(['ls-files', '--', path], dirname(path), { variables: environment.variables })).trim() !== '';
+    return (await ownGit(['ls-files', '--', path], folder, { variables: environment.variables })).trim() !== '';
   } catch {
-    return false;
+    return true;
   }
 }

@@ -1,4 +1,4 @@
-import type { Message, ResultBlock, UserBlock } from '../../contracts/message.ts';
+import type { AssistantBlock, Message, ResultBlock, UserBlock } from '../../contracts/message.ts';
 import type { Stripped } from '../../contracts/query.ts';
 
 export const NO_PICTURE = {
@@ -13,9 +13,20 @@ export function leaveOut(view: readonly Message[], model: string, stripped: Stri
     if (message.role === 'user') return at <= refused ? withoutPictures(message) : message;
     if (message.role !== 'assistant') return message;
     if (message.model === model && !stripped.thinking) return message;
-    const blocks = message.blocks.filter((block) => block.type !== 'thinking' && block.type !== 'redacted_thinking');
-    return blocks.length === message.blocks.length ? message : { ...message, blocks };
+    return message.blocks.some(isOfItsModel) ? { ...message, blocks: message.blocks.flatMap(forAnyModel) } : message;
   });
+}
+
+function isOfItsModel(block: AssistantBlock): boolean {
+  if (block.type === 'tool_use') return block.signature !== undefined;
+  return block.type === 'thinking' || block.type === 'redacted_thinking';
+}
+
+function forAnyModel(block: AssistantBlock): readonly AssistantBlock[] {
+  if (!isOfItsModel(block)) return [block];
+  if (block.type !== 'tool_use') return [];
+  const { signature: _signature, ...call } = block;
+  return [call];
 }
 
 /** Are there pictures that were not refused yet? */

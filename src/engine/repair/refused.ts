@@ -40,7 +40,7 @@ export function withoutRefused(
   return repair(replaced(repair(replaced(messages, marks)), marks));
 }
 
-type Marked = { readonly block: Block; readonly mark: string };
+type Marked = { readonly block: Block; readonly mark: string; readonly isRefused?: boolean };
 
 function insideOf(block: Block | undefined, part: number | undefined): readonly Marked[] {
   if (block?.type !== 'tool_result' || part === undefined || typeof block.content === 'string') return [];
@@ -61,16 +61,21 @@ function isReplaced(block: Block): boolean {
   return typeof words === 'string' && words.endsWith(LEFT_OUT);
 }
 
-/** The same short words may stand in many places: they are known by what stands before them, too. */
-function markedBlocks(messages: readonly RequestMessage[]): readonly (readonly Marked[])[] {
-  let before = '';
+/** The same short words may stand in many places: they are known by what stands before them, as it was and as it is left. */
+function markedBlocks(
+  messages: readonly RequestMessage[],
+  marks: ReadonlySet<string> = new Set(),
+): readonly (readonly Marked[])[] {
+  let [before, left] = ['', ''];
   return messages.map(({ blocks }) => {
     const own: readonly Block[] = blocks;
     return own.map((block) => {
       const text = JSON.stringify(block);
-      const mark = shortHash(block.type === 'text' ? `${before}${text}` : text, MARK_CHARS);
+      const mark = shortHash(block.type === 'text' ? before + text : text, MARK_CHARS);
+      const isRefused = marks.has(mark) || marks.has(shortHash(left + text, MARK_CHARS));
       before = text;
-      return { block, mark };
+      left = isRefused ? JSON.stringify(wordsFor(block)) : text;
+      return { block, mark, isRefused };
     });
   });
 }
@@ -82,9 +87,8 @@ function partMark(part: ResultBlock | ToolSpec): string {
 }
 
 function replaced(messages: readonly RequestMessage[], marks: ReadonlySet<string>): readonly RequestMessage[] {
-  const refused = new Set<Block>(
-    markedBlocks(messages).flatMap((own) => own.flatMap(({ block, mark }) => (marks.has(mark) ? [block] : []))),
-  );
+  const marked = markedBlocks(messages, marks).flat();
+  const refused = new Set(marked.flatMap(({ block, isRefused }) => (isRefused ? [block] : [])));
   const gone = new Set([...refused].flatMap(idsOf));
   return messages.map((message): RequestMessage => {
     if (message.role === 'assistant') {
@@ -112,7 +116,6 @@ function partsOf(content: ToolResultBlock['content']): readonly ResultBlock[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }
 
-/** What thinking is called. */
 export const THINKING = 'thinking';
 const LEFT_OUT = 'that the provider refused was left out)';
 const NO_RESULT = `(a result ${LEFT_OUT}`;

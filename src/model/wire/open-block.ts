@@ -15,6 +15,7 @@ export type OpenBlock =
       readonly name: string;
       readonly input: JsonValue;
       readonly json: string[];
+      readonly signature: string[];
     }
   | { readonly kind: 'server'; readonly raw: JsonObject; readonly json: string[] }
   | { readonly kind: 'opaque'; readonly raw: JsonObject };
@@ -56,6 +57,7 @@ function readStart(raw: JsonObject): OpenBlock {
       name: textOf(raw.name) ?? '',
       input: raw.input ?? {},
       json: [],
+      signature: [],
     };
   }
   if (SERVER_KIND.test(type)) return { kind: 'server', raw, json: [] };
@@ -83,7 +85,7 @@ export function growBlock(block: OpenBlock, index: number, delta: JsonObject): r
     block.parts.push(text);
     return [{ type: 'thinking_delta', index, text }];
   }
-  if (block.kind === 'thinking' && delta.type === 'signature_delta') {
+  if ((block.kind === 'thinking' || block.kind === 'tool_use') && delta.type === 'signature_delta') {
     block.signature.push(textOf(delta.signature) ?? '');
     return [];
   }
@@ -109,7 +111,7 @@ export function finishBlock(block: OpenBlock): AssistantBlock {
     case 'redacted_thinking':
       return { type: 'redacted_thinking', data: block.data };
     case 'tool_use':
-      return readCall(block.id, block.name, block.json.join(''), block.input);
+      return signed(readCall(block.id, block.name, block.json.join(''), block.input), block.signature.join(''));
     case 'server': {
       const input = parseJson(block.json.join(''));
       return { type: 'server', raw: input === undefined ? block.raw : { ...block.raw, input } };
@@ -119,6 +121,10 @@ export function finishBlock(block: OpenBlock): AssistantBlock {
     default:
       return exhaustive(block);
   }
+}
+
+function signed(call: ToolUseBlock, signature: string): ToolUseBlock {
+  return signature === '' ? call : { ...call, signature };
 }
 
 /** A call from the text of its input. Text that is no JSON object is kept, so that the model can be told. */

@@ -1,36 +1,53 @@
-import type { JsonObject } from '../../contracts/json.ts';
+import type { JsonObject, JsonValue } from '../../contracts/json.ts';
+import { type CallNames, call, closeAll, finish, inOrder, type Move, NOTHING_READ, say, start } from './chat-blocks.ts';
 import type { WireReader } from './read-reply.ts';
+import { createCallSplitter, type HeldWords } from './text-calls.ts';
 import { createThinkSplitter } from './think-tags.ts';
 import { numberOf, objectOf, objectsOf, parseJson, textOf } from './wire-json.ts';
 
-/** Reads chat completion chunks as the Messages API events they mean. */
-export function createChunkReader(newId: () => string, nameOf: (sent: string) => string = (sent) => sent): WireReader {
-  const splitter = createThinkSplitter();
+/** Reads chat completion chunks as the Messages API events they mean; `tools` are those offered, by their sent names. */
+export function createChunkReader(newId: () => string, tools: ReadonlyMap<string, string> = new Map()): WireReader {
+  const thoughts = createThinkSplitter();
+  const calls = createCallSplitter(new Set(tools.keys()));
+  const begin: CallNames = { newId, nameOf: (sent) => tools.get(sent) ?? sent };
   let state = NOTHING_READ;
   const take = (...moves: readonly Move[]): readonly JsonObject[] => {
     const step = inOrder(state, moves);
     state = step.state;
     return step.events;
   };
-  const sayAll = (spoken: ReturnType<typeof splitter.flush>) => spoken.map(({ kind, text }) => say(kind, text));
+  const sayAll = (spoken: ReturnType<typeof thoughts.flush>) =>
+    spoken.map(({ kind, text }) => say(kind, kind === 'text' ? calls.push(text) : text));
+  const flush = (): readonly Move[] => [...sayAll(thoughts.flush()), ...heldMoves(calls.flush(), begin), closeAll];
 
   function readChunk(chunk: JsonObject): readonly JsonObject[] {
-    if (objectOf(chunk.error) || textOf(chunk.error)) return [{ type: 'error', error: chunk.error }];
-    state = { ...state, usage: readUsage(objectOf(chunk.usage)) ?? state.usage };
     const choice = objectsOf(chunk.choices)[0];
-    if (!choice) return [];
-    const delta = objectOf(choice.delta) ?? {};
+    const error = errorIn(chunk, choice);
+    if (error !== undefined) return [{ type: 'error', error }];
+    state = { ...state, usage: usageIn(chunk, choice) ?? state.usage };
+    const started = start(textOf(chunk.id) || newId());
+    // The first chunk of some servers has no choices, and of others every one.
+    if (!choice) return Array.isArray(chunk.choices) && chunk.usage === undefined ? take(started) : [];
+    const delta = objectOf(choice.delta) ?? objectOf(choice.message) ?? {};
+    state = { ...state, details: objectsOf(delta.reasoning_details).reduce(withDetail, state.details) };
+    const written = callsIn(delta);
     const moves = [
-      start(textOf(chunk.id) || newId()),
-      say('thinking', textOf(delta.reasoning_content) ?? textOf(delta.reasoning)),
-      ...sayAll(splitter.push(textOf(delta.content) ?? '')),
+      started,
+      ...REASONING.filter((field) => textOf(delta[field]))
+        .slice(0, 1)
+        .map((field) => say('thinking', textOf(delta[field]), field)),
+      ...partsOf(delta.content ?? choice.text).flatMap(({ kind, text }) =>
+        kind === 'thinking' ? [say(kind, text)] : sayAll(thoughts.push(text)),
+      ),
       say('text', textOf(delta.refusal)),
-      ...objectsOf(delta.tool_calls).map((raw) => call(raw, newId, nameOf)),
+      // A server that tells a call itself may have left it among the words, too.
+      ...(written.length > 0 ? heldMoves({ ...calls.flush(), calls: [] }, begin) : []),
+      ...written.map((raw, place) => call(raw, place, begin)),
     ];
-    const reason = textOf(choice.finish_reason);
+    const reason = textOf(choice.finish_reason)?.toLowerCase();
     if (!reason) return take(...moves);
     state = { ...state, stopReason: STOP_REASONS[reason] ?? 'end_turn' };
-    return take(...moves, ...sayAll(splitter.flush()), closeAll);
+    return [...take(...moves), ...take(...flush())];
   }
 
   return {
@@ -38,9 +55,10 @@ export function createChunkReader(newId: () => string, nameOf: (sent: string) =>
       if (data.trim() === '[DONE]') {
         // Some servers say only this of the end.
         if (state.isStarted) state = { ...state, stopReason: state.stopReason ?? 'end_turn' };
-        return take(finish);
+        return [...take(...flush()), ...take(finish)];
       }
-      const chunk = objectOf(parseJson(data));
+      const parsed = parseJson(data);
+      const chunk = objectOf(parsed) ?? objectsOf(parsed)[0];
       if (name === 'error') return [{ type: 'error', error: chunk?.error ?? chunk ?? data }];
       return chunk ? readChunk(chunk) : [];
     },
@@ -48,154 +66,84 @@ export function createChunkReader(newId: () => string, nameOf: (sent: string) =>
   };
 }
 
-type ChunkState = {
-  readonly isStarted: boolean;
-  /** The number of the next block. */
-  readonly next: number;
-  readonly open: OpenWords | OpenCall | undefined;
-  /** Calls that came while another was still being written. */
-  readonly waiting: readonly WaitingCall[];
-  readonly stopReason: string | undefined;
-  readonly usage: JsonObject | undefined;
-};
+/** Fields that servers put thoughts into; they want them back in the same. */
+const REASONING = ['reasoning_content', 'reasoning', 'thinking'] as const;
 
-type OpenWords = { readonly kind: 'text' | 'thinking'; readonly index: number };
-type OpenCall = {
-  readonly kind: 'call';
-  readonly index: number;
-  readonly slot: number;
-  readonly id: string;
-  readonly json: string;
-};
-type WaitingCall = { readonly slot: number; readonly id: string; readonly name: string; readonly json: string };
+function heldMoves({ words, calls }: HeldWords, begin: CallNames): readonly Move[] {
+  return [
+    say('text', words),
+    ...calls.map(({ name, json }, index) =>
+      call({ index, id: `call_${begin.newId()}`, name, arguments: json }, index, begin),
+    ),
+  ];
+}
 
-/** A change of the state and the events it makes. */
-type Move = (state: ChunkState) => { readonly state: ChunkState; readonly events: readonly JsonObject[] };
+/** Calls as a list, or the only one as they were told before there were lists. */
+function callsIn(delta: JsonObject): readonly JsonObject[] {
+  const one = objectOf(delta.function_call);
+  return one === undefined ? objectsOf(delta.tool_calls) : [{ index: 0, function: one }];
+}
 
-const NOTHING_READ: ChunkState = {
-  isStarted: false,
-  next: 0,
-  open: undefined,
-  waiting: [],
-  stopReason: undefined,
-  usage: undefined,
-};
+type Part = { readonly kind: 'text' | 'thinking'; readonly text: string };
 
-function inOrder(first: ChunkState, moves: readonly Move[]): ReturnType<Move> {
-  let state = first;
-  const events = moves.flatMap((move) => {
-    const step = move(state);
-    state = step.state;
-    return step.events;
+/** Content is a string, or a list of parts, whose thoughts may be lists again. */
+function partsOf(content: JsonValue | undefined): readonly Part[] {
+  if (typeof content === 'string') return [{ kind: 'text', text: content }];
+  if (Array.isArray(content)) return content.flatMap((part: JsonValue) => partsOf(part));
+  const part = objectOf(content);
+  if (part === undefined) return [];
+  if (part.type !== 'thinking') return [{ kind: 'text', text: textOf(part.text) ?? '' }];
+  return partsOf(part.thinking).map(({ text }) => ({ kind: 'thinking', text }));
+}
+
+/** A part of reasoning that came in pieces is one again. */
+function withDetail(details: readonly JsonObject[], piece: JsonObject): readonly JsonObject[] {
+  const last = details.at(-1);
+  if (last === undefined || last.type !== piece.type || last.index !== piece.index) return [...details, piece];
+  const grown = ['text', 'summary', 'data'].flatMap((name) => {
+    const text = textOf(piece[name]);
+    return text === undefined ? [] : [[name, (textOf(last[name]) ?? '') + text] as const];
   });
-  return { state, events };
+  return [...details.slice(0, -1), { ...last, ...piece, ...Object.fromEntries(grown) }];
 }
 
-const stay: Move = (state) => ({ state, events: [] });
-
-function start(id: string): Move {
-  return (state) => {
-    if (state.isStarted) return stay(state);
-    const message = { id, role: 'assistant', content: [] };
-    return { state: { ...state, isStarted: true }, events: [{ type: 'message_start', message }] };
-  };
+/** An error that stands where a part of the reply should. */
+function errorIn(chunk: JsonObject, choice: JsonObject | undefined): JsonValue | undefined {
+  const error = [chunk.error, choice?.error].find((one) => objectOf(one) ?? textOf(one));
+  if (error !== undefined) return error;
+  if (chunk.object === 'error') return chunk;
+  const reason = textOf(choice?.finish_reason)?.toLowerCase() ?? '';
+  return FAILED.includes(reason)
+    ? { type: reason, message: `The server ended the reply with the reason "${reason}"` }
+    : undefined;
 }
 
-const finish: Move = (state) => {
-  const { isStarted, stopReason, usage } = state;
-  if (!isStarted || stopReason === undefined) return stay(state);
-  const end = { type: 'message_delta', delta: { stop_reason: stopReason }, ...(usage && { usage }) };
-  const closed = closeAll(state);
-  return { state: closed.state, events: [...closed.events, end, { type: 'message_stop' }] };
-};
-
-const closeOne: Move = (state) => {
-  if (state.open === undefined) return stay(state);
-  return { state: { ...state, open: undefined }, events: [{ type: 'content_block_stop', index: state.open.index }] };
-};
-
-/** Ends what is open; calls that waited behind it come with all they have. */
-const closeAll: Move = (state) =>
-  state.waiting.length === 0 ? closeOne(state) : inOrder(state, [closeOne, openNext, closeAll]);
-
-const openNext: Move = (state) => {
-  const [first, ...waiting] = state.waiting;
-  if (first === undefined) return stay(state);
-  const { slot, id, name, json } = first;
-  const index = state.next;
-  const open: OpenCall = { kind: 'call', index, slot, id, json: '' };
-  const content_block = { type: 'tool_use', id, name, input: {} };
-  const opened = write(open, json)({ ...state, next: index + 1, waiting, open });
-  return { ...opened, events: [{ type: 'content_block_start', index, content_block }, ...opened.events] };
-};
-
-/** The next call begins as soon as the one before it is whole. */
-const goOn: Move = (state) => {
-  const { open, waiting } = state;
-  const isUnfinished = open?.kind === 'call' && objectOf(parseJson(open.json)) === undefined;
-  return waiting.length === 0 || isUnfinished ? stay(state) : inOrder(state, [closeOne, openNext, goOn]);
-};
-
-function write(open: OpenCall, json: string): Move {
-  return (state) => {
-    if (json === '') return stay(state);
-    const delta = { type: 'input_json_delta', partial_json: json };
-    return {
-      state: { ...state, open: { ...open, json: open.json + json } },
-      events: [{ type: 'content_block_delta', index: open.index, delta }],
-    };
-  };
-}
-
-function say(kind: OpenWords['kind'], text: string | undefined): Move {
-  return (state) => {
-    if (!text) return stay(state);
-    const { state: opened, events } = state.open?.kind === kind ? stay(state) : inOrder(state, [closeAll, begin(kind)]);
-    const delta = kind === 'text' ? { type: 'text_delta', text } : { type: 'thinking_delta', thinking: text };
-    const index = opened.open?.index ?? 0;
-    return { state: opened, events: [...events, { type: 'content_block_delta', index, delta }] };
-  };
-}
-
-function begin(kind: OpenWords['kind']): Move {
-  return (state) => {
-    const index = state.next;
-    const content_block = kind === 'text' ? { type: kind, text: '' } : { type: kind, thinking: '', signature: '' };
-    const events = [{ type: 'content_block_start', index, content_block }];
-    return { state: { ...state, next: index + 1, open: { kind, index } }, events };
-  };
-}
-
-/** A call goes on while its slot and id stay; some servers number all of them 0, others write several in turns. */
-function call(raw: JsonObject, newId: () => string, nameOf: (sent: string) => string): Move {
-  const slot = numberOf(raw.index) ?? 0;
-  const fn = objectOf(raw.function);
-  const id = textOf(raw.id);
-  const json = textOf(fn?.arguments) ?? (objectOf(fn?.arguments) ? JSON.stringify(fn?.arguments) : '');
-  const isIt = (one: { readonly slot: number; readonly id: string }) => one.slot === slot && (!id || id === one.id);
-  return (state) => {
-    const { open, waiting } = state;
-    if (open?.kind === 'call' && isIt(open)) return inOrder(state, [write(open, json), goOn]);
-    const at = waiting.findIndex(isIt);
-    const fresh = { slot, id: id || `call_${newId()}`, name: nameOf(textOf(fn?.name) ?? ''), json };
-    const more = waiting.map((one, place) => (place === at ? { ...one, json: one.json + json } : one));
-    return goOn({ ...state, waiting: at === -1 ? [...waiting, fresh] : more });
-  };
-}
+const FAILED: readonly string[] = ['error', 'network_error', 'insufficient_system_resource', 'engine_overloaded'];
 
 const STOP_REASONS: Readonly<Record<string, string>> = {
-  stop: 'end_turn',
   tool_calls: 'tool_use',
+  tool_use: 'tool_use',
   function_call: 'tool_use',
   length: 'max_tokens',
+  max_tokens: 'max_tokens',
+  max_output_tokens: 'max_tokens',
+  model_length: 'max_tokens',
+  model_context_window_exceeded: 'model_context_window_exceeded',
   content_filter: 'refusal',
+  refusal: 'refusal',
+  sensitive: 'refusal',
+  safety: 'refusal',
+  recitation: 'refusal',
+  prohibited_content: 'refusal',
 };
 
-/** Prompt tokens include the cached ones here; ours do not. */
-function readUsage(raw: JsonObject | undefined): JsonObject | undefined {
+/** Where servers tell what was used; prompt tokens include the cached ones there, ours do not. */
+function usageIn(chunk: JsonObject, choice: JsonObject | undefined): JsonObject | undefined {
+  const raw = objectOf(chunk.usage) ?? objectOf(choice?.usage) ?? objectOf(objectOf(chunk.x_groq)?.usage);
   const prompt = numberOf(raw?.prompt_tokens);
   if (!raw || prompt === undefined) return undefined;
-  const cached = numberOf(objectOf(raw.prompt_tokens_details)?.cached_tokens) ?? 0;
+  const told = [objectOf(raw.prompt_tokens_details)?.cached_tokens, raw.cached_tokens, raw.prompt_cache_hit_tokens];
+  const cached = told.map(numberOf).find((count) => count !== undefined) ?? 0;
   return {
     input_tokens: Math.max(0, prompt - cached),
     cache_read_input_tokens: cached,

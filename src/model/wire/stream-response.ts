@@ -14,10 +14,10 @@ export async function* streamResponse(
 ): AsyncGenerator<WireEvent, ModelFailure | undefined> {
   attempt.headersArrived();
   const isStream = /event-stream/i.test(response.headers.get('content-type') ?? 'text/event-stream');
-  if (!response.body) return attempt.endedBy() ?? (await refuse(response, response.body, attempt));
+  if (!response.body) return attempt.endedBy() ?? refuse(response, '');
   try {
     const begun = isStream ? { body: response.body, looksRight: true } : await peekAt(response.body);
-    if (!begun.looksRight) return attempt.endedBy() ?? (await refuse(response, begun.body, attempt));
+    if (!begun.looksRight) return yield* readWhole(response, begun.body, attempt);
     yield* readServerEvents(begun.body);
     return attempt.endedBy();
   } catch {
@@ -48,15 +48,23 @@ async function peekAt(body: ReadableStream<Uint8Array>) {
 
 const LIKE_EVENTS = /^\s*(?:(?:event|data|id|retry)[ \t]*)?:/;
 
-/** A 200 that is no stream: an error in disguise, or something else answers at this address. */
-async function refuse(
+/** A 200 that is no stream: the whole reply at once, an error in disguise, or something else answers at this address. */
+async function* readWhole(
   response: Response,
-  bytes: ReadableStream<Uint8Array> | null,
+  body: ReadableStream<Uint8Array>,
   attempt: ModelAttempt,
-): Promise<ModelFailure> {
-  const body = await readBody({ body: bytes });
+): AsyncGenerator<WireEvent, ModelFailure | undefined> {
+  const text = await readBody({ body }, Number.POSITIVE_INFINITY);
   const ended = attempt.endedBy();
   if (ended) return ended;
+  const whole = objectOf(parseJson(text));
+  if (!Array.isArray(whole?.choices)) return refuse(response, text.slice(0, MAX_ERROR_BODY));
+  yield { name: undefined, data: text };
+  yield { name: undefined, data: '[DONE]' };
+  return undefined;
+}
+
+function refuse(response: Response, body: string): ModelFailure {
   if (objectOf(objectOf(parseJson(body))?.error)) {
     return classifyResponse({ status: undefined, body, header: (name) => response.headers.get(name) });
   }
@@ -69,13 +77,16 @@ async function refuse(
 }
 
 /** The first part of an error body; a socket that breaks meanwhile leaves what there is. */
-export async function readBody(response: { readonly body: ReadableStream<Uint8Array> | null }): Promise<string> {
+export async function readBody(
+  response: { readonly body: ReadableStream<Uint8Array> | null },
+  mostChars = MAX_ERROR_BODY,
+): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   try {
     for await (const chunk of response.body ?? []) {
       text += decoder.decode(chunk, { stream: true });
-      if (text.length >= MAX_ERROR_BODY) break;
+      if (text.length >= mostChars) break;
     }
   } catch {
     return text;

@@ -1,28 +1,41 @@
 /** A piece of a reply: said aloud, or thought. */
 type Spoken = { readonly kind: 'text' | 'thinking'; readonly text: string };
 
-/** Tells thoughts from words in a reply that begins with `<think>`; any other reply passes as it is. */
+/** Tells thoughts from words in a reply that begins with a tag for them; any other reply passes as it is. */
 export type ThinkSplitter = {
   push(text: string): readonly Spoken[];
   /** What was held back because a tag might have begun there. */
   flush(): readonly Spoken[];
 };
 
-const OPEN = '<think>';
-const CLOSE = '</think>';
+/** How models mark their thoughts when the server leaves them among the words. */
+const TAGS = [
+  ['<think>', '</think>'],
+  ['<thinking>', '</thinking>'],
+  ['<thought>', '</thought>'],
+  ['<reasoning>', '</reasoning>'],
+  ['<seed:think>', '</seed:think>'],
+  ['[THINK]', '[/THINK]'],
+  ['◁think▷', '◁/think▷'],
+  // The beginning stood in the prompt, and nothing was thought.
+  ['</think>', ''],
+] as const;
 
 export function createThinkSplitter(): ThinkSplitter {
   let state: 'start' | 'opening' | 'thinking' | 'after' | 'text' = 'start';
   let held = '';
+  let close = '';
 
   function start(): readonly Spoken[] {
     const begin = held.trimStart();
-    if (begin.startsWith(OPEN)) {
+    const tag = TAGS.find(([open]) => begin.startsWith(open));
+    if (tag !== undefined) {
       state = 'opening';
-      held = begin.slice(OPEN.length);
+      close = tag[1];
+      held = begin.slice(tag[0].length);
       return opening();
     }
-    if (OPEN.startsWith(begin)) return [];
+    if (TAGS.some(([open]) => open.startsWith(begin))) return [];
     state = 'text';
     return release('text', held.length);
   }
@@ -35,10 +48,10 @@ export function createThinkSplitter(): ThinkSplitter {
   }
 
   function thinking(): readonly Spoken[] {
-    const end = held.indexOf(CLOSE);
-    if (end === -1) return release('thinking', held.length - overlap(held, CLOSE));
+    const end = held.indexOf(close);
+    if (end === -1) return release('thinking', held.length - overlap(held, close));
     const thought = release('thinking', end);
-    held = held.slice(CLOSE.length);
+    held = held.slice(close.length);
     state = 'after';
     return [...thought, ...after()];
   }

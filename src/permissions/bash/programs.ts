@@ -20,10 +20,7 @@ const PROGRAMS: Programs = {
   ...GIT,
 };
 
-/**
- * The names of the table. They stand nowhere else.
- * @internal The architecture test looks for them.
- */
+/** The names of the table. They stand nowhere else: the architecture test looks for them. */
 export const PROGRAM_NAMES: readonly string[] = Object.keys(PROGRAMS);
 
 const UNKNOWN: Program = {};

@@ -82,9 +82,9 @@ export function isUsage(value: unknown): value is Usage {
   );
 }
 
-function isCall({ id, name, input, unparsed }: Fields): boolean {
+function isCall({ id, name, input, unparsed, signature }: Fields): boolean {
   if (typeof id !== 'string' || typeof name !== 'string') return false;
-  return (unparsed === undefined || typeof unparsed === 'string') && isInput(input);
+  return [unparsed, signature].every((text) => text === undefined || typeof text === 'string') && isInput(input);
 }
 
 /** What is nested deeper can be neither written nor drawn. */

@@ -29,7 +29,7 @@ export type BashParts = {
   /** `undefined` without a sandbox; throws a ToolFailure when one is wanted and cannot be had. */
   readonly sandbox?: () => ((argv: readonly string[]) => readonly string[]) | undefined;
   /** A command that ran in it has ended, with all it started. */
-  readonly leftSandbox?: () => void;
+  readonly leftSandbox?: (end: 'exited' | 'over') => void;
   /** Commands that certainly change nothing may run side by side. */
   readonly onlyLooks?: (command: string) => boolean;
   readonly now: () => number;
@@ -101,7 +101,7 @@ function start(command: string, { callId, cwd }: CallContext, parts: BashParts):
     },
     ...(wrap === undefined ? {} : { wrap }),
   });
-  if (wrap !== undefined) void shell.over.then(parts.leftSandbox);
+  for (const end of wrap ? (['exited', 'over'] as const) : []) void shell[end].then(() => parts.leftSandbox?.(end));
   return shell;
 }
 

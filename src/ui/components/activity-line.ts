@@ -55,7 +55,7 @@ function running(drawing: Drawing, words: string, note: string): readonly Span[]
 }
 
 /** Keys and what each does. */
-export function keySpans(keys: readonly (readonly [string, string])[], { glyphs }: Drawing): readonly Span[] {
+function keySpans(keys: readonly (readonly [string, string])[], { glyphs }: Drawing): readonly Span[] {
   return keys.flatMap(([key, does], at) => [
     toned('dim', at === 0 ? '  ' : glyphs.separator),
     toned('accent', key),

@@ -56,7 +56,7 @@ export function planQuestion(view: ViewState, drawing: Drawing, paint: Paint, ro
   const place = asks.length > 1 ? `   1 of ${asks.length}${drawing.width < 60 ? '' : ', ctrl+y lists them'}` : '';
   const title = paint(truncateEnd(words, width - place.length), { bold: true }) + paint(place, { token: 'dim' });
   // The cursor says that keys are heard.
-  const selected = hearsKeys(attention, drawing.nowMs) ? attention.selected : undefined;
+  const selected = hearsKeys(attention) ? attention.selected : undefined;
   const lines = linesOf(options).map((option, at) => optionLine(option, at, selected, drawing));
   const parts: Parts = {
     title,
@@ -166,11 +166,11 @@ function optionLine(
 }
 
 /** Who hears the keys, and which there are besides the options. */
-function keysLine(options: readonly DialogOption[], attention: OpenDialog, { glyphs, nowMs }: Drawing): LogicalLine {
+function keysLine(options: readonly DialogOption[], attention: OpenDialog, { glyphs }: Drawing): LogicalLine {
   const { writing } = attention.form;
   if (writing !== 'nothing') return proseLine(toned('dim', `${LENT[writing]}: enter sends, esc goes back`));
   const asides = options.filter(({ place }) => place === 'aside').map(({ key, label }) => [key, ` ${label}`] as const);
-  const first = hearsKeys(attention, nowMs) ? (['', `${glyphs.upDown} enter`] as const) : (['', 'one moment'] as const);
+  const first = hearsKeys(attention) ? (['', `${glyphs.upDown} enter`] as const) : (['', 'one moment'] as const);
   const keys = [first, ...asides, ['esc', ' no, and stop'] as const];
   return proseLine(
     ...keys.flatMap(([key, label], at) => [

@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation, ConversationInfo } from '../../contracts/face/conversation.ts';
+import { formatCount, formatTokens } from '../../lib/text/format.ts';
 import type { StatusFacts, ViewState } from '../view/view-state.ts';
 
 /** What the status line shows, as it is right now. */
@@ -43,10 +44,17 @@ export function changesFacts({ type }: AgentEvent): boolean {
   return type === 'turn_start' || type === 'turn_end' || type === 'agent_end' || type === 'mode' || type === 'notice';
 }
 
-/** Two lines at the start: where we are, and what could be tried. */
-export function bannerLines({ version, model, cwd, gitBranch }: ConversationInfo): readonly string[] {
+/** Two lines at the start: what this is, and where we are with what of the project is in effect. */
+export function bannerLines(info: ConversationInfo): readonly string[] {
+  const { version, model, modelInfo, folder, gitBranch, mcpServers, skills, trusted } = info;
+  const effects = [
+    ...(mcpServers.length === 0 ? [] : [formatCount(mcpServers.length, 'MCP server')]),
+    ...(skills.length === 0 ? [] : [formatCount(skills.length, 'skill')]),
+    trusted ? 'trusted' : 'not trusted',
+  ];
+  const place = gitBranch === undefined ? folder : `${folder}  on ${gitBranch}`;
   return [
-    ['ouro', version, '·', model, '·', cwd, ...(gitBranch === undefined ? [] : ['·', gitBranch])].join(' '),
-    'Say what you want done.   ? keys   / commands   @ files   ! shell',
+    `ouro ${version}     ${model} · ${formatTokens(modelInfo.contextWindow)} window`,
+    `${place}   ${effects.join(' · ')}`,
   ];
 }

@@ -1,6 +1,6 @@
 import { exhaustive } from '../../lib/exhaustive.ts';
-import { formatClock, formatDuration, formatTokens } from '../../lib/text/format.ts';
-import { sanitizeScreen } from '../../lib/text/sanitize.ts';
+import { formatClock, formatCount, formatDuration, formatMoney, formatTokens } from '../../lib/text/format.ts';
+import { sanitize, sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { renderBlock } from '../markdown/render-block.ts';
 import { feedMarkdown, finishMarkdown, startMarkdown } from '../markdown/stream.ts';
 import type { Drawing } from '../text/drawing.ts';
@@ -16,6 +16,7 @@ export type HistoryCarry = { readonly code: string; readonly last: HistoryItem['
 
 export const NO_CARRY: HistoryCarry = { code: '', last: undefined };
 
+const NARROW = 60;
 const PROMPT_LINES = 8;
 const PROMPT_HEAD = 3;
 
@@ -58,7 +59,7 @@ function itemLines(item: Exclude<HistoryItem, { kind: 'markdown' }>, drawing: Dr
   const { glyphs } = drawing;
   switch (item.kind) {
     case 'banner':
-      return item.lines.map((line) => terminalLine(toned('dim', line)));
+      return bannerLines(item.lines, drawing);
     case 'prompt':
       return drawing.times === 'shown'
         ? withTime(promptLines(item.text, drawing), item.at)
@@ -73,6 +74,8 @@ function itemLines(item: Exclude<HistoryItem, { kind: 'markdown' }>, drawing: Dr
         );
     case 'failure':
       return failureLines(item, drawing);
+    case 'ended':
+      return [endLine(item, drawing)];
     case 'stopped':
       return [terminalLine(toned('warn', `${glyphs.stopped} `), plain(item.hint))];
     case 'thought':
@@ -124,6 +127,33 @@ function promptLines(text: string, { glyphs }: Drawing): readonly LogicalLine[] 
 function yours(words: Span, { bar }: Glyphs): LogicalLine {
   const space: Span = { text: words.text === '' ? '' : ' ', style: { background: 'band' } };
   return terminalLine({ text: bar, style: { token: 'brand', background: 'band' } }, space, words);
+}
+
+/** One line about a turn that is over, and the way back. */
+function endLine(
+  { tally, durationMs, costUsd }: Extract<HistoryItem, { kind: 'ended' }>,
+  { glyphs }: Drawing,
+): LogicalLine {
+  const { calls, files, added, removed } = tally;
+  const parts = [
+    formatDuration(durationMs),
+    formatCount(calls, 'call'),
+    ...(files.length === 0 ? [] : [`${formatCount(files.length, 'file')} +${added} -${removed}`]),
+    ...(costUsd > 0 ? [formatMoney(costUsd)] : []),
+  ];
+  const back = files.length === 0 ? [] : [toned('accent', '    /undo'), toned('dim', ' takes it back')];
+  return terminalLine(toned('dim', `${glyphs.mark}${parts.join(glyphs.separator)}`), ...back);
+}
+
+/** What a start shows: a sign of its own, and beside it where we are. */
+function bannerLines([first = '', ...rest]: readonly string[], { glyphs, width }: Drawing): readonly LogicalLine[] {
+  const signs = width < NARROW ? [] : glyphs.sign;
+  const [name = '', ...words] = sanitize(first, 'line').split(' ');
+  const sign = (at: number) => toned('brand', signs[at] === undefined ? '' : ` ${signs[at]}  `);
+  return [
+    terminalLine(sign(0), { text: name, style: { token: 'brand', bold: true } }, toned('dim', ` ${words.join(' ')}`)),
+    ...rest.map((line, at) => terminalLine(sign(at + 1), toned('dim', sanitize(line, 'line')))),
+  ];
 }
 
 function noticeToken(level: 'info' | 'warn' | 'error'): 'dim' | 'warn' | 'error' {

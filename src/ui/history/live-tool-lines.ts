@@ -4,7 +4,8 @@ import { truncateEnd } from '../../lib/text/truncate.ts';
 import type { Drawing } from '../text/drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
 import type { ToolEntry } from '../view/tool-entry.ts';
-import { headLine, isQuiet, outputLines, toolTitle } from './tool-lines.ts';
+import { outputLines } from './output-lines.ts';
+import { headLine, isQuiet, toolTitle } from './tool-lines.ts';
 
 const LIVE_TAIL = 5;
 const WIDE = 80;

@@ -1,48 +1,84 @@
 import { formatCount, formatDuration } from '../../lib/text/format.ts';
-import { sanitizeScreen } from '../../lib/text/sanitize.ts';
-import { headTail } from '../../lib/text/truncate.ts';
+import { sanitize, sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { type Drawing, shortPath, shortTitle } from '../text/drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
 import type { ToolEnding, ToolEntry } from '../view/tool-entry.ts';
 import { diffLines } from './diff-lines.ts';
+import { limitedLines } from './output-lines.ts';
 
-const DONE_HEAD = 3;
-const DONE_TAIL = 5;
-const FAILED_TAIL = 20;
-const DIFF_LINES = 40;
+const DIFF_ROWS = 24;
+const SCRIPT_LINES = 3;
+const SHORT_MS = 300;
 
-/** What a call is called: its tool, and what it is about. */
+/** What a call is called: its tool, and what it is about; a command as it would be typed. */
 export function toolTitle({ tool, title, by }: ToolEntry, cwd: string): readonly Span[] {
-  const words = shortTitle(sanitizeScreen(title).replaceAll('\n', ' '), cwd);
+  const words = sanitize(shortTitle(title, cwd), 'prompt').split('\n', 1)[0] ?? '';
   if (by === 'person') return [toned('user', `! ${words}`)];
+  if (tool === 'Bash') return [bold(`$ ${words}`)];
+  const [, server, name] = /^mcp__(.+?)__(.+)$/.exec(tool) ?? [];
+  const called = sanitize(server === undefined || name === undefined ? tool : `${server}: ${name}`, 'line');
   const about = words.startsWith(`${tool} `) ? words.slice(tool.length + 1) : words;
-  return [{ text: tool, style: { bold: true } }, plain(about === '' ? '' : ` ${about}`)];
+  return [bold(called), plain(about === '' || about === called ? '' : ` ${about}`)];
 }
 
-/** Calls that are over. Reads and searches that went well share a line. */
+/** Calls that are over. Look-ups that went well share a line. */
 export function endedToolLines(entries: readonly ToolEntry[], drawing: Drawing): readonly LogicalLine[] {
   const lines: LogicalLine[] = [];
-  let reads: string[] = [];
+  let looked: Looked[] = [];
   const flush = () => {
-    if (reads.length > 0) {
-      lines.push(
-        terminalLine(toned('ok', drawing.glyphs.done), plain(' '), bold('Read'), plain(` ${reads.join(', ')}`)),
-      );
-    }
-    reads = [];
+    if (looked.length > 0) lines.push(lookedLine(looked, drawing));
+    looked = [];
   };
   for (const entry of entries) {
     if (entry.state.status !== 'ended' || isQuiet(entry.state.ending)) continue;
     const { ending } = entry.state;
-    if (ending.status === 'done' && ending.display?.kind === 'file') {
-      reads.push(sanitizeScreen(shortPath(ending.display.path, drawing.cwd)));
+    const found = lookedUp(entry, ending, drawing);
+    if (found !== undefined) {
+      looked.push(found);
       continue;
     }
     flush();
-    lines.push(headLine(entry, ending, drawing), ...bodyLines(ending, drawing));
+    lines.push(headLine(entry, ending, drawing), ...scriptLines(entry, drawing), ...bodyLines(ending, drawing));
   }
   flush();
   return lines;
+}
+
+type Looked = { readonly tool: string; readonly what: string };
+
+/** A look at something that went well: what was looked at, and how much was found. */
+function lookedUp({ tool, title }: ToolEntry, { status, display }: ToolEnding, { cwd }: Drawing): Looked | undefined {
+  if (status !== 'done') return undefined;
+  if (display?.kind === 'file') return { tool, what: sanitize(shortPath(display.path, cwd), 'line') };
+  if (display?.kind !== 'list') return undefined;
+  const words = sanitize(shortTitle(title, cwd), 'line');
+  return { tool, what: `${words.startsWith(`${tool} `) ? words.slice(tool.length + 1) : words} ${display.total}` };
+}
+
+function lookedLine(looked: readonly Looked[], { glyphs }: Drawing): LogicalLine {
+  const byTool = Map.groupBy(looked, ({ tool }) => tool);
+  const words = [...byTool].map(([tool, all]) => `${sanitize(tool, 'line')} ${all.map(({ what }) => what).join(', ')}`);
+  const head = [toned('ok', glyphs.done), plain(' ')];
+  const [only] = words;
+  // One kind needs no word for all of them.
+  if (words.length === 1 && only !== undefined) {
+    const [tool = '', ...rest] = only.split(' ');
+    return terminalLine(...head, bold(tool), toned('dim', ` ${rest.join(' ')}`));
+  }
+  return terminalLine(...head, bold('Looked'), toned('dim', `  ${words.join(glyphs.separator)}`));
+}
+
+/** The further lines of a script, as far as they say what it does. */
+function scriptLines({ tool, title }: ToolEntry, { glyphs }: Drawing): readonly LogicalLine[] {
+  const rest = tool === 'Bash' ? sanitize(title, 'prompt').split('\n').slice(1) : [];
+  const shown = rest.slice(0, rest.length > SCRIPT_LINES + 1 ? SCRIPT_LINES : rest.length);
+  const cut = rest.length - shown.length;
+  return [
+    ...shown.map((line) => terminalLine(toned('dim', `${glyphs.output} ${line}`))),
+    ...(cut === 0
+      ? []
+      : [terminalLine(toned('dim', `${glyphs.output} ${glyphs.more} ${formatCount(cut, 'line')}  ctrl+o`))]),
+  ];
 }
 
 /** The list of tasks has a place of its own on the screen. */
@@ -54,7 +90,7 @@ export function isQuiet({ status, display }: ToolEnding): boolean {
 export function headLine(entry: ToolEntry, ending: ToolEnding, drawing: Drawing): LogicalLine {
   const { glyphs } = drawing;
   const title = toolTitle(entry, drawing.cwd);
-  const took = ending.durationMs >= 1000 ? `  ${formatDuration(ending.durationMs)}` : '';
+  const took = ending.durationMs >= SHORT_MS ? `  ${formatDuration(ending.durationMs)}` : '';
   switch (ending.status) {
     case 'done':
       return terminalLine(
@@ -69,7 +105,7 @@ export function headLine(entry: ToolEntry, ending: ToolEnding, drawing: Drawing)
         plain(' '),
         ...title,
         toned('error', `  ${shortTitle(reason(ending), drawing.cwd)}`),
-        toned('dim', took),
+        toned('dim', (ending.display?.kind === 'output' ? summary(ending, glyphs.arrow) : '') + took),
       );
     case 'denied':
       return terminalLine(toned('warn', glyphs.failed), plain(' '), ...title, toned('warn', '  not allowed'));
@@ -93,9 +129,23 @@ function summary({ display }: ToolEnding, arrow: string): string {
       return `  ${formatCount(display.lines, 'line')}`;
     case 'agent':
       return `  ${formatCount(display.calls, 'call')}`;
+    case 'output':
+      return testCounts(display.output);
     default:
       return '';
   }
+}
+
+/** What a run of tests says of itself at its end. */
+function testCounts(output: string): string {
+  const last = (pattern: RegExp) => {
+    const found = [...output.slice(-4000).matchAll(pattern)].at(-1);
+    return found === undefined ? undefined : Number(found[1] ?? found[2]);
+  };
+  const passed = last(/^# pass (\d+)|\b(\d+) pass(?:ed|ing)?\b/gm);
+  const failed = last(/^# fail (\d+)|\b(\d+) fail(?:ed|ing|ures?)?\b/gm) ?? 0;
+  if (failed > 0) return `  ${failed} of ${failed + (passed ?? 0)} fail`;
+  return passed === undefined ? '' : `  ${passed} pass`;
 }
 
 /** Why it did not work, on the first line. */
@@ -110,23 +160,21 @@ function bodyLines(ending: ToolEnding, drawing: Drawing): readonly LogicalLine[]
   switch (display?.kind) {
     case 'diff': {
       const lines = diffLines(display, drawing.width);
-      if (lines.length <= DIFF_LINES) return lines;
-      const rest = formatCount(lines.length - DIFF_LINES, 'more line');
-      return [...lines.slice(0, DIFF_LINES), terminalLine(toned('dim', `  ${drawing.glyphs.more} ${rest} (ctrl+o)`))];
+      if (lines.length <= DIFF_ROWS) return lines;
+      const rest = formatCount(lines.length - DIFF_ROWS + 1, 'more line');
+      return [...lines.slice(0, DIFF_ROWS - 1), terminalLine(toned('dim', `  ${drawing.glyphs.more} ${rest}  ctrl+o`))];
     }
     case 'output': {
-      const rows = sanitizeScreen(display.output).replace(/\n+$/, '').split('\n');
-      if (rows.length === 1 && rows[0] === '') return [];
-      if (status === 'failed') return cutLines(rows, { head: 0, tail: FAILED_TAIL }, display.hiddenLines, drawing);
-      return cutLines(rows, { head: DONE_HEAD, tail: DONE_TAIL }, display.hiddenLines, drawing);
+      const text = sanitizeScreen(display.output).replace(/\n+$/, '');
+      return text === '' ? [] : limitedLines(text.split('\n'), status, display.hiddenLines, drawing);
     }
     case 'agent':
     case 'text':
-      return outputLines(
-        sanitizeScreen(display.kind === 'text' ? display.text : display.summary)
-          .split('\n')
-          .slice(0, 8),
-        output,
+      return limitedLines(
+        sanitizeScreen(display.kind === 'text' ? display.text : display.summary).split('\n'),
+        status,
+        0,
+        drawing,
       );
     case 'question':
       return display.questions.map((question, at) =>
@@ -138,29 +186,9 @@ function bodyLines(ending: ToolEnding, drawing: Drawing): readonly LogicalLine[]
       );
     default:
       return status === 'failed' && ending.text.includes('\n')
-        ? outputLines(sanitizeScreen(ending.text).split('\n').slice(1, FAILED_TAIL), output)
+        ? limitedLines(sanitizeScreen(ending.text).split('\n').slice(1), status, 0, drawing)
         : [];
   }
-}
-
-function cutLines(
-  rows: readonly string[],
-  keep: { readonly head: number; readonly tail: number },
-  hiddenBefore: number,
-  { glyphs }: Drawing,
-): readonly LogicalLine[] {
-  const { head, hidden, tail } = headTail(rows, keep);
-  const left = hidden + hiddenBefore;
-  const cut =
-    left === 0
-      ? []
-      : [terminalLine(toned('dim', `${glyphs.output} ${glyphs.more} ${formatCount(left, 'more line')} (ctrl+o)`))];
-  return [...outputLines(head, glyphs.output), ...cut, ...outputLines(tail, glyphs.output)];
-}
-
-/** Lines of output behind a bar. */
-export function outputLines(rows: readonly string[], bar: string): readonly LogicalLine[] {
-  return rows.map((row) => terminalLine(toned('dim', `${bar} `), plain(sanitizeScreen(row).trimEnd())));
 }
 
 function bold(text: string): Span {

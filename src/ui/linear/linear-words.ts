@@ -140,7 +140,7 @@ export function numberedOptions(ask: Ask, { form }: OpenDialog): readonly Dialog
 /** The dialog as it hears keys here: a number that was typed and sent is meant. */
 export function armedFor({ attention, editor }: ViewState): OpenDialog {
   const open = attention.stage === 'open' ? attention : openDialog(0);
-  return { ...open, shownAtMs: 0, armedAtMs: 0, over: editor.text, selected: undefined };
+  return { ...open, shownAtMs: 0, armedAtMs: 0, isHearing: true, over: editor.text, selected: undefined };
 }
 
 function titleOf(entry: ToolEntry, { cwd }: Drawing): string {

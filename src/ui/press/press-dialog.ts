@@ -56,8 +56,7 @@ export function pressDialog(
     return only({ ...view, attention: { ...attention, over: view.editor.text } });
   }
   const returnedMs = context.nowMs - view.keys.returnedAtMs;
-  if (hearsKeys(attention, context.nowMs) && returnedMs >= RETURN_MS)
-    return pressOpen(view, ask, attention, input, context);
+  if (hearsKeys(attention) && returnedMs >= RETURN_MS) return pressOpen(view, ask, attention, input, context);
   const isSoon = context.nowMs - attention.shownAtMs < DEAF_MS || returnedMs < RETURN_MS;
   const isMeant =
     MOVES.includes(chord) || HABITS.test(chord) || optionOfKey(optionsOf(view, ask, attention), chord) !== undefined;

@@ -57,7 +57,9 @@ export function nextChange(view: ViewState, { nowMs, quietMs }: PressContext): n
     attention.stage === 'open' && attention.armedAtMs === undefined && !isFolded(view)
       ? Math.max(armsAtMs(view, quietMs), nowMs + 1)
       : undefined,
-    attention.stage === 'open' && attention.armedAtMs !== undefined ? hearsAtMs(attention) : undefined,
+    attention.stage === 'open' && attention.armedAtMs !== undefined && !attention.isHearing
+      ? Math.max(hearsAtMs(attention), nowMs + 1)
+      : undefined,
     hint === undefined ? undefined : Math.max(hint.untilMs, nowMs + 1),
   ].filter((time): time is number => time !== undefined && time > nowMs);
   return due.length === 0 ? undefined : Math.min(...due);

@@ -17,6 +17,8 @@ export type Glyphs = {
   /** At the left edge: what is yours, and what asks. */
   readonly bar: string;
   readonly cursor: string;
+  /** Beside the first lines of a start. */
+  readonly sign: readonly string[];
   readonly upDown: string;
   readonly branch: string;
   /** A part of a gauge, full and empty. */
@@ -40,6 +42,7 @@ export const UNICODE_GLYPHS: Glyphs = {
   mark: '── ',
   bar: '▌',
   cursor: '❯',
+  sign: ['╭─╮', '╰◂╯'],
   upDown: '↑↓',
   branch: '⎇',
   gauge: { full: '▰', empty: '▱' },
@@ -62,6 +65,7 @@ export const ASCII_GLYPHS: Glyphs = {
   mark: '-- ',
   bar: '|',
   cursor: '>',
+  sign: [],
   upDown: 'up down',
   branch: 'on',
   gauge: { full: '#', empty: '.' },

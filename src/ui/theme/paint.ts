@@ -1,8 +1,12 @@
 import { Chalk, type ChalkInstance } from 'chalk';
+import { sanitize } from '../../lib/text/sanitize.ts';
 import type { ColorDepth, Look, Style, Theme } from './theme.ts';
 
-/** Text with the escape sequences of a style around it; text without style comes back as it is. */
+/** Text with the escape sequences of a style around it; control characters and the like in it are spelled out. */
 export type Paint = (text: string, style: Style | undefined) => string;
+
+/** What would move the cursor, begin a sequence or turn text around. */
+const UNSHOWABLE = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
 /** Stands for the text while chalk is asked for what belongs before it. */
 const MARK = 'x';
@@ -22,7 +26,9 @@ const ATTRIBUTES = ['bold', 'dim', 'italic', 'underline', 'inverse', 'strikethro
 export function createPaint(theme: Theme, depth: ColorDepth): Paint {
   const chalk = new Chalk({ level: LEVELS[depth] });
   const known = new Map<string, string>();
-  return (text, style) => {
+  return (given, style) => {
+    // The one door to the screen: whoever forgets to clean a text has it cleaned here.
+    const text = UNSHOWABLE.test(given) ? sanitize(given, 'line') : given;
     if (style === undefined || text === '') return text;
     const key = keyOf(style);
     let opening = known.get(key);

@@ -21,6 +21,8 @@ export type Attention =
       readonly shownAtMs: number;
       /** Since when it hears keys; undefined before the keys were quiet. */
       readonly armedAtMs: number | undefined;
+      /** It has been drawn as one that is armed, and what was pressed before that has been read. */
+      readonly isHearing: boolean;
       /** The draft it is open over: a draft with other words in it folds the dialog and has the keys. */
       readonly over: string;
       /** The option under the cursor; Enter does nothing without one. */
@@ -53,7 +55,7 @@ export type AskForm = {
   readonly kept: EditorState | undefined;
 };
 
-export const EMPTY_FORM: AskForm = {
+const EMPTY_FORM: AskForm = {
   writing: 'nothing',
   details: 'hidden',
   question: 0,
@@ -65,7 +67,15 @@ export const EMPTY_FORM: AskForm = {
 
 /** The dialog of an ask, in sight from now on. */
 export function openDialog(shownAtMs: number): OpenDialog {
-  return { stage: 'open', shownAtMs, armedAtMs: undefined, over: '', selected: undefined, form: EMPTY_FORM };
+  return {
+    stage: 'open',
+    shownAtMs,
+    armedAtMs: undefined,
+    isHearing: false,
+    over: '',
+    selected: undefined,
+    form: EMPTY_FORM,
+  };
 }
 
 /** When it begins to hear keys. */
@@ -73,7 +83,7 @@ export function hearsAtMs({ armedAtMs }: OpenDialog): number {
   return armedAtMs === undefined ? Number.POSITIVE_INFINITY : armedAtMs + ARMED_MS;
 }
 
-/** Does it hear keys? Not in the first moment, in which what was typed before is still read. */
-export function hearsKeys(dialog: OpenDialog, nowMs: number): boolean {
-  return nowMs >= hearsAtMs(dialog);
+/** Does it hear keys? */
+export function hearsKeys({ armedAtMs, isHearing }: OpenDialog): boolean {
+  return armedAtMs !== undefined && isHearing;
 }

@@ -3,6 +3,15 @@ import type { ModelFailure } from '../../contracts/model.ts';
 import type { MarkdownBlock } from '../markdown/block.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
+/** What a turn has done so far. */
+export type Tally = {
+  readonly calls: number;
+  readonly files: readonly string[];
+  readonly added: number;
+  readonly removed: number;
+  readonly costAtStartUsd: number;
+};
+
 /** Something that is finished and belongs to the terminal's own history: printed once, never touched again. */
 export type HistoryItem =
   | { readonly kind: 'banner'; readonly lines: readonly string[] }
@@ -14,6 +23,7 @@ export type HistoryItem =
   /** Words that were refused are back in the composer, or stay where they are because a draft stands there. */
   | { readonly kind: 'failure'; readonly failure: ModelFailure; readonly words?: 'returned' | 'kept' | 'waits' }
   | { readonly kind: 'stopped'; readonly hint: string }
+  | { readonly kind: 'ended'; readonly tally: Tally; readonly durationMs: number; readonly costUsd: number }
   | { readonly kind: 'thought'; readonly ms: number }
   | { readonly kind: 'made_room'; readonly fromTokens: number; readonly toTokens: number }
   | { readonly kind: 'shown'; readonly markdown: string }

@@ -11,7 +11,7 @@ import { changeQueue } from './slice-queue.ts';
 import { thinkingAfter } from './slice-thinking.ts';
 import { endAllTools, endTool, startTool, updateTool } from './slice-tools.ts';
 import { typedWords } from './typed-words.ts';
-import { IDLE_ACTIVITY, ownDraft, printing, type ViewState } from './view-state.ts';
+import { IDLE_ACTIVITY, NO_TALLY, ownDraft, printing, type ViewState } from './view-state.ts';
 
 /** What ends a run is announced by a notice first, for faces that know no more. */
 const ENDINGS: ReadonlySet<string> = new Set<TerminalReason>([
@@ -40,7 +40,7 @@ function waitingFirst(view: ViewState, nowMs: number): ViewState {
 function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
   switch (event.type) {
     case 'agent_start':
-      return { ...view, rest: 'ended', retry: undefined };
+      return { ...view, rest: 'ended', retry: undefined, tally: { ...NO_TALLY, costAtStartUsd: view.facts.costUsd } };
     case 'message_update':
       return event.kind === 'text' ? growText({ ...view, retry: undefined }, event) : { ...view, retry: undefined };
     case 'block_end':
@@ -52,7 +52,7 @@ function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
     case 'tool_update':
       return updateTool(view, event);
     case 'tool_end':
-      return onTodos(endTool(view, event, nowMs), event);
+      return counted(onTodos(endTool(view, event, nowMs), event), event);
     case 'permission_request':
     case 'question': {
       const ask = askOf(event);
@@ -158,7 +158,7 @@ function onEnd(view: ViewState, terminal: Terminal, nowMs: number): ViewState {
   switch (terminal.reason) {
     case 'completed':
     case 'structured_output_failed':
-      return todosAtEnd(quiet);
+      return withEndLine(todosAtEnd(quiet), nowMs - view.activity.turnStartedAtMs);
     case 'aborted_streaming':
     case 'aborted_tools':
       return printing(
@@ -173,6 +173,25 @@ function onEnd(view: ViewState, terminal: Terminal, nowMs: number): ViewState {
         text: terminal.words ?? `The run ended: ${terminal.reason.replaceAll('_', ' ')}.`,
       });
   }
+}
+
+/** A turn that has done something says so when it is over. */
+function withEndLine(view: ViewState, durationMs: number): ViewState {
+  const { tally, facts } = view;
+  if (tally.calls === 0) return view;
+  const costUsd = Math.max(0, facts.costUsd - tally.costAtStartUsd);
+  return printing({ ...view, tally: NO_TALLY }, { kind: 'ended', tally, durationMs, costUsd });
+}
+
+/** The call is counted, and what it changed. */
+function counted(view: ViewState, { display }: Extract<AgentEvent, { type: 'tool_end' }>): ViewState {
+  const { tally } = view;
+  if (display?.kind === 'todo') return view;
+  const calls = tally.calls + 1;
+  if (display?.kind !== 'diff') return { ...view, tally: { ...tally, calls } };
+  const files = tally.files.includes(display.path) ? tally.files : [...tally.files, display.path];
+  const [added, removed] = [tally.added + display.added, tally.removed + display.removed];
+  return { ...view, tally: { ...tally, calls, files, added, removed } };
 }
 
 const RETURNING: ReadonlySet<FailureKind> = new Set<FailureKind>(['auth', 'invalid', 'not_found', 'network']);

@@ -3,7 +3,7 @@ import type { AssistantBlock } from '../../contracts/message.ts';
 import type { MarkdownBlock } from '../markdown/block.ts';
 import { feedMarkdown, finishMarkdown, startMarkdown } from '../markdown/stream.ts';
 import type { HistoryItem } from './history-item.ts';
-import { hasEnded, type ToolEntry } from './tool-entry.ts';
+import { hasEnded, isLookUp, type ToolEntry } from './tool-entry.ts';
 import { type LivePiece, printing, type ViewState } from './view-state.ts';
 
 type TextPiece = Extract<LivePiece, { kind: 'text' }>;
@@ -91,7 +91,10 @@ function endedRun(pieces: readonly LivePiece[]): readonly ToolEntry[] {
     if (piece.kind !== 'tool' || !hasEnded(piece.entry)) break;
     run.push(piece.entry);
   }
-  return run;
+  // Look-ups wait for a call beside them that still runs: those of one batch share a line.
+  if (pieces[run.length]?.kind !== 'tool') return run;
+  const held = run.findLastIndex((entry) => !isLookUp(entry)) + 1;
+  return run.slice(0, held);
 }
 
 function ended(piece: LivePiece, messageId: string, index: number): LivePiece {

@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../../contracts/event.ts';
-import { type Ask, callIdOf, DEAF_MS, openDialog, RETURN_MS } from './ask.ts';
+import { type Ask, callIdOf, DEAF_MS, hearsAtMs, openDialog, RETURN_MS } from './ask.ts';
 import { preselected } from './dialog-options.ts';
 import { markTool } from './slice-tools.ts';
 import type { ViewState } from './view-state.ts';
@@ -58,9 +58,13 @@ export function armsAtMs({ attention, keys }: ViewState, quietMs: number): numbe
 export function armIfQuiet(view: ViewState, nowMs: number, quietMs: number): ViewState {
   const { attention, asks } = view;
   const [ask] = asks;
-  if (attention.stage === 'none' || ask === undefined || attention.armedAtMs !== undefined) return view;
+  if (attention.stage === 'none' || ask === undefined) return view;
+  if (attention.armedAtMs !== undefined) {
+    const isDue = !attention.isHearing && nowMs >= hearsAtMs(attention);
+    return isDue ? { ...view, attention: { ...attention, isHearing: true } } : view;
+  }
   if (isFolded(view) || nowMs < armsAtMs(view, quietMs)) return view;
-  return { ...view, attention: { ...attention, armedAtMs: nowMs, selected: preselected(ask) } };
+  return { ...view, attention: { ...attention, armedAtMs: nowMs, isHearing: false, selected: preselected(ask) } };
 }
 
 /** What a change of the draft, or of what is open, means to the dialog: it folds, or comes in sight anew. */

@@ -29,3 +29,10 @@ export type ToolEntry = {
 export function hasEnded(entry: ToolEntry): boolean {
   return entry.state.status === 'ended';
 }
+
+/** Has it looked something up, and found it? */
+export function isLookUp({ state }: ToolEntry): boolean {
+  if (state.status !== 'ended' || state.ending.status !== 'done') return false;
+  const kind = state.ending.display?.kind;
+  return kind === 'file' || kind === 'list';
+}

@@ -6,7 +6,7 @@ import type { VimState } from '../composer/vim.ts';
 import type { MarkdownBlock } from '../markdown/block.ts';
 import type { MarkdownStream } from '../markdown/stream.ts';
 import type { Ask, Attention } from './ask.ts';
-import type { HistoryItem } from './history-item.ts';
+import type { HistoryItem, Tally } from './history-item.ts';
 import type { Overlay } from './overlay.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
@@ -70,6 +70,8 @@ export type StatusFacts = {
 export type ViewState = {
   readonly activity: Activity;
   readonly pieces: readonly LivePiece[];
+  /** What the present turn has done. */
+  readonly tally: Tally;
   readonly thinking: Thinking | undefined;
   readonly retry: Retry | undefined;
   readonly recovery: { readonly cause: string; readonly sinceMs: number } | undefined;
@@ -125,11 +127,15 @@ export const IDLE_ACTIVITY: Activity = {
   hook: undefined,
 };
 
+/** A turn that has done nothing yet. */
+export const NO_TALLY: Tally = { calls: 0, files: [], added: 0, removed: 0, costAtStartUsd: 0 };
+
 /** A screen before anything has happened. */
 export function initialView(facts: StatusFacts, todos: readonly Todo[] = []): ViewState {
   return {
     activity: IDLE_ACTIVITY,
     pieces: [],
+    tally: NO_TALLY,
     thinking: undefined,
     retry: undefined,
     recovery: undefined,

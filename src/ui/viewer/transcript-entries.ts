@@ -3,7 +3,7 @@ import { formatClock, formatTokens } from '../../lib/text/format.ts';
 import { sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { callTitle } from '../history/call-title.ts';
 import { markdownLines, withTime } from '../history/history-lines.ts';
-import { outputLines } from '../history/tool-lines.ts';
+import { outputLines } from '../history/output-lines.ts';
 import { type Drawing, shortTitle } from '../text/drawing.ts';
 import { type LogicalLine, plain, terminalLine, toned } from '../text/line.ts';
 import { typedWords } from '../view/typed-words.ts';

@@ -153,7 +153,8 @@ test('what runs inside writes only in the workspace, reads no key and reaches no
     return spawnSync(file, args, { cwd: project.dir, env: { ...environment.variables }, encoding: 'utf8' }).stdout;
   };
   const stdout = run(TRIES);
-  sandbox.sweep();
+  sandbox.sweep('exited');
+  sandbox.sweep('over');
   expect(existsSync(join(project.dir, '.git/commondir'))).toBe(false);
   // A link that one command leaves behind opens nothing to the next.
   const up = relative(project.dir, project.home);

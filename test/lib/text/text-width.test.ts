@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { expandTabs, graphemes, padWidth, sliceWidth, textWidth } from '../../../src/lib/text/text-width.ts';
 import { wrapHard, wrapRanges } from '../../../src/lib/text/text-wrap.ts';
-import { headTail, truncateEnd } from '../../../src/lib/text/truncate.ts';
+import { truncateEnd } from '../../../src/lib/text/truncate.ts';
 
 /** Rows of prose as they are drawn. */
 const wrapWords = (text: string, width: number) =>
@@ -87,11 +87,5 @@ describe('truncating', () => {
         (text, width) => textWidth(truncateEnd(text, width)) <= width,
       ),
     );
-  });
-
-  test('long output keeps its head and tail', () => {
-    const lines = ['1', '2', '3', '4', '5', '6'];
-    expect(headTail(lines, { head: 1, tail: 2 })).toEqual({ head: ['1'], hidden: 3, tail: ['5', '6'] });
-    expect(headTail(lines, { head: 3, tail: 2 })).toEqual({ head: lines, hidden: 0, tail: [] });
   });
 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { ModelRequest } from '../../../src/contracts/model.ts';
 import { createOpenAiPort } from '../../../src/model/openai-compatible.ts';
 import { chatName, idRuleOf, toolNames } from '../../../src/model/wire/openai-names.ts';
-import { toChatCompletion } from '../../../src/model/wire/openai-to-wire.ts';
+import { toChatCompletion, USUAL_FORM } from '../../../src/model/wire/openai-to-wire.ts';
 import { violationOfChat } from '../../support/api/validate-chat.ts';
 import { OPENAI } from '../dialects.ts';
 import { startFaultServer, stream } from '../fault-server.ts';
@@ -27,7 +27,8 @@ test('names are short enough, stay apart, and are known again', () => {
       const sent = names.map(chatName);
       expect(sent.every((name) => name.length <= 64)).toBe(true);
       expect(new Set(sent).size).toBe(names.length);
-      expect(sent.map(toolNames(names.map(tool)))).toEqual(names);
+      const known = toolNames(names.map(tool));
+      expect(sent.map((name) => known.get(name))).toEqual(names);
     }),
     { numRuns: 60 },
   );
@@ -37,7 +38,7 @@ test.each([
   ['https://api.openai.com', /^[a-zA-Z0-9_-]{1,40}$/],
   ['https://api.mistral.ai', /^[a-zA-Z0-9]{9}$/],
 ])('a conversation from elsewhere can go on at %s', (address, ids) => {
-  const body = toChatCompletion(request, 'max_tokens', idRuleOf(address));
+  const body = toChatCompletion(request, USUAL_FORM, idRuleOf(address));
   expect(violationOfChat(body, { 'content-type': 'application/json' })).toBeUndefined();
   const sent = JSON.stringify(body.messages);
   const [, call] = /"tool_calls":\[\{"id":"([^"]*)"/.exec(sent) ?? [];

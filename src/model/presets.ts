@@ -1,0 +1,100 @@
+/** A place that serves models over chat completions, known by one name. */
+export type Preset = {
+  /** What people call it. */
+  readonly label: string;
+  readonly baseUrl: string;
+  /** Variables that may hold its key, the first the one to set; none where it runs on one's own machine. */
+  readonly keys: readonly string[];
+  /** Its key variables belong to other programs too: they are neither hidden from commands nor used to list models. */
+  readonly sharesKeys?: true;
+  readonly reasoning?: ReasoningWish;
+  /** All its models see pictures. */
+  readonly vision?: true;
+};
+
+/** How a server is asked to think: by a level, by a level in an object, or by a switch. Absent: not at all. */
+export type ReasoningWish = 'reasoning_effort' | 'reasoning.effort' | 'thinking.type';
+
+const level = { reasoning: 'reasoning_effort' } as const;
+const onOrOff = { reasoning: 'thinking.type' } as const;
+
+/** Every place with a name of its own: `groq/…` in `--model groq/…`. */
+export const PRESETS: ReadonlyMap<string, Preset> = new Map<string, Preset>([
+  [
+    'openai',
+    { label: 'OpenAI', baseUrl: 'https://api.openai.com/v1', keys: ['OPENAI_API_KEY'], ...level, vision: true },
+  ],
+  [
+    'gemini',
+    {
+      label: 'Google Gemini',
+      baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
+      keys: ['GEMINI_API_KEY'],
+      ...level,
+      vision: true,
+    },
+  ],
+  [
+    'openrouter',
+    {
+      label: 'OpenRouter',
+      baseUrl: 'https://openrouter.ai/api/v1',
+      keys: ['OPENROUTER_API_KEY'],
+      reasoning: 'reasoning.effort',
+    },
+  ],
+  ['groq', { label: 'Groq', baseUrl: 'https://api.groq.com/openai/v1', keys: ['GROQ_API_KEY'], ...level }],
+  ['mistral', { label: 'Mistral', baseUrl: 'https://api.mistral.ai/v1', keys: ['MISTRAL_API_KEY'] }],
+  ['deepseek', { label: 'DeepSeek', baseUrl: 'https://api.deepseek.com/v1', keys: ['DEEPSEEK_API_KEY'], ...onOrOff }],
+  ['xai', { label: 'xAI', baseUrl: 'https://api.x.ai/v1', keys: ['XAI_API_KEY'], ...level }],
+  ['together', { label: 'Together', baseUrl: 'https://api.together.xyz/v1', keys: ['TOGETHER_API_KEY'], ...level }],
+  [
+    'fireworks',
+    { label: 'Fireworks', baseUrl: 'https://api.fireworks.ai/inference/v1', keys: ['FIREWORKS_API_KEY'], ...level },
+  ],
+  ['cerebras', { label: 'Cerebras', baseUrl: 'https://api.cerebras.ai/v1', keys: ['CEREBRAS_API_KEY'], ...level }],
+  ['moonshot', { label: 'Moonshot', baseUrl: 'https://api.moonshot.ai/v1', keys: ['MOONSHOT_API_KEY'], ...onOrOff }],
+  ['zai', { label: 'Z.ai', baseUrl: 'https://api.z.ai/api/paas/v4', keys: ['ZAI_API_KEY'], ...onOrOff }],
+  [
+    'huggingface',
+    {
+      label: 'Hugging Face',
+      baseUrl: 'https://router.huggingface.co/v1',
+      keys: ['HF_TOKEN'],
+      sharesKeys: true,
+      ...level,
+    },
+  ],
+  [
+    'github',
+    {
+      label: 'GitHub Models',
+      baseUrl: 'https://models.github.ai/inference',
+      keys: ['GITHUB_TOKEN'],
+      sharesKeys: true,
+      ...level,
+    },
+  ],
+  ['ollama', { label: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', keys: [] }],
+  ['lmstudio', { label: 'LM Studio', baseUrl: 'http://127.0.0.1:1234/v1', keys: [] }],
+  ['llamacpp', { label: 'llama.cpp', baseUrl: 'http://127.0.0.1:8080/v1', keys: [] }],
+  ['vllm', { label: 'vLLM', baseUrl: 'http://127.0.0.1:8000/v1', keys: [] }],
+  ['litellm', { label: 'LiteLLM', baseUrl: 'http://127.0.0.1:4000/v1', keys: [] }],
+]);
+
+/** The keys that variables hold, by the name of the place. */
+export function presetKeys(variables: Readonly<Record<string, string>>) {
+  return [...PRESETS].flatMap(([name, { keys }]) => {
+    const apiKey = keys.map((key) => variables[key]?.trim()).find((key) => key !== undefined && key !== '');
+    return apiKey === undefined ? [] : [[name, { apiKey }] as const];
+  });
+}
+
+/** Said when a place wants a key and there is none; `undefined` where nothing is missing. */
+export function missingKey(name: string, server: { readonly baseUrl: string; readonly apiKey?: string }) {
+  const preset = PRESETS.get(name);
+  const [key] = preset?.keys ?? [];
+  if (preset === undefined || key === undefined || server.apiKey !== undefined || server.baseUrl !== preset.baseUrl)
+    return undefined;
+  return `${preset.label} needs a key. Set ${key}, or name another variable in your settings: "providers": { "${name}": { "apiKeyEnv": "NAME" } }.`;
+}

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import type { AgentEvent } from '../../../src/contracts/event.ts';
+import { asked, begins, ends, over, starts } from '../components/events.ts';
+import { openStage } from '../components/stage-screen.ts';
+
+/** The rows that calls leave in the history of a terminal of 120 columns. */
+async function rowsOf(...events: readonly AgentEvent[]): Promise<readonly string[]> {
+  const screen = openStage({ cols: 120, rows: 40 });
+  screen.tell(begins(), asked('go'), ...events);
+  await screen.settled();
+  const all = [...screen.scrollback(), ...screen.screen()];
+  screen.close();
+  screen.dispose();
+  const from = all.findIndex((row) => row === '▌ go');
+  return all
+    .slice(
+      from + 2,
+      all.findLastIndex((row) => row.startsWith('▌')),
+    )
+    .filter((row) => row !== '');
+}
+
+const output = (text: string, exitCode = 0) =>
+  ({ kind: 'output', command: 'x', output: text, exitCode, hiddenLines: 0 }) as const;
+
+test('an output of one line of 25 KB takes at most three rows', async () => {
+  const rows = await rowsOf(starts('c1', 'Bash', 'cat x'), ends('c1', 'Bash', { display: output('x'.repeat(25_000)) }));
+  expect(rows).toHaveLength(3);
+  expect(rows[2]).toMatch(/… .* {2}ctrl\+o/);
+});
+
+test('a failure shows the lines that say why, in at most eight rows', async () => {
+  const lines = Array.from({ length: 90 }, (_, at) => `ok ${at}`).toSpliced(40, 1, 'not ok 41 takes the discount once');
+  const display = output(`${lines.join('\n')}\n# pass 89\n# fail 1`, 1);
+  const rows = await rowsOf(starts('c1', 'Bash', 'npm test'), ends('c1', 'Bash', { status: 'failed', display }));
+  expect(rows[0]).toBe('✗ $ npm test  exit 1  1 of 90 fail');
+  expect(rows).toContain('│ not ok 41 takes the discount once');
+  expect(rows.length).toBeLessThanOrEqual(9);
+});
+
+test('a session of 21 calls takes at most 80 rows', async () => {
+  const read = (name: string) => ({ kind: 'file', path: `/home/me/proj/${name}`, lines: 9, partial: false }) as const;
+  const long = Array.from({ length: 60 }, (_, at) => `line ${at}`).join('\n');
+  const events = Array.from({ length: 7 }, (_, at) => [
+    starts(`r${at}`, 'Read', `Read a${at}.ts`),
+    starts(`g${at}`, 'Grep', `Grep word${at}`),
+    starts(`b${at}`, 'Bash', `npm test ${at}`),
+    ends(`r${at}`, 'Read', { display: read(`a${at}.ts`) }),
+    ends(`g${at}`, 'Grep', { display: { kind: 'list', summary: '7 matches', items: [], total: 7 } }),
+    ends(`b${at}`, 'Bash', { status: at % 2 === 0 ? 'failed' : 'done', display: output(long, at % 2 === 0 ? 1 : 0) }),
+  ]).flat();
+  const rows = await rowsOf(...events, over());
+  expect(rows.length).toBeLessThanOrEqual(80);
+  expect(rows[0]).toBe('✓ Looked  Read a0.ts · Grep word0 7');
+  expect(rows.at(-1)).toMatch(/^── .* · 21 calls/);
+});
