@@ -85,12 +85,13 @@ export function createFrames({ output, motion, view, replace, context, isLent, o
 }
 
 /**
- * How often a screen changes by itself. While a person is waited for and nothing else runs, it stands still.
+ * How often a screen changes by itself. While a person is waited for and nothing else runs, it only counts.
  * @internal Exported for tests.
  */
 export function pulseMs(view: ViewState, motion: FramesPort['motion']): number | undefined {
   if (!isBusy(view)) return undefined;
   const isRunning = view.pieces.some((piece) => piece.kind === 'tool' && piece.entry.state.status === 'running');
-  if (view.activity.status === 'waiting_for_answer' && !isRunning) return undefined;
+  // How long somebody is waited for goes on being counted; nothing else moves.
+  if (view.activity.status === 'waiting_for_answer' && !isRunning) return CALM_MS;
   return motion === 'full' && view.keys.window !== 'away' ? SPINNER_MS : CALM_MS;
 }

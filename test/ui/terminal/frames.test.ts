@@ -30,9 +30,9 @@ function view(status: ViewState['activity']['status'], calls: readonly ToolEntry
   return { ...idle, activity: { ...idle.activity, status }, pieces };
 }
 
-test('a screen at rest, or one that only waits for a person, stands still', () => {
+test('a screen at rest stands still; one that waits for a person counts the seconds and does nothing else', () => {
   expect(pulseMs(view('idle'), 'full')).toBeUndefined();
-  expect(pulseMs(view('waiting_for_answer', [call('waiting')]), 'full')).toBeUndefined();
+  expect(pulseMs(view('waiting_for_answer', [call('waiting')]), 'full')).toBe(1000);
 });
 
 test('while something runs beside the question the seconds are counted', () => {
