@@ -2,7 +2,7 @@ import { resolveModel } from './catalog.ts';
 import { PRESETS } from './presets.ts';
 
 /** A server reached by a name of its own: built in, or from the settings. */
-export type ProviderSettings = {
+type ProviderSettings = {
   /** Up to and including the version, as in `http://127.0.0.1:11434/v1`. */
   readonly baseUrl: string;
   readonly apiKey?: string;
@@ -37,7 +37,7 @@ export function locateModel(name: string, providers: Providers = {}): ModelPlace
 }
 
 /** Settings may add to a built-in server (its key) or replace its address. */
-export function serverOf(name: string, providers: Providers): ProviderSettings | undefined {
+function serverOf(name: string, providers: Providers): ProviderSettings | undefined {
   const known = {
     baseUrl: PRESETS.get(name)?.baseUrl,
     ...(Object.hasOwn(providers, name) ? providers[name] : {}),
