@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { test } from 'vitest';
 import { says } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { terminalEnvironment } from '../support/environment.ts';

@@ -66,7 +66,8 @@ function commandWatcher(
   { hasBackground, warn }: { readonly hasBackground: () => boolean; readonly warn: (words: string) => void },
 ): SessionCheckpoints['watch'] {
   async function run(tool: Tool, call: PreparedCall, context: CallContext): Promise<ToolOutcome> {
-    const writes = tool.name === bashStatement.name ? certainWrites(String(call.input.command), context.cwd) : undefined;
+    const writes =
+      tool.name === bashStatement.name ? certainWrites(String(call.input.command), context.cwd) : undefined;
     const watch = await checkpoints.beforeCommand(writes).catch((thrown: unknown) => {
       warn(`What this command changes cannot be undone: ${messageOf(thrown)}.`);
       return { ended: async () => undefined };

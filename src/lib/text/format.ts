@@ -44,11 +44,6 @@ export function formatTokens(tokens: number): string {
   return `${trimZero((tokens / 1_000_000).toFixed(1))}M`;
 }
 
-/** How full the context is: `34% of 200k`. */
-export function formatUsage(usedTokens: number, limitTokens: number): string {
-  return `${Math.round((100 * usedTokens) / Math.max(1, limitTokens))}% of ${formatTokens(limitTokens)}`;
-}
-
 /** Money: cents, or as many digits as it takes to see a small sum: `$0.12`, `$0.004`. */
 export function formatMoney(dollars: number): string {
   if (dollars <= 0 || dollars >= 0.01) return `$${dollars.toFixed(2)}`;

@@ -144,12 +144,14 @@ export function armedFor({ attention, editor }: ViewState): OpenDialog {
 }
 
 function titleOf(entry: ToolEntry, { cwd }: Drawing): string {
-  return toolTitle(entry, cwd)
-    .map(({ text }) => text)
-    .join('')
-    .trim()
-    // A sign says nothing to who listens.
-    .replace(/^\$(?= )/, entry.tool);
+  return (
+    toolTitle(entry, cwd)
+      .map(({ text }) => text)
+      .join('')
+      .trim()
+      // A sign says nothing to who listens.
+      .replace(/^\$(?= )/, entry.tool)
+  );
 }
 
 function spoken(line: LogicalLine): string {

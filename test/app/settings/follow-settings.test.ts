@@ -162,6 +162,12 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
     await edit({ sandbox: { enabled: true } });
     expect((await ask(run('ls'))).last).toContain('BOXED');
   },
+  async 'sandbox.autoAllow'({ ask, edit }) {
+    await edit({ sandbox: { enabled: true } });
+    expect((await ask(run('touch b.txt'))).wasRefused).toBe(true);
+    await edit({ sandbox: { enabled: true, autoAllow: true } });
+    expect((await ask(run('touch b.txt'))).wasRefused).toBe(false);
+  },
   async 'sandbox.network'({ ask, edit }) {
     await edit({ sandbox: { enabled: true, network: true } });
     expect((await ask(run('ls'))).last).not.toContain('--unshare-net');

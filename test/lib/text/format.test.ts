@@ -1,12 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  formatBytes,
-  formatCount,
-  formatDuration,
-  formatMoney,
-  formatTokens,
-  formatUsage,
-} from '../../../src/lib/text/format.ts';
+import { formatBytes, formatCount, formatDuration, formatMoney, formatTokens } from '../../../src/lib/text/format.ts';
 
 test('sizes, durations, tokens and money are short', () => {
   expect([0, 812, 1000, 3277, 102_400, 1_258_291, 5_368_709_120].map(formatBytes)).toEqual([
@@ -28,7 +21,6 @@ test('sizes, durations, tokens and money are short', () => {
     '1h05m',
   ]);
   expect([312, 1234, 187_000, 1_000_000].map(formatTokens)).toEqual(['312', '1.2k', '187k', '1M']);
-  expect(formatUsage(68_000, 200_000)).toBe('34% of 200k');
   expect([0, 0.12, 0.004, 0.0001, 3].map(formatMoney)).toEqual(['$0.00', '$0.12', '$0.004', '<$0.001', '$3.00']);
   expect([formatCount(1, 'line'), formatCount(2, 'line')]).toEqual(['1 line', '2 lines']);
 });

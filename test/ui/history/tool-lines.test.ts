@@ -11,7 +11,7 @@ async function rowsOf(...events: readonly AgentEvent[]): Promise<readonly string
   const all = [...screen.scrollback(), ...screen.screen()];
   screen.close();
   screen.dispose();
-  const from = all.findIndex((row) => row === '▌ go');
+  const from = all.indexOf('▌ go');
   return all
     .slice(
       from + 2,
