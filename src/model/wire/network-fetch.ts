@@ -1,8 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { ModelFailure } from '../../contracts/model.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { errnoOf } from '../../lib/files/errno.ts';
+import { NetworkProblem } from './network-problem.ts';
 import { type ProxySetting, proxyFor } from './proxy.ts';
 
 /** What stands between us and a provider, as the environment says it. */
@@ -10,17 +10,6 @@ export type NetworkSettings = {
   readonly variables: Readonly<Record<string, string>>;
   readonly keyPassphrase: string | undefined;
 };
-
-/** A proxy or a certificate that does not do; its message is for people. */
-export class NetworkProblem extends Error {
-  override readonly name = 'NetworkProblem';
-  readonly kind: ModelFailure['kind'];
-
-  constructor(kind: ModelFailure['kind'], message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.kind = kind;
-  }
-}
 
 type Certificate = { readonly cert: string; readonly key: string; readonly passphrase?: string };
 

@@ -1,6 +1,6 @@
 import type { ModelFailure } from '../../contracts/model.ts';
 import { CLIENT_CERTIFICATE, classifyResponse } from './failures.ts';
-import { NetworkProblem } from './network-fetch.ts';
+import { NetworkProblem } from './network-problem.ts';
 
 /** The person (or host) asked to stop. */
 export const ABORTED: ModelFailure = { kind: 'aborted', message: 'Interrupted.' };

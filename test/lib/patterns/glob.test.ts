@@ -56,6 +56,7 @@ test('stars, question marks and folders match what a regular expression of the s
       // Two stars are a folder only where a name begins.
       const parts = pieces.filter((each, at) => each !== '**/' || at === 0 || (pieces[at - 1] ?? '').endsWith('/'));
       const glob = parts.join('');
+      if (parts.some((each, at) => each === '*' && parts[at + 1]?.startsWith('*'))) return;
       if (/\*\*(?!\/)|[^/]\*\*\/|\{[^}]*\*\*/.test(glob)) return;
       const source = parts.map((each) => (each === '**/' ? '(?:.*/)?' : (meanings[each] ?? each))).join('');
       const text = signs.join('');
