@@ -109,14 +109,17 @@ describe.runIf(isWholeRun).each(RUNTIMES)('%s', (runtime) => {
       let seen = '';
       for await (const piece of events.body ?? []) {
         seen += Buffer.from(piece).toString();
-        if (seen.includes('server.')) break;
+        if (said(seen).includes('server.')) break;
       }
-      expect(seen.replace(/"\n\ndata: "/g, '')).toContain('Hello from the server.');
+      expect(said(seen)).toContain('Hello from the server.');
     } finally {
       page.kill('SIGKILL');
     }
   });
 });
+
+/** What was streamed, piece by piece, in one. */
+const said = (events: string) => events.replace(/"\n\ndata: "/g, '');
 
 test.runIf(isWholeRun)('a strict project compiles against every part of it', async () => {
   const options = {
