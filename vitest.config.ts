@@ -16,7 +16,7 @@ export default defineConfig({
           setupFiles: ['test/support/seed.ts'],
           pool: 'threads',
           isolate: false,
-          testTimeout: 15_000,
+          testTimeout: 60_000,
         },
       },
       {
@@ -27,7 +27,7 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.{ts,tsx}'],
           pool: 'threads',
           globalSetup: ['test/support/build-first.ts'],
-          testTimeout: 20_000,
+          testTimeout: 60_000,
           hookTimeout: 60_000,
         },
       },

@@ -36,7 +36,7 @@ test('whatever a script puts out of sight is gone when it is over, however it en
       await script(`${line}\n`, end, shell);
       await expect.poll(() => named(name), { timeout: 5_000 }).toEqual([]);
     }),
-    runs(40),
+    runs(5),
   );
 }, 60_000);
 
