@@ -265,7 +265,7 @@ test('any input of any tool gets a verdict', () => {
   );
 });
 
-test('a decision about a usual command takes under five milliseconds', () => {
+test('a decision about a usual command takes under two milliseconds', () => {
   const setup: Setup = {
     deny: ['Bash(rm:*)', 'Read(secrets/**)'],
     ask: ['Bash(git push:*)'],
@@ -288,7 +288,7 @@ test('a decision about a usual command takes under five milliseconds', () => {
     // The fastest is what it costs; the others waited for other tests.
     return { command, ms: Math.min(...times) };
   });
-  expect(took.filter(({ ms }) => ms > 5)).toEqual([]);
+  expect(took.filter(({ ms }) => ms > 2)).toEqual([]);
 });
 
 test('our own limits only make a verdict stricter', () => {
