@@ -1,4 +1,4 @@
-import type { Providers } from './model-name.ts';
+import type { Providers } from './choose/model-name.ts';
 import { PRESETS } from './presets.ts';
 import { objectOf, objectsOf, parseJson, textOf } from './wire/wire-json.ts';
 
