@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { SECRETS } from '../../src/contracts/environment.ts';
 import { choosePort } from '../../src/model/choose/choose-port.ts';
+import { modelsElsewhere } from '../../src/model/choose/discovery.ts';
 import { locateModel } from '../../src/model/choose/model-name.ts';
-import { modelsElsewhere } from '../../src/model/discovery.ts';
 import { effortsOf } from '../../src/model/efforts.ts';
 import { PRESETS, presetKeys } from '../../src/model/presets.ts';
 import { OPENAI } from './dialects.ts';

@@ -1,6 +1,6 @@
 import type { ModelInfo, ModelPort } from '../../contracts/model.ts';
 import { listModels, SMALL_MODEL } from '../catalog.ts';
-import { modelsElsewhere } from '../discovery.ts';
+import { modelsElsewhere } from './discovery.ts';
 import { keyProblem } from './key-problem.ts';
 import { locateModel, type ModelPlace } from './model-name.ts';
 import type { PortConfig } from './port-config.ts';

@@ -1,4 +1,4 @@
-import { discoverLocalServers } from '../discovery.ts';
+import { discoverLocalServers } from './discovery.ts';
 import { NO_KEY } from './key-problem.ts';
 
 /** Why there is no model. Where only a key is missing, servers that answer on this machine are named, ready to be used. */
