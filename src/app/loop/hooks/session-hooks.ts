@@ -1,18 +1,18 @@
-import type { AgentPort, PromptVerdict } from '../../agent/parts.ts';
-import type { AgentListener } from '../../contracts/agent.ts';
-import type { RunOptions } from '../../contracts/face/run-options.ts';
-import type { JsonObject } from '../../contracts/json.ts';
-import type { Message } from '../../contracts/message.ts';
-import type { PermissionAnswer } from '../../contracts/permission.ts';
-import type { BeforeCall, QueryDeps } from '../../contracts/query.ts';
-import type { Hooks } from '../../hooks/create-hooks.ts';
-import { makeHooks } from '../../hooks/make-hooks.ts';
-import { createOpeningHook, type OpeningHook } from '../../hooks/opening-hook.ts';
-import { asJson } from '../../lib/as-json.ts';
-import type { Core } from '../core.ts';
-import type { AskingPort } from '../permissions/gate.ts';
-import type { Permissions } from '../permissions/permissions.ts';
-import type { Session } from '../session/session.ts';
+import type { AgentPort, PromptVerdict } from '../../../agent/parts.ts';
+import type { AgentListener } from '../../../contracts/agent.ts';
+import type { RunOptions } from '../../../contracts/face/run-options.ts';
+import type { JsonObject } from '../../../contracts/json.ts';
+import type { Message } from '../../../contracts/message.ts';
+import type { PermissionAnswer } from '../../../contracts/permission.ts';
+import type { BeforeCall, QueryDeps } from '../../../contracts/query.ts';
+import type { Hooks } from '../../../hooks/create-hooks.ts';
+import { makeHooks } from '../../../hooks/make-hooks.ts';
+import { createOpeningHook, type OpeningHook } from '../../../hooks/opening-hook.ts';
+import { asJson } from '../../../lib/as-json.ts';
+import type { Core } from '../../core.ts';
+import type { AskingPort } from '../../permissions/gate.ts';
+import type { Permissions } from '../../permissions/permissions.ts';
+import type { Session } from '../../session/session.ts';
 
 /** The hooks of settings and of the host, and those that open the session. */
 export type SessionHooks = Hooks & { readonly opening: OpeningHook };
