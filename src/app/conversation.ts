@@ -8,7 +8,6 @@ import { budgetWarnings } from '../model/pricing.ts';
 import { guessNext } from '../model/side-calls.ts';
 import { cleanUp } from '../session/clean-up.ts';
 import { ENDED_WITH_RUN } from '../session/records/ended-with-run.ts';
-import { countsSource } from '../settings/counts-source.ts';
 import { problemLines } from '../settings/problem-lines.ts';
 import { screenSettings } from '../settings/screen-settings.ts';
 import { bashStatement } from '../tools/bash/bash.ts';
@@ -123,10 +122,7 @@ async function warningsOf({ core, session, permissions, mcp, hooks, loop }: Conv
     ...permissions.warnings(),
     ...mcp.problems,
     ...(await hooks.deadGuards()),
-    ...unreadLine(
-      countsSource(core.options.settingSources, 'project') ? await loop.prompt.memory.unread() : [],
-      core.cwd,
-    ),
+    ...unreadLine(core.trusted ? [] : await loop.prompt.memory.unread(), core.cwd),
     ...strayTools(core.options, loop.toolset.builtIn()),
     ...problemLines(core.settings.loaded(), core.extensions.now()),
   ];
