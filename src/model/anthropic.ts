@@ -1,6 +1,7 @@
 import type { Anthropic } from '@anthropic-ai/sdk/client';
 import type { ModelPort } from '../contracts/model.ts';
-import { clientOptions, createMessagesPort, type MessagesSettings } from './messages-port.ts';
+import { createMessagesPort } from './messages-port.ts';
+import { clientOptions, type MessagesSettings } from './messages-service.ts';
 import { addressOf } from './wire/stream-response.ts';
 
 /** What it takes to talk to the Messages API, or to a gateway that speaks it. */
@@ -13,7 +14,7 @@ export type AnthropicSettings = MessagesSettings & {
 
 const DEFAULT_BASE_URL = 'https://api.anthropic.com';
 
-/** Anthropic's own API. */
+/** Anthropic's own API, or a gateway that speaks it: one try per stream, repeating is the business of `withRetry`. */
 export function createAnthropicPort(settings: AnthropicSettings): ModelPort {
   const { credentials, onRefusedKey } = settings;
   // Written with or without its version: both are meant the same.

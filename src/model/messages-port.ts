@@ -1,65 +1,46 @@
-import type { BaseAnthropic } from '@anthropic-ai/sdk/client';
 import type { JsonObject } from '../contracts/json.ts';
-import type { ModelFailure, ModelInfo, ModelPort, ModelRequest, StreamOptions } from '../contracts/model.ts';
+import type { ModelFailure, ModelPort, ModelRequest, StreamOptions } from '../contracts/model.ts';
 import { modelInfo } from './catalog.ts';
 import { askedKey } from './keys/asked-key.ts';
+import type { MessagesService, MessagesSettings } from './messages-service.ts';
 import { type ModelAttempt, type Patience, patienceOf, startAttempt } from './wire/attempt.ts';
 import { readReply, type WireReader } from './wire/read-reply.ts';
 import { ABORTED, failureOfThrown } from './wire/stream-failures.ts';
 import { toWire } from './wire/to-wire.ts';
 import { numberOf, objectOf, parseJson } from './wire/wire-json.ts';
 
-/** A place where the Messages API is spoken, and how it is reached there. */
-export type MessagesService = {
-  readonly name: string;
-  /** Scheme and host, for messages about them. */
-  readonly address: (model: string) => string;
-  /** The client that reaches a model, loaded when it is first needed; `key` replaces the credentials. */
-  readonly client: (model: string, key?: string) => Promise<Pick<BaseAnthropic, 'post'>>;
-  /** What a request says of who sends it. Rejects when that cannot be had. */
-  readonly headers: (key?: string) => Promise<Readonly<Record<string, string | null>>>;
-  /** The body as this place takes it. */
-  readonly bodyFor?: (body: JsonObject) => JsonObject;
-  /** A request was refused: was something done about it, so that it may be sent once more? */
-  readonly renew?: (failure: ModelFailure) => Promise<boolean>;
-  /** Whether a beta is known here; without it all are. */
-  readonly takesBeta?: (beta: string) => boolean;
-  readonly countsTokens: boolean;
-};
-
-/** What all places have in common. */
-export type MessagesSettings = {
-  readonly betas?: readonly string[];
-  /** The provider does not leave out old results by itself: from now on `infoOf` says so. */
-  readonly onRefusedEditing?: () => void;
-  /** Asked at each request. */
-  readonly patience?: () => Partial<Patience>;
-  readonly fetch?: typeof fetch;
-  readonly infoOf?: (model: string) => ModelInfo;
-};
-
 const EDITING_BETA = 'context-management-2025-06-27';
 const DEFAULT_PATIENCE: Patience = { headerTimeoutMs: 120_000, idleTimeoutMs: 60_000 };
-/** Longer than anybody waits: the clocks are ours, and may be set anew at any time. */
-const LIBRARY_TIMEOUT_MS = 86_400_000;
-
-/** What every client of the libraries is told: whatever they could do by themselves is done here. */
-export function clientOptions({ fetch: send }: Pick<MessagesSettings, 'fetch'>) {
-  return {
-    maxRetries: 0,
-    timeout: LIBRARY_TIMEOUT_MS,
-    // Everything written to the terminal is ours.
-    logLevel: 'off',
-    openTelemetry: false,
-    // A redirect would contact a host nobody configured.
-    fetchOptions: { redirect: 'manual' },
-    ...(send && { fetch: send }),
-  } as const;
-}
 
 /** The Messages API of a place, one try per stream: repeating is the business of `withRetry`. */
 export function createMessagesPort(service: MessagesService, settings: MessagesSettings): ModelPort {
-  const infoOf = settings.infoOf ?? modelInfo;
+  const sender = createSender(service, settings);
+  return {
+    name: service.name,
+    async prepare() {
+      await service.client('');
+    },
+    async *stream(request, options, signal) {
+      if (signal.aborted) return { ok: false, failure: ABORTED };
+      const attempt = startAttempt(patienceOf(DEFAULT_PATIENCE, settings.patience?.(), options.timeoutMs), signal);
+      try {
+        const opening = sender.open(request, options, attempt);
+        yield { type: 'request_sent', attempt: 1 };
+        const response = await opening;
+        if (!(response instanceof Response)) return { ok: false, failure: response };
+        const newId = () => `msg_${crypto.randomUUID()}`;
+        return yield* readReply(response, { reader: READER, model: request.model, newId, attempt, options });
+      } finally {
+        attempt.close();
+      }
+    },
+    ...(service.countsTokens && { countTokens: sender.count }),
+  };
+}
+
+/** Sends requests as the place takes them, and learns from what it refuses. */
+function createSender(service: MessagesService, settings: MessagesSettings) {
+  const { infoOf = modelInfo, onRefusedEditing } = settings;
   const { takesBeta = () => true, bodyFor = (body) => body } = service;
   /** Betas are refused by their names, which no list knows better than the place itself. */
   let betasAre: 'sent' | 'left out' = 'sent';
@@ -76,7 +57,7 @@ export function createMessagesPort(service: MessagesService, settings: MessagesS
     return client.post(path, { body: bodyFor(body), headers, signal, stream: body.stream === true }).asResponse();
   }
 
-  async function open(
+  async function send(
     request: ModelRequest,
     { getApiKey }: Pick<StreamOptions, 'getApiKey'>,
     attempt: ModelAttempt,
@@ -96,8 +77,8 @@ export function createMessagesPort(service: MessagesService, settings: MessagesS
     const { kind, message } = response;
     if (kind === 'auth') return (await service.renew?.(response)) ? 'key' : undefined;
     if (kind !== 'invalid') return undefined;
-    if (settings.onRefusedEditing && /context.management/i.test(message)) {
-      settings.onRefusedEditing();
+    if (onRefusedEditing && /context.management/i.test(message)) {
+      onRefusedEditing();
       return 'editing';
     }
     if (!/\bbetas?\b|anthropic.beta/i.test(message)) return undefined;
@@ -106,54 +87,34 @@ export function createMessagesPort(service: MessagesService, settings: MessagesS
   }
 
   /** Sends the request once more after each lesson that is new. */
-  async function openLearning(...[request, options, attempt]: Parameters<typeof open>): ReturnType<typeof open> {
+  async function open(...[request, options, attempt]: Parameters<typeof send>): ReturnType<typeof send> {
     const learnt = new Set<Lesson>();
     while (true) {
-      const response = await open(request, options, attempt);
+      const response = await send(request, options, attempt);
       const lesson = attempt.endedBy() ? undefined : await learn(response);
       if (lesson === undefined || learnt.has(lesson)) return response;
       learnt.add(lesson);
     }
   }
 
-  return {
-    name: service.name,
-    async prepare() {
-      await service.client('');
-    },
-    async *stream(request, options, signal) {
-      if (signal.aborted) return { ok: false, failure: ABORTED };
-      const attempt = startAttempt(patienceOf(DEFAULT_PATIENCE, settings.patience?.(), options.timeoutMs), signal);
-      try {
-        const opening = openLearning(request, options, attempt);
-        yield { type: 'request_sent', attempt: 1 };
-        const response = await opening;
-        if (!(response instanceof Response)) return { ok: false, failure: response };
-        const newId = () => `msg_${crypto.randomUUID()}`;
-        return yield* readReply(response, { reader: READER, model: request.model, newId, attempt, options });
-      } finally {
-        attempt.close();
-      }
-    },
-    ...(service.countsTokens && {
-      async countTokens(request, signal) {
-        const {
-          max_tokens: _max,
-          stream: _stream,
-          metadata: _user,
-          context_management: _edits,
-          ...body
-        } = toWire(request, infoOf(request.model));
-        try {
-          const response = await post('/v1/messages/count_tokens', body, request, signal);
-          return numberOf(objectOf(parseJson(await response.text()))?.input_tokens);
-        } catch {
-          // A count is a convenience: whoever asked goes on with an estimate.
-          return undefined;
-        }
-      },
-    }),
-  };
+  async function count(request: ModelRequest, signal: AbortSignal): Promise<number | undefined> {
+    const {
+      max_tokens: _max,
+      stream: _stream,
+      metadata: _user,
+      context_management: _edits,
+      ...body
+    } = toWire(request, infoOf(request.model));
+    try {
+      const response = await post('/v1/messages/count_tokens', body, request, signal);
+      return numberOf(objectOf(parseJson(await response.text()))?.input_tokens);
+    } catch {
+      // A count is a convenience: whoever asked goes on with an estimate.
+      return undefined;
+    }
+  }
+
+  return { open, count };
 }
 
 /** Each is learnt once for a request: a place that still refuses is believed. */

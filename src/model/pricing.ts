@@ -1,7 +1,7 @@
 import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { Usage } from '../contracts/message.ts';
 import type { ModelInfo, ModelPrice } from '../contracts/model.ts';
-import { claudeId } from './clouds/claude-name.ts';
+import { claudeId } from './claude-name.ts';
 
 const AS_OF = '2026-11-21';
 const DOLLARS_PER_WEB_SEARCH = 0.01;

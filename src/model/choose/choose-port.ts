@@ -1,6 +1,6 @@
 import type { ModelInfo, ModelPort } from '../../contracts/model.ts';
 import { listModels, SMALL_MODEL } from '../catalog.ts';
-import { nameInCloud } from '../clouds/claude-name.ts';
+import { nameInCloud } from '../claude-name.ts';
 import { modelsElsewhere } from './discovery.ts';
 import { keyProblem } from './key-problem.ts';
 import { choiceName, locateModel, type ModelPlace } from './model-name.ts';

@@ -1,4 +1,4 @@
-import { splitRegion } from '../clouds/claude-name.ts';
+import { splitRegion } from '../claude-name.ts';
 import { cloudProblem, NO_CLOUDS } from '../clouds/cloud-settings.ts';
 import { missingKey } from '../presets.ts';
 import type { ModelPlace } from './model-name.ts';

@@ -1,5 +1,5 @@
 import { resolveModel } from '../catalog.ts';
-import { type Cloud, nameInCloud, readCloudName, splitRegion } from '../clouds/claude-name.ts';
+import { type Cloud, nameInCloud, readCloudName, splitRegion } from '../claude-name.ts';
 import { PRESETS } from '../presets.ts';
 
 /** A server reached by a name of its own: built in, or from the settings. */

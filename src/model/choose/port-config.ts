@@ -1,4 +1,4 @@
-import type { Cloud } from '../clouds/claude-name.ts';
+import type { Cloud } from '../claude-name.ts';
 import type { CloudSettings } from '../clouds/cloud-settings.ts';
 import type { DemoSettings } from '../demo/demo-port.ts';
 import type { RetryPolicy } from '../retry.ts';

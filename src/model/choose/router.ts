@@ -1,6 +1,6 @@
 import type { ModelEvent, ModelInfo, ModelOutcome, ModelPort } from '../../contracts/model.ts';
 import { modelInfo, serverModelInfo } from '../catalog.ts';
-import { claudeId } from '../clouds/claude-name.ts';
+import { claudeId } from '../claude-name.ts';
 import { cloudSecrets } from '../clouds/cloud-settings.ts';
 import { PRESETS } from '../presets.ts';
 import { withRetry } from '../retry.ts';

@@ -1,8 +1,8 @@
 import type { ModelFailure } from '../../contracts/model.ts';
-import { clientOptions, type MessagesService, type MessagesSettings } from '../messages-port.ts';
+import { splitRegion } from '../claude-name.ts';
+import { clientOptions, type MessagesService, type MessagesSettings } from '../messages-service.ts';
 import { addressOf } from '../wire/stream-response.ts';
 import { openAwsSource } from './aws-credentials.ts';
-import { splitRegion } from './claude-name.ts';
 import { type CloudSettings, firstOf, isOn } from './cloud-settings.ts';
 
 type Client = Awaited<ReturnType<MessagesService['client']>>;

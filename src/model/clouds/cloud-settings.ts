@@ -1,4 +1,4 @@
-import type { Cloud } from './claude-name.ts';
+import type { Cloud } from '../claude-name.ts';
 
 /** What the surroundings and the settings say about the clouds. */
 export type CloudSettings = {

@@ -1,5 +1,5 @@
 import { once } from '../../lib/once.ts';
-import { clientOptions, type MessagesService, type MessagesSettings } from '../messages-port.ts';
+import { clientOptions, type MessagesService, type MessagesSettings } from '../messages-service.ts';
 import { addressOf } from '../wire/stream-response.ts';
 import { type CloudSettings, firstOf, isOn } from './cloud-settings.ts';
 import { openEntraSource } from './entra-token.ts';

@@ -1,6 +1,6 @@
-import { clientOptions, type MessagesService, type MessagesSettings } from '../messages-port.ts';
+import { claudeId, splitRegion } from '../claude-name.ts';
+import { clientOptions, type MessagesService, type MessagesSettings } from '../messages-service.ts';
 import { addressOf } from '../wire/stream-response.ts';
-import { claudeId, splitRegion } from './claude-name.ts';
 import { type CloudSettings, firstOf, isOn } from './cloud-settings.ts';
 import { openGoogleSource } from './google-auth.ts';
 

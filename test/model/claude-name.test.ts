@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { claudeId, nameInCloud } from '../../../src/model/clouds/claude-name.ts';
-import { costUsd } from '../../../src/model/pricing.ts';
+import { claudeId, nameInCloud } from '../../src/model/claude-name.ts';
+import { costUsd } from '../../src/model/pricing.ts';
 
 describe('claudeId', () => {
   test.each([
