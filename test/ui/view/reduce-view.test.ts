@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 import type { JsonObject } from '../../../src/contracts/json.ts';
-import { activitySpans } from '../../../src/ui/components/activity-line.ts';
+import { activitySpans } from '../../../src/ui/status/activity-spans.ts';
 import type { Drawing } from '../../../src/ui/text/drawing.ts';
 import { ASCII_GLYPHS } from '../../../src/ui/theme/glyphs.ts';
 import type { HistoryItem } from '../../../src/ui/view/history-item.ts';

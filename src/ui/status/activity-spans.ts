@@ -12,7 +12,10 @@ const RETRY_SILENT_MS = 2000;
 const CHARS_PER_TOKEN = 4;
 
 /** What the program is doing, in a few words, with the keys that matter now. Nothing when nothing is being done. */
-export function activitySpans(view: ViewState, drawing: Drawing): readonly Span[] {
+export function activitySpans(
+  view: Pick<ViewState, 'activity' | 'retry' | 'recovery'>,
+  drawing: Drawing,
+): readonly Span[] {
   const { glyphs, nowMs } = drawing;
   const { activity, retry } = view;
   if (activity.status === 'idle') return [];
