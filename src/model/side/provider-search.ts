@@ -1,6 +1,6 @@
-import type { AssistantBlock, Usage } from '../contracts/message.ts';
-import type { ModelPort, ModelRequest, RequestMessage } from '../contracts/model.ts';
-import { objectsOf, textOf } from './wire/wire-json.ts';
+import type { AssistantBlock, Usage } from '../../contracts/message.ts';
+import type { ModelPort, ModelRequest, RequestMessage } from '../../contracts/model.ts';
+import { objectsOf, textOf } from '../wire/wire-json.ts';
 
 /** One search with the provider's own tool. */
 export type SearchOrder = {

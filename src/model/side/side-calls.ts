@@ -1,8 +1,8 @@
-import type { RunOptions } from '../contracts/face/run-options.ts';
-import type { Usage } from '../contracts/message.ts';
-import type { ModelPort } from '../contracts/model.ts';
-import { sanitize } from '../lib/text/sanitize.ts';
-import type { ModelChoice } from './choose-port.ts';
+import type { RunOptions } from '../../contracts/face/run-options.ts';
+import type { Usage } from '../../contracts/message.ts';
+import type { ModelPort } from '../../contracts/model.ts';
+import { sanitize } from '../../lib/text/sanitize.ts';
+import type { ModelChoice } from '../choose/choose-port.ts';
 
 /** A question on the side: a title, a summary, an answer about a web page. */
 export type SideQuestion = {

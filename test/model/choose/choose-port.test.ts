@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_MODEL, SMALL_MODEL } from '../../src/model/catalog.ts';
-import { choosePort, NO_KEY, type PortConfig } from '../../src/model/choose-port.ts';
-import { locateModel } from '../../src/model/model-name.ts';
-import { ANTHROPIC, OPENAI } from './dialects.ts';
-import { startFaultServer, status, stream } from './fault-server.ts';
-import { drain, REQUEST } from './support.ts';
+import { DEFAULT_MODEL, SMALL_MODEL } from '../../../src/model/catalog.ts';
+import { choosePort } from '../../../src/model/choose/choose-port.ts';
+import { NO_KEY } from '../../../src/model/choose/key-problem.ts';
+import { locateModel } from '../../../src/model/choose/model-name.ts';
+import type { PortConfig } from '../../../src/model/choose/port-config.ts';
+import { ANTHROPIC, OPENAI } from '../dialects.ts';
+import { startFaultServer, status, stream } from '../fault-server.ts';
+import { drain, REQUEST } from '../support.ts';
 
 describe('locateModel', () => {
   test('names lead to a provider', () => {

@@ -15,12 +15,21 @@ import { folderTrust } from '../settings/folder-trust.ts';
 /** A folder of its own for one piece of work, on a branch of its own. */
 export type Worktree = {
   readonly cwd: string;
+  /** Its top, and the branch that is checked out there. */
+  readonly path: string;
+  readonly branch: string;
   /** The repository is trusted, and this is the same repository. */
   readonly trust: 'this-run';
   readonly words: string;
-  /** Takes an untouched one away; otherwise tells where the work is. */
-  leave(): Promise<string>;
+  /** Takes an untouched one away; otherwise tells what is in it. */
+  leave(): Promise<WorktreeEnd>;
 };
+
+/** What became of a worktree nobody works in any more. */
+export type WorktreeEnd =
+  | { readonly is: 'gone' }
+  | { readonly is: 'shared' }
+  | { readonly is: 'kept'; readonly what: string };
 
 /** Makes a worktree of the repository, or goes on in the one of that name. Throws a sentence when there can be none. */
 export async function enterWorktree(
@@ -57,19 +66,20 @@ export async function enterWorktree(
   const company = other === undefined ? '' : ` Another ouro (process ${other}) works there, too.`;
   return {
     cwd: await nearestThere(join(path, relative(root, here)), path),
+    path,
+    branch,
     trust: 'this-run',
     words: `Working in ${path} on branch ${branch}.${company}`,
     async leave() {
       // Gone first: of two that leave at once, the later one clears away.
       await presence.leave();
       const results = await resultsIn(path, base, git);
-      if (results !== undefined)
-        return `${results} is in ${path} on branch ${branch}. Go on with "ouro -w ${name} -c".`;
+      if (results !== undefined) return { is: 'kept', what: results };
       const isShared = (await presence.others()).length > 0 || (await hasSessionOfOthers(path, environment.ouroHome));
-      if (isShared) return `Another ouro works in ${path}, so it stays.`;
+      if (isShared) return { is: 'shared' };
       await git(root, 'worktree', 'remove', path);
       await git(root, 'branch', '-D', branch);
-      return 'Nothing was changed, so the worktree is gone again.';
+      return { is: 'gone' };
     },
   };
 }

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { readEnvironment } from '../../src/app/environment.ts';
-import type { Settings } from '../../src/contracts/settings.ts';
-import { chooseModel, explainNoModel } from '../../src/model/choose-model.ts';
-import { NO_KEY } from '../../src/model/choose-port.ts';
-import { discoverLocalServers } from '../../src/model/discovery.ts';
-import { limitsOf } from '../../src/settings/limits.ts';
-import { startOpenAiServer } from '../support/api/openai-server.ts';
-import { runOptions } from '../support/run-options.ts';
+import { readEnvironment } from '../../../src/app/environment.ts';
+import type { Settings } from '../../../src/contracts/settings.ts';
+import { chooseModel } from '../../../src/model/choose/choose-model.ts';
+import { discoverLocalServers } from '../../../src/model/choose/discovery.ts';
+import { explainNoModel } from '../../../src/model/choose/explain-no-model.ts';
+import { NO_KEY } from '../../../src/model/choose/key-problem.ts';
+import { limitsOf } from '../../../src/settings/limits.ts';
+import { startOpenAiServer } from '../../support/api/openai-server.ts';
+import { runOptions } from '../../support/run-options.ts';
 
 const OPTIONS = runOptions({ face: 'print' });
 const KEY = { ANTHROPIC_API_KEY: 'k' };

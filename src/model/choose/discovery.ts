@@ -1,6 +1,6 @@
+import { PRESETS } from '../presets.ts';
+import { objectOf, objectsOf, parseJson, textOf } from '../wire/wire-json.ts';
 import type { Providers } from './model-name.ts';
-import { PRESETS } from './presets.ts';
-import { objectOf, objectsOf, parseJson, textOf } from './wire/wire-json.ts';
 
 /** A model server that answered on this machine, with the models it offers. */
 export type LocalServer = {

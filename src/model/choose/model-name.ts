@@ -1,5 +1,5 @@
-import { resolveModel } from './catalog.ts';
-import { PRESETS } from './presets.ts';
+import { resolveModel } from '../catalog.ts';
+import { PRESETS } from '../presets.ts';
 
 /** A server reached by a name of its own: built in, or from the settings. */
 type ProviderSettings = {
