@@ -30,7 +30,10 @@ export function scriptLines({ facts }: Pick<StatusView, 'facts'>, { rows }: Draw
 export function statusSegments(view: StatusView, drawing: Drawing, width: number): readonly Segment[] {
   const { facts, hint } = view;
   const vim = vimWord(view);
-  const activity = activitySpans(view, drawing);
+  const { words, keys } = activitySpans(view, drawing);
+  // A key is there as a whole or not at all.
+  const fit = keys.filter((_, at) => SEGMENT_GAP.first + widthOf([words, keys.slice(0, at + 1)].flat(2)) <= width);
+  const activity = [words, fit].flat(2);
   const isHinting = hint !== undefined && hint.untilMs > drawing.nowMs;
   const segments: readonly Segment[] = [
     ...(isHinting ? [segment('hint', toned('warn', hint.text))] : []),

@@ -32,7 +32,7 @@ export function renderLines(lines: readonly LogicalLine[], target: LineTarget): 
 }
 
 /** Lines as the rows they take. */
-export function breakLines(lines: readonly LogicalLine[], room: LineRoom): readonly Row[] {
+function breakLines(lines: readonly LogicalLine[], room: LineRoom): readonly Row[] {
   return lines.flatMap((line) => breakLine(line, room));
 }
 

@@ -31,7 +31,7 @@ test('what is being done comes first, and what has no room beside it is left out
   expect(renderPart(<StatusLine view={WRITING} />, { width: 66 })).toEqual([
     '  edits   ◐ writing 6s · 0 tokens  esc stop   sonnet-5   12%',
   ]);
-  expect(renderPart(<StatusLine view={WRITING} />, { width: 40 })).toEqual(['  edits   ◐ writing 6s · 0 tokens …']);
+  expect(renderPart(<StatusLine view={WRITING} />, { width: 40 })).toEqual(['  edits   ◐ writing 6s · 0 tokens']);
 });
 
 test('a script of one’s own has the line, and lines below it where the terminal is high enough', () => {

@@ -289,7 +289,7 @@ test('a hook that is waited for is named, in its own words if it has some, until
       highlight: undefined,
     };
     return activitySpans(told([...first, ...events]), drawing)
-      .map(({ text }) => text)
+      .words.map(({ text }) => text)
       .join('');
   };
   expect(line([hook('started', 'Stop', { status_message: 'Tests\nrun' })])).toContain('Tests⏎run  2s');
