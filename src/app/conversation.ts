@@ -5,7 +5,7 @@ import { isReminder } from '../lib/text/is-reminder.ts';
 import { listModels } from '../model/catalog.ts';
 import { effortInstead, effortsOf } from '../model/efforts.ts';
 import { budgetWarnings } from '../model/pricing.ts';
-import { guessNext } from '../model/side-calls.ts';
+import { guessNext } from '../model/side/side-calls.ts';
 import { cleanUp } from '../session/clean-up.ts';
 import { ENDED_WITH_RUN } from '../session/records/ended-with-run.ts';
 import { problemLines } from '../settings/problem-lines.ts';
