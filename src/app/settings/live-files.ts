@@ -3,8 +3,10 @@ import type { Environment } from '../../contracts/environment.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { LoadedSettings } from '../../contracts/settings.ts';
 import { type Admission, loadExtensions } from '../../extensions/load-extensions.ts';
+import { wantedSkills } from '../../extensions/wanted-skills.ts';
 import { createFreshness } from '../../lib/files/fresh-files.ts';
 import { childVariables } from '../../settings/child-variables.ts';
+import { countsSource } from '../../settings/counts-source.ts';
 import { limitsOf } from '../../settings/limits.ts';
 import { neverLooser } from '../../settings/never-looser.ts';
 import { problemLines } from '../../settings/problem-lines.ts';
@@ -43,15 +45,17 @@ export async function openLiveFiles({
   const [, ...above] = projectFolders(cwd, home);
   const counting = trusted ? [cwd, ...above] : [];
   const readLayers = () => readSettings({ ...given, cwd }, environment, trusted, trust.approves);
-  const readFiles = async () =>
-    trust.onlyApproved(
-      await loadExtensions({
-        projectFolders: counting,
-        own: { ouroHome, home },
-        agentsFlag: given.agents,
-        admits: mayBeRead,
-      }),
-    );
+  const counts = (source: 'user' | 'project') => countsSource(given.settingSources, source);
+  const readFiles = async () => {
+    const loaded = await loadExtensions({
+      projectFolders: counts('project') ? counting : [],
+      ...(counts('user') ? { own: { ouroHome, home } } : {}),
+      agentsFlag: given.agents,
+      admits: mayBeRead,
+    });
+    const approved = await trust.onlyApproved(loaded);
+    return { ...approved, skills: wantedSkills(approved.skills, given.skills) };
+  };
   const settingsFiles = createFreshness([
     join(ouroHome, 'settings.json'),
     // What a folder forbids counts in any case.

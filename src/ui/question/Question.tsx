@@ -1,18 +1,17 @@
 import { Box } from 'ink';
-import type { QuestionPlan } from './plan-question.ts';
-import { Rows } from './Rows.tsx';
-
-type QuestionProps = { readonly plan: QuestionPlan; readonly bar: string };
+import { Rows } from '../text/Rows.tsx';
+import type { Row } from '../text/render-lines.ts';
+import { useLook } from '../text/use-look.ts';
+import type { QuestionPlan } from './fit-question.ts';
 
 /** What asks, behind a bar of its own: what it is about, the answers one to a row, and the other keys. */
-export function Question({ plan, bar }: QuestionProps) {
+export function Question({ plan }: { readonly plan: QuestionPlan }) {
+  const { drawing, paint } = useLook();
   const { title, body, options, keys, gaps } = plan;
-  const gap = gaps === 'shown' ? [''] : [];
   const isFolded = body.length === 0 && options.length === 0;
-  const parts = [body, options, keys].filter((part) => part.length > 0);
   return (
     <Box
-      borderStyle={leftBar(bar)}
+      borderStyle={leftBar(paint(drawing.glyphs.bar, { token: 'warn' }))}
       borderTop={false}
       borderBottom={false}
       borderRight={false}
@@ -21,10 +20,19 @@ export function Question({ plan, bar }: QuestionProps) {
     >
       <Rows rows={[title]} />
       <Box paddingLeft={isFolded ? 0 : 2} flexDirection="column">
-        {parts.map((rows, at) => (
-          <Rows key={['body', 'options', 'keys'][at]} rows={[...gap, ...rows]} />
-        ))}
+        <Part rows={body} gaps={gaps} />
+        <Part rows={options} gaps={gaps} />
+        <Part rows={keys} gaps={gaps} />
       </Box>
+    </Box>
+  );
+}
+
+function Part({ rows, gaps }: { readonly rows: readonly Row[]; readonly gaps: QuestionPlan['gaps'] }) {
+  if (rows.length === 0) return null;
+  return (
+    <Box marginTop={gaps === 'shown' ? 1 : 0}>
+      <Rows rows={rows} />
     </Box>
   );
 }

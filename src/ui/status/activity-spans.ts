@@ -11,26 +11,26 @@ const HOOK_SHOWN_AFTER_MS = 300;
 const RETRY_SILENT_MS = 2000;
 const CHARS_PER_TOKEN = 4;
 
-/** What the program is doing, in a few words, with the keys that matter now. Nothing when nothing is being done. */
-export function activitySpans(view: ViewState, drawing: Drawing): readonly Span[] {
+/** What is being done, in a few words, and the keys that matter now, the first first. */
+type Doing = { readonly words: readonly Span[]; readonly keys: readonly (readonly Span[])[] };
+
+const NOTHING: Doing = { words: [], keys: [] };
+
+/** What the program is doing. Nothing when nothing is being done. */
+export function activitySpans(view: Pick<ViewState, 'activity' | 'retry' | 'recovery'>, drawing: Drawing): Doing {
   const { glyphs, nowMs } = drawing;
   const { activity, retry } = view;
-  if (activity.status === 'idle') return [];
+  if (activity.status === 'idle') return NOTHING;
   if (retry !== undefined && nowMs - retry.startedAtMs >= (retry.attempt <= 1 ? RETRY_SILENT_MS : 0)) {
     const leftMs = Math.max(0, Math.ceil((retry.dueAtMs - nowMs) / 1000)) * 1000;
     const when = leftMs === 0 ? 'now' : `in ${formatDuration(leftMs)}`;
     const words = `${causeOf(retry.failure)}${glyphs.separator}try ${retry.attempt + 1} of ${retry.limit + 1} ${when}`;
-    return [
-      toned('warn', `${glyphs.retry} ${words}`),
-      ...keySpans(
-        [
-          ['r', 'now'],
-          ['esc', 'stop'],
-          ['m', 'other model'],
-        ],
-        drawing,
-      ),
-    ];
+    const keys = [
+      ['r', 'now'],
+      ['esc', 'stop'],
+      ['m', 'other model'],
+    ] as const;
+    return { words: [toned('warn', `${glyphs.retry} ${words}`)], keys: keySpans(keys, drawing) };
   }
   if (view.recovery !== undefined) {
     return running(drawing, `${sanitize(view.recovery.cause, 'line')}  ${seconds(nowMs - view.recovery.sinceMs)}`, '');
@@ -40,23 +40,23 @@ export function activitySpans(view: ViewState, drawing: Drawing): readonly Span[
     return running(drawing, `${sanitize(hook.words, 'line')}  ${seconds(nowMs - hook.sinceMs)}`, '');
   }
   if (activity.status === 'waiting_for_answer') {
-    return [toned('warn', `${glyphs.wait} waiting for you ${seconds(nowMs - activity.sinceMs)}`)];
+    return { words: [toned('warn', `${glyphs.wait} waiting for you ${seconds(nowMs - activity.sinceMs)}`)], keys: [] };
   }
   const words = doing(activity, drawing);
-  if (words === undefined) return [];
+  if (words === undefined) return NOTHING;
   const quiet = nowMs - activity.lastByteAtMs;
   const isSilent = quiet >= QUIET_MS && ['requesting', 'thinking', 'writing'].includes(activity.status);
   return running(drawing, words, isSilent ? `${glyphs.separator}no data for ${seconds(quiet)}` : '');
 }
 
-function running(drawing: Drawing, words: string, note: string): readonly Span[] {
+function running(drawing: Drawing, words: string, note: string): Doing {
   const spans = [toned('brand', drawing.spinner), plain(` ${words}`), toned('dim', note)];
-  return [...spans, ...keySpans([['esc', 'stop']], drawing)];
+  return { words: spans, keys: keySpans([['esc', 'stop']], drawing) };
 }
 
 /** Keys and what each does. */
-function keySpans(keys: readonly (readonly [string, string])[], { glyphs }: Drawing): readonly Span[] {
-  return keys.flatMap(([key, does], at) => [
+function keySpans(keys: readonly (readonly [string, string])[], { glyphs }: Drawing): Doing['keys'] {
+  return keys.map(([key, does], at) => [
     toned('dim', at === 0 ? '  ' : glyphs.separator),
     toned('accent', key),
     toned('dim', ` ${does}`),

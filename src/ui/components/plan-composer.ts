@@ -7,54 +7,43 @@ import { searchMatch, suggestion } from '../composer/recall.ts';
 import { viewEditor } from '../composer/view-editor.ts';
 import { vimSelection } from '../composer/vim.ts';
 import type { Drawing } from '../text/drawing.ts';
-import type { Paint } from '../theme/paint.ts';
+import { plain, type Span, toned } from '../text/line.ts';
+import type { Row } from '../text/render-lines.ts';
 import type { Style } from '../theme/theme.ts';
 import type { ViewState } from '../view/view-state.ts';
 
-/** The rows of the draft, and where the cursor belongs in them. */
-export type ComposerRows = {
-  readonly rows: readonly string[];
+/** The rows of the draft behind their bar, and where the cursor belongs in them. */
+export type ComposerPlan = {
+  readonly rows: readonly Row[];
   readonly caret: { readonly x: number; readonly y: number };
 };
 
+/** The bar and the blank beside it. */
 const MARGIN = 2;
-const BAND = { background: 'band' } as const;
 const NARROW = 40;
 
 /** Lays the draft out in at most so many rows. */
-export function composerRows(view: ViewState, drawing: Drawing, paint: Paint, height: number): ComposerRows {
-  if (view.editor.search !== undefined) return searchRows(view, drawing, paint);
+export function planComposer(view: ViewState, drawing: Drawing, height: number): ComposerPlan {
+  if (view.editor.search !== undefined) return searchPlan(view, drawing);
   const editor = edit(view.editor, { type: 'resize', width: drawing.width - MARGIN - 1 }, drawing.nowMs);
   const whole = viewEditor(editor, { height });
   const isCut = whole.above > 0 || whole.below > 0;
   const shown = isCut && height > 2 ? viewEditor(editor, { height: height - 1 }) : whole;
   const selected = view.vim === undefined ? undefined : vimSelection(view.vim, editor);
-  const rows = shown.rows.map(({ row }) => {
-    const text = partsOf(row, selected)
-      .map(({ from, to, look }) =>
-        rowPieces(editor, { ...row, from, to })
-          .map(({ kind, text: words }) =>
-            paint(words, { ...(kind === 'fold' ? { token: 'code' } : {}), ...look, ...BAND }),
-          )
-          .join(''),
-      )
-      .join('');
-    return barred(text, drawing, paint);
-  });
+  const rows = shown.rows.map(({ row }) =>
+    partsOf(row, selected).flatMap(({ from, to, look = {} }) =>
+      rowPieces(editor, { ...row, from, to }).map(({ kind, text }): Span => {
+        return { text, style: kind === 'fold' ? { token: 'code', ...look } : look };
+      }),
+    ),
+  );
   const ghost = suggestion(editor)?.split('\n', 1)[0] ?? (editor.text === '' ? placeholder(view) : undefined);
-  if (ghost !== undefined) {
-    const room = drawing.width - MARGIN - 2 - shown.caret.column;
-    rows[rows.length - 1] += paint(truncateEnd(ghost, room), { token: 'dim', ...BAND });
-  }
+  const faded = toned('dim', truncateEnd(ghost ?? '', drawing.width - MARGIN - 2 - shown.caret.column));
+  const drawn = ghost === undefined ? rows : rows.with(-1, [...(rows.at(-1) ?? []), faded]);
   const caret = { x: MARGIN + shown.caret.column, y: shown.caret.row };
-  if (!isCut || height <= 2) return { rows, caret };
-  const note = barred(paint(`↑ ${shown.above} more  ↓ ${shown.below} more`, { token: 'dim', ...BAND }), drawing, paint);
-  return { rows: [note, ...rows], caret: { ...caret, y: caret.y + 1 } };
-}
-
-/** A row of what is yours: a bar at the left, and a band behind it. */
-function barred(text: string, { glyphs }: Drawing, paint: Paint): string {
-  return `${paint(glyphs.bar, { token: 'brand', ...BAND })}${paint(' ', BAND)}${text}`;
+  if (!isCut || height <= 2) return { rows: drawn, caret };
+  const note = toned('dim', `${drawing.glyphs.up} ${shown.above} more  ${drawing.glyphs.down} ${shown.below} more`);
+  return { rows: [[note], ...drawn], caret: { ...caret, y: caret.y + 1 } };
 }
 
 /** What an empty draft says. */
@@ -82,7 +71,7 @@ function partsOf(
   ];
 }
 
-function searchRows(view: ViewState, drawing: Drawing, paint: Paint): ComposerRows {
+function searchPlan(view: ViewState, drawing: Drawing): ComposerPlan {
   const query = view.editor.search?.query ?? '';
   const where = { session: 'this session', folder: 'this folder', all: 'everything' }[
     view.editor.search?.scope ?? 'folder'
@@ -90,6 +79,5 @@ function searchRows(view: ViewState, drawing: Drawing, paint: Paint): ComposerRo
   const label = drawing.width < NARROW ? `search: ${query}` : `search ${where}: ${query}`;
   const match = sanitizeScreen(searchMatch(view.editor) ?? (query === '' ? '' : 'nothing found')).replaceAll('\n', ' ');
   const found = truncateEnd(match, Math.max(0, drawing.width - textWidth(label) - 8));
-  const row = barred(`${paint(label, BAND)}${paint(`   ${found}`, { token: 'dim', ...BAND })}`, drawing, paint);
-  return { rows: [row], caret: { x: MARGIN + textWidth(label), y: 0 } };
+  return { rows: [[plain(label), toned('dim', `   ${found}`)]], caret: { x: MARGIN + textWidth(label), y: 0 } };
 }
