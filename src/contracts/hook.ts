@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.ts';
+import type { JsonObject, JsonValue } from './json.ts';
 import type { HookConfig, SettingsSource } from './settings.ts';
 
 /** Every moment a hook can be told of. */
@@ -17,6 +17,21 @@ export const HOOK_EVENTS = [
   'PreCompact',
   'PostCompact',
   'Notification',
+  'PostToolBatch',
+  'UserPromptExpansion',
+  'PermissionDenied',
+  'TaskCreated',
+  'TaskCompleted',
+  'Elicitation',
+  'ElicitationResult',
+  'ConfigChange',
+  'WorktreeCreate',
+  'WorktreeRemove',
+  'InstructionsLoaded',
+  'CwdChanged',
+  'DirectoryAdded',
+  'PreModelSwitch',
+  'PostModelSwitch',
 ] as const;
 
 export type HookEvent = (typeof HOOK_EVENTS)[number];
@@ -28,6 +43,8 @@ export type Hook = HookConfig & {
   readonly source: SettingsSource | 'host' | 'agent';
   readonly file?: string;
   readonly line?: number;
+  /** Variables its command gets besides: where its project or its plugin is. */
+  readonly env?: Readonly<Record<string, string>>;
   /** A hook that lives in the host: answered over the control protocol. */
   readonly callback?: (input: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
 };
@@ -54,6 +71,13 @@ export type HookOutput = {
   readonly permissionDecisionReason?: string;
   readonly updatedInput?: JsonObject;
   readonly additionalContext?: string;
+  /** What a tool said, in other words. */
+  readonly updatedToolOutput?: JsonValue;
+  /** Where a WorktreeCreate hook made one. */
+  readonly worktreePath?: string;
+  /** How an Elicitation hook answers a server. */
+  readonly action?: 'accept' | 'decline' | 'cancel';
+  readonly content?: JsonObject;
 };
 
 /** All hooks of one event together: the strictest verdict, every word, the last input. */
@@ -65,6 +89,24 @@ export type HookVerdict = {
     | undefined;
   readonly updatedInput: JsonObject | undefined;
   readonly context: string | undefined;
+  readonly updatedToolOutput: JsonValue | undefined;
+  readonly worktreePath: string | undefined;
+  readonly elicited: { readonly action: 'accept' | 'decline' | 'cancel'; readonly content: JsonObject } | undefined;
   readonly messages: readonly string[];
   readonly failures: readonly string[];
 };
+
+/** What a hook does, in the words it was configured with. */
+export function actionOf({
+  command,
+  args = [],
+  url,
+  server,
+  tool,
+  prompt,
+  callback,
+}: HookConfig & Pick<Hook, 'callback'>): string {
+  if (callback !== undefined) return 'in the host';
+  if (command !== undefined) return [command, ...args].join(' ');
+  return url ?? (server === undefined ? `asks: ${prompt ?? ''}` : `${server}: ${tool ?? ''}`);
+}

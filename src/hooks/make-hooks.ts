@@ -1,8 +1,10 @@
 import type { AgentEvent } from '../contracts/event.ts';
-import { HOOK_EVENTS, type Hook, type HookEvent } from '../contracts/hook.ts';
+import type { Hook } from '../contracts/hook.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { Live } from '../contracts/live.ts';
-import type { LoadedSettings, SettingsLayer } from '../contracts/settings.ts';
+import type { LoadedSettings } from '../contracts/settings.ts';
+import type { HookRunners } from './act.ts';
+import { configuredHooks } from './configured-hooks.ts';
 import { createHooks, type Hooks } from './create-hooks.ts';
 import { missingScript } from './missing-script.ts';
 import { runHookCommand } from './run-command.ts';
@@ -20,7 +22,9 @@ export type HookWiring = {
   readonly timeoutMs: () => number | undefined;
   readonly fitsRule: (rule: string, tool: string, input: JsonObject) => boolean;
   readonly tell: (event: AgentEvent) => void;
-};
+  /** Those that plugins and skills bring, as they hold now. */
+  readonly carried: () => readonly Hook[];
+} & Pick<HookRunners, 'askModel' | 'askAgent' | 'callTool'>;
 
 /** The hooks of all settings layers and of the host, with real commands and real requests behind them. */
 export function makeHooks(wiring: HookWiring): Hooks {
@@ -31,7 +35,9 @@ export function makeHooks(wiring: HookWiring): Hooks {
   });
   return createHooks({
     hooks: () =>
-      wiring.loaded().merged.disableAllHooks === true ? [] : [...configured(wiring.loaded()), ...wiring.hostHooks],
+      wiring.loaded().merged.disableAllHooks === true
+        ? []
+        : [...configuredHooks(wiring.loaded()), ...wiring.carried(), ...wiring.hostHooks],
     common: () => ({
       session_id: wiring.session.id,
       transcript_path: wiring.session.path,
@@ -40,20 +46,19 @@ export function makeHooks(wiring: HookWiring): Hooks {
     }),
     fitsRule: wiring.fitsRule,
     tell: wiring.tell,
-    runCommand: (command, stdin, timeoutMs, signal) =>
-      runHookCommand(command, stdin, {
-        cwd: wiring.cwd,
-        env: variables(),
-        timeoutMs,
-        signal,
-      }),
-    missingScript: (command) => missingScript(command, wiring.cwd, variables()),
-    post: async (url, body, timeoutMs, signal) => {
+    runCommand: (command, stdin, timeoutMs, signal, env) =>
+      runHookCommand(command, stdin, { cwd: wiring.cwd, env: { ...variables(), ...env }, timeoutMs, signal }),
+    missingScript: (command, env) => missingScript(command, wiring.cwd, { ...variables(), ...env }),
+    askModel: wiring.askModel,
+    askAgent: wiring.askAgent,
+    callTool: wiring.callTool,
+    variables,
+    post: async ({ url, body, headers }, timeoutMs, signal) => {
       const limits = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
       const answer = await fetch(url, {
         method: 'POST',
         body,
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': 'application/json', ...headers },
         redirect: 'error',
         signal: limits,
       });
@@ -76,39 +81,4 @@ async function firstOf({ body }: Response): Promise<string> {
     if (size > MAX_ANSWER_BYTES) break;
   }
   return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString('utf8');
-}
-
-function configured({ layers }: LoadedSettings): readonly Hook[] {
-  return layers.flatMap((layer) =>
-    Object.entries(layer.settings.hooks ?? {}).flatMap(([event, groups]) => hooksOf(layer, event, groups)),
-  );
-}
-
-function hooksOf(
-  layer: SettingsLayer,
-  event: string,
-  groups: NonNullable<SettingsLayer['settings']['hooks']>[string],
-): readonly Hook[] {
-  return groups.flatMap((group, groupAt) =>
-    group.hooks.flatMap((hook, at): Hook[] => {
-      if (!isHookEvent(event)) return [];
-      const line = layer.lineOf(['hooks', event, groupAt, 'hooks', at]);
-      return [
-        {
-          ...hook,
-          event,
-          source: layer.source,
-          file: layer.file,
-          ...(line === undefined ? {} : { line }),
-          ...(group.matcher === undefined ? {} : { matcher: group.matcher }),
-        },
-      ];
-    }),
-  );
-}
-
-const EVENTS: ReadonlySet<string> = new Set(HOOK_EVENTS);
-
-function isHookEvent(event: string): event is HookEvent {
-  return EVENTS.has(event);
 }

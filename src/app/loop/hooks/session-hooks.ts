@@ -1,27 +1,44 @@
 import type { AgentPort, PromptVerdict } from '../../../agent/parts.ts';
 import type { AgentListener } from '../../../contracts/agent.ts';
 import type { RunOptions } from '../../../contracts/face/run-options.ts';
-import type { JsonObject } from '../../../contracts/json.ts';
+import type { Hook } from '../../../contracts/hook.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../contracts/json.ts';
 import type { Message } from '../../../contracts/message.ts';
 import type { PermissionAnswer } from '../../../contracts/permission.ts';
 import type { BeforeCall, QueryDeps } from '../../../contracts/query.ts';
-import type { Hooks } from '../../../hooks/create-hooks.ts';
+import type { HookRunners } from '../../../hooks/act.ts';
+import type { HookFire, Hooks } from '../../../hooks/create-hooks.ts';
 import { makeHooks } from '../../../hooks/make-hooks.ts';
 import { createOpeningHook, type OpeningHook } from '../../../hooks/opening-hook.ts';
 import { asJson } from '../../../lib/as-json.ts';
 import type { Core } from '../../core.ts';
+import type { McpServers } from '../../mcp/servers.ts';
 import type { AskingPort } from '../../permissions/gate.ts';
 import type { Permissions } from '../../permissions/permissions.ts';
 import type { Session } from '../../session/session.ts';
+import { fireChanges } from './hook-moments.ts';
+import { createHookRunners } from './hook-runners.ts';
 
 /** The hooks of settings and of the host, and those that open the session. */
-export type SessionHooks = Hooks & { readonly opening: OpeningHook };
+export type SessionHooks = Hooks & {
+  readonly opening: OpeningHook;
+  /** Who answers for hooks that ask a sub-agent. */
+  readonly answerWith: (ask: HookRunners['askAgent']) => void;
+};
 
-type Needs = { readonly session: Session; readonly permissions: Pick<Permissions, 'fitsRule'> };
+type Needs = {
+  readonly session: Session;
+  readonly permissions: Pick<Permissions, 'fitsRule'>;
+  readonly mcp: Pick<McpServers, 'tools' | 'ready'>;
+  readonly wishes: { readonly hooks: () => readonly Hook[] };
+};
 
-export function createSessionHooks(core: Core, { session, permissions }: Needs): SessionHooks {
+export function createSessionHooks(core: Core, { session, permissions, mcp, wishes }: Needs): SessionHooks {
   const { opened, transcript } = session;
+  const { answerWith, ...runners } = createHookRunners(core, mcp);
   const hooks = makeHooks({
+    ...runners,
+    carried: wishes.hooks,
     loaded: core.settings.loaded,
     hostHooks: core.options.host?.hooks ?? [],
     session: { id: opened.id, path: transcript.path ?? '' },
@@ -32,7 +49,8 @@ export function createSessionHooks(core: Core, { session, permissions }: Needs):
     fitsRule: permissions.fitsRule,
     tell: (event) => void core.bus.tell(event),
   });
-  return { ...hooks, opening: createOpeningHook(hooks, opened.isResumed ? 'resume' : 'startup') };
+  fireChanges(core, hooks);
+  return { ...hooks, answerWith, opening: createOpeningHook(hooks, opened.isResumed ? 'resume' : 'startup') };
 }
 
 /** The loop's questions, answered by hooks. */
@@ -41,7 +59,7 @@ export type LoopHooks = Pick<QueryDeps, 'beforeCall' | 'afterCall' | 'onStop'> &
 };
 
 /** `Stop` for the main conversation, `SubagentStop` for a sub-agent; everything else is the same for both. */
-export function loopHooks(hooks: Hooks, stop: 'Stop' | 'SubagentStop', agentType?: string): LoopHooks {
+export function loopHooks(hooks: HookFire, stop: 'Stop' | 'SubagentStop', agentType?: string): LoopHooks {
   return {
     async beforeCall(request, signal): Promise<BeforeCall> {
       if (!hooks.has('PreToolUse')) return {};
@@ -79,6 +97,9 @@ export function loopHooks(hooks: Hooks, stop: 'Stop' | 'SubagentStop', agentType
       const verdict = await hooks.fire(event, { ...fields, ...said }, signal);
       return {
         ...(verdict.context === undefined ? {} : { context: verdict.context }),
+        ...(verdict.updatedToolOutput === undefined
+          ? {}
+          : { outcome: { ...outcome, content: textOf(verdict.updatedToolOutput) } }),
         ...(verdict.blocked === undefined ? {} : { block: verdict.blocked }),
         ...(verdict.stop === undefined ? {} : { stop: verdict.stop }),
       };
@@ -102,6 +123,10 @@ export function loopHooks(hooks: Hooks, stop: 'Stop' | 'SubagentStop', agentType
       return verdict.context === undefined ? { kind: 'go' } : { kind: 'go', context: verdict.context };
     },
   };
+}
+
+function textOf(value: JsonValue): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function lastWords(messages: readonly Message[]): string {
@@ -128,6 +153,14 @@ export function hookNews(hooks: Hooks, addContext: (words: string) => void, face
           message,
           tool_name: toolName,
         });
+        return;
+      }
+      case 'permission_decision': {
+        const { verdict, callId, tool, input, trace } = event;
+        if (verdict !== 'deny') return;
+        const last = Array.isArray(trace) ? trace.at(-1) : undefined;
+        const reason = isJsonObject(last) ? String(last.text ?? '') : '';
+        hooks.fireInBackground('PermissionDenied', { tool_name: tool, tool_input: input, tool_use_id: callId, reason });
         return;
       }
       case 'question':
