@@ -70,4 +70,5 @@ export const SECRETS: readonly string[] = [
   'MOONSHOT_API_KEY',
   'ZAI_API_KEY',
   'CLAUDE_CODE_CLIENT_KEY_PASSPHRASE',
+  'OURO_QUEUE',
 ];

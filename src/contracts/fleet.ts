@@ -103,6 +103,8 @@ export type Claim = {
   readonly attempt: number;
   /** What this attempt may cost. */
   readonly budget: Micros;
+  /** What is booked for the attempts before. */
+  readonly booked: Micros;
   /** The session of the attempt before, and the machine it ran on. */
   readonly before: { readonly session: string; readonly machine: string } | undefined;
 };
@@ -111,6 +113,8 @@ export type Claimer = {
   readonly worker: string;
   readonly machine: string;
   readonly leaseMs: number;
+  /** Only tasks of this batch. */
+  readonly batch?: string;
 };
 
 /** What a running attempt tells while it works. */

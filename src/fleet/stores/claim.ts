@@ -11,7 +11,7 @@ type Candidate = { readonly batch: string; readonly lane: string };
 
 /** The next task that may begin. Each candidate is a transaction of its own, so nobody waits for two batches at once. */
 export async function claimTask(sql: Sql, queue: JobQueue, claimer: Claimer): Promise<Claim | undefined> {
-  const candidates = await sql.transaction((tx) => candidatesIn(tx));
+  const candidates = await sql.transaction((tx) => candidatesIn(tx, claimer.batch));
   for (const candidate of candidates) {
     const claim = await sql.transaction((tx) => claimFrom(sql, queue, tx, candidate, claimer)).catch(unaffordable);
     if (claim !== undefined) return claim;
@@ -28,14 +28,15 @@ function unaffordable(thrown: unknown): undefined {
 }
 
 /** Batches with waiting work, by lane: the urgent first, then the older. */
-async function candidatesIn(tx: Transaction): Promise<readonly Candidate[]> {
+async function candidatesIn(tx: Transaction, only: string | undefined): Promise<readonly Candidate[]> {
   const rows = await tx.all(
     `SELECT b.id AS batch, t.lane AS lane FROM fleet_batches b
      JOIN (SELECT DISTINCT batch, lane FROM fleet_tasks WHERE state = 'waiting') t ON t.batch = b.id
      LEFT JOIN fleet_lanes l ON l.name = t.lane
-     WHERE b.state = 'open' AND coalesce(l.until_ms, 0) <= ?
+     WHERE b.state = 'open' AND coalesce(l.until_ms, 0) <= ? AND b.id = coalesce(?, b.id)
      ORDER BY b.priority DESC, b.created_ms, b.id, t.lane`,
     await tx.now(),
+    only ?? null,
   );
   return rows.map(({ batch, lane }) => ({ batch: String(batch), lane: String(lane) }));
 }
@@ -59,7 +60,8 @@ async function claimFrom(
   if (row === undefined) throw new Error(`The queue of batch ${id} holds a task that the batch does not know.`);
   const task = readTask(row);
   const now = await tx.now();
-  const budget = Math.max(0, limits.each - (await spentOn(tx, id, task.task_key)));
+  const booked = await spentOn(tx, id, task.task_key);
+  const budget = Math.max(0, limits.each - booked);
   if (spent + reserved + budget > limits.all) throw new TooDear();
   const claim: Claim = {
     id: randomUUID(),
@@ -73,6 +75,7 @@ async function claimFrom(
     kind: task.kind,
     attempt: task.tries + 1,
     budget,
+    booked,
     before:
       task.session === undefined || task.machine === undefined
         ? undefined
