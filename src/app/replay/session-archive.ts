@@ -84,10 +84,10 @@ export function openArchive({ ouroHome, home }: Pick<Environment, 'ouroHome' | '
 }
 
 /** A stored session for reading, from the text of its file. */
-export function conversationText(transcript: string): string {
+export function conversationText(transcript: string, title: string): string {
   const { records } = readRecords(transcript);
   const [first] = records;
-  const about = { id: first?.sessionId ?? '', title: '', cwd: first?.cwd ?? '', gitBranch: undefined };
+  const about = { id: first?.sessionId ?? '', title, cwd: first?.cwd ?? '', gitBranch: undefined };
   return exportSession({ ...about, items: dialogueOf(records) }, 'markdown');
 }
 

@@ -23,12 +23,17 @@ export const showLogs = (wish: BatchWish): Promise<number> =>
       said = now;
       await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
     }
-    return printTranscript(store, id, key, wish);
+    return printTranscript(store, id, await theTask(store, id, key), wish);
   });
 
 const isOpen = ({ state }: TaskView): boolean => state === 'waiting' || state === 'running' || state === 'held';
 
-async function printTranscript(store: FleetStore, id: string, key: string, { flags, io }: BatchWish): Promise<number> {
+async function printTranscript(
+  store: FleetStore,
+  id: string,
+  { key, title }: TaskView,
+  { flags, io }: BatchWish,
+): Promise<number> {
   const bytes = await store.file(id, key, 'transcript');
   if (bytes === undefined) {
     io.stderr.write('It has handed in no conversation yet. With -f you see what it does.\n');
@@ -40,6 +45,6 @@ async function printTranscript(store: FleetStore, id: string, key: string, { fla
     return EXIT.done;
   }
   const { conversationText } = await import('../../app/replay/session-archive.ts');
-  io.stdout.write(sanitize(conversationText(text), 'output'));
+  io.stdout.write(sanitize(conversationText(text, title), 'output'));
   return EXIT.done;
 }

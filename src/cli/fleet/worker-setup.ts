@@ -11,7 +11,7 @@ import type { WorkerFlags } from './run-worker.ts';
 const CAREFUL = {
   mode: 'acceptEdits',
   repositories: ['https://github.com/your-organisation/*'],
-  tools: ['Edit', 'Write', 'Bash(npm test:*)'],
+  tools: ['Bash(npm test:*)'],
   verify: ['npm test'],
   env: [],
   sandbox: true,

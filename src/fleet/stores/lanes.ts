@@ -15,7 +15,7 @@ export async function laneHasRoom(sql: Sql, tx: Transaction, lane: string): Prom
 }
 
 /** What a limit of the provider has left of a lane: half of what ran then, and one more for each quiet minute. */
-export function workingLimit({ at_most, since_ms }: LaneRow, now: number): number | undefined {
+function workingLimit({ at_most, since_ms }: LaneRow, now: number): number | undefined {
   if (at_most === undefined) return undefined;
   const quietMinutes = Math.floor((now - since_ms) / MINUTE_MS);
   // After an hour without a word of it the limit is forgotten.

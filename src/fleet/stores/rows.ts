@@ -29,7 +29,7 @@ const verify = z.discriminatedUnion('kind', [
 ]);
 
 /** What was submitted may come from another machine and another version: it is read like any outside data. */
-export const taskSpec: z.ZodType<TaskSpec> = z.object({
+const taskSpec: z.ZodType<TaskSpec> = z.object({
   place: z.object({ url: text, commit: text, folder: text }).optional(),
   prompt: text,
   model: text.optional(),
