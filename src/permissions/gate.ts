@@ -12,6 +12,7 @@ import type {
 import type { BeforeCall } from '../contracts/query.ts';
 import type { CallRequest, GateVerdict } from '../contracts/tool.ts';
 import { hiddenCharacter } from './bash/check-bytes.ts';
+import { callRisks } from './call-risks.ts';
 import { decide, settle } from './decide.ts';
 import type { FactsOf } from './facts.ts';
 import { ruleSays } from './paths/finding.ts';
@@ -203,6 +204,7 @@ function questionOf(request: CallRequest, facts: ToolFacts, decision: Decision, 
     trace: decision.trace,
     danger: decision.trace.some((step) => step.stage === 'breaker') ? 'breaker' : 'none',
     concealed: concealed ? 'hidden_characters' : 'none',
+    risks: callRisks(facts),
     ...(typeof description === 'string' ? { description } : {}),
     ...(request.agentId === undefined ? {} : { agentId: request.agentId }),
   };
