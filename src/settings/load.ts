@@ -6,6 +6,7 @@ import type {
   SettingsProblem,
   SettingsSource,
 } from '../contracts/settings.ts';
+import { countsSource } from './counts-source.ts';
 import { merge, restrained } from './merge.ts';
 import { withoutPowers } from './powers.ts';
 import { type ReadLayer, readLayer } from './read-layer.ts';
@@ -39,9 +40,11 @@ export async function loadSettings(places: SettingsPlaces): Promise<LoadedSettin
     ...(await managed(places)),
     ...(places.policy === undefined ? [] : [fromPolicy(places.policy)]),
     ...(places.flag === undefined ? [] : [fromFlag(places.flag, places)]),
-    ...(counts(places, 'local') ? [local(join(cwd, '.claude/settings.local.json'), places)] : []),
-    ...(counts(places, 'project') ? [fromFile(join(cwd, '.claude/settings.json'), 'project', places)] : []),
-    ...(counts(places, 'user') ? [fromFile(join(ouroHome, 'settings.json'), 'user', places)] : []),
+    ...(countsSource(places.sources, 'local') ? [local(join(cwd, '.claude/settings.local.json'), places)] : []),
+    ...(countsSource(places.sources, 'project')
+      ? [fromFile(join(cwd, '.claude/settings.json'), 'project', places)]
+      : []),
+    ...(countsSource(places.sources, 'user') ? [fromFile(join(ouroHome, 'settings.json'), 'user', places)] : []),
   ]);
   const problems: SettingsProblem[] = [];
   const layers: SettingsLayer[] = [];
@@ -127,10 +130,6 @@ async function local(file: string, places: SettingsPlaces): Promise<ReadLayer | 
 async function isApproved(layer: SettingsLayer, { trusted, approves }: SettingsPlaces): Promise<boolean> {
   const isOfFolder = layer.source === 'project' || layer.source === 'local';
   return !isOfFolder || !trusted || approves === undefined || (await approves(layer));
-}
-
-function counts({ sources }: SettingsPlaces, name: string): boolean {
-  return sources === undefined || sources.includes(name);
 }
 
 /** A folder nobody trusts yet may forbid and ask; nothing else of its settings counts. */

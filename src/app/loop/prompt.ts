@@ -20,6 +20,7 @@ import {
 } from '../../prompt/prompt-state.ts';
 import { createSystemPrompt, renderSystem } from '../../prompt/system-prompt.ts';
 import type { SentBefore } from '../../session/session-state.ts';
+import { countsSource, type SettingSource } from '../../settings/counts-source.ts';
 import type { Core } from '../core.ts';
 import { instructionGate } from '../permissions/instruction-gate.ts';
 import type { Permissions } from '../permissions/permissions.ts';
@@ -130,17 +131,20 @@ function holdState(first: PromptState) {
 }
 
 function memoryOf(core: Core, { permissions }: Pick<Needs, 'permissions'>): Memory {
-  const { environment, live, trusted, repository } = core;
+  const { environment, live, trusted, repository, options } = core;
+  const counts = (source: SettingSource) => countsSource(options.settingSources, source);
   return createMemory({
     cwd: () => live.now().cwd,
     root: repository.root,
     home: environment.home,
     ownFiles: [
       { path: '/etc/ouro/CLAUDE.md', scope: 'managed' },
-      { path: join(environment.ouroHome, 'CLAUDE.md'), scope: 'user' },
-      { path: join(environment.ouroHome, 'AGENTS.md'), scope: 'user' },
+      ...(counts('user') ? ['CLAUDE.md', 'AGENTS.md'] : []).map((name) => ({
+        path: join(environment.ouroHome, name),
+        scope: 'user' as const,
+      })),
     ],
-    trusted: () => trusted,
+    trusted: () => trusted && counts('project'),
     mayRead: instructionGate(core, permissions),
   });
 }
@@ -191,12 +195,13 @@ function listed({ extensions }: Core) {
 
 /** What needs no state of the prompt to be looked at. */
 function newsSources(core: Core, { takeDiskChanges, tools, mcpInstructions }: Needs) {
-  const { live } = core;
+  const { live, options } = core;
   return {
     changedFiles: async () => Promise.all((await takeDiskChanges()).map(versionOf)),
     todos: () => live.now().todos,
     date: today,
     mode: () => live.now().mode,
+    ...(options.planInstructions === undefined ? {} : { planInstructions: options.planInstructions }),
     answering: () => answering(core),
     catalog: () => ({
       ...listed(core),

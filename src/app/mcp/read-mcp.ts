@@ -6,9 +6,10 @@ import { openApprovals } from '../../mcp/config/approvals.ts';
 import { type McpConfig, readMcpConfig } from '../../mcp/config/config.ts';
 import { openCredentials } from '../../mcp/login/credentials.ts';
 import { childVariables } from '../../settings/child-variables.ts';
+import { countsSource } from '../../settings/counts-source.ts';
 
 type McpReading = {
-  readonly options: Pick<RunOptions, 'mcpConfig' | 'mcpSources'>;
+  readonly options: Pick<RunOptions, 'mcpConfig' | 'mcpSources' | 'settingSources'>;
   readonly environment: Environment;
   readonly cwd: string;
   readonly trusted: boolean;
@@ -28,6 +29,7 @@ export async function readMcp({ options, environment, cwd, trusted, loaded }: Mc
     layers,
     flags: options.mcpConfig,
     sources: options.mcpSources,
+    projectFile: countsSource(options.settingSources, 'project') ? 'read' : 'left out',
     approvals,
     disabled: merged.disabledMcpjsonServers ?? [],
     // A project cannot approve its own servers.

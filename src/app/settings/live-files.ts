@@ -3,8 +3,10 @@ import type { Environment } from '../../contracts/environment.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { LoadedSettings } from '../../contracts/settings.ts';
 import { type Admission, loadExtensions } from '../../extensions/load-extensions.ts';
+import { wantedSkills } from '../../extensions/wanted-skills.ts';
 import { createFreshness } from '../../lib/files/fresh-files.ts';
 import { childVariables } from '../../settings/child-variables.ts';
+import { countsSource } from '../../settings/counts-source.ts';
 import { limitsOf } from '../../settings/limits.ts';
 import { neverLooser } from '../../settings/never-looser.ts';
 import { problemLines } from '../../settings/problem-lines.ts';
@@ -40,8 +42,17 @@ export async function openLiveFiles({
   const { ouroHome } = environment;
   const { trusted } = trust;
   const readLayers = () => readSettings({ ...given, cwd }, environment, trusted, trust.approves);
-  const readFiles = async () =>
-    trust.onlyApproved(await loadExtensions({ cwd, ouroHome, trusted, agentsFlag: given.agents, admits: mayBeRead }));
+  const counts = (source: 'user' | 'project') => countsSource(given.settingSources, source);
+  const readFiles = async () => {
+    const loaded = await loadExtensions({
+      cwd,
+      ...(counts('user') ? { ouroHome } : {}),
+      trusted: trusted && counts('project'),
+      agentsFlag: given.agents,
+      admits: mayBeRead,
+    });
+    return trust.onlyApproved({ ...loaded, skills: wantedSkills(loaded.skills, given.skills) });
+  };
   const own = join(cwd, '.claude');
   const settingsFiles = createFreshness([
     join(ouroHome, 'settings.json'),

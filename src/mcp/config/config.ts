@@ -18,6 +18,8 @@ export type ConfigParts = {
   readonly flags: readonly string[];
   /** `flags-only` is `--strict-mcp-config`. */
   readonly sources: 'all' | 'flags-only';
+  /** Whether the file of the project counts at all. */
+  readonly projectFile: 'read' | 'left out';
   readonly approvals: Readonly<Record<string, Approval>>;
   /** Names switched off, or approved whatever they hold; the latter only from flags and managed settings. */
   readonly disabled: readonly string[];
@@ -49,7 +51,9 @@ export async function readMcpConfig(parts: ConfigParts): Promise<McpConfig> {
   const sources = [
     ...(await Promise.all(parts.flags.map((flag) => readFlag(flag, parts, problems)))),
     ...(all ? layerEntries(parts) : []),
-    ...(all && parts.trusted ? [await readFile(join(parts.cwd, PROJECT_FILE), 'project', parts, problems)] : []),
+    ...(all && parts.trusted && parts.projectFile === 'read'
+      ? [await readFile(join(parts.cwd, PROJECT_FILE), 'project', parts, problems)]
+      : []),
   ];
   const servers = new Map<string, ConfiguredServer>();
   const strongestFirst = sources

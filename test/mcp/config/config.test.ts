@@ -17,6 +17,7 @@ function parts(given: Partial<ConfigParts> = {}): ConfigParts {
     layers: [],
     flags: [],
     sources: 'all',
+    projectFile: 'read',
     approvals: {},
     disabled: [],
     enabled: [],
