@@ -81,9 +81,9 @@ function Row({ one, view, drawing, paint }: Look & { readonly one: ListedRow; re
   const rest = [...cells, bar].join(' '.repeat(GAP)).trimEnd();
   return (
     <Text wrap="truncate">
-      {isSelected ? paint('>', { token: 'accent', bold: true }) : ' '}
+      {isSelected ? paint(drawing.glyphs.cursor, { token: 'brand', bold: true }) : ' '}
       {` ${row.mark === undefined ? ' ' : markOf(row.mark, drawing.glyphs, paint)} `}
-      {paint(name, isSelected ? { token: 'select' } : isCurrent ? { bold: true } : undefined)}
+      {paint(name, isSelected ? { token: 'brand', bold: true } : isCurrent ? { bold: true } : undefined)}
       {rest === '' ? '' : paint(`  ${rest}`, isSelected ? undefined : { token: 'dim' })}
     </Text>
   );
