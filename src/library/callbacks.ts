@@ -14,7 +14,7 @@ type Opinions = Partial<
 
 /** What the application thinks of calls, results, requests and turns, in the words of the loop. */
 export function opinions(options: AgentOptions, port: AgentPort, isHeard: () => boolean): Opinions {
-  const { beforeToolCall, afterToolCall, onPayload, convertToLlm, shouldStopAfterTurn, onQuestion } = options;
+  const { beforeToolCall, afterToolCall, onPayload, shouldStopAfterTurn, onQuestion } = options;
   return {
     gate: (call, hint, signal) => gate(call, hint, signal, options.onPermission ?? askedOf(port, isHeard)),
     ask(callId, question, signal) {
@@ -43,9 +43,14 @@ export function opinions(options: AgentOptions, port: AgentPort, isHeard: () => 
       },
     }),
     ...(onPayload && { transformRequest: (request) => onPayload(request) ?? request }),
-    ...(convertToLlm && { toRequestMessages: (messages) => toRequestMessages(convertToLlm(messages)) }),
+    toRequestMessages: seenByModel(options),
     ...(shouldStopAfterTurn && { shouldStopAfterTurn: ({ messages }) => shouldStopAfterTurn(messages) }),
   };
+}
+
+/** What the model sees of the conversation. */
+export function seenByModel({ convertToLlm }: Pick<AgentOptions, 'convertToLlm'>): QueryDeps['toRequestMessages'] {
+  return convertToLlm === undefined ? toRequestMessages : (messages) => toRequestMessages(convertToLlm(messages));
 }
 
 /** The tools are the application's own, so their calls run; what `beforeToolCall` wants asked is asked. */

@@ -54,19 +54,21 @@ function isList(chosen: ModelChoice | readonly ModelChoice[]): chosen is readonl
 }
 
 function linkOf(choice: ModelChoice, before: readonly Link[], named: NamedModels): Link {
-  const { model, port, ...limits } = partsOf(choice);
+  const { model, port, info = {}, ...limits } = partsOf(choice);
   const name = port === undefined ? named.nameOf(model) : model;
   const taken = before.filter((link) => link.model === name).length;
   return {
     label: taken === 0 ? name : `${name}#${taken + 1}`,
     model: name,
     port: port === undefined ? named.port : port.retries === true ? port : withRetry(port),
-    infoOf: named.infoOf,
+    infoOf: (id) => ({ ...named.infoOf(id), ...info }),
     limits,
   };
 }
 
-function partsOf(choice: ModelChoice): ModelLink & { readonly port?: ModelPort } {
+type LinkParts = ModelLink & { readonly port?: ModelPort; readonly info?: Partial<ModelInfo> };
+
+function partsOf(choice: ModelChoice): LinkParts {
   if (typeof choice === 'string') return { model: choice };
   return 'stream' in choice ? { model: choice.name, port: choice } : choice;
 }

@@ -1,19 +1,15 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeSummarize, type SummarizeParts } from '../../agent/summarize.ts';
 import { createContext } from '../../context/create-context.ts';
 import type { ContextDecision } from '../../context/decisions.ts';
 import type { LevelRun } from '../../context/levels/pipeline.ts';
+import { promptTokens } from '../../context/tokens.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Live, LiveState } from '../../contracts/live.ts';
 import type { Message, Usage } from '../../contracts/message.ts';
-import {
-  CHARS_PER_TOKEN,
-  type ModelInfo,
-  type ModelPort,
-  type SystemPart,
-  type ToolSpec,
-} from '../../contracts/model.ts';
+import type { ModelInfo, ModelPort, SystemPart, ToolSpec } from '../../contracts/model.ts';
 import type { ContextPort } from '../../contracts/query.ts';
 import type { Settings } from '../../contracts/settings.ts';
 import type { Tool } from '../../contracts/tool.ts';
@@ -23,7 +19,6 @@ import { DEFAULT_MAX_RESULT_CHARS } from '../../tools/build-tool.ts';
 import { keptResultPath } from '../../tools/cap-result.ts';
 import type { ReadState } from '../../tools/read-state.ts';
 import { toolNamed } from '../../tools/statements.ts';
-import { makeSummarize, type SummarizeParts } from './summarize.ts';
 
 /** Who asks on the side looks at a screen that says nothing meanwhile. */
 const ASIDE_RETRIES = 2;
@@ -80,7 +75,7 @@ export function makeContext(wiring: ContextWiring) {
     toolNamed,
     model,
     modelInfo: wiring.infoOf,
-    overheadTokens: () => overhead(wiring.system(), wiring.specs()),
+    overheadTokens: () => promptTokens(wiring.system(), wiring.specs()),
     limitChars: limitsOf(wiring.tools),
     store,
     storedAt: (callId) => (existsSync(placeOf(callId)) ? placeOf(callId) : undefined),
@@ -155,10 +150,6 @@ export function contextOfAgent(wiring: ContextWiring, agent: AgentContext): Cont
 
 function thinkingOf({ effort, thinkingTokens }: Live) {
   return { effort: thinkingEffort(effort, thinkingTokens), thinkingBudgetTokens: thinkingTokens };
-}
-
-function overhead(system: readonly SystemPart[], specs: readonly ToolSpec[]): number {
-  return Math.ceil((JSON.stringify(system).length + JSON.stringify(specs).length) / CHARS_PER_TOKEN);
 }
 
 /** Keeps a result whole beside the session. What cannot be kept is said by answering nothing. */

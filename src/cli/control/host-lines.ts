@@ -94,6 +94,6 @@ export function createHostLines(
 }
 
 function isReplyFinal(before: boolean, event: AgentEvent): boolean {
-  if (event.type === 'message_start') return true;
+  if (event.type === 'message_start' && event.role === 'assistant') return true;
   return event.type === 'block_end' && event.block.type === 'tool_use' ? false : before;
 }
