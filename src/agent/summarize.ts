@@ -23,6 +23,7 @@ import { buildRequest, toRequestMessages } from '../engine/request.ts';
 import { mayAnotherAnswer } from '../engine/transitions/fallback.ts';
 import { heal } from '../engine/transitions/heal.ts';
 
+/** What a summary is asked with: the model and its likes, and what is sent besides the messages. */
 export type SummarizeParts = {
   /** The model in use, and those that go on when it cannot be had. */
   readonly chain: () => readonly [string, ...string[]];

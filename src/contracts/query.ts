@@ -129,6 +129,7 @@ export type ContextResult = {
   readonly freedTokens: number;
 };
 
+/** What came of a compaction: the shorter conversation, or why there is none. */
 export type CompactionResult =
   | {
       readonly ok: true;

@@ -12,4 +12,6 @@ export { listModels, modelInfo, resolveModel } from '../model/catalog.ts';
 export { createNamedModels, type NamedModels } from '../model/choose-port.ts';
 export { createDemoPort, type DemoSettings } from '../model/demo/demo-port.ts';
 export { createOpenAiPort } from '../model/openai-compatible.ts';
+export { createReplayPort, type Exchange } from '../model/replay.ts';
 export { type RetryPolicy, withRetry } from '../model/retry.ts';
+export { withRecord } from '../model/with-record.ts';

@@ -14,6 +14,7 @@ import type { ContextPort } from '../../contracts/query.ts';
 import type { Settings } from '../../contracts/settings.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import type { Hooks } from '../../hooks/create-hooks.ts';
+import { loopHooks } from '../../hooks/loop-hooks.ts';
 import { thinkingEffort } from '../../model/efforts.ts';
 import { DEFAULT_MAX_RESULT_CHARS } from '../../tools/build-tool.ts';
 import { keptResultPath } from '../../tools/cap-result.ts';
@@ -91,14 +92,7 @@ export function makeContext(wiring: ContextWiring) {
         ...(plan === undefined ? {} : { plan }),
       };
     },
-    async beforeCompact({ trigger, focus }, signal) {
-      if (!hooks.has('PreCompact')) return { ok: true };
-      const fields = { trigger: trigger === 'manual' ? 'manual' : 'auto', custom_instructions: focus ?? '' };
-      const verdict = await hooks.fire('PreCompact', fields, signal);
-      const why = verdict.blocked ?? verdict.stop;
-      if (why !== undefined) return { ok: false, why };
-      return verdict.context === undefined ? { ok: true } : { ok: true, focus: verdict.context };
-    },
+    beforeCompact: loopHooks(hooks, 'Stop').beforeCompact,
     forgetReads: () => readState.forgetShown(),
     onLevel: wiring.onLevel,
     remember: wiring.remember,

@@ -1,6 +1,6 @@
-import type { AgentPort } from '../agent/parts.ts';
-import type { ContextPort, QueryDeps } from '../contracts/query.ts';
-import { queryDeps } from '../engine/defaults.ts';
+import type { AgentPort } from '../../agent/parts.ts';
+import type { ContextPort, QueryDeps } from '../../contracts/query.ts';
+import { queryDeps } from '../../engine/defaults.ts';
 import { opinions } from './callbacks.ts';
 import type { AgentOptions } from './options.ts';
 import type { Setup } from './setup.ts';

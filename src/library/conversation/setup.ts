@@ -1,6 +1,6 @@
-import type { Effort, SystemPart } from '../contracts/model.ts';
-import type { Answering } from '../contracts/query.ts';
-import type { Tool } from '../contracts/tool.ts';
+import type { Effort, SystemPart } from '../../contracts/model.ts';
+import type { Answering } from '../../contracts/query.ts';
+import type { Tool } from '../../contracts/tool.ts';
 import type { ModelChain } from './model-chain.ts';
 import type { AgentChange, AgentOptions } from './options.ts';
 

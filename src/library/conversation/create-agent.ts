@@ -1,20 +1,20 @@
-import { assembleAgent } from '../agent/agent.ts';
-import type { AgentPort } from '../agent/parts.ts';
-import type { Agent } from '../contracts/agent.ts';
-import type { AgentEvent } from '../contracts/event.ts';
-import type { Usage } from '../contracts/message.ts';
-import { EFFORTS } from '../contracts/model.ts';
-import type { CompactionResult, ContextPort } from '../contracts/query.ts';
-import { wholeConversation } from '../engine/defaults.ts';
-import { untilAborted } from '../lib/abort.ts';
-import { deepFreeze } from '../lib/deep-freeze.ts';
-import { createUsageMeter } from '../model/usage-meter.ts';
+import { assembleAgent } from '../../agent/agent.ts';
+import type { AgentPort } from '../../agent/parts.ts';
+import type { Agent } from '../../contracts/agent.ts';
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { Usage } from '../../contracts/message.ts';
+import { EFFORTS } from '../../contracts/model.ts';
+import type { CompactionResult, ContextPort } from '../../contracts/query.ts';
+import { wholeConversation } from '../../engine/defaults.ts';
+import { untilAborted } from '../../lib/abort.ts';
+import { deepFreeze } from '../../lib/deep-freeze.ts';
+import { createUsageMeter } from '../../model/usage-meter.ts';
+import { processVariables } from '../surroundings.ts';
 import { defaultContext } from './default-context.ts';
 import { modelChain } from './model-chain.ts';
 import type { AgentChange, AgentOptions, AgentSnapshot } from './options.ts';
 import { depsOfRun } from './run-deps.ts';
 import { createSetup, type Setup } from './setup.ts';
-import { processVariables } from './surroundings.ts';
 
 /** A control panel around one conversation: words and answers go in, events come out. */
 export type LibraryAgent = Omit<Agent, 'state' | 'setQueueMode'> & {
@@ -56,6 +56,7 @@ export function createAgent(options: AgentOptions = {}): LibraryAgent {
     attach: (port) => {
       tell = port.tell;
     },
+    ...(options.hooks === undefined ? {} : { onPrompt: options.hooks.onPrompt }),
     describe: () => ({
       model: setup.now().model,
       effort: setup.now().thinking,

@@ -1,7 +1,7 @@
-import type { ModelInfo, ModelLink, ModelPort } from '../contracts/model.ts';
-import { DEFAULT_MODEL } from '../model/catalog.ts';
-import { createNamedModels, type NamedModels } from '../model/choose-port.ts';
-import { withRetry } from '../model/retry.ts';
+import type { ModelInfo, ModelLink, ModelPort } from '../../contracts/model.ts';
+import { DEFAULT_MODEL } from '../../model/catalog.ts';
+import { createNamedModels, type NamedModels } from '../../model/choose-port.ts';
+import { withRetry } from '../../model/retry.ts';
 import type { AgentOptions, ModelChoice } from './options.ts';
 
 /** A chain of models as the loop takes it: one port that knows who serves which link. */

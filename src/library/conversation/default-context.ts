@@ -1,15 +1,18 @@
-import { makeSummarize } from '../agent/summarize.ts';
-import { createContext } from '../context/create-context.ts';
-import { promptTokens } from '../context/tokens.ts';
-import type { Usage } from '../contracts/message.ts';
-import type { ContextPort } from '../contracts/query.ts';
-import { DEFAULT_MAX_RESULT_CHARS } from '../tools/build-tool.ts';
+import { makeSummarize } from '../../agent/summarize.ts';
+import { createContext } from '../../context/create-context.ts';
+import { promptTokens } from '../../context/tokens.ts';
+import type { Usage } from '../../contracts/message.ts';
+import type { ContextPort } from '../../contracts/query.ts';
+import { DEFAULT_MAX_RESULT_CHARS } from '../../tools/build-tool.ts';
 import { seenByModel } from './callbacks.ts';
 import type { AgentOptions } from './options.ts';
 import type { Setup } from './setup.ts';
 
 type Needs = {
-  readonly options: Pick<AgentOptions, 'compactAtPercent' | 'convertToLlm' | 'transformContext' | 'onPayload'>;
+  readonly options: Pick<
+    AgentOptions,
+    'compactAtPercent' | 'hooks' | 'convertToLlm' | 'transformContext' | 'onPayload'
+  >;
   readonly setup: Setup;
   readonly onUsage: (model: string, usage: Usage) => void;
   readonly newId: () => string;
@@ -49,6 +52,7 @@ export function defaultContext({ options, setup, onUsage, newId }: Needs): Conte
       })(seen, order, signal);
     },
     carried: () => ({ todos: [], filesRead: [], filesChanged: [], skills: [] }),
+    ...(options.hooks === undefined ? {} : { beforeCompact: options.hooks.beforeCompact }),
     forgetReads: () => {
       for (const tool of tools()) tool.forgetShown?.();
     },

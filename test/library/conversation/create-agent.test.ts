@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import type { AgentEvent } from '../../src/contracts/event.ts';
-import type { Message } from '../../src/contracts/message.ts';
-import { createAgent } from '../../src/library/create-agent.ts';
-import type { AgentOptions } from '../../src/library/options.ts';
-import { buildTool } from '../../src/tools/build-tool.ts';
-import { says as apiSays } from '../support/api/reply.ts';
-import { startApiServer } from '../support/api/server.ts';
-import { calls, fails, type ScriptedReply, says, scripted } from '../support/loop/scripted.ts';
+import type { AgentEvent } from '../../../src/contracts/event.ts';
+import type { Message } from '../../../src/contracts/message.ts';
+import { createAgent } from '../../../src/library/conversation/create-agent.ts';
+import type { AgentOptions } from '../../../src/library/conversation/options.ts';
+import { buildTool } from '../../../src/tools/build-tool.ts';
+import { says as apiSays } from '../../support/api/reply.ts';
+import { startApiServer } from '../../support/api/server.ts';
+import { calls, fails, type ScriptedReply, says, scripted } from '../../support/loop/scripted.ts';
 
-declare module '../../src/contracts/message.ts' {
+declare module '../../../src/contracts/message.ts' {
   interface CustomMessages {
     ticket: { readonly number: number };
   }

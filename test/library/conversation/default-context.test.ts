@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import type { AgentEvent } from '../../src/contracts/event.ts';
-import type { Message } from '../../src/contracts/message.ts';
-import type { ModelRequest } from '../../src/contracts/model.ts';
-import type { ContextPort } from '../../src/contracts/query.ts';
-import { wholeConversation } from '../../src/engine/defaults.ts';
-import { createAgent } from '../../src/library/create-agent.ts';
-import type { AgentOptions } from '../../src/library/options.ts';
-import { buildTool } from '../../src/tools/build-tool.ts';
-import { calls, type ScriptedReply, says, scripted } from '../support/loop/scripted.ts';
+import type { AgentEvent } from '../../../src/contracts/event.ts';
+import type { Message } from '../../../src/contracts/message.ts';
+import type { ModelRequest } from '../../../src/contracts/model.ts';
+import type { ContextPort } from '../../../src/contracts/query.ts';
+import { wholeConversation } from '../../../src/engine/defaults.ts';
+import { createAgent } from '../../../src/library/conversation/create-agent.ts';
+import type { AgentOptions } from '../../../src/library/conversation/options.ts';
+import { buildTool } from '../../../src/tools/build-tool.ts';
+import { calls, type ScriptedReply, says, scripted } from '../../support/loop/scripted.ts';
 
 /** A window so small that four long replies fill it. */
 const SMALL = { contextWindow: 8_000, maxOutputTokens: 2_000, defaultOutputTokens: 500 };

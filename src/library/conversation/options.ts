@@ -1,10 +1,11 @@
-import type { AgentListener, AgentState, QueueMode } from '../contracts/agent.ts';
-import type { JsonObject } from '../contracts/json.ts';
-import type { Message } from '../contracts/message.ts';
-import type { Effort, ModelFailure, ModelInfo, ModelPort, ModelRequest, SystemPart } from '../contracts/model.ts';
-import type { PermissionAnswer, PermissionRequest } from '../contracts/permission.ts';
-import type { ContextPort } from '../contracts/query.ts';
-import type { CallRequest, Tool, ToolOutcome, UserAnswer, UserQuestion } from '../contracts/tool.ts';
+import type { AgentListener, AgentState, QueueMode } from '../../contracts/agent.ts';
+import type { LoopHooks } from '../../contracts/hook.ts';
+import type { JsonObject } from '../../contracts/json.ts';
+import type { Message } from '../../contracts/message.ts';
+import type { Effort, ModelFailure, ModelInfo, ModelPort, ModelRequest, SystemPart } from '../../contracts/model.ts';
+import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
+import type { ContextPort } from '../../contracts/query.ts';
+import type { CallRequest, Tool, ToolOutcome, UserAnswer, UserQuestion } from '../../contracts/tool.ts';
 
 /** Who answers: a name (`sonnet`, `ollama/qwen3`, `demo`), a port of one's own, or either with its own patience. */
 export type ModelChoice =
@@ -101,6 +102,8 @@ export type AgentOptions = {
   readonly convertToLlm?: (messages: readonly Message[]) => readonly Message[];
   /** A last look at the conversation before it becomes a request; what it answers is sent, and nothing else changes. */
   readonly transformContext?: (messages: readonly Message[]) => readonly Message[] | Promise<readonly Message[]>;
+  /** Hooks (`agentHooks` of `ouro/hooks`): asked of prompts, calls, ends and summaries, before what stands below. */
+  readonly hooks?: LoopHooks;
   readonly beforeToolCall?: (
     call: CallRequest,
     signal: AbortSignal,
