@@ -1,6 +1,6 @@
 import type { ModelInfo, ModelLink, ModelPort } from '../../contracts/model.ts';
 import { DEFAULT_MODEL } from '../../model/catalog.ts';
-import { createNamedModels, type NamedModels } from '../../model/choose-port.ts';
+import { createNamedModels, type NamedModels } from '../../model/choose/named-models.ts';
 import { withRetry } from '../../model/retry.ts';
 import type { AgentOptions, ModelChoice } from './options.ts';
 
