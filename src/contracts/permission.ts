@@ -10,6 +10,7 @@ export function isMode(text: string): text is PermissionMode {
   return MODES.some((mode) => mode === text);
 }
 
+/** What a rule says of the calls it is about. */
 export type RuleBehavior = 'allow' | 'ask' | 'deny';
 
 /** Where a rule was written, the strongest first. Lists of all sources are united. */
@@ -129,6 +130,7 @@ export type Hardening = 'helpers' | 'path' | 'search';
 /** A path whose real place is not where its name says. */
 export type RealTarget = { readonly path: string; readonly real: string };
 
+/** What becomes of a call, why, and what it went by. */
 export type Decision = {
   readonly verdict: RuleBehavior;
   readonly reasons: readonly string[];

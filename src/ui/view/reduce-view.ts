@@ -72,7 +72,7 @@ function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
     case 'request_sent':
       return { ...view, retry: undefined };
     case 'message_start':
-      return { ...view, retry: undefined, recovery: undefined };
+      return event.role !== 'assistant' ? view : { ...view, retry: undefined, recovery: undefined };
     case 'recovery_start':
       return { ...view, recovery: { cause: event.cause, sinceMs: nowMs } };
     case 'recovery_end':
