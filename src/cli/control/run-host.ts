@@ -32,6 +32,7 @@ export async function runHost(invocation: Invocation, io: Io, shutdown: Shutdown
       write,
       newId: randomUUID,
       now: Date.now,
+      offersNext: options.promptSuggestions === true,
       isEnding: () => shutdown.reason() !== undefined,
       ...(options.jsonSchema === undefined ? {} : { answerSchema: options.jsonSchema }),
     });
@@ -44,13 +45,20 @@ export async function runHost(invocation: Invocation, io: Io, shutdown: Shutdown
     else (await import('../faces/prompt-tool.ts')).answerByTool(conversation, by);
   }
 
-  const host = createHost(invocation.run, { open, outbox, write, warn, pid: process.pid });
+  const host = createHost(invocation.run, {
+    open,
+    outbox,
+    write,
+    warn,
+    pid: process.pid,
+    opening: invocation.opening,
+  });
   io.stdout.onClosed(() => shutdown.begin('shutdown'));
   const { promise: saidAll, resolve: onSaidAll } = Promise.withResolvers<void>();
   // Who was left behind on purpose still hears whoever holds its stdin.
   io.onOrphaned(() => void saidAll.then(() => shutdown.begin('shutdown')));
   const code = await Promise.race([host.serve(tellingEnd(readLines(io.stdin.chunks()), onSaidAll)), shutdown.begun]);
-  if (typeof code === 'number') return code === 0 && invocation.exit === 'by result' && !host.endedWell() ? 1 : code;
+  if (typeof code === 'number') return code === 0 && !host.endedWell() ? 1 : code;
   await host.idle();
   return code === 'shutdown' ? 0 : signalCode(code);
 }
