@@ -23,7 +23,7 @@ export type OpenAiSettings = {
 };
 
 /** A model on a laptop may read a long prompt for minutes before its first word. */
-export const LOCAL_PATIENCE: Patience = { headerTimeoutMs: 600_000, idleTimeoutMs: 300_000 };
+const LOCAL_PATIENCE: Patience = { headerTimeoutMs: 600_000, idleTimeoutMs: 300_000 };
 
 /** Chat completions, one try per stream; one that is refused for its form is sent once more in another, which is kept. */
 export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
