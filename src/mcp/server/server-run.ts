@@ -55,7 +55,9 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
     };
     const onListChanged = (kind: ListKind) =>
       lists.take(kind, (connection) => readList(connection, catalogOf, kind), signal);
-    const hooks = { callTimeoutMs, onListChanged, onClosed };
+    const onDeclined = (words: string) => say('warn', words);
+    const onVisited = (id: string) => parts.onChange({ kind: 'visited', server: server.name, id });
+    const hooks = { callTimeoutMs, onListChanged, onClosed, onDeclined, onVisited };
     // Loaded with the first server that starts: a session without servers never pays for it.
     const started = await import('./start-server.ts')
       .then(({ startServer }) => startServer(server, parts, catalogOf, hooks, startTimeoutMs(), signal))
