@@ -38,6 +38,8 @@ export type AgentEvent =
       readonly model: string;
       readonly usage: Usage;
     }
+  /** Words of a person, results and messages of an application's own are whole at once: their end follows. */
+  | { readonly type: 'message_start'; readonly messageId: string; readonly role: 'user' | 'custom' }
   | {
       readonly type: 'message_update';
       readonly messageId: string;

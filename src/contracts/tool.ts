@@ -2,6 +2,7 @@ import type { Display, Question } from './display.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { ResultBlock } from './message.ts';
 import type { ToolSpec } from './model.ts';
+import type { ToolStatement } from './permission.ts';
 
 /** Thrown by a tool that could not do it. The model reads the message, so it says what to try next. */
 export class ToolFailure extends Error {
@@ -105,6 +106,10 @@ export type Tool = {
   /** Deferred tools are sent by name only until ToolSearch loads them. */
   readonly deferred: boolean;
   readonly source: 'builtin' | 'mcp' | 'host';
+  /** What it says of itself to those who decide about its calls and keep their results. */
+  readonly statement?: ToolStatement;
+  /** The model no longer sees what earlier calls showed it: no answer may point at them. */
+  readonly forgetShown?: () => void;
   /** Validates; answers with the sentence the model should read when the input does not fit. */
   prepare(
     input: JsonValue,

@@ -13,7 +13,8 @@ import { type ReadLayer, readLayer } from './read-layer.ts';
 
 /** Where settings live and what may be looked at. */
 export type SettingsPlaces = {
-  readonly cwd: string;
+  /** The project's: the working folder, then those around it that belong to the same repository. */
+  readonly folders: readonly string[];
   readonly ouroHome: string;
   /** `/etc/ouro`, or a test's stand-in. */
   readonly managedDir: string;
@@ -35,15 +36,17 @@ export type SettingsPlaces = {
 
 /** Reads every layer, strongest first. Nothing that is wrong in a file is an exception: it is a sentence. */
 export async function loadSettings(places: SettingsPlaces): Promise<LoadedSettings> {
-  const { cwd, ouroHome } = places;
+  const { folders, ouroHome } = places;
   const read = await Promise.all([
     ...(await managed(places)),
     ...(places.policy === undefined ? [] : [fromPolicy(places.policy)]),
     ...(places.flag === undefined ? [] : [fromFlag(places.flag, places)]),
-    ...(countsSource(places.sources, 'local') ? [local(join(cwd, '.claude/settings.local.json'), places)] : []),
-    ...(countsSource(places.sources, 'project')
-      ? [fromFile(join(cwd, '.claude/settings.json'), 'project', places)]
-      : []),
+    ...folders.flatMap((folder) => [
+      ...(countsSource(places.sources, 'local') ? [local(join(folder, '.claude/settings.local.json'), places)] : []),
+      ...(countsSource(places.sources, 'project')
+        ? [fromFile(join(folder, '.claude/settings.json'), 'project', places)]
+        : []),
+    ]),
     ...(countsSource(places.sources, 'user') ? [fromFile(join(ouroHome, 'settings.json'), 'user', places)] : []),
   ]);
   const problems: SettingsProblem[] = [];

@@ -7,6 +7,7 @@ import { type McpConfig, readMcpConfig } from '../../mcp/config/config.ts';
 import { openCredentials } from '../../mcp/login/credentials.ts';
 import { childVariables } from '../../settings/child-variables.ts';
 import { countsSource } from '../../settings/counts-source.ts';
+import { projectFolders } from '../settings/project-folders.ts';
 
 type McpReading = {
   readonly options: Pick<RunOptions, 'mcpConfig' | 'mcpSources' | 'settingSources'>;
@@ -25,6 +26,7 @@ export async function readMcp({ options, environment, cwd, trusted, loaded }: Mc
   ]);
   const config = await readMcpConfig({
     cwd,
+    folders: projectFolders(cwd, environment.home),
     trusted,
     layers,
     flags: options.mcpConfig,

@@ -13,6 +13,7 @@ import { settingsVariables } from '../../settings/child-variables.ts';
 import { createListMcpResourcesTool } from '../../tools/list-mcp-resources/list-mcp-resources.ts';
 import { createReadMcpResourceTool } from '../../tools/read-mcp-resource/read-mcp-resource.ts';
 import type { Core } from '../core.ts';
+import { projectFolders } from '../settings/project-folders.ts';
 import { readMcp } from './read-mcp.ts';
 
 type Needs = {
@@ -141,7 +142,9 @@ function createRefresh(
   const own = [PROJECT_FILE, '.claude/settings.json', '.claude/settings.local.json'];
   const files = createFreshness([
     join(environment.ouroHome, 'settings.json'),
-    ...(trusted ? own.map((name) => join(cwd, name)) : []),
+    ...(trusted
+      ? projectFolders(cwd, environment.home).flatMap((folder) => own.map((name) => join(folder, name)))
+      : []),
   ]);
   return async () => {
     if (!(await files.changed())) return;

@@ -12,6 +12,7 @@ import { neverLooser } from '../../settings/never-looser.ts';
 import { problemLines } from '../../settings/problem-lines.ts';
 import type { Bus, ExtensionsNow, SettingsNow } from '../core.ts';
 import type { FolderTrust } from './folder-trust.ts';
+import { projectFolders } from './project-folders.ts';
 import { readSettings } from './read-settings.ts';
 
 const FOLDERS = ['commands', 'skills', 'agents', 'output-styles'];
@@ -39,29 +40,34 @@ export async function openLiveFiles({
   tell,
   admits,
 }: Given): Promise<{ readonly settings: SettingsNow; readonly extensions: ExtensionsNow }> {
-  const { ouroHome } = environment;
   const { trusted } = trust;
+  const { ouroHome, home } = environment;
+  const [, ...above] = projectFolders(cwd, home);
+  const counting = trusted ? [cwd, ...above] : [];
   const readLayers = () => readSettings({ ...given, cwd }, environment, trusted, trust.approves);
   const counts = (source: 'user' | 'project') => countsSource(given.settingSources, source);
   const readFiles = async () => {
     const loaded = await loadExtensions({
-      cwd,
-      ...(counts('user') ? { ouroHome } : {}),
-      trusted: trusted && counts('project'),
+      projectFolders: counts('project') ? counting : [],
+      ...(counts('user') ? { own: { ouroHome, home } } : {}),
       agentsFlag: given.agents,
       admits: mayBeRead,
     });
-    return trust.onlyApproved({ ...loaded, skills: wantedSkills(loaded.skills, given.skills) });
+    const approved = await trust.onlyApproved(loaded);
+    return { ...approved, skills: wantedSkills(approved.skills, given.skills) };
   };
-  const own = join(cwd, '.claude');
   const settingsFiles = createFreshness([
     join(ouroHome, 'settings.json'),
     // What a folder forbids counts in any case.
-    ...SETTINGS.map((name) => join(own, name)),
+    ...[cwd, ...above].flatMap((folder) => SETTINGS.map((name) => join(folder, '.claude', name))),
   ]);
   const folders = createFreshness([
     ...FOLDERS.map((name) => join(ouroHome, name)),
-    ...(trusted ? FOLDERS.map((name) => join(own, name)) : []),
+    join(home, '.agents/skills'),
+    ...counting.flatMap((folder) => [
+      ...FOLDERS.map((name) => join(folder, '.claude', name)),
+      join(folder, '.agents/skills'),
+    ]),
   ]);
   let loaded = await readLayers();
   const mayBeRead = admits(() => loaded);

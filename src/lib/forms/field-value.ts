@@ -1,10 +1,10 @@
-import type { JsonValue } from '../../contracts/json.ts';
+import type { JsonPart } from '../as-json.ts';
 import { exhaustive } from '../exhaustive.ts';
 import type { Choice, FieldKind, FormField } from './form-fields.ts';
 
 /** What somebody wrote for a field, or why it cannot be taken. */
 export type ReadField =
-  | { readonly ok: true; readonly value: JsonValue }
+  | { readonly ok: true; readonly value: JsonPart }
   | { readonly ok: false; readonly problem: string };
 
 const YES = /^(?:y|yes|true|1)$/i;
@@ -17,7 +17,7 @@ export function readField(field: FormField, typed: string): ReadField {
   return problem === undefined ? { ok: true, value } : { ok: false, problem };
 }
 
-function readTyped(wants: FieldKind, typed: string): JsonValue {
+function readTyped(wants: FieldKind, typed: string): JsonPart {
   switch (wants.kind) {
     case 'text':
       return typed;
@@ -44,12 +44,12 @@ function chosen(choices: readonly Choice[], typed: string): string {
 }
 
 /** Why a value does not fit its field, in a sentence; `undefined` when it does. */
-export function valueProblem({ title, wants }: FormField, value: JsonValue): string | undefined {
+export function valueProblem({ title, wants }: FormField, value: JsonPart): string | undefined {
   const why = kindProblem(wants, value);
   return why === undefined ? undefined : `${title} ${why}.`;
 }
 
-function kindProblem(wants: FieldKind, value: JsonValue): string | undefined {
+function kindProblem(wants: FieldKind, value: JsonPart): string | undefined {
   switch (wants.kind) {
     case 'text':
       return typeof value === 'string' ? textProblem(wants, value) : 'must be text';

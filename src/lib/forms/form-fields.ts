@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
+import type { JsonPart, JsonShape } from '../as-json.ts';
 
 /** One thing that a form asks for. */
 export type FormField = {
@@ -7,7 +7,7 @@ export type FormField = {
   readonly description: string | undefined;
   readonly isRequired: boolean;
   readonly wants: FieldKind;
-  readonly default: JsonValue | undefined;
+  readonly default: JsonPart | undefined;
 };
 
 export type FieldKind =
@@ -35,11 +35,11 @@ export type FieldKind =
 export type Choice = { readonly value: string; readonly label: string };
 
 /** What a form asks for, from its JSON schema: the flat kind that MCP servers send. Whatever is not understood is text. */
-export function formFields(schema: JsonObject): readonly FormField[] {
-  const properties = isJsonObject(schema.properties) ? schema.properties : {};
+export function formFields(schema: JsonShape): readonly FormField[] {
+  const properties = isShape(schema.properties) ? schema.properties : {};
   const required = Array.isArray(schema.required) ? schema.required : [];
   return Object.entries(properties).map(([name, value]) => {
-    const property = isJsonObject(value) ? value : {};
+    const property = isShape(value) ? value : {};
     return {
       name,
       title: textOf(property.title) ?? name,
@@ -51,7 +51,7 @@ export function formFields(schema: JsonObject): readonly FormField[] {
   });
 }
 
-function kindOf(property: JsonObject): FieldKind {
+function kindOf(property: JsonShape): FieldKind {
   const single = choicesOf(property);
   if (single !== undefined) return { kind: 'one of', choices: single };
   switch (property.type) {
@@ -66,7 +66,7 @@ function kindOf(property: JsonObject): FieldKind {
         atMost: numberOf(property.maximum),
       };
     case 'array': {
-      const choices = isJsonObject(property.items) ? (choicesOf(property.items) ?? []) : [];
+      const choices = isShape(property.items) ? (choicesOf(property.items) ?? []) : [];
       return { kind: 'some of', choices, atLeast: numberOf(property.minItems), atMost: numberOf(property.maxItems) };
     }
     default:
@@ -80,7 +80,7 @@ function kindOf(property: JsonObject): FieldKind {
 }
 
 /** Choices as a list of values, with or without names beside it, or as values that carry their titles. */
-function choicesOf(property: JsonObject): readonly Choice[] | undefined {
+function choicesOf(property: JsonShape): readonly Choice[] | undefined {
   if (Array.isArray(property.enum)) {
     const names = Array.isArray(property.enumNames) ? property.enumNames : [];
     return property.enum.flatMap((value, at) =>
@@ -90,17 +90,19 @@ function choicesOf(property: JsonObject): readonly Choice[] | undefined {
   const titled = [property.oneOf, property.anyOf].find((one) => Array.isArray(one));
   if (!Array.isArray(titled)) return undefined;
   const choices = titled.flatMap((one) =>
-    isJsonObject(one) && typeof one.const === 'string'
-      ? [{ value: one.const, label: textOf(one.title) ?? one.const }]
-      : [],
+    isShape(one) && typeof one.const === 'string' ? [{ value: one.const, label: textOf(one.title) ?? one.const }] : [],
   );
   return choices.length === 0 ? undefined : choices;
 }
 
-function textOf(value: JsonValue | undefined): string | undefined {
+function textOf(value: JsonPart | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-function numberOf(value: JsonValue | undefined): number | undefined {
+function numberOf(value: JsonPart | undefined): number | undefined {
   return typeof value === 'number' ? value : undefined;
+}
+
+function isShape(value: JsonPart | undefined): value is JsonShape {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
+import type { PermissionAnswer, PermissionRequest, RememberDestination } from '../../contracts/permission.ts';
 import type { UserAnswer, UserQuestion } from '../../contracts/tool.ts';
 import type { Ask, AskForm } from './ask.ts';
 import { askedParts, wholeAnswer } from './asked-parts.ts';
@@ -66,20 +66,40 @@ function permissionOptions(request: PermissionRequest): readonly DialogOption[] 
 }
 
 /** What would end the asking, with what it would leave behind. */
-function alwaysOptions({ facts, suggestions }: PermissionRequest): readonly DialogOption[] {
+function alwaysOptions(request: PermissionRequest): readonly DialogOption[] {
+  const { facts, suggestions } = request;
   if (facts.kind === 'edit') return [line('a', 'Yes, and all edits until I leave', allow({ mode: 'acceptEdits' }))];
   const rules = suggestions.map(({ rule }) => rule);
   const server = facts.kind === 'mcp' ? /^mcp__.+?(?=__)/.exec(facts.tool)?.[0] : undefined;
   const [first] = suggestions;
   const ask = / parts$/.test(first?.leaves ?? '') ? 'ask' : 'asks';
-  const remember = (list: readonly string[]) => allow({ remember: { rules: list, destination: 'local' } });
   const here: DialogOption = {
-    ...line('a', 'Yes, and do not ask again here for', remember(rules)),
+    ...line('a', 'Yes, and do not ask again here for', remember(rules, 'local')),
     about: rules.map(ruleWords).join(', '),
     ...(first?.leaves === undefined ? {} : { note: `(${first.leaves.replace(/^the | part$/g, '')} still ${ask})` }),
   };
-  const all = { ...line('A', 'Yes, and never for all of the server', remember([server ?? ''])), about: server ?? '' };
-  return [...(rules.length === 0 ? [] : [here]), ...(server === undefined ? [] : [all])];
+  const all = {
+    ...line('A', 'Yes, and never for all of the server', remember([server ?? ''], 'local')),
+    about: server ?? '',
+  };
+  return [...(rules.length === 0 ? [] : [here]), ...exactOptions(request), ...(server === undefined ? [] : [all])];
+}
+
+/** Just this line: until one leaves, and where no wider rule is offered and it does no harm, for good. */
+function exactOptions({ exact, narrow, suggestions }: PermissionRequest): readonly DialogOption[] {
+  if (exact === undefined) return [];
+  const why = narrow === undefined ? {} : { note: `(no wider rule: ${narrow})` };
+  const lasts = exact.keep === 'always' && suggestions.length === 0;
+  const here = {
+    ...line('a', 'Yes, and do not ask again here for this line', remember([exact.rule], 'local')),
+    ...why,
+  };
+  const now = line('s', 'Yes to this exact line until I leave', remember([exact.rule], 'session'));
+  return lasts ? [here, now] : [{ ...now, ...why }];
+}
+
+function remember(rules: readonly string[], destination: RememberDestination): DialogAct {
+  return allow({ remember: { rules, destination } });
 }
 
 /** What a rule covers, as it would be typed. */

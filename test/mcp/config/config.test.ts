@@ -13,6 +13,7 @@ const PROJECT = JSON.stringify({
 function parts(given: Partial<ConfigParts> = {}): ConfigParts {
   return {
     cwd: '/p',
+    folders: ['/p'],
     trusted: true,
     layers: [],
     flags: [],

@@ -301,8 +301,15 @@ export const SCENES: readonly Scene[] = [
       const command = 'rm -rf build && npm run build';
       shell(screen, command, {
         description: 'Rebuild the project',
-        reasons: ['rm deletes files below /home/me/proj.'],
-        suggestions: [{ rule: 'Bash(npm run build:*)', covers: 'commands that begin with npm run build' }],
+        reasons: ['rm is not known to be read-only.', 'npm is not known to be read-only.'],
+        risks: [
+          { kind: 'deletes', text: 'deletes build' },
+          { kind: 'runs_project', text: 'runs code of this project' },
+        ],
+        suggestions: [
+          { rule: 'Bash(npm run build:*)', covers: 'commands that begin with npm run build', leaves: 'the rm part' },
+        ],
+        exact: { rule: `Bash(${command})`, keep: 'session' },
       });
     },
   },
