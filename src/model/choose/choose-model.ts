@@ -2,6 +2,7 @@ import type { Environment, Limits } from '../../contracts/environment.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { Settings } from '../../contracts/settings.ts';
 import { DEFAULT_MODEL } from '../catalog.ts';
+import { type CloudSettings, usualCloud } from '../clouds/cloud-settings.ts';
 import { isSample } from '../demo/place.ts';
 import { createKeyHelper } from '../keys/key-helper.ts';
 import { createNetworkFetch } from '../wire/network-fetch.ts';
@@ -22,9 +23,12 @@ export function chooseModel(
   const model = options.model ?? stored.model ?? environment.model ?? settings.model ?? DEFAULT_MODEL;
   const smallModel = environment.smallModel ?? settings.smallModel;
   const baseUrl = environment.baseUrl ?? settings.baseUrl;
+  const clouds = cloudSettings(settings, environment);
   return choosePort({
     model,
     providers: read.providers,
+    clouds,
+    claudeAt: usualCloud(clouds),
     ...portLimits(limits),
     ...credentialsOf(settings, environment, stored.apiKey),
     ...(smallModel === undefined ? {} : { smallModel }),
@@ -60,6 +64,11 @@ function credentialsOf(
     return { apiKey: helper.key, onRefusedKey: helper.forget, keySource: 'apiKeyHelper' };
   }
   return storedKey === undefined ? {} : { apiKey: storedKey, keySource: 'stored key' };
+}
+
+function cloudSettings(settings: Settings, { variables, keys }: Environment): CloudSettings {
+  const { awsAuthRefresh, awsCredentialExport, gcpAuthRefresh } = settings;
+  return { variables, keys, awsAuthRefresh, awsCredentialExport, gcpAuthRefresh };
 }
 
 /** Patience and retries, asked at each request. */

@@ -1,8 +1,9 @@
 import type { ModelInfo, ModelPort } from '../../contracts/model.ts';
 import { listModels, SMALL_MODEL } from '../catalog.ts';
+import { nameInCloud } from '../claude-name.ts';
 import { modelsElsewhere } from './discovery.ts';
 import { keyProblem } from './key-problem.ts';
-import { locateModel, type ModelPlace } from './model-name.ts';
+import { choiceName, locateModel, type ModelPlace } from './model-name.ts';
 import type { PortConfig } from './port-config.ts';
 import { openRouter } from './router.ts';
 
@@ -25,7 +26,7 @@ export type PortChoice = ({ readonly ok: true } & ModelChoice) | { readonly ok: 
 
 /** Chooses how to reach the model that is asked for. Nothing is contacted yet. */
 export function choosePort(config: PortConfig): PortChoice {
-  const place = locateModel(config.model, config.providers);
+  const place = locateModel(config.model, config.providers, config.claudeAt);
   const hasKey = config.apiKey !== undefined || config.authToken !== undefined;
   const problem = keyProblem(place, config);
   if (problem !== undefined) return { ok: false, problem };
@@ -33,13 +34,21 @@ export function choosePort(config: PortConfig): PortChoice {
   return {
     ok: true,
     ...router,
-    model: place.provider === 'openai' ? config.model.trim() : place.model,
+    model: choiceName(place, config.model),
     provider: place.provider,
     keySource: place.provider === 'anthropic' ? (config.keySource ?? 'none') : 'none',
-    smallModel: config.smallModel ?? (place.provider === 'anthropic' ? SMALL_MODEL : undefined),
+    smallModel: config.smallModel ?? smallModelOf(place),
     offered: async () => [
-      ...(hasKey ? listModels() : []),
+      ...(hasKey || config.claudeAt !== undefined ? listModels() : []).map(({ id }) =>
+        router.infoOf(choiceName(locateModel(id, config.providers, config.claudeAt), id)),
+      ),
       ...(await modelsElsewhere(config.providers)).map(router.infoOf),
     ],
   };
+}
+
+/** Anthropic's small model, at the place where the chosen one is. */
+function smallModelOf(place: ModelPlace): string | undefined {
+  if (place.provider === 'cloud') return `${place.cloud}/${nameInCloud(place.cloud, SMALL_MODEL)}`;
+  return place.provider === 'anthropic' ? SMALL_MODEL : undefined;
 }

@@ -1,5 +1,7 @@
 import type { ModelEvent, ModelInfo, ModelOutcome, ModelPort } from '../../contracts/model.ts';
 import { modelInfo, serverModelInfo } from '../catalog.ts';
+import { claudeId } from '../claude-name.ts';
+import { cloudSecrets } from '../clouds/cloud-settings.ts';
 import { PRESETS } from '../presets.ts';
 import { withRetry } from '../retry.ts';
 import { keyProblem } from './key-problem.ts';
@@ -23,8 +25,9 @@ export function openRouter(config: PortConfig): Router {
 /** Who leaves old results out of a request. */
 type Editing = 'by the provider' | 'by us';
 
-function infoOf(model: string, { providers }: PortConfig, editing: Editing): ModelInfo {
-  const place = locateModel(model, providers);
+function infoOf(model: string, { providers, claudeAt }: PortConfig, editing: Editing): ModelInfo {
+  const place = locateModel(model, providers, claudeAt);
+  if (place.provider === 'cloud') return cloudModelInfo(place, editing);
   if (place.provider !== 'openai') {
     const { clearsResultsAt, ...info } = modelInfo(place.model);
     return clearsResultsAt === undefined || editing === 'by us' ? info : { ...info, clearsResultsAt };
@@ -40,24 +43,40 @@ function infoOf(model: string, { providers }: PortConfig, editing: Editing): Mod
   };
 }
 
+/** The same model as Anthropic's own, without what the cloud lacks. */
+function cloudModelInfo({ cloud, model }: CloudPlace, editing: Editing): ModelInfo {
+  const id = `${cloud}/${model}`;
+  const { clearsResultsAt, ...info } = modelInfo(claudeId(model));
+  const isOfAws = cloud === 'bedrock' || cloud === 'mantle';
+  return {
+    ...info,
+    id,
+    label: id,
+    webSearch: info.webSearch && !isOfAws,
+    ...(clearsResultsAt !== undefined && cloud === 'foundry' && editing === 'by the provider' && { clearsResultsAt }),
+  };
+}
+
+type CloudPlace = Extract<ModelPlace, { readonly provider: 'cloud' }>;
+
 /** Sends each request to the provider its model belongs to, so that `/model` and fallbacks may cross providers. */
 function createRouter(config: RouterConfig): ModelPort {
   const ports = new Map<string, Promise<ModelPort>>();
 
   function portOf(place: ModelPlace): Promise<ModelPort> {
-    const key = place.provider === 'openai' ? `${place.name} ${place.server.baseUrl}` : place.provider;
+    const key = keyOf(place);
     const port = ports.get(key) ?? openPort(place, config);
     ports.set(key, port);
     return port;
   }
 
   return {
-    name: locateModel(config.model, config.providers).provider,
+    name: locateModel(config.model, config.providers, config.claudeAt).provider,
     async prepare() {
-      await (await portOf(locateModel(config.model, config.providers))).prepare?.();
+      await (await portOf(locateModel(config.model, config.providers, config.claudeAt))).prepare?.();
     },
     async *stream(request, options, signal) {
-      const place = locateModel(request.model, config.providers);
+      const place = locateModel(request.model, config.providers, config.claudeAt);
       const problem = keyProblem(place, config);
       const isAskedFor = place.provider === 'openai' && options.getApiKey !== undefined;
       if (problem !== undefined && !isAskedFor) return { ok: false, failure: { kind: 'auth', message: problem } };
@@ -66,10 +85,16 @@ function createRouter(config: RouterConfig): ModelPort {
       return keyless(yield* underName(stream, request.model), keysFor(place, config));
     },
     async countTokens(request, signal) {
-      const place = locateModel(request.model, config.providers);
+      const place = locateModel(request.model, config.providers, config.claudeAt);
       return (await portOf(place)).countTokens?.({ ...request, model: place.model }, signal);
     },
   };
+}
+
+/** Requests with the same key go through the same port. */
+function keyOf(place: ModelPlace): string {
+  if (place.provider === 'openai') return `${place.name} ${place.server.baseUrl}`;
+  return place.provider === 'cloud' ? place.cloud : place.provider;
 }
 
 type Router = { readonly port: ModelPort; readonly infoOf: (model: string) => ModelInfo };
@@ -77,8 +102,9 @@ type Router = { readonly port: ModelPort; readonly infoOf: (model: string) => Mo
 /** Shorter ones are placeholders, and parts of too many words. */
 const SHORTEST_KEY = 8;
 
-function keysFor(place: ModelPlace, { apiKey, authToken }: PortConfig): readonly string[] {
-  const keys = place.provider === 'openai' ? [place.server.apiKey] : [apiKey, authToken];
+function keysFor(place: ModelPlace, { apiKey, authToken, clouds }: PortConfig): readonly string[] {
+  const ofClouds = place.provider === 'cloud' && clouds !== undefined ? cloudSecrets(clouds) : [];
+  const keys = place.provider === 'openai' ? [place.server.apiKey] : [apiKey, authToken, ...ofClouds];
   return keys.filter((key) => typeof key === 'string').filter((key) => key.length >= SHORTEST_KEY);
 }
 

@@ -1,17 +1,20 @@
-import { assembleAgent } from '../agent/agent.ts';
-import type { AgentPort } from '../agent/parts.ts';
-import type { Agent } from '../contracts/agent.ts';
-import type { AgentEvent } from '../contracts/event.ts';
-import { EFFORTS } from '../contracts/model.ts';
-import type { QueryDeps } from '../contracts/query.ts';
-import { queryDeps } from '../engine/defaults.ts';
-import { deepFreeze } from '../lib/deep-freeze.ts';
-import { createUsageMeter } from '../model/usage-meter.ts';
-import { opinions } from './callbacks.ts';
+import { assembleAgent } from '../../agent/agent.ts';
+import type { AgentPort } from '../../agent/parts.ts';
+import type { Agent } from '../../contracts/agent.ts';
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { Usage } from '../../contracts/message.ts';
+import { EFFORTS } from '../../contracts/model.ts';
+import type { CompactionResult, ContextPort } from '../../contracts/query.ts';
+import { wholeConversation } from '../../engine/defaults.ts';
+import { untilAborted } from '../../lib/abort.ts';
+import { deepFreeze } from '../../lib/deep-freeze.ts';
+import { createUsageMeter } from '../../model/usage-meter.ts';
+import { processVariables } from '../surroundings.ts';
+import { defaultContext } from './default-context.ts';
 import { modelChain } from './model-chain.ts';
 import type { AgentChange, AgentOptions, AgentSnapshot } from './options.ts';
+import { depsOfRun } from './run-deps.ts';
 import { createSetup, type Setup } from './setup.ts';
-import { processVariables } from './surroundings.ts';
 
 /** A control panel around one conversation: words and answers go in, events come out. */
 export type LibraryAgent = Omit<Agent, 'state' | 'setQueueMode'> & {
@@ -19,12 +22,11 @@ export type LibraryAgent = Omit<Agent, 'state' | 'setQueueMode'> & {
   state(): AgentSnapshot;
   /** Another model, system prompt, thinking or set of tools, from the next turn on. */
   change(change: AgentChange): void;
+  /** Makes room now, between two runs: a summary takes the place of what is old. */
+  compact(): Promise<CompactionResult>;
   /** How many waiting words are taken at once, of those that steer (`next`) and those that follow (`after`). */
   setQueueMode: Agent['setQueueMode'];
 };
-
-/** How long it goes on without a person when nothing else is said. */
-const MAX_TURNS = 200;
 
 /** Makes an agent. Without options it answers with the default model, by the key of the environment, without tools. */
 export function createAgent(options: AgentOptions = {}): LibraryAgent {
@@ -33,14 +35,30 @@ export function createAgent(options: AgentOptions = {}): LibraryAgent {
   const audience = new Set(options.listeners);
   const setup = createSetup(options, (model) => modelChain(model, options, processVariables()));
   const meter = createUsageMeter();
+  const context = contextOf(options, setup, meter.add, newId);
+  let tell: AgentPort['tell'] = async () => undefined;
   const agent = assembleAgent({
     sessionId,
     messages: structuredClone(options.messages ?? []),
     listeners: [meter.count, ...(options.listeners ?? []), watcher(options, log)],
     deps: (port) =>
-      depsOf({ options, setup, port, cwd, isHeard: () => audience.size > 0, spent: meter.costUsd, newId, now }),
+      depsOfRun({
+        options,
+        setup,
+        context,
+        port,
+        cwd,
+        isHeard: () => audience.size > 0,
+        spent: meter.costUsd,
+        newId,
+        now,
+      }),
+    attach: (port) => {
+      tell = port.tell;
+    },
+    ...(options.hooks === undefined ? {} : { onPrompt: options.hooks.onPrompt }),
     describe: () => ({
-      model: setup.now().chain.links[0]?.model ?? '',
+      model: setup.now().model,
       effort: setup.now().thinking,
       mode: 'default',
       cwd,
@@ -55,6 +73,15 @@ export function createAgent(options: AgentOptions = {}): LibraryAgent {
     ...agent,
     state: () => snapshotOf(agent, setup.now()),
     change: setup.change,
+    compact: () =>
+      agent.between('compacting', async (signal) => {
+        const compacting = context.compact(agent.state().messages, 'manual', signal);
+        const result = (await untilAborted(compacting, signal)) ?? STOPPED;
+        const boundary = result.ok ? result.messages.find((message) => message.role === 'boundary') : undefined;
+        if (result.ok && boundary !== undefined)
+          await tell({ type: 'compacted', boundary, messages: result.messages, postTokens: result.postTokens });
+        return result;
+      }),
     subscribe(listener) {
       const leave = agent.subscribe(listener);
       audience.add(listener);
@@ -71,54 +98,16 @@ export function createAgent(options: AgentOptions = {}): LibraryAgent {
   };
 }
 
-type Needs = {
-  readonly options: AgentOptions;
-  readonly setup: Setup;
-  readonly port: AgentPort;
-  readonly cwd: string;
-  /** Is anybody there to hear a question? */
-  readonly isHeard: () => boolean;
-  readonly spent: () => number;
-  readonly newId: () => string;
-  readonly now: () => number;
-};
+const STOPPED: CompactionResult = { ok: false, why: 'it was stopped' };
 
-/** What one run of the loop goes by. */
-function depsOf({ options, setup, port, cwd, isHeard, spent, newId, now }: Needs): QueryDeps {
-  const { chain, thinking } = setup.now();
-  const budget = options.thinkingBudgets?.[thinking];
-  const deps = queryDeps({
-    ...opinions(options, port, isHeard),
-    model: chain.port,
-    modelInfo: chain.infoOf,
-    config: {
-      chain: chain.links,
-      effort: thinking,
-      maxTurns: options.maxTurns ?? MAX_TURNS,
-      ...(budget === undefined ? {} : { thinkingBudgetTokens: budget }),
-      ...(options.maxBudgetUsd === undefined ? {} : { maxBudgetUsd: options.maxBudgetUsd }),
-      ...(options.toolExecution === undefined ? {} : { toolExecution: options.toolExecution }),
-      ...(options.parallelCalls === undefined ? {} : { parallelCalls: options.parallelCalls }),
-      ...(options.maxRetryDelayMs === undefined ? {} : { maxRetryDelayMs: options.maxRetryDelayMs }),
-    },
-    cwd: () => cwd,
-    queues: port.queues,
-    onWait: port.onWait,
-    costUsd: spent,
-    newId,
-    now,
-  });
-  const { context } = deps;
-  // A change counts from the next turn: each turn begins with a look at the conversation.
-  let turn = setup.now();
-  const prepare: typeof context.prepare = async (messages) => {
-    turn = setup.now();
-    const prepared = await context.prepare(messages);
-    const { transformContext } = options;
-    if (transformContext === undefined) return prepared;
-    return { ...prepared, view: await transformContext(prepared.view) };
-  };
-  return { ...deps, system: () => turn.systemPrompt, tools: () => turn.tools, context: { ...context, prepare } };
+function contextOf(
+  options: AgentOptions,
+  setup: Setup,
+  onUsage: (model: string, usage: Usage) => void,
+  newId: () => string,
+): ContextPort {
+  if (options.context === 'off') return wholeConversation;
+  return options.context ?? defaultContext({ options, setup, onUsage, newId });
 }
 
 /** Notices and faults become lines of the log, the end of a turn the facts of a response. */

@@ -1,5 +1,4 @@
-import type { Summarize, SummaryOrder } from '../../context/levels/compact.ts';
-import type { Message, Usage, UserMessage } from '../../contracts/message.ts';
+import type { Message, Usage, UserMessage } from '../contracts/message.ts';
 import type {
   CacheBreakpoint,
   ModelEvent,
@@ -10,13 +9,21 @@ import type {
   RequestMessage,
   SystemPart,
   ToolSpec,
-} from '../../contracts/model.ts';
-import { NOTHING_STRIPPED, type QueryConfig, type Stripped } from '../../contracts/query.ts';
-import { OVERLOADS_BEFORE_FALLBACK } from '../../engine/model-pump.ts';
-import { buildRequest, toRequestMessages } from '../../engine/request.ts';
-import { mayAnotherAnswer } from '../../engine/transitions/fallback.ts';
-import { heal } from '../../engine/transitions/heal.ts';
+} from '../contracts/model.ts';
+import {
+  NOTHING_STRIPPED,
+  type QueryConfig,
+  type QueryDeps,
+  type Stripped,
+  type Summarize,
+  type SummaryOrder,
+} from '../contracts/query.ts';
+import { OVERLOADS_BEFORE_FALLBACK } from '../engine/model-pump.ts';
+import { buildRequest, toRequestMessages } from '../engine/request.ts';
+import { mayAnotherAnswer } from '../engine/transitions/fallback.ts';
+import { heal } from '../engine/transitions/heal.ts';
 
+/** What a summary is asked with: the model and its likes, and what is sent besides the messages. */
 export type SummarizeParts = {
   /** The model in use, and those that go on when it cannot be had. */
   readonly chain: () => readonly [string, ...string[]];
@@ -31,6 +38,8 @@ export type SummarizeParts = {
   readonly onTry?: (tried: Tried, model: string) => void;
   readonly onSwitch?: (to: string, cause: string) => void;
   readonly maxRetries?: number;
+  /** What the model sees of messages; left out, what it always sees. */
+  readonly toRequestMessages?: QueryDeps['toRequestMessages'];
 };
 
 type Tried = Extract<ModelEvent, { type: 'retry' | 'request_sent' }>;
@@ -133,7 +142,7 @@ function requestOf(
         system: parts.system,
         tools: () => [],
         toolSpecs: parts.specs,
-        toRequestMessages,
+        toRequestMessages: parts.toRequestMessages ?? toRequestMessages,
       },
     );
     return { ...request, breakpoints: [{ at: 'tools' }, { at: 'system' }, ...beforeOrder(request.messages)] };

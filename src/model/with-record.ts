@@ -1,8 +1,8 @@
-import type { ModelEvent, ModelPort } from '../../src/contracts/model.ts';
-import type { Exchange } from '../../src/model/replay.ts';
-import { requestBytes } from '../../src/model/wire/to-wire.ts';
+import type { ModelEvent, ModelPort } from '../contracts/model.ts';
+import type { Exchange } from './replay.ts';
+import { requestBytes } from './wire/to-wire.ts';
 
-/** The same port, telling each finished exchange. An exchange whose reader left early is not told. */
+/** The same port, telling each finished exchange, as JSON can keep it. An exchange whose reader left early is not told. */
 export function withRecord(port: ModelPort, tell: (exchange: Exchange) => void): ModelPort {
   return {
     ...port,

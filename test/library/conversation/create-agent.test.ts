@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import type { AgentEvent } from '../../src/contracts/event.ts';
-import type { Message } from '../../src/contracts/message.ts';
-import { createAgent } from '../../src/library/create-agent.ts';
-import type { AgentOptions } from '../../src/library/options.ts';
-import { buildTool } from '../../src/tools/build-tool.ts';
-import { says as apiSays } from '../support/api/reply.ts';
-import { startApiServer } from '../support/api/server.ts';
-import { calls, fails, type ScriptedReply, says, scripted } from '../support/loop/scripted.ts';
+import type { AgentEvent } from '../../../src/contracts/event.ts';
+import type { Message } from '../../../src/contracts/message.ts';
+import { createAgent } from '../../../src/library/conversation/create-agent.ts';
+import type { AgentOptions } from '../../../src/library/conversation/options.ts';
+import { buildTool } from '../../../src/tools/build-tool.ts';
+import { says as apiSays } from '../../support/api/reply.ts';
+import { startApiServer } from '../../support/api/server.ts';
+import { calls, fails, type ScriptedReply, says, scripted } from '../../support/loop/scripted.ts';
 
-declare module '../../src/contracts/message.ts' {
+declare module '../../../src/contracts/message.ts' {
   interface CustomMessages {
     ticket: { readonly number: number };
   }
@@ -331,4 +331,65 @@ test('nothing goes on without a person for ever', async () => {
   const agent = createAgent({ model: script.model, tools: [lookUp] });
   expect(await agent.prompt('go')).toMatchObject({ reason: 'max_turns' });
   expect(script.calls()).toBe(200);
+});
+
+test('another model and other thinking count from the next turn', async () => {
+  const other = scripted([calls('LookUp'), says('done')]);
+  const { agent, requests } = agentOf([calls('LookUp')], {
+    tools: [lookUp],
+    thinkingBudgets: { low: 1_000, high: 5_000 },
+    thinking: 'low',
+    afterToolCall: () => {
+      agent.change({ model: { model: 'other', port: other.model }, thinking: 'high' });
+      return undefined;
+    },
+  });
+  await agent.prompt('go');
+  const facts = [...requests(), ...other.requests()].map(({ model, effort, thinkingBudgetTokens }) => [
+    model,
+    effort,
+    thinkingBudgetTokens,
+  ]);
+  expect(facts).toEqual([
+    ['scripted', 'low', 1_000],
+    ['other', 'high', 5_000],
+    ['other', 'high', 5_000],
+  ]);
+  expect(agent.state()).toMatchObject({ model: 'other', thinking: 'high' });
+});
+
+test('a model that took over stays until another chain is chosen', async () => {
+  const broken = scripted([], { after: fails('overloaded') });
+  const second = scripted([calls('LookUp'), calls('LookUp')]);
+  const third = scripted([says('done')]);
+  let changes = 0;
+  const agent = createAgent({
+    model: [
+      { model: 'first', port: broken.model, maxRetries: 0 },
+      { model: 'second', port: second.model },
+    ],
+    tools: [lookUp],
+    afterToolCall: () => {
+      changes += 1;
+      if (changes === 2) agent.change({ model: { model: 'third', port: third.model } });
+      return undefined;
+    },
+  });
+  await agent.prompt('go');
+  expect([broken.calls(), second.calls(), third.calls()]).toEqual([1, 2, 1]);
+});
+
+test('every message that ends has started', async () => {
+  const ticket = { role: 'custom', id: 't1', kind: 'ticket', data: { number: 7 } } as const;
+  const { agent, events } = agentOf([calls('LookUp'), says('one'), says('two')], { tools: [lookUp] });
+  await agent.append(ticket);
+  const run = agent.prompt('go');
+  agent.followUp('more');
+  await run;
+  const told = events.flatMap((event) => {
+    if (event.type === 'message_start') return [`${event.role} ${event.messageId}`];
+    return event.type === 'message_end' ? [`${event.message.role} ${event.message.id}`] : [];
+  });
+  expect(told).toHaveLength(14);
+  for (let at = 0; at < told.length; at += 2) expect(told[at]).toBe(told[at + 1]);
 });

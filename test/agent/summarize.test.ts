@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { makeSummarize } from '../../../src/app/loop/summarize.ts';
-import type { Message } from '../../../src/contracts/message.ts';
-import { fails, INFO, overloaded, type ScriptedReply, says, scripted, userSays } from '../../support/loop/scripted.ts';
+import { makeSummarize } from '../../src/agent/summarize.ts';
+import type { Message } from '../../src/contracts/message.ts';
+import { fails, INFO, overloaded, type ScriptedReply, says, scripted, userSays } from '../support/loop/scripted.ts';
 
 const thinking = { type: 'thinking', thinking: 'hm', signature: 'sig' } as const;
 const thought = (model: string): Message => ({

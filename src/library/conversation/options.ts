@@ -1,10 +1,11 @@
-import type { AgentListener, AgentState, QueueMode } from '../contracts/agent.ts';
-import type { JsonObject } from '../contracts/json.ts';
-import type { Message } from '../contracts/message.ts';
-import type { Effort, ModelFailure, ModelPort, ModelRequest, SystemPart } from '../contracts/model.ts';
-import type { PermissionAnswer, PermissionRequest } from '../contracts/permission.ts';
-import type { ContextPort } from '../contracts/query.ts';
-import type { CallRequest, Tool, ToolOutcome, UserAnswer, UserQuestion } from '../contracts/tool.ts';
+import type { AgentListener, AgentState, QueueMode } from '../../contracts/agent.ts';
+import type { LoopHooks } from '../../contracts/hook.ts';
+import type { JsonObject } from '../../contracts/json.ts';
+import type { Message } from '../../contracts/message.ts';
+import type { Effort, ModelFailure, ModelInfo, ModelPort, ModelRequest, SystemPart } from '../../contracts/model.ts';
+import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
+import type { ContextPort } from '../../contracts/query.ts';
+import type { CallRequest, Tool, ToolOutcome, UserAnswer, UserQuestion } from '../../contracts/tool.ts';
 
 /** Who answers: a name (`sonnet`, `ollama/qwen3`, `demo`), a port of one's own, or either with its own patience. */
 export type ModelChoice =
@@ -19,6 +20,8 @@ export type ModelChoice =
       readonly timeoutMs?: number;
       /** How often a try is repeated before the next model of the chain answers. */
       readonly maxRetries?: number;
+      /** What is known of a model that nobody else knows: left out, 32,000 tokens of context and 4,096 of output. */
+      readonly info?: Partial<Omit<ModelInfo, 'id'>>;
     };
 
 /** What is thought of a call before it runs. Say nothing and it runs. */
@@ -86,14 +89,21 @@ export type AgentOptions = {
   readonly sessionId?: string;
   /** The folder its tools work in. */
   readonly cwd?: string;
-  /** Makes room when the conversation no longer fits; left out, everything is sent. */
-  readonly context?: ContextPort;
+  /**
+   * Makes room before the conversation no longer fits. By default old results are left out, then the model in use writes a
+   * summary. A port of your own replaces that; `off` sends everything, always.
+   */
+  readonly context?: ContextPort | 'off';
+  /** How full the window may get before a summary is written; by default all but room for the reply and the summary. */
+  readonly compactAtPercent?: number;
   /** Told everything, in order, before those that subscribe. A session's `record` belongs here. */
   readonly listeners?: readonly AgentListener[];
   /** The conversation as the model sees it: what is left of a message of your own is left out. */
   readonly convertToLlm?: (messages: readonly Message[]) => readonly Message[];
   /** A last look at the conversation before it becomes a request; what it answers is sent, and nothing else changes. */
   readonly transformContext?: (messages: readonly Message[]) => readonly Message[] | Promise<readonly Message[]>;
+  /** Hooks (`agentHooks` of `ouro/hooks`): asked of prompts, calls, ends and summaries, before what stands below. */
+  readonly hooks?: LoopHooks;
   readonly beforeToolCall?: (
     call: CallRequest,
     signal: AbortSignal,
@@ -118,7 +128,7 @@ export type AgentOptions = {
   readonly newId?: () => string;
 };
 
-/** What may be changed of an agent: it counts from the next turn, the model and its thinking from the next run. */
+/** What may be changed of an agent: it counts from the next turn. */
 export type AgentChange = Pick<AgentOptions, 'model' | 'systemPrompt' | 'tools' | 'thinking'>;
 
 /** Everything one needs to draw an agent, frozen: changing it changes nothing. */

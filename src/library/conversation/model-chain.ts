@@ -1,7 +1,7 @@
-import type { ModelInfo, ModelLink, ModelPort } from '../contracts/model.ts';
-import { DEFAULT_MODEL } from '../model/catalog.ts';
-import { createNamedModels, type NamedModels } from '../model/choose/named-models.ts';
-import { withRetry } from '../model/retry.ts';
+import type { ModelInfo, ModelLink, ModelPort } from '../../contracts/model.ts';
+import { DEFAULT_MODEL } from '../../model/catalog.ts';
+import { createNamedModels, type NamedModels } from '../../model/choose/named-models.ts';
+import { withRetry } from '../../model/retry.ts';
 import type { AgentOptions, ModelChoice } from './options.ts';
 
 /** A chain of models as the loop takes it: one port that knows who serves which link. */
@@ -54,19 +54,21 @@ function isList(chosen: ModelChoice | readonly ModelChoice[]): chosen is readonl
 }
 
 function linkOf(choice: ModelChoice, before: readonly Link[], named: NamedModels): Link {
-  const { model, port, ...limits } = partsOf(choice);
+  const { model, port, info = {}, ...limits } = partsOf(choice);
   const name = port === undefined ? named.nameOf(model) : model;
   const taken = before.filter((link) => link.model === name).length;
   return {
     label: taken === 0 ? name : `${name}#${taken + 1}`,
     model: name,
     port: port === undefined ? named.port : port.retries === true ? port : withRetry(port),
-    infoOf: named.infoOf,
+    infoOf: (id) => ({ ...named.infoOf(id), ...info }),
     limits,
   };
 }
 
-function partsOf(choice: ModelChoice): ModelLink & { readonly port?: ModelPort } {
+type LinkParts = ModelLink & { readonly port?: ModelPort; readonly info?: Partial<ModelInfo> };
+
+function partsOf(choice: ModelChoice): LinkParts {
   if (typeof choice === 'string') return { model: choice };
   return 'stream' in choice ? { model: choice.name, port: choice } : choice;
 }
