@@ -7,7 +7,7 @@ import type { LiveState } from '../contracts/live.ts';
 import type { LoadedSettings, Settings } from '../contracts/settings.ts';
 import type { Extensions } from '../extensions/load-extensions.ts';
 import type { Repository } from '../git/repository.ts';
-import type { ModelChoice } from '../model/choose-port.ts';
+import type { ModelChoice } from '../model/choose/choose-port.ts';
 import type { UsageMeter } from '../model/usage-meter.ts';
 
 /** What every part of a conversation needs, built before any of them. A part is `createX(core, needs)`. */

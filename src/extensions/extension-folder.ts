@@ -7,4 +7,8 @@ export type ExtensionFolder = {
   readonly source: ExtensionSource;
   /** Which of its files may be read, and where; absent: all. */
   readonly admit?: Admit;
+  /** What stands before each of their names: a plugin's name and a colon. */
+  readonly prefix?: string;
+  /** The top of the plugin it belongs to. */
+  readonly pluginRoot?: string;
 };

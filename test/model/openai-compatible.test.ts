@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from '@dwmkerr/mock-llm/dist/server.js';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { discoverLocalServers } from '../../src/model/discovery.ts';
+import { discoverLocalServers } from '../../src/model/choose/discovery.ts';
 import { createOpenAiPort } from '../../src/model/openai-compatible.ts';
 import { withRetry } from '../../src/model/retry.ts';
 import { OPENAI } from './dialects.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { SECRETS } from '../../src/contracts/environment.ts';
-import { choosePort } from '../../src/model/choose-port.ts';
-import { modelsElsewhere } from '../../src/model/discovery.ts';
+import { choosePort } from '../../src/model/choose/choose-port.ts';
+import { modelsElsewhere } from '../../src/model/choose/discovery.ts';
+import { locateModel } from '../../src/model/choose/model-name.ts';
 import { effortsOf } from '../../src/model/efforts.ts';
-import { locateModel } from '../../src/model/model-name.ts';
 import { PRESETS, presetKeys } from '../../src/model/presets.ts';
 import { OPENAI } from './dialects.ts';
 import { startFaultServer, status, stream } from './fault-server.ts';

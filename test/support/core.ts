@@ -4,7 +4,7 @@ import { readEnvironment } from '../../src/app/environment.ts';
 import { readSettings } from '../../src/app/settings/read-settings.ts';
 import type { Live } from '../../src/contracts/live.ts';
 import { openRepository } from '../../src/git/repository.ts';
-import { choosePort } from '../../src/model/choose-port.ts';
+import { choosePort } from '../../src/model/choose/choose-port.ts';
 import { createUsageMeter } from '../../src/model/usage-meter.ts';
 import { createLiveState } from '../../src/session/live-state.ts';
 import { childVariables } from '../../src/settings/child-variables.ts';

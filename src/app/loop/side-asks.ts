@@ -1,8 +1,8 @@
 import type { ModelInfo } from '../../contracts/model.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
-import { searchWithProvider } from '../../model/provider-search.ts';
-import { askSmallModel } from '../../model/side-calls.ts';
+import { searchWithProvider } from '../../model/side/provider-search.ts';
+import { askSmallModel } from '../../model/side/side-calls.ts';
 import type { WebFetchParts } from '../../tools/web-fetch/web-fetch.ts';
 import type { WebSearch } from '../../tools/web-search/web-search.ts';
 import type { Core } from '../core.ts';

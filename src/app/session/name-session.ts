@@ -2,7 +2,7 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import type { LiveState } from '../../contracts/live.ts';
 import { saidBlocks } from '../../contracts/message.ts';
 import { isReminder } from '../../lib/text/is-reminder.ts';
-import type { AskTitle } from '../../model/side-calls.ts';
+import type { AskTitle } from '../../model/side/side-calls.ts';
 import type { Transcript } from '../../session/records/transcript.ts';
 
 /** Gives a session its name once its first prompt has been answered, unless somebody has named it. */

@@ -3,7 +3,7 @@ import type { AgentListener } from '../../contracts/agent.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { ModelPort } from '../../contracts/model.ts';
-import { titleAsker } from '../../model/side-calls.ts';
+import { titleAsker } from '../../model/side/side-calls.ts';
 import { openDebugLog } from '../../session/debug-log.ts';
 import { createDraftStore } from '../../session/input/draft.ts';
 import { createPromptHistory } from '../../session/input/prompt-history.ts';

@@ -7,10 +7,10 @@ import type { FirstRunAnswer, FirstRunQuestion, LocalModels } from '../../contra
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import { ifThere } from '../../lib/files/errno.ts';
 import { openJsonStore } from '../../lib/files/json-store.ts';
-import { chooseModel } from '../../model/choose-model.ts';
-import { NO_KEY } from '../../model/choose-port.ts';
+import { chooseModel } from '../../model/choose/choose-model.ts';
+import { discoverLocalServers, modelsAt } from '../../model/choose/discovery.ts';
+import { NO_KEY } from '../../model/choose/key-problem.ts';
 import { inSampleProject } from '../../model/demo/place.ts';
-import { discoverLocalServers, modelsAt } from '../../model/discovery.ts';
 import { storedKey, storeKey } from '../../model/keys/stored-key.ts';
 import { bypassObjection, firstMode } from '../../permissions/first-mode.ts';
 import { keepSetting } from '../../settings/keep-setting.ts';

@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../contracts/json.ts';
 import type { FailureKind, ModelFailure, RefusedPlace } from '../../contracts/model.ts';
 import { withoutSecrets } from '../../lib/text/secrets.ts';
+import { KIND_BY_STATUS, KIND_BY_TYPE } from './failure-kinds.ts';
 import { objectOf, objectsOf, parseJson, textOf } from './wire-json.ts';
 
 /** What a provider answered instead of a reply. */
@@ -16,8 +17,8 @@ export function classifyResponse(given: ErrorResponse): ModelFailure {
   const { said, status, message } = readBody(given.body);
   const response = { ...given, status: given.status ?? status };
   const kind = refine(kindOf(said, response.status), message);
-  const retryAfterMs = readRetryAfter(response.header);
-  const requestId = response.header('request-id') ?? response.header('x-request-id') ?? undefined;
+  const retryAfterMs = readRetryAfter(response.header) ?? readRetryDelay(given.body);
+  const requestId = requestIdOf(response.header);
   const refusedPart = kind === 'invalid' ? refusedPartOf(message) : undefined;
   const refusedAt = kind === 'invalid' ? refusedPlaceOf(message) : undefined;
   return {
@@ -31,6 +32,13 @@ export function classifyResponse(given: ErrorResponse): ModelFailure {
     ...(refusedAt && { refusedAt }),
   };
 }
+
+/** What the provider calls a request, by the names that places have for it. */
+export function requestIdOf(header: ErrorResponse['header']): string | undefined {
+  return REQUEST_IDS.map(header).find((id) => typeof id === 'string') ?? undefined;
+}
+
+const REQUEST_IDS = ['request-id', 'x-request-id', 'x-amzn-requestid', 'apim-request-id'];
 
 /** Another try of the same request may help. Everything else would only fail again. */
 export function isRetryable(failure: ModelFailure): boolean {
@@ -46,54 +54,11 @@ const RETRYABLE: ReadonlySet<FailureKind> = new Set([
   'network',
 ]);
 
-const KIND_BY_TYPE: ReadonlyMap<string, FailureKind> = new Map([
-  ['overloaded_error', 'overloaded'],
-  ['engine_overloaded_error', 'overloaded'],
-  ['unavailable', 'overloaded'],
-  ['insufficient_system_resource', 'overloaded'],
-  ['rate_limit_error', 'rate_limited'],
-  ['rate_limit_exceeded', 'rate_limited'],
-  ['resource_exhausted', 'rate_limited'],
-  ['authentication_error', 'auth'],
-  ['permission_error', 'auth'],
-  ['billing_error', 'auth'],
-  ['insufficient_quota', 'auth'],
-  ['exceeded_current_quota_error', 'auth'],
-  ['invalid_api_key', 'auth'],
-  ['unauthenticated', 'auth'],
-  ['permission_denied', 'auth'],
-  ['not_found_error', 'not_found'],
-  ['model_not_found', 'not_found'],
-  ['not_found', 'not_found'],
-  ['request_too_large', 'too_long'],
-  ['context_length_exceeded', 'too_long'],
-  ['exceed_context_size_error', 'too_long'],
-  ['invalid_request_error', 'invalid'],
-  ['invalid_argument', 'invalid'],
-  ['api_error', 'server'],
-  ['timeout_error', 'server'],
-  ['server_error', 'server'],
-]);
-
 function kindOf(said: FailureKind | undefined, status: number | undefined): FailureKind {
   if (status === undefined) return said ?? 'server';
   const own = KIND_BY_STATUS.get(status) ?? (status >= 500 ? 'server' : 'invalid');
   return said !== undefined && MORE_EXACT[own]?.includes(said) ? said : own;
 }
-
-const KIND_BY_STATUS: ReadonlyMap<number, FailureKind> = new Map([
-  [401, 'auth'],
-  [402, 'auth'],
-  [403, 'auth'],
-  [404, 'not_found'],
-  [408, 'server'],
-  [409, 'server'],
-  [410, 'not_found'],
-  [413, 'too_long'],
-  [425, 'server'],
-  [429, 'rate_limited'],
-  [529, 'overloaded'],
-]);
 
 /** What a vague status may turn out to be. What is final by its status is never tried again, whatever it is called. */
 const MORE_EXACT: Readonly<Partial<Record<FailureKind, readonly FailureKind[]>>> = {
@@ -118,7 +83,7 @@ function refine(kind: FailureKind, message: string): FailureKind {
 const MEDIA_TOO_LARGE =
   /image (?:exceeds|dimensions exceed|is too large|size)|image.{0,40}(?:exceeds|too large|maximum)|too many images|pdf.{0,60}(?:pages|too large|exceeds)|document.{0,40}too large/i;
 const TOO_LONG =
-  /prompt is too long|exceeds? (?:the )?(?:available |maximum )?context|context (?:length|window|size|limit)|input is too long|too many (?:input )?tokens/i;
+  /prompt is too long|exceeds? (?:the )?(?:available |maximum )?context|context (?:length|window|size|limit)|input is too long|too many (?:input )?tokens|input token count.{0,40}exceeds/i;
 /** Google says so with a 400. */
 const REFUSED_KEY = /\bapi key (?:not valid|expired|not found|is invalid)/i;
 const OUTPUT_LIMIT = /max_(?:completion_)?tokens.{0,80}(?:maximum|too large|greater than|exceed|>)/i;
@@ -129,9 +94,9 @@ function refusedPartOf(message: string): 'signature' | 'image' | undefined {
 }
 
 const REFUSED_SIGNATURE =
-  /signature|(?:reasoning\w*|extra_content).{0,80}(?:unsupported|not supported|not permitted|unexpected|unrecognized|unknown|extra)|(?:unsupported|not supported|not permitted|unexpected|unrecognized|unknown|extra).{0,80}(?:reasoning_(?:content|details)|extra_content)|thinking.{0,120}(?:cannot be modified|must (?:remain|start)|prefix|does not match|another account)|expected.{0,20}thinking/i;
+  /signature|encrypted content.{0,60}(?:could not|cannot)|reasoning.{0,80}without its required|without its required .?reasoning|(?:reasoning\w*|extra_content).{0,80}(?:unsupported|not supported|not permitted|unexpected|unrecognized|unknown|extra)|(?:unsupported|not supported|not permitted|unexpected|unrecognized|unknown|extra).{0,80}(?:reasoning_(?:content|details)|extra_content)|thinking.{0,120}(?:cannot be modified|must (?:remain|start)|prefix|does not match|another account)|expected.{0,20}thinking/i;
 const REFUSED_IMAGE =
-  /could not process image|(?:invalid|unsupported) image|image.{0,80}(?:not supported|unsupported|invalid|corrupt|does not match|cannot be empty|appears to be)|image_url|not support (?:images?|vision)|missing data required for image/i;
+  /could not process image|not represent a valid image|(?:invalid|unsupported) image|image.{0,80}(?:not supported|unsupported|invalid|corrupt|does not match|cannot be empty|appears to be)|image_url|not support (?:images?|vision)|missing data required for image/i;
 
 /** The place as Anthropic (`messages.3.content.0`), OpenAI (`messages[3].content[0]`) and their gateways write it. */
 function refusedPlaceOf(message: string): RefusedPlace | undefined {
@@ -180,6 +145,12 @@ function plainWords(body: string): string {
   const title = /<title[^>]*>([^<]*)<\/title>/i.exec(body)?.[1];
   const words = (title ?? body.replace(/<[^>]*>/g, ' ')).replace(/\s+/g, ' ').trim();
   return words.length > 200 ? `${words.slice(0, 200)}…` : words;
+}
+
+/** Google says in the body when to come back: `"retryDelay": "34s"`. */
+function readRetryDelay(body: string): number | undefined {
+  const seconds = /"retryDelay":\s*"(\d+(?:\.\d+)?)s"/.exec(body)?.[1];
+  return seconds === undefined ? undefined : Number(seconds) * 1000;
 }
 
 function readRetryAfter(header: ErrorResponse['header']): number | undefined {

@@ -72,7 +72,7 @@ function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
     case 'request_sent':
       return { ...view, retry: undefined };
     case 'message_start':
-      return { ...view, retry: undefined, recovery: undefined };
+      return event.role !== 'assistant' ? view : { ...view, retry: undefined, recovery: undefined };
     case 'recovery_start':
       return { ...view, recovery: { cause: event.cause, sinceMs: nowMs } };
     case 'recovery_end':
@@ -94,7 +94,7 @@ function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
     case 'calls_summary':
       return printing(view, { kind: 'notice', level: 'info', text: event.text });
     case 'mode':
-      return { ...view, facts: { ...view.facts, mode: event.mode } };
+      return changeMode(view, event.mode, nowMs);
     case 'turn_end':
       return endAllText(view);
     case 'agent_end':
@@ -104,6 +104,14 @@ function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
     default:
       return view;
   }
+}
+
+/** Says for a moment what the new mode means; the chip says for good which one it is. */
+function changeMode(view: ViewState, mode: string, nowMs: number): ViewState {
+  const text = MODE_WORDS[mode];
+  const facts = { ...view.facts, mode };
+  if (mode === view.facts.mode || text === undefined) return { ...view, facts };
+  return { ...view, facts, hint: { text, untilMs: nowMs + MODE_HINT_MS } };
 }
 
 /** A plan is read in full, so it is printed; the dialog only asks about it. */
@@ -193,6 +201,16 @@ function counted(view: ViewState, { display }: Extract<AgentEvent, { type: 'tool
   const [added, removed] = [tally.added + display.added, tally.removed + display.removed];
   return { ...view, tally: { ...tally, calls, files, added, removed } };
 }
+
+const MODE_HINT_MS = 5_000;
+/** What a permission mode means, in a few words. */
+const MODE_WORDS: Readonly<Record<string, string>> = {
+  default: 'changes and commands are asked about',
+  acceptEdits: 'files are changed unasked, commands are asked about',
+  plan: 'nothing is changed, a plan is made first',
+  dontAsk: 'what would be asked about is refused',
+  bypassPermissions: 'everything runs unasked',
+};
 
 const RETURNING: ReadonlySet<FailureKind> = new Set<FailureKind>(['auth', 'invalid', 'not_found', 'network']);
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createSideAsks } from '../../../src/app/loop/side-asks.ts';
-import { choosePort } from '../../../src/model/choose-port.ts';
+import { choosePort } from '../../../src/model/choose/choose-port.ts';
 import { createUsageMeter } from '../../../src/model/usage-meter.ts';
 import { pausesTurn } from '../../support/api/faults.ts';
 import { type ApiTurn, reply, says, status } from '../../support/api/reply.ts';

@@ -1,0 +1,54 @@
+import type { ModelInfo, ModelPort } from '../../contracts/model.ts';
+import { listModels, SMALL_MODEL } from '../catalog.ts';
+import { nameInCloud } from '../claude-name.ts';
+import { modelsElsewhere } from './discovery.ts';
+import { keyProblem } from './key-problem.ts';
+import { choiceName, locateModel, type ModelPlace } from './model-name.ts';
+import type { PortConfig } from './port-config.ts';
+import { openRouter } from './router.ts';
+
+/** Every model the configuration can reach. */
+export type ModelChoice = {
+  readonly port: ModelPort;
+  /** The model choice: stored with a session and repeated on resume. */
+  readonly model: string;
+  readonly provider: ModelPlace['provider'];
+  readonly keySource: string;
+  /** Absent where side calls should be left out. */
+  readonly smallModel: string | undefined;
+  readonly infoOf: (model: string) => ModelInfo;
+  /** What can be chosen from: of the place keys are for, of configured servers, of those on this machine. */
+  readonly offered: () => Promise<readonly ModelInfo[]>;
+};
+
+/** A port that serves every model the configuration can reach, or the sentence that says why not. */
+export type PortChoice = ({ readonly ok: true } & ModelChoice) | { readonly ok: false; readonly problem: string };
+
+/** Chooses how to reach the model that is asked for. Nothing is contacted yet. */
+export function choosePort(config: PortConfig): PortChoice {
+  const place = locateModel(config.model, config.providers, config.claudeAt);
+  const hasKey = config.apiKey !== undefined || config.authToken !== undefined;
+  const problem = keyProblem(place, config);
+  if (problem !== undefined) return { ok: false, problem };
+  const router = openRouter(config);
+  return {
+    ok: true,
+    ...router,
+    model: choiceName(place, config.model),
+    provider: place.provider,
+    keySource: place.provider === 'anthropic' ? (config.keySource ?? 'none') : 'none',
+    smallModel: config.smallModel ?? smallModelOf(place),
+    offered: async () => [
+      ...(hasKey || config.claudeAt !== undefined ? listModels() : []).map(({ id }) =>
+        router.infoOf(choiceName(locateModel(id, config.providers, config.claudeAt), id)),
+      ),
+      ...(await modelsElsewhere(config.providers)).map(router.infoOf),
+    ],
+  };
+}
+
+/** Anthropic's small model, at the place where the chosen one is. */
+function smallModelOf(place: ModelPlace): string | undefined {
+  if (place.provider === 'cloud') return `${place.cloud}/${nameInCloud(place.cloud, SMALL_MODEL)}`;
+  return place.provider === 'anthropic' ? SMALL_MODEL : undefined;
+}

@@ -1,0 +1,30 @@
+import type { Cloud } from '../claude-name.ts';
+import type { CloudSettings } from '../clouds/cloud-settings.ts';
+import type { DemoSettings } from '../demo/demo-port.ts';
+import type { RetryPolicy } from '../retry.ts';
+import type { Patience } from '../wire/attempt.ts';
+import type { Providers } from './model-name.ts';
+
+/** Everything the choice depends on, as plain values. */
+export type PortConfig = {
+  /** As typed: an alias, an id, `demo`, `ollama/qwen3`, `http://host:port/v1#model`. */
+  readonly model: string;
+  readonly smallModel?: string;
+  readonly apiKey?: string | (() => Promise<string>);
+  /** Called when the API refused a key that was fetched, so that a fresh one can be. */
+  readonly onRefusedKey?: () => void;
+  readonly authToken?: string;
+  /** What to call the place the key came from (`ANTHROPIC_API_KEY`, `settings` …). */
+  readonly keySource?: string;
+  readonly baseUrl?: string;
+  readonly betas?: readonly string[];
+  readonly providers?: Providers;
+  /** What is known of clouds that serve Anthropic's models; without it there are none. */
+  readonly clouds?: CloudSettings;
+  /** The cloud that names without a prefix are on. */
+  readonly claudeAt?: Cloud | undefined;
+  readonly patience?: () => Partial<Patience>;
+  readonly retry?: RetryPolicy;
+  readonly demo?: Partial<DemoSettings>;
+  readonly fetch?: typeof fetch;
+};

@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import { readEnvironment } from '../../../src/app/environment.ts';
+import type { Settings } from '../../../src/contracts/settings.ts';
+import { chooseModel } from '../../../src/model/choose/choose-model.ts';
+import { discoverLocalServers } from '../../../src/model/choose/discovery.ts';
+import { explainNoModel } from '../../../src/model/choose/explain-no-model.ts';
+import { NO_KEY } from '../../../src/model/choose/key-problem.ts';
+import { limitsOf } from '../../../src/settings/limits.ts';
+import { startOpenAiServer } from '../../support/api/openai-server.ts';
+import { runOptions } from '../../support/run-options.ts';
+
+const OPTIONS = runOptions({ face: 'print' });
+const KEY = { ANTHROPIC_API_KEY: 'k' };
+
+type Said = {
+  readonly flag?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly settings?: Settings;
+  readonly stored?: { readonly model?: string; readonly apiKey?: string };
+};
+
+function choose({ flag, env = KEY, settings = {}, stored = {} }: Said) {
+  const options = flag === undefined ? OPTIONS : { ...OPTIONS, model: flag };
+  const environment = readEnvironment(env);
+  return chooseModel(options, settings, environment, () => limitsOf(environment, settings), stored);
+}
+
+describe('the model', () => {
+  const everything: Said = {
+    flag: 'opus',
+    stored: { model: 'claude-sonnet-4-6' },
+    env: { ...KEY, ANTHROPIC_MODEL: 'haiku' },
+    settings: { model: 'claude-nova-9' },
+  };
+  test.each<[string, keyof Said | 'nothing', string]>([
+    ['the flag wins', 'nothing', 'claude-opus-5-5'],
+    ['then the session', 'flag', 'claude-sonnet-4-6'],
+    ['then the environment', 'stored', 'claude-haiku-5-5'],
+    ['then the settings', 'env', 'claude-nova-9'],
+    ['then ours', 'settings', 'claude-sonnet-5-5'],
+  ])('%s', (_what, without, model) => {
+    const order = ['flag', 'stored', 'env', 'settings'];
+    const left = Object.entries(everything).filter(([name]) => order.indexOf(name) > order.indexOf(without));
+    expect(choose(Object.fromEntries(left))).toMatchObject({ ok: true, model });
+  });
+});
+
+describe('the key', () => {
+  test.each<[string, Said, string]>([
+    ['of the environment', { settings: { apiKeyHelper: 'x' }, stored: { apiKey: 'y' } }, 'ANTHROPIC_API_KEY'],
+    ['a token', { env: { ANTHROPIC_AUTH_TOKEN: 't' }, settings: { apiKeyHelper: 'x' } }, 'ANTHROPIC_AUTH_TOKEN'],
+    ['of a helper', { env: {}, settings: { apiKeyHelper: 'x' }, stored: { apiKey: 'y' } }, 'apiKeyHelper'],
+    ['that was stored', { env: {}, stored: { apiKey: 'y' } }, 'stored key'],
+  ])('%s', (_what, said, keySource) => {
+    expect(choose(said)).toMatchObject({ ok: true, keySource });
+  });
+
+  test('what is pasted with blanks and line ends counts without them; blanks alone are no key', () => {
+    expect(readEnvironment({ ANTHROPIC_API_KEY: ' abc\n' }).credentials).toEqual({ apiKey: 'abc' });
+    expect(readEnvironment({ ANTHROPIC_API_KEY: ' \n' }).credentials).toEqual({});
+  });
+});
+
+describe('other providers', () => {
+  test('a variable of the user holds the key; the environment completes OpenAI', () => {
+    const providers = { mine: { baseUrl: 'http://mine/v1', apiKeyEnv: 'MY_KEY', contextWindow: 64_000, vision: true } };
+    const choice = choose({ flag: 'mine/fast', env: { MY_KEY: 'secret' }, settings: { providers } });
+    expect(choice).toMatchObject({ ok: true, provider: 'openai', model: 'mine/fast', keySource: 'none' });
+    expect(choice.ok && choice.infoOf('mine/fast')).toMatchObject({ contextWindow: 64_000, vision: true });
+    expect(choose({ flag: 'openai/gpt', env: { OPENAI_BASE_URL: 'http://there/v1' } })).toMatchObject({ ok: true });
+  });
+
+  test.each([
+    [{ mine: { baseUrl: 'localhost:1' } }, /providers\.mine\.baseUrl.*http/],
+    [{ mine: { baseUrl: 'http://x/v1', windows: 3 } }, /providers\.mine.*windows/],
+    [{ mine: 'http://x' }, /providers\.mine/],
+  ])('%j is told with its place', (providers, words) => {
+    const choice = choose({ settings: { providers } });
+    expect(choice).toMatchObject({ ok: false, problem: expect.stringMatching(words) });
+  });
+});
+
+test('limits come from the environment first, then from the settings', () => {
+  const environment = readEnvironment({
+    OURO_BASH_TIMEOUT_MS: '5',
+    OURO_MAX_RETRIES: 'lots',
+    OURO_HEADER_TIMEOUT_MS: '0',
+  });
+  const settings = { timeouts: { bashMs: 7, bashMaxMs: 9 }, maxRetries: 2 };
+  expect(limitsOf(environment, settings)).toMatchObject({
+    bashTimeoutMs: 5,
+    bashMaxTimeoutMs: 9,
+    maxRetries: 2,
+    headerTimeoutMs: 0,
+  });
+  expect(environment.problems).toEqual(['OURO_MAX_RETRIES is "lots", which is not a whole number. It is ignored.']);
+});
+
+test('without a key a server of this machine is named with the words to use it', async () => {
+  await using server = await startOpenAiServer({ turns: [] });
+  const places = [
+    { name: 'Ollama', prefix: 'ollama', port: Number(new URL(server.url).port) },
+    { name: 'Nobody', prefix: 'nobody', port: 1 },
+  ];
+  const { problem } = await explainNoModel(NO_KEY, () => discoverLocalServers({ places }));
+  expect(problem).toBe(`${NO_KEY}\nOllama answers on this machine: --model ollama/qwen3:8b`);
+});
+
+test('any other problem is told as it is, and nobody is asked', async () => {
+  const discover = async () => expect.unreachable();
+  expect(await explainNoModel('The setting is wrong.', discover)).toEqual({
+    ok: false,
+    problem: 'The setting is wrong.',
+  });
+});

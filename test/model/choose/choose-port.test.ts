@@ -1,0 +1,205 @@
+import { describe, expect, test } from 'vitest';
+import { DEFAULT_MODEL, SMALL_MODEL } from '../../../src/model/catalog.ts';
+import { choosePort } from '../../../src/model/choose/choose-port.ts';
+import { NO_KEY } from '../../../src/model/choose/key-problem.ts';
+import { locateModel } from '../../../src/model/choose/model-name.ts';
+import type { PortConfig } from '../../../src/model/choose/port-config.ts';
+import { ANTHROPIC, OPENAI } from '../dialects.ts';
+import { startFaultServer, status, stream } from '../fault-server.ts';
+import { drain, REQUEST } from '../support.ts';
+
+describe('locateModel', () => {
+  test('names lead to a provider', () => {
+    expect(
+      [
+        'sonnet',
+        'claude-x',
+        'Demo',
+        'ollama/qwen3:8b',
+        'lmstudio:phi',
+        'http://10.0.0.1:9000/v1#big',
+        'mine/fast',
+        'anthropic/other',
+      ].map((name) => locateModel(name, { mine: { baseUrl: 'http://mine/v1', apiKey: 'k' } })),
+    ).toEqual([
+      { provider: 'anthropic', model: DEFAULT_MODEL },
+      { provider: 'anthropic', model: 'claude-x' },
+      { provider: 'demo', model: 'demo' },
+      { provider: 'openai', name: 'ollama', server: { baseUrl: 'http://127.0.0.1:11434/v1' }, model: 'qwen3:8b' },
+      { provider: 'openai', name: 'lmstudio', server: { baseUrl: 'http://127.0.0.1:1234/v1' }, model: 'phi' },
+      { provider: 'openai', name: '10.0.0.1:9000', server: { baseUrl: 'http://10.0.0.1:9000/v1' }, model: 'big' },
+      { provider: 'openai', name: 'mine', server: { baseUrl: 'http://mine/v1', apiKey: 'k' }, model: 'fast' },
+      { provider: 'anthropic', model: 'anthropic/other' },
+    ]);
+  });
+
+  test('settings may give a built-in server a key; names of object members are no servers', () => {
+    expect(locateModel('openai/gpt', { openai: { baseUrl: 'http://proxy/v1', apiKey: 'k' } })).toMatchObject({
+      server: { baseUrl: 'http://proxy/v1', apiKey: 'k' },
+    });
+    expect(locateModel('constructor/x').provider).toBe('anthropic');
+  });
+});
+
+function chosen(config: PortConfig) {
+  const choice = choosePort(config);
+  if (!choice.ok) throw new Error(choice.problem);
+  return choice;
+}
+
+const QUICK = { retry: { limits: () => ({ maxRetries: 0 }) } };
+
+describe('choosePort', () => {
+  test('without a key the sentence names the three ways', () => {
+    expect(choosePort({ model: 'sonnet' })).toEqual({ ok: false, problem: NO_KEY });
+  });
+
+  test('with a key it says which model, and where the key came from', () => {
+    expect(chosen({ model: 'opus', apiKey: 'k', keySource: 'ANTHROPIC_API_KEY' })).toMatchObject({
+      model: 'claude-opus-5-5',
+      provider: 'anthropic',
+      keySource: 'ANTHROPIC_API_KEY',
+      smallModel: SMALL_MODEL,
+    });
+  });
+
+  test('the demo and local servers need no key and have no small model', () => {
+    expect(chosen({ model: 'demo' })).toMatchObject({ provider: 'demo', keySource: 'none', smallModel: undefined });
+    expect(chosen({ model: 'ollama/qwen3' })).toMatchObject({
+      provider: 'openai',
+      model: 'ollama/qwen3',
+      smallModel: undefined,
+    });
+  });
+
+  test('a gateway that repeats the key it refuses has it neither shown nor stored', async () => {
+    const words = 'no key our-own-gateway-key here, nor sk-ant-api03-abcdefghijklmnop';
+    await using server = await startFaultServer(status(400, ANTHROPIC.errorBody('invalid_request_error', words)));
+    const { port } = chosen({ model: 'sonnet', apiKey: 'our-own-gateway-key', baseUrl: server.url, ...QUICK });
+    expect(await drain(port)).toMatchObject({
+      outcome: { failure: { message: 'The API refused the request (400): no key [secret] here, nor [secret].' } },
+    });
+  });
+
+  test('a key may come from a function, asked for when the request is made', async () => {
+    await using server = await startFaultServer(
+      stream([ANTHROPIC.open, ...ANTHROPIC.text(0, 'hi'), ...ANTHROPIC.done('text')]),
+    );
+    const { port } = chosen({ model: 'sonnet', apiKey: async () => 'fresh', baseUrl: server.url, ...QUICK });
+    expect((await drain(port)).outcome.ok).toBe(true);
+    expect(server.seen[0]?.headers.authorization).toBe('Bearer fresh');
+  });
+
+  test('a fetched key that ran out is fetched anew, once', async () => {
+    const refused = status(401, ANTHROPIC.errorBody('authentication_error', 'expired'));
+    await using server = await startFaultServer(
+      refused,
+      stream([ANTHROPIC.open, ...ANTHROPIC.text(0, 'hi'), ...ANTHROPIC.done('text')]),
+      refused,
+    );
+    let key = 'old';
+    const onRefusedKey = () => {
+      key = 'fresh';
+    };
+    const { port } = chosen({ model: 'sonnet', apiKey: async () => key, onRefusedKey, baseUrl: server.url, ...QUICK });
+    expect((await drain(port)).outcome.ok).toBe(true);
+    expect(server.seen.map(({ headers }) => headers['x-api-key'])).toEqual(['old', 'fresh']);
+    expect(await drain(port)).toMatchObject({ outcome: { failure: { kind: 'auth' } } });
+    expect(server.seen).toHaveLength(4);
+  });
+
+  test.each(['', '/', '/v1', '/v1/'])('a base URL may end in "%s"; the key goes in both headers', async (end) => {
+    await using server = await startFaultServer(
+      stream([ANTHROPIC.open, ...ANTHROPIC.text(0, 'hi'), ...ANTHROPIC.done('text')]),
+    );
+    const { port } = chosen({ model: 'sonnet', apiKey: 'k', baseUrl: server.url + end, ...QUICK });
+    await drain(port);
+    expect(server.seen[0]).toMatchObject({
+      path: '/v1/messages',
+      headers: { 'x-api-key': 'k', authorization: 'Bearer k' },
+    });
+  });
+
+  test('a key that cannot be sent is said to be one, and nothing is sent', async () => {
+    await using server = await startFaultServer(stream([]));
+    const { port } = chosen({ model: 'sonnet', apiKey: 'ключ', baseUrl: server.url, ...QUICK });
+    expect(await drain(port)).toMatchObject({
+      outcome: { failure: { kind: 'auth', message: expect.stringContaining('characters that no key has') } },
+    });
+    expect(server.seen).toEqual([]);
+  });
+
+  test('a token goes to the gateway as it is', async () => {
+    await using server = await startFaultServer(
+      stream([ANTHROPIC.open, ...ANTHROPIC.text(0, 'hi'), ...ANTHROPIC.done('text')]),
+    );
+    const { port } = chosen({ model: 'sonnet', authToken: 'token', baseUrl: server.url, betas: ['b'], ...QUICK });
+    await drain(port, { request: { ...REQUEST, betas: ['a', 'b'] } });
+    expect(server.seen[0]?.headers).toMatchObject({ authorization: 'Bearer token', 'anthropic-beta': 'b,a' });
+  });
+
+  test('a gateway that cannot leave out old results is asked once more without, and never again', async () => {
+    const words = 'context_management: Extra inputs are not permitted';
+    const fine = stream([ANTHROPIC.open, ...ANTHROPIC.text(0, 'hi'), ...ANTHROPIC.done('text')]);
+    await using server = await startFaultServer(status(400, ANTHROPIC.errorBody('invalid_request_error', words)), fine);
+    const { port, infoOf } = chosen({ model: 'sonnet', apiKey: 'k', baseUrl: server.url, ...QUICK });
+    expect(infoOf('sonnet').clearsResultsAt).toBe(670_000);
+    const tools = [{ name: 'Read', description: '', input_schema: { type: 'object' } }];
+    const request = { ...REQUEST, model: 'claude-sonnet-5-5', tools };
+    expect((await drain(port, { request })).outcome.ok).toBe(true);
+    expect((await drain(port, { request })).outcome.ok).toBe(true);
+    const asked = server.seen.map(({ body, headers }) => [
+      'context_management' in JSON.parse(body),
+      headers['anthropic-beta'],
+    ]);
+    expect(asked).toEqual([
+      [true, 'context-management-2025-06-27'],
+      [false, undefined],
+      [false, undefined],
+    ]);
+    expect(infoOf('sonnet').clearsResultsAt).toBeUndefined();
+  });
+
+  test('one port serves models of several providers, each under the name it was chosen by', async () => {
+    await using anthropic = await startFaultServer(
+      stream([ANTHROPIC.open, ...ANTHROPIC.text(0, 'from a'), ...ANTHROPIC.done('text')]),
+    );
+    await using openai = await startFaultServer(
+      stream([OPENAI.open, ...OPENAI.text(0, 'from o'), ...OPENAI.done('text')]),
+    );
+    const providers = { local: { baseUrl: `${openai.url}/v1`, contextWindow: 9000 } };
+    const { port, infoOf } = chosen({ model: 'sonnet', apiKey: 'k', baseUrl: anthropic.url, providers, ...QUICK });
+    const first = await drain(port, { request: { ...REQUEST, model: 'claude-opus-5-5' } });
+    const second = await drain(port, { request: { ...REQUEST, model: 'local/qwen3' } });
+    expect([first.outcome, second.outcome]).toMatchObject([
+      { message: { model: 'claude-opus-5-5' } },
+      { message: { model: 'local/qwen3' } },
+    ]);
+    expect(second.events[1]).toMatchObject({ type: 'message_start', model: 'local/qwen3' });
+    expect(JSON.parse(openai.seen[0]?.body ?? '{}')).toMatchObject({ model: 'qwen3' });
+    expect(infoOf('local/qwen3')).toMatchObject({ id: 'local/qwen3', contextWindow: 9000 });
+  });
+
+  test('a model that would need a key says so instead of asking', async () => {
+    const { port } = chosen({ model: 'demo', ...QUICK });
+    expect(await drain(port, { request: { ...REQUEST, model: 'claude-opus-5-5' } })).toMatchObject({
+      outcome: { failure: { kind: 'auth', message: NO_KEY } },
+    });
+  });
+
+  test('tokens are counted by the provider where it can', async () => {
+    await using server = await startFaultServer((response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"input_tokens":42}'),
+    );
+    const { port } = chosen({ model: 'sonnet', apiKey: 'k', baseUrl: server.url });
+    const { signal } = new AbortController();
+    expect(await port.countTokens?.(REQUEST, signal)).toBe(42);
+    expect(await port.countTokens?.({ ...REQUEST, model: 'ollama/x' }, signal)).toBeUndefined();
+    expect(server.seen[0]?.path).toBe('/v1/messages/count_tokens');
+    expect(server.seen[0]?.body).not.toContain('max_tokens');
+  });
+
+  test('what the first request needs can be loaded ahead of it', async () => {
+    await expect(chosen({ model: 'sonnet', apiKey: 'k' }).port.prepare?.()).resolves.toBeUndefined();
+  });
+});
