@@ -47,8 +47,3 @@ export function writingModel(request: SeenRequest): ApiTurn {
 export function isAfterCall({ body }: SeenRequest): boolean {
   return JSON.stringify(body.messages?.at(-1)).includes('tool_result');
 }
-
-/** The words of the first prompt of a request's conversation. */
-export function promptOf({ body }: SeenRequest): string {
-  return JSON.stringify(body.messages?.[0]);
-}

@@ -36,7 +36,7 @@ const BATCH_FLAGS = {
   name: flag('--name <name>', 'name', 'what the batch is called'),
   ref: flag('--ref <ref>', 'name', 'begin at this branch or commit instead of HEAD'),
   model,
-  mode: flag('--mode <mode>', permissionMode.takes, 'how much happens without a question'),
+  mode: flag('--mode <mode>', { oneOf: MODES }, 'how much happens without a question'),
   allowedTools: flag('--allowedTools, --allowed-tools <rules...>', 'list', 'calls that need no question'),
   verify: flag('--verify <command>', 'name', 'done is what this command accepts'),
   each: flag('--each <dollars>', { numberFrom: 0, isWhole: false }, 'what one task may cost (2 if not given)'),
