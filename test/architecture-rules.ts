@@ -31,7 +31,9 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   agent: ['contracts', 'lib', 'engine'],
   ui: ['contracts', 'lib'],
   app: ['contracts', 'lib', 'engine', 'agent', ...CAPABILITIES],
-  cli: ['contracts', 'lib', 'app', 'ui'],
+  /** Starts conversations as programs of their own, so of the parts it needs only git and what is stored. */
+  fleet: ['contracts', 'lib', 'git', 'session'],
+  cli: ['contracts', 'lib', 'app', 'ui', 'fleet'],
   library: ['contracts', 'lib', 'engine', 'agent', ...CAPABILITIES],
 };
 
@@ -47,7 +49,7 @@ const ENVIRONMENT = 'app/environment.ts';
 /** Whoever builds on the parts has no program around them that would read it. */
 const LIBRARY_ENVIRONMENT = 'library/surroundings.ts';
 /** What also runs in a browser: nothing of Node may be needed there. */
-const EVERYWHERE = ['contracts', 'engine', 'agent'];
+const EVERYWHERE = ['contracts', 'engine', 'agent', 'context'];
 
 /** Every way in which the sources break the rules of the tree, one sentence each. */
 export function violations(sources: Sources): readonly string[] {

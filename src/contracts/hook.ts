@@ -1,4 +1,6 @@
 import type { JsonObject, JsonValue } from './json.ts';
+import type { BoundaryMessage } from './message.ts';
+import type { QueryDeps } from './query.ts';
 import type { HookConfig, SettingsSource } from './settings.ts';
 
 /** Every moment a hook can be told of. */
@@ -34,6 +36,7 @@ export const HOOK_EVENTS = [
   'PostModelSwitch',
 ] as const;
 
+/** The name of such a moment. */
 export type HookEvent = (typeof HOOK_EVENTS)[number];
 
 /** A hook ready to run: where it comes from decides whether it may allow. */
@@ -110,3 +113,18 @@ export function actionOf({
   if (command !== undefined) return [command, ...args].join(' ');
   return url ?? (server === undefined ? `asks: ${prompt ?? ''}` : `${server}: ${tool ?? ''}`);
 }
+
+/** What is said of a prompt before it joins: words for the model behind it, or an objection. */
+export type PromptVerdict =
+  | { readonly kind: 'go'; readonly context?: string }
+  | { readonly kind: 'block'; readonly words: string };
+
+/** The questions of a conversation, answered by hooks. */
+export type LoopHooks = Pick<QueryDeps, 'beforeCall' | 'afterCall' | 'onStop'> & {
+  readonly onPrompt: (words: string, signal: AbortSignal) => Promise<PromptVerdict>;
+  /** May add to what a summary looks after, or keep it from being written. */
+  readonly beforeCompact: (
+    order: { readonly trigger: BoundaryMessage['trigger']; readonly focus?: string },
+    signal: AbortSignal,
+  ) => Promise<{ readonly ok: true; readonly focus?: string } | { readonly ok: false; readonly why: string }>;
+};

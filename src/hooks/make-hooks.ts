@@ -6,10 +6,7 @@ import type { LoadedSettings } from '../contracts/settings.ts';
 import type { HookRunners } from './act.ts';
 import { configuredHooks } from './configured-hooks.ts';
 import { createHooks, type Hooks } from './create-hooks.ts';
-import { missingScript } from './missing-script.ts';
-import { runHookCommand } from './run-command.ts';
-
-const DEFAULT_TIMEOUT_MS = 60_000;
+import { hookRunners } from './hook-runners.ts';
 
 export type HookWiring = {
   readonly loaded: () => LoadedSettings;
@@ -28,11 +25,6 @@ export type HookWiring = {
 
 /** The hooks of all settings layers and of the host, with real commands and real requests behind them. */
 export function makeHooks(wiring: HookWiring): Hooks {
-  const variables = () => ({
-    ...wiring.variables(),
-    CLAUDE_PROJECT_DIR: wiring.cwd,
-    OURO_PROJECT_DIR: wiring.cwd,
-  });
   return createHooks({
     hooks: () =>
       wiring.loaded().merged.disableAllHooks === true
@@ -46,39 +38,9 @@ export function makeHooks(wiring: HookWiring): Hooks {
     }),
     fitsRule: wiring.fitsRule,
     tell: wiring.tell,
-    runCommand: (command, stdin, timeoutMs, signal, env) =>
-      runHookCommand(command, stdin, { cwd: wiring.cwd, env: { ...variables(), ...env }, timeoutMs, signal }),
-    missingScript: (command, env) => missingScript(command, wiring.cwd, { ...variables(), ...env }),
+    ...hookRunners(wiring),
     askModel: wiring.askModel,
     askAgent: wiring.askAgent,
     callTool: wiring.callTool,
-    variables,
-    post: async ({ url, body, headers }, timeoutMs, signal) => {
-      const limits = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-      const answer = await fetch(url, {
-        method: 'POST',
-        body,
-        headers: { 'content-type': 'application/json', ...headers },
-        redirect: 'error',
-        signal: limits,
-      });
-      return { status: answer.status, text: await firstOf(answer) };
-    },
-    defaultTimeoutMs: () => wiring.timeoutMs() ?? DEFAULT_TIMEOUT_MS,
-    now: Date.now,
   });
-}
-
-const MAX_ANSWER_BYTES = 1_000_000;
-
-/** The beginning of an answer: one that never ends must not fill the memory. */
-async function firstOf({ body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body ?? []) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) break;
-  }
-  return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString('utf8');
 }

@@ -1,7 +1,8 @@
 import { assembleAgent } from '../../agent/agent.ts';
-import type { PromptVerdict } from '../../agent/parts.ts';
 import type { Agent } from '../../contracts/agent.ts';
+import type { PromptVerdict } from '../../contracts/hook.ts';
 import type { UserOrigin } from '../../contracts/message.ts';
+import { loopHooks } from '../../hooks/loop-hooks.ts';
 import type { Core } from '../core.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import type { SessionCheckpoints } from '../session/checkpoints.ts';
@@ -9,7 +10,7 @@ import type { Session } from '../session/session.ts';
 import { createSettingsFollower } from '../settings/follow-settings.ts';
 import { createFileMoments } from './hooks/hook-moments.ts';
 import type { SessionHooks } from './hooks/session-hooks.ts';
-import { hookNews, loopHooks } from './hooks/session-hooks.ts';
+import { hookNews } from './hooks/session-hooks.ts';
 import type { Loop } from './loop.ts';
 import type { TurnLog } from './turn-log.ts';
 

@@ -4,6 +4,7 @@ import type { ContextPort, QueryDeps } from '../../contracts/query.ts';
 import { queryDeps } from '../../engine/defaults.ts';
 import { askWithHooks } from '../../hooks/ask-with-hooks.ts';
 import type { HookFire } from '../../hooks/create-hooks.ts';
+import { loopHooks } from '../../hooks/loop-hooks.ts';
 import { createToolBatch } from '../../hooks/tool-batch.ts';
 import { resolveModel } from '../../model/catalog.ts';
 import { thinkingEffort } from '../../model/efforts.ts';
@@ -17,7 +18,7 @@ import { type AgentNeeds, agentDeps, type SubAgentAsking } from './agent-deps.ts
 import { agentBounds } from './agents/agent-words.ts';
 import type { Fallbacks } from './fallbacks.ts';
 import { hooksOfAgent } from './hooks/carried-hooks.ts';
-import { gateWithHooks, loopHooks, type SessionHooks } from './hooks/session-hooks.ts';
+import { gateWithHooks, type SessionHooks } from './hooks/session-hooks.ts';
 import type { Prompt } from './prompt.ts';
 import { createSideAsks } from './side-asks.ts';
 import type { RunWishes } from './skills/run-wishes.ts';

@@ -96,6 +96,6 @@ export function createHostLines(
 const ABORTED = ['aborted_streaming', 'aborted_tools'];
 
 function isReplyFinal(before: boolean, event: AgentEvent): boolean {
-  if (event.type === 'message_start') return true;
+  if (event.type === 'message_start' && event.role === 'assistant') return true;
   return event.type === 'block_end' && event.block.type === 'tool_use' ? false : before;
 }
