@@ -168,6 +168,10 @@ export type PermissionRequest = {
   readonly agentId?: string;
   /** What is at stake, in words, the gravest first. */
   readonly risks?: readonly CallRisk[];
+  /** The rule for exactly this call, and how long it may be kept; absent where even that would not allow it. */
+  readonly exact?: { readonly rule: string; readonly keep: 'session' | 'always' };
+  /** Why no rule wider than that is offered, in few words. */
+  readonly narrow?: string;
   /** What the call would change, worked out before it runs: the diff of an edit. */
   readonly preview?: Display;
 };
