@@ -1,6 +1,5 @@
-import type { ErrorResponse } from './failures.ts';
-
-type Header = ErrorResponse['header'];
+/** Reads a header by its lower-case name. */
+type Header = (name: string) => string | null | undefined;
 
 /** The limits that providers tell of, each with its names for what is left and for when it is whole again. */
 const LIMITS: readonly { readonly left: string; readonly reset: string }[] = [
