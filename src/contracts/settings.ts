@@ -91,6 +91,8 @@ export type Settings = {
   readonly mcpServers?: Readonly<Record<string, McpServerConfig>>;
   readonly enabledMcpjsonServers?: readonly string[];
   readonly disabledMcpjsonServers?: readonly string[];
+  readonly enabledPlugins?: Readonly<Record<string, boolean | readonly string[]>>;
+  readonly extraKnownMarketplaces?: Readonly<Record<string, JsonValue>>;
   readonly statusLine?: { readonly type?: 'command'; readonly command: string; readonly padding?: number };
   readonly outputStyle?: string;
   readonly theme?: string;
@@ -140,6 +142,8 @@ export type SettingsProblem = {
   readonly line: number | undefined;
   readonly text: string;
   readonly source: SettingsSource;
+  /** Keys that mean nothing here, all of them. */
+  readonly unused?: readonly string[];
 };
 
 /** All layers together. */
