@@ -7,6 +7,7 @@ import {
   offerLastSession,
   statusFactsOf,
 } from '../../../src/ui/effects/facts.ts';
+import { initialView, type ViewState } from '../../../src/ui/view/view-state.ts';
 import { fakeConversation } from '../../support/loop/fake-conversation.ts';
 import { effectHost } from './test-host.ts';
 
@@ -38,20 +39,21 @@ test('a model that the settings changed is shown from its first turn on', () => 
 
 const LAST = { id: 's1', label: 'lexer: handle emoji width', detail: '1d, main, 22 KB, first words' };
 const withSessions = (sessions: readonly (typeof LAST)[]) => ({
-  ...fakeConversation(),
+  agent: fakeConversation().agent,
   storedSessions: { list: async () => sessions } as const,
 });
 
 test('a start says which session of the folder was the last, until something is said', async () => {
-  const host = effectHost();
-  await offerLastSession(withSessions([LAST, { ...LAST, id: 's0' }]), host.change);
+  const printed = async (sessions: readonly (typeof LAST)[], lastPrompt: string) => {
+    let view: ViewState = { ...initialView(statusFactsOf(fakeConversation())), lastPrompt };
+    await offerLastSession(withSessions(sessions), (update) => {
+      view = update(view);
+    });
+    return view.outbox;
+  };
   const text = '1d ago  lexer: handle emoji width · main · 22 KB     ouro -c or /resume goes on there';
-  expect(host.view().outbox).toEqual([{ kind: 'last_session', text }]);
-  const late = effectHost();
-  late.change((view) => ({ ...view, lastPrompt: 'go' }));
-  await offerLastSession(withSessions([LAST]), late.change);
-  await offerLastSession(withSessions([]), late.change);
-  expect(late.view().outbox).toEqual([]);
+  expect(await printed([LAST, { ...LAST, id: 's0' }], '')).toEqual([{ kind: 'last_session', text }]);
+  expect([await printed([LAST], 'go'), await printed([], '')]).toEqual([[], []]);
 });
 
 test('a banner names folder and branch as people do', () => {
