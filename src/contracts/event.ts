@@ -144,6 +144,8 @@ export type AgentEvent =
       readonly text: string;
       readonly topic?: string;
     }
+  /** What a person was sent to an address for by an MCP server is done there. */
+  | { readonly type: 'elicitation_complete'; readonly server: string; readonly id: string }
   | { readonly type: 'status'; readonly status: AgentStatus }
   | { readonly type: 'mode'; readonly mode: string }
   | {

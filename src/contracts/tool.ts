@@ -57,7 +57,17 @@ export type CallContext = {
 export type UserQuestion =
   | { readonly kind: 'questions'; readonly questions: readonly Question[] }
   | { readonly kind: 'plan'; readonly plan: string }
-  | { readonly kind: 'elicitation'; readonly server: string; readonly message: string; readonly schema: JsonObject };
+  | {
+      readonly kind: 'elicitation';
+      readonly server: string;
+      readonly message: string;
+      readonly wants: ElicitationWish;
+    };
+
+/** What an MCP server wants of a person: a form filled in, or an address visited. */
+export type ElicitationWish =
+  | { readonly mode: 'form'; readonly schema: JsonObject }
+  | { readonly mode: 'url'; readonly url: string; readonly id: string };
 
 /** What a person answers to a tool. */
 export type UserAnswer =
@@ -68,7 +78,13 @@ export type UserAnswer =
       readonly plan?: string;
       readonly words?: string;
     }
-  | { readonly kind: 'elicitation'; readonly action: 'accept' | 'decline' | 'cancel'; readonly content?: JsonObject };
+  | {
+      readonly kind: 'elicitation';
+      readonly action: 'accept' | 'decline' | 'cancel';
+      readonly content?: JsonObject;
+      /** Why it was not accepted, where no person has decided that. */
+      readonly reason?: string;
+    };
 
 /** One call whose input passed its schema, bound to its tool. */
 export type PreparedCall = {

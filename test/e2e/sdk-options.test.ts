@@ -270,3 +270,70 @@ test('every method of a query is answered, or refused with a sentence', async ()
   await streamInput?.call(running);
   await close?.call(running);
 });
+
+/** A server of the host whose only tool asks the person something. */
+function asking(params: Parameters<ReturnType<typeof createSdkMcpServer>['instance']['server']['elicitInput']>[0]) {
+  const server = createSdkMcpServer({ name: 'desk', tools: [] });
+  server.instance.registerTool('ask', {}, async () => {
+    const answer = await server.instance.server.elicitInput(params);
+    return { content: [{ type: 'text', text: JSON.stringify(answer) }] };
+  });
+  return server;
+}
+
+const NAME_FORM = {
+  message: 'Who are you?',
+  requestedSchema: {
+    type: 'object' as const,
+    properties: {
+      name: { type: 'string' as const, title: 'Name', minLength: 2 },
+      age: { type: 'integer' as const, default: 30 },
+    },
+    required: ['name'],
+  },
+};
+
+test('a server asks the host, who is asked without canUseTool; what does not fit the form is no answer', async () => {
+  const seen: object[] = [];
+  const answered = async (content: { readonly name: string }) => {
+    const before = seen.length;
+    await host.ask('go', {
+      allowedTools: ['mcp__desk__ask'],
+      mcpServers: { desk: asking(NAME_FORM) },
+      onElicitation: async (request) => {
+        seen.push(request);
+        return { action: 'accept', content };
+      },
+    });
+    expect(seen.slice(before)).toMatchObject([
+      { serverName: 'desk', message: 'Who are you?', mode: 'form', requestedSchema: NAME_FORM.requestedSchema },
+    ]);
+    return JSON.stringify(host.server().requests().at(-1)?.body);
+  };
+  await host.apiWith({
+    turns: (_, at) => (at % 2 === 0 ? calls(toolUse('mcp__desk__ask', {}, `toolu_${at}`)) : says('done')),
+  });
+  expect(await answered({ name: 'Ada' })).toContain(JSON.stringify('"content":{"age":30,"name":"Ada"}').slice(1, -1));
+  expect(await answered({ name: 'A' })).toContain('Name must be at least 2 characters');
+});
+
+test('an address to visit is put to the host, and without anybody to ask the server hears no', async () => {
+  await host.apiWith({
+    turns: (_, at) => (at % 2 === 0 ? calls(toolUse('mcp__desk__ask', {}, `toolu_${at}`)) : says('done')),
+  });
+  const visit = { mode: 'url' as const, url: 'https://example.com/connect', elicitationId: 'e1', message: 'Connect' };
+  const seen: object[] = [];
+  const options = { allowedTools: ['mcp__desk__ask'] };
+  await host.ask('go', {
+    ...options,
+    mcpServers: { desk: asking(visit) },
+    onElicitation: async (request) => {
+      seen.push(request);
+      return { action: 'accept' };
+    },
+  });
+  expect(seen).toMatchObject([{ mode: 'url', url: 'https://example.com/connect', elicitationId: 'e1' }]);
+  expect(host.sent(1)).toContain('accept');
+  await host.ask('go', { ...options, mcpServers: { desk: asking(NAME_FORM) } });
+  expect(host.sent(3)).toContain('decline');
+});

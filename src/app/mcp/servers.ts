@@ -70,6 +70,10 @@ export async function createMcpServers(core: Core, needs: Needs): Promise<McpSer
     },
     onChange(change) {
       if (change.kind === 'tools') needs.expect(`The tools of ${change.server} changed.`);
+      if (change.kind === 'visited') {
+        const { server, id } = change;
+        void core.bus.tell({ type: 'elicitation_complete', server, id });
+      }
       if (change.kind === 'state')
         void core.bus.tell({ type: 'notice', level: change.level, topic: 'mcp', text: change.words });
     },

@@ -40,9 +40,9 @@ export async function runHost(invocation: Invocation, io: Io, shutdown: Shutdown
   }
 
   async function answerQuestions(conversation: Conversation, by: string | undefined): Promise<void> {
-    if (by === 'stdio') askHost(conversation, outbox);
-    else if (by === undefined) answerForNobody(conversation.agent);
-    else (await import('../faces/prompt-tool.ts')).answerByTool(conversation, by);
+    askHost(conversation, outbox, by === 'stdio' ? 'everything' : 'what servers want to know');
+    if (by === undefined) answerForNobody(conversation.agent, 'left');
+    else if (by !== 'stdio') (await import('../faces/prompt-tool.ts')).answerByTool(conversation, by, 'left');
   }
 
   const host = createHost(invocation.run, {

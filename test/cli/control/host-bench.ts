@@ -45,7 +45,7 @@ export function hostBench(conversation: Conversation, replay: 'replays' | 'plain
     opening: 'at once',
     async open(options) {
       opened.push(options);
-      askHost(conversation, outbox);
+      askHost(conversation, outbox, 'everything');
       const output = {
         format: 'stream-json' as const,
         detail: 'all' as const,

@@ -133,6 +133,18 @@ function transcript(screen: StageScreen): void {
   screen.change((view) => ({ ...view, overlay: { kind: 'viewer', viewer } }));
 }
 
+const ACCOUNT_FORM = {
+  mode: 'form',
+  schema: {
+    type: 'object',
+    properties: {
+      account: { type: 'string', title: 'Account', enum: ['work', 'home'] },
+      note: { type: 'string', title: 'Note', description: 'Said to whoever reviews it.', maxLength: 80 },
+    },
+    required: ['account'],
+  },
+} as const;
+
 /** Every state that has a picture. */
 export const SCENES: readonly Scene[] = [
   { name: 'idle', play: () => undefined },
@@ -456,7 +468,12 @@ export const SCENES: readonly Scene[] = [
     name: 'elicitation',
     play(screen) {
       working(screen, 'log in', 'The server wants something.');
-      const question = { kind: 'elicitation', server: 'github', message: 'Which account?', schema: {} } as const;
+      const question = {
+        kind: 'elicitation',
+        server: 'github',
+        message: 'Which account?',
+        wants: ACCOUNT_FORM,
+      } as const;
       screen.tell(starts('c1', 'mcp__github__login', 'github: login'), asks('c1', question));
       screen.wait(600);
     },
