@@ -6,7 +6,7 @@ import type { Need } from '../paths/finding.ts';
 /** What cannot be taken back, or brings in what nobody has seen: a person is asked. */
 const PLAINLY_DANGEROUS: readonly CallRisk['kind'][] = ['deletes', 'publishes', 'runs_download'];
 /** More than that is not judged at one look. */
-export const MAX_JUDGED_CHARACTERS = 4_000;
+const MAX_JUDGED_CHARACTERS = 4_000;
 
 /**
  * Is this question one that a model may answer? Not what rules speak of, what reads or writes a place that asks, what is
