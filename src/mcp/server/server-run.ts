@@ -37,7 +37,11 @@ const LATE_TOOLS = 'does not list its tools yet; they are offered when it does.'
 export function createServerRun(server: ConfiguredServer, prefix: string, parts: McpParts): ServerRun {
   const startTimeoutMs = () => parts.limits?.().startMs ?? START_TIMEOUT_MS;
   const callTimeoutMs = () => server.callTimeoutMs ?? parts.limits?.().callMs ?? CALL_TIMEOUT_MS;
-  const catalogOf: CatalogOf = { server: server.name, prefix, call: callingAt(server.name, callTimeoutMs, connected) };
+  const catalogOf: CatalogOf = {
+    server: server.name,
+    prefix,
+    call: callingAt(server.name, callTimeoutMs, { connected, onUnauthorized }),
+  };
   /** Aborted when the server is not wanted any more. */
   let life = new AbortController();
   let starting: Promise<void> = Promise.resolve();
@@ -66,6 +70,13 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
     happen({ ...connected, atMs: performance.now() });
     for (const { kind, list } of owed) lists.take(kind, () => list, signal);
     if (owed.some(({ kind }) => kind === 'tools')) say('warn', LATE_TOOLS);
+  }
+
+  /** What was there is of no use before somebody has logged in. */
+  function onUnauthorized(): void {
+    const { phase } = now();
+    happen({ type: 'needs-auth' });
+    if (phase.at === 'connected') void phase.connection.close();
   }
 
   async function settled(): Promise<void> {
@@ -181,10 +192,14 @@ function holdState(
 }
 
 /** Calls a tool of a server that may have to be waited for. */
-function callingAt(server: string, callTimeoutMs: () => number, connected: ServerRun['connected']): CatalogOf['call'] {
+function callingAt(
+  server: string,
+  callTimeoutMs: () => number,
+  { connected, onUnauthorized }: Pick<ServerRun, 'connected'> & { readonly onUnauthorized: () => void },
+): CatalogOf['call'] {
   return async (tool, input, context) => {
     const connection = await connected(context.signal);
     const { callTool } = await import('./call-tool.ts');
-    return callTool(connection, tool, input, context, { server, callTimeoutMs: callTimeoutMs() });
+    return callTool(connection, tool, input, context, { server, callTimeoutMs: callTimeoutMs(), onUnauthorized });
   };
 }
