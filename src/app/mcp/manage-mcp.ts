@@ -1,6 +1,7 @@
 import type { Environment } from '../../contracts/environment.ts';
 import { openApprovals } from '../../mcp/config/approvals.ts';
 import { type ConfiguredServer, launchHash, launchWords } from '../../mcp/config/configured-server.ts';
+import { desktopServers } from '../../mcp/config/desktop-servers.ts';
 import { readEntry } from '../../mcp/config/read-entry.ts';
 import { type McpScope, openServerFiles } from '../../mcp/config/server-files.ts';
 import { createMcpHub } from '../../mcp/hub.ts';
@@ -36,6 +37,8 @@ export function manageMcp(environment: Environment, cwd: string) {
   return {
     servers,
     named,
+    /** Those of the desktop program. */
+    desktop: () => desktopServers(environment.home, process.platform),
     /** Starts the servers that may run, and tells how each came up; all are ended again. */
     tryOut: (list: readonly ConfiguredServer[]) => tryOut(list, environment, cwd),
 

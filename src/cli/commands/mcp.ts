@@ -102,8 +102,7 @@ async function addJson({ words: [name, text, ...more], flags, io, manager }: Wis
 
 /** The servers of the desktop program, as its file names them; those of a name that is taken stay as they are. */
 async function addFromDesktop({ words, flags, io, manager }: Wish): Promise<number> {
-  const { desktopServers } = await import('../../app/mcp/desktop-servers.ts');
-  const found = await desktopServers(io.environment.home, process.platform);
+  const found = await manager.desktop();
   if (!found.ok) return report(io, found);
   const wanted = found.servers.filter(({ name }) => words.length === 0 || words.includes(name));
   if (wanted.length === 0) return report(io, { ok: false, words: `${found.file} names no such MCP server.` });

@@ -1,10 +1,7 @@
 import { extractWWWAuthenticateParams } from '@modelcontextprotocol/sdk/client/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js';
-import type { CredentialStore } from './credentials.ts';
-
-/** What a server said of the login it wants: how far it must reach, and where that is described. */
-export type Challenge = { readonly scope?: string | undefined; readonly resourceMetadata?: string | undefined };
+import type { Challenge, CredentialStore } from './credentials.ts';
 
 /** Keeps what a server says when it refuses, for the login that follows: that may be another process. */
 export function notingChallenges(

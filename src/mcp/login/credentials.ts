@@ -7,7 +7,9 @@ import {
 } from '@modelcontextprotocol/sdk/shared/auth.js';
 import { z } from 'zod';
 import { openJsonStore } from '../../lib/files/json-store.ts';
-import type { Challenge } from './challenge.ts';
+
+/** What a server said of the login it wants: how far it must reach, and where that is described. */
+export type Challenge = { readonly scope?: string | undefined; readonly resourceMetadata?: string | undefined };
 
 /** What a login leaves: who we are to the server, and what it gave us. */
 export type Credentials = {

@@ -37,11 +37,6 @@ const LATE_TOOLS = 'does not list its tools yet; they are offered when it does.'
 export function createServerRun(server: ConfiguredServer, prefix: string, parts: McpParts): ServerRun {
   const startTimeoutMs = () => parts.limits?.().startMs ?? START_TIMEOUT_MS;
   const callTimeoutMs = () => server.callTimeoutMs ?? parts.limits?.().callMs ?? CALL_TIMEOUT_MS;
-  const catalogOf: CatalogOf = {
-    server: server.name,
-    prefix,
-    call: callingAt(server.name, callTimeoutMs, { connected, onUnauthorized }),
-  };
   /** Aborted when the server is not wanted any more. */
   let life = new AbortController();
   let starting: Promise<void> = Promise.resolve();
@@ -49,6 +44,10 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
     starting = attempt(afterMs, life.signal);
   });
   const { now, happen, say } = held;
+  const connected: ServerRun['connected'] = (signal) =>
+    whenConnected(server, now, () => starting, AbortSignal.any([signal, AbortSignal.timeout(startTimeoutMs())]));
+  const call = callingAt(server.name, callTimeoutMs, { connected, onUnauthorized: () => dropForLogin(held) });
+  const catalogOf: CatalogOf = { server: server.name, prefix, call };
   const lists = createLists(server.name, held, parts.onChange);
 
   async function attempt(afterMs: number, signal: AbortSignal): Promise<void> {
@@ -72,23 +71,8 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
     if (owed.some(({ kind }) => kind === 'tools')) say('warn', LATE_TOOLS);
   }
 
-  /** What was there is of no use before somebody has logged in. */
-  function onUnauthorized(): void {
-    const { phase } = now();
-    happen({ type: 'needs-auth' });
-    if (phase.at === 'connected') void phase.connection.close();
-  }
-
   async function settled(): Promise<void> {
     if (now().phase.at === 'starting') await starting;
-  }
-
-  async function connected(signal: AbortSignal): Promise<Connection> {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(startTimeoutMs())]);
-    while (now().phase.at === 'starting' && !limit.aborted) await untilAborted(starting, limit);
-    const { phase } = now();
-    if (phase.at === 'connected') return phase.connection;
-    throw new Error(`The MCP server ${server.name} ${whyNot(phase, server)}. The user can look at /mcp.`);
   }
 
   async function end(): Promise<void> {
@@ -123,6 +107,27 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
     switchOff: () => end().then(() => happen({ type: 'switched-off' })),
     close: end,
   };
+}
+
+/** Waits for a connection that is on its way. */
+async function whenConnected(
+  server: ConfiguredServer,
+  now: () => ServerState,
+  starting: () => Promise<void>,
+  limit: AbortSignal,
+): Promise<Connection> {
+  while (now().phase.at === 'starting' && !limit.aborted) await untilAborted(starting(), limit);
+  const { phase } = now();
+  if (phase.at === 'connected') return phase.connection;
+  throw new Error(`The MCP server ${server.name} ${whyNot(phase, server)}. The user can look at /mcp.`);
+}
+
+/** What was there is of no use before somebody has logged in. */
+function dropForLogin({ now, happen }: ReturnType<typeof holdState>): void {
+  const { phase } = now();
+  happen({ type: 'needs-auth' });
+  // It tells of its own end, which is none any more.
+  if (phase.at === 'connected') void phase.connection.close();
 }
 
 /** What is told of questions that the server has put to the person. */
