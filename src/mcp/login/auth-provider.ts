@@ -28,7 +28,7 @@ export function clientFacts(redirectUrl: string): Pick<OAuthClientProvider, 'red
 }
 
 /** A client that was registered by hand; an address as an id is none, the server looks there itself. */
-export function registeredClient(oauth: OAuthChoice | undefined): Credentials['client'] {
+function registeredClient(oauth: OAuthChoice | undefined): Credentials['client'] {
   if (oauth?.clientId === undefined || isAddress(oauth.clientId)) return undefined;
   const secret = oauth.clientSecret === undefined ? {} : { client_secret: oauth.clientSecret };
   return { client_id: oauth.clientId, ...secret };
