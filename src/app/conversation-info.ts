@@ -17,6 +17,7 @@ export function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnin
     transcriptPath: session.transcript.path,
     cwd,
     folder: core.cwd,
+    home: core.environment.home,
     gitBranch: core.repository.branchAtStart,
     model,
     modelInfo: core.model.infoOf(model),

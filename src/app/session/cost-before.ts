@@ -10,14 +10,7 @@ export async function costBefore(
   since: string,
 ): Promise<string | undefined> {
   if (path === undefined) return undefined;
-  let totals: UsageTotals = new Map();
-  for (const file of [path, ...(await subagentFiles(folder))]) {
-    const read = await readTranscript(file).catch(() => undefined);
-    for (const record of read?.records ?? []) {
-      const isEarlier = record.type === 'reply' && record.timestamp < since;
-      if (isEarlier && record.usage !== undefined) totals = addUsage(totals, record.model, record.usage);
-    }
-  }
+  const totals = await totalsOf(path, folder, (timestamp) => timestamp < since);
   const all = [...totals.values()];
   if (all.length === 0) return undefined;
   const usage = all.map((total) => total.usage).reduce(sumUsage);
@@ -26,6 +19,22 @@ export async function costBefore(
   const replies = all.reduce((sum, total) => sum + total.replies, 0);
   const money = `${formatMoney(usd)}${isComplete ? '' : ' and what has no known price'}`;
   return `Earlier in this session: ${replies} ${replies === 1 ? 'reply' : 'replies'}, ${read} tokens read and ${formatTokens(usage.outputTokens)} written, ${money}; titles and summaries are not in it.`;
+}
+
+/** What all replies of a stored session have cost, its sub-agents included; what has no known price counts nothing. */
+export async function storedCostUsd(path: string): Promise<number> {
+  return totalCost(await totalsOf(path, path.replace(/\.jsonl$/, ''), () => true)).usd;
+}
+
+async function totalsOf(path: string, folder: string, fits: (timestamp: string) => boolean): Promise<UsageTotals> {
+  let totals: UsageTotals = new Map();
+  for (const file of [path, ...(await subagentFiles(folder))]) {
+    const read = await readTranscript(file).catch(() => undefined);
+    for (const record of read?.records ?? [])
+      if (record.type === 'reply' && record.usage !== undefined && fits(record.timestamp))
+        totals = addUsage(totals, record.model, record.usage);
+  }
+  return totals;
 }
 
 async function subagentFiles(folder: string): Promise<readonly string[]> {

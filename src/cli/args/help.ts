@@ -20,11 +20,21 @@ export function helpText(): string {
     '',
     ...columns(EXAMPLES),
     '',
-    `Commands: ${Object.keys(subcommands()).join(', ')}`,
+    ...commandLines(Object.keys(subcommands())),
     ...flagLines((flag) => !flag.isRare),
-    '',
     'All flags: ouro help flags',
   ].join('\n')}\n`;
+}
+
+const COMMANDS_A_LINE = 10;
+
+function commandLines(names: readonly string[]): readonly string[] {
+  const some = names.slice(0, COMMANDS_A_LINE);
+  const rest = names.slice(COMMANDS_A_LINE);
+  return [
+    `Commands: ${some.join(', ')}${rest.length === 0 ? '' : ','}`,
+    ...(rest.length === 0 ? [] : [`          ${rest.join(', ')}`]),
+  ];
 }
 
 /** What `ouro <command> --help` prints; `undefined` when there is no such command. */

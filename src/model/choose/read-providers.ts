@@ -3,6 +3,7 @@ import type { Environment } from '../../contracts/environment.ts';
 import type { Settings } from '../../contracts/settings.ts';
 import { presetKeys } from '../presets.ts';
 import type { Providers } from './model-name.ts';
+import { azureUrl, SERVER_APIS } from './server-api.ts';
 
 const provider = z.strictObject({
   baseUrl: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
@@ -12,6 +13,7 @@ const provider = z.strictObject({
   contextWindow: z.int().positive().optional(),
   maxOutputTokens: z.int().positive().optional(),
   vision: z.boolean().optional(),
+  api: z.enum(SERVER_APIS).optional(),
 });
 const providers = z.record(z.string(), provider);
 
@@ -33,7 +35,13 @@ export function readProviders(settings: Settings, { variables, keys, openAi }: E
     const apiKey = server.apiKey ?? (apiKeyEnv === undefined ? undefined : (keys[apiKeyEnv] ?? variables[apiKeyEnv]));
     return [name, { ...server, ...(apiKey === undefined ? {} : { apiKey }) }] as const;
   });
-  const fromVariables: Providers = { ...Object.fromEntries(presetKeys({ ...variables, ...keys })), openai: openAi };
+  const endpoint = variables.AZURE_OPENAI_ENDPOINT?.trim();
+  const azureKey = keys.AZURE_OPENAI_API_KEY?.trim();
+  const fromVariables: Providers = {
+    ...Object.fromEntries(presetKeys({ ...variables, ...keys })),
+    openai: openAi,
+    ...(endpoint && { azure: { baseUrl: azureUrl(endpoint), ...(azureKey && { apiKey: azureKey }) } }),
+  };
   const settled = named.map(([name, server]) => [name, { ...fromVariables[name], ...server }] as const);
   return { ok: true, providers: { ...fromVariables, ...Object.fromEntries(settled) } };
 }

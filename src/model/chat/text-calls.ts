@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../contracts/json.ts';
-import { objectOf, objectsOf, parseJson, textOf } from './wire-json.ts';
+import { objectOf, objectsOf, parseJson, textOf } from '../wire/wire-json.ts';
 
 /** A call that a model wrote into its words, because its server did not take it out of them. */
 export type WrittenCall = { readonly name: string; readonly json: string };

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../contracts/json.ts';
-import { numberOf, objectOf, parseJson, textOf } from './wire-json.ts';
+import { numberOf, objectOf, parseJson, textOf } from '../wire/wire-json.ts';
 
 /** A reply of chat completions as far as it was read, and what is open in it. */
 export type ChatState = {

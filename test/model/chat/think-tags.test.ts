@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createThinkSplitter } from '../../../src/model/wire/think-tags.ts';
+import { createThinkSplitter } from '../../../src/model/chat/think-tags.ts';
 
 function split(...pieces: string[]) {
   const splitter = createThinkSplitter();

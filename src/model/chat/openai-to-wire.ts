@@ -2,8 +2,8 @@ import type { JsonObject } from '../../contracts/json.ts';
 import type { AssistantBlock, ImageBlock, ToolResultBlock, ToolUseBlock, UserBlock } from '../../contracts/message.ts';
 import type { Effort, ModelFailure, ModelRequest, RefusedPlace, RequestMessage } from '../../contracts/model.ts';
 import type { ReasoningWish } from '../presets.ts';
-import { chatName, type IdRule } from './openai-names.ts';
-import { objectOf, objectsOf, parseJson } from './wire-json.ts';
+import { chatName, type IdRule } from '../wire/openai-names.ts';
+import { objectOf, objectsOf, parseJson } from '../wire/wire-json.ts';
 
 /** What a server wants otherwise than most: learnt from what it refuses, kept for the model. */
 export type ChatForm = {

@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from '../../contracts/json.ts';
+import type { WireReader } from '../wire/read-reply.ts';
+import { numberOf, objectOf, objectsOf, parseJson, textOf } from '../wire/wire-json.ts';
 import { type CallNames, call, closeAll, finish, inOrder, type Move, NOTHING_READ, say, start } from './chat-blocks.ts';
-import type { WireReader } from './read-reply.ts';
 import { createCallSplitter, type HeldWords } from './text-calls.ts';
 import { createThinkSplitter } from './think-tags.ts';
-import { numberOf, objectOf, objectsOf, parseJson, textOf } from './wire-json.ts';
 
 /** Reads chat completion chunks as the Messages API events they mean; `tools` are those offered, by their sent names. */
 export function createChunkReader(newId: () => string, tools: ReadonlyMap<string, string> = new Map()): WireReader {

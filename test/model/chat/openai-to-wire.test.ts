@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AssistantBlock } from '../../../src/contracts/message.ts';
-import { toChatCompletion, USUAL_FORM } from '../../../src/model/wire/openai-to-wire.ts';
+import { toChatCompletion, USUAL_FORM } from '../../../src/model/chat/openai-to-wire.ts';
 import { REQUEST } from '../support.ts';
 
 function sent(...blocks: readonly AssistantBlock[]) {

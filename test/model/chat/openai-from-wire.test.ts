@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { AssistantBlock } from '../../../src/contracts/message.ts';
+import { createChunkReader } from '../../../src/model/chat/openai-from-wire.ts';
 import { startAttempt } from '../../../src/model/wire/attempt.ts';
-import { createChunkReader } from '../../../src/model/wire/openai-from-wire.ts';
 import { readReply } from '../../../src/model/wire/read-reply.ts';
 import { runs } from '../../support/runs.ts';
 
