@@ -1,3 +1,5 @@
+import { MODES } from '../contracts/permission.ts';
+
 /** A settings file as ouro reads it, and what of it means nothing here. */
 export type Adapted = { readonly value: unknown; readonly unused: readonly string[] };
 
@@ -14,10 +16,10 @@ const NAMES: Readonly<Record<string, string>> = {
 
 /** Keys of Claude Code that ouro has no use for, where one of ours reads alike. */
 const FOREIGN = new Set(
-  `advisorModel agent allowedHttpHookUrls allowedMcpServers alwaysThinkingEnabled attribution autoMode autoScrollEnabled
+  `advisorModel agent allowedHttpHookUrls allowedMcpServers alwaysThinkingEnabled attribution autoScrollEnabled
   availableModels claudeMd deniedMcpServers disableAutoMode enableAllProjectMcpServers fastMode fileSuggestion
   includeCoAuthoredBy minimumVersion modelOverrides outputStyleOverrides pluginConfigs plansDirectory preferredNotifChannel
-  showThinkingSummaries skillOverrides strictKnownMarketplaces blockedMarketplaces sshConfigs teammateMode tui verbose viewMode voice worktree`.split(
+  showThinkingSummaries skillOverrides strictKnownMarketplaces blockedMarketplaces enabledPlugins extraKnownMarketplaces sshConfigs teammateMode tui verbose viewMode voice worktree`.split(
     /\s+/,
   ),
 );
@@ -26,7 +28,8 @@ const FOREIGN = new Set(
 const INNER: Readonly<Record<string, (key: string, value: unknown) => boolean>> = {
   permissions: (key, value) =>
     !['allow', 'ask', 'deny', 'defaultMode', 'additionalDirectories', 'disableBypassPermissionsMode'].includes(key) ||
-    (key === 'defaultMode' && (value === 'auto' || value === 'delegate')),
+    (key === 'defaultMode' && !MODES.some((mode) => mode === value)),
+  autoMode: (key) => !['maxInARow', 'maxUsd'].includes(key),
   statusLine: (key) => ['refreshInterval', 'hideVimModeIndicator'].includes(key),
   sandbox: (key, value) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { JsonObject } from '../contracts/json.ts';
 import type { Settings } from '../contracts/settings.ts';
 import { nearest } from '../lib/text/nearest.ts';
 import { settingsSchema } from './keys.ts';
@@ -42,6 +43,15 @@ export function usablePart(value: unknown): Usable {
   }
   const words = 'has more faults than can be told one by one. Nothing in it is used.';
   return { settings: {}, complaints: [...complaints, { path: [], words }], placeOf };
+}
+
+/** The hooks that stand outside of settings, in the head of a file or in a plugin; what does not fit is left out. */
+export function readHooks(hooks: JsonObject): {
+  readonly hooks: NonNullable<Settings['hooks']>;
+  readonly problems: readonly string[];
+} {
+  const { settings, complaints } = usablePart({ hooks });
+  return { hooks: settings.hooks ?? {}, problems: complaints.map(({ words }) => words) };
 }
 
 function complaintsOf(issue: z.core.$ZodIssue, placeOf: Usable['placeOf']): readonly Complaint[] {

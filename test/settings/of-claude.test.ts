@@ -27,7 +27,6 @@ test('a full settings file of Claude Code is told of in one line, and what has a
     permissions: { deny: ['Read(./.env)', 'WebFetch'], additionalDirectories: ['../docs'] },
     sandbox: { enabled: false, autoAllow: true, allowWrite: ['/tmp/build'], denyRead: ['~/.aws/credentials'] },
     hooks: { Stop: [{ hooks: [{ type: 'prompt' }] }] },
-    enabledPlugins: { 'formatter@acme-tools': true },
   });
   expect(Object.keys(layer.settings.hooks ?? {})).toEqual(['PreToolUse', 'PostToolUse', 'Stop']);
 });
