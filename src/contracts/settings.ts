@@ -7,9 +7,26 @@ export type SettingsSource = 'managed' | 'flag' | 'local' | 'project' | 'user';
 
 /** One hook as configured. */
 export type HookConfig = {
-  readonly type: 'command' | 'http';
+  readonly type: 'command' | 'http' | 'prompt' | 'agent' | 'mcp_tool';
   readonly command?: string;
+  /** Of a command: then it is a program that no shell reads. */
+  readonly args?: readonly string[];
   readonly url?: string;
+  /** Of a request; `$NAME` is filled in for the variables named beside them. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly allowedEnvVars?: readonly string[];
+  /** What a model, or a sub-agent, is asked; `$ARGUMENTS` is what the hook is told. */
+  readonly prompt?: string;
+  readonly model?: string;
+  /** A tool of an MCP server, and what it is given. */
+  readonly server?: string;
+  readonly tool?: string;
+  readonly input?: JsonObject;
+  /** Nobody waits for it; what it adds comes with the next turn. `asyncRewake`: its objection begins one. */
+  readonly async?: boolean;
+  readonly asyncRewake?: boolean;
+  /** It runs once in a session. */
+  readonly once?: boolean;
   /** Seconds. */
   readonly timeout?: number;
   /** A permission rule the call must match. */
@@ -28,6 +45,22 @@ export type McpServerConfig = {
   readonly url?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly timeout?: number;
+  readonly disabled?: boolean;
+  readonly oauth?: McpLoginConfig;
+};
+
+/** How to log in where a server takes nobody who registers himself. */
+export type McpLoginConfig = {
+  /** An address as an id describes who we are, to servers that look there. */
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  /** Where the page sends people back to, where that was registered. */
+  readonly callbackPort?: number;
+  readonly scope?: string;
+  /** Programs log in without a person, by their secret or a key that signs. */
+  readonly grant?: 'authorization_code' | 'client_credentials';
+  readonly privateKey?: string;
+  readonly algorithm?: string;
 };
 
 export type SandboxSettings = {

@@ -3,6 +3,7 @@ import type { Agent } from '../../contracts/agent.ts';
 import type { ContextUsage, Conversation } from '../../contracts/face/conversation.ts';
 import type { Effort } from '../../contracts/model.ts';
 import { isMode, MODES } from '../../contracts/permission.ts';
+import type { HookFire } from '../../hooks/create-hooks.ts';
 import { resolveModel } from '../../model/catalog.ts';
 import { effortInstead, effortProblem } from '../../model/efforts.ts';
 import type { Core } from '../core.ts';
@@ -17,7 +18,8 @@ import type { Session } from '../session/session.ts';
 
 const ASIDE =
   'A question on the side, which does not belong to the task and will be forgotten. Answer it in a few sentences from what you know and see above. Call no tools, and do not go on with the task.';
-const ASIDE_PATIENCE_MS = 120_000;
+const SWITCH_MS = 60_000;
+const ASIDE_MS = 120_000;
 
 type Needs = {
   readonly agent: Agent;
@@ -26,12 +28,13 @@ type Needs = {
   readonly permissions: Pick<Permissions, 'mayBypass'>;
   readonly loop: Loop;
   readonly turnLog: TurnLog;
+  readonly hooks: HookFire;
 };
 
 /** What people and hosts can do with a conversation, however they say it. */
 export type Actions = ReturnType<typeof createActions>;
 
-export function createActions(core: Core, { agent, session, checkpoints, permissions, loop, turnLog }: Needs) {
+export function createActions(core: Core, { agent, session, checkpoints, permissions, loop, turnLog, hooks }: Needs) {
   const { live, model: choice, meter } = core;
   const { transcript } = session;
   const rewinding = createRewinding({
@@ -46,7 +49,8 @@ export function createActions(core: Core, { agent, session, checkpoints, permiss
 
   async function setModel(name: string | undefined): ReturnType<Conversation['setModel']> {
     const model = name === undefined ? choice.model : resolveModel(name);
-    if (model.trim() === '') return { ok: false, why: 'Say which model.' };
+    const why = model.trim() === '' ? 'Say which model.' : await refusedSwitch(live.now().model, model, hooks);
+    if (why !== undefined) return { ok: false, why };
     if (model !== live.now().model) turnLog.warnOfResend(`Switching to ${model}`, model);
     turnLog.expect(`The model changed to ${model}.`);
     live.change({ model });
@@ -92,8 +96,7 @@ export function createActions(core: Core, { agent, session, checkpoints, permiss
   /** `/btw`: an answer that knows the conversation and leaves no trace in it. */
   async function askAside(question: string) {
     await loop.ready();
-    const limit = AbortSignal.timeout(ASIDE_PATIENCE_MS);
-    return loop.context.aside(agent.state().messages, `${ASIDE}\n\n${question}`, limit);
+    return loop.context.aside(agent.state().messages, `${ASIDE}\n\n${question}`, AbortSignal.timeout(ASIDE_MS));
   }
 
   async function rename(title: string): Promise<void> {
@@ -110,6 +113,14 @@ export function createActions(core: Core, { agent, session, checkpoints, permiss
     addNews: loop.addNews,
   });
   return { ...rewinding, review, setModel, setEffort, setMode, contextUsage, askAside, rename, compact };
+}
+
+/** A hook may say no to another model. */
+async function refusedSwitch(from: string, to: string, hooks: HookFire): Promise<string | undefined> {
+  if (from === to || !hooks.has('PreModelSwitch')) return undefined;
+  const fields = { from_model: from, to_model: to, requested_model: to };
+  const { blocked, permission } = await hooks.fire('PreModelSwitch', fields, AbortSignal.timeout(SWITCH_MS));
+  return blocked ?? (permission?.decision === 'deny' ? permission.reason || `${permission.by} refuses it.` : undefined);
 }
 
 /** The effort stays with another model as far as that has it. */
