@@ -16,7 +16,7 @@ export async function watchBatch(id: string, store: FleetStore, io: Io, watch: W
 }
 
 async function onScreen(id: string, store: FleetStore, io: Io, { signal }: Watch): Promise<void> {
-  const { openBatchScreen } = await import('../../ui/fleet/show-batch.tsx');
+  const { openBatchScreen } = await import('../../ui/fleet/show-batch.ts');
   const { screenLook } = await import('../faces/choose-screen-options.ts');
   const { batchPicture } = await import('./batch-picture.ts');
   const { term } = io.environment;

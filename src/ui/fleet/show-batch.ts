@@ -1,4 +1,5 @@
 import { render } from 'ink';
+import { createElement } from 'react';
 import type { Drawing } from '../text/drawing.ts';
 import { LookContext } from '../text/use-look.ts';
 import { ASCII_GLYPHS, UNICODE_GLYPHS } from '../theme/glyphs.ts';
@@ -38,11 +39,8 @@ export function openBatchScreen(out: NodeJS.WriteStream, look: BatchScreenLook):
       marks: 'shown',
       highlight: undefined,
     };
-    return (
-      <LookContext value={{ drawing, paint }}>
-        <BatchScreen picture={picture} rows={rows - 1} />
-      </LookContext>
-    );
+    const screen = createElement(BatchScreen, { picture, rows: rows - 1 });
+    return createElement(LookContext, { value: { drawing, paint } }, screen);
   }
 
   let opened: ReturnType<typeof render> | undefined;
