@@ -92,6 +92,12 @@ export const SUBCOMMANDS = {
       batch: flag('--batch', 'nothing', 'read cases from stdin, one JSON object a line'),
     },
   },
+  plugin: {
+    usage: 'list | install | enable | disable | remove | update <name> | validate [dir] | marketplace add|list|remove',
+    words: 'plugins and the marketplaces they come from',
+    choices: ['list', 'install', 'enable', 'disable', 'remove', 'update', 'validate', 'marketplace'],
+    flags: { yes: flag('--yes', 'nothing', 'install, update: let it count at once') },
+  },
   trust: {
     usage: '[dir]',
     words: 'trust a folder with the settings, hooks and servers it brings',
