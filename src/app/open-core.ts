@@ -53,6 +53,7 @@ export async function openCore(given: RunOptions, started: StartedRun): Promise<
   const stored = { ...session.stored, ...key };
   const model = chooseModel(options, settings.now(), environment, settings.limits, stored);
   if (!model.ok) return problem === undefined ? explainNoModel(model.problem) : { ok: false, problem };
+  await model.lookUp(model.model);
   const refused = refusedEffort(options, model);
   if (refused !== undefined) return { ok: false, problem: refused };
   const mode = firstMode(withStoredMode(options, session.stored), settings.now(), environment);
@@ -68,7 +69,7 @@ export async function openCore(given: RunOptions, started: StartedRun): Promise<
     extensions,
     live: createLiveState(firstLive(first, options, settings.now(), session)),
     model,
-    meter: createUsageMeter(),
+    meter: createUsageMeter(model.infoOf),
     repository,
     bus,
     now: Date.now,

@@ -86,6 +86,8 @@ export type Settings = {
   readonly apiKeyHelper?: string;
   readonly baseUrl?: string;
   readonly providers?: JsonObject;
+  readonly models?: JsonObject;
+  readonly modelCatalogueUrl?: string;
   readonly timeouts?: Readonly<Partial<Record<TimeoutName, number>>>;
   readonly maxRetries?: number;
   readonly notify?: 'auto' | 'bell' | 'off';

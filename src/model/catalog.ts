@@ -16,6 +16,12 @@ export function resolveModel(name: string): string {
   return FACTS.some(([id]) => id === short) ? short : wanted;
 }
 
+/** Is a model in our own table, by itself or with a date? */
+export function isKnownModel(model: string): boolean {
+  const id = resolveModel(model);
+  return FACTS.some(([known]) => id === known || isDated(id, known));
+}
+
 /** What is known of a model. Dated ids count as the model they date; unknown ones get cautious values. */
 export function modelInfo(model: string): ModelInfo {
   const id = resolveModel(model);

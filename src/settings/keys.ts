@@ -143,6 +143,18 @@ export const settingsSchema = z.strictObject({
   apiKeyHelper: next(text, 'not set', 'A command that prints the API key.', isOwn),
   baseUrl: next(z.url(), 'api.anthropic.com', 'Where the API is.', isOwn),
   providers: next(z.record(text, json), 'none', 'Servers of other models, by name.', isOwn),
+  models: next(
+    z.record(text, json),
+    'none',
+    'What models can do and cost, by name; it outranks what the catalogue and their servers say.',
+    isOwn,
+  ),
+  modelCatalogueUrl: next(
+    z.url(),
+    'https://models.dev/api.json',
+    'Where `ouro models update` reads the catalogue of models.',
+    isOwn,
+  ),
   statusLine: now(
     z.strictObject({
       type: z.literal('command').optional(),

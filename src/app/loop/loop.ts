@@ -15,6 +15,7 @@ import type { Session } from '../session/session.ts';
 import { type ContextWiring, contextOfAgent, makeContext } from './context.ts';
 import { createFallbacks } from './fallbacks.ts';
 import { createGatedCalls } from './gated-calls.ts';
+import { learnModels } from './learn-models.ts';
 import { createPrompt, type Prompt } from './prompt.ts';
 import { createQueryDeps } from './query-deps.ts';
 import { createSubAgents } from './sub-agents.ts';
@@ -86,7 +87,10 @@ export function createLoop(core: Core, needs: Needs) {
     gatedCalls: createGatedCalls(core, { deps, toolset }),
     addNews: news.add,
     hasNews: news.isWaiting,
-    ready: async () => void (await Promise.all([prompt.ready(), mcp.ready()])),
+    ready: async () => {
+      const models = fallbacks.chain(core.live.now().model);
+      await Promise.all([prompt.ready(), mcp.ready(), learnModels(core, models)]);
+    },
     /** What events mean for the parts. */
     hear(event: AgentEvent): void {
       heardClearing(event);

@@ -7,6 +7,7 @@ import { messageOf } from '../../lib/errors.ts';
 import type { CallOwners } from '../../tools/task/call-owners.ts';
 import type { AgentOrder, AgentReport, TaskParts } from '../../tools/task/task.ts';
 import type { Core } from '../core.ts';
+import { learnModels } from './learn-models.ts';
 import type { QueryDepsSource } from './query-deps.ts';
 
 export type SubAgents = TaskParts & {
@@ -56,6 +57,8 @@ export function createSubAgents(core: Core, { owners, hooks, deps, addNews }: Ne
     };
     await tell({ type: 'message_end', message: prompt });
     let progress: Progress = { text: '', calls: 0, tokens: 0 };
+    const wanted = order.model ?? kind.model ?? 'inherit';
+    await learnModels(core, wanted === 'inherit' ? [] : [wanted]);
     const events = query([prompt], deps.subAgent(bus.port(), { kind, agentId, model: order.model }), signal);
     for (let step = await events.next(); ; step = await events.next()) {
       if (step.done === true) {

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatMoney, formatTokens } from '../../lib/text/format.ts';
+import type { ModelChoice } from '../../model/choose/choose-port.ts';
 import { addUsage, sumUsage, totalCost, type UsageTotals } from '../../model/pricing.ts';
 import { readTranscript } from '../../session/records/read-records.ts';
 
@@ -8,6 +9,7 @@ import { readTranscript } from '../../session/records/read-records.ts';
 export async function costBefore(
   { path, folder }: { readonly path: string | undefined; readonly folder: string },
   since: string,
+  { infoOf, lookUp }: Pick<ModelChoice, 'infoOf' | 'lookUp'>,
 ): Promise<string | undefined> {
   if (path === undefined) return undefined;
   let totals: UsageTotals = new Map();
@@ -15,7 +17,9 @@ export async function costBefore(
     const read = await readTranscript(file).catch(() => undefined);
     for (const record of read?.records ?? []) {
       const isEarlier = record.type === 'reply' && record.timestamp < since;
-      if (isEarlier && record.usage !== undefined) totals = addUsage(totals, record.model, record.usage);
+      if (!isEarlier || record.usage === undefined) continue;
+      await lookUp(record.model);
+      totals = addUsage(totals, record.model, record.usage, infoOf(record.model).price);
     }
   }
   const all = [...totals.values()];

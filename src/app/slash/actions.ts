@@ -6,6 +6,7 @@ import { isMode, MODES } from '../../contracts/permission.ts';
 import { resolveModel } from '../../model/catalog.ts';
 import { effortInstead, effortProblem } from '../../model/efforts.ts';
 import type { Core } from '../core.ts';
+import { learnModels } from '../loop/learn-models.ts';
 import type { Loop } from '../loop/loop.ts';
 import { createManualCompact } from '../loop/manual-compact.ts';
 import type { TurnLog } from '../loop/turn-log.ts';
@@ -49,6 +50,7 @@ export function createActions(core: Core, { agent, session, checkpoints, permiss
     if (model.trim() === '') return { ok: false, why: 'Say which model.' };
     if (model !== live.now().model) turnLog.warnOfResend(`Switching to ${model}`, model);
     turnLog.expect(`The model changed to ${model}.`);
+    await learnModels(core, [model]);
     live.change({ model });
     tellEffort(core);
     return { ok: true, model };

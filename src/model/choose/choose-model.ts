@@ -3,10 +3,12 @@ import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { Settings } from '../../contracts/settings.ts';
 import { DEFAULT_MODEL } from '../catalog.ts';
 import { isSample } from '../demo/place.ts';
+import { catalogueFolder, newestPages } from '../facts/newest-pages.ts';
 import { createKeyHelper } from '../keys/key-helper.ts';
 import { createNetworkFetch } from '../wire/network-fetch.ts';
 import { choosePort, type PortChoice } from './choose-port.ts';
 import type { PortConfig } from './port-config.ts';
+import { readModels } from './read-models.ts';
 import { readProviders } from './read-providers.ts';
 
 /** What the surroundings, the settings and the command line say about models, as one value. */
@@ -19,9 +21,15 @@ export function chooseModel(
 ): PortChoice {
   const read = readProviders(settings, environment);
   if (!read.ok) return read;
+  const said = readModels(settings, new Date().toISOString().slice(0, 10));
+  if (!said.ok) return said;
   const model = options.model ?? stored.model ?? environment.model ?? settings.model ?? DEFAULT_MODEL;
   const smallModel = environment.smallModel ?? settings.smallModel;
   const baseUrl = environment.baseUrl ?? settings.baseUrl;
+  const send = createNetworkFetch({
+    variables: environment.variables,
+    keyPassphrase: environment.keys.CLAUDE_CODE_CLIENT_KEY_PASSPHRASE,
+  });
   return choosePort({
     model,
     providers: read.providers,
@@ -30,11 +38,10 @@ export function chooseModel(
     ...(smallModel === undefined ? {} : { smallModel }),
     ...(baseUrl === undefined ? {} : { baseUrl }),
     ...(options.betas === undefined ? {} : { betas: options.betas }),
+    models: said.models,
+    pageOf: newestPages(catalogueFolder(environment.ouroHome)),
     demo: demoStage(options, stored.cwd),
-    fetch: createNetworkFetch({
-      variables: environment.variables,
-      keyPassphrase: environment.keys.CLAUDE_CODE_CLIENT_KEY_PASSPHRASE,
-    }),
+    fetch: send,
   });
 }
 

@@ -2,12 +2,13 @@ import type { ModelInfo, ModelPort } from '../../contracts/model.ts';
 import { listModels, SMALL_MODEL } from '../catalog.ts';
 import { modelsElsewhere } from './discovery.ts';
 import { keyProblem } from './key-problem.ts';
+import type { InfoOfModels } from './model-info.ts';
 import { locateModel, type ModelPlace } from './model-name.ts';
 import type { PortConfig } from './port-config.ts';
 import { openRouter } from './router.ts';
 
 /** Every model the configuration can reach. */
-export type ModelChoice = {
+export type ModelChoice = Omit<InfoOfModels, 'onRefusedEditing'> & {
   readonly port: ModelPort;
   /** The model choice: stored with a session and repeated on resume. */
   readonly model: string;
@@ -15,7 +16,6 @@ export type ModelChoice = {
   readonly keySource: string;
   /** Absent where side calls should be left out. */
   readonly smallModel: string | undefined;
-  readonly infoOf: (model: string) => ModelInfo;
   /** What can be chosen from: of the place keys are for, of configured servers, of those on this machine. */
   readonly offered: () => Promise<readonly ModelInfo[]>;
 };

@@ -1,44 +1,19 @@
-import type { ModelEvent, ModelInfo, ModelOutcome, ModelPort } from '../../contracts/model.ts';
-import { modelInfo, serverModelInfo } from '../catalog.ts';
-import { PRESETS } from '../presets.ts';
+import type { ModelEvent, ModelOutcome, ModelPort } from '../../contracts/model.ts';
 import { withRetry } from '../retry.ts';
 import { keyProblem } from './key-problem.ts';
+import { createModelInfo, type InfoOfModels } from './model-info.ts';
 import { locateModel, type ModelPlace } from './model-name.ts';
 import { openPort, type RouterConfig } from './open-port.ts';
 import type { PortConfig } from './port-config.ts';
 
 /** The port with its patience, and what is known of its models: also what a provider turned out not to do. */
 export function openRouter(config: PortConfig): Router {
-  let editing: Editing = 'by the provider';
-  const router: RouterConfig = {
-    ...config,
-    infoOf: (model) => infoOf(model, config, editing),
-    onRefusedEditing: () => {
-      editing = 'by us';
-    },
-  };
-  return { port: withRetry(createRouter(router), config.retry), infoOf: router.infoOf };
+  const { onRefusedEditing, ...info } = createModelInfo(config);
+  const router: RouterConfig = { ...config, infoOf: info.infoOf, onRefusedEditing };
+  return { port: withRetry(createRouter(router), config.retry), ...info };
 }
 
-/** Who leaves old results out of a request. */
-type Editing = 'by the provider' | 'by us';
-
-function infoOf(model: string, { providers }: PortConfig, editing: Editing): ModelInfo {
-  const place = locateModel(model, providers);
-  if (place.provider !== 'openai') {
-    const { clearsResultsAt, ...info } = modelInfo(place.model);
-    return clearsResultsAt === undefined || editing === 'by us' ? info : { ...info, clearsResultsAt };
-  }
-  const { contextWindow, maxOutputTokens, vision } = place.server;
-  return {
-    ...serverModelInfo(place.model, PRESETS.get(place.name)),
-    id: model,
-    label: model,
-    ...(contextWindow !== undefined && { contextWindow }),
-    ...(maxOutputTokens !== undefined && { maxOutputTokens, defaultOutputTokens: maxOutputTokens }),
-    ...(vision !== undefined && { vision }),
-  };
-}
+type Router = { readonly port: ModelPort } & Omit<InfoOfModels, 'onRefusedEditing'>;
 
 /** Sends each request to the provider its model belongs to, so that `/model` and fallbacks may cross providers. */
 function createRouter(config: RouterConfig): ModelPort {
@@ -71,8 +46,6 @@ function createRouter(config: RouterConfig): ModelPort {
     },
   };
 }
-
-type Router = { readonly port: ModelPort; readonly infoOf: (model: string) => ModelInfo };
 
 /** Shorter ones are placeholders, and parts of too many words. */
 const SHORTEST_KEY = 8;
