@@ -1,5 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { isWholeRun } from './test/support/runs.ts';
+
+// Where every case of a search is tried, a search may take longer.
+const patience = isWholeRun ? 4 : 1;
 
 export default defineConfig({
   test: {
@@ -16,7 +20,7 @@ export default defineConfig({
           setupFiles: ['test/support/seed.ts'],
           pool: 'threads',
           isolate: false,
-          testTimeout: 60_000,
+          testTimeout: 15_000 * patience,
         },
       },
       {
@@ -27,7 +31,7 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.{ts,tsx}'],
           pool: 'threads',
           globalSetup: ['test/support/build-first.ts'],
-          testTimeout: 60_000,
+          testTimeout: 20_000 * patience,
           hookTimeout: 60_000,
         },
       },

@@ -18,7 +18,7 @@ const TOOL_WORDS = [
   'model/demo/script.ts',
   'cli/control/ask-host.ts',
   'cli/acp/tool-content.ts',
-  'ui/components/help-lines.ts',
+  'ui/menus/help-lines.ts',
   'ui/history/live-tool-lines.ts',
   'ui/history/tool-lines.ts',
   'ui/press/run-command.ts',

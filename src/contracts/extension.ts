@@ -1,3 +1,4 @@
+import type { Effort } from './model.ts';
 import type { PermissionMode } from './permission.ts';
 
 /** Where an extension comes from; the project's own wins over the user's. */
@@ -33,13 +34,30 @@ export type AgentKind = {
   readonly description: string;
   readonly prompt: string;
   readonly source: ExtensionSource;
+  /** The file it stands in. */
+  readonly path?: string;
   /** Absent: all tools of the parent. */
   readonly tools?: readonly string[];
   readonly disallowedTools: readonly string[];
   readonly model?: string;
   readonly permissionMode?: PermissionMode;
   readonly maxTurns?: number;
+  readonly effort?: Effort;
+  /** `worktree`: it works in a checkout of its own, on a branch of its own. */
+  readonly isolation?: 'worktree';
+  /** Nobody waits for it, whoever starts it. */
+  readonly background?: true;
+  /** Skills it knows by heart from its first request on. */
+  readonly skills?: readonly string[];
+  /** Where it keeps notes from one run to the next. */
+  readonly memory?: MemoryScope;
+  /** Servers that are configured already and whose tools it has besides `tools`. */
+  readonly mcpServers?: readonly string[];
+  /** The colour people know it by. */
+  readonly color?: string;
 };
+
+export type MemoryScope = 'user' | 'project' | 'local';
 
 export type OutputStyle = {
   readonly name: string;

@@ -44,6 +44,8 @@ export type Policy = {
   readonly canBypass: boolean;
   /** Folders and files that are ours (settings, key store); writing there always asks. */
   readonly protectedPaths: readonly string[];
+  /** Where a sub-agent keeps Markdown notes: in it none of them is protected, rules decide. */
+  readonly notesFolder?: string;
   /** Files that are never read unasked, beside the well-known ones (our key store). */
   readonly sensitivePaths: readonly string[];
   /** The entries of PATH; those inside the workspace are not trusted to hold `ls`. */

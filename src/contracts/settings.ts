@@ -84,6 +84,9 @@ export type Settings = {
   readonly cleanupPeriodDays?: number;
   readonly sandbox?: SandboxSettings;
   readonly apiKeyHelper?: string;
+  readonly awsAuthRefresh?: string;
+  readonly awsCredentialExport?: string;
+  readonly gcpAuthRefresh?: string;
   readonly baseUrl?: string;
   readonly providers?: JsonObject;
   readonly models?: JsonObject;

@@ -7,4 +7,6 @@ export type ExtensionFolder = {
   readonly source: ExtensionSource;
   /** Which of its files may be read, and where; absent: all. */
   readonly admit?: Admit;
+  /** What stands before each of their names: a plugin's name and a colon. */
+  readonly prefix?: string;
 };

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { AgentKind, ExtensionProblem, ExtensionSource, Loaded } from '../contracts/extension.ts';
-import type { JsonValue } from '../contracts/json.ts';
+import type { AgentKind, ExtensionProblem, Loaded } from '../contracts/extension.ts';
+import { isJsonObject, type JsonValue } from '../contracts/json.ts';
 import { markdownFiles } from '../lib/files/markdown-files.ts';
-import { type FrontMatter, listFact, readFrontMatter, textFact } from '../lib/text/front-matter.ts';
+import { readFrontMatter, textFact } from '../lib/text/front-matter.ts';
+import { agentFacts } from './agent-facts.ts';
 import { BUILT_IN_AGENTS } from './built-in-agents.ts';
 import type { ExtensionFolder } from './extension-folder.ts';
-
-const MODES = ['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'] as const;
+import { unusedLine } from './unused-line.ts';
 
 /** Kinds of sub-agents: flags and files before the built-in ones. */
 export async function loadAgents(
@@ -22,81 +22,51 @@ export async function loadAgents(
   const given = fromFlag(flag);
   problems.push(...given.problems);
   for (const kind of given.items) add(kind, '--agents');
-  for (const { folder, source, admit } of folders) {
-    for (const { path, name, text } of await markdownFiles(folder, admit)) {
-      const { facts, body, problem } = await readFrontMatter(text);
-      const description = textFact(facts, 'description');
-      if (problem !== undefined)
-        problems.push({ path, line: problem.line, text: `${problem.text}. The sub-agent is not offered.` });
-      else if (description === undefined)
-        problems.push({ path, line: 1, text: 'has no description in its head. The sub-agent is not offered.' });
-      else add(kindOf(textFact(facts, 'name') ?? name, description, body, source, facts), path);
-    }
+  for (const folder of folders) {
+    const found = await inFolder(folder);
+    problems.push(...found.problems);
+    for (const kind of found.items) add(kind, kind.path ?? folder.folder);
   }
   for (const kind of BUILT_IN_AGENTS) if (!items.has(kind.name)) items.set(kind.name, kind);
   return { items: [...items.values()], problems };
 }
 
-function kindOf(
-  name: string,
-  description: string,
-  body: string,
-  source: ExtensionSource,
-  facts: FrontMatter['facts'],
-): AgentKind {
-  const tools = listFact(facts, 'tools');
-  const model = textFact(facts, 'model');
-  const mode = MODES.find((known) => known === textFact(facts, 'permissionMode'));
-  const maxTurns = Number(textFact(facts, 'maxTurns'));
-  return {
-    name,
-    description,
-    prompt: body.trim(),
-    source,
-    disallowedTools: listFact(facts, 'disallowedTools') ?? [],
-    ...(tools === undefined || tools.includes('*') ? {} : { tools }),
-    ...(model === undefined || model === 'inherit' ? {} : { model }),
-    ...(mode === undefined ? {} : { permissionMode: mode }),
-    ...(maxTurns > 0 ? { maxTurns } : {}),
-  };
+async function inFolder({ folder, source, admit, prefix = '' }: ExtensionFolder): Promise<Loaded<AgentKind>> {
+  const items: AgentKind[] = [];
+  const problems: ExtensionProblem[] = [];
+  const unused = new Map<string, readonly string[]>();
+  for (const { path, name, text } of await markdownFiles(folder, admit)) {
+    const { facts, body, problem } = await readFrontMatter(text);
+    const description = textFact(facts, 'description');
+    if (problem !== undefined)
+      problems.push({ path, line: problem.line, text: `${problem.text}. The sub-agent is not offered.` });
+    else if (description === undefined)
+      problems.push({ path, line: 1, text: 'has no description in its head. The sub-agent is not offered.' });
+    else {
+      const read = agentFacts(facts);
+      const called = `${prefix}${textFact(facts, 'name') ?? name}`;
+      items.push({ ...read.kind, name: called, description, prompt: body.trim(), source, path });
+      unused.set(path, read.unused);
+    }
+  }
+  return { items, problems: [...problems, ...unusedLine(folder, 'sub-agents', unused)] };
 }
 
-const flagSchema = z.record(
-  z.string(),
-  z.looseObject({
-    description: z.string(),
-    prompt: z.string(),
-    tools: z.array(z.string()).optional(),
-    disallowedTools: z.array(z.string()).optional(),
-    model: z.string().optional(),
-    permissionMode: z.enum(MODES).optional(),
-    maxTurns: z.number().int().positive().optional(),
-  }),
-);
+const flagSchema = z.record(z.string(), z.looseObject({ description: z.string(), prompt: z.string() }));
 
 /** Sub-agents from `--agents` or from a host. */
 function fromFlag(flag: JsonValue | undefined): Loaded<AgentKind> {
   if (flag === undefined) return { items: [], problems: [] };
+  const path = '--agents';
   const parsed = flagSchema.safeParse(flag);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0];
-    return {
-      items: [],
-      problems: [{ path: '--agents', text: `does not fit: ${issue?.path.join('.')} ${issue?.message}` }],
-    };
+  if (!parsed.success || !isJsonObject(flag)) {
+    const issue = parsed.error?.issues[0];
+    return { items: [], problems: [{ path, text: `does not fit: ${issue?.path.join('.')} ${issue?.message}` }] };
   }
-  const items = Object.entries(parsed.data).map(
-    ([name, { description, prompt, tools, disallowedTools = [], model, permissionMode, maxTurns }]): AgentKind => ({
-      name,
-      description,
-      prompt,
-      source: 'flag',
-      disallowedTools,
-      ...(tools && { tools }),
-      ...(model === undefined || model === 'inherit' ? {} : { model }),
-      ...(permissionMode && { permissionMode }),
-      ...(maxTurns && { maxTurns }),
-    }),
-  );
-  return { items, problems: [] };
+  const read = Object.entries(parsed.data).map(([name, { description, prompt, ...facts }]) => {
+    const { kind, unused } = agentFacts(facts);
+    return { kind: { ...kind, name, description, prompt, source: 'flag' as const }, unused };
+  });
+  const unused = new Map(read.map(({ kind, unused: fields }) => [kind.name, fields]));
+  return { items: read.map(({ kind }) => kind), problems: unusedLine(path, 'sub-agents', unused) };
 }

@@ -9,13 +9,24 @@ const MAX_DEPTH = 2;
 export function toolsOfAgent(
   kind: AgentKind,
   tools: readonly Tool[],
-  { depth, toolNamed }: { readonly depth: number; readonly toolNamed: ToolLookup },
+  {
+    depth,
+    toolNamed,
+    noteTools,
+  }: {
+    readonly depth: number;
+    readonly toolNamed: ToolLookup;
+    /** What notes are kept with. */
+    readonly noteTools: readonly string[];
+  },
 ): readonly Tool[] {
   return tools.filter((tool) => {
     const having = toolNamed(tool.name)?.subAgents;
     if (having === 'none' || (having === 'parents' && depth >= MAX_DEPTH)) return false;
-    if (isNamed(tool, kind.disallowedTools)) return false;
-    return kind.tools === undefined || isNamed(tool, kind.tools);
+    if (isNamed(tool, wholeTools(kind.disallowedTools))) return false;
+    const servers = (kind.mcpServers ?? []).map((server) => `mcp__${server}`);
+    const notes = kind.memory === undefined ? [] : noteTools;
+    return kind.tools === undefined || isNamed(tool, [...kind.tools.map(withoutRule), ...servers, ...notes]);
   });
 }
 
@@ -24,8 +35,25 @@ export function withOwn(tools: readonly Tool[], own: readonly Tool[]): readonly 
   return tools.map((tool) => own.find(({ name }) => name === tool.name) ?? tool);
 }
 
+/** By its name, another name it is known by, or the server that brings it. */
 function isNamed(tool: Tool, names: readonly string[]): boolean {
-  return names.includes(tool.name) || tool.aliases.some((alias) => names.includes(alias));
+  return [tool.name, ...tool.aliases].some((known) =>
+    names.some((name) => name === known || (name.startsWith('mcp__') && known.startsWith(`${serverPart(name)}__`))),
+  );
+}
+
+function serverPart(name: string): string {
+  return name.replace(/(?:__\*)?$/, '').replace(/[^\w-]/g, '_');
+}
+
+/** `Bash(git log)` offers Bash; what of it may run the rules say. */
+function withoutRule(name: string): string {
+  return name.replace(/\(.*$/s, '');
+}
+
+/** Who forbids a part of a tool does not forbid the tool. */
+function wholeTools(names: readonly string[]): readonly string[] {
+  return names.filter((name) => !name.includes('('));
 }
 
 const FROM_STRICT_TO_LOOSE: readonly PermissionMode[] = [

@@ -11,5 +11,6 @@ export { type AnthropicSettings, createAnthropicPort } from '../model/anthropic.
 export { listModels, modelInfo, resolveModel } from '../model/catalog.ts';
 export { createNamedModels, type NamedModels } from '../model/choose/named-models.ts';
 export { createDemoPort, type DemoSettings } from '../model/demo/demo-port.ts';
+export type { MessagesSettings } from '../model/messages-service.ts';
 export { createOpenAiPort } from '../model/openai-compatible.ts';
 export { type RetryPolicy, withRetry } from '../model/retry.ts';

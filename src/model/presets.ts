@@ -113,16 +113,19 @@ export const PRESETS: ReadonlyMap<string, Preset> = new Map<string, Preset>([
 /** The keys that variables hold, by the name of the place. */
 export function presetKeys(variables: Readonly<Record<string, string>>) {
   return [...PRESETS].flatMap(([name, { keys }]) => {
-    const apiKey = keys.map((key) => variables[key]?.trim()).find((key) => key !== undefined && key !== '');
-    return apiKey === undefined ? [] : [[name, { apiKey }] as const];
+    const keySource = keys.find((key) => (variables[key] ?? '').trim() !== '');
+    const apiKey = variables[keySource ?? '']?.trim();
+    return keySource === undefined || apiKey === undefined ? [] : [[name, { apiKey, keySource }] as const];
   });
 }
 
+type Keyed = { readonly baseUrl: string; readonly apiKey?: string; readonly fetchKey?: () => Promise<string> };
+
 /** Said when a place wants a key and there is none; `undefined` where nothing is missing. */
-export function missingKey(name: string, server: { readonly baseUrl: string; readonly apiKey?: string }) {
+export function missingKey(name: string, { baseUrl, apiKey, fetchKey }: Keyed): string | undefined {
   const preset = PRESETS.get(name);
   const [key] = preset?.keys ?? [];
-  if (preset === undefined || key === undefined || server.apiKey !== undefined || server.baseUrl !== preset.baseUrl)
-    return undefined;
-  return `${preset.label} needs a key. Set ${key}, or name another variable in your settings: "providers": { "${name}": { "apiKeyEnv": "NAME" } }.`;
+  const isThere = apiKey !== undefined || fetchKey !== undefined;
+  if (preset === undefined || key === undefined || isThere || baseUrl !== preset.baseUrl) return undefined;
+  return `${preset.label} needs a key. Set ${key}, or store one with "ouro login ${name}".`;
 }

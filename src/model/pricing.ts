@@ -1,13 +1,14 @@
 import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { Usage } from '../contracts/message.ts';
 import type { ModelInfo, ModelPrice } from '../contracts/model.ts';
+import { claudeId } from './claude-name.ts';
 
 const AS_OF = '2026-11-21';
 const DOLLARS_PER_WEB_SEARCH = 0.01;
 
 /** Dollars per million tokens, or `undefined` when we do not know: never a wrong price. */
 export function priceOf(model: string): ModelPrice | undefined {
-  const undated = model.replace(/-\d{8}$/, '');
+  const undated = claudeId(model).replace(/-\d{8}$/, '');
   return PRICES.get(undated);
 }
 

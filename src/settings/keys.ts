@@ -141,6 +141,9 @@ export const settingsSchema = z.strictObject({
   wakeOnBackground: now(flag, 'true', 'A turn begins by itself when work in the background ends.'),
   cleanupPeriodDays: next(z.number().int().min(1), 'never', 'Sessions older than this are deleted.', isOwn),
   apiKeyHelper: next(text, 'not set', 'A command that prints the API key.', isOwn),
+  awsAuthRefresh: next(text, 'not set', 'A command that signs in to AWS again, such as `aws sso login`.', isOwn),
+  awsCredentialExport: next(text, 'not set', 'A command that prints credentials of AWS as JSON.', isOwn),
+  gcpAuthRefresh: next(text, 'not set', 'A command that signs in to Google Cloud again.', isOwn),
   baseUrl: next(z.url(), 'api.anthropic.com', 'Where the API is.', isOwn),
   providers: next(z.record(text, json), 'none', 'Servers of other models, by name.', isOwn),
   models: next(

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../src/app/environment.ts';
-import { enterWorktree } from '../../src/app/start/worktree.ts';
+import { enterWorktree } from '../../src/app/session/worktree.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { bareEnvironment } from '../support/environment.ts';
@@ -68,7 +68,7 @@ test('who is in a worktree is known from its start on: the next one is told, and
   const second = await runHere(project, ['-p', 'look', '-w', 'idea'], api.url);
   expect(second.stderr).toContain(`Another ouro (process ${process.pid}) works there, too.`);
   expect(second.stderr).toMatch(/Another ouro works in \S+idea, so it stays/);
-  expect(await first.leave()).toContain('gone again');
+  expect(await first.leave()).toEqual({ is: 'gone' });
 });
 
 test('a name that is none, and a folder without a repository, are told', async () => {
@@ -88,13 +88,13 @@ test('a worktree stays for files that git ignores, and for commits that no branc
   const enter = (name: string) => enterWorktree(project.dir, name, environment, 'this-run');
   const ignoring = await enter('ignoring');
   await project.write(`../project-worktrees/ignoring/out/result.txt`, 'kept');
-  expect(await ignoring.leave()).toContain('What git ignores (out/) is in');
+  expect(await ignoring.leave()).toEqual({ is: 'kept', what: 'What git ignores (out/)' });
   const detached = await enter('detached');
   const git = (...args: readonly string[]) => project.git('-C', detached.cwd, ...args);
   await git('checkout', '-q', '--detach');
   await git('commit', '-q', '--allow-empty', '-m', 'found');
   await git('checkout', '-q', 'ouro/detached');
-  expect(await detached.leave()).toContain('The work is in');
+  expect(await detached.leave()).toEqual({ is: 'kept', what: 'The work' });
   const untouched = await enter('untouched');
-  expect(await untouched.leave()).toContain('gone again');
+  expect(await untouched.leave()).toEqual({ is: 'gone' });
 });

@@ -160,3 +160,59 @@ test('output styles of the project stand before the built-in ones', async () => 
 test('missing folders hold nothing', async () => {
   expect(await loadCommands([{ folder: '/nowhere', source: 'user' }])).toEqual({ items: [], problems: [] });
 });
+
+test('every field of a sub-agent counts or is told, once for a folder', async () => {
+  await project.write(
+    '.claude/x/all.md',
+    `---
+name: all
+description: Has everything
+tools: Read Grep Bash(git log *)
+disallowedTools: [Write, "Bash(rm:*)"]
+model: inherit
+effort: high
+permissionMode: plan
+maxTurns: 7
+skills:
+  - pdf
+  - tables
+memory: project
+background: true
+isolation: worktree
+mcpServers: [github]
+color: cyan
+glow: strong
+---
+All.`,
+  );
+  await project.write(
+    '.claude/x/own.md',
+    '---\ndescription: Own\nisolation: remote\nglow: 1\nbackground: false\n---\nOwn.',
+  );
+  const { items, problems } = await loadAgents(folders(), {
+    flagged: { description: 'F', prompt: 'F', effort: 'low', odd: true },
+  });
+  expect(items[1]).toEqual({
+    name: 'all',
+    description: 'Has everything',
+    prompt: 'All.',
+    source: 'project',
+    path: join(project.dir, '.claude/x/all.md'),
+    tools: ['Read', 'Grep', 'Bash(git log *)'],
+    disallowedTools: ['Write', 'Bash(rm:*)'],
+    effort: 'high',
+    permissionMode: 'plan',
+    maxTurns: 7,
+    skills: ['pdf', 'tables'],
+    memory: 'project',
+    background: true,
+    isolation: 'worktree',
+    mcpServers: ['github'],
+    color: 'cyan',
+  });
+  expect(items[0]).toMatchObject({ name: 'flagged', effort: 'low' });
+  expect(problems.map(({ text }) => text)).toEqual([
+    'has sub-agents with fields that change nothing in ouro: odd: true (flagged).',
+    'has sub-agents with fields that change nothing in ouro: glow: strong (all.md); isolation: remote (own.md); glow: 1 (own.md).',
+  ]);
+});

@@ -102,7 +102,10 @@ function bashTool({ settings, live, now }: Core, { permissions, session, shells,
     sandbox: permissions.sandbox.wrap,
     leftSandbox: permissions.sandbox.sweep,
     ledger: session.ledger,
-    workspaceRoots: permissions.roots,
+    workspaceRoots(callId) {
+      const own = owners.standOf(callId)?.root;
+      return own === undefined ? permissions.roots() : [own];
+    },
     setCwd: (cwd, callId) => {
       if (owners.moved(callId, cwd) === 'conversation') live.change({ cwd });
     },

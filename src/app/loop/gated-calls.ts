@@ -33,9 +33,9 @@ export function createGatedCalls({ bus, live, cwd: root, newId }: Core, { deps, 
     const { title, isReadOnly } = prepared.call;
     const callId = `command-${newId()}`;
     const { signal } = new AbortController();
-    const allow = rulesOfTexts(allowed, 'allow', { source: 'session', root });
+    const rules = rulesOfTexts(allowed, 'allow', { source: 'session', root });
     const asked = { callId, tool: name, title, input: prepared.call.input, cwd: cwd(), isReadOnly };
-    const verdict = await deps.gate(bus.port(), { allow })(asked, {}, signal);
+    const verdict = await deps.gate(bus.port(), { rules })(asked, {}, signal);
     if (verdict.behavior === 'deny') return { end: 'refused', text: `not run: ${verdict.message}` };
     try {
       const context = { callId, cwd: cwd(), signal, report: () => undefined, ask: async () => undefined };

@@ -1,48 +1,30 @@
 import { join } from 'node:path';
 import type { AgentPort } from '../../agent/parts.ts';
-import type { AgentKind } from '../../contracts/extension.ts';
 import type { ContextPort, QueryDeps } from '../../contracts/query.ts';
 import { queryDeps } from '../../engine/defaults.ts';
-import { toolsOfAgent } from '../../extensions/tools-of-agent.ts';
 import type { Hooks } from '../../hooks/create-hooks.ts';
-import { resolveModel } from '../../model/catalog.ts';
 import { thinkingEffort } from '../../model/efforts.ts';
 import { createCapResult } from '../../tools/cap-result.ts';
-import { createReadState } from '../../tools/read-state.ts';
-import { toolNamed } from '../../tools/statements.ts';
 import { requireAnswer } from '../../tools/structured-output/structured-output.ts';
-import type { CallOwners } from '../../tools/task/call-owners.ts';
-import { toolSearchStatement } from '../../tools/tool-search/tool-search.ts';
 import type { Core } from '../core.ts';
 import type { GateBounds } from '../permissions/gate.ts';
 import type { Permissions } from '../permissions/permissions.ts';
 import type { Session } from '../session/session.ts';
-import type { AgentContext } from './context.ts';
+import { type AgentNeeds, agentDeps, type SubAgentAsking } from './agent-deps.ts';
+import { agentBounds } from './agents/agent-words.ts';
 import type { Fallbacks } from './fallbacks.ts';
 import type { Prompt } from './prompt.ts';
 import { gateWithHooks, loopHooks } from './session-hooks.ts';
 import { createSideAsks } from './side-asks.ts';
-import type { Toolset } from './toolset.ts';
 import type { TurnLog } from './turn-log.ts';
 
-type Needs = {
+type Needs = AgentNeeds & {
   readonly session: Session;
   readonly permissions: Permissions;
   readonly hooks: Hooks;
-  readonly toolset: Toolset;
-  readonly owners: CallOwners;
-  readonly prompt: Prompt;
   readonly context: ContextPort;
-  readonly contextFor: (agent: AgentContext) => ContextPort;
   readonly turnLog: TurnLog;
   readonly fallbacks: Fallbacks;
-};
-
-/** Which sub-agent asks, and the model it was wanted with. */
-export type SubAgentAsking = {
-  readonly kind: AgentKind;
-  readonly agentId: string;
-  readonly model: string | undefined;
 };
 
 /** Makes the dependencies of each query: a snapshot of what holds when it begins. */
@@ -55,7 +37,7 @@ export type QueryDepsSource = {
 
 export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
   const { options, live, model, settings, meter } = core;
-  const { session, permissions, hooks, toolset, owners, prompt } = needs;
+  const { session, permissions, hooks, toolset, prompt } = needs;
   const capResult = createCapResult(() => join(session.transcript.folder, 'results'));
   const { summarizeCalls } = createSideAsks(core);
 
@@ -106,30 +88,10 @@ export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
       });
       return { ...deps, system: () => system, tools: toolset.offered };
     },
-    subAgent(port, { kind, agentId, model: wanted = kind.model ?? 'inherit' }) {
-      const { config, ...rest } = shared(port);
-      const chain = [...(wanted === 'inherit' ? [] : [{ model: resolveModel(wanted) }]), ...config.chain];
-      const reads = createReadState();
-      const tools = toolsOfAgent(kind, toolset.forAgent(reads), { depth: owners.depthOf(agentId), toolNamed });
-      const system = [{ name: 'agent', text: kind.prompt }, ...prompt.place()];
-      const own = gate(port, kind.permissionMode === undefined ? {} : { mode: kind.permissionMode });
-      const deps = queryDeps({
-        ...rest,
-        ...hooked(port, 'SubagentStop', kind.name),
-        config: { ...config, maxTurns: kind.maxTurns, tokenBudget: undefined, chain, skipFirstPoll: true },
-        model: model.port,
-        // Who cannot search for tools is sent all it may use.
-        toolSpecs: tools.some(({ name }) => name === toolSearchStatement.name)
-          ? toolset.specs
-          : (offered) => offered.map(({ spec }) => spec),
-        cwd: () => owners.cwdOf(agentId) ?? live.now().cwd,
-        gate(request, hint, signal) {
-          owners.claim(request.callId, agentId);
-          return own({ ...request, agentId }, hint, signal);
-        },
-        context: needs.contextFor({ model: chain[0]?.model ?? '', system, tools, reads }),
-      });
-      return { ...deps, system: () => system, tools: () => tools };
+    subAgent(port, asking) {
+      const own = gate(port, agentBounds(core, asking.kind, asking.place));
+      const common = { ...shared(port), ...hooked(port, 'SubagentStop', asking.kind.name), gate: own };
+      return agentDeps(core, needs, common, asking);
     },
   };
 }

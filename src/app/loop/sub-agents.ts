@@ -1,5 +1,4 @@
 import type { AgentEvent } from '../../contracts/event.ts';
-import type { AgentKind } from '../../contracts/extension.ts';
 import type { AssistantMessage, Message } from '../../contracts/message.ts';
 import { query } from '../../engine/query.ts';
 import type { Hooks } from '../../hooks/create-hooks.ts';
@@ -7,6 +6,9 @@ import { messageOf } from '../../lib/errors.ts';
 import type { CallOwners } from '../../tools/task/call-owners.ts';
 import type { AgentOrder, AgentReport, TaskParts } from '../../tools/task/task.ts';
 import type { Core } from '../core.ts';
+import type { SubAgentAsking } from './agent-deps.ts';
+import { openAgentPlace } from './agents/agent-place.ts';
+import { agentWords } from './agents/agent-words.ts';
 import { learnModels } from './learn-models.ts';
 import type { QueryDepsSource } from './query-deps.ts';
 
@@ -35,17 +37,27 @@ export function createSubAgents(core: Core, { owners, hooks, deps, addNews }: Ne
   async function run(order: AgentOrder, agentId: string, signal: AbortSignal): Promise<AgentReport> {
     const kind = kinds().find(({ name }) => name === order.type);
     if (kind === undefined) return failed(`There is no kind of sub-agent "${order.type}".`);
-    owners.enter(agentId, order.callId, live.now().cwd);
+    const parent = owners.standOf(order.callId) ?? { cwd: live.now().cwd };
+    const wanted = { name: kind.name, isolation: order.isolation ?? kind.isolation };
+    const place = await openAgentPlace(core, wanted, parent).catch(messageOf);
+    if (typeof place === 'string') return failed(`It was not started: ${place}`);
+    let left: string | undefined;
+    let report: AgentReport;
     try {
+      owners.enter(agentId, order.callId, place.stand);
       await hooks.fire('SubagentStart', { agent_id: agentId, agent_type: kind.name }, signal);
-      return await converse(order, kind, agentId, signal);
+      const words = await agentWords(core, kind);
+      report = await converse(order, { kind, agentId, place, words, model: order.model }, signal);
     } finally {
       owners.leave(agentId);
+      left = await place.leave();
     }
+    return left === undefined ? report : { ...report, text: `${report.text}\n\n${left}` };
   }
 
-  async function converse(order: AgentOrder, kind: AgentKind, agentId: string, signal: AbortSignal) {
+  async function converse(order: AgentOrder, asking: SubAgentAsking, signal: AbortSignal): Promise<AgentReport> {
     const { callId } = order;
+    const { kind, agentId } = asking;
     const tell = (event: AgentEvent) => bus.tell({ type: 'subagent', callId, agentId, agentType: kind.name, event });
     const startedAt = core.now();
     await tell({ type: 'agent_start' });
@@ -57,9 +69,9 @@ export function createSubAgents(core: Core, { owners, hooks, deps, addNews }: Ne
     };
     await tell({ type: 'message_end', message: prompt });
     let progress: Progress = { text: '', calls: 0, tokens: 0 };
-    const wanted = order.model ?? kind.model ?? 'inherit';
+    const wanted = asking.model ?? kind.model ?? 'inherit';
     await learnModels(core, wanted === 'inherit' ? [] : [wanted]);
-    const events = query([prompt], deps.subAgent(bus.port(), { kind, agentId, model: order.model }), signal);
+    const events = query([prompt], deps.subAgent(bus.port(), asking), signal);
     for (let step = await events.next(); ; step = await events.next()) {
       if (step.done === true) {
         const terminal = step.value;
@@ -81,7 +93,7 @@ export function createSubAgents(core: Core, { owners, hooks, deps, addNews }: Ne
   const newAgentId = () => `agent_${core.newId().slice(0, 8)}`;
   const background = createBackground(core, addNews);
   return {
-    types: () => kinds().map(({ name, description }) => ({ name, description })),
+    types: kinds,
     run: (order, signal) => run(order, newAgentId(), signal),
     runInBackground(order) {
       const id = newAgentId();

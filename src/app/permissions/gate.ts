@@ -28,15 +28,25 @@ export type GateWiring = {
 /** Whom a gate asks: a person, and before that a hook that may answer for them. */
 export type AskingPort = AgentPort & Pick<GateParts, 'askHook'>;
 
-/** What narrows or widens the gate for some calls: a sub-agent's mode, the rules of a command's file. */
-export type GateBounds = { readonly mode?: PermissionMode; readonly allow?: readonly Rule[] };
+/** What narrows or widens the gate for some calls: a sub-agent's mode and place, the rules of a command's file. */
+export type GateBounds = {
+  readonly mode?: PermissionMode;
+  readonly rules?: readonly Rule[];
+  /** Belongs to the workspace of these calls alone, before all other folders. */
+  readonly root?: string;
+  /** Where notes are kept: its Markdown files are guarded by rules alone. */
+  readonly notes?: string;
+};
 
 /** The gate of one query: every decision is told, and so written down, before anything runs. */
 export function makeGate(wiring: GateWiring, port: AskingPort, bounds: GateBounds = {}): QueryDeps['gate'] {
   return createGate({
     policy(cwd) {
       const policy = wiring.policy(cwd, stricterMode(wiring.mode(), bounds.mode));
-      return bounds.allow === undefined ? policy : { ...policy, rules: [...policy.rules, ...bounds.allow] };
+      const { rules = [], root, notes } = bounds;
+      const workspaceRoots = root === undefined ? policy.workspaceRoots : [root, ...policy.workspaceRoots];
+      const opened = notes === undefined ? {} : { notesFolder: notes };
+      return { ...policy, ...opened, workspaceRoots, rules: [...policy.rules, ...rules] };
     },
     fs: diskFs,
     factsOf,

@@ -99,6 +99,6 @@ function placed(folder: string, cwd: string, home: string): string {
 }
 
 /** A path that is to be taken letter by letter in a rule. */
-function literal(path: string): string {
+export function literal(path: string): string {
   return path.replace(/[\\*?[\]!]/g, '\\$&');
 }

@@ -122,13 +122,20 @@ function agentRow({ name, description, source, model, tools }: AgentKind): Panel
   };
 }
 
-function agentText({ name, description, prompt, source, tools, disallowedTools, model, maxTurns }: AgentKind): string {
+function agentText(kind: AgentKind): string {
+  const { name, description, prompt, source, tools, disallowedTools, model, maxTurns } = kind;
+  const also = (['effort', 'permissionMode', 'isolation', 'memory', 'color'] as const).flatMap((field) =>
+    kind[field] === undefined ? [] : [`${field} ${kind[field]}`],
+  );
   const facts = [
     `from ${source}`,
     tools === undefined ? 'all tools' : `tools ${tools.join(', ')}`,
     ...(disallowedTools.length === 0 ? [] : [`without ${disallowedTools.join(', ')}`]),
     ...(model === undefined ? [] : [`model ${model}`]),
     ...(maxTurns === undefined ? [] : [`at most ${maxTurns} turns`]),
+    ...also,
+    ...(kind.background === true ? ['always in the background'] : []),
+    ...(kind.skills === undefined ? [] : [`knows ${kind.skills.join(', ')}`]),
   ];
   return [`**${name}**: ${description}`, facts.join(', '), prompt].join('\n\n');
 }

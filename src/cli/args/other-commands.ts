@@ -18,7 +18,6 @@ const OTHERS: Readonly<Record<string, string>> = {
   exec: 'One answer for scripts: ouro -p "your words".',
   run: 'One answer for scripts: ouro -p "your words".',
   serve: 'Programs drive ouro over stdin and stdout: ouro help sdk-hosts, ouro help editors.',
-  models: 'Models are chosen with --model, or /model on the screen: ouro help models.',
   agents: 'Sub-agents are files: ouro help sub-agents.',
   plugin: HERE,
   plugins: HERE,

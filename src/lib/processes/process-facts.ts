@@ -64,10 +64,16 @@ function textOf(path: string): Buffer | undefined {
   }
 }
 
+/** The number that was given to a process last; `undefined` where the system does not tell. */
+export function newestPid(): number | undefined {
+  const text = textOf('/proc/loadavg')?.toString();
+  return text === undefined ? undefined : Number(text.trim().split(' ')[4]);
+}
+
 /** Numbers are handed out in order, so what came later has a higher one, unless they began anew meanwhile. */
 function startedAfter(pid: number | undefined): (candidate: number) => boolean {
   if (pid === undefined) return () => true;
-  const newest = Number(textOf('/proc/loadavg')?.toString().trim().split(' ')[4]);
+  const newest = newestPid() ?? -1;
   return newest >= pid ? (candidate) => candidate > pid && candidate <= newest : () => true;
 }
 

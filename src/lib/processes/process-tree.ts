@@ -1,5 +1,5 @@
 import { isBranded, MARKER, RUN_MARKER } from './brand.ts';
-import { livingNow, livingProcesses, type ProcessFacts } from './process-facts.ts';
+import { livingNow, livingProcesses, newestPid, type ProcessFacts } from './process-facts.ts';
 
 export { MARKER, RUN_MARKER };
 
@@ -61,9 +61,12 @@ async function endAll(matches: Matches, isUrgent: () => boolean, spared?: Readon
   const startedAt = performance.now();
   let killAt = startedAt + KILL_AFTER_MS;
   for (;;) {
+    const newest = newestPid();
     const looked = livingNow();
     // Not awaited needlessly: between a look and its signals others would have their turn.
-    const members = livingMembers(looked instanceof Promise ? await looked : looked, matches, found, spared);
+    const seen = livingMembers(looked instanceof Promise ? await looked : looked, matches, found, spared);
+    const members =
+      seen.length > 0 ? seen : missedSince(newest, () => livingMembers(seenAtOnce(), matches, found, spared));
     if (members.length === 0) return;
     const now = performance.now();
     if (isUrgent()) killAt = Math.min(killAt, now);
@@ -76,8 +79,24 @@ async function endAll(matches: Matches, isUrgent: () => boolean, spared?: Readon
   }
 }
 
-function seenAtOnce(): readonly ProcessFacts[] {
-  const looked = livingNow();
+const DOUBTED_LOOKS = 10;
+
+/**
+ * Who forks and ends while it is looked for is missed, and so is its child, which was not there when the look began.
+ * Only a look during which no process was created has seen everybody; `newest` is the last one before the first look.
+ */
+function missedSince<One>(newest: number | undefined, look: () => readonly One[]): readonly One[] {
+  let before = newest;
+  for (let round = 0; round < DOUBTED_LOOKS && newestPid() !== before; round += 1) {
+    before = newestPid();
+    const members = look();
+    if (members.length > 0) return members;
+  }
+  return [];
+}
+
+function seenAtOnce(after?: number): readonly ProcessFacts[] {
+  const looked = livingNow(after);
   return looked instanceof Promise ? [] : looked;
 }
 
@@ -122,11 +141,14 @@ const JUST_NOW_MS = 250;
 
 /** What of a call's tree still lives, its first process apart. Only what has just begun is known by higher numbers. */
 export async function leftOf(tree: Tree, ageMs: number): Promise<readonly number[]> {
-  const { groupId } = tree;
-  const later = await livingProcesses(ageMs < JUST_NOW_MS ? groupId : undefined);
-  return later
-    .filter((one) => one.pid !== groupId && (belongs(one, tree) || carriesMark(one, tree)))
-    .map(({ pid }) => pid);
+  const after = ageMs < JUST_NOW_MS ? tree.groupId : undefined;
+  const left = (living: readonly ProcessFacts[]) =>
+    living
+      .filter((one) => one.pid !== tree.groupId && (belongs(one, tree) || carriesMark(one, tree)))
+      .map(({ pid }) => pid);
+  const newest = newestPid();
+  const seen = left(await livingProcesses(after));
+  return seen.length > 0 ? seen : missedSince(newest, () => left(seenAtOnce(after)));
 }
 
 /**

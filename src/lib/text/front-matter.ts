@@ -114,3 +114,18 @@ export function listFact(facts: FrontMatter['facts'], key: string): readonly str
     .map((part) => part.trim())
     .filter((part) => part !== '');
 }
+
+/** A fact as a list of words, written with commas or only with spaces; what stands in parentheses belongs to its word. */
+export function wordsFact(facts: FrontMatter['facts'], key: string): readonly string[] | undefined {
+  const value = facts[key];
+  if (Array.isArray(value)) return value.map((one) => String(one).trim());
+  if (typeof value !== 'string') return undefined;
+  return [...value.matchAll(/(?:\([^)]*(?:\)|$)|[^\s,(])+/g)].map(([word]) => word);
+}
+
+/** A fact that is yes or no, however it is written. */
+export function flagFact(facts: FrontMatter['facts'], key: string): boolean | undefined {
+  const value = String(facts[key] ?? '').toLowerCase();
+  if (['true', 'yes', 'on'].includes(value)) return true;
+  return ['false', 'no', 'off'].includes(value) ? false : undefined;
+}

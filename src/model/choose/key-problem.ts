@@ -1,9 +1,14 @@
+import { splitRegion } from '../claude-name.ts';
+import { cloudProblem, NO_CLOUDS } from '../clouds/cloud-settings.ts';
 import { missingKey } from '../presets.ts';
 import type { ModelPlace } from './model-name.ts';
 import type { PortConfig } from './port-config.ts';
 
 /** Why a place cannot be asked: the key it needs is not there. */
-export function keyProblem(place: ModelPlace, { apiKey, authToken }: PortConfig): string | undefined {
+export function keyProblem(place: ModelPlace, { apiKey, authToken, clouds }: PortConfig): string | undefined {
+  if (place.provider === 'cloud') {
+    return cloudProblem(place.cloud, clouds ?? NO_CLOUDS, splitRegion(place.model).region);
+  }
   if (place.provider === 'openai') return missingKey(place.name, place.server);
   return place.provider === 'anthropic' && apiKey === undefined && authToken === undefined ? NO_KEY : undefined;
 }

@@ -1,4 +1,5 @@
 import { resolveModel } from '../catalog.ts';
+import { type Cloud, nameInCloud, readCloudName, splitRegion } from '../claude-name.ts';
 import { PRESETS } from '../presets.ts';
 
 /** A server reached by a name of its own: built in, or from the settings. */
@@ -6,6 +7,12 @@ type ProviderSettings = {
   /** Up to and including the version, as in `http://127.0.0.1:11434/v1`. */
   readonly baseUrl: string;
   readonly apiKey?: string;
+  /** The key comes from a command or a keyring, and is asked for when it is needed. */
+  readonly fetchKey?: () => Promise<string>;
+  /** A key that was fetched was refused: the next one is fetched anew. */
+  readonly onRefusedKey?: () => void;
+  /** Where the key comes from, in words. */
+  readonly keySource?: string;
   readonly contextWindow?: number;
   readonly maxOutputTokens?: number;
   readonly vision?: boolean;
@@ -18,10 +25,14 @@ export type Providers = Readonly<Record<string, Partial<ProviderSettings>>>;
 export type ModelPlace =
   | { readonly provider: 'anthropic'; readonly model: string }
   | { readonly provider: 'demo'; readonly model: 'demo' }
+  | { readonly provider: 'cloud'; readonly cloud: Cloud; readonly model: string }
   | { readonly provider: 'openai'; readonly name: string; readonly server: ProviderSettings; readonly model: string };
 
-/** Reads a model name: an alias or id, `demo`, `ollama/qwen3`, or `http://host:port/v1#model`. */
-export function locateModel(name: string, providers: Providers = {}): ModelPlace {
+/**
+ * Reads a model name: an alias or id, `demo`, `ollama/qwen3`, `bedrock/us.anthropic.…`, or `http://host:port/v1#model`.
+ * Names without a prefix are Anthropic's own, or those of the cloud that serves its models here.
+ */
+export function locateModel(name: string, providers: Providers = {}, claudeAt?: Cloud): ModelPlace {
   const wanted = name.trim();
   if (wanted.toLowerCase() === 'demo') return { provider: 'demo', model: 'demo' };
   const address = /^(https?:\/\/[^#\s]+)#(.+)$/.exec(wanted);
@@ -33,7 +44,17 @@ export function locateModel(name: string, providers: Providers = {}): ModelPlace
   if (prefixed?.[1] && prefixed[2] && server) {
     return { provider: 'openai', name: prefixed[1], server, model: prefixed[2] };
   }
-  return { provider: 'anthropic', model: resolveModel(wanted) };
+  const { cloud, model } = readCloudName(wanted) ?? { cloud: claudeAt, model: wanted };
+  if (cloud === undefined) return { provider: 'anthropic', model: resolveModel(wanted) };
+  const { region, model: bare } = splitRegion(model);
+  const named = nameInCloud(cloud, resolveModel(bare));
+  return { provider: 'cloud', cloud, model: region === undefined || bare === model ? named : `${region}/${named}` };
+}
+
+/** The name that leads to a place again, whatever the surroundings say then. */
+export function choiceName(place: ModelPlace, typed: string): string {
+  if (place.provider === 'openai') return typed.trim();
+  return place.provider === 'cloud' ? `${place.cloud}/${place.model}` : place.model;
 }
 
 /** Settings may add to a built-in server (its key) or replace its address. */

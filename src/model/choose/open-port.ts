@@ -1,6 +1,7 @@
 import type { ModelPort } from '../../contracts/model.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
 import type { AnthropicSettings } from '../anthropic.ts';
+import { NO_CLOUDS } from '../clouds/cloud-settings.ts';
 import { PRESETS } from '../presets.ts';
 import { sleep } from '../retry.ts';
 import type { ModelPlace } from './model-name.ts';
@@ -24,6 +25,16 @@ export async function openPort(place: ModelPlace, config: RouterConfig): Promise
         ...place.server,
         name: place.name,
         reasoning: PRESETS.get(place.name)?.reasoning,
+        ...common,
+      });
+    }
+    case 'cloud': {
+      const { openCloudPort } = await import('../clouds/cloud-port.ts');
+      const { betas, infoOf, onRefusedEditing, clouds = NO_CLOUDS } = config;
+      return openCloudPort(place.cloud, clouds, {
+        ...(betas && { betas }),
+        infoOf: (model) => infoOf(`${place.cloud}/${model}`),
+        onRefusedEditing,
         ...common,
       });
     }

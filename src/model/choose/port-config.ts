@@ -1,3 +1,5 @@
+import type { Cloud } from '../claude-name.ts';
+import type { CloudSettings } from '../clouds/cloud-settings.ts';
 import type { DemoSettings } from '../demo/demo-port.ts';
 import type { CataloguePage } from '../facts/bundled.ts';
 import type { ModelFacts } from '../facts/model-entry.ts';
@@ -19,6 +21,10 @@ export type PortConfig = {
   readonly baseUrl?: string;
   readonly betas?: readonly string[];
   readonly providers?: Providers;
+  /** What is known of clouds that serve Anthropic's models; without it there are none. */
+  readonly clouds?: CloudSettings;
+  /** The cloud that names without a prefix are on. */
+  readonly claudeAt?: Cloud | undefined;
   readonly patience?: () => Partial<Patience>;
   readonly retry?: RetryPolicy;
   readonly demo?: Partial<DemoSettings>;

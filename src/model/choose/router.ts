@@ -1,4 +1,6 @@
-import type { ModelEvent, ModelOutcome, ModelPort } from '../../contracts/model.ts';
+import type { ModelEvent, ModelOutcome, ModelPort, StreamOptions } from '../../contracts/model.ts';
+import { cloudSecrets } from '../clouds/cloud-settings.ts';
+import { effortToSend } from '../efforts.ts';
 import { withRetry } from '../retry.ts';
 import { keyProblem } from './key-problem.ts';
 import { createModelInfo, type InfoOfModels } from './model-info.ts';
@@ -20,29 +22,63 @@ function createRouter(config: RouterConfig): ModelPort {
   const ports = new Map<string, Promise<ModelPort>>();
 
   function portOf(place: ModelPlace): Promise<ModelPort> {
-    const key = place.provider === 'openai' ? `${place.name} ${place.server.baseUrl}` : place.provider;
+    const key = keyOf(place);
     const port = ports.get(key) ?? openPort(place, config);
     ports.set(key, port);
     return port;
   }
 
   return {
-    name: locateModel(config.model, config.providers).provider,
+    name: locateModel(config.model, config.providers, config.claudeAt).provider,
     async prepare() {
-      await (await portOf(locateModel(config.model, config.providers))).prepare?.();
+      await (await portOf(locateModel(config.model, config.providers, config.claudeAt))).prepare?.();
     },
     async *stream(request, options, signal) {
-      const place = locateModel(request.model, config.providers);
+      const place = locateModel(request.model, config.providers, config.claudeAt);
       const problem = keyProblem(place, config);
       const isAskedFor = place.provider === 'openai' && options.getApiKey !== undefined;
       if (problem !== undefined && !isAskedFor) return { ok: false, failure: { kind: 'auth', message: problem } };
       const port = await portOf(place);
-      const stream = port.stream({ ...request, model: place.model }, options, signal);
-      return keyless(yield* underName(stream, request.model), keysFor(place, config));
+      const key = fetchedKey(place, options);
+      const told = {
+        ...request,
+        model: place.model,
+        effort: effortToSend(request.effort, config.infoOf(request.model)),
+      };
+      const attempt = () => underName(port.stream(told, key.options, signal), request.model);
+      let outcome = yield* attempt();
+      if (!outcome.ok && outcome.failure.status === 401 && key.renew()) outcome = yield* attempt();
+      return keyless(outcome, [...keysFor(place, config), ...key.used()]);
     },
     async countTokens(request, signal) {
-      const place = locateModel(request.model, config.providers);
+      const place = locateModel(request.model, config.providers, config.claudeAt);
       return (await portOf(place)).countTokens?.({ ...request, model: place.model }, signal);
+    },
+  };
+}
+
+/** Requests with the same key go through the same port. */
+function keyOf(place: ModelPlace): string {
+  if (place.provider === 'openai') return `${place.name} ${place.server.baseUrl}`;
+  return place.provider === 'cloud' ? place.cloud : place.provider;
+}
+
+/** The key of a place that fetches it: asked for with each request, and anew once when it is refused. */
+function fetchedKey(place: ModelPlace, options: StreamOptions) {
+  const { fetchKey, onRefusedKey } = place.provider === 'openai' ? place.server : {};
+  if (fetchKey === undefined || options.getApiKey !== undefined) return { options, used: () => [], renew: () => false };
+  const used = new Set<string>();
+  const getApiKey = async () => {
+    const key = await fetchKey();
+    used.add(key);
+    return key;
+  };
+  return {
+    options: { ...options, getApiKey },
+    used: () => [...used],
+    renew() {
+      onRefusedKey?.();
+      return onRefusedKey !== undefined;
     },
   };
 }
@@ -50,15 +86,18 @@ function createRouter(config: RouterConfig): ModelPort {
 /** Shorter ones are placeholders, and parts of too many words. */
 const SHORTEST_KEY = 8;
 
-function keysFor(place: ModelPlace, { apiKey, authToken }: PortConfig): readonly string[] {
-  const keys = place.provider === 'openai' ? [place.server.apiKey] : [apiKey, authToken];
-  return keys.filter((key) => typeof key === 'string').filter((key) => key.length >= SHORTEST_KEY);
+function keysFor(place: ModelPlace, { apiKey, authToken, clouds }: PortConfig): readonly string[] {
+  const ofClouds = place.provider === 'cloud' && clouds !== undefined ? cloudSecrets(clouds) : [];
+  const keys = place.provider === 'openai' ? [place.server.apiKey] : [apiKey, authToken, ...ofClouds];
+  return keys.filter((key) => typeof key === 'string');
 }
 
 /** Some gateways repeat the key they refuse, and failures are shown and stored. */
 function keyless(outcome: ModelOutcome, keys: readonly string[]): ModelOutcome {
   if (outcome.ok) return outcome;
-  const message = keys.reduce((words, key) => words.replaceAll(key, '[secret]'), outcome.failure.message);
+  const message = keys
+    .filter((key) => key.length >= SHORTEST_KEY)
+    .reduce((words, key) => words.replaceAll(key, '[secret]'), outcome.failure.message);
   return { ...outcome, failure: { ...outcome.failure, message } };
 }
 

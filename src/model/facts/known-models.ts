@@ -25,7 +25,7 @@ export type KnownModels = {
   lookUp(served: ServedModel): Promise<void>;
   /** Looks into the catalogue, and asks the server where that does not know the window. Never fails. */
   learn(served: ServedModel): Promise<void>;
-  /** A server has said this of it in passing; what the catalogue says counts more. */
+  /** A server has said this of it in passing: it knows better than the catalogue. */
   note(served: ServedModel, said: ModelFacts): void;
   factsOf(served: ServedModel): ModelFacts | undefined;
 };
@@ -76,7 +76,7 @@ export function createKnownModels({ pageOf, askServer }: Sources): KnownModels {
     },
     note(served, said) {
       const id = idOf(served);
-      facts.set(id, { ...said, ...facts.get(id) });
+      facts.set(id, { ...facts.get(id), ...said });
     },
     factsOf: (served) => facts.get(idOf(served)),
   };

@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../contracts/json.ts';
 import type { FailureKind, ModelFailure, RefusedPlace } from '../../contracts/model.ts';
 import { withoutSecrets } from '../../lib/text/secrets.ts';
+import { KIND_BY_STATUS, KIND_BY_TYPE } from './failure-kinds.ts';
 import { objectOf, objectsOf, parseJson, textOf } from './wire-json.ts';
 
 /** What a provider answered instead of a reply. */
@@ -17,7 +18,7 @@ export function classifyResponse(given: ErrorResponse): ModelFailure {
   const response = { ...given, status: given.status ?? status };
   const kind = refine(kindOf(said, response.status), message);
   const retryAfterMs = readRetryAfter(response.header);
-  const requestId = response.header('request-id') ?? response.header('x-request-id') ?? undefined;
+  const requestId = requestIdOf(response.header);
   const refusedPart = kind === 'invalid' ? refusedPartOf(message) : undefined;
   const refusedAt = kind === 'invalid' ? refusedPlaceOf(message) : undefined;
   return {
@@ -31,6 +32,13 @@ export function classifyResponse(given: ErrorResponse): ModelFailure {
     ...(refusedAt && { refusedAt }),
   };
 }
+
+/** What the provider calls a request, by the names that places have for it. */
+export function requestIdOf(header: ErrorResponse['header']): string | undefined {
+  return REQUEST_IDS.map(header).find((id) => typeof id === 'string') ?? undefined;
+}
+
+const REQUEST_IDS = ['request-id', 'x-request-id', 'x-amzn-requestid', 'apim-request-id'];
 
 /** Another try of the same request may help. Everything else would only fail again. */
 export function isRetryable(failure: ModelFailure): boolean {
@@ -46,54 +54,11 @@ const RETRYABLE: ReadonlySet<FailureKind> = new Set([
   'network',
 ]);
 
-const KIND_BY_TYPE: ReadonlyMap<string, FailureKind> = new Map([
-  ['overloaded_error', 'overloaded'],
-  ['engine_overloaded_error', 'overloaded'],
-  ['unavailable', 'overloaded'],
-  ['insufficient_system_resource', 'overloaded'],
-  ['rate_limit_error', 'rate_limited'],
-  ['rate_limit_exceeded', 'rate_limited'],
-  ['resource_exhausted', 'rate_limited'],
-  ['authentication_error', 'auth'],
-  ['permission_error', 'auth'],
-  ['billing_error', 'auth'],
-  ['insufficient_quota', 'auth'],
-  ['exceeded_current_quota_error', 'auth'],
-  ['invalid_api_key', 'auth'],
-  ['unauthenticated', 'auth'],
-  ['permission_denied', 'auth'],
-  ['not_found_error', 'not_found'],
-  ['model_not_found', 'not_found'],
-  ['not_found', 'not_found'],
-  ['request_too_large', 'too_long'],
-  ['context_length_exceeded', 'too_long'],
-  ['exceed_context_size_error', 'too_long'],
-  ['invalid_request_error', 'invalid'],
-  ['invalid_argument', 'invalid'],
-  ['api_error', 'server'],
-  ['timeout_error', 'server'],
-  ['server_error', 'server'],
-]);
-
 function kindOf(said: FailureKind | undefined, status: number | undefined): FailureKind {
   if (status === undefined) return said ?? 'server';
   const own = KIND_BY_STATUS.get(status) ?? (status >= 500 ? 'server' : 'invalid');
   return said !== undefined && MORE_EXACT[own]?.includes(said) ? said : own;
 }
-
-const KIND_BY_STATUS: ReadonlyMap<number, FailureKind> = new Map([
-  [401, 'auth'],
-  [402, 'auth'],
-  [403, 'auth'],
-  [404, 'not_found'],
-  [408, 'server'],
-  [409, 'server'],
-  [410, 'not_found'],
-  [413, 'too_long'],
-  [425, 'server'],
-  [429, 'rate_limited'],
-  [529, 'overloaded'],
-]);
 
 /** What a vague status may turn out to be. What is final by its status is never tried again, whatever it is called. */
 const MORE_EXACT: Readonly<Partial<Record<FailureKind, readonly FailureKind[]>>> = {

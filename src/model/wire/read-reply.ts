@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../contracts/json.ts';
 import type { ModelEvent, ModelFailure, ModelOutcome, StreamOptions } from '../../contracts/model.ts';
 import type { ModelAttempt } from './attempt.ts';
+import { requestIdOf } from './failures.ts';
 import { emptyWireReply, endOfWire, reduceWire, type WireReply, wireMessage } from './from-wire.ts';
 import type { WireEvent } from './server-events.ts';
 import { CUT, failureOfErrorEvent } from './stream-failures.ts';
@@ -26,7 +27,7 @@ type ReplyParts = {
 export async function* readReply(response: Response, parts: ReplyParts): AsyncGenerator<ModelEvent, ModelOutcome> {
   const { reader, attempt, options, newId } = parts;
   let reply = emptyWireReply(parts.model);
-  const requestId = response.headers.get('request-id') ?? response.headers.get('x-request-id') ?? undefined;
+  const requestId = requestIdOf((name) => response.headers.get(name));
   const events = streamResponse(response, attempt);
   const fail = (failure: ModelFailure): ModelOutcome => {
     const known = requestId && !failure.requestId ? { ...failure, requestId } : failure;

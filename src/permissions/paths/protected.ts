@@ -100,6 +100,8 @@ export function protectedWrite(path: ResolvedPath, policy: Policy): string | und
 }
 
 function protectedPlace(place: string, policy: Policy): string | undefined {
+  const { notesFolder } = policy;
+  if (notesFolder !== undefined && place.endsWith('.md') && isInside(place, folded(notesFolder))) return undefined;
   const ours = policy.protectedPaths.find((guarded) => isInside(place, folded(guarded)));
   if (ours !== undefined) return `${ours} holds settings of ouro itself`;
   const parts = place.split('/').map(trimmedName);

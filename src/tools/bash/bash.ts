@@ -17,7 +17,7 @@ export type BashParts = {
   readonly shells: Shells;
   readonly variables: () => Readonly<Record<string, string>>;
   readonly ledger: ShellLedger;
-  readonly workspaceRoots: () => readonly string[];
+  readonly workspaceRoots: (callId: string) => readonly string[];
   /** Tells where the shell of this call's conversation stands after a command. */
   readonly setCwd: (cwd: string, callId: string) => void;
   /** Where too large outputs are kept whole. */
@@ -208,7 +208,7 @@ async function finished(
 
 /** The directory lasts while it is inside the workspace. */
 async function follow(cwd: string | undefined, callId: string, parts: BashParts): Promise<readonly string[]> {
-  const roots = parts.workspaceRoots();
+  const roots = parts.workspaceRoots(callId);
   const home = roots[0];
   if (cwd === undefined || home === undefined) return [];
   const real = await realpath(cwd).catch(() => undefined);

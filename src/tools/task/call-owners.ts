@@ -1,8 +1,13 @@
+/** Where a sub-agent stands, and the checkout of its own it is held to, if it has one. */
+export type AgentStand = { readonly cwd: string; readonly root?: string };
+
 /** Which sub-agent a call belongs to, how deep that one is, and where its shell stands. */
 export type CallOwners = {
-  /** A sub-agent begins, asked for by a call that may itself be a sub-agent's. */
-  enter(agentId: string, parentCall: string, cwd: string): void;
+  /** A sub-agent begins there, asked for by a call that may itself be a sub-agent's. */
+  enter(agentId: string, parentCall: string, stand: AgentStand): void;
   leave(agentId: string): void;
+  /** Where the sub-agent stands whose call this is; nothing when it is the conversation's. */
+  standOf(callId: string): AgentStand | undefined;
   claim(callId: string, agentId: string): void;
   depthOf(agentId: string): number;
   cwdOf(agentId: string): string | undefined;
@@ -11,18 +16,19 @@ export type CallOwners = {
 };
 
 export function createCallOwners(): CallOwners {
-  const agents = new Map<string, { readonly depth: number; readonly cwd: string }>();
+  const agents = new Map<string, AgentStand & { readonly depth: number }>();
   const calls = new Map<string, string>();
   const ownerOf = (callId: string) => calls.get(callId) ?? '';
   return {
-    enter(agentId, parentCall, cwd) {
+    enter(agentId, parentCall, stand) {
       const parent = agents.get(ownerOf(parentCall));
-      agents.set(agentId, { depth: (parent?.depth ?? 0) + 1, cwd: parent?.cwd ?? cwd });
+      agents.set(agentId, { ...stand, depth: (parent?.depth ?? 0) + 1 });
     },
     leave(agentId) {
       agents.delete(agentId);
       for (const [callId, owner] of calls) if (owner === agentId) calls.delete(callId);
     },
+    standOf: (callId) => agents.get(ownerOf(callId)),
     claim: (callId, agentId) => void calls.set(callId, agentId),
     depthOf: (agentId) => agents.get(agentId)?.depth ?? 1,
     cwdOf: (agentId) => agents.get(agentId)?.cwd,

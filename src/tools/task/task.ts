@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AgentKind } from '../../contracts/extension.ts';
 import type { ToolStatement } from '../../contracts/permission.ts';
 import { ToolFailure, type ToolProgress } from '../../contracts/tool.ts';
 import { buildTool } from '../build-tool.ts';
@@ -14,6 +15,8 @@ export type AgentOrder = {
   readonly description: string;
   readonly prompt: string;
   readonly model: string | undefined;
+  /** Asked for by the call itself, whatever the kind says. */
+  readonly isolation: 'worktree' | undefined;
   readonly report: (progress: ToolProgress) => void;
 };
 
@@ -24,8 +27,11 @@ export type AgentReport = {
   readonly failed: boolean;
 };
 
+/** A kind of sub-agent as far as its callers know it; nobody waits for one of the background. */
+export type AgentType = Pick<AgentKind, 'name' | 'description' | 'background'>;
+
 export type TaskParts = {
-  readonly types: () => readonly { readonly name: string; readonly description: string }[];
+  readonly types: () => readonly AgentType[];
   readonly run: (order: AgentOrder, signal: AbortSignal) => Promise<AgentReport>;
   /** Runs without anybody waiting; answers with an id whose end is told as a notice. */
   readonly runInBackground: (order: AgentOrder) => string;
@@ -37,6 +43,10 @@ const input = z.object({
   subagent_type: z.string().optional(),
   model: z.string().optional(),
   run_in_background: z.boolean().optional(),
+  isolation: z
+    .enum(['worktree'])
+    .optional()
+    .describe('worktree: it works on a branch of its own, in a git worktree of its own'),
 });
 
 /** What it says of itself to those who decide about its calls. */
@@ -59,18 +69,11 @@ export function createTaskTool(parts: TaskParts) {
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
     title: ({ description }) => description,
-    async call(
-      { description, prompt, subagent_type: type = 'general-purpose', model, run_in_background: background },
-      context,
-    ) {
-      const known = parts.types();
-      if (!known.some((one) => one.name === type)) {
-        throw new ToolFailure(
-          `There is no kind of sub-agent "${type}". There are: ${known.map((one) => one.name).join(', ')}.`,
-        );
-      }
-      const order = { callId: context.callId, type, description, prompt, model, report: context.report };
-      if (background === true) {
+    async call({ description, prompt, model, isolation, ...wanted }, context) {
+      const { name: type, background } = typeOf(wanted.subagent_type, parts.types());
+      const { callId, report: tell } = context;
+      const order = { callId, type, description, prompt, model, isolation, report: tell };
+      if (wanted.run_in_background ?? background === true) {
         const id = parts.runInBackground(order);
         return {
           content: `Started in the background as ${id}. You are told when it has finished.`,
@@ -85,6 +88,15 @@ export function createTaskTool(parts: TaskParts) {
       };
     },
   });
+}
+
+/** Names are given with and without capitals. */
+function typeOf(wanted = 'general-purpose', known: readonly AgentType[]): AgentType {
+  const lower = wanted.toLowerCase();
+  const found = known.find(({ name }) => name === wanted) ?? known.find(({ name }) => name.toLowerCase() === lower);
+  if (found !== undefined) return found;
+  const names = known.map(({ name }) => name).join(', ');
+  throw new ToolFailure(`There is no kind of sub-agent "${wanted}". There are: ${names}.`);
 }
 
 /** What a person reads beside the call: the line the answer begins with. */

@@ -25,6 +25,13 @@ export function liveToolLines(entry: ToolEntry, drawing: Drawing): readonly Logi
   return isWaiting ? [head] : [head, ...progressLines(entry, drawing)];
 }
 
+/** How many lines that will be. */
+export function liveToolHeight({ state, progress }: ToolEntry): number {
+  if (state.status === 'ended') return isQuiet(state.ending) ? 0 : 1;
+  if (state.status === 'waiting' || progress === undefined) return 1;
+  return 1 + (progress.kind === 'output' ? Math.min(LIVE_TAIL, progress.tail.length) : 1);
+}
+
 function runningFacts({ tool, startedAtMs, progress }: ToolEntry, { nowMs, glyphs, width }: Drawing): string {
   const seconds = `${Math.max(0, Math.floor((nowMs - startedAtMs) / 1000))}s`;
   if (progress?.kind === 'agent') return `${seconds}${glyphs.separator}${formatCount(progress.calls, 'call')}`;

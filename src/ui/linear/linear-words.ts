@@ -1,9 +1,9 @@
 import { formatDuration } from '../../lib/text/format.ts';
 import { sanitizeScreen } from '../../lib/text/sanitize.ts';
-import { titleOf as askTitle, bodyOf } from '../components/plan-question.ts';
 import { causeOf } from '../history/failure-lines.ts';
 import { type HistoryCarry, historyLines } from '../history/history-lines.ts';
 import { toolTitle } from '../history/tool-lines.ts';
+import { titleOf as askTitle, bodyOf } from '../question/plan-question.ts';
 import type { Drawing } from '../text/drawing.ts';
 import { type LogicalLine, lineText } from '../text/line.ts';
 import { type Ask, callIdOf, type OpenDialog, openDialog } from '../view/ask.ts';

@@ -1,5 +1,5 @@
 import { sanitizeScreen } from '../../lib/text/sanitize.ts';
-import { helpLines } from '../components/help-lines.ts';
+import { helpLines } from '../menus/help-lines.ts';
 import type { Drawing } from '../text/drawing.ts';
 import { lineText } from '../text/line.ts';
 import { type Overlay, pickerChoices } from '../view/overlay.ts';

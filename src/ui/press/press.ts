@@ -6,7 +6,7 @@ import { DEFAULT_KEYMAP } from '../keys/keymap.ts';
 import { DEAF_MS, hearsAtMs } from '../view/ask.ts';
 import { type Overlay, takesKeys } from '../view/overlay.ts';
 import { armIfQuiet, armsAtMs, isFolded, refold } from '../view/slice-asks.ts';
-import { isBusy, type ViewState } from '../view/view-state.ts';
+import { isBusy, NOT_ANSWERED, type ViewState } from '../view/view-state.ts';
 import type { Viewer } from '../view/viewer-state.ts';
 import { pressViewer } from '../viewer/press-viewer.ts';
 import { only, type Pressed, withEffects } from './effects.ts';
@@ -31,7 +31,8 @@ function heard(view: ViewState, input: InputEvent, context: PressContext): Press
       if (input.window === 'out') return only(withKeys(view, { window: 'away' }));
       return only(withKeys(view, { window: 'focused', returnedAtMs: context.nowMs }));
     case 'paste': {
-      const seen = noteKey(view, context.nowMs);
+      // Who pastes has gone on: the Enter behind it is for what was pasted.
+      const seen = withKeys(noteKey(view, context.nowMs), { answered: NOT_ANSWERED });
       if (seen.overlay?.kind === 'viewer') return only(pasteReason(seen, seen.overlay, input.text));
       if (seen.overlay?.kind === 'panel') return pastePanel(seen, seen.overlay, input.text, context);
       return editDraft(stillLeaving(seen, undefined), { type: 'paste', text: input.text }, context);

@@ -72,7 +72,7 @@ export function createScreenOutput(
     highlight,
   });
   const alternate = createAlternateScreen(terminal.write, drawing, () => paint);
-  const frameOf = (view: ViewState) => planScreen(view, drawing(), printer.carry(), paint);
+  const planOf = (view: ViewState) => planScreen(view, drawing(), printer.carry());
   const choose = (changed: Partial<ThemeChoice>) => {
     choice = { ...choice, ...changed };
     paint = paintOf(choice);
@@ -93,8 +93,7 @@ export function createScreenOutput(
       }
       const lines = printer.print(view.outbox, drawing(), paint);
       const left = view.outbox.length === 0 ? view : { ...view, outbox: [] };
-      const frame = frameOf(left);
-      stage.show(frame, lines);
+      stage.show({ view: left, plan: planOf(left), look: { drawing: drawing(), paint } }, lines);
       return left;
     },
     drawing,
@@ -118,7 +117,7 @@ export function createScreenOutput(
     hasColors: () => hasTriedColors,
     layOut: alternate.layOut,
     height: () => terminal.rows,
-    inSight: (view) => frameOf(view).question?.inSight ?? 'all',
+    inSight: (view) => planOf(view).question?.inSight ?? 'all',
     write: (text) => void terminal.write(text),
     stepAside: stage.stepAside,
     comeBack: stage.comeBack,

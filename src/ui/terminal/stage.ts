@@ -1,6 +1,8 @@
 import { createElement } from 'react';
 import type { ScreenPlan } from '../components/plan-screen.ts';
 import { Screen } from '../components/Screen.tsx';
+import { type Look, LookContext } from '../text/use-look.ts';
+import type { ViewState } from '../view/view-state.ts';
 import { eraseAfterResize, eraseFrame, type Frame, NO_FRAME } from './frame.ts';
 import { frameBytes } from './frame-writer.ts';
 import { createInkLayout } from './ink-layout.ts';
@@ -14,13 +16,16 @@ export type TerminalOut = {
   off(event: 'resize', listener: () => void): unknown;
 };
 
+/** A frame before it is laid out. */
+export type Scene = { readonly view: ViewState; readonly plan: ScreenPlan; readonly look: Look };
+
 /** Where frames and finished lines go. */
 export type ScreenStage = {
   /**
    * Draws a frame. `lines` are finished: this is the one door into the terminal's history, and each is written once,
    * together with the frame that follows it.
    */
-  show(plan: ScreenPlan, lines?: readonly string[]): void;
+  show(scene: Scene, lines?: readonly string[]): void;
   /** Erases the frame, so that the next one is drawn anew. */
   clear(): void;
   /** Gives the terminal to somebody else: the frame goes, and nothing is written until `comeBack`. */
@@ -54,9 +59,10 @@ export function createStage(terminal: TerminalOut, onResized: () => void): Scree
 
   terminal.on('resize', resized);
   return {
-    show(plan, lines = []) {
+    show({ view, plan, look }, lines = []) {
       if (isAside) return;
-      const frame: Frame = { rows: layout.rowsOf(createElement(Screen, { plan })), caret: plan.caret };
+      const screen = createElement(LookContext, { value: look }, createElement(Screen, { view, plan }));
+      const frame: Frame = { rows: layout.rowsOf(screen), caret: plan.caret };
       const text = frameBytes(shown, frame, lines, terminal);
       if (text !== '') write(text);
       shown = frame;

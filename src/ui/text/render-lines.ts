@@ -4,16 +4,23 @@ import type { Paint } from '../theme/paint.ts';
 import type { LogicalLine, Span } from './line.ts';
 import { sliceSpans } from './line.ts';
 
-/** Where lines are drawn. */
-export type LineTarget = {
+/** Where lines are broken into rows. */
+export type LineRoom = {
   readonly width: number;
-  readonly paint: Paint;
   /** `history` leaves lines unbroken for the terminal to wrap, `live` breaks every row so that rows can be counted. */
   readonly zone: 'history' | 'live';
-  readonly links: 'clickable' | 'printed';
   /** Prose as one unbroken line too, for those who copy more than they read. */
   readonly prose?: 'words' | 'terminal';
 };
+
+/** Where rows are drawn. */
+type RowTarget = { readonly paint: Paint; readonly links: 'clickable' | 'printed' };
+
+/** Where lines are drawn. */
+export type LineTarget = LineRoom & RowTarget;
+
+/** What stands on one row of the screen. */
+export type Row = readonly Span[];
 
 const WIDEST_PROSE = 100;
 const TAB_WIDTH = 4;
@@ -21,24 +28,53 @@ const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u
 
 /** Lines as strings to be written. No string holds a line break. */
 export function renderLines(lines: readonly LogicalLine[], target: LineTarget): string[] {
-  return lines.flatMap((line) => renderLine(line, target));
+  return breakLines(lines, target).map((row) => paintRow(row, target));
 }
 
-function renderLine(line: LogicalLine, target: LineTarget): string[] {
+/** Lines as the rows they take. */
+function breakLines(lines: readonly LogicalLine[], room: LineRoom): readonly Row[] {
+  return lines.flatMap((line) => breakLine(line, room));
+}
+
+/** The rows lines take where each row is redrawn. */
+export function liveRows(lines: readonly LogicalLine[], width: number): readonly Row[] {
+  return breakLines(lines, { width, zone: 'live' });
+}
+
+/** A row as a string to be written. */
+export function paintRow(row: Row, { paint, links }: RowTarget): string {
+  return row
+    .map(({ text, style, href }) => {
+      const painted = paint(text, style);
+      return href === undefined || links === 'printed' || text === '' ? painted : linked(painted, href);
+    })
+    .join('');
+}
+
+/** What a row says, without its look. */
+export function rowText(row: Row): string {
+  return row.map(({ text }) => text).join('');
+}
+
+function breakLine(line: LogicalLine, target: LineRoom): readonly Row[] {
   const spans = line.spans.map((span) => clean(span, target));
   const text = spans.map((span) => span.text).join('');
   const prefix = line.prefix ?? [];
   const label = line.label ? [line.label] : [];
-  if (text === '' && label.length === 0) return [paintSpans(prefix, target).trimEnd()];
+  if (text === '' && label.length === 0) return [trimmedEnd(prefix)];
   const room = Math.max(1, target.width - line.indent - widthOf(prefix));
   return rangesOf(text, line, room, target).map(({ from, to }, row) => {
     const before = row === 0 ? label : [];
     const indent = ' '.repeat(Math.max(0, line.indent - widthOf(before)));
-    return paintSpans([...prefix, { text: indent }, ...before, ...sliceSpans(spans, from, to)], target);
+    return [...prefix, { text: indent }, ...before, ...sliceSpans(spans, from, to)];
   });
 }
 
-function rangesOf(text: string, line: LogicalLine, room: number, target: LineTarget): TextRange[] {
+function trimmedEnd(row: Row): Row {
+  return row.map((span, at) => (at === row.length - 1 ? { ...span, text: span.text.trimEnd() } : span));
+}
+
+function rangesOf(text: string, line: LogicalLine, room: number, target: LineRoom): TextRange[] {
   const isProse = line.wrap === 'words' && target.prose !== 'terminal';
   if (target.zone === 'history') {
     if (!isProse) return [{ from: 0, to: text.length }];
@@ -53,18 +89,9 @@ function rangesOf(text: string, line: LogicalLine, room: number, target: LineTar
   });
 }
 
-function clean(span: Span, target: LineTarget): Span {
+function clean(span: Span, target: LineRoom): Span {
   const oneLine = span.text.replaceAll('\n', ' ').replace(CONTROLS, '');
   return { ...span, text: target.zone === 'live' ? expandTabs(oneLine, TAB_WIDTH) : oneLine };
-}
-
-function paintSpans(spans: readonly Span[], { paint, links }: LineTarget): string {
-  return spans
-    .map(({ text, style, href }) => {
-      const painted = paint(text, style);
-      return href === undefined || links === 'printed' || text === '' ? painted : linked(painted, href);
-    })
-    .join('');
 }
 
 function linked(text: string, href: string): string {

@@ -19,6 +19,8 @@ export type Glyphs = {
   readonly cursor: string;
   /** Beside the first lines of a start. */
   readonly sign: readonly string[];
+  readonly up: string;
+  readonly down: string;
   readonly upDown: string;
   readonly branch: string;
   /** A part of a gauge, full and empty. */
@@ -43,6 +45,8 @@ export const UNICODE_GLYPHS: Glyphs = {
   bar: '▌',
   cursor: '❯',
   sign: ['╭─╮', '╰◂╯'],
+  up: '↑',
+  down: '↓',
   upDown: '↑↓',
   branch: '⎇',
   gauge: { full: '▰', empty: '▱' },
@@ -66,6 +70,8 @@ export const ASCII_GLYPHS: Glyphs = {
   bar: '|',
   cursor: '>',
   sign: [],
+  up: 'up',
+  down: 'down',
   upDown: 'up down',
   branch: 'on',
   gauge: { full: '#', empty: '.' },

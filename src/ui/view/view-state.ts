@@ -127,6 +127,9 @@ export const IDLE_ACTIVITY: Activity = {
   hook: undefined,
 };
 
+/** No key has answered a dialog, or what came since cannot have been meant for one. */
+export const NOT_ANSWERED: KeyFacts['answered'] = { chord: '', atMs: Number.NEGATIVE_INFINITY };
+
 /** A turn that has done nothing yet. */
 export const NO_TALLY: Tally = { calls: 0, files: [], added: 0, removed: 0, costAtStartUsd: 0 };
 
@@ -160,7 +163,7 @@ export function initialView(facts: StatusFacts, todos: readonly Todo[] = []): Vi
       dyingUntilMs: 0,
       window: 'focused',
       returnedAtMs: Number.NEGATIVE_INFINITY,
-      answered: { chord: '', atMs: Number.NEGATIVE_INFINITY },
+      answered: NOT_ANSWERED,
       prefix: '',
     },
   };

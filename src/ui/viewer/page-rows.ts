@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { PermissionRequest } from '../../contracts/permission.ts';
-import { hunksOf, permissionBody } from '../components/permission-body.ts';
 import { diffLines } from '../history/diff-lines.ts';
 import { markdownLines } from '../history/history-lines.ts';
+import { hunksOf, permissionBody } from '../question/permission-body.ts';
 import type { Drawing } from '../text/drawing.ts';
 import { type LogicalLine, terminalLine } from '../text/line.ts';
 import { renderLines } from '../text/render-lines.ts';

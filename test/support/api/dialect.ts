@@ -34,11 +34,19 @@ export type Dialect = {
   readonly isConversation: (method: string, path: string) => boolean;
   /** Answers to everything that is no conversation. */
   readonly lookUp: (method: string, path: string, raw: string) => object | undefined;
-  readonly refusedCredentials: (headers: IncomingHttpHeaders, expected: string | undefined) => string | undefined;
+  /** What the address says in place of the body, put where the others look for it. */
+  readonly read?: (path: string, body: RequestBody) => RequestBody;
+  readonly refusedCredentials: (
+    headers: IncomingHttpHeaders,
+    expected: string | undefined,
+    request: Pick<SeenRequest, 'method' | 'path' | 'raw'>,
+  ) => string | undefined;
   readonly violationOf: (body: RequestBody, headers: IncomingHttpHeaders, issued: Issued) => string | undefined;
   readonly eventsOf: (reply: ApiReply, id: string, body: RequestBody) => readonly ServerEvent[];
-  readonly frame: (event: ServerEvent) => string;
-  readonly ping: string;
+  readonly frame: (event: ServerEvent) => string | Uint8Array;
+  readonly ping: string | Uint8Array;
+  /** Of a stream; server-sent events without one. */
+  readonly contentType?: string;
   readonly messageOf: (reply: ApiReply, id: string, body: RequestBody) => object;
   readonly errorBody: (refusal: Refusal, requestId: string) => object;
 };

@@ -56,7 +56,7 @@ async function stream(reply: ApiReply, stage: Stage): Promise<void> {
   const { response, dialect } = stage;
   response.writeHead(200, {
     ...headersOf(stage.id),
-    'content-type': 'text/event-stream; charset=utf-8',
+    'content-type': dialect.contentType ?? 'text/event-stream; charset=utf-8',
     'cache-control': 'no-cache',
   });
   response.flushHeaders();

@@ -59,7 +59,7 @@ export async function startServer(script: Script, dialect: Dialect): Promise<Api
     (aside === undefined ? main : side).push(request);
     for (const wake of waiting) wake();
     waiting = [];
-    const refusal = dialect.refusedCredentials(request.headers, script.apiKey);
+    const refusal = dialect.refusedCredentials(request.headers, script.apiKey, request);
     if (refusal !== undefined) return status(401, refusal);
     if (request.violation !== undefined) return status(400, request.violation);
     const tokens = Math.ceil(request.raw.length / 4);
@@ -91,8 +91,9 @@ export async function startServer(script: Script, dialect: Dialect): Promise<Api
     const raw = await readText(incoming).catch(() => undefined);
     if (raw === undefined) return;
     const { method = '', url: path = '', headers } = incoming;
-    const body = parse(raw);
     const isConversation = dialect.isConversation(method, path);
+    const parsed = parse(raw);
+    const body = (isConversation && dialect.read?.(path, parsed)) || parsed;
     const violation = isConversation
       ? dialect.violationOf(body, headers, { thoughts, thoughtfulCalls, paused })
       : undefined;

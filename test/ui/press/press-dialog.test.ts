@@ -114,6 +114,17 @@ describe('a question hears', () => {
     expect(screen.effects).toMatchObject([{ type: 'edit_proposal', request: { id: 'ask-c1' } }]);
   });
 
+  test('not the Enter right behind what was pasted after it: that sends it', () => {
+    const screen = askedFor(500);
+    screen.press('y');
+    screen.press('enter');
+    screen.paste('and now the tests');
+    screen.press('enter');
+    expect(screen.effects.filter(({ type }) => type === 'steer')).toMatchObject([
+      { parts: [{ text: 'and now the tests' }] },
+    ]);
+  });
+
   test('a letter once a draft was emptied again and left alone', () => {
     const screen = askedFor(500);
     screen.type('q');

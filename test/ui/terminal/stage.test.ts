@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { planScreen } from '../../../src/ui/components/plan-screen.ts';
 import { Screen } from '../../../src/ui/components/Screen.tsx';
 import { createInkLayout } from '../../../src/ui/terminal/ink-layout.ts';
+import { LookContext } from '../../../src/ui/text/use-look.ts';
 import { isWholeRun, runs } from '../../support/runs.ts';
 import {
   asked,
@@ -130,13 +131,13 @@ test('whatever happens, what is redrawn is lower than the terminal and nothing c
           await screen.settled();
           screen.resize(one);
         }
-        const plan = planScreen(
-          screen.view(),
-          { ...screen.drawing(), ...{ width: now.cols, rows: now.rows } },
-          { code: '', last: undefined },
-          (text) => text,
+        const view = screen.view();
+        const drawing = { ...screen.drawing(), width: now.cols, rows: now.rows };
+        const plan = planScreen(view, drawing, { code: '', last: undefined });
+        const look = { drawing, paint: (text: string) => text };
+        const drawn = layout(now).rowsOf(
+          createElement(LookContext, { value: look }, createElement(Screen, { view, plan })),
         );
-        const drawn = layout(now).rowsOf(createElement(Screen, { plan }));
         expect(drawn.length).toBeLessThan(now.rows);
         expect(plan.caret.y).toBeLessThan(drawn.length);
       }

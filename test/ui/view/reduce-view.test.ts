@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 import type { JsonObject } from '../../../src/contracts/json.ts';
-import { activitySpans } from '../../../src/ui/components/activity-line.ts';
+import { activitySpans } from '../../../src/ui/status/activity-spans.ts';
 import type { Drawing } from '../../../src/ui/text/drawing.ts';
 import { ASCII_GLYPHS } from '../../../src/ui/theme/glyphs.ts';
 import type { HistoryItem } from '../../../src/ui/view/history-item.ts';
@@ -289,7 +289,7 @@ test('a hook that is waited for is named, in its own words if it has some, until
       highlight: undefined,
     };
     return activitySpans(told([...first, ...events]), drawing)
-      .map(({ text }) => text)
+      .words.map(({ text }) => text)
       .join('');
   };
   expect(line([hook('started', 'Stop', { status_message: 'Tests\nrun' })])).toContain('Tests⏎run  2s');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
-import { thinkingLines } from '../../../src/ui/components/thinking-lines.ts';
-import { lineText } from '../../../src/ui/text/line.ts';
+import { thinkingRows } from '../../../src/ui/components/Thinking.tsx';
+import { rowText } from '../../../src/ui/text/render-lines.ts';
 import { begins, opens, over } from '../components/events.ts';
 import { openStage, type StageScreen } from '../components/stage-screen.ts';
 
@@ -26,7 +26,7 @@ function stage(...events: readonly AgentEvent[]): StageScreen {
   return screen;
 }
 
-const shown = (screen: StageScreen) => thinkingLines(screen.view().thinking, screen.drawing()).map(lineText);
+const shown = (screen: StageScreen) => thinkingRows(screen.view().thinking, screen.drawing()).map(rowText);
 
 test('of what is thought the last two rows are shown while it is thought', () => {
   const screen = stage(

@@ -49,7 +49,7 @@ test('a script that cannot be read is given to no shell', () => {
     }),
     runs(1_500),
   );
-}, 90_000);
+});
 
 test('what other programs print is given to no shell and no interpreter', () => {
   const printers = [
@@ -98,7 +98,7 @@ test('what other programs print is given to no shell and no interpreter', () => 
     }),
     runs(1_000),
   );
-}, 90_000);
+});
 
 test('code of another language is not read, so it asks wherever it stands', () => {
   const lines = [

@@ -1,0 +1,26 @@
+import { messageOf } from '../../lib/errors.ts';
+import { printed } from '../../lib/processes/run-program.ts';
+import { runScript } from '../../lib/processes/run-script.ts';
+
+/** A person may have to sign in with a browser meanwhile. */
+const TIMEOUT_MS = 180_000;
+
+/** Runs a command of somebody's that signs in or prints credentials; what it printed. Its failure names the setting. */
+export async function runRenewal(
+  setting: string,
+  command: string,
+  variables: Readonly<Record<string, string>>,
+): Promise<string> {
+  const end = await runScript('sh', command, { env: variables, timeoutMs: TIMEOUT_MS });
+  try {
+    return printed('it', end);
+  } catch (cause) {
+    const said = messageOf(cause).trim().split('\n').at(-1) ?? '';
+    throw new KeyUnavailable(`The command of ${setting} failed: ${said}`, { cause });
+  }
+}
+
+/** Known by its name where requests fail: there is nothing to say who we are with. */
+export class KeyUnavailable extends Error {
+  override readonly name = 'KeyUnavailable';
+}

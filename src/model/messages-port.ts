@@ -1,0 +1,131 @@
+import type { JsonObject } from '../contracts/json.ts';
+import type { ModelFailure, ModelPort, ModelRequest, StreamOptions } from '../contracts/model.ts';
+import { modelInfo } from './catalog.ts';
+import { askedKey } from './keys/asked-key.ts';
+import type { MessagesService, MessagesSettings } from './messages-service.ts';
+import { type ModelAttempt, type Patience, patienceOf, startAttempt } from './wire/attempt.ts';
+import { readReply, type WireReader } from './wire/read-reply.ts';
+import { ABORTED, failureOfThrown } from './wire/stream-failures.ts';
+import { toWire } from './wire/to-wire.ts';
+import { numberOf, objectOf, parseJson } from './wire/wire-json.ts';
+
+const EDITING_BETA = 'context-management-2025-06-27';
+const DEFAULT_PATIENCE: Patience = { headerTimeoutMs: 120_000, idleTimeoutMs: 60_000 };
+
+/** The Messages API of a place, one try per stream: repeating is the business of `withRetry`. */
+export function createMessagesPort(service: MessagesService, settings: MessagesSettings): ModelPort {
+  const sender = createSender(service, settings);
+  return {
+    name: service.name,
+    async prepare() {
+      await service.client('');
+    },
+    async *stream(request, options, signal) {
+      if (signal.aborted) return { ok: false, failure: ABORTED };
+      const attempt = startAttempt(patienceOf(DEFAULT_PATIENCE, settings.patience?.(), options.timeoutMs), signal);
+      try {
+        const opening = sender.open(request, options, attempt);
+        yield { type: 'request_sent', attempt: 1 };
+        const response = await opening;
+        if (!(response instanceof Response)) return { ok: false, failure: response };
+        const newId = () => `msg_${crypto.randomUUID()}`;
+        return yield* readReply(response, { reader: READER, model: request.model, newId, attempt, options });
+      } finally {
+        attempt.close();
+      }
+    },
+    ...(service.countsTokens && { countTokens: sender.count }),
+  };
+}
+
+/** Sends requests as the place takes them, and learns from what it refuses. */
+function createSender(service: MessagesService, settings: MessagesSettings) {
+  const { infoOf = modelInfo, onRefusedEditing } = settings;
+  const { takesBeta = () => true, bodyFor = (body) => body } = service;
+  /** Betas are refused by their names, which no list knows better than the place itself. */
+  let betasAre: 'sent' | 'left out' = 'sent';
+
+  async function post(path: string, body: JsonObject, request: ModelRequest, signal: AbortSignal, key?: string) {
+    const own = body.context_management === undefined ? [] : [EDITING_BETA];
+    const asked = betasAre === 'sent' ? [...(settings.betas ?? []), ...(request.betas ?? [])].filter(takesBeta) : [];
+    const betas = [...new Set([...asked, ...own])];
+    const client = await service.client(request.model, key);
+    const headers = {
+      ...(betas.length > 0 && { 'anthropic-beta': betas.join(',') }),
+      ...(await service.headers(key)),
+    };
+    return client.post(path, { body: bodyFor(body), headers, signal, stream: body.stream === true }).asResponse();
+  }
+
+  async function send(
+    request: ModelRequest,
+    { getApiKey }: Pick<StreamOptions, 'getApiKey'>,
+    attempt: ModelAttempt,
+  ): Promise<Response | ModelFailure> {
+    const key = await askedKey(getApiKey);
+    if (typeof key === 'object') return key;
+    try {
+      return await post('/v1/messages', toWire(request, infoOf(request.model)), request, attempt.signal, key);
+    } catch (thrown) {
+      return attempt.endedBy() ?? failureOfThrown(thrown, service.address(request.model));
+    }
+  }
+
+  /** What a refusal teaches: who we are, what the place does not do, which betas it does not know. */
+  async function learn(response: Response | ModelFailure): Promise<Lesson | undefined> {
+    if (response instanceof Response) return undefined;
+    const { kind, message } = response;
+    if (kind === 'auth') return (await service.renew?.(response)) ? 'key' : undefined;
+    if (kind !== 'invalid') return undefined;
+    if (onRefusedEditing && /context.management/i.test(message)) {
+      onRefusedEditing();
+      return 'editing';
+    }
+    if (!/\bbetas?\b|anthropic.beta/i.test(message)) return undefined;
+    betasAre = 'left out';
+    return 'betas';
+  }
+
+  /** Sends the request once more after each lesson that is new. */
+  async function open(...[request, options, attempt]: Parameters<typeof send>): ReturnType<typeof send> {
+    const learnt = new Set<Lesson>();
+    while (true) {
+      const response = await send(request, options, attempt);
+      const lesson = attempt.endedBy() ? undefined : await learn(response);
+      if (lesson === undefined || learnt.has(lesson)) return response;
+      learnt.add(lesson);
+    }
+  }
+
+  async function count(request: ModelRequest, signal: AbortSignal): Promise<number | undefined> {
+    const {
+      max_tokens: _max,
+      stream: _stream,
+      metadata: _user,
+      context_management: _edits,
+      ...body
+    } = toWire(request, infoOf(request.model));
+    try {
+      const response = await post('/v1/messages/count_tokens', body, request, signal);
+      return numberOf(objectOf(parseJson(await response.text()))?.input_tokens);
+    } catch {
+      // A count is a convenience: whoever asked goes on with an estimate.
+      return undefined;
+    }
+  }
+
+  return { open, count };
+}
+
+/** Each is learnt once for a request: a place that still refuses is believed. */
+type Lesson = 'key' | 'editing' | 'betas';
+
+/** The Messages API speaks our language already; an `error` event may be no JSON at all. */
+const READER: WireReader = {
+  read({ name, data }) {
+    const event = objectOf(parseJson(data));
+    if (name === 'error') return [{ ...event, type: 'error' }];
+    return event ? [event] : [];
+  },
+  end: () => [],
+};

@@ -1,0 +1,66 @@
+import { Box, Text } from 'ink';
+import { sanitizeScreen } from '../../lib/text/sanitize.ts';
+import { Rows } from '../text/Rows.tsx';
+import { useLook } from '../text/use-look.ts';
+import type { Choice } from '../view/overlay.ts';
+import { hintOf, type MenuPlan } from './plan-menu.ts';
+
+/** A list to choose from: what is searched for, the choices, and the keys. */
+export function Menu({ plan }: { readonly plan: MenuPlan }) {
+  const { head, choices, selected, query, columns, foot } = plan;
+  return (
+    <>
+      {head === undefined ? null : <Rows rows={[head.spans]} />}
+      {choices.map((choice) => (
+        <Option key={choice.id} choice={choice} query={choice === selected ? undefined : query} columns={columns} />
+      ))}
+      <Rows rows={foot.map(({ spans }) => spans)} />
+    </>
+  );
+}
+
+type OptionProps = {
+  readonly choice: Choice;
+  /** What to mark in its name; undefined where the cursor is. */
+  readonly query: string | undefined;
+  readonly columns: number;
+};
+
+/** A choice: the cursor, its name, and more about it as far as there is room. */
+function Option({ choice, query, columns }: OptionProps) {
+  const { drawing, paint } = useLook();
+  const isSelected = query === undefined;
+  const detail = sanitizeScreen(choice.detail).replaceAll('\n', ' ');
+  return (
+    <Box width={Math.max(1, drawing.width - 2)}>
+      <Box width={columns + 2} flexShrink={0}>
+        <Text wrap="truncate">
+          {isSelected ? paint(`${drawing.glyphs.cursor} `, { token: 'brand', bold: true }) : '  '}
+          <Name label={sanitizeScreen(choice.label)} query={query} />
+          {paint(hintOf(choice), { token: 'dim' })}
+        </Text>
+      </Box>
+      {detail === '' ? null : (
+        <Box marginLeft={2}>
+          <Text wrap="truncate">{paint(detail, { token: 'dim' })}</Text>
+        </Box>
+      )}
+    </Box>
+  );
+}
+
+/** A name with what was typed bold in it; the one under the cursor stands out as a whole. */
+function Name({ label, query }: { readonly label: string; readonly query: string | undefined }) {
+  const { paint } = useLook();
+  if (query === undefined) return <Text>{paint(label, { token: 'brand', bold: true })}</Text>;
+  const at = query === '' ? -1 : label.toLowerCase().indexOf(query.toLowerCase());
+  const end = at + query.length;
+  if (at === -1) return <Text>{paint(label, undefined)}</Text>;
+  return (
+    <Text>
+      {paint(label.slice(0, at), undefined)}
+      {paint(label.slice(at, end), { bold: true })}
+      {paint(label.slice(end), undefined)}
+    </Text>
+  );
+}

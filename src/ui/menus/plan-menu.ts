@@ -1,0 +1,123 @@
+import { sanitizeScreen } from '../../lib/text/sanitize.ts';
+import { textWidth } from '../../lib/text/text-width.ts';
+import { truncateEnd } from '../../lib/text/truncate.ts';
+import type { Drawing } from '../text/drawing.ts';
+import { fitLine, type LogicalLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
+import { type Choice, type Overlay, pickerChoices, type SessionList, sessionChoices } from '../view/overlay.ts';
+import { themeSample } from './theme-sample.ts';
+
+/** A list to choose from, fitted to the room there is. */
+export type MenuPlan = {
+  readonly head: LogicalLine | undefined;
+  /** The choices around the one under the cursor. */
+  readonly choices: readonly Choice[];
+  readonly selected: Choice | undefined;
+  /** What was typed to find it. */
+  readonly query: string;
+  /** How many columns the names take. */
+  readonly columns: number;
+  /** What stands below the choices: a sample of a theme, the keys. */
+  readonly foot: readonly LogicalLine[];
+};
+
+type ListOverlay = Extract<Overlay, { kind: 'menu' | 'picker' | 'sessions' }>;
+
+const WIDEST_HINT = 24;
+const WHERE = { folder: 'this folder', branch: 'this branch', all: 'everywhere' } as const;
+const SESSION_KEYS = ['enter opens', 'right looks', 'ctrl+r renames', 'ctrl+f copies', 'ctrl+d deletes', 'esc'];
+
+/** Lays a list out in at most so many rows. */
+export function planMenu(overlay: ListOverlay, branch: string | undefined, drawing: Drawing, rows: number): MenuPlan {
+  switch (overlay.kind) {
+    case 'menu':
+      return completions(overlay, drawing, rows);
+    case 'picker': {
+      const choices = pickerChoices(overlay);
+      const count = choices.length === overlay.choices.length ? '' : ` of ${overlay.choices.length}`;
+      const head = headLine(overlay.title, overlay.query, `${choices.length}${count}`);
+      const sample = overlay.purpose === 'theme' ? themeSample(drawing, rows - 1) : [];
+      const keys = rows > 2 ? [footLine(['enter chooses', 'esc'], drawing)] : [];
+      return listed({ head, choices, foot: [...sample, ...keys] }, overlay, drawing, rows);
+    }
+    default:
+      return sessions(overlay, branch, drawing, rows);
+  }
+}
+
+/** How many rows a list takes. */
+export function menuHeight({ head, choices, foot }: MenuPlan): number {
+  return (head === undefined ? 0 : 1) + choices.length + foot.length;
+}
+
+/** The menu of the word at the caret, with the keys that work in it. */
+function completions(
+  { choices, selected, target }: Extract<ListOverlay, { kind: 'menu' }>,
+  drawing: Drawing,
+  rows: number,
+) {
+  const keys = target.kind === 'command' ? ['tab fills', 'enter runs', 'esc'] : ['tab or enter fills', 'esc'];
+  const foot = rows > 2 && choices.length > 0 ? [footLine(keys, drawing)] : [];
+  return listed({ head: undefined, choices, foot }, { selected, query: target.query }, drawing, rows);
+}
+
+/** The list of sessions: what is searched for, the sessions that fit, and what can be done with them. */
+function sessions(list: SessionList, branch: string | undefined, drawing: Drawing, rows: number): MenuPlan {
+  const scopes = branch === undefined ? 'folder or everywhere' : 'folder, everywhere, branch';
+  const choices = sessionChoices(list);
+  const count = choices.length === list.choices.length ? '' : ` of ${list.choices.length}`;
+  const where = `${WHERE[list.scope]}${drawing.glyphs.separator}${choices.length}${count}   tab: ${scopes}`;
+  const head = headLine('Resume', list.query, where);
+  const none = terminalLine(
+    toned('dim', list.query === '' ? '    No other session yet.' : '    No session says that.'),
+  );
+  const foot = [...(choices.length === 0 ? [none] : []), ...(rows > 2 ? [sessionFoot(list, drawing)] : [])];
+  return listed({ head, choices, foot }, list, drawing, rows);
+}
+
+function sessionFoot({ doing }: SessionList, drawing: Drawing): LogicalLine {
+  switch (doing.type) {
+    case 'renaming':
+      return terminalLine(plain(`  new name: ${doing.words}_`));
+    case 'removing':
+      return terminalLine(toned('warn', '  ctrl+d again deletes it for good; any other key keeps it'));
+    default:
+      return footLine(SESSION_KEYS, drawing);
+  }
+}
+
+function headLine(title: string, query: string, facts: string): LogicalLine {
+  const name: Span = { text: title, style: { token: 'accent', bold: true } };
+  return terminalLine(name, plain(`  > ${query}`), toned('dim', `   ${facts}`));
+}
+
+function footLine(keys: readonly string[], { glyphs }: Drawing): LogicalLine {
+  return terminalLine(toned('dim', `  ${keys.join(glyphs.separator)}`));
+}
+
+/** Gives the choices the rows that head and foot leave, with the one under the cursor in sight. */
+function listed(
+  { head, choices, foot }: Pick<MenuPlan, 'head' | 'choices' | 'foot'>,
+  { selected, query }: { readonly selected: number; readonly query: string },
+  drawing: Drawing,
+  rows: number,
+): MenuPlan {
+  const room = Math.max(1, rows - foot.length - (head === undefined ? 0 : 1));
+  const from = Math.max(0, Math.min(selected - room + 1, choices.length - room));
+  const shown = choices.slice(from, from + room);
+  const widest = Math.max(0, ...shown.map((choice) => textWidth(sanitizeScreen(choice.label) + hintOf(choice))));
+  const columns = Math.min(Math.max(Math.floor(drawing.width / 2), 10), widest);
+  const fitted = (line: LogicalLine) => fitLine(line, drawing.width);
+  return {
+    head: head === undefined ? undefined : fitted(head),
+    choices: shown,
+    selected: choices[selected],
+    query,
+    columns,
+    foot: foot.map(fitted),
+  };
+}
+
+/** What may follow the name of a choice. */
+export function hintOf({ hint }: Choice): string {
+  return hint === undefined ? '' : ` ${truncateEnd(sanitizeScreen(hint), WIDEST_HINT)}`;
+}

@@ -1,0 +1,178 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { choosePort } from '../../../src/model/choose/choose-port.ts';
+import type { CloudSettings } from '../../../src/model/clouds/cloud-settings.ts';
+import { AWS_KEY, BEDROCK_DIALECT } from '../../support/api/cloud-dialects.ts';
+import { errorAt } from '../../support/api/faults.ts';
+import { says, status } from '../../support/api/reply.ts';
+import { type Script, startServer } from '../../support/api/server.ts';
+import { createTempProject } from '../../support/temp-project.ts';
+import { drain, REQUEST } from '../support.ts';
+
+const SIGNED = { AWS_ACCESS_KEY_ID: AWS_KEY.id, AWS_SECRET_ACCESS_KEY: AWS_KEY.secret, AWS_REGION: 'eu-west-1' };
+const MODEL = 'bedrock/eu.anthropic.claude-sonnet-4-5-20250929-v1:0';
+const ONCE = { limits: () => ({ maxRetries: 0 }) };
+
+function portAt(url: string, settings: Partial<CloudSettings>, model = MODEL) {
+  const variables = { PATH: process.env.PATH ?? '', ANTHROPIC_BEDROCK_BASE_URL: url, ...settings.variables };
+  const choice = choosePort({
+    model,
+    betas: ['fancy-2030-01-01'],
+    retry: ONCE,
+    clouds: { keys: {}, ...settings, variables },
+  });
+  if (!choice.ok) throw new Error(choice.problem);
+  return choice;
+}
+
+/** Asks once, and tells what came of it and what the server saw. */
+async function ask(
+  settings: Partial<CloudSettings>,
+  script: Script = { turns: [], after: says('Hello.') },
+  model = MODEL,
+) {
+  await using server = await startServer(script, BEDROCK_DIALECT);
+  const choice = portAt(server.url, settings, model);
+  const { outcome } = await drain(choice.port, { request: { ...REQUEST, model: choice.model } });
+  return { outcome, seen: server.requests(), choice };
+}
+
+describe('Amazon Bedrock', () => {
+  test('a request is signed for the region, the model stands in its address, and the binary reply is read', async () => {
+    const { outcome, seen, choice } = await ask({ variables: SIGNED });
+    expect(outcome).toMatchObject({ ok: true, message: { model: MODEL, blocks: [{ type: 'text', text: 'Hello.' }] } });
+    expect(seen.at(-1)?.path).toBe('/model/eu.anthropic.claude-sonnet-4-5-20250929-v1:0/invoke-with-response-stream');
+    expect(seen.at(-1)?.headers.authorization).toContain('/eu-west-1/bedrock/aws4_request');
+    expect(choice.infoOf(MODEL)).toMatchObject({ contextWindow: 200_000, thinking: 'budget', price: { input: 3 } });
+  });
+
+  test('a beta that is refused is left out from then on', async () => {
+    const { outcome, seen } = await ask({ variables: SIGNED });
+    expect(outcome.ok).toBe(true);
+    expect(seen.map(({ raw }) => JSON.parse(raw).anthropic_beta)).toEqual([['fancy-2030-01-01'], undefined]);
+  });
+
+  test('a key of Bedrock needs no signature', async () => {
+    const keys = { AWS_BEARER_TOKEN_BEDROCK: 'bedrock-key' };
+    const script = { turns: [says('Hello.')], apiKey: 'bedrock-key' };
+    const { outcome, seen } = await ask({ variables: { AWS_REGION: 'us-east-1' }, keys }, script);
+    expect(outcome.ok).toBe(true);
+    expect(seen.at(-1)?.headers.authorization).toBe('Bearer bedrock-key');
+  });
+
+  test('a wrong secret is told as refused credentials, and is not shown', async () => {
+    const secret = 'not-the-secret-at-all';
+    const { outcome } = await ask({ variables: { ...SIGNED, AWS_SECRET_ACCESS_KEY: secret } });
+    expect(outcome).toMatchObject({ ok: false, failure: { kind: 'auth', status: 401 } });
+    expect(JSON.stringify(outcome)).not.toContain(secret);
+  });
+
+  test.each([
+    ['us-east-2/sonnet', 'us-east-2', '/model/global.anthropic.claude-sonnet-5-5/'],
+    ['arn:aws:bedrock:ap-south-1:123:application-inference-profile/abc', 'ap-south-1', '/abc/'],
+  ])('the region of %s is %s', async (name, region, path) => {
+    const { outcome, seen } = await ask({ variables: SIGNED }, undefined, `bedrock/${name}`);
+    expect(outcome.ok).toBe(true);
+    expect(seen.at(-1)?.headers.authorization).toContain(`/${region}/bedrock/`);
+    expect(decodeURIComponent(seen.at(-1)?.path ?? '')).toContain(path);
+  });
+
+  test('an exception in the middle of a stream is a failure of its kind', async () => {
+    const overloaded = says('half of it', { faults: errorAt('content_block_stop') });
+    const { outcome } = await ask({ variables: SIGNED }, { turns: [overloaded], after: overloaded });
+    expect(outcome).toMatchObject({ ok: false, failure: { kind: 'overloaded' } });
+  });
+
+  test.each([
+    [429, 'Too many requests, please wait before trying again.', 'rate_limited'],
+    [400, 'Input is too long for requested model.', 'too_long'],
+    [404, 'Could not resolve the foundation model from the provided model identifier.', 'not_found'],
+    [424, 'The model failed.', 'server'],
+    [503, 'Bedrock is unable to process your request.', 'server'],
+  ])('%i "%s" is %s', async (code, message, kind) => {
+    const { outcome } = await ask({ variables: SIGNED }, { turns: [], after: status(code, message) });
+    expect(outcome).toMatchObject({ ok: false, failure: { kind, status: code } });
+  });
+});
+
+describe('credentials of AWS', () => {
+  const expired = status(403, 'The security token included in the request is expired');
+
+  test('a profile of the usual files is used, and read anew after awsAuthRefresh has signed in', async () => {
+    await using project = await createTempProject();
+    const file = join(project.dir, 'credentials');
+    const profile = (secret: string) =>
+      `[work]\naws_access_key_id = ${AWS_KEY.id}\naws_secret_access_key = ${secret}\n`;
+    await writeFile(file, profile('stale'));
+    await writeFile(join(project.dir, 'fresh'), profile(AWS_KEY.secret));
+    const variables = {
+      AWS_PROFILE: 'work',
+      AWS_REGION: 'us-east-1',
+      AWS_SHARED_CREDENTIALS_FILE: file,
+      AWS_CONFIG_FILE: join(project.dir, 'none'),
+    };
+    const refresh = `echo run >> '${project.dir}/runs'; cp '${project.dir}/fresh' '${file}'`;
+    const { outcome } = await ask({ variables, awsAuthRefresh: refresh });
+    expect(outcome.ok).toBe(true);
+    expect(await readFile(join(project.dir, 'runs'), 'utf8')).toBe('run\n');
+  });
+
+  test('without any the sentence says what to do, and nothing is sent', async () => {
+    await using project = await createTempProject();
+    const none = join(project.dir, 'none');
+    const variables = {
+      AWS_PROFILE: 'gone',
+      AWS_REGION: 'us-east-1',
+      AWS_SHARED_CREDENTIALS_FILE: none,
+      AWS_CONFIG_FILE: none,
+    };
+    const { outcome, seen } = await ask({ variables });
+    expect(outcome).toMatchObject({
+      failure: { kind: 'auth', message: expect.stringMatching(/^There are no credentials for AWS: .*aws sso login/) },
+    });
+    expect(seen).toEqual([]);
+  });
+
+  test('awsCredentialExport prints them; they are asked for again when they run out or are refused', async () => {
+    await using project = await createTempProject();
+    const credentials = (token: string, Expiration?: string) =>
+      JSON.stringify({
+        Credentials: { AccessKeyId: AWS_KEY.id, SecretAccessKey: AWS_KEY.secret, SessionToken: token, Expiration },
+      });
+    await writeFile(join(project.dir, 'first'), credentials('one', '2020-01-01T00:00:00Z'));
+    await writeFile(join(project.dir, 'second'), credentials('two'));
+    const command = `cd '${project.dir}'; if [ -e asked ]; then cat second; else touch asked; cat first; fi`;
+    const { seen } = await ask(
+      { variables: { AWS_REGION: 'us-east-1' }, awsCredentialExport: command },
+      { turns: [], after: expired },
+    );
+    expect(seen.map(({ headers }) => headers['x-amz-security-token'])).toEqual(['two']);
+  });
+
+  test('a command that fails is named', async () => {
+    const { outcome } = await ask({
+      variables: { AWS_REGION: 'us-east-1' },
+      awsCredentialExport: 'echo no safe >&2; exit 3',
+    });
+    expect(outcome).toMatchObject({
+      failure: { kind: 'auth', message: 'The command of awsCredentialExport failed: no safe' },
+    });
+  });
+});
+
+test('names without a prefix are on the cloud that a variable names, small model and all', () => {
+  const variables = { AWS_REGION: 'us-east-1' };
+  expect(choosePort({ model: 'opus', claudeAt: 'bedrock', clouds: { variables, keys: {} } })).toMatchObject({
+    ok: true,
+    model: 'bedrock/global.anthropic.claude-opus-5-5',
+    smallModel: 'bedrock/global.anthropic.claude-haiku-5-5',
+  });
+});
+
+test('without a region the sentence names the variable', () => {
+  expect(choosePort({ model: 'bedrock/sonnet', clouds: { variables: {}, keys: {} } })).toEqual({
+    ok: false,
+    problem: expect.stringMatching(/needs a region\. Set AWS_REGION/),
+  });
+});

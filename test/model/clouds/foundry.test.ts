@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { choosePort } from '../../../src/model/choose/choose-port.ts';
+import type { CloudSettings } from '../../../src/model/clouds/cloud-settings.ts';
+import { says } from '../../support/api/reply.ts';
+import { startApiServer } from '../../support/api/server.ts';
+import { drain, REQUEST } from '../support.ts';
+
+async function ask(settings: Partial<CloudSettings>, apiKey = 'right') {
+  await using server = await startApiServer({ turns: [], after: says('Hello.'), apiKey });
+  const variables = { ANTHROPIC_FOUNDRY_BASE_URL: `${server.url}/anthropic`, PATH: '/nowhere', ...settings.variables };
+  const choice = choosePort({ model: 'foundry/our-sonnet', clouds: { keys: {}, ...settings, variables } });
+  if (!choice.ok) throw new Error(choice.problem);
+  const { outcome } = await drain(choice.port, { request: { ...REQUEST, model: choice.model } });
+  return { outcome, seen: server.requests() };
+}
+
+test('a key is shown, and nothing else', async () => {
+  const { outcome, seen } = await ask({ keys: { ANTHROPIC_FOUNDRY_API_KEY: 'right' } });
+  expect(outcome.ok).toBe(true);
+  expect(seen[0]).toMatchObject({ path: '/anthropic/v1/messages', body: { model: 'our-sonnet' } });
+  expect(seen[0]?.headers).toMatchObject({ 'x-api-key': 'right' });
+  expect(seen[0]?.headers.authorization).toBeUndefined();
+});
+
+test('an application shows its secret to Entra, and the token it gets', async () => {
+  const asked: (readonly [string | undefined, string | null])[] = [];
+  const entra = createServer((request, response) => {
+    void text(request).then((body) => {
+      asked.push([request.url, new URLSearchParams(body).get('client_secret')]);
+      response.end(JSON.stringify({ token_type: 'Bearer', expires_in: 3600, access_token: 'right' }));
+    });
+  });
+  entra.listen(0, '127.0.0.1');
+  await once(entra, 'listening');
+  const address = entra.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const variables = {
+    AZURE_AUTHORITY_HOST: `http://127.0.0.1:${port}`,
+    AZURE_TENANT_ID: 'tenant',
+    AZURE_CLIENT_ID: 'client',
+    AZURE_CLIENT_SECRET: 'secret',
+  };
+  const { outcome, seen } = await ask({ variables });
+  entra.closeAllConnections();
+  entra.close();
+  expect(outcome.ok).toBe(true);
+  expect(asked).toEqual([['/tenant/oauth2/v2.0/token', 'secret']]);
+  expect(seen[0]?.headers['x-api-key']).toBeUndefined();
+});
+
+test('without anything the sentence says what to set', async () => {
+  const { outcome } = await ask({});
+  expect(outcome).toMatchObject({
+    failure: {
+      kind: 'auth',
+      message: expect.stringMatching(/^There is no token for Microsoft Foundry: .*ANTHROPIC_FOUNDRY_API_KEY/),
+    },
+  });
+  expect(choosePort({ model: 'foundry/sonnet' })).toMatchObject({
+    ok: false,
+    problem: expect.stringContaining('ANTHROPIC_FOUNDRY_RESOURCE'),
+  });
+});

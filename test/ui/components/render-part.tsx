@@ -1,0 +1,27 @@
+import { render } from 'ink-testing-library';
+import type { ReactElement } from 'react';
+import type { Drawing } from '../../../src/ui/text/drawing.ts';
+import { LookContext } from '../../../src/ui/text/use-look.ts';
+import { UNICODE_GLYPHS } from '../../../src/ui/theme/glyphs.ts';
+
+/** A terminal of eighty columns at a moment that is known. */
+export const DRAWING: Drawing = {
+  width: 80,
+  rows: 24,
+  glyphs: UNICODE_GLYPHS,
+  nowMs: 10_000,
+  spinner: '◐',
+  cwd: '/home/me/proj',
+  links: 'printed',
+  marks: 'hidden',
+  highlight: undefined,
+};
+
+/** The rows of a part of the screen, without colours. */
+export function renderPart(part: ReactElement, drawing: Partial<Drawing> = {}): readonly string[] {
+  const look = { drawing: { ...DRAWING, ...drawing }, paint: (text: string) => text };
+  const { lastFrame, unmount } = render(<LookContext value={look}>{part}</LookContext>);
+  const frame = lastFrame() ?? '';
+  unmount();
+  return frame === '' ? [] : frame.split('\n').map((row) => row.trimEnd());
+}
