@@ -11,20 +11,31 @@ const EXAMPLES = [
   ['ouro --model demo', 'look around without a key'],
 ] as const;
 const COLUMN = 42;
+const MOST_COLUMNS = 100;
 
 /** What `--help` prints: examples first, then the flags most people need. Fits on a screen. */
 export function helpText(): string {
   return `${[
     'Usage: ouro [flags] [prompt]',
     '       ouro <command>',
-    '',
     ...columns(EXAMPLES),
     '',
-    `Commands: ${Object.keys(subcommands()).join(', ')}`,
+    ...commandLines(),
     ...flagLines((flag) => !flag.isRare),
     '',
     'All flags: ouro help flags',
   ].join('\n')}\n`;
+}
+
+/** The commands by name, as many in a row as fit. */
+function commandLines(): readonly string[] {
+  return Object.keys(subcommands()).reduce<readonly string[]>((lines, name) => {
+    const last = lines.at(-1) ?? 'Commands:';
+    const longer = last.endsWith(':') ? `${last} ${name}` : `${last}, ${name}`;
+    return longer.length > MOST_COLUMNS
+      ? [...lines.slice(0, -1), `${last},`, `  ${name}`]
+      : [...lines.slice(0, -1), longer];
+  }, []);
 }
 
 /** What `ouro <command> --help` prints; `undefined` when there is no such command. */

@@ -6,11 +6,8 @@ const OTHERS: Readonly<Record<string, string>> = {
   upgrade: 'ouro is updated the way it was installed: npm install -g ouro, or git pull.',
   install: 'ouro is installed with npm install -g ouro.',
   uninstall: 'ouro is removed with npm uninstall -g ouro.',
-  login: 'Set ANTHROPIC_API_KEY, or start ouro: the first screen asks for a key. docs/models.md has other ways.',
-  auth: 'Set ANTHROPIC_API_KEY, or start ouro: the first screen asks for a key. docs/models.md has other ways.',
-  'setup-token':
-    'Set ANTHROPIC_API_KEY, or start ouro: the first screen asks for a key. docs/models.md has other ways.',
-  logout: 'A key that was kept is in ~/.ouro/keys.json; take it out there.',
+  auth: 'Store a key with ouro login, or set ANTHROPIC_API_KEY. docs/models.md has other ways.',
+  'setup-token': 'Store a key with ouro login, or set ANTHROPIC_API_KEY. docs/models.md has other ways.',
   config: 'Settings are files: ouro settings explain shows each value and where it comes from.',
   init: 'Start ouro and type /init: it writes a CLAUDE.md for the project.',
   resume: 'Go on with a session: ouro -r, or ouro -c for the newest.',

@@ -35,6 +35,8 @@ export const SUBCOMMANDS = {
     choices: ['update'],
     flags: { json },
   },
+  login: { usage: '[place]', words: 'store the key of a place: asked for unseen, or read from a pipe' },
+  logout: { usage: '[place]', words: 'forget a stored key' },
   doctor: { usage: '', words: 'look at everything ouro depends on', flags: { json } },
   acp: {
     usage: '',
