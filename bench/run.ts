@@ -6,6 +6,7 @@ import { endurance } from './endurance.ts';
 import { idle } from './idle.ts';
 import { print } from './print.ts';
 import type { Measure, Row } from './row.ts';
+import { rows as historyRows } from './rows.ts';
 import { search } from './search.ts';
 import { sessions } from './sessions.ts';
 import { start } from './start.ts';
@@ -13,7 +14,18 @@ import { stream } from './stream.ts';
 import { machine, tableOf } from './table.ts';
 import { turns } from './turns.ts';
 
-const MEASURES: readonly Measure[] = [start, print, turns, stream, abort, idle, search, sessions, endurance];
+const MEASURES: readonly Measure[] = [
+  start,
+  print,
+  turns,
+  stream,
+  abort,
+  idle,
+  historyRows,
+  search,
+  sessions,
+  endurance,
+];
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, json: { type: 'string' } } });
 const wanted = values.only?.split(',');

@@ -47,7 +47,7 @@ const ENVIRONMENT = 'app/environment.ts';
 /** Whoever builds on the parts has no program around them that would read it. */
 const LIBRARY_ENVIRONMENT = 'library/surroundings.ts';
 /** What also runs in a browser: nothing of Node may be needed there. */
-const EVERYWHERE = ['contracts', 'engine', 'agent'];
+const EVERYWHERE = ['contracts', 'engine', 'agent', 'context'];
 
 /** Every way in which the sources break the rules of the tree, one sentence each. */
 export function violations(sources: Sources): readonly string[] {

@@ -44,7 +44,7 @@ export async function openScreen(project: TempProject, api: ApiServer): Promise<
   const env = { ...terminalEnvironment(project, api.url), ...PATIENCE };
   const allowed = ['--allowedTools', 'Bash', 'Read', 'Grep', 'Write'];
   const terminal = openTerminal([LAUNCHER, '--trust', ...allowed], { cwd: project.dir, env, cols: 100, rows: 30 });
-  await terminal.waitForText(/^>/m, 30_000);
+  await terminal.waitForText(/^▌ /m, 30_000);
   return {
     pid: terminal.pid,
     async say(words) {

@@ -109,15 +109,16 @@ async function resume(
   { prompts, isWhole }: { readonly prompts: readonly string[]; readonly isWhole: boolean },
 ): Promise<readonly string[]> {
   const [file] = await storedFiles(project);
-  if (file === undefined || file.records.length === 0) return [];
+  const isKept = file !== undefined && file.records.length > 0;
   const before = [...api.requests()];
-  const running = runOuro(project, ['-p', '--continue', AFTER], api.url);
+  // Also where there is nothing to go on with: the next start is what ends what a killed one has left.
+  const running = runOuro(project, isKept ? ['-p', '--continue', AFTER] : ['-p', AFTER], api.url);
   const ended = await Promise.race([running, wait(RESUMES_WITHIN_MS).then(() => undefined)]);
   if (ended === undefined) return [`The resume had not ended after ${RESUMES_WITHIN_MS} ms.`];
   if (ended.code !== 0) return [`The resume ended with ${ended.code}: ${ended.stderr}`];
   const request = api.requests()[before.length];
   if (request === undefined) return ['The resume sent nothing.'];
-  return isWhole ? requestFaults(request, file.records, before, staying(prompts, file.records)) : [];
+  return isWhole && isKept ? requestFaults(request, file.records, before, staying(prompts, file.records)) : [];
 }
 
 /** Who stops before there is an answer takes the words back: they are not sent again. */

@@ -1,6 +1,6 @@
 // npm run chaos -- [--seed N] [--minutes M | --rounds R]: bad days, one after the other, until one breaks a promise.
 import { parseArgs } from 'node:util';
-import { playRound } from './round.ts';
+import { playRound, type Round } from './round.ts';
 
 const { values } = parseArgs({
   options: { seed: { type: 'string' }, minutes: { type: 'string' }, rounds: { type: 'string' } },
@@ -14,7 +14,9 @@ let [rounds, requests, peakMb] = [0, 0, 0];
 process.stdout.write(`seed ${first}\n`);
 while (performance.now() < until && rounds < mostRounds) {
   const seed = first + rounds;
-  const round = await playRound(seed);
+  const round = await playRound(seed).catch(
+    (thrown): Round => ({ faults: [String(thrown)], story: ['it could not be played'], requests: 0, peakMb: 0 }),
+  );
   rounds += 1;
   requests += round.requests;
   peakMb = Math.max(peakMb, round.peakMb);

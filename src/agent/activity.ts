@@ -20,6 +20,7 @@ export function reduceActivity(before: Activity, event: AgentEvent): Activity {
     case 'agent_start':
       return QUIET;
     case 'message_start': {
+      if (event.role !== 'assistant') return before;
       const { messageId: id, model, usage } = event;
       return { ...before, partial: { role: 'assistant', id, model, blocks: [], usage } };
     }

@@ -105,9 +105,18 @@ function holdState(first: AgentValue, broadcast: (event: AgentEvent) => Promise<
     },
     tell: (event) => {
       state = reduceAgent(state, event);
+      const start = startOf(event);
+      if (start !== undefined) void broadcast(start); // Told in order, so whoever waits for the end waits for it too.
       return broadcast(event);
     },
   };
+}
+
+/** A reply has begun with its first word; what is whole at once begins when it joins. */
+function startOf(event: AgentEvent): AgentEvent | undefined {
+  if (event.type !== 'message_end') return undefined;
+  const { id, role } = event.message;
+  return role === 'user' || role === 'custom' ? { type: 'message_start', messageId: id, role } : undefined;
 }
 
 function publicState({ status, messages, activity, queue, permissions, questions }: AgentValue) {

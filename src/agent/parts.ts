@@ -1,5 +1,6 @@
 import type { AgentListener } from '../contracts/agent.ts';
 import type { AgentEvent, QueuedMessage } from '../contracts/event.ts';
+import type { PromptVerdict } from '../contracts/hook.ts';
 import type { Message, UserOrigin } from '../contracts/message.ts';
 import type { Effort } from '../contracts/model.ts';
 import type { PermissionAnswer, PermissionMode, PermissionRequest } from '../contracts/permission.ts';
@@ -39,7 +40,3 @@ export type AgentParts = {
   readonly newId: () => string;
   readonly now: () => number;
 };
-
-export type PromptVerdict =
-  | { readonly kind: 'go'; readonly context?: string }
-  | { readonly kind: 'block'; readonly words: string };

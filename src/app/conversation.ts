@@ -122,7 +122,7 @@ async function warningsOf({ core, session, permissions, mcp, hooks, loop }: Conv
     ...permissions.warnings(),
     ...mcp.problems,
     ...(await hooks.deadGuards()),
-    ...unreadLine(await loop.prompt.memory.unread(), core.cwd),
+    ...unreadLine(core.trusted ? [] : await loop.prompt.memory.unread(), core.cwd),
     ...strayTools(core.options, loop.toolset.builtIn()),
     ...problemLines(core.settings.loaded(), core.extensions.now()),
   ];
@@ -173,6 +173,7 @@ function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnings'> {
     isDemo: core.model.provider === 'demo',
     trusted: core.trusted,
     contextTokens: core.meter.contextTokens(),
+    defaultModel: core.model.model,
     earlierCostUsd: session.opened.stored.spentUsd ?? 0,
     todos,
     permissionDenials: parts.permissions.denials(),
@@ -181,7 +182,7 @@ function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnings'> {
 
 /** Nothing is asked, and nothing paid for, unless the person has switched it on. */
 async function suggestNext({ core, agent }: ConversationParts): Promise<string | undefined> {
-  if (core.settings.now().promptSuggestions !== true) return undefined;
+  if (core.settings.now().promptSuggestions !== true && core.options.promptSuggestions !== true) return undefined;
   const messages = agent.state().messages;
   const prompt = messages.findLast(
     ({ role, ...message }) => role === 'user' && 'origin' in message && isTyped(message.origin),

@@ -8,6 +8,7 @@ import { explainNoModel } from '../model/choose/explain-no-model.ts';
 import { addSampleProject } from '../model/demo/place.ts';
 import { effortProblem } from '../model/efforts.ts';
 import { storedKeys } from '../model/keys/stored-keys.ts';
+import { withToolAliases } from '../model/tool-aliases.ts';
 import { createUsageMeter } from '../model/usage-meter.ts';
 import { firstMode, withStoredMode } from '../permissions/first-mode.ts';
 import { gitMayLook } from '../permissions/git-may-look.ts';
@@ -51,7 +52,8 @@ export async function openCore(given: RunOptions, started: StartedRun): Promise<
   const environment = keysAside(started.environment, settings.now());
   const { problem, keys } = await storedKeys(environment);
   const stored = { ...session.stored, keys };
-  const model = chooseModel(options, settings.now(), environment, settings.limits, stored);
+  const chosen = chooseModel(options, settings.now(), environment, settings.limits, stored);
+  const model = chosen.ok ? { ...chosen, port: withToolAliases(chosen.port, options.toolAliases) } : chosen;
   if (!model.ok) return problem === undefined ? explainNoModel(model.problem) : { ok: false, problem };
   await model.lookUp(model.model);
   const refused = refusedEffort(options, model);

@@ -1,12 +1,12 @@
 import type { Message } from '../contracts/message.ts';
 import type { ModelInfo } from '../contracts/model.ts';
 import type { ToolLookup } from '../contracts/permission.ts';
-import type { CompactionResult, ContextPort } from '../contracts/query.ts';
+import type { CompactionResult, ContextPort, Summarize } from '../contracts/query.ts';
 import { callsIn, fileOf } from './calls.ts';
 import { type BeforeCompact, createCompaction } from './compaction.ts';
 import { type ContextDecision, createDecisions, type Decisions } from './decisions.ts';
 import { createGauge } from './gauge.ts';
-import type { CompactOrder, Summarize } from './levels/compact.ts';
+import type { CompactOrder } from './levels/compact.ts';
 import { splitKept, textOfMessage } from './levels/kept.ts';
 import { createPipeline, type LevelRun } from './levels/pipeline.ts';
 import type { Carried } from './levels/summary.ts';

@@ -6,7 +6,7 @@ import type {
   ResultBlock,
   UserBlock,
 } from '../contracts/message.ts';
-import { CHARS_PER_TOKEN } from '../contracts/model.ts';
+import { CHARS_PER_TOKEN, type SystemPart, type ToolSpec } from '../contracts/model.ts';
 
 /** Roles, ids and brackets around one block. */
 const BLOCK_OVERHEAD = 6;
@@ -18,6 +18,11 @@ const SAMPLE_CHARS = 2_048;
 export function textTokens(text: string): number {
   const dense = text.length > SAMPLED_ABOVE ? sampledDense(text) : countDense(text, 0, text.length);
   return Math.ceil((text.length - dense) / CHARS_PER_TOKEN + dense);
+}
+
+/** Tokens of what is sent besides the messages. */
+export function promptTokens(system: readonly SystemPart[], specs: readonly ToolSpec[]): number {
+  return Math.ceil((JSON.stringify(system).length + JSON.stringify(specs).length) / CHARS_PER_TOKEN);
 }
 
 /** Measures messages once each; what was measured is remembered as long as the message lives. */
@@ -115,7 +120,17 @@ function mediaTokens(block: ImageBlock | DocumentBlock): number {
 
 /** Width times height out of a PNG's first bytes; other formats hide theirs too well to be worth the search. */
 function pngPixels(base64: string): number | undefined {
-  const head = Buffer.from(base64.slice(0, 32), 'base64');
-  if (head.length < 24 || head.toString('latin1', 1, 4) !== 'PNG') return undefined;
-  return head.readUInt32BE(16) * head.readUInt32BE(20);
+  const head = decoded(base64.slice(0, 32));
+  if (head.length < 24 || head.slice(1, 4) !== 'PNG') return undefined;
+  const sizes = new DataView(Uint8Array.from(head.slice(16, 24), (char) => char.charCodeAt(0)).buffer);
+  return sizes.getUint32(0) * sizes.getUint32(4);
+}
+
+/** The bytes as characters, where it is base64 at all. Browsers have no `Buffer`. */
+function decoded(base64: string): string {
+  try {
+    return atob(base64);
+  } catch {
+    return '';
+  }
 }

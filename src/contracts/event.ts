@@ -38,6 +38,8 @@ export type AgentEvent =
       readonly model: string;
       readonly usage: Usage;
     }
+  /** Words of a person, results and messages of an application's own are whole at once: their end follows. */
+  | { readonly type: 'message_start'; readonly messageId: string; readonly role: 'user' | 'custom' }
   | {
       readonly type: 'message_update';
       readonly messageId: string;
@@ -142,6 +144,8 @@ export type AgentEvent =
       readonly text: string;
       readonly topic?: string;
     }
+  /** What a person was sent to an address for by an MCP server is done there. */
+  | { readonly type: 'elicitation_complete'; readonly server: string; readonly id: string }
   | { readonly type: 'status'; readonly status: AgentStatus }
   | { readonly type: 'mode'; readonly mode: string }
   | {

@@ -4,28 +4,40 @@ import type { PermissionMode } from './permission.ts';
 /** Where an extension comes from; the project's own wins over the user's. */
 export type ExtensionSource = 'builtin' | 'user' | 'project' | 'flag' | 'host';
 
-/** A slash command from a file. */
-export type CustomCommand = {
+/** Words in a file that can be called by name, with arguments: by a person behind a slash, by the model as a skill. */
+export type Callable = {
   readonly name: string;
   readonly path: string;
   readonly source: ExtensionSource;
   readonly description: string;
   readonly argumentHint?: string;
+  /** Names for the arguments, in their order. */
+  readonly argumentNames: readonly string[];
+  /** What runs unasked while it holds, and what never does. */
   readonly allowedTools: readonly string[];
+  readonly deniedTools: readonly string[];
   readonly model?: string;
+  readonly effort?: Effort;
+  /** It is done by a sub-agent of this kind, which sees nothing of the conversation. */
+  readonly fork?: string;
+  /** Who may call it. */
+  readonly callers: 'all' | 'people' | 'model';
   readonly body: string;
+  /** Where the files beside it are. */
+  readonly folder: string;
+  /** The top of the plugin that brings it. */
+  readonly pluginRoot?: string;
 };
 
+/** A slash command from a file. */
+export type CustomCommand = Callable;
+
 /** A skill: its name and description are in the prompt, its text on demand. */
-export type Skill = {
-  readonly name: string;
-  readonly description: string;
-  readonly folder: string;
-  readonly path: string;
-  readonly source: ExtensionSource;
-  readonly allowedTools: readonly string[];
+export type Skill = Callable & {
+  /** What people type behind the slash: never with a space. */
+  readonly slashName: string;
+  /** It is only offered once a file that fits was worked on; empty: always. */
   readonly paths: readonly string[];
-  readonly body: string;
 };
 
 /** A kind of sub-agent. */

@@ -1,4 +1,6 @@
 import type { JsonObject } from './json.ts';
+import type { BoundaryMessage } from './message.ts';
+import type { QueryDeps } from './query.ts';
 import type { HookConfig, SettingsSource } from './settings.ts';
 
 /** Every moment a hook can be told of. */
@@ -19,6 +21,7 @@ export const HOOK_EVENTS = [
   'Notification',
 ] as const;
 
+/** The name of such a moment. */
 export type HookEvent = (typeof HOOK_EVENTS)[number];
 
 /** A hook ready to run: where it comes from decides whether it may allow. */
@@ -67,4 +70,19 @@ export type HookVerdict = {
   readonly context: string | undefined;
   readonly messages: readonly string[];
   readonly failures: readonly string[];
+};
+
+/** What is said of a prompt before it joins: words for the model behind it, or an objection. */
+export type PromptVerdict =
+  | { readonly kind: 'go'; readonly context?: string }
+  | { readonly kind: 'block'; readonly words: string };
+
+/** The questions of a conversation, answered by hooks. */
+export type LoopHooks = Pick<QueryDeps, 'beforeCall' | 'afterCall' | 'onStop'> & {
+  readonly onPrompt: (words: string, signal: AbortSignal) => Promise<PromptVerdict>;
+  /** May add to what a summary looks after, or keep it from being written. */
+  readonly beforeCompact: (
+    order: { readonly trigger: BoundaryMessage['trigger']; readonly focus?: string },
+    signal: AbortSignal,
+  ) => Promise<{ readonly ok: true; readonly focus?: string } | { readonly ok: false; readonly why: string }>;
 };

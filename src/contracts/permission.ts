@@ -10,6 +10,7 @@ export function isMode(text: string): text is PermissionMode {
   return MODES.some((mode) => mode === text);
 }
 
+/** What a rule says of the calls it is about. */
 export type RuleBehavior = 'allow' | 'ask' | 'deny';
 
 /** Where a rule was written, the strongest first. Lists of all sources are united. */
@@ -129,6 +130,7 @@ export type Hardening = 'helpers' | 'path' | 'search';
 /** A path whose real place is not where its name says. */
 export type RealTarget = { readonly path: string; readonly real: string };
 
+/** What becomes of a call, why, and what it went by. */
 export type Decision = {
   readonly verdict: RuleBehavior;
   readonly reasons: readonly string[];
@@ -166,6 +168,10 @@ export type PermissionRequest = {
   readonly agentId?: string;
   /** What is at stake, in words, the gravest first. */
   readonly risks?: readonly CallRisk[];
+  /** The rule for exactly this call, and how long it may be kept; absent where even that would not allow it. */
+  readonly exact?: { readonly rule: string; readonly keep: 'session' | 'always' };
+  /** Why no rule wider than that is offered, in few words. */
+  readonly narrow?: string;
   /** What the call would change, worked out before it runs: the diff of an edit. */
   readonly preview?: Display;
 };

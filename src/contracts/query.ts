@@ -129,6 +129,7 @@ export type ContextResult = {
   readonly freedTokens: number;
 };
 
+/** What came of a compaction: the shorter conversation, or why there is none. */
 export type CompactionResult =
   | {
       readonly ok: true;
@@ -137,6 +138,21 @@ export type CompactionResult =
       readonly postTokens: number;
     }
   | { readonly ok: false; readonly why: string };
+
+/** What is asked, and how many tokens are sent with it: the answer has to fit into what is left. */
+export type SummaryOrder = {
+  readonly instructions: string;
+  readonly sentTokens: number;
+  /** The one that answers now, where it is not the one chosen. */
+  readonly model?: string;
+};
+
+/** Asks a model for the summary. A reply that was cut, refused or failed is `ok: false` with the reason. */
+export type Summarize = (
+  messages: readonly Message[],
+  order: SummaryOrder,
+  signal: AbortSignal,
+) => Promise<{ readonly ok: true; readonly text: string } | { readonly ok: false; readonly why: string }>;
 
 /** The context pipeline as the engine sees it. */
 export type ContextPort = {
@@ -167,11 +183,16 @@ export type QueuePort = {
   hasSteering(): boolean;
 };
 
+/** Who answers, and how hard it thinks. */
+export type Answering = Pick<QueryConfig, 'chain' | 'effort' | 'thinkingBudgetTokens'>;
+
 /** Everything the engine touches comes in here by reference: swap them and it is another product. */
 export type QueryDeps = {
   readonly config: QueryConfig;
   readonly model: ModelPort;
   readonly modelInfo: (model: string) => ModelInfo;
+  /** Asked at the beginning of each turn who answers from here on; left out, the configuration says it for the whole run. */
+  readonly answering?: () => Answering;
   readonly system: () => readonly SystemPart[];
   readonly tools: () => readonly Tool[];
   /** Deferred tools that have not been loaded are left out of `tools()` specs. */

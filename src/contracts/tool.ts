@@ -2,6 +2,7 @@ import type { Display, Question } from './display.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { ResultBlock } from './message.ts';
 import type { ToolSpec } from './model.ts';
+import type { ToolStatement } from './permission.ts';
 
 /** Thrown by a tool that could not do it. The model reads the message, so it says what to try next. */
 export class ToolFailure extends Error {
@@ -56,7 +57,17 @@ export type CallContext = {
 export type UserQuestion =
   | { readonly kind: 'questions'; readonly questions: readonly Question[] }
   | { readonly kind: 'plan'; readonly plan: string }
-  | { readonly kind: 'elicitation'; readonly server: string; readonly message: string; readonly schema: JsonObject };
+  | {
+      readonly kind: 'elicitation';
+      readonly server: string;
+      readonly message: string;
+      readonly wants: ElicitationWish;
+    };
+
+/** What an MCP server wants of a person: a form filled in, or an address visited. */
+export type ElicitationWish =
+  | { readonly mode: 'form'; readonly schema: JsonObject }
+  | { readonly mode: 'url'; readonly url: string; readonly id: string };
 
 /** What a person answers to a tool. */
 export type UserAnswer =
@@ -67,7 +78,13 @@ export type UserAnswer =
       readonly plan?: string;
       readonly words?: string;
     }
-  | { readonly kind: 'elicitation'; readonly action: 'accept' | 'decline' | 'cancel'; readonly content?: JsonObject };
+  | {
+      readonly kind: 'elicitation';
+      readonly action: 'accept' | 'decline' | 'cancel';
+      readonly content?: JsonObject;
+      /** Why it was not accepted, where no person has decided that. */
+      readonly reason?: string;
+    };
 
 /** One call whose input passed its schema, bound to its tool. */
 export type PreparedCall = {
@@ -89,6 +106,10 @@ export type Tool = {
   /** Deferred tools are sent by name only until ToolSearch loads them. */
   readonly deferred: boolean;
   readonly source: 'builtin' | 'mcp' | 'host';
+  /** What it says of itself to those who decide about its calls and keep their results. */
+  readonly statement?: ToolStatement;
+  /** The model no longer sees what earlier calls showed it: no answer may point at them. */
+  readonly forgetShown?: () => void;
   /** Validates; answers with the sentence the model should read when the input does not fit. */
   prepare(
     input: JsonValue,

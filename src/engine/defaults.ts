@@ -68,7 +68,7 @@ export function queryDeps(given: QueryDepsInput): QueryDeps {
 }
 
 /** Sends everything, always; has no way to make room. */
-const wholeConversation: ContextPort = {
+export const wholeConversation: ContextPort = {
   prepare: async (messages: readonly Message[]) => ({ messages, view: messages, tokens: 0, freedTokens: 0 }),
   compact: async () => ({ ok: false, why: 'no summariser was given' }),
   drain: async () => false,

@@ -16,12 +16,13 @@ export type Guarded = {
 export function guarded(deps: QueryDeps): Guarded {
   const faults = createFaults();
   const { safe, later } = faults;
-  const { shouldStopAfterTurn, summarizeCalls, onWait } = deps;
+  const { answering, shouldStopAfterTurn, summarizeCalls, onWait } = deps;
   return {
     deps: {
       ...deps,
       context: guardContext(deps.context, faults),
       queues: guardQueues(deps.queues, faults),
+      ...(answering && { answering: safe('Asking who answers', answering, () => deps.config) }),
       modelInfo: safe('Looking up the model', deps.modelInfo, cautiousModel),
       system: safe('The system prompt', deps.system, nothing),
       tools: safe('The list of tools', deps.tools, nothing),

@@ -5,6 +5,7 @@ import type { Terminal } from '../contracts/terminal.ts';
 import { climb, type Phase } from './climb.ts';
 import { guarded } from './guarded.ts';
 import { advance } from './phases/advance.ts';
+import { askWhoAnswers } from './phases/ask-who-answers.ts';
 import { checkCompletion } from './phases/check-completion.ts';
 import { checkInterrupt } from './phases/check-interrupt.ts';
 import { consultStopHooks } from './phases/consult-stop-hooks.ts';
@@ -38,9 +39,11 @@ export async function* query(
   outside: QueryDeps,
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, Terminal> {
-  const { deps, tellFaults } = guarded(outside);
+  const { deps: first, tellFaults } = guarded(outside);
+  let deps = first;
   let state = initialState(messages, deps.config.stripped, deps.config.failedCompactions);
   for (;;) {
+    ({ state, deps } = askWhoAnswers(state, deps));
     const ready = yield* prepareContext(state, deps, signal);
     yield* tellFaults();
     if (ready.kind === 'stop') {

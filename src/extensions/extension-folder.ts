@@ -9,4 +9,6 @@ export type ExtensionFolder = {
   readonly admit?: Admit;
   /** What stands before each of their names: a plugin's name and a colon. */
   readonly prefix?: string;
+  /** The top of the plugin it belongs to. */
+  readonly pluginRoot?: string;
 };

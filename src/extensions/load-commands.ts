@@ -1,40 +1,40 @@
+import { dirname } from 'node:path';
 import type { CustomCommand, ExtensionProblem, Loaded } from '../contracts/extension.ts';
 import { markdownFiles } from '../lib/files/markdown-files.ts';
-import { listFact, readFrontMatter, textFact } from '../lib/text/front-matter.ts';
+import { readFrontMatter } from '../lib/text/front-matter.ts';
+import { callableFacts, descriptionOf, firstWords, unusedFacts } from './callable-facts.ts';
 import type { ExtensionFolder } from './extension-folder.ts';
+import { unusedLine } from './unused-line.ts';
 
 /** Custom slash commands of all folders. Of two with one name the stronger counts, and it is told. */
 export async function loadCommands(folders: readonly ExtensionFolder[]): Promise<Loaded<CustomCommand>> {
   const items = new Map<string, CustomCommand>();
   const problems: ExtensionProblem[] = [];
-  for (const { folder, source, admit } of folders) {
-    for (const { path, name, text } of await markdownFiles(folder, admit)) {
+  for (const { folder, source, admit, prefix = '', pluginRoot } of folders) {
+    const unused = new Map<string, readonly string[]>();
+    for (const { path, name: found, text } of await markdownFiles(folder, admit)) {
       const { facts, body, problem } = await readFrontMatter(text);
       if (problem !== undefined)
         problems.push({ path, line: problem.line, text: `${problem.text}. The command works without its head.` });
+      const name = `${prefix}${found}`;
       const winner = items.get(name);
       if (winner !== undefined) {
         problems.push({ path, text: `is hidden by ${winner.path}, which has the same name /${name}.` });
         continue;
       }
-      const hint = textFact(facts, 'argument-hint');
-      const model = textFact(facts, 'model');
+      unused.set(path, unusedFacts(facts));
       items.set(name, {
+        ...callableFacts(facts),
         name,
         path,
         source,
-        description: textFact(facts, 'description') ?? firstWords(body),
-        allowedTools: listFact(facts, 'allowed-tools') ?? [],
+        description: descriptionOf(facts) ?? firstWords(body),
         body,
-        ...(hint === undefined ? {} : { argumentHint: hint }),
-        ...(model === undefined ? {} : { model }),
+        folder: dirname(path),
+        ...(pluginRoot === undefined ? {} : { pluginRoot }),
       });
     }
+    problems.push(...unusedLine(folder, 'commands', unused));
   }
   return { items: [...items.values()], problems };
-}
-
-function firstWords(body: string): string {
-  const line = body.split('\n').find((candidate) => candidate.trim() !== '') ?? '';
-  return line.replace(/^#+\s*/, '').slice(0, 80);
 }

@@ -19,12 +19,12 @@ export type Extensions = {
 /** Whether a file of the project may be read, and where its links lead. */
 export type Admission = { readonly ok: true; readonly realPath: string } | { readonly ok: false; readonly why: string };
 
-/** Reads them all, side by side. A folder that is not trusted brings nothing of its own. */
+/** Reads them all, side by side. */
 export async function loadExtensions(places: {
-  readonly cwd: string;
-  /** Absent: the project's alone. */
-  readonly ouroHome?: string;
-  readonly trusted: boolean;
+  /** The nearest first; none of a project that is not trusted. */
+  readonly projectFolders: readonly string[];
+  /** The person's own, where they count. */
+  readonly own?: { readonly ouroHome: string; readonly home: string };
   readonly agentsFlag: JsonValue | undefined;
   readonly admits: (path: string) => Admission;
 }): Promise<Extensions> {
@@ -35,14 +35,19 @@ export async function loadExtensions(places: {
     leftOut.push({ path, text: `is left out: ${answer.why}` });
     return undefined;
   };
-  const { trusted, cwd, ouroHome } = places;
+  const { projectFolders, own } = places;
   const folders = (name: string): readonly ExtensionFolder[] => [
-    ...(trusted ? [{ folder: join(cwd, '.claude', name), source: 'project' as const, admit }] : []),
-    ...(ouroHome === undefined ? [] : [{ folder: join(ouroHome, name), source: 'user' as const }]),
+    ...projectFolders.map((folder) => ({ folder: join(folder, '.claude', name), source: 'project' as const, admit })),
+    ...(own === undefined ? [] : [{ folder: join(own.ouroHome, name), source: 'user' as const }]),
+  ];
+  /** What programs of all makers read. */
+  const shared: readonly ExtensionFolder[] = [
+    ...projectFolders.map((folder) => ({ folder: join(folder, '.agents/skills'), source: 'project' as const, admit })),
+    ...(own === undefined ? [] : [{ folder: join(own.home, '.agents/skills'), source: 'user' as const }]),
   ];
   const [commands, skills, agents, styles] = await Promise.all([
     loadCommands(folders('commands')),
-    loadSkills(folders('skills')),
+    loadSkills([...folders('skills'), ...shared]),
     loadAgents(folders('agents'), places.agentsFlag),
     loadOutputStyles(folders('output-styles')),
   ]);

@@ -4,10 +4,7 @@ import type { JsonObject } from '../contracts/json.ts';
 import type { Live } from '../contracts/live.ts';
 import type { LoadedSettings, SettingsLayer } from '../contracts/settings.ts';
 import { createHooks, type Hooks } from './create-hooks.ts';
-import { missingScript } from './missing-script.ts';
-import { runHookCommand } from './run-command.ts';
-
-const DEFAULT_TIMEOUT_MS = 60_000;
+import { hookRunners } from './hook-runners.ts';
 
 export type HookWiring = {
   readonly loaded: () => LoadedSettings;
@@ -24,11 +21,6 @@ export type HookWiring = {
 
 /** The hooks of all settings layers and of the host, with real commands and real requests behind them. */
 export function makeHooks(wiring: HookWiring): Hooks {
-  const variables = () => ({
-    ...wiring.variables(),
-    CLAUDE_PROJECT_DIR: wiring.cwd,
-    OURO_PROJECT_DIR: wiring.cwd,
-  });
   return createHooks({
     hooks: () =>
       wiring.loaded().merged.disableAllHooks === true ? [] : [...configured(wiring.loaded()), ...wiring.hostHooks],
@@ -40,42 +32,8 @@ export function makeHooks(wiring: HookWiring): Hooks {
     }),
     fitsRule: wiring.fitsRule,
     tell: wiring.tell,
-    runCommand: (command, stdin, timeoutMs, signal) =>
-      runHookCommand(command, stdin, {
-        cwd: wiring.cwd,
-        env: variables(),
-        timeoutMs,
-        signal,
-      }),
-    missingScript: (command) => missingScript(command, wiring.cwd, variables()),
-    post: async (url, body, timeoutMs, signal) => {
-      const limits = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-      const answer = await fetch(url, {
-        method: 'POST',
-        body,
-        headers: { 'content-type': 'application/json' },
-        redirect: 'error',
-        signal: limits,
-      });
-      return { status: answer.status, text: await firstOf(answer) };
-    },
-    defaultTimeoutMs: () => wiring.timeoutMs() ?? DEFAULT_TIMEOUT_MS,
-    now: Date.now,
+    ...hookRunners(wiring),
   });
-}
-
-const MAX_ANSWER_BYTES = 1_000_000;
-
-/** The beginning of an answer: one that never ends must not fill the memory. */
-async function firstOf({ body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body ?? []) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) break;
-  }
-  return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString('utf8');
 }
 
 function configured({ layers }: LoadedSettings): readonly Hook[] {
@@ -89,20 +47,18 @@ function hooksOf(
   event: string,
   groups: NonNullable<SettingsLayer['settings']['hooks']>[string],
 ): readonly Hook[] {
+  if (!isHookEvent(event)) return [];
   return groups.flatMap((group, groupAt) =>
-    group.hooks.flatMap((hook, at): Hook[] => {
-      if (!isHookEvent(event)) return [];
+    group.hooks.map((hook, at): Hook => {
       const line = layer.lineOf(['hooks', event, groupAt, 'hooks', at]);
-      return [
-        {
-          ...hook,
-          event,
-          source: layer.source,
-          file: layer.file,
-          ...(line === undefined ? {} : { line }),
-          ...(group.matcher === undefined ? {} : { matcher: group.matcher }),
-        },
-      ];
+      return {
+        ...hook,
+        event,
+        source: layer.source,
+        file: layer.file,
+        ...(line === undefined ? {} : { line }),
+        ...(group.matcher === undefined ? {} : { matcher: group.matcher }),
+      };
     }),
   );
 }

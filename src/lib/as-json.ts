@@ -3,5 +3,6 @@ export function asJson<Data extends object>(data: Data, change?: (key: string, v
   return JSON.parse(JSON.stringify(data, change));
 }
 
-type JsonShape = { readonly [key: string]: JsonPart | undefined };
-type JsonPart = string | number | boolean | null | readonly JsonPart[] | JsonShape;
+export type JsonShape = { readonly [key: string]: JsonPart | undefined };
+/** Anything JSON can say, by its shape alone. */
+export type JsonPart = string | number | boolean | null | readonly JsonPart[] | JsonShape;

@@ -9,6 +9,7 @@ export type {
 } from '../contracts/agent.ts';
 export type { Display } from '../contracts/display.ts';
 export type { AgentEvent, AgentStatus, QueuedMessage } from '../contracts/event.ts';
+export type { LoopHooks, PromptVerdict } from '../contracts/hook.ts';
 export type { JsonObject, JsonValue } from '../contracts/json.ts';
 export type {
   AssistantBlock,
@@ -41,7 +42,9 @@ export type {
 export type { PermissionAnswer, PermissionRequest } from '../contracts/permission.ts';
 export type {
   AfterCall,
+  Answering,
   BeforeCall,
+  CompactionResult,
   ContextPort,
   Query,
   QueryConfig,
@@ -64,8 +67,8 @@ export {
 export { type QueryDepsInput, queryDeps } from '../engine/defaults.ts';
 export { query } from '../engine/query.ts';
 export { toRequestMessages } from '../engine/request.ts';
-export { buildTool, type ToolDefinition } from '../tools/build-tool.ts';
-export { createAgent, type LibraryAgent as Agent, THINKING_LEVELS } from './create-agent.ts';
+export { buildTool, type JsonToolDefinition, type ToolDefinition, type ToolParts } from '../tools/build-tool.ts';
+export { createAgent, type LibraryAgent as Agent, THINKING_LEVELS } from './conversation/create-agent.ts';
 export type {
   AgentChange,
   AgentOptions,
@@ -75,4 +78,4 @@ export type {
   ModelChoice,
   ResponseFacts,
   ResultOpinion,
-} from './options.ts';
+} from './conversation/options.ts';

@@ -31,7 +31,10 @@ export type ToolPlace = {
 };
 
 /** Reads files, pictures, documents and notebooks. */
-export const readTool = (place: ToolPlace): Tool => placed(place, createReadTool(changeParts(place)));
+export function readTool(place: ToolPlace): Tool {
+  const parts = changeParts(place);
+  return { ...placed(place, createReadTool(parts)), forgetShown: parts.readState.forgetShown };
+}
 /** Replaces a passage of a file that was read before. */
 export const editTool = (place: ToolPlace): Tool => placed(place, createEditTool(changeParts(place)));
 /** Several edits of one file, all or none. */

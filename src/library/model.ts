@@ -13,4 +13,6 @@ export { createNamedModels, type NamedModels } from '../model/choose/named-model
 export { createDemoPort, type DemoSettings } from '../model/demo/demo-port.ts';
 export type { MessagesSettings } from '../model/messages-service.ts';
 export { createOpenAiPort } from '../model/openai-compatible.ts';
+export { createReplayPort, type Exchange } from '../model/replay.ts';
 export { type RetryPolicy, withRetry } from '../model/retry.ts';
+export { withRecord } from '../model/with-record.ts';

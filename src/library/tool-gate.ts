@@ -1,31 +1,18 @@
-import { homedir } from 'node:os';
-import { delimiter } from 'node:path';
-import type { PermissionAnswer, PermissionMode, PermissionRequest, Policy } from '../contracts/permission.ts';
+import type { PermissionAnswer, PermissionRequest } from '../contracts/permission.ts';
 import type { CallRequest, GateVerdict, Tool } from '../contracts/tool.ts';
-import { factsFrom } from '../permissions/facts.ts';
 import { createGate } from '../permissions/gate.ts';
 import { diskFs } from '../permissions/paths/fs.ts';
-import { rulesOfTexts } from '../permissions/rules/collect-rules.ts';
-import { TOOL_STATEMENTS } from '../tools/statements.ts';
-import { processVariables } from './surroundings.ts';
+import { factsOfTools, policyOf, type Rules } from './decisions.ts';
 
 /** Decides whether a call may run. */
 export type ToolGate = (call: CallRequest, signal: AbortSignal) => Promise<GateVerdict>;
 
 /** What a gate of rules goes by. */
-export type GateRules = {
-  /** The folder that is worked in: what lies in it may be read. */
-  readonly cwd: string;
-  readonly mode?: PermissionMode;
-  /** Rules as in a settings file: `Bash(npm test:*)`, `Read(.env)`, `WebFetch(domain:example.com)`. */
-  readonly allow?: readonly string[];
-  readonly ask?: readonly string[];
-  readonly deny?: readonly string[];
-  /** More folders that may be worked in. */
-  readonly directories?: readonly string[];
+export type GateRules = Rules & {
+  /** Tools of your own that say what a call touches (`facts`); the built-in ones are known. */
+  readonly tools?: readonly Tool[];
   /** Answers for a person; left out, what would be asked is denied. */
   readonly onAsk?: (request: PermissionRequest, signal: AbortSignal) => Promise<PermissionAnswer>;
-  readonly home?: string;
 };
 
 /** Lets calls run that only read, and nothing else. */
@@ -42,7 +29,7 @@ export function rulesGate(given: GateRules): ToolGate {
   const gate = createGate({
     policy: (cwd) => policyOf(given, cwd),
     fs: diskFs,
-    factsOf: factsFrom(TOOL_STATEMENTS),
+    factsOf: factsOfTools(given.tools ?? []),
     ...(given.onAsk === undefined ? {} : { ask: given.onAsk }),
     record: () => undefined,
     remember: async () => undefined,
@@ -50,28 +37,6 @@ export function rulesGate(given: GateRules): ToolGate {
     newId: () => crypto.randomUUID(),
   });
   return (call, signal) => gate(call, {}, signal);
-}
-
-function policyOf(given: GateRules, cwd: string): Policy {
-  const { allow = [], ask = [], deny = [], mode = 'default', directories = [], home = homedir() } = given;
-  const origin = { source: 'flag', root: given.cwd } as const;
-  return {
-    mode,
-    rules: [
-      ...rulesOfTexts(deny, 'deny', origin),
-      ...rulesOfTexts(ask, 'ask', origin),
-      ...rulesOfTexts(allow, 'allow', origin),
-    ],
-    workspaceRoots: [given.cwd, ...directories],
-    cwd,
-    home,
-    trusted: true,
-    canBypass: mode === 'bypassPermissions',
-    protectedPaths: [],
-    sensitivePaths: [],
-    searchPath: (processVariables().PATH ?? '').split(delimiter),
-    disk: process.platform === 'darwin' || process.platform === 'win32' ? 'case-insensitive' : 'case-sensitive',
-  };
 }
 
 /** The same tool in one folder, behind a gate of its own. */

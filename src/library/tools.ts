@@ -9,7 +9,7 @@ export {
   type ToolOutcome,
   type ToolProgress,
 } from '../contracts/tool.ts';
-export { buildTool, type ToolDefinition } from '../tools/build-tool.ts';
+export { buildTool, type JsonToolDefinition, type ToolDefinition, type ToolParts } from '../tools/build-tool.ts';
 export {
   bashTool,
   builtInTools,

@@ -40,6 +40,11 @@ export function createMcpHub(parts: McpParts) {
     return run;
   }
 
+  async function contents(server: string, uri: string, signal: AbortSignal) {
+    const connection = await known(runs, server).connected(signal);
+    return (await connection.read(uri, signal)).contents;
+  }
+
   for (const server of [...parts.servers, ...parts.hosted.map(hosted)]) add(server);
 
   const all = () => [...runs.values()];
@@ -68,10 +73,10 @@ export function createMcpHub(parts: McpParts) {
       return (await Promise.all(asked.map((run) => listResources(run, signal)))).flat();
     },
 
-    async read(server: string, uri: string, signal: AbortSignal): Promise<readonly ResultBlock[]> {
-      const connection = await known(runs, server).connected(signal);
-      return (await connection.read(uri, signal)).contents.flatMap(resourceBlocks);
-    },
+    contents,
+
+    read: async (server: string, uri: string, signal: AbortSignal): Promise<readonly ResultBlock[]> =>
+      (await contents(server, uri, signal)).flatMap(resourceBlocks),
 
     reconnect: async (name: string): Promise<Attempt> => runs.get(name)?.reconnect() ?? unknown(name),
 

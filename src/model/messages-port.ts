@@ -1,13 +1,13 @@
 import type { JsonObject } from '../contracts/json.ts';
-import type { ModelFailure, ModelPort, ModelRequest, StreamOptions } from '../contracts/model.ts';
+import type { ModelFailure, ModelPort, ModelRequest } from '../contracts/model.ts';
 import { modelInfo } from './catalog.ts';
-import { askedKey } from './keys/asked-key.ts';
 import type { MessagesService, MessagesSettings } from './messages-service.ts';
-import { type ModelAttempt, type Patience, patienceOf, startAttempt } from './wire/attempt.ts';
-import { readReply, type WireReader } from './wire/read-reply.ts';
-import { ABORTED, failureOfThrown } from './wire/stream-failures.ts';
+import type { ModelAttempt, Patience } from './wire/attempt.ts';
+import type { WireReader } from './wire/read-reply.ts';
+import { failureOfThrown } from './wire/stream-failures.ts';
 import { toWire } from './wire/to-wire.ts';
 import { numberOf, objectOf, parseJson } from './wire/wire-json.ts';
+import { createWirePort } from './wire/wire-port.ts';
 
 const EDITING_BETA = 'context-management-2025-06-27';
 const DEFAULT_PATIENCE: Patience = { headerTimeoutMs: 120_000, idleTimeoutMs: 60_000 };
@@ -16,24 +16,16 @@ const DEFAULT_PATIENCE: Patience = { headerTimeoutMs: 120_000, idleTimeoutMs: 60
 export function createMessagesPort(service: MessagesService, settings: MessagesSettings): ModelPort {
   const sender = createSender(service, settings);
   return {
-    name: service.name,
-    async prepare() {
-      await service.client('');
-    },
-    async *stream(request, options, signal) {
-      if (signal.aborted) return { ok: false, failure: ABORTED };
-      const attempt = startAttempt(patienceOf(DEFAULT_PATIENCE, settings.patience?.(), options.timeoutMs), signal);
-      try {
-        const opening = sender.open(request, options, attempt);
-        yield { type: 'request_sent', attempt: 1 };
-        const response = await opening;
-        if (!(response instanceof Response)) return { ok: false, failure: response };
-        const newId = () => `msg_${crypto.randomUUID()}`;
-        return yield* readReply(response, { reader: READER, model: request.model, newId, attempt, options });
-      } finally {
-        attempt.close();
-      }
-    },
+    ...createWirePort(
+      {
+        name: service.name,
+        patience: DEFAULT_PATIENCE,
+        prepare: () => service.client(''),
+        open: sender.open,
+        readerFor: () => READER,
+      },
+      settings.patience,
+    ),
     ...(service.countsTokens && { countTokens: sender.count }),
   };
 }
@@ -59,11 +51,9 @@ function createSender(service: MessagesService, settings: MessagesSettings) {
 
   async function send(
     request: ModelRequest,
-    { getApiKey }: Pick<StreamOptions, 'getApiKey'>,
+    key: string | undefined,
     attempt: ModelAttempt,
   ): Promise<Response | ModelFailure> {
-    const key = await askedKey(getApiKey);
-    if (typeof key === 'object') return key;
     try {
       return await post('/v1/messages', toWire(request, infoOf(request.model)), request, attempt.signal, key);
     } catch (thrown) {
@@ -87,10 +77,10 @@ function createSender(service: MessagesService, settings: MessagesSettings) {
   }
 
   /** Sends the request once more after each lesson that is new. */
-  async function open(...[request, options, attempt]: Parameters<typeof send>): ReturnType<typeof send> {
+  async function open(...[request, key, attempt]: Parameters<typeof send>): ReturnType<typeof send> {
     const learnt = new Set<Lesson>();
     while (true) {
-      const response = await send(request, options, attempt);
+      const response = await send(request, key, attempt);
       const lesson = attempt.endedBy() ? undefined : await learn(response);
       if (lesson === undefined || learnt.has(lesson)) return response;
       learnt.add(lesson);

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import type { PermissionUpdate, UpdateDestination } from '../contracts/face/host.ts';
 import type { LiveState } from '../contracts/live.ts';
-import type { Rule } from '../contracts/permission.ts';
+import type { RememberDestination, Rule } from '../contracts/permission.ts';
 import { messageOf } from '../lib/errors.ts';
+import { homePath } from '../lib/text/home-path.ts';
 import { rulesOfTexts } from './rules/collect-rules.ts';
 import { type ListChange, storeRules } from './store-rules.ts';
 
@@ -12,13 +13,15 @@ export type ChangeWiring = {
   readonly home: string;
   readonly trusted: boolean;
   readonly live: LiveState;
-  readonly notice: (text: string) => void;
+  readonly notice: (level: 'info' | 'warn', text: string) => void;
   /** Called after a file of the project was changed by the user's own answer. */
   readonly onStored: () => Promise<void>;
 };
 
 export type PermissionChanges = {
   apply(updates: readonly PermissionUpdate[]): Promise<void>;
+  /** Stores what is allowed from now on, and says where that stands. */
+  remember(rules: readonly string[], destination: RememberDestination): Promise<void>;
   /** The rules as they stand in files now: what was put there since the start counts, what was taken out does not. */
   current(rules: readonly Rule[]): readonly Rule[];
 };
@@ -31,14 +34,15 @@ export function changePermissions(wiring: ChangeWiring): PermissionChanges {
   let stored: readonly Rule[] = [];
   let taken: readonly ((rule: Rule) => boolean)[] = [];
 
-  async function toFile(update: PermissionUpdate, destination: FileDestination): Promise<void> {
+  async function toFile(update: PermissionUpdate, destination: FileDestination): Promise<'stored' | 'not stored'> {
     const file = fileOf(destination);
     if (destination !== 'user' && !wiring.trusted) {
       applyToSession(update, live);
       wiring.notice(
+        'warn',
         'This folder is not trusted, so that holds for this session only. Run "ouro trust" to keep such answers.',
       );
-      return;
+      return 'not stored';
     }
     // It counts before the file is written: the next call must not be asked meanwhile.
     const before = { stored, taken };
@@ -48,11 +52,19 @@ export function changePermissions(wiring: ChangeWiring): PermissionChanges {
     try {
       await storeRules(file, listChange(update), destination === 'user' ? 'follow' : 'refuse');
       if (destination !== 'user') await wiring.onStored();
+      return 'stored';
     } catch (thrown) {
       ({ stored, taken } = before);
       applyToSession(update, live);
-      wiring.notice(`That holds for this session only: ${file} could not be written (${messageOf(thrown)}).`);
+      wiring.notice('warn', `That holds for this session only: ${file} could not be written (${messageOf(thrown)}).`);
+      return 'not stored';
     }
+  }
+
+  async function applyOne(update: PermissionUpdate, destination: UpdateDestination): Promise<'stored' | 'not stored'> {
+    if (destination !== 'session') return toFile(update, destination);
+    applyToSession(update, live);
+    return 'stored';
   }
 
   function withUpdate(
@@ -83,10 +95,15 @@ export function changePermissions(wiring: ChangeWiring): PermissionChanges {
   return {
     current: (rules) => [...stored, ...rules.filter((rule) => !taken.some((isTaken) => isTaken(rule)))],
     async apply(updates) {
-      for (const update of updates) {
-        if (update.destination === 'session') applyToSession(update, live);
-        else await toFile(update, update.destination);
-      }
+      for (const update of updates) await applyOne(update, update.destination);
+    },
+    async remember(rules, destination) {
+      const where = destination === 'session' ? '' : `, by ${homePath(fileOf(destination), home, cwd)}`;
+      const done = await applyOne({ type: 'addRules', behavior: 'allow', rules, destination }, destination);
+      // Why something was not stored has been said.
+      if (done === 'not stored') return;
+      const until = where === '' ? ' until you leave' : ` any more${where}`;
+      wiring.notice('info', `Not asked${until}: ${rules.join(', ')}`);
     },
   };
 }

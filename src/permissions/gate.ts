@@ -12,7 +12,9 @@ import type {
 import type { BeforeCall } from '../contracts/query.ts';
 import type { CallRequest, GateVerdict } from '../contracts/tool.ts';
 import { hiddenCharacter } from './bash/check-bytes.ts';
+import { callRisks } from './call-risks.ts';
 import { decide, settle } from './decide.ts';
+import { exactRule } from './exact-rule.ts';
 import type { FactsOf } from './facts.ts';
 import { ruleSays } from './paths/finding.ts';
 import type { PermissionFs } from './paths/fs.ts';
@@ -107,7 +109,9 @@ async function answerTo(
 ): Promise<PermissionAnswer | undefined> {
   if ((parts.ask ?? parts.askHook) === undefined) return undefined;
   const preview = await parts.preview?.(facts, request.cwd, signal);
-  const asked = questionOf(request, facts, decision, parts.newId());
+  const risks = callRisks(facts);
+  const exact = exactRule({ facts, decision, policy }, risks, parts.fs);
+  const asked = { ...questionOf(request, facts, decision, parts.newId()), risks, ...exact };
   const question = preview === undefined ? asked : { ...asked, preview };
   const ofHook = await parts.askHook?.(question, signal);
   // A hook may refuse anything, but its yes is none to a breaker, nor to one that its own input trips.

@@ -29,6 +29,8 @@ export type AttachmentParts = {
   /** Absent where there is no repository. */
   readonly branch?: () => string | undefined;
   readonly mode: () => PermissionMode;
+  /** How to plan, where somebody has words of his own for it. */
+  readonly planInstructions?: string;
   readonly answering: () => Answering;
   readonly catalog: () => Catalog;
   /** News of background shells and sub-agents, each handed over once. */
@@ -65,7 +67,7 @@ export function createAttachments(parts: AttachmentParts, before?: KnownFacts): 
       state = beginWith(state, factsNow());
     },
     collect: async () => {
-      const facts = take(factNews(state, factsNow()));
+      const facts = take(factNews(state, factsNow(), parts.planInstructions));
       const changes = await parts.changedFiles();
       const files = take(fileNews(state, changes));
       const memory = await memoryNews(parts);

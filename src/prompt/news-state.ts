@@ -55,13 +55,13 @@ export function beginWith(state: NewsState, current: KnownFacts): NewsState {
 }
 
 /** The date, the branch, the mode, how to answer, and what can be called by name. */
-export function factNews(before: NewsState, current: KnownFacts): NewsStep {
+export function factNews(before: NewsState, current: KnownFacts, planInstructions?: string): NewsStep {
   const state = beginWith(before, current);
   const known = state.facts ?? current;
   const news = [
     ...(current.date === known.date ? [] : [`The date is now ${current.date}.`]),
     ...branchNews(known.branch, current.branch),
-    ...(current.mode === known.mode ? [] : [modeWords(current.mode)]),
+    ...(current.mode === known.mode ? [] : [modeWords(current.mode, planInstructions)]),
     ...answeringNews(known.answering, current.answering ?? {}),
     ...catalogChanges(known.catalog, current.catalog),
   ];
@@ -107,10 +107,16 @@ function fileWords({ path, kind, diff }: FileChange): string {
 }
 
 /** What the model should know about the permission mode it now works in. */
-function modeWords(mode: PermissionMode): string {
+const HOW_TO_PLAN = 'what will change, where, how it will be checked, and what is still open.';
+
+function modeWords(mode: PermissionMode, planInstructions: string | undefined): string {
   switch (mode) {
     case 'plan':
-      return 'Plan mode is on: look and think, but change nothing, neither files nor anything a command could change. When you know what to do, put a plan before the user with ExitPlanMode: what will change, where, how it will be checked, and what is still open.';
+      return [
+        'Plan mode is on: look and think, but change nothing, neither files nor anything a command could change.',
+        ...(planInstructions === undefined ? [] : [planInstructions]),
+        `When you know what to do, put a plan before the user with ExitPlanMode${planInstructions === undefined ? `: ${HOW_TO_PLAN}` : '.'}`,
+      ].join(planInstructions === undefined ? ' ' : '\n\n');
     case 'acceptEdits':
       return 'Edits inside the project are now accepted without a question; commands still ask.';
     case 'dontAsk':

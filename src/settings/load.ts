@@ -6,13 +6,15 @@ import type {
   SettingsProblem,
   SettingsSource,
 } from '../contracts/settings.ts';
+import { countsSource } from './counts-source.ts';
 import { merge, restrained } from './merge.ts';
 import { withoutPowers } from './powers.ts';
 import { type ReadLayer, readLayer } from './read-layer.ts';
 
 /** Where settings live and what may be looked at. */
 export type SettingsPlaces = {
-  readonly cwd: string;
+  /** The project's: the working folder, then those around it that belong to the same repository. */
+  readonly folders: readonly string[];
   readonly ouroHome: string;
   /** `/etc/ouro`, or a test's stand-in. */
   readonly managedDir: string;
@@ -34,14 +36,18 @@ export type SettingsPlaces = {
 
 /** Reads every layer, strongest first. Nothing that is wrong in a file is an exception: it is a sentence. */
 export async function loadSettings(places: SettingsPlaces): Promise<LoadedSettings> {
-  const { cwd, ouroHome } = places;
+  const { folders, ouroHome } = places;
   const read = await Promise.all([
     ...(await managed(places)),
     ...(places.policy === undefined ? [] : [fromPolicy(places.policy)]),
     ...(places.flag === undefined ? [] : [fromFlag(places.flag, places)]),
-    ...(counts(places, 'local') ? [local(join(cwd, '.claude/settings.local.json'), places)] : []),
-    ...(counts(places, 'project') ? [fromFile(join(cwd, '.claude/settings.json'), 'project', places)] : []),
-    ...(counts(places, 'user') ? [fromFile(join(ouroHome, 'settings.json'), 'user', places)] : []),
+    ...folders.flatMap((folder) => [
+      ...(countsSource(places.sources, 'local') ? [local(join(folder, '.claude/settings.local.json'), places)] : []),
+      ...(countsSource(places.sources, 'project')
+        ? [fromFile(join(folder, '.claude/settings.json'), 'project', places)]
+        : []),
+    ]),
+    ...(countsSource(places.sources, 'user') ? [fromFile(join(ouroHome, 'settings.json'), 'user', places)] : []),
   ]);
   const problems: SettingsProblem[] = [];
   const layers: SettingsLayer[] = [];
@@ -127,10 +133,6 @@ async function local(file: string, places: SettingsPlaces): Promise<ReadLayer | 
 async function isApproved(layer: SettingsLayer, { trusted, approves }: SettingsPlaces): Promise<boolean> {
   const isOfFolder = layer.source === 'project' || layer.source === 'local';
   return !isOfFolder || !trusted || approves === undefined || (await approves(layer));
-}
-
-function counts({ sources }: SettingsPlaces, name: string): boolean {
-  return sources === undefined || sources.includes(name);
 }
 
 /** A folder nobody trusts yet may forbid and ask; nothing else of its settings counts. */

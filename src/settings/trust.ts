@@ -10,9 +10,16 @@ const marks = z.object({
   local: z.string().optional(),
   commands: z.string().optional(),
   instructions: z.string().optional(),
+  above: z.string().optional(),
 });
 /** Marks that fit nothing: what was met once and cannot be read any more is asked about, not met anew. */
-const UNREADABLE = { project: 'unreadable', local: 'unreadable', commands: 'unreadable', instructions: 'unreadable' };
+const UNREADABLE = {
+  project: 'unreadable',
+  local: 'unreadable',
+  commands: 'unreadable',
+  instructions: 'unreadable',
+  above: 'unreadable',
+};
 const folder = z.object({
   at: z.string(),
   reach: z.enum(['folder', 'below']),

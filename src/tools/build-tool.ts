@@ -3,45 +3,61 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json
 import type { ToolStatement } from '../contracts/permission.ts';
 import type { CallContext, Tool, ToolOutcome } from '../contracts/tool.ts';
 import { asJson } from '../lib/as-json.ts';
+import { checkOfSchema } from './check-of-schema.ts';
 
 /** A tool as its author writes it. What is left out is answered with the most cautious value. */
-export type ToolDefinition<Schema extends z.ZodType<JsonObject>> = ToolStatement & {
+export type ToolDefinition<Schema extends z.ZodType<JsonObject>> = ToolParts<z.output<Schema>> & {
+  /** What its input must be. */
+  readonly input: Schema;
+};
+
+/** A tool whose input is told by a JSON schema: what fits it comes as a plain object. */
+export type JsonToolDefinition = ToolParts<JsonObject> & {
+  /** A JSON schema of an object, which is also what the model reads. */
+  readonly input: JsonObject;
+};
+
+/** What a tool is besides its input. */
+export type ToolParts<Input extends JsonObject> = ToolStatement & {
   readonly label?: string;
   /** A text that depends on what holds now is asked for each time. */
   readonly prompt: string | (() => string);
-  readonly input: Schema;
   readonly maxResultChars?: number;
   readonly deferred?: boolean;
   readonly source?: Tool['source'];
-  readonly isReadOnly?: (input: z.output<Schema>) => boolean;
-  readonly isConcurrencySafe?: (input: z.output<Schema>) => boolean;
+  readonly isReadOnly?: (input: Input) => boolean;
+  readonly isConcurrencySafe?: (input: Input) => boolean;
   /** Repairs arguments before validation (a number sent as text, an old parameter name). */
   readonly prepareArguments?: (input: JsonObject) => JsonObject;
-  readonly title?: (input: z.output<Schema>) => string;
-  readonly call: (input: z.output<Schema>, context: CallContext) => Promise<ToolOutcome>;
+  readonly title?: (input: Input) => string;
+  readonly call: (input: Input, context: CallContext) => Promise<ToolOutcome>;
 };
 
 export const DEFAULT_MAX_RESULT_CHARS = 30_000;
 
 /** Binds a definition to its schema. Not read-only and not concurrency-safe, unless it says otherwise. */
-export function buildTool<Schema extends z.ZodType<JsonObject>>(definition: ToolDefinition<Schema>): Tool {
+export function buildTool<Schema extends z.ZodType<JsonObject>>(definition: ToolDefinition<Schema>): Tool;
+export function buildTool(definition: JsonToolDefinition): Tool;
+export function buildTool(definition: ToolDefinition<z.ZodType<JsonObject>> | JsonToolDefinition): Tool {
+  const { schema, check } = inputOf(definition);
   return {
     name: definition.name,
     aliases: definition.aliases ?? [],
     label: definition.label ?? definition.name,
     get spec() {
-      const { name, prompt, input, result } = definition;
-      const spec = { name, description: promptOf(prompt), input_schema: jsonSchemaOf(input) };
+      const { name, prompt, result } = definition;
+      const spec = { name, description: promptOf(prompt), input_schema: schema() };
       return result === 'once' ? { ...spec, result } : spec;
     },
     maxResultChars: definition.maxResultChars ?? DEFAULT_MAX_RESULT_CHARS,
     deferred: definition.deferred ?? false,
     source: definition.source ?? 'builtin',
+    statement: definition,
     prepare(input) {
       if (!isJsonObject(input)) {
         return { ok: false, problem: `${definition.name} takes a JSON object, not ${kindOf(input)}.` };
       }
-      const parsed = definition.input.safeParse(definition.prepareArguments?.(input) ?? input);
+      const parsed = check.safeParse(definition.prepareArguments?.(input) ?? input);
       if (!parsed.success) return { ok: false, problem: explainIssues(definition.name, parsed.error) };
       const value = parsed.data;
       return {
@@ -56,6 +72,23 @@ export function buildTool<Schema extends z.ZodType<JsonObject>>(definition: Tool
       };
     },
   };
+}
+
+type InputOf = { readonly schema: () => JsonObject; readonly check: z.ZodType<JsonObject> };
+
+/** The form of the input as the model reads it, and who checks it. */
+function inputOf({ name, input }: ToolDefinition<z.ZodType<JsonObject>> | JsonToolDefinition): InputOf {
+  if (isZod(input)) return { schema: () => jsonSchemaOf(input), check: input };
+  const { type = 'object', ...rest } = input;
+  if (type !== 'object') throw new Error(`The input of ${name} must be an object: its schema says ${String(type)}.`);
+  const schema = { type, ...rest };
+  const check = checkOfSchema(schema, `The input schema of ${name}`);
+  return { schema: () => schema, check: check.pipe(z.record(z.string(), z.json())) };
+}
+
+/** By what it can do: another copy of the library makes other classes. */
+function isZod(input: z.ZodType<JsonObject> | JsonObject): input is z.ZodType<JsonObject> {
+  return typeof input.safeParse === 'function';
 }
 
 function promptOf(prompt: string | (() => string)): string {

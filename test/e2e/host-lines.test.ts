@@ -123,11 +123,13 @@ test('a message may join without a question, and one that nobody typed is taken 
   expect(server.requests()[0]?.raw).not.toContain('alpha');
 });
 
-test('the exit code tells how the last prompt went when -p asked for it, and nothing otherwise', async () => {
+test('the exit code tells how the last prompt went', async () => {
   const refused: Script = { turns: [], after: status(401) };
   expect(await fed(userLine('hi'), refused, '-p')).toMatchObject({ code: 1 });
   await server.close();
-  expect(await fed(userLine('hi'), refused)).toMatchObject({ code: 0 });
+  expect(await fed(userLine('hi'), refused)).toMatchObject({ code: 1 });
+  await server.close();
+  expect(await fed(userLine('hi'), { turns: [says('one')] })).toMatchObject({ code: 0 });
 });
 
 test('requests that nobody can answer get an error, never silence', async () => {

@@ -16,6 +16,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
+import { writeBuiltSuite } from '../support/built-suite.ts';
 import { isWholeRun } from '../support/runs.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -121,6 +122,24 @@ describe.runIf(isWholeRun).each(RUNTIMES)('%s', (runtime) => {
 /** What was streamed, piece by piece, in one. */
 const said = (events: string) => events.replace(/"\n\ndata: "/g, '');
 
+/** What runs the tests needs a newer Node than the library does. */
+const RUNNERS = RUNTIMES.filter((runtime) => runtime !== 'node');
+
+test.runIf(isWholeRun).each(RUNNERS)(
+  'the suite of the engine holds for the built package, on %s',
+  async (runtime) => {
+    const suite = await writeBuiltSuite(project);
+    const report = join(project, 'report.json');
+    const args = ['run', '--root', project, '--reporter=json', `--outputFile=${report}`];
+    const env = { PATH: process.env.PATH ?? '' };
+    await run(runtime, [join(root, 'node_modules/vitest/vitest.mjs'), ...args], { cwd: project, env });
+    const { success, testResults, numPassedTests } = JSON.parse(readFileSync(report, 'utf8'));
+    expect([success, testResults.length]).toEqual([true, suite.length]);
+    expect(numPassedTests).toBeGreaterThan(200);
+  },
+  120_000,
+);
+
 test.runIf(isWholeRun)('a strict project compiles against every part of it', async () => {
   const options = {
     strict: true,
@@ -147,11 +166,37 @@ import { createAnthropicPort, withRetry } from 'ouro/model';
 import { openSession } from 'ouro/session';
 import { createContext } from 'ouro/context';
 import { connectMcp } from 'ouro/mcp';
+import { buildTool } from 'ouro/tools';
+import { decisionOf } from 'ouro/permissions';
+import { agentHooks } from 'ouro/hooks';
 declare module 'ouro/agent' { interface CustomMessages { ticket: { readonly number: number } } }
 const agent = createAgent({ tools: builtInTools({ cwd: '/', gate: rulesGate({ cwd: '/' }) }) });
 await agent.append({ role: 'custom', id: 't', kind: 'ticket', data: { number: 7 } });
+const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } as const;
+export const told = buildTool({ name: 'Told', prompt: 'Told.', input: schema, call: async ({ a }) => ({ content: String(a) }) });
+export const hooks = agentHooks({ cwd: '/', hooks: { Stop: [{ hooks: [async () => ({})] }] } });
+export const judged: 'allow' | 'ask' | 'deny' = decisionOf({ cwd: '/' }, { tool: 'Bash', input: {} }).verdict;
+export const other = createAgent({ hooks, context: 'off', model: { model: 'mine', info: { contextWindow: 9_000 } } });
 export const seen: (event: AgentEvent) => Message | undefined = (event) => event.type === 'message_end' ? event.message : undefined;
 export const parts = [query, createAnthropicPort, withRetry, openSession, createContext, connectMcp];
+`;
+
+/** Shows an agent a picture where there is all that pages and workers have: neither `process` nor `Buffer`. */
+const PAGE = `
+import { readFileSync } from 'node:fs';
+import { createContext, runInContext } from 'node:vm';
+const NODE_ALONE = ['process', 'Buffer', 'global', 'globalThis', 'setImmediate', 'clearImmediate'];
+const names = Object.getOwnPropertyNames(globalThis).filter((name) => !NODE_ALONE.includes(name) && /^[a-z]|^(URL|Re|He|Te|Ab|Fo|Bl|Ev|DOM)/.test(name));
+const page = createContext(Object.fromEntries(names.map((name) => [name, globalThis[name]])));
+runInContext(readFileSync('bundle.js', 'utf8'), page);
+console.log(await runInContext(\`(async () => {
+  const notices = [];
+  const logger = (_level, text) => notices.push(text);
+  const agent = createAgent({ apiKey: 'key', baseUrl: '\${process.argv[2]}', logger });
+  const source = { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=' };
+  const end = await agent.prompt([{ type: 'image', source }, { type: 'text', text: 'hi' }]);
+  return JSON.stringify([end, notices, agent.state().messages.at(-1)]);
+})()\`, page));
 `;
 
 test.runIf(isWholeRun)(
@@ -159,16 +204,26 @@ test.runIf(isWholeRun)(
   async () => {
     const entry = join(project, 'page.js');
     writeFileSync(entry, "import { createAgent } from 'ouro/agent'; globalThis.createAgent = createAgent;");
-    execFileSync(process.execPath, ['build', entry, '--target=browser', `--outfile=${join(project, 'bundle.js')}`]);
+    execFileSync(process.execPath, [
+      'build',
+      entry,
+      '--target=browser',
+      '--format=iife',
+      `--outfile=${join(project, 'bundle.js')}`,
+    ]);
     const bundle = readFileSync(join(project, 'bundle.js'), 'utf8');
     // The demo's sample project has a test, which is text here.
     const needed = bundle.matchAll(/^import .*["']node:(?!test).*$|\brequire\(["']node:.*$/gm);
     expect([...needed].map(String)).toEqual([]);
-    if (CHROMIUM === undefined) return;
     await using api = await startApiServer({ turns: [says('Hello from a page.')] });
+    writeFileSync(join(project, 'page.mjs'), PAGE);
+    const { stdout } = await run('node', ['page.mjs', api.url], { cwd: project });
+    expect(stdout).toContain('[{"reason":"completed"},[],');
+    expect(stdout).toContain('Hello from a page.');
+    if (CHROMIUM === undefined) return;
     writeFileSync(
       join(project, 'page.html'),
-      `<body><script type="module" src="bundle.js"></script><script type="module">
+      `<body><script src="bundle.js"></script><script type="module">
       const agent = createAgent({ apiKey: 'key', baseUrl: '${api.url}' });
       await agent.prompt('hi');
       document.body.textContent = JSON.stringify(agent.state().messages.at(-1));

@@ -5,8 +5,10 @@ import { expandCommand } from '../../src/extensions/expand-command.ts';
 import { loadAgents } from '../../src/extensions/load-agents.ts';
 import { loadCommands } from '../../src/extensions/load-commands.ts';
 import { loadOutputStyles } from '../../src/extensions/load-output-styles.ts';
-import { loadSkills } from '../../src/extensions/load-skills.ts';
+import { findSkill, loadSkills } from '../../src/extensions/load-skills.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
+
+const variable = (name: string) => `\${${name}}`;
 
 let project: TempProject;
 beforeEach(async () => {
@@ -83,10 +85,10 @@ test('heads that are no YAML are read as they are meant', async () => {
   ]);
   expect(agents.items[1]?.tools).toBeUndefined();
   await project.write(
-    '.claude/x/fix.md',
+    '.claude/y/fix.md',
     '---\nargument-hint: [issue] [priority]\nallowed-tools: [Read, Bash(git: x)]\n---\nFix',
   );
-  const { items, problems } = await loadCommands([{ folder: join(project.dir, '.claude/x'), source: 'project' }]);
+  const { items, problems } = await loadCommands([{ folder: join(project.dir, '.claude/y'), source: 'project' }]);
   expect(problems).toEqual([]);
   expect(items.find(({ name }) => name === 'fix')).toMatchObject({
     argumentHint: '[issue] [priority]',
@@ -96,20 +98,29 @@ test('heads that are no YAML are read as they are meant', async () => {
 
 test.each([
   ['Fix $ARGUMENTS now', 'a b', 'Fix a b now'],
-  ['$1 then $2 and $3', 'one "two words"', 'one then two words and'],
-  ['Say hi', 'loudly', 'Say hi\n\nloudly'],
+  ['$0 then $1 and $2.', 'one "two words"', 'one then two words and .'],
+  ['$ARGUMENTS[1], not $ARGUMENTS[0]', "'a b' c", 'c, not a b'],
+  ['Costs $100, $5.00 and $1,000', 'x', 'Costs $100, $5.00 and $1,000\n\nARGUMENTS: x'],
+  ['\\$0 is $0', 'x', '$0 is x'],
+  ['Fix $issue on $branch; $issues stay', '7 main', 'Fix 7 on main; $issues stay'],
+  [`In ${variable('CLAUDE_SKILL_DIR')} and ${variable('OTHER')}`, '', `In /skills/x and ${variable('OTHER')}`],
+  ['Say hi', 'loudly', 'Say hi\n\nARGUMENTS: loudly'],
   ['Status: !`git status`', '', 'Status: [sh git status]'],
+  ['A=!`id`', '', 'A=!`id`'],
+  ['```!\ndate\npwd\n```\nDone', '', '[sh date\npwd]\nDone'],
   ['See @src/a.ts, please', '', 'See [file src/a.ts], please'],
+  ['Ask @anthropic-ai/sdk or @missing', '', 'Ask @anthropic-ai/sdk or @missing'],
   ['mail me@example.com', '', 'mail me@example.com'],
   ['```\n!`rm x` @y\n```', '', '```\n!`rm x` @y\n```'],
-  ['Run !`echo $1`', 'x', 'Run [sh echo x]'],
-  ['Take $ARGUMENTS', '!`id` @secret', 'Take !`id` @secret'],
+  ['Run !`echo $0`', 'x', 'Run [sh echo x]'],
+  ['Take $ARGUMENTS', `@secret ${variable('CLAUDE_SKILL_DIR')} $0`, `Take @secret ${variable('CLAUDE_SKILL_DIR')} $0`],
 ])('"%s" with "%s" becomes "%s"', async (body, args, expected) => {
   const parts = {
     runShell: async (command: string) => `[sh ${command}]`,
-    readFile: async (path: string) => `[file ${path}]`,
+    readFile: async (path: string) => (path.startsWith('src/') ? `[file ${path}]` : undefined),
+    facts: { CLAUDE_SKILL_DIR: '/skills/x' },
   };
-  expect(await expandCommand(body, args, parts)).toBe(expected);
+  expect(await expandCommand({ body, argumentNames: ['issue', 'branch'] }, args, parts)).toBe(expected);
 });
 
 test('skills need a description; what is wrong is told', async () => {
@@ -214,5 +225,50 @@ All.`,
   expect(problems.map(({ text }) => text)).toEqual([
     'has sub-agents with fields that change nothing in ouro: odd: true (flagged).',
     'has sub-agents with fields that change nothing in ouro: glow: strong (all.md); isolation: remote (own.md); glow: 1 (own.md).',
+  ]);
+});
+
+test('commands and skills carry every field of their heads, and are called by any of their names', async () => {
+  const head = `description: Ships
+when_to_use: When all is green.
+argument-hint: [tag] [branch]
+arguments: [tag, branch]
+allowed-tools: Read Bash(git tag *)
+disallowed-tools: Write
+model: haiku
+effort: low
+context: fork
+agent: Explore
+disable-model-invocation: true
+glow: strong`;
+  const fields = {
+    description: 'Ships When all is green.',
+    argumentNames: ['tag', 'branch'],
+    allowedTools: ['Read', 'Bash(git tag *)'],
+    deniedTools: ['Write'],
+    model: 'haiku',
+    effort: 'low',
+    fork: 'Explore',
+    callers: 'people',
+  };
+  await project.write('.claude/x/ship.md', `---\n${head}\n---\nShip it.`);
+  await project.write('.claude/x/ship-it/SKILL.md', `---\nname: Ship It Now\n${head}\n---\nShip it.`);
+  await project.write(
+    '.claude/x/quiet/SKILL.md',
+    '---\ndescription: Q\nuser-invocable: false\npaths: "**/*.sql, db/**"\n---\nQ',
+  );
+  const [own] = folders();
+  const commands = await loadCommands(own === undefined ? [] : [own]);
+  expect(commands.items.find(({ name }) => name === 'ship')).toMatchObject(fields);
+  const { items, problems } = await loadSkills(folders());
+  expect(items).toMatchObject([
+    { name: 'quiet', callers: 'model', paths: ['**/*.sql', 'db/**'] },
+    { ...fields, name: 'Ship It Now', slashName: 'ship-it', folder: join(project.dir, '.claude/x/ship-it') },
+  ]);
+  for (const name of ['Ship It Now', 'ship-it', 'ship it now', '/ship-it'])
+    expect(findSkill(items, name)?.slashName).toBe('ship-it');
+  expect(findSkill(items, 'ship')).toBeUndefined();
+  expect(problems.map(({ text }) => text)).toEqual([
+    'has skills with fields that change nothing in ouro: glow (ship-it).',
   ]);
 });

@@ -10,7 +10,10 @@ import { isWholeRun } from '../support/runs.ts';
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/library.md'), 'utf8');
 const snippets = [...page.matchAll(/```js run\n(.*?)```/gs)].map(([, code = '']) => code);
-const PRINTS = ['\ncompleted\n', 'idle 0\n', 'Answer in verse.\n', 'Clock\n', '2\n', '2\n'];
+const PRINTS = [
+  ...['\ncompleted\n', 'idle 0\n', 'Answer in verse.\n', 'it would hardly get shorter\n', 'Clock\n'],
+  ...['expected number to be >=1. Correct it and call again.\n', '2\n', 'allow ask\n', 'No secrets.\n', '2\n'],
+];
 
 test('every snippet that says so runs and prints what it should, from the sources', async () => {
   expect(snippets).toHaveLength(PRINTS.length);

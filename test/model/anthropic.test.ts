@@ -6,9 +6,9 @@ import { createDemoPort } from '../../src/model/demo/demo-port.ts';
 import type { Exchange } from '../../src/model/replay.ts';
 import { createReplayPort } from '../../src/model/replay.ts';
 import { withRetry } from '../../src/model/retry.ts';
+import { withRecord } from '../../src/model/with-record.ts';
 import { drain } from '../support/loop/drain.ts';
 import { echoTool, type Overrides, scripted, userSays } from '../support/loop/scripted.ts';
-import { withRecord } from '../support/with-record.ts';
 import { ANTHROPIC, OPENAI } from './dialects.ts';
 import { type Answer, startFaultServer, status, stream } from './fault-server.ts';
 

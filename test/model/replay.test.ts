@@ -3,7 +3,7 @@ import type { ModelOutcome, ModelPort, ModelRequest } from '../../src/contracts/
 import type { Exchange } from '../../src/model/replay.ts';
 import { createReplayPort } from '../../src/model/replay.ts';
 import { askSmallModel } from '../../src/model/side/side-calls.ts';
-import { withRecord } from '../support/with-record.ts';
+import { withRecord } from '../../src/model/with-record.ts';
 import { drain, REQUEST, reply } from './support.ts';
 
 /** A port that answers with its request's last words in capitals. */

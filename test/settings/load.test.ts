@@ -10,7 +10,7 @@ const MANAGED = '/etc/ouro/managed-settings.json';
 
 function places(files: Record<string, string>, more: Partial<SettingsPlaces> = {}): SettingsPlaces {
   return {
-    cwd: '/p',
+    folders: ['/p'],
     ouroHome: '/home/me/.ouro',
     managedDir: '/etc/ouro',
     trusted: true,

@@ -17,9 +17,18 @@ export function publicNames(entry: string): readonly PublicName[] {
   return exportsOf(entry).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
+/** One name with several signatures: the doc comment of the first, and all but the one that carries them out. */
+function overloaded(names: readonly PublicName[]): readonly PublicName[] {
+  return [...Map.groupBy(names, ({ name }) => name).values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    const signatures = [first, ...others].slice(0, Math.max(1, others.length));
+    return [{ ...first, declared: signatures.map(({ declared }) => declared).join('\n') }];
+  });
+}
+
 function exportsOf(file: string): readonly PublicName[] {
   const module = read(file);
-  return module.body.flatMap((node): readonly PublicName[] => {
+  const found = module.body.flatMap((node): readonly PublicName[] => {
     if (node.type === 'ExportAllDeclaration') return exportsOf(join(dirname(file), node.source.value));
     if (node.type !== 'ExportNamedDeclaration') return [];
     if (node.source === null) return declaredIn(module, node);
@@ -29,6 +38,7 @@ function exportsOf(file: string): readonly PublicName[] {
       name: nameOf(exported),
     }));
   });
+  return overloaded(found);
 }
 
 function findIn(file: string, name: string): PublicName {

@@ -17,7 +17,6 @@ import { createNotebookEditTool } from '../../tools/notebook-edit/notebook-edit.
 import { createReadTool } from '../../tools/read/read.ts';
 import type { ReadState } from '../../tools/read-state.ts';
 import type { Locator } from '../../tools/search/locator.ts';
-import { createSkillTool } from '../../tools/skill/skill.ts';
 import { createStructuredOutputTool } from '../../tools/structured-output/structured-output.ts';
 import type { CallOwners } from '../../tools/task/call-owners.ts';
 import { createTodoWriteTool } from '../../tools/todo-write/todo-write.ts';
@@ -86,7 +85,6 @@ export function builtInTools(core: Core, needs: ToolNeeds, readState: ReadState)
     }),
     createGlobTool(search),
     createGrepTool(search),
-    skillTool(core),
     ...(options.jsonSchema === undefined ? [] : [createStructuredOutputTool(options.jsonSchema)]),
     createTodoWriteTool((todos) => live.change({ todos })),
     createWebFetchTool({ ask: sideAsks.aboutPage, userAgent: `ouro/${environment.version}`, now: core.now }),
@@ -116,15 +114,5 @@ function bashTool({ settings, live, now }: Core, { permissions, session, shells,
     },
     onlyLooks,
     now,
-  });
-}
-
-function skillTool({ extensions }: Core): Tool {
-  return createSkillTool({
-    names: () => extensions.now().skills.map(({ name }) => name),
-    find: async (name) => {
-      const skill = extensions.now().skills.find((one) => one.name === name);
-      return skill && { name, text: skill.body, folder: skill.folder };
-    },
   });
 }

@@ -1,29 +1,25 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeSummarize, type SummarizeParts } from '../../agent/summarize.ts';
 import { createContext } from '../../context/create-context.ts';
 import type { ContextDecision } from '../../context/decisions.ts';
 import type { LevelRun } from '../../context/levels/pipeline.ts';
+import { promptTokens } from '../../context/tokens.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Live, LiveState } from '../../contracts/live.ts';
 import type { Message, Usage } from '../../contracts/message.ts';
-import {
-  CHARS_PER_TOKEN,
-  type ModelInfo,
-  type ModelPort,
-  type SystemPart,
-  type ToolSpec,
-} from '../../contracts/model.ts';
+import type { ModelInfo, ModelPort, SystemPart, ToolSpec } from '../../contracts/model.ts';
 import type { ContextPort } from '../../contracts/query.ts';
 import type { Settings } from '../../contracts/settings.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import type { Hooks } from '../../hooks/create-hooks.ts';
+import { loopHooks } from '../../hooks/loop-hooks.ts';
 import { thinkingEffort } from '../../model/efforts.ts';
 import { DEFAULT_MAX_RESULT_CHARS } from '../../tools/build-tool.ts';
 import { keptResultPath } from '../../tools/cap-result.ts';
 import type { ReadState } from '../../tools/read-state.ts';
 import { toolNamed } from '../../tools/statements.ts';
-import { makeSummarize, type SummarizeParts } from './summarize.ts';
 
 /** Who asks on the side looks at a screen that says nothing meanwhile. */
 const ASIDE_RETRIES = 2;
@@ -80,7 +76,7 @@ export function makeContext(wiring: ContextWiring) {
     toolNamed,
     model,
     modelInfo: wiring.infoOf,
-    overheadTokens: () => overhead(wiring.system(), wiring.specs()),
+    overheadTokens: () => promptTokens(wiring.system(), wiring.specs()),
     limitChars: limitsOf(wiring.tools),
     store,
     storedAt: (callId) => (existsSync(placeOf(callId)) ? placeOf(callId) : undefined),
@@ -96,14 +92,7 @@ export function makeContext(wiring: ContextWiring) {
         ...(plan === undefined ? {} : { plan }),
       };
     },
-    async beforeCompact({ trigger, focus }, signal) {
-      if (!hooks.has('PreCompact')) return { ok: true };
-      const fields = { trigger: trigger === 'manual' ? 'manual' : 'auto', custom_instructions: focus ?? '' };
-      const verdict = await hooks.fire('PreCompact', fields, signal);
-      const why = verdict.blocked ?? verdict.stop;
-      if (why !== undefined) return { ok: false, why };
-      return verdict.context === undefined ? { ok: true } : { ok: true, focus: verdict.context };
-    },
+    beforeCompact: loopHooks(hooks, 'Stop').beforeCompact,
     forgetReads: () => readState.forgetShown(),
     onLevel: wiring.onLevel,
     remember: wiring.remember,
@@ -155,10 +144,6 @@ export function contextOfAgent(wiring: ContextWiring, agent: AgentContext): Cont
 
 function thinkingOf({ effort, thinkingTokens }: Live) {
   return { effort: thinkingEffort(effort, thinkingTokens), thinkingBudgetTokens: thinkingTokens };
-}
-
-function overhead(system: readonly SystemPart[], specs: readonly ToolSpec[]): number {
-  return Math.ceil((JSON.stringify(system).length + JSON.stringify(specs).length) / CHARS_PER_TOKEN);
 }
 
 /** Keeps a result whole beside the session. What cannot be kept is said by answering nothing. */

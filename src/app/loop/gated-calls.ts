@@ -1,6 +1,8 @@
-import { resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import type { JsonObject } from '../../contracts/json.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { ifThere } from '../../lib/files/errno.ts';
 import { rulesOfTexts } from '../../permissions/rules/collect-rules.ts';
 import { bashStatement } from '../../tools/bash/bash.ts';
 import { readStatement } from '../../tools/read/read.ts';
@@ -17,12 +19,16 @@ export type GatedCalls = {
   call(name: string, input: JsonObject): Promise<GatedOutcome>;
   /** A shell line in the file of a command, as it stands in the prompt; the file's own rules allow more. */
   shell(command: string, allowed: readonly string[]): Promise<string>;
-  file(path: string): Promise<string>;
+  /** `undefined` where there is no such file. */
+  file(path: string): Promise<string | undefined>;
 };
 
 type Needs = { readonly deps: QueryDepsSource; readonly toolset: Toolset };
 
-export function createGatedCalls({ bus, live, cwd: root, newId }: Core, { deps, toolset }: Needs): GatedCalls {
+export function createGatedCalls(
+  { bus, live, cwd: root, environment, newId }: Core,
+  { deps, toolset }: Needs,
+): GatedCalls {
   const cwd = () => live.now().cwd;
 
   async function call(name: string, input: JsonObject, allowed: readonly string[] = []): Promise<GatedOutcome> {
@@ -35,7 +41,7 @@ export function createGatedCalls({ bus, live, cwd: root, newId }: Core, { deps, 
     const { signal } = new AbortController();
     const rules = rulesOfTexts(allowed, 'allow', { source: 'session', root });
     const asked = { callId, tool: name, title, input: prepared.call.input, cwd: cwd(), isReadOnly };
-    const verdict = await deps.gate(bus.port(), { rules })(asked, {}, signal);
+    const verdict = await deps.gate(bus.port(), { rules: () => rules })(asked, {}, signal);
     if (verdict.behavior === 'deny') return { end: 'refused', text: `not run: ${verdict.message}` };
     try {
       const context = { callId, cwd: cwd(), signal, report: () => undefined, ask: async () => undefined };
@@ -59,6 +65,11 @@ export function createGatedCalls({ bus, live, cwd: root, newId }: Core, { deps, 
   return {
     call: (name, input) => call(name, input),
     shell: (command, allowed) => spliced(call(bashStatement.name, { command }, allowed)),
-    file: (path) => spliced(call(readStatement.name, { file_path: resolve(cwd(), path) })),
+    async file(path) {
+      const file = path.startsWith('~/') ? join(environment.home, path.slice(2)) : resolve(cwd(), path);
+      // What is not there is asked about nowhere, nor told of.
+      if ((await ifThere(stat(file)))?.isFile() !== true) return undefined;
+      return spliced(call(readStatement.name, { file_path: file }));
+    },
   };
 }

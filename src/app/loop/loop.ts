@@ -5,6 +5,7 @@ import { asJson } from '../../lib/as-json.ts';
 import type { Shells } from '../../tools/bash/shells.ts';
 import { createKillShellTool } from '../../tools/kill-shell/kill-shell.ts';
 import { createLocator } from '../../tools/search/choose-locator.ts';
+import { createSkillTool } from '../../tools/skill/skill.ts';
 import { createCallOwners } from '../../tools/task/call-owners.ts';
 import { createTaskTool } from '../../tools/task/task.ts';
 import type { Core } from '../core.ts';
@@ -18,6 +19,9 @@ import { createGatedCalls } from './gated-calls.ts';
 import { learnModels } from './learn-models.ts';
 import { createPrompt, type Prompt } from './prompt.ts';
 import { createQueryDeps } from './query-deps.ts';
+import { createOfferedSkills } from './skills/offered-skills.ts';
+import { createRunWishes } from './skills/run-wishes.ts';
+import { createSkills } from './skills.ts';
 import { createSubAgents } from './sub-agents.ts';
 import { createToolset, type Toolset } from './toolset.ts';
 import type { TurnLog } from './turn-log.ts';
@@ -40,8 +44,10 @@ export function createLoop(core: Core, needs: Needs) {
   const locator = createLocator(core.environment.variables);
   const owners = createCallOwners();
   const news = createNews(shells);
+  const offeredSkills = createOfferedSkills(core);
   const toolset = createToolset(core, { ...needs, locator, owners });
   const prompt = createPrompt(core, {
+    offeredSkills: offeredSkills.now,
     permissions: needs.permissions,
     sentBefore: session.sentBefore,
     tools: () => toolset.offered().map(({ name }) => name),
@@ -72,9 +78,13 @@ export function createLoop(core: Core, needs: Needs) {
   };
   const context = makeContext(contextWiring);
   const contextFor = (agent: Parameters<typeof contextOfAgent>[1]) => contextOfAgent(contextWiring, agent);
-  const deps = createQueryDeps(core, { ...needs, toolset, owners, prompt, context, contextFor, fallbacks });
+  const wishes = createRunWishes(core);
+  const deps = createQueryDeps(core, { ...needs, toolset, owners, prompt, context, contextFor, fallbacks, wishes });
   const subAgents = createSubAgents(core, { owners, hooks, deps, addNews: news.add });
-  toolset.add([createTaskTool(subAgents), createKillShellTool(shells, subAgents.stop)]);
+  const gatedCalls = createGatedCalls(core, { deps, toolset });
+  const sessionId = session.opened.id;
+  const skills = createSkills(core, { sessionId, gatedCalls, wishes, run: subAgents.run });
+  toolset.add([createTaskTool(subAgents), createSkillTool(skills), createKillShellTool(shells, subAgents.stop)]);
   const heardClearing = createClearings(toolset, turnLog);
   resumeParts(core, session, { toolset, prompt, context, news });
   return {
@@ -84,7 +94,9 @@ export function createLoop(core: Core, needs: Needs) {
     deps,
     subAgents,
     locator,
-    gatedCalls: createGatedCalls(core, { deps, toolset }),
+    gatedCalls,
+    skills,
+    wishes,
     addNews: news.add,
     hasNews: news.isWaiting,
     ready: async () => {
@@ -97,6 +109,8 @@ export function createLoop(core: Core, needs: Needs) {
       turnLog.hear(event);
       fallbacks.hear(event);
       prompt.listen(event);
+      offeredSkills.hear(event);
+      if (event.type === 'agent_end') wishes.end();
     },
   };
 }

@@ -1,15 +1,16 @@
 import { assembleAgent } from '../../agent/agent.ts';
-import type { PromptVerdict } from '../../agent/parts.ts';
 import type { Agent } from '../../contracts/agent.ts';
+import type { PromptVerdict } from '../../contracts/hook.ts';
 import type { UserOrigin } from '../../contracts/message.ts';
+import { loopHooks } from '../../hooks/loop-hooks.ts';
 import type { Core } from '../core.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import type { SessionCheckpoints } from '../session/checkpoints.ts';
 import type { Session } from '../session/session.ts';
 import { createSettingsFollower } from '../settings/follow-settings.ts';
+import type { SessionHooks } from './hooks/session-hooks.ts';
+import { hookNews } from './hooks/session-hooks.ts';
 import type { Loop } from './loop.ts';
-import type { SessionHooks } from './session-hooks.ts';
-import { hookNews, loopHooks } from './session-hooks.ts';
 import type { TurnLog } from './turn-log.ts';
 
 type Needs = {
@@ -69,6 +70,7 @@ function promptHearer(core: Core, { mcp, loop, hooks, turnLog, ready }: Needs) {
     // What nobody said is nothing a hook could object to.
     const verdict = origin === 'background' ? GO : await onPrompt(words, signal);
     if (verdict.kind === 'block') return verdict;
+    loop.wishes.begin();
     const news = await loop.prompt.collect();
     const context = [opened, verdict.context, ...news].filter((text) => text !== undefined);
     return context.length === 0 ? verdict : { kind: 'go', context: context.join('\n') };

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { release } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { AgentEvent } from '../../contracts/event.ts';
+import type { Skill } from '../../contracts/extension.ts';
 import { isJsonObject, type JsonValue } from '../../contracts/json.ts';
 import type { SystemPart } from '../../contracts/model.ts';
 import { createGitNews } from '../../git/news.ts';
@@ -20,6 +21,7 @@ import {
 } from '../../prompt/prompt-state.ts';
 import { createSystemPrompt, renderSystem } from '../../prompt/system-prompt.ts';
 import type { SentBefore } from '../../session/session-state.ts';
+import { countsSource, type SettingSource } from '../../settings/counts-source.ts';
 import type { Core } from '../core.ts';
 import { instructionGate } from '../permissions/instruction-gate.ts';
 import type { Permissions } from '../permissions/permissions.ts';
@@ -31,6 +33,7 @@ type Needs = {
   /** What an earlier run of this session sent and told. */
   readonly sentBefore: Pick<SentBefore, 'system' | 'announced' | 'instructions'> | undefined;
   readonly tools: () => readonly string[];
+  readonly offeredSkills: () => readonly Skill[];
   readonly mcpInstructions: () => readonly { readonly server: string; readonly instructions: string }[];
   readonly takeDiskChanges: () => Promise<readonly DiskChange[]>;
   readonly backgroundNews: () => readonly string[];
@@ -130,28 +133,31 @@ function holdState(first: PromptState) {
 }
 
 function memoryOf(core: Core, { permissions }: Pick<Needs, 'permissions'>): Memory {
-  const { environment, live, trusted, repository } = core;
+  const { environment, live, trusted, repository, options } = core;
+  const counts = (source: SettingSource) => countsSource(options.settingSources, source);
   return createMemory({
     cwd: () => live.now().cwd,
     root: repository.root,
     home: environment.home,
     ownFiles: [
       { path: '/etc/ouro/CLAUDE.md', scope: 'managed' },
-      { path: join(environment.ouroHome, 'CLAUDE.md'), scope: 'user' },
-      { path: join(environment.ouroHome, 'AGENTS.md'), scope: 'user' },
+      ...(counts('user') ? ['CLAUDE.md', 'AGENTS.md'] : []).map((name) => ({
+        path: join(environment.ouroHome, name),
+        scope: 'user' as const,
+      })),
     ],
-    trusted: () => trusted,
+    trusted: () => trusted && counts('project'),
     mayRead: instructionGate(core, permissions),
   });
 }
 
-async function render(core: Core, { mcpInstructions }: Needs, memory: Memory): Promise<readonly SystemPart[]> {
+async function render(core: Core, needs: Needs, memory: Memory): Promise<readonly SystemPart[]> {
   const { options, cwd } = core;
   const [files, git] = await Promise.all([memory.load(), core.repository.atStart]);
   const { language, style } = answering(core);
   return renderSystem({
     memory: files,
-    ...listed(core),
+    ...listed(needs),
     environment: {
       cwd,
       additionalDirectories: options.addDirs,
@@ -161,7 +167,7 @@ async function render(core: Core, { mcpInstructions }: Needs, memory: Memory): P
       date: today(),
       git,
     },
-    mcp: mcpInstructions(),
+    mcp: needs.mcpInstructions(),
     ...(options.systemPrompt === undefined ? {} : { replacement: options.systemPrompt }),
     ...(options.appendSystemPrompt === undefined ? {} : { append: options.appendSystemPrompt }),
     ...(style === undefined ? {} : { outputStyle: style }),
@@ -181,25 +187,27 @@ function answering({ options, live, extensions, settings }: Core): Answering {
   };
 }
 
-function listed({ extensions }: Core) {
+function listed({ offeredSkills }: Pick<Needs, 'offeredSkills'>) {
   return {
-    skills: extensions.now().skills.map(({ name, description }) => ({ name, description })),
+    skills: offeredSkills().map(({ name, description }) => ({ name, description })),
     // The Task tool's own description lists the kinds, so the prompt need not.
     agents: [],
   };
 }
 
 /** What needs no state of the prompt to be looked at. */
-function newsSources(core: Core, { takeDiskChanges, tools, mcpInstructions }: Needs) {
-  const { live } = core;
+function newsSources(core: Core, needs: Needs) {
+  const { takeDiskChanges, tools, mcpInstructions } = needs;
+  const { live, options } = core;
   return {
     changedFiles: async () => Promise.all((await takeDiskChanges()).map(versionOf)),
     todos: () => live.now().todos,
     date: today,
     mode: () => live.now().mode,
+    ...(options.planInstructions === undefined ? {} : { planInstructions: options.planInstructions }),
     answering: () => answering(core),
     catalog: () => ({
-      ...listed(core),
+      ...listed(needs),
       agents: core.extensions.now().agents.map(({ name, description }) => ({ name, description })),
       tools: tools(),
       mcpInstructions: mcpInstructions(),

@@ -3,6 +3,8 @@ import type { AgentPort } from '../../agent/parts.ts';
 import type { ContextPort, QueryDeps } from '../../contracts/query.ts';
 import { queryDeps } from '../../engine/defaults.ts';
 import type { Hooks } from '../../hooks/create-hooks.ts';
+import { loopHooks } from '../../hooks/loop-hooks.ts';
+import { resolveModel } from '../../model/catalog.ts';
 import { thinkingEffort } from '../../model/efforts.ts';
 import { createCapResult } from '../../tools/cap-result.ts';
 import { requireAnswer } from '../../tools/structured-output/structured-output.ts';
@@ -13,9 +15,10 @@ import type { Session } from '../session/session.ts';
 import { type AgentNeeds, agentDeps, type SubAgentAsking } from './agent-deps.ts';
 import { agentBounds } from './agents/agent-words.ts';
 import type { Fallbacks } from './fallbacks.ts';
+import { gateWithHooks } from './hooks/session-hooks.ts';
 import type { Prompt } from './prompt.ts';
-import { gateWithHooks, loopHooks } from './session-hooks.ts';
 import { createSideAsks } from './side-asks.ts';
+import type { RunWishes } from './skills/run-wishes.ts';
 import type { TurnLog } from './turn-log.ts';
 
 type Needs = AgentNeeds & {
@@ -25,6 +28,7 @@ type Needs = AgentNeeds & {
   readonly context: ContextPort;
   readonly turnLog: TurnLog;
   readonly fallbacks: Fallbacks;
+  readonly wishes: RunWishes;
 };
 
 /** Makes the dependencies of each query: a snapshot of what holds when it begins. */
@@ -37,7 +41,7 @@ export type QueryDepsSource = {
 
 export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
   const { options, live, model, settings, meter } = core;
-  const { session, permissions, hooks, toolset, prompt } = needs;
+  const { session, permissions, hooks, toolset, prompt, wishes } = needs;
   const capResult = createCapResult(() => join(session.transcript.folder, 'results'));
   const { summarizeCalls } = createSideAsks(core);
 
@@ -46,9 +50,13 @@ export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
 
   /** What holds for the conversation and its sub-agents alike. */
   function shared(port: AgentPort) {
-    const { effort, thinkingTokens } = live.now();
+    const { effort: chosen, thinkingTokens, model: first } = live.now();
+    const effort = wishes.effort() ?? chosen;
+    const wanted = wishes.model();
     const config = {
-      chain: needs.fallbacks.chain(live.now().model).map((name) => ({ model: name })),
+      chain: needs.fallbacks
+        .chain(wanted === undefined ? first : resolveModel(wanted))
+        .map((name) => ({ model: name })),
       effort: thinkingEffort(effort, thinkingTokens),
       thinkingBudgetTokens: thinkingTokens,
       maxTurns: options.maxTurns,
@@ -79,7 +87,7 @@ export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
         model: session.recorded,
         toolSpecs: toolset.specs,
         cwd: () => live.now().cwd,
-        gate: gate(port),
+        gate: gate(port, { rules: wishes.rules }),
         context: needs.context,
         queues: port.queues,
         attachments: () => freshNews(core, prompt),

@@ -35,8 +35,9 @@ export function createSubAgents(core: Core, { owners, hooks, deps, addNews }: Ne
   const kinds = () => extensions.now().agents;
 
   async function run(order: AgentOrder, agentId: string, signal: AbortSignal): Promise<AgentReport> {
-    const kind = kinds().find(({ name }) => name === order.type);
-    if (kind === undefined) return failed(`There is no kind of sub-agent "${order.type}".`);
+    const found = kinds().find(({ name }) => name === order.type);
+    if (found === undefined) return failed(`There is no kind of sub-agent "${order.type}".`);
+    const kind = order.effort === undefined ? found : { ...found, effort: order.effort };
     const parent = owners.standOf(order.callId) ?? { cwd: live.now().cwd };
     const wanted = { name: kind.name, isolation: order.isolation ?? kind.isolation };
     const place = await openAgentPlace(core, wanted, parent).catch(messageOf);

@@ -50,9 +50,10 @@ export function createToolset(core: Core, needs: Needs): Toolset {
   const modelInfo = () => model.infoOf(live.now().model);
   const watch = needs.checkpoints?.watch ?? ((tools: readonly Tool[]) => tools);
   const all = () => offerTools(watch([...builtIn, ...needs.mcp.tools()]), options, needs.permissions.rules());
-  const hasSkills = () => core.extensions.now().skills.length > 0;
   const offered = () =>
-    fittingTools(all(), modelInfo()).filter(({ name }) => name !== skillStatement.name || hasSkills());
+    fittingTools(all(), modelInfo()).filter(
+      ({ name }) => name !== skillStatement.name || core.extensions.now().skills.length > 0,
+    );
   const deferral = createDeferral({
     tools: offered,
     windowTokens: () => modelInfo().contextWindow,

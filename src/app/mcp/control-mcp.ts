@@ -1,13 +1,19 @@
 import type { ControlPort } from '../../contracts/face/host.ts';
+import { asJson } from '../../lib/as-json.ts';
 import { launchHash } from '../../mcp/config/configured-server.ts';
 import { readEntry } from '../../mcp/config/read-entry.ts';
 import { hosted } from '../../mcp/hub.ts';
 import type { McpServers } from './servers.ts';
 
+const READ_MS = 60_000;
+
 /** What hosts may do with MCP servers. */
 export function controlMcp({
   hub,
-}: McpServers): Pick<ControlPort, 'mcpServers' | 'reconnectMcp' | 'toggleMcp' | 'setMcpServers' | 'callTool'> {
+}: McpServers): Pick<
+  ControlPort,
+  'mcpServers' | 'reconnectMcp' | 'toggleMcp' | 'setMcpServers' | 'readMcpResource' | 'callTool'
+> {
   let given: readonly string[] = [];
   return {
     mcpServers: hub.states,
@@ -31,6 +37,8 @@ export function controlMcp({
       hub.start();
       return { added, removed, errors };
     },
+    readMcpResource: async (server, uri) =>
+      (await hub.contents(server, uri, AbortSignal.timeout(READ_MS))).map((one) => asJson(one)),
     async callTool(name, input) {
       await hub.settled();
       const prepared = hub

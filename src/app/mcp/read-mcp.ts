@@ -6,9 +6,11 @@ import { openApprovals } from '../../mcp/config/approvals.ts';
 import { type McpConfig, readMcpConfig } from '../../mcp/config/config.ts';
 import { openCredentials } from '../../mcp/login/credentials.ts';
 import { childVariables } from '../../settings/child-variables.ts';
+import { countsSource } from '../../settings/counts-source.ts';
+import { projectFolders } from '../settings/project-folders.ts';
 
 type McpReading = {
-  readonly options: Pick<RunOptions, 'mcpConfig' | 'mcpSources'>;
+  readonly options: Pick<RunOptions, 'mcpConfig' | 'mcpSources' | 'settingSources'>;
   readonly environment: Environment;
   readonly cwd: string;
   readonly trusted: boolean;
@@ -24,10 +26,12 @@ export async function readMcp({ options, environment, cwd, trusted, loaded }: Mc
   ]);
   const config = await readMcpConfig({
     cwd,
+    folders: projectFolders(cwd, environment.home),
     trusted,
     layers,
     flags: options.mcpConfig,
     sources: options.mcpSources,
+    projectFile: countsSource(options.settingSources, 'project') ? 'read' : 'left out',
     approvals,
     disabled: merged.disabledMcpjsonServers ?? [],
     // A project cannot approve its own servers.

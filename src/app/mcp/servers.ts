@@ -13,6 +13,7 @@ import { settingsVariables } from '../../settings/child-variables.ts';
 import { createListMcpResourcesTool } from '../../tools/list-mcp-resources/list-mcp-resources.ts';
 import { createReadMcpResourceTool } from '../../tools/read-mcp-resource/read-mcp-resource.ts';
 import type { Core } from '../core.ts';
+import { projectFolders } from '../settings/project-folders.ts';
 import { readMcp } from './read-mcp.ts';
 
 type Needs = {
@@ -69,6 +70,10 @@ export async function createMcpServers(core: Core, needs: Needs): Promise<McpSer
     },
     onChange(change) {
       if (change.kind === 'tools') needs.expect(`The tools of ${change.server} changed.`);
+      if (change.kind === 'visited') {
+        const { server, id } = change;
+        void core.bus.tell({ type: 'elicitation_complete', server, id });
+      }
       if (change.kind === 'state')
         void core.bus.tell({ type: 'notice', level: change.level, topic: 'mcp', text: change.words });
     },
@@ -137,7 +142,9 @@ function createRefresh(
   const own = [PROJECT_FILE, '.claude/settings.json', '.claude/settings.local.json'];
   const files = createFreshness([
     join(environment.ouroHome, 'settings.json'),
-    ...(trusted ? own.map((name) => join(cwd, name)) : []),
+    ...(trusted
+      ? projectFolders(cwd, environment.home).flatMap((folder) => own.map((name) => join(folder, name)))
+      : []),
   ]);
   return async () => {
     if (!(await files.changed())) return;

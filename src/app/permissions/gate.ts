@@ -31,7 +31,8 @@ export type AskingPort = AgentPort & Pick<GateParts, 'askHook'>;
 /** What narrows or widens the gate for some calls: a sub-agent's mode and place, the rules of a command's file. */
 export type GateBounds = {
   readonly mode?: PermissionMode;
-  readonly rules?: readonly Rule[];
+  /** Asked at each decision. */
+  readonly rules?: () => readonly Rule[];
   /** Belongs to the workspace of these calls alone, before all other folders. */
   readonly root?: string;
   /** Where notes are kept: its Markdown files are guarded by rules alone. */
@@ -43,10 +44,10 @@ export function makeGate(wiring: GateWiring, port: AskingPort, bounds: GateBound
   return createGate({
     policy(cwd) {
       const policy = wiring.policy(cwd, stricterMode(wiring.mode(), bounds.mode));
-      const { rules = [], root, notes } = bounds;
+      const { rules = () => [], root, notes } = bounds;
       const workspaceRoots = root === undefined ? policy.workspaceRoots : [root, ...policy.workspaceRoots];
       const opened = notes === undefined ? {} : { notesFolder: notes };
-      return { ...policy, ...opened, workspaceRoots, rules: [...policy.rules, ...rules] };
+      return { ...policy, ...opened, workspaceRoots, rules: [...policy.rules, ...rules()] };
     },
     fs: diskFs,
     factsOf,

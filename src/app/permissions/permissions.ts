@@ -68,7 +68,7 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
     home: environment.home,
     ouroHome: environment.ouroHome,
     trusted: core.trusted,
-    notice: (text) => void core.bus.tell({ type: 'notice', level: 'warn', topic: 'permissions', text }),
+    notice: (level, text) => void core.bus.tell({ type: 'notice', level, topic: 'permissions', text }),
     onStored: settings.approveOwnChange,
   });
   const source = makePolicy({
@@ -96,7 +96,7 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
     canAsk: !nobody,
     record,
     onDenial: (denial) => denials.push(denial),
-    remember: (rules, destination) => changes.apply([{ type: 'addRules', behavior: 'allow', rules, destination }]),
+    remember: changes.remember,
     changeMode,
     newId: core.newId,
   };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
-import type { CustomCommand } from '../../contracts/extension.ts';
+import type { Callable } from '../../contracts/extension.ts';
 import type { ApprovedSource, TrustEffect, TrustQuestion } from '../../contracts/face/trust.ts';
 import type { SettingsLayer } from '../../contracts/settings.ts';
 import type { Extensions } from '../../extensions/load-extensions.ts';
@@ -11,6 +11,7 @@ import { effectsOf, powersMark } from '../../settings/powers.ts';
 import { readLayer } from '../../settings/read-layer.ts';
 import { type Marks, openTrust, type TrustStore } from '../../settings/trust.ts';
 import { isAccepted, type OutsideFile, outsideMark, readBrought } from './outside-instructions.ts';
+import { projectFolders } from './project-folders.ts';
 
 /** The trust of one folder, for one run. */
 export type FolderTrust = {
@@ -58,20 +59,24 @@ export async function folderTrust(
   return {
     trusted,
     acceptsOutside: (realPath) => given === 'this-run' || isAccepted(accepted, realPath),
-    approves: async ({ source, settings }) =>
-      (source !== 'project' && source !== 'local') || isApproved(source, powersMark(settings)),
+    async approves({ source, settings, file }) {
+      if (source !== 'project' && source !== 'local') return true;
+      if (dirname(dirname(file)) === realDir) return isApproved(source, powersMark(settings));
+      if (given === 'this-run' || powersMark(settings) === 'nothing') return true;
+      const { marks, above } = await readFolder(realDir, environment.home);
+      return (await store.marks(realDir)).above === marks.above || (await areTrusted(above, store));
+    },
     async onlyApproved(extensions) {
-      const { commands } = extensions;
+      const { commands, skills } = extensions;
       const problems = [...extensions.problems, ...damage];
-      if (await isApproved('commands', commandsMark(commands))) return { ...extensions, problems };
-      const path = join(realDir, '.claude/commands');
+      if (await isApproved('commands', grantsMark([...commands, ...skills]))) return { ...extensions, problems };
+      const path = join(realDir, '.claude');
       const text =
-        'has changed since this folder was trusted, so what its commands allow asks. Look at it with "ouro trust --show", approve it with "ouro trust".';
+        'has changed since this folder was trusted, so what its commands and skills allow asks. Look at it with "ouro trust --show", approve it with "ouro trust".';
       return {
         ...extensions,
-        commands: commands.map((command) =>
-          command.source === 'project' ? { ...command, allowedTools: [] } : command,
-        ),
+        commands: commands.map(withoutGrants),
+        skills: skills.map(withoutGrants),
         problems: [...problems, { path, text }],
       };
     },
@@ -79,7 +84,8 @@ export async function folderTrust(
       if (given === 'this-run' || !store.isTrusted(realDir)) return;
       const { marks } = await readFolder(realDir, environment.home);
       // What instructions bring in from outside is accepted by a person who saw it, never along with our own change.
-      const kept = Object.entries(marks).filter(([source]) => source !== 'instructions' && !refused.has(source));
+      const shown = ['instructions', 'above'];
+      const kept = Object.entries(marks).filter(([source]) => !shown.includes(source) && !refused.has(source));
       await store.approve(realDir, Object.fromEntries(kept));
     },
   };
@@ -91,17 +97,19 @@ export async function trustQuestion(
   environment: Environment,
 ): Promise<{ readonly question: TrustQuestion; readonly store: TrustStore; readonly marks: Marks } | undefined> {
   const store = await openTrust(environment.ouroHome, environment.home);
-  const { marks, layers, commands, outside } = await readFolder(realDir, environment.home);
+  const { marks, layers, callables, outside, above } = await readFolder(realDir, environment.home);
   const known = await store.marks(realDir);
   const isSame = (source: ApprovedSource) =>
     marks[source] === 'nothing' || known[source] === undefined || known[source] === marks[source];
   const areAccepted = outside.every(({ realPath }) => isAccepted(known.instructions, realPath));
-  const isUnchanged = isSame('project') && isSame('local') && isSame('commands') && areAccepted;
+  // What stands in folders around it was never met by trusting this one.
+  const isAboveSame = marks.above === 'nothing' || known.above === marks.above || (await areTrusted(above, store));
+  const isUnchanged = isSame('project') && isSame('local') && isSame('commands') && areAccepted && isAboveSame;
   const state = store.isTrusted(realDir) ? (isUnchanged ? 'trusted' : 'changed') : 'new';
   if (state === 'trusted') return undefined;
   const effects = [
     ...layers.flatMap(effectsOf),
-    ...commands.map(commandEffect),
+    ...callables.map(callableEffect),
     ...(await instructionEffects(realDir)),
     ...outside.map(outsideEffect),
   ];
@@ -111,47 +119,74 @@ export async function trustQuestion(
 
 type FolderFiles = {
   readonly marks: Marks;
+  /** Those of the folder, then those of the folders around it. */
   readonly layers: readonly SettingsLayer[];
-  /** Commands that allow something. */
-  readonly commands: readonly CustomCommand[];
+  readonly above: readonly SettingsLayer[];
+  /** Commands and skills that allow something. */
+  readonly callables: readonly Callable[];
   readonly outside: readonly OutsideFile[];
 };
 
 /** The files of a folder as data: read to be shown and fingerprinted, never applied here. */
 async function readFolder(realDir: string, home: string): Promise<FolderFiles> {
-  const read = async (source: keyof typeof FILES) => {
-    const file = join(realDir, FILES[source]);
+  const read = async (folder: string, source: keyof typeof FILES) => {
+    const file = join(folder, FILES[source]);
     const text = await readGiven(file).catch(() => undefined);
-    return text === undefined ? undefined : readLayer(text, file, source).layer;
+    return text === undefined ? [] : [readLayer(text, file, source).layer];
   };
-  const [project, local, { commands, outside }] = await Promise.all([
-    read('project'),
-    read('local'),
+  const both = async (folder: string) => (await Promise.all([read(folder, 'project'), read(folder, 'local')])).flat();
+  const [own, ...around] = projectFolders(realDir, home);
+  const [layers, above, { callables, outside }] = await Promise.all([
+    both(own),
+    Promise.all(around.map(both)).then((all) => all.flat()),
     readBrought(realDir, home),
   ]);
+  const markOf = (wanted: string) => powersMark(layers.find(({ source }) => source === wanted)?.settings ?? {});
+  const aboveMarks = above.flatMap(({ file, settings }) => {
+    const mark = powersMark(settings);
+    return mark === 'nothing' ? [] : [`${file} ${mark}`];
+  });
   return {
     marks: {
-      project: powersMark(project?.settings ?? {}),
-      local: powersMark(local?.settings ?? {}),
-      commands: commandsMark(commands),
+      project: markOf('project'),
+      local: markOf('local'),
+      commands: grantsMark(callables),
       instructions: outsideMark(outside),
+      above: aboveMarks.length === 0 ? 'nothing' : aboveMarks.join('\n'),
     },
-    layers: [project, local].filter((layer) => layer !== undefined),
-    commands: commands.filter(({ allowedTools }) => allowedTools.length > 0),
+    layers: [...layers, ...above],
+    above,
+    callables: callables.filter(({ allowedTools }) => allowedTools.length > 0),
     outside,
   };
 }
 
-/** A fingerprint of what the project's commands run and allow; nothing when they allow nothing. */
-function commandsMark(commands: readonly CustomCommand[]): string {
-  const allowing = commands
+/** Are the folders these settings stand in trusted by themselves, as they are now? */
+async function areTrusted(layers: readonly SettingsLayer[], store: TrustStore): Promise<boolean> {
+  const answers = layers.map(async ({ file, source, settings }) => {
+    const mark = powersMark(settings);
+    const folder = dirname(dirname(file));
+    if (mark === 'nothing') return true;
+    const known = await store.marks(folder);
+    return store.isTrusted(folder) && (source === 'project' ? known.project : known.local) === mark;
+  });
+  return (await Promise.all(answers)).every((isTrusted) => isTrusted);
+}
+
+function withoutGrants<Kind extends Callable>(callable: Kind): Kind {
+  return callable.source === 'project' ? { ...callable, allowedTools: [] } : callable;
+}
+
+/** A fingerprint of what the project's commands and skills run and allow; nothing when they allow nothing. */
+function grantsMark(callables: readonly Callable[]): string {
+  const allowing = callables
     .filter(({ source, allowedTools }) => source === 'project' && allowedTools.length > 0)
     .map(({ name, allowedTools, body }) => ({ name, allowedTools, body }));
   if (allowing.length === 0) return 'nothing';
   return createHash('sha256').update(JSON.stringify(allowing)).digest('hex');
 }
 
-function commandEffect({ name, allowedTools, path }: CustomCommand): TrustEffect {
+function callableEffect({ name, allowedTools, path }: Callable): TrustEffect {
   return { kind: 'command', text: `/${name} may run ${allowedTools.join(', ')} unasked`, file: path };
 }
 

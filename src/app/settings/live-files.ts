@@ -3,13 +3,16 @@ import type { Environment } from '../../contracts/environment.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { LoadedSettings } from '../../contracts/settings.ts';
 import { type Admission, loadExtensions } from '../../extensions/load-extensions.ts';
+import { wantedSkills } from '../../extensions/wanted-skills.ts';
 import { createFreshness } from '../../lib/files/fresh-files.ts';
 import { childVariables } from '../../settings/child-variables.ts';
+import { countsSource } from '../../settings/counts-source.ts';
 import { limitsOf } from '../../settings/limits.ts';
 import { neverLooser } from '../../settings/never-looser.ts';
 import { problemLines } from '../../settings/problem-lines.ts';
 import type { Bus, ExtensionsNow, SettingsNow } from '../core.ts';
 import type { FolderTrust } from './folder-trust.ts';
+import { projectFolders } from './project-folders.ts';
 import { readSettings } from './read-settings.ts';
 
 const FOLDERS = ['commands', 'skills', 'agents', 'output-styles'];
@@ -37,20 +40,34 @@ export async function openLiveFiles({
   tell,
   admits,
 }: Given): Promise<{ readonly settings: SettingsNow; readonly extensions: ExtensionsNow }> {
-  const { ouroHome } = environment;
   const { trusted } = trust;
+  const { ouroHome, home } = environment;
+  const [, ...above] = projectFolders(cwd, home);
+  const counting = trusted ? [cwd, ...above] : [];
   const readLayers = () => readSettings({ ...given, cwd }, environment, trusted, trust.approves);
-  const readFiles = async () =>
-    trust.onlyApproved(await loadExtensions({ cwd, ouroHome, trusted, agentsFlag: given.agents, admits: mayBeRead }));
-  const own = join(cwd, '.claude');
+  const counts = (source: 'user' | 'project') => countsSource(given.settingSources, source);
+  const readFiles = async () => {
+    const loaded = await loadExtensions({
+      projectFolders: counts('project') ? counting : [],
+      ...(counts('user') ? { own: { ouroHome, home } } : {}),
+      agentsFlag: given.agents,
+      admits: mayBeRead,
+    });
+    const approved = await trust.onlyApproved(loaded);
+    return { ...approved, skills: wantedSkills(approved.skills, given.skills) };
+  };
   const settingsFiles = createFreshness([
     join(ouroHome, 'settings.json'),
     // What a folder forbids counts in any case.
-    ...SETTINGS.map((name) => join(own, name)),
+    ...[cwd, ...above].flatMap((folder) => SETTINGS.map((name) => join(folder, '.claude', name))),
   ]);
   const folders = createFreshness([
     ...FOLDERS.map((name) => join(ouroHome, name)),
-    ...(trusted ? FOLDERS.map((name) => join(own, name)) : []),
+    join(home, '.agents/skills'),
+    ...counting.flatMap((folder) => [
+      ...FOLDERS.map((name) => join(folder, '.claude', name)),
+      join(folder, '.agents/skills'),
+    ]),
   ]);
   let loaded = await readLayers();
   const mayBeRead = admits(() => loaded);

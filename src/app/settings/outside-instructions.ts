@@ -1,9 +1,10 @@
 import { realpathSync } from 'node:fs';
-import type { CustomCommand } from '../../contracts/extension.ts';
+import type { Callable } from '../../contracts/extension.ts';
 import { loadExtensions } from '../../extensions/load-extensions.ts';
 import { repositoryRoot } from '../../git/repository-root.ts';
 import { isInside } from '../../permissions/paths/paths.ts';
 import { createMemory } from '../../prompt/memory/memory-files.ts';
+import { instructionBounds, projectFolders } from './project-folders.ts';
 
 /** A file that instructions of a folder reach although it lies outside of it. */
 export type OutsideFile = {
@@ -14,14 +15,10 @@ export type OutsideFile = {
 
 /** What a folder would give to the model, as far as a person is asked about it. */
 export type Brought = {
-  readonly commands: readonly CustomCommand[];
+  /** Commands and skills. */
+  readonly callables: readonly Callable[];
   readonly outside: readonly OutsideFile[];
 };
-
-/** Where instructions of a folder may lie: in it, and in the repository around it unless that holds a whole home. */
-export function instructionBounds(cwd: string, root: string, home: string): readonly string[] {
-  return isInside(home, root) ? [cwd] : [cwd, root];
-}
 
 /** What the instructions and extensions of a folder bring in from outside, found by reading them as a start does. */
 export async function readBrought(cwd: string, home: string): Promise<Brought> {
@@ -40,11 +37,18 @@ export async function readBrought(cwd: string, home: string): Promise<Brought> {
     trusted: () => true,
     mayRead: ({ path, realPath, importedBy }) => note(realPath, importedBy ?? path),
   });
-  const [{ commands }] = await Promise.all([
-    loadExtensions({ cwd, trusted: true, agentsFlag: undefined, admits: (path) => note(realPathOf(path), path) }),
+  const [{ commands, skills }] = await Promise.all([
+    loadExtensions({
+      projectFolders: projectFolders(cwd, home),
+      agentsFlag: undefined,
+      admits: (path) => note(realPathOf(path), path),
+    }),
     memory.load(),
   ]);
-  return { commands, outside: [...found.values()].toSorted((a, b) => (a.realPath < b.realPath ? -1 : 1)) };
+  return {
+    callables: [...commands, ...skills],
+    outside: [...found.values()].toSorted((a, b) => (a.realPath < b.realPath ? -1 : 1)),
+  };
 }
 
 /** Where the links of a path lead; a path that leads nowhere stays as it is. */

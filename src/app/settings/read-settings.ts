@@ -9,6 +9,7 @@ import { readGiven } from '../../lib/files/read-regular.ts';
 import { gitIndex, repositoryOf } from '../../permissions/bash/programs/git-config.ts';
 import { diskFs } from '../../permissions/paths/fs.ts';
 import { loadSettings } from '../../settings/load.ts';
+import { projectFolders } from './project-folders.ts';
 
 const MANAGED_DIR = '/etc/ouro';
 
@@ -20,7 +21,7 @@ export function readSettings(
   approves?: (layer: SettingsLayer) => boolean | Promise<boolean>,
 ): Promise<LoadedSettings> {
   return loadSettings({
-    cwd: options.cwd,
+    folders: projectFolders(options.cwd, environment.home),
     ouroHome: environment.ouroHome,
     managedDir: MANAGED_DIR,
     trusted,

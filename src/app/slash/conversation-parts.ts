@@ -1,8 +1,8 @@
 import type { Agent } from '../../contracts/agent.ts';
 import type { Shells } from '../../tools/bash/shells.ts';
 import type { Core } from '../core.ts';
+import type { SessionHooks } from '../loop/hooks/session-hooks.ts';
 import type { Loop } from '../loop/loop.ts';
-import type { SessionHooks } from '../loop/session-hooks.ts';
 import type { TurnLog } from '../loop/turn-log.ts';
 import type { Wake } from '../loop/wake.ts';
 import type { McpServers } from '../mcp/servers.ts';

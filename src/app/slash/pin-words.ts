@@ -5,7 +5,7 @@ import { messageOf } from '../../lib/errors.ts';
 import { diskFs } from '../../permissions/paths/fs.ts';
 import { isInside, resolvePath } from '../../permissions/paths/paths.ts';
 import { appendPin, pinTargets } from '../../prompt/memory/pins.ts';
-import { instructionBounds } from '../settings/outside-instructions.ts';
+import { instructionBounds } from '../settings/project-folders.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 
 /** `# words`: kept in a memory file for later sessions, and pinned in this one so that no compaction touches it. */

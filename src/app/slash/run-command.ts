@@ -1,6 +1,6 @@
-import type { CustomCommand } from '../../contracts/extension.ts';
+import type { Callable } from '../../contracts/extension.ts';
 import type { CommandInfo, CommandOutcome } from '../../contracts/face/command.ts';
-import { expandCommand } from '../../extensions/expand-command.ts';
+import { findSkill } from '../../extensions/load-skills.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { nearest } from '../../lib/text/nearest.ts';
 import type { BuiltinCommand } from './builtin-command.ts';
@@ -38,7 +38,8 @@ const BUILT_IN: readonly BuiltinCommand[] = [
 export function listCommands({ core, mcp }: ConversationParts): readonly CommandInfo[] {
   const extensions = core.extensions.now();
   const own = BUILT_IN.map(({ run: _, ...about }) => ({ ...about, source: 'builtin' as const }));
-  const custom = extensions.commands.map(({ name, description, source, argumentHint }) => ({
+  const isForPeople = ({ callers }: Callable) => callers !== 'model';
+  const custom = extensions.commands.filter(isForPeople).map(({ name, description, source, argumentHint }) => ({
     name,
     description,
     source: source === 'project' ? ('project' as const) : ('user' as const),
@@ -46,8 +47,13 @@ export function listCommands({ core, mcp }: ConversationParts): readonly Command
   }));
   const taken = new Set([...own, ...custom].map(({ name }) => name));
   const skills = extensions.skills
-    .filter(({ name }) => !taken.has(name))
-    .map(({ name, description }) => ({ name, description, source: 'skill' as const }));
+    .filter((skill) => isForPeople(skill) && !taken.has(skill.slashName))
+    .map(({ slashName: name, description, argumentHint }) => ({
+      name,
+      description,
+      source: 'skill' as const,
+      ...(argumentHint === undefined ? {} : { argumentHint }),
+    }));
   return [...own, ...custom, ...skills, ...mcp.hub.prompts()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
@@ -67,13 +73,9 @@ async function runNamed(name: string, args: string, parts: ConversationParts): P
   const own = BUILT_IN.find((command) => command.name === name);
   if (own !== undefined) return own.run(args, parts);
   await parts.core.extensions.refresh();
-  const custom = parts.core.extensions.now().commands.find((command) => command.name === name);
-  if (custom !== undefined) return runCustom(custom, args, parts);
-  const skill = parts.core.extensions.now().skills.find((one) => one.name === name);
-  if (skill !== undefined) {
-    const words = `Use the skill ${skill.name} (its files are in ${skill.folder}):\n\n${skill.body}${args === '' ? '' : `\n\nArguments: ${args}`}`;
-    return { kind: 'prompt', blocks: [{ type: 'text', text: words }] };
-  }
+  const { commands, skills } = parts.core.extensions.now();
+  const called = commands.find((command) => command.name === name) ?? findSkill(skills, name);
+  if (called !== undefined) return runCallable(called, args, parts);
   const other = BUILT_IN.find(({ aliases }) => aliases?.includes(name));
   if (other !== undefined) return other.run(args, parts);
   if (name.startsWith('mcp__')) return runPrompt(name, args, parts);
@@ -97,15 +99,7 @@ async function runPrompt(name: string, args: string, { mcp }: ConversationParts)
   return answer.ok ? { kind: 'prompt', blocks: answer.blocks } : { kind: 'failed', words: answer.why };
 }
 
-async function runCustom(command: CustomCommand, args: string, parts: ConversationParts): Promise<CommandOutcome> {
-  const text = await expandCommand(command.body, args, {
-    runShell: (line) => parts.loop.gatedCalls.shell(line, command.allowedTools),
-    readFile: (path) => parts.loop.gatedCalls.file(path),
-  });
-  return {
-    kind: 'prompt',
-    blocks: [{ type: 'text', text }],
-    ...(command.model === undefined ? {} : { model: command.model }),
-    ...(command.allowedTools.length === 0 ? {} : { allowedTools: command.allowedTools }),
-  };
+async function runCallable(called: Callable, args: string, { loop }: ConversationParts): Promise<CommandOutcome> {
+  if (called.callers === 'model') return { kind: 'failed', words: `${called.name} is a skill the model alone calls.` };
+  return { kind: 'prompt', blocks: [{ type: 'text', text: await loop.skills.said(called, args) }] };
 }

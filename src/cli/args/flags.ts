@@ -57,7 +57,7 @@ export const FLAG_GROUPS = {
   Permissions: {
     permissionMode: flag(
       '--permission-mode <mode>',
-      { oneOf: MODES },
+      { oneOf: [...MODES, 'auto'] },
       'default, acceptEdits, plan, dontAsk or bypassPermissions',
     ),
     allowedTools: flag('--allowedTools, --allowed-tools <rules...>', 'list', 'calls that need no question'),
@@ -73,6 +73,12 @@ export const FLAG_GROUPS = {
         words: '--permission-prompt-tool stdio needs --input-format stream-json.',
       },
       { excludes: ['screen'], words: '--permission-prompt-tool needs -p: on a screen you are asked yourself.' },
+    ),
+    permissionPrompts: rareFlag(
+      '--permission-prompts <who>',
+      { oneOf: ['host', 'none'] },
+      'none: nobody is asked, what would ask is refused',
+      { at: 'none', excludes: ['screen'], words: '--permission-prompts none needs -p: on a screen you are asked.' },
     ),
     dangerouslySkipPermissions: flag(
       '--dangerously-skip-permissions',
@@ -114,6 +120,10 @@ export const FLAG_GROUPS = {
     includeHookEvents: rareFlag('--include-hook-events', 'nothing', 'tell what hooks do', {
       ...STREAMS,
       words: '--include-hook-events needs --output-format stream-json.',
+    }),
+    awaitInitialize: rareFlag('--await-initialize', 'nothing', 'servers come with the first request of the host', {
+      needs: ['inputFormat=stream-json'],
+      words: '--await-initialize needs --input-format stream-json.',
     }),
     replayUserMessages: rareFlag('--replay-user-messages', 'nothing', 'tell back what came in on stdin', {
       needs: ['inputFormat=stream-json'],

@@ -6,8 +6,10 @@ import type { Effort } from '../../contracts/model.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { checkSources } from './check-sources.ts';
 import { FLAGS, type FlagValues } from './flags.ts';
+import { AUTO_WORDS, modeNamed } from './mode-name.ts';
 import { parseArgs } from './parse-args.ts';
 import { contradiction, jsonObjectOf, readFlags, schemaProblem } from './read-flags.ts';
+import { refusedFlag } from './refused-flags.ts';
 import { UsageError } from './usage-error.ts';
 
 /** The command line, understood. */
@@ -21,8 +23,8 @@ export type Invocation = {
   readonly output: OutputChoice;
   /** `lines`: nothing is ever redrawn, for screen readers. */
   readonly reading: 'lines' | 'screen';
-  /** Whether the exit code of a host's process tells how its last prompt went, as `-p` does. */
-  readonly exit: 'by result' | 'by itself';
+  /** Whether a host's first request brings servers that stood on the command line elsewhere. */
+  readonly opening: 'at once' | 'with the first request';
   readonly warnings: readonly string[];
 };
 
@@ -43,6 +45,8 @@ export async function readInvocation(
   around: { readonly cwd: string; readonly hasTerminal: boolean },
 ): Promise<Invocation> {
   const parsed = parseArgs(args);
+  const refused = refusedFlag(parsed.unknown);
+  if (refused !== undefined) throw new UsageError(refused);
   const flags = readFlags(FLAGS, parsed.values);
   const face = faceOf(flags, around.hasTerminal);
   if (face === 'host' && parsed.operands.length > 0) {
@@ -65,8 +69,11 @@ export async function readInvocation(
       atLimit: flags.waitForLimit === true ? 'waits' : 'ends',
     },
     reading: flags.a11y === true ? 'lines' : 'screen',
-    exit: flags.print === true ? 'by result' : 'by itself',
-    warnings: parsed.unknown.map((word) => `Unknown option ${word.split('=')[0]} is ignored.`),
+    opening: flags.awaitInitialize === true ? 'with the first request' : 'at once',
+    warnings: [
+      ...parsed.unknown.map((word) => `Unknown option ${word.split('=')[0]} is ignored.`),
+      ...(flags.permissionMode === 'auto' ? [AUTO_WORDS] : []),
+    ],
   };
 }
 
@@ -80,7 +87,7 @@ async function runOptions(flags: FlagValues, face: Invocation['face'], cwd: stri
   const systemPrompt = flags.systemPrompt ?? (await fileText('--system-prompt-file', flags.systemPromptFile, cwd));
   const append =
     flags.appendSystemPrompt ?? (await fileText('--append-system-prompt-file', flags.appendSystemPromptFile, cwd));
-  const mode = flags.permissionMode;
+  const mode = flags.permissionMode === undefined ? undefined : modeNamed(flags.permissionMode);
   return {
     cwd,
     face,
@@ -101,7 +108,7 @@ async function runOptions(flags: FlagValues, face: Invocation['face'], cwd: stri
     ...said('allowedTools', flags.allowedTools),
     ...said('disallowedTools', flags.disallowedTools),
     ...said('tools', flags.tools?.includes('default') === true ? undefined : flags.tools),
-    ...said('permissionPrompt', flags.permissionPromptTool),
+    ...said('permissionPrompt', flags.permissionPrompts === 'none' ? undefined : flags.permissionPromptTool),
     ...said('skipPermissions', skipOf(flags)),
     ...said('trust', flags.trust === true ? ('this-run' as const) : undefined),
     ...said('maxTurns', flags.maxTurns),

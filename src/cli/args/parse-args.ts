@@ -16,8 +16,9 @@ export function parseArgs(args: readonly string[]): ParsedArgs {
   const fromHost = speaksStreamJson(args);
   const parsed = splitArgs(args, FLAGS, fromHost ? 'accept' : 'refuse');
   const unknown = fromHost ? parsed.operands.filter((word) => word.startsWith('-')) : [];
-  // Words behind an unknown flag are most likely its value.
-  return { ...parsed, operands: unknown.length === 0 ? parsed.operands : [], unknown };
+  // Words behind an unknown flag are most likely its value, and an empty one is that of a flag which takes none.
+  const words = fromHost ? parsed.operands.filter((word) => word !== '') : parsed.operands;
+  return { ...parsed, operands: unknown.length === 0 ? words : [], unknown };
 }
 
 /** Splits arguments by a table of flags; what goes wrong is one sentence that names the nearest known flag. */

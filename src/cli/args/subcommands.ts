@@ -1,3 +1,4 @@
+import { MODES } from '../../contracts/permission.ts';
 import type { Io } from '../io.ts';
 import type { Shutdown } from '../shutdown.ts';
 import { type FlagTable, flag } from './flag.ts';
@@ -48,7 +49,7 @@ export const SUBCOMMANDS = {
     words: 'say what the rules decide, and why; find rules without effect',
     choices: ['explain', 'lint'],
     flags: {
-      mode: flag('--mode <mode>', permissionMode.takes, 'as if in this mode'),
+      mode: flag('--mode <mode>', { oneOf: MODES }, 'as if in this mode'),
       allow: { ...flag('--allow <rule>', 'texts', 'as if this were allowed'), default: [] },
       deny: { ...flag('--deny <rule>', 'texts', 'as if this were denied'), default: [] },
       ask: { ...flag('--ask <rule>', 'texts', 'as if this were to be asked'), default: [] },

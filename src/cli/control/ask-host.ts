@@ -7,10 +7,15 @@ import type { UserAnswer, UserQuestion } from '../../contracts/tool.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
 import { type HostAnswer, readHostAnswer } from '../wire/permission-answer.ts';
+import { elicitFromHost } from './elicit-host.ts';
 import type { Outbox } from './outbox.ts';
 
-/** Hands every question of the agent to the host, and withdraws it when somebody else has answered. */
-export function askHost(conversation: Conversation, outbox: Outbox): () => void {
+/** Hands the questions of the agent to the host, and withdraws those that somebody else has answered. */
+export function askHost(
+  conversation: Conversation,
+  outbox: Outbox,
+  asks: 'everything' | 'what servers want to know',
+): () => void {
   const { agent } = conversation;
   const open = new Map<string, AbortController>();
 
@@ -40,10 +45,11 @@ export function askHost(conversation: Conversation, outbox: Outbox): () => void 
         break;
       // Nobody waits here: the agent does, by the question's id.
       case 'permission_request':
-        void permission(event.request);
+        if (asks === 'everything') void permission(event.request);
         break;
       case 'question':
-        void question(event.id, event.callId, event.question);
+        if (asks === 'everything' || event.question.kind === 'elicitation')
+          void question(event.id, event.callId, event.question);
         break;
       case 'permission_answer':
         open.get(event.requestId)?.abort();
@@ -93,10 +99,6 @@ function addRule(text: string): JsonObject {
 }
 
 const answersSchema = z.object({ answers: z.record(z.string(), z.union([z.string(), z.array(z.string())])) });
-const elicited = z.object({
-  action: z.enum(['accept', 'decline', 'cancel']),
-  content: z.record(z.string(), z.json()).optional(),
-});
 
 /** Questions of tools: in the form of a call to approve, or an elicitation of an MCP server. */
 async function hostWords(
@@ -106,16 +108,8 @@ async function hostWords(
   signal: AbortSignal,
 ): Promise<UserAnswer | undefined> {
   switch (question.kind) {
-    case 'elicitation': {
-      const { server, message, schema } = question;
-      const request = { subtype: 'elicitation', mcp_server_name: server, message, mode: 'form' };
-      const read = elicited.safeParse(
-        await outbox.ask({ ...request, requested_schema: schema }, signal).catch(() => undefined),
-      );
-      if (!read.success) return { kind: 'elicitation', action: 'cancel' };
-      const { action, content } = read.data;
-      return { kind: 'elicitation', action, ...(content === undefined ? {} : { content }) };
-    }
+    case 'elicitation':
+      return elicitFromHost(outbox, question, signal);
     case 'plan': {
       const request = approval('ExitPlanMode', { plan: question.plan }, callId);
       const { answer } = await hostAnswer(outbox, request, signal);

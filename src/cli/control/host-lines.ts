@@ -17,7 +17,7 @@ export type HostLines = {
   begin(state?: 'running'): void;
   /** The result of an exchange; nothing runs any more. */
   end(terminal: Terminal, words?: string): void;
-  /** Did the last result say that it went wrong? */
+  /** Did the last result say that it went wrong? Who stops a run himself knows of it. */
   hasFailed(): boolean;
 };
 
@@ -89,11 +89,13 @@ export function createHostLines(
       writeResult(terminal, words);
       writeState('idle');
     },
-    hasFailed: () => exchange.result.is_error === true,
+    hasFailed: () => exchange.result.is_error === true && !ABORTED.includes(String(exchange.result.terminal_reason)),
   };
 }
 
+const ABORTED = ['aborted_streaming', 'aborted_tools'];
+
 function isReplyFinal(before: boolean, event: AgentEvent): boolean {
-  if (event.type === 'message_start') return true;
+  if (event.type === 'message_start' && event.role === 'assistant') return true;
   return event.type === 'block_end' && event.block.type === 'tool_use' ? false : before;
 }

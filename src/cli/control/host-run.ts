@@ -1,17 +1,14 @@
-import type { Prompt } from '../../contracts/agent.ts';
-import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { UserBlock } from '../../contracts/message.ts';
-import type { Terminal } from '../../contracts/terminal.ts';
 import type { OutputChoice } from '../args/invocation.ts';
 import { watchAgentsBehind } from '../faces/agents-behind.ts';
-import { heldToForm } from '../faces/answer-form.ts';
-import { throughLimits } from '../faces/through-limits.ts';
 import { type Understood, understandBlocks } from '../faces/understand.ts';
 import { createHostIds, type HostIds } from './host-ids.ts';
-import { createHostLines, type HostLines, type HostLinesPort } from './host-lines.ts';
+import { createHostLines } from './host-lines.ts';
+import { createHostRuns, type HostRunPort } from './host-runs.ts';
 import { type UserLine, userBlocksOf } from './line-in.ts';
+import { createNextPrompts } from './next-prompts.ts';
 
 /** One conversation spoken in lines: user lines go in, everything that happens comes out. */
 export type HostRun = {
@@ -26,7 +23,7 @@ export type HostRun = {
    * Stops the run; `whenStopped` is called before the lines that say so, at once when nothing runs. Messages that
    * wait are heard next, unless they are to be dropped too.
    */
-  interrupt(waiting: 'kept' | 'dropped', whenStopped: (receipt: JsonObject) => void): void;
+  interrupt(what: Interrupt, whenStopped: (receipt: JsonObject) => void): void;
   /** Resolves when nothing runs any more. */
   idle(): Promise<void>;
   readonly ids: HostIds;
@@ -36,22 +33,16 @@ export type HostRun = {
   endedWell(): boolean;
 };
 
-export type HostRunPort = HostLinesPort & {
-  /** The program is about to leave: nothing new begins. */
-  readonly isEnding: () => boolean;
-  /** The form every answer must have. */
-  readonly answerSchema?: JsonObject;
-};
-
-/** A run that is on. From its end until its result is written it takes no more words. */
-type Running = { readonly done: Promise<void>; readonly takesWords: boolean };
+/** What becomes of messages that wait, and of work in the background. */
+export type Interrupt = { readonly waiting: 'kept' | 'dropped'; readonly background: 'stopped' | 'spared' };
 
 export function createHostRun(conversation: Conversation, output: OutputChoice, port: HostRunPort): HostRun {
   const { agent } = conversation;
   const behind = watchAgentsBehind();
   const ids = createHostIds();
   const lines = createHostLines(conversation, output, ids, port);
-  const runs = createRuns(conversation, lines, ids, { ...port, atLimit: output.atLimit });
+  const next = createNextPrompts(conversation, lines.write);
+  const runs = createHostRuns(conversation, lines, ids, { ...port, atLimit: output.atLimit, next });
 
   agent.subscribe((event) => {
     behind.hear(event);
@@ -68,6 +59,7 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
       // A command acts on the conversation as it stands, so it waits for the run to end.
       const isCommand = first?.type === 'text' && first.text.startsWith('/');
       runs.noticeOwn();
+      next.drop();
       await runs.idleOr(({ takesWords }) => takesWords && !isCommand);
       // Servers that are on their way belong to what the first line says.
       await conversation.ready?.();
@@ -91,7 +83,8 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
     },
     isRunning: runs.isOn,
     stopCommand: () => agent.abort('user'),
-    interrupt(waiting, whenStopped) {
+    interrupt({ waiting, background }, whenStopped) {
+      if (background === 'stopped') stopBackground(conversation);
       if (!runs.isOn()) {
         whenStopped({ still_queued: [] });
         return;
@@ -109,6 +102,7 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
       await behind.ended();
       await conversation.woken?.();
       await runs.idleOr(() => false);
+      await next.idle();
     },
     ids,
     writeLine: lines.write,
@@ -116,80 +110,9 @@ export function createHostRun(conversation: Conversation, output: OutputChoice, 
   };
 }
 
-/** The runs of one conversation, one after the other. */
-function createRuns(
-  conversation: Conversation,
-  lines: HostLines,
-  ids: HostIds,
-  port: HostRunPort & Pick<OutputChoice, 'atLimit'>,
-) {
-  const { agent } = conversation;
-  let running: Running | undefined;
-  let interrupted: readonly (() => void)[] = [];
-
-  function start(prompts: readonly Prompt[]): void {
-    lines.begin('running');
-    running = { done: runToResult(agent.prompt(prompts)), takesWords: true };
-  }
-
-  async function runToResult(ended: Promise<Terminal>): Promise<void> {
-    try {
-      const terminal = await (port.atLimit === 'waits' ? throughLimits(ended, conversation) : ended);
-      await agent.waitForIdle();
-      end(heldToForm(terminal, port.answerSchema));
-    } finally {
-      running = undefined;
-      const late = agent.clearAllQueues().map(({ message }) => message);
-      for (const { id } of late) ids.expect(ids.theirs(id));
-      if (late.length > 0 && !port.isEnding()) start(late.map(({ blocks }) => blocks));
-    }
-  }
-
-  /** A run that began by itself, with news of the background, is written like one that was asked for. */
-  function noticeOwn(): void {
-    if (running !== undefined || agent.state().status === 'idle') return;
-    lines.begin('running');
-    const { promise: ended, resolve } = Promise.withResolvers<Terminal>();
-    const unsubscribe = agent.subscribe((event) => {
-      if (event.type === 'agent_end') resolve(event.terminal);
-    });
-    running = { done: runToResult(ended.finally(unsubscribe)), takesWords: true };
-  }
-
-  function end(terminal: Terminal, words?: string): void {
-    closeToWords();
-    confirmInterrupts();
-    lines.end(terminal, words);
-  }
-
-  function closeToWords(): void {
-    if (running !== undefined) running = { ...running, takesWords: false };
-  }
-
-  function confirmInterrupts(): void {
-    const due = interrupted;
-    interrupted = [];
-    for (const confirm of due) confirm();
-  }
-
-  return {
-    start,
-    end,
-    isOn: () => running !== undefined,
-    /** Resolves when nothing runs, or the run that is on will do. */
-    async idleOr(willDo: (running: Running) => boolean): Promise<void> {
-      while (running !== undefined && !willDo(running)) await running.done;
-    },
-    noticeOwn,
-    onInterrupted(confirm: () => void): void {
-      interrupted = [...interrupted, confirm];
-    },
-    noteEvent(event: AgentEvent): void {
-      if (event.type === 'agent_start') noticeOwn();
-      if (tellsOfInterrupt(event)) confirmInterrupts();
-      if (event.type === 'agent_end') closeToWords();
-    },
-  };
+function stopBackground({ background, control }: Conversation): void {
+  // Each tells of its end itself.
+  for (const { id } of background()) void control?.stopTask?.(id);
 }
 
 /** A message that joins the conversation without a question to the model. */
@@ -219,11 +142,4 @@ async function understand(
 
 function saysSomething(block: UserBlock): boolean {
   return block.type !== 'text' || block.text.trim() !== '';
-}
-
-/** From here on everything that is written speaks of the interrupt. */
-function tellsOfInterrupt(event: AgentEvent): boolean {
-  if (event.type === 'agent_end') return true;
-  if (event.type !== 'message_end' || event.message.role !== 'user') return false;
-  return event.message.blocks.some((block) => block.type === 'text' && block.text.startsWith('[Request interrupted'));
 }

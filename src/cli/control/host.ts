@@ -12,7 +12,6 @@ type BadLine = Extract<ReadLine, { ok: false }>;
 export type HostPort = RequestsPort & {
   /** Makes the conversation; called once, by the first line that needs it. */
   readonly open: (options: RunOptions) => Promise<Opened>;
-  readonly warn: (text: string) => void;
 };
 
 /** Our side of the control protocol. */
@@ -53,6 +52,8 @@ export function createHost(options: RunOptions, port: HostPort): Host {
   }
 
   async function hear(line: UserLine): Promise<void> {
+    const refusal = requests.refusal();
+    if (refusal !== undefined) return write(neverBegan(refusal, randomUUID));
     try {
       await (await opening.opened(options)).run.hear(line);
     } catch (thrown) {

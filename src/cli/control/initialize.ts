@@ -5,9 +5,10 @@ import { HOOK_EVENTS, type Hook } from '../../contracts/hook.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import { schemaProblem } from '../args/read-flags.ts';
 import { problemOf } from './handler.ts';
+import { policyWith, serverConfigSchema } from './host-policy.ts';
 import type { HostServers } from './host-servers.ts';
 import type { Outbox } from './outbox.ts';
-import { agentRow, commandRow, modelRow } from './rows.ts';
+import { agentRow, commandRow, modelRows } from './rows.ts';
 
 const json: z.ZodType<JsonObject> = z.record(z.string(), z.json());
 
@@ -18,6 +19,7 @@ const matcher = z.object({
 });
 
 const schema = z.object({
+  subtype: z.literal('initialize'),
   hooks: z.record(z.string(), z.array(matcher)).nullish(),
   sdkMcpServers: z.array(z.string()).nullish(),
   mcpServers: json.nullish(),
@@ -26,7 +28,27 @@ const schema = z.object({
   agents: json.nullish(),
   jsonSchema: json.nullish(),
   excludeDynamicSections: z.boolean().nullish(),
+  toolAliases: z.record(z.string(), z.string()).nullish(),
+  skills: z.array(z.string()).nullish(),
+  planModeInstructions: z.string().nullish(),
+  promptSuggestions: z.boolean().nullish(),
+  sdkMcpServerConfigs: z.record(z.string(), serverConfigSchema).nullish(),
+  title: z.string().nullish(),
+  perTaskStopAffordance: z.boolean().nullish(),
+  // What sub-agents say is told in any case, a prompt is never rendered twice, no dialog is ever put to a host, and
+  // servers of the host shake hands themselves.
+  forwardSubagentText: z.unknown().optional(),
+  systemPromptSnapshot: z.unknown().optional(),
+  supportedDialogKinds: z.unknown().optional(),
+  sdkMcpServerManifests: z.unknown().optional(),
+  sdkMcpServerManifestsOrigin: z.unknown().optional(),
 });
+
+/** What a host says at the beginning that changes nothing here, in a sentence. */
+export function unheardWishes(request: JsonObject): string | undefined {
+  const unheard = Object.keys(request).filter((key) => !Object.hasOwn(schema.shape, key));
+  return unheard.length === 0 ? undefined : `initialize: ${unheard.join(', ')} is not known here and changes nothing.`;
+}
 
 /** Marks where the stable part of a host's prompt ends; it is no word of the prompt. */
 const BOUNDARY = '__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__';
@@ -50,6 +72,11 @@ export function withInitialize(
     ...(said.appendSystemPrompt == null ? {} : { appendSystemPrompt: said.appendSystemPrompt }),
     ...(said.excludeDynamicSections === true ? { dynamicSections: 'in messages' } : {}),
     ...(said.agents == null ? {} : { agents: said.agents }),
+    ...(said.toolAliases == null ? {} : { toolAliases: said.toolAliases }),
+    ...(said.skills == null ? {} : { skills: said.skills }),
+    ...(said.planModeInstructions == null ? {} : { planInstructions: said.planModeInstructions }),
+    ...(said.promptSuggestions === true ? { promptSuggestions: true } : {}),
+    ...policyWith(options.policy, said.sdkMcpServerConfigs ?? {}),
     ...(said.jsonSchema == null ? {} : { jsonSchema: said.jsonSchema }),
     ...(said.mcpServers == null
       ? {}
@@ -88,10 +115,11 @@ export function initializeAnswer(conversation: Conversation, pid: number): JsonO
   return {
     commands: conversation.commands().map(commandRow),
     agents: control?.agents?.().map(agentRow) ?? info.agents.map((name) => ({ name, description: '' })),
-    models: conversation.models().map(modelRow),
+    models: modelRows(conversation),
     output_style: info.outputStyle,
     available_output_styles: control?.outputStyles?.() ?? [info.outputStyle],
     account: control?.account?.() ?? { apiKeySource: info.apiKeySource },
+    hooks_applied: true,
     pid,
   };
 }

@@ -4,7 +4,7 @@ import { messageOf } from '../../lib/errors.ts';
 import { Unsupported } from './handler.ts';
 import { HANDLERS } from './handlers/table.ts';
 import { createHostServers } from './host-servers.ts';
-import { initializeAnswer, withInitialize } from './initialize.ts';
+import { initializeAnswer, unheardWishes, withInitialize } from './initialize.ts';
 import type { ControlRequest } from './line-in.ts';
 import type { Opening } from './opening.ts';
 import type { Outbox } from './outbox.ts';
@@ -12,14 +12,25 @@ import type { Outbox } from './outbox.ts';
 export type RequestsPort = {
   readonly outbox: Outbox;
   readonly write: (line: JsonObject) => void;
+  readonly warn: (text: string) => void;
   readonly pid: number;
+  /** Was the command line left without servers, because the first request brings them? */
+  readonly opening: 'at once' | 'with the first request';
 };
 
 /** Answers the control requests of a host. */
-export function createRequests(options: RunOptions, opening: Opening, { outbox, write, pid }: RequestsPort) {
+export function createRequests(
+  options: RunOptions,
+  opening: Opening,
+  { outbox, write, warn, pid, opening: begins }: RequestsPort,
+) {
   const servers = createHostServers(outbox);
   /** The initialize request that the conversation was opened with. */
   let agreed: string | undefined;
+  /** Why nothing may begin: a run without what was asked for would be another one. */
+  let refusal: string | undefined;
+  /** Work in the background goes on after an interrupt only where the host can stop each piece by itself. */
+  let background: 'stopped' | 'spared' = 'stopped';
 
   function respond(id: string, response: JsonObject): void {
     write({ type: 'control_response', response: { subtype: 'success', request_id: id, response } });
@@ -37,10 +48,15 @@ export function createRequests(options: RunOptions, opening: Opening, { outbox, 
       return initializeAnswer((await opening.opened(options)).conversation, pid);
     }
     const wanted = withInitialize(options, request, outbox, servers);
+    refusal = undefined;
     agreed = wish;
+    const unheard = unheardWishes(request);
+    if (unheard !== undefined) warn(unheard);
+    if (request.perTaskStopAffordance === true) background = 'spared';
     const { conversation } = await opening.opened(wanted);
     if (typeof request.title === 'string' && request.title.trim() !== '') await conversation.rename(request.title);
-    return initializeAnswer(conversation, pid);
+    const taken = begins === 'with the first request' && request.mcpServers !== undefined;
+    return { ...initializeAnswer(conversation, pid), ...(taken ? { mcp_servers_applied: true } : {}) };
   }
 
   async function handled(request: ControlRequest['request']): Promise<JsonObject> {
@@ -53,11 +69,13 @@ export function createRequests(options: RunOptions, opening: Opening, { outbox, 
   return {
     respond,
     refuse,
+    refusal: () => refusal,
     async answer({ request_id: id, request }: ControlRequest): Promise<void> {
       const { subtype } = request;
       try {
         respond(id, subtype === 'initialize' ? await initialize(request) : await handled(request));
       } catch (thrown) {
+        if (subtype === 'initialize' && !opening.hasBegun()) refusal = `initialize was refused: ${messageOf(thrown)}`;
         refuse(id, thrown instanceof Unsupported ? `unsupported: ${subtype}` : messageOf(thrown));
       }
     },
@@ -67,7 +85,7 @@ export function createRequests(options: RunOptions, opening: Opening, { outbox, 
         const waiting = request.cancel_queued === true ? 'dropped' : 'kept';
         const run = opening.run();
         if (run === undefined) respond(id, { still_queued: [] });
-        else run.interrupt(waiting, (receipt) => respond(id, receipt));
+        else run.interrupt({ waiting, background }, (receipt) => respond(id, receipt));
       };
       if (opening.run()?.isRunning() === true) {
         stop();

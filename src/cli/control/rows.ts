@@ -1,4 +1,5 @@
 import type { CommandInfo } from '../../contracts/face/command.ts';
+import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { ModelInfo } from '../../contracts/model.ts';
 
@@ -13,7 +14,22 @@ export function commandRow({ name, description, argumentHint, aliases, source }:
   };
 }
 
-export function modelRow(model: ModelInfo): JsonObject {
+/** The models to choose from; the first is whatever the run has begun with. */
+export function modelRows(conversation: Pick<Conversation, 'models' | 'info'>): readonly JsonObject[] {
+  const { defaultModel, modelInfo, model } = conversation.info();
+  const models = conversation.models();
+  const own = models.find(({ id }) => id === defaultModel) ?? (model === defaultModel ? modelInfo : undefined);
+  const first = own === undefined ? { resolvedModel: defaultModel } : modelRow(own);
+  const standard = {
+    ...first,
+    value: 'default',
+    displayName: 'Default',
+    description: `What ouro begins with (${defaultModel})`,
+  };
+  return [standard, ...models.map(modelRow)];
+}
+
+function modelRow(model: ModelInfo): JsonObject {
   return {
     value: model.id,
     resolvedModel: model.id,

@@ -32,6 +32,7 @@ export async function runHost(invocation: Invocation, io: Io, shutdown: Shutdown
       write,
       newId: randomUUID,
       now: Date.now,
+      offersNext: options.promptSuggestions === true,
       isEnding: () => shutdown.reason() !== undefined,
       ...(options.jsonSchema === undefined ? {} : { answerSchema: options.jsonSchema }),
     });
@@ -39,18 +40,25 @@ export async function runHost(invocation: Invocation, io: Io, shutdown: Shutdown
   }
 
   async function answerQuestions(conversation: Conversation, by: string | undefined): Promise<void> {
-    if (by === 'stdio') askHost(conversation, outbox);
-    else if (by === undefined) answerForNobody(conversation.agent);
-    else (await import('../faces/prompt-tool.ts')).answerByTool(conversation, by);
+    askHost(conversation, outbox, by === 'stdio' ? 'everything' : 'what servers want to know');
+    if (by === undefined) answerForNobody(conversation.agent, 'left');
+    else if (by !== 'stdio') (await import('../faces/prompt-tool.ts')).answerByTool(conversation, by, 'left');
   }
 
-  const host = createHost(invocation.run, { open, outbox, write, warn, pid: process.pid });
+  const host = createHost(invocation.run, {
+    open,
+    outbox,
+    write,
+    warn,
+    pid: process.pid,
+    opening: invocation.opening,
+  });
   io.stdout.onClosed(() => shutdown.begin('shutdown'));
   const { promise: saidAll, resolve: onSaidAll } = Promise.withResolvers<void>();
   // Who was left behind on purpose still hears whoever holds its stdin.
   io.onOrphaned(() => void saidAll.then(() => shutdown.begin('shutdown')));
   const code = await Promise.race([host.serve(tellingEnd(readLines(io.stdin.chunks()), onSaidAll)), shutdown.begun]);
-  if (typeof code === 'number') return code === 0 && invocation.exit === 'by result' && !host.endedWell() ? 1 : code;
+  if (typeof code === 'number') return code === 0 && !host.endedWell() ? 1 : code;
   await host.idle();
   return code === 'shutdown' ? 0 : signalCode(code);
 }

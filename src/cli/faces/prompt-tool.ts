@@ -3,13 +3,14 @@ import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { PermissionRequest } from '../../contracts/permission.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { type HostAnswer, readHostAnswer } from '../wire/permission-answer.ts';
+import { answerQuestion } from './unattended.ts';
 
 /** Lets an MCP tool answer questions; whatever goes wrong on the way is a denial that says so. */
-export function answerByTool(conversation: Conversation, tool: string): () => void {
+export function answerByTool(conversation: Conversation, tool: string, servers: 'declined' | 'left'): () => void {
   const { agent } = conversation;
   return agent.subscribe(function hear(event: AgentEvent): void {
     if (event.type === 'subagent') hear(event.event);
-    if (event.type === 'question') agent.answerQuestion(event.id, undefined);
+    if (event.type === 'question') answerQuestion(agent, event, servers);
     // Nobody waits for the answer here: the agent does, by the question's id.
     if (event.type === 'permission_request') void settle(conversation, tool, event.request);
   });

@@ -30,8 +30,8 @@ export async function runPrint(invocation: Invocation, io: Io, shutdown: Shutdow
   const { conversation } = composed;
   shutdown.guard(conversation);
   io.stdout.onClosed(() => shutdown.begin('shutdown'));
-  if (run.permissionPrompt === undefined) answerForNobody(conversation.agent);
-  else (await import('./prompt-tool.ts')).answerByTool(conversation, run.permissionPrompt);
+  if (run.permissionPrompt === undefined) answerForNobody(conversation.agent, 'declined');
+  else (await import('./prompt-tool.ts')).answerByTool(conversation, run.permissionPrompt, 'declined');
   const code = await printOnce(conversation, await understand(conversation, prompt), output, {
     write: writer(output.format, io),
     warn: (text) => io.stderr.write(`${text}\n`),

@@ -14,6 +14,7 @@ export const NO_ANSWER: Answer = { text: '', pieces: '', current: '' };
 export function nextAnswer(answer: Answer, event: AgentEvent): Answer {
   switch (event.type) {
     case 'message_start':
+      return event.role === 'assistant' ? { ...answer, current: '' } : answer;
     case 'tombstone':
       return { ...answer, current: '' };
     case 'block_end':

@@ -81,7 +81,7 @@ export function createLineWriter(options: LineOptions, { now, costUsd }: LineSou
         speaker.hasFirstToken = false;
         return parentCallId === null ? [{ type: 'system', subtype: 'status', status: 'requesting' }] : [];
       case 'message_start':
-        speaker.usage = event.usage;
+        if (event.role === 'assistant') speaker.usage = event.usage;
         return [];
       case 'block_end':
         return event.block.type === 'opaque' ? [] : [assistantLine(event, speaker, parent)];

@@ -49,6 +49,8 @@ function lineOf(event: AgentEvent, options: { readonly hookEvents: boolean }): J
       const priority = event.level === 'error' ? 'immediate' : event.level === 'warn' ? 'high' : 'low';
       return { subtype: 'notification', key: event.topic ?? 'notice', text: event.text, priority, level: event.level };
     }
+    case 'elicitation_complete':
+      return { subtype: 'elicitation_complete', mcp_server_name: event.server, elicitation_id: event.id };
     case 'permission_decision':
       if (event.verdict !== 'deny') return undefined;
       return {

@@ -1,5 +1,5 @@
 import type { BoundaryMessage, Message } from '../../contracts/message.ts';
-import type { CompactionResult } from '../../contracts/query.ts';
+import type { CompactionResult, Summarize } from '../../contracts/query.ts';
 import { formatTokens } from '../../lib/text/format.ts';
 import type { ContextDecision } from '../decisions.ts';
 import { sum, textTokens } from '../tokens.ts';
@@ -13,21 +13,6 @@ export type CompactOrder = {
   /** Another than the one chosen, where a fallback has taken over. */
   readonly model?: string;
 };
-
-/** What is asked, and how many tokens are sent with it: the answer has to fit into what is left. */
-export type SummaryOrder = {
-  readonly instructions: string;
-  readonly sentTokens: number;
-  /** The one that answers now, where it is not the one chosen. */
-  readonly model?: string;
-};
-
-/** Asks a model for the summary. A reply that was cut, refused or failed is `ok: false` with the reason. */
-export type Summarize = (
-  messages: readonly Message[],
-  order: SummaryOrder,
-  signal: AbortSignal,
-) => Promise<{ readonly ok: true; readonly text: string } | { readonly ok: false; readonly why: string }>;
 
 export type CompactParts = ShrinkParts & {
   readonly summarize: Summarize;

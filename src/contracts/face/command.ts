@@ -16,12 +16,7 @@ export type CommandOutcome =
   /** Words for the person; `markdown` is laid out, never sent to the model. */
   | { readonly kind: 'show'; readonly markdown: string }
   /** A prompt for the model in the command's place. */
-  | {
-      readonly kind: 'prompt';
-      readonly blocks: readonly UserBlock[];
-      readonly model?: string;
-      readonly allowedTools?: readonly string[];
-    }
+  | { readonly kind: 'prompt'; readonly blocks: readonly UserBlock[] }
   /** A list to look at and to change things from; `text` says the same where nobody can move in it. */
   | { readonly kind: 'panel'; readonly panel: Panel; readonly text: string }
   /** A change to look through; each of its parts can be taken back by a line with the number of the part behind it. */

@@ -106,6 +106,8 @@ export type ConversationInfo = {
   readonly gitBranch: string | undefined;
   readonly model: string;
   readonly modelInfo: ModelInfo;
+  /** The one this run would go back to. */
+  readonly defaultModel: string;
   readonly effort: Effort;
   /** What its model takes. */
   readonly efforts: readonly Effort[];

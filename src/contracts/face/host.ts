@@ -62,6 +62,8 @@ export type ControlPort = {
     readonly removed: readonly string[];
     readonly errors: Readonly<Record<string, string>>;
   }>;
+  /** What a server's resource holds, in the server's own words. */
+  readMcpResource(server: string, uri: string): Promise<readonly JsonObject[]>;
   /** Calls a tool by its full name, outside the conversation; for `--permission-prompt-tool=mcp__server__tool`. */
   callTool(name: string, input: JsonObject): Promise<string>;
   /** Those of our own tools that need no conversation, as the model sees them, and a call of one through the same gate. */

@@ -15,6 +15,14 @@ export type RunOptions = {
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];
   readonly tools?: readonly string[];
+  /** Tools that take the place of others, by the name the model may call. */
+  readonly toolAliases?: Readonly<Record<string, string>>;
+  /** Only these skills are there; absent: all that were found. */
+  readonly skills?: readonly string[];
+  /** How to plan, in the words of a host. */
+  readonly planInstructions?: string;
+  /** What could be said next is offered after a turn, whatever the settings say. */
+  readonly promptSuggestions?: boolean;
   readonly permissionPrompt?: string;
   readonly skipPermissions?: 'now' | 'may';
   readonly trust?: 'this-run';
@@ -32,6 +40,7 @@ export type RunOptions = {
   readonly settings?: string;
   /** Policy of whoever starts us, as JSON. It may only tighten. */
   readonly policy?: string;
+  /** Which of user, project and local count, with all they bring; absent: all. */
   readonly settingSources?: readonly string[];
   readonly mcpConfig: readonly string[];
   readonly mcpSources: 'all' | 'flags-only';

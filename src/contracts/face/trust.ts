@@ -18,5 +18,8 @@ export type TrustQuestion = {
   readonly refusal?: string;
 };
 
-/** What of a project was approved: its two files of settings, what its commands may run unasked, and what its instructions read outside. */
-export type ApprovedSource = Extract<SettingsSource, 'project' | 'local'> | 'commands' | 'instructions';
+/**
+ * What of a project was approved: its two files of settings, what its commands may run unasked, what its instructions
+ * read outside, and the settings of the folders around it.
+ */
+export type ApprovedSource = Extract<SettingsSource, 'project' | 'local'> | 'commands' | 'instructions' | 'above';

@@ -99,8 +99,9 @@ function* giveUp(state: QueryState, why: string): Generator<AgentEvent, QuerySta
   return state;
 }
 
-function repeatsRequest(state: QueryState): boolean {
-  const reason = state.transition?.reason;
+/** These repeat the failed request, so nothing may move in between. */
+export function repeatsRequest({ transition }: Pick<QueryState, 'transition'>): boolean {
+  const reason = transition?.reason;
   return reason === 'fallback_retry' || reason === 'max_output_tokens_escalate';
 }
 

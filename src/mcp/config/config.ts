@@ -11,6 +11,8 @@ export type Approval = { readonly hash: string; readonly verdict: 'approved' | '
 
 export type ConfigParts = {
   readonly cwd: string;
+  /** The folders whose file of servers counts, the nearest first. */
+  readonly folders: readonly string[];
   /** In a folder that is not trusted nothing of the project is read. */
   readonly trusted: boolean;
   readonly layers: readonly SettingsLayer[];
@@ -18,6 +20,8 @@ export type ConfigParts = {
   readonly flags: readonly string[];
   /** `flags-only` is `--strict-mcp-config`. */
   readonly sources: 'all' | 'flags-only';
+  /** Whether the file of the project counts at all. */
+  readonly projectFile: 'read' | 'left out';
   readonly approvals: Readonly<Record<string, Approval>>;
   /** Names switched off, or approved whatever they hold; the latter only from flags and managed settings. */
   readonly disabled: readonly string[];
@@ -49,7 +53,7 @@ export async function readMcpConfig(parts: ConfigParts): Promise<McpConfig> {
   const sources = [
     ...(await Promise.all(parts.flags.map((flag) => readFlag(flag, parts, problems)))),
     ...(all ? layerEntries(parts) : []),
-    ...(all && parts.trusted ? [await readFile(join(parts.cwd, PROJECT_FILE), 'project', parts, problems)] : []),
+    ...(all && parts.trusted && parts.projectFile === 'read' ? await projectEntries(parts, problems) : []),
   ];
   const servers = new Map<string, ConfiguredServer>();
   const strongestFirst = sources
@@ -62,6 +66,10 @@ export async function readMcpConfig(parts: ConfigParts): Promise<McpConfig> {
     }
   }
   return { servers: [...servers.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1)), problems };
+}
+
+function projectEntries(parts: ConfigParts, problems: Found[]): Promise<readonly (Entries | undefined)[]> {
+  return Promise.all(parts.folders.map((folder) => readFile(join(folder, PROJECT_FILE), 'project', parts, problems)));
 }
 
 function layerEntries({ layers, trusted }: ConfigParts): readonly Entries[] {

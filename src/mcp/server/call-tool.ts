@@ -1,8 +1,9 @@
-import { McpError } from '@modelcontextprotocol/sdk/types.js';
+import { McpError, UrlElicitationRequiredError } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonObject } from '../../contracts/json.ts';
 import { type CallContext, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { outcomeOf } from '../content.ts';
+import { elicit } from '../elicit.ts';
 import { untrustedLine } from '../untrusted-text.ts';
 import { type Connection, ServerSilent } from './connection.ts';
 
@@ -25,9 +26,25 @@ export async function callTool(
   try {
     return outcomeOf(await connection.call(tool, input, context));
   } catch (thrown) {
+    if (thrown instanceof UrlElicitationRequiredError) throw new ToolFailure(await visited(thrown, context, site));
     if (context.signal.aborted) throw new ToolFailure('The call was stopped.', { cause: thrown });
     throw new ToolFailure(failureWords(thrown, site, connection.ending()), { cause: thrown });
   }
+}
+
+/** The person has to go somewhere first: to one address after the other, as long as the answer is yes. */
+async function visited(
+  { elicitations }: UrlElicitationRequiredError,
+  { ask }: CallContext,
+  { server }: CallSite,
+): Promise<string> {
+  for (const params of elicitations) {
+    const { result } = await elicit(server, params, ask);
+    if (result.action !== 'accept')
+      return `The user was to visit ${untrustedLine(params.url, 500)} for ${server} first, and did not want to.`;
+  }
+  const what = elicitations.map(({ url }) => untrustedLine(url, 500)).join(', ');
+  return `${server} wants the user to finish something at ${what} first. They have said yes: call again when they say it is done.`;
 }
 
 function failureWords(thrown: unknown, { server, callTimeoutMs }: CallSite, ending: string | undefined): string {

@@ -3,6 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import {
   type CallToolResult,
   CallToolResultSchema,
+  ElicitationCompleteNotificationSchema,
   ElicitRequestSchema,
   type GetPromptResult,
   ListRootsRequestSchema,
@@ -36,6 +37,10 @@ export type ConnectionParts = OpenTransport & {
   /** Remote servers do not say when they are gone: after trouble they are asked. */
   readonly isRemote: boolean;
   readonly onListChanged: (kind: ListKind) => void;
+  /** A question of the server was answered with no, by nobody's wish: to be read behind its name. */
+  readonly onDeclined: (words: string) => void;
+  /** What a person was sent to an address for is done there. */
+  readonly onVisited: (id: string) => void;
   /** Why it ended. */
   readonly onClosed: (why: string) => void;
 };
@@ -124,16 +129,23 @@ export async function openConnection(parts: ConnectionParts, signal: AbortSignal
 }
 
 /** Our side of the protocol: what a server may ask, and what it may tell. */
-function newClient({ server, version, roots, ask, onListChanged }: ConnectionParts, calls: ActiveCalls): Client {
-  const capabilities = { roots: {}, elicitation: { form: {} } };
+function newClient(parts: ConnectionParts, calls: ActiveCalls): Client {
+  const { server, version, roots, ask, onListChanged, onDeclined, onVisited } = parts;
+  const capabilities = { roots: {}, elicitation: { form: {}, url: {} } };
   const client = new Client({ name: 'ouro', version }, { capabilities });
   client.setRequestHandler(ListRootsRequestSchema, () => ({
     roots: roots().map((root) => ({ uri: pathToFileURL(root).href })),
   }));
-  client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+  client.setRequestHandler(ElicitRequestSchema, async ({ params }) => {
     const call = calls.newest();
-    if (call === undefined) return elicit(server, params, ask);
-    return call.whilePaused(() => elicit(server, params, call.ask));
+    const asked = () => elicit(server, params, call?.ask ?? ask);
+    const { result, reason } = await (call === undefined ? asked() : call.whilePaused(asked));
+    if (reason !== undefined)
+      onDeclined(`wanted to know something and was told no: ${untrustedLine(reason, NOTE_CHARS)}`);
+    return result;
+  });
+  client.setNotificationHandler(ElicitationCompleteNotificationSchema, ({ params }) => {
+    onVisited(params.elicitationId);
   });
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => onListChanged('tools'));
   client.setNotificationHandler(PromptListChangedNotificationSchema, () => onListChanged('prompts'));

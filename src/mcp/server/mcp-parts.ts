@@ -22,7 +22,9 @@ export type McpChange =
       readonly added: readonly string[];
       readonly removed: readonly string[];
     }
-  | { readonly kind: 'prompts' | 'resources'; readonly server: string };
+  | { readonly kind: 'prompts' | 'resources'; readonly server: string }
+  /** What a person visited an address for is done. */
+  | { readonly kind: 'visited'; readonly server: string; readonly id: string };
 
 /** What the servers need from the rest. */
 export type McpParts = {

@@ -55,7 +55,7 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
     };
     const onListChanged = (kind: ListKind) =>
       lists.take(kind, (connection) => readList(connection, catalogOf, kind), signal);
-    const hooks = { callTimeoutMs, onListChanged, onClosed };
+    const hooks = { callTimeoutMs, onListChanged, onClosed, ...questionHooks(server.name, parts, say) };
     // Loaded with the first server that starts: a session without servers never pays for it.
     const started = await import('./start-server.ts')
       .then(({ startServer }) => startServer(server, parts, catalogOf, hooks, startTimeoutMs(), signal))
@@ -111,6 +111,14 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
     reconnect,
     switchOff: () => end().then(() => happen({ type: 'switched-off' })),
     close: end,
+  };
+}
+
+/** What is told of questions that the server has put to the person. */
+function questionHooks(server: string, { onChange }: McpParts, say: (level: 'warn', words: string) => void) {
+  return {
+    onDeclined: (words: string) => say('warn', words),
+    onVisited: (id: string) => onChange({ kind: 'visited', server, id }),
   };
 }
 

@@ -14,7 +14,10 @@ export type Started =
   | (Omit<Extract<ServerEvent, { type: 'connected' }>, 'atMs'> & { readonly owed: readonly OwedList[] })
   | Extract<ServerEvent, { type: 'needs-auth' | 'failed' }>;
 
-export type StartHooks = Pick<ConnectionParts, 'onListChanged' | 'onClosed' | 'callTimeoutMs'>;
+export type StartHooks = Pick<
+  ConnectionParts,
+  'onListChanged' | 'onClosed' | 'onDeclined' | 'onVisited' | 'callTimeoutMs'
+>;
 
 /** A list that is asked for and was not waited for any longer. */
 export type OwedList = { readonly kind: 'tools' | 'prompts'; readonly list: Promise<Partial<Catalog>> };

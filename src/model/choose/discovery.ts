@@ -72,7 +72,8 @@ export async function modelsOf(
     const list = objectOf(listed)?.data ?? listed;
     if (!response.ok || !Array.isArray(list)) return undefined;
     return objectsOf(list).flatMap((entry) => {
-      const id = textOf(entry.id);
+      // Google writes what kind of thing it is before each name.
+      const id = textOf(entry.id)?.replace(/^models\//, '');
       return id === undefined ? [] : [{ id, entry }];
     });
   } catch {

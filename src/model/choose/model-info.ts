@@ -88,7 +88,7 @@ function servedOf(place: ModelPlace): ServedModel {
   const preset = PRESETS.get(name);
   return {
     model,
-    catalogue: preset && (preset.catalogue ?? name),
+    catalogue: name === 'azure' ? 'openai' : preset && (preset.catalogue ?? name),
     server: { name, baseUrl: server.baseUrl, key: async () => server.apiKey ?? server.fetchKey?.() },
   };
 }

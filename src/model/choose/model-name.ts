@@ -1,6 +1,7 @@
 import { resolveModel } from '../catalog.ts';
 import { type Cloud, nameInCloud, readCloudName, splitRegion } from '../claude-name.ts';
 import { PRESETS } from '../presets.ts';
+import { AZURE_UNSET, type ServerApi } from './server-api.ts';
 
 /** A server reached by a name of its own: built in, or from the settings. */
 type ProviderSettings = {
@@ -16,6 +17,7 @@ type ProviderSettings = {
   readonly contextWindow?: number;
   readonly maxOutputTokens?: number;
   readonly vision?: boolean;
+  readonly api?: ServerApi;
 };
 
 /** Settings may complete a built-in server; one of its own name needs its address. */
@@ -60,7 +62,7 @@ export function choiceName(place: ModelPlace, typed: string): string {
 /** Settings may add to a built-in server (its key) or replace its address. */
 function serverOf(name: string, providers: Providers): ProviderSettings | undefined {
   const known = {
-    baseUrl: PRESETS.get(name)?.baseUrl,
+    baseUrl: name === 'azure' ? AZURE_UNSET : PRESETS.get(name)?.baseUrl,
     ...(Object.hasOwn(providers, name) ? providers[name] : {}),
   };
   const { baseUrl } = known;

@@ -6,6 +6,7 @@ import { PRESETS } from '../presets.ts';
 import { sleep } from '../retry.ts';
 import type { ModelPlace } from './model-name.ts';
 import type { PortConfig } from './port-config.ts';
+import { apiOf } from './server-api.ts';
 
 /** What the ports need besides the choice itself: what is known of models, and where a refusal is remembered. */
 export type RouterConfig = PortConfig & Required<Pick<AnthropicSettings, 'infoOf' | 'onRefusedEditing'>>;
@@ -19,15 +20,8 @@ export async function openPort(place: ModelPlace, config: RouterConfig): Promise
       const { createDemoPort } = await import('../demo/demo-port.ts');
       return createDemoPort({ sleep, ...config.demo });
     }
-    case 'openai': {
-      const { createOpenAiPort } = await import('../openai-compatible.ts');
-      return createOpenAiPort({
-        ...place.server,
-        name: place.name,
-        reasoning: PRESETS.get(place.name)?.reasoning,
-        ...common,
-      });
-    }
+    case 'openai':
+      return openServerPort(place, config, common);
     case 'cloud': {
       const { openCloudPort } = await import('../clouds/cloud-port.ts');
       const { betas, infoOf, onRefusedEditing, clouds = NO_CLOUDS } = config;
@@ -53,5 +47,34 @@ export async function openPort(place: ModelPlace, config: RouterConfig): Promise
     }
     default:
       return exhaustive(place);
+  }
+}
+
+type Common = Pick<PortConfig, 'patience' | 'fetch'>;
+
+/** A server by what it speaks. */
+async function openServerPort(
+  { name, server }: Extract<ModelPlace, { readonly provider: 'openai' }>,
+  { clouds = NO_CLOUDS }: RouterConfig,
+  common: Common,
+): Promise<ModelPort> {
+  const api = apiOf(name, server);
+  switch (api) {
+    case 'responses': {
+      const { createResponsesPort } = await import('../responses/responses-port.ts');
+      if (name !== 'azure') return createResponsesPort({ ...server, name, ...common });
+      const { openEntraSource } = await import('../clouds/entra-token.ts');
+      return createResponsesPort({ ...server, name, azureToken: openEntraSource(clouds, common.fetch), ...common });
+    }
+    case 'gemini': {
+      const { createGeminiPort } = await import('../gemini/gemini-port.ts');
+      return createGeminiPort({ ...server, name, ...common });
+    }
+    case 'chat': {
+      const { createOpenAiPort } = await import('../openai-compatible.ts');
+      return createOpenAiPort({ ...server, name, reasoning: PRESETS.get(name)?.reasoning, ...common });
+    }
+    default:
+      return exhaustive(api);
   }
 }

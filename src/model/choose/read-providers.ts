@@ -5,6 +5,7 @@ import { createKeyHelper } from '../keys/key-helper.ts';
 import type { StoredKey, StoredKeys } from '../keys/stored-keys.ts';
 import { presetKeys } from '../presets.ts';
 import type { Providers } from './model-name.ts';
+import { azureUrl, SERVER_APIS } from './server-api.ts';
 
 const provider = z.strictObject({
   baseUrl: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
@@ -16,6 +17,7 @@ const provider = z.strictObject({
   contextWindow: z.int().positive().optional(),
   maxOutputTokens: z.int().positive().optional(),
   vision: z.boolean().optional(),
+  api: z.enum(SERVER_APIS).optional(),
 });
 const providers = z.record(z.string(), provider);
 
@@ -35,9 +37,14 @@ export function readProviders(settings: Settings, environment: Environment, stor
   }
   const { variables, keys, openAi } = environment;
   const openAiKey = openAi.apiKey === undefined ? {} : { keySource: 'OPENAI_API_KEY' };
+  const endpoint = variables.AZURE_OPENAI_ENDPOINT?.trim();
+  const azureKey = keys.AZURE_OPENAI_API_KEY?.trim();
   const fromVariables: Providers = {
     ...Object.fromEntries(presetKeys({ ...variables, ...keys })),
     openai: { ...openAi, ...openAiKey },
+    ...(endpoint && {
+      azure: { baseUrl: azureUrl(endpoint), ...(azureKey && { apiKey: azureKey, keySource: 'AZURE_OPENAI_API_KEY' }) },
+    }),
   };
   const named = Object.entries(parsed.data).map(([name, said]) => [name, settled(said, environment)] as const);
   const all: Providers = {

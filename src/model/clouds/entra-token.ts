@@ -47,8 +47,8 @@ async function newToken(settings: CloudSettings, send: typeof fetch, now: () => 
   } catch (cause) {
     const said = messageOf(cause).trim().split('\n').at(-1)?.replace(/\.$/, '');
     const advice =
-      'Set ANTHROPIC_FOUNDRY_API_KEY, or AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET, or sign in with az login.';
-    throw new KeyUnavailable(`There is no token for Microsoft Foundry: ${said}. ${advice}`, { cause });
+      'Set ANTHROPIC_FOUNDRY_API_KEY (for OpenAI models AZURE_OPENAI_API_KEY), or AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET, or sign in with az login.';
+    throw new KeyUnavailable(`There is no token for Microsoft's cloud: ${said}. ${advice}`, { cause });
   }
 }
 

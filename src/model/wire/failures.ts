@@ -17,7 +17,7 @@ export function classifyResponse(given: ErrorResponse): ModelFailure {
   const { said, status, message } = readBody(given.body);
   const response = { ...given, status: given.status ?? status };
   const kind = refine(kindOf(said, response.status), message);
-  const retryAfterMs = readRetryAfter(response.header);
+  const retryAfterMs = readRetryAfter(response.header) ?? readRetryDelay(given.body);
   const requestId = requestIdOf(response.header);
   const refusedPart = kind === 'invalid' ? refusedPartOf(message) : undefined;
   const refusedAt = kind === 'invalid' ? refusedPlaceOf(message) : undefined;
@@ -83,7 +83,7 @@ function refine(kind: FailureKind, message: string): FailureKind {
 const MEDIA_TOO_LARGE =
   /image (?:exceeds|dimensions exceed|is too large|size)|image.{0,40}(?:exceeds|too large|maximum)|too many images|pdf.{0,60}(?:pages|too large|exceeds)|document.{0,40}too large/i;
 const TOO_LONG =
-  /prompt is too long|exceeds? (?:the )?(?:available |maximum )?context|context (?:length|window|size|limit)|input is too long|too many (?:input )?tokens/i;
+  /prompt is too long|exceeds? (?:the )?(?:available |maximum )?context|context (?:length|window|size|limit)|input is too long|too many (?:input )?tokens|input token count.{0,40}exceeds/i;
 /** Google says so with a 400. */
 const REFUSED_KEY = /\bapi key (?:not valid|expired|not found|is invalid)/i;
 const OUTPUT_LIMIT = /max_(?:completion_)?tokens.{0,80}(?:maximum|too large|greater than|exceed|>)/i;
@@ -94,9 +94,9 @@ function refusedPartOf(message: string): 'signature' | 'image' | undefined {
 }
 
 const REFUSED_SIGNATURE =
-  /signature|(?:reasoning\w*|extra_content).{0,80}(?:unsupported|not supported|not permitted|unexpected|unrecognized|unknown|extra)|(?:unsupported|not supported|not permitted|unexpected|unrecognized|unknown|extra).{0,80}(?:reasoning_(?:content|details)|extra_content)|thinking.{0,120}(?:cannot be modified|must (?:remain|start)|prefix|does not match|another account)|expected.{0,20}thinking/i;
+  /signature|encrypted content.{0,60}(?:could not|cannot)|reasoning.{0,80}without its required|without its required .?reasoning|(?:reasoning\w*|extra_content).{0,80}(?:unsupported|not supported|not permitted|unexpected|unrecognized|unknown|extra)|(?:unsupported|not supported|not permitted|unexpected|unrecognized|unknown|extra).{0,80}(?:reasoning_(?:content|details)|extra_content)|thinking.{0,120}(?:cannot be modified|must (?:remain|start)|prefix|does not match|another account)|expected.{0,20}thinking/i;
 const REFUSED_IMAGE =
-  /could not process image|(?:invalid|unsupported) image|image.{0,80}(?:not supported|unsupported|invalid|corrupt|does not match|cannot be empty|appears to be)|image_url|not support (?:images?|vision)|missing data required for image/i;
+  /could not process image|not represent a valid image|(?:invalid|unsupported) image|image.{0,80}(?:not supported|unsupported|invalid|corrupt|does not match|cannot be empty|appears to be)|image_url|not support (?:images?|vision)|missing data required for image/i;
 
 /** The place as Anthropic (`messages.3.content.0`), OpenAI (`messages[3].content[0]`) and their gateways write it. */
 function refusedPlaceOf(message: string): RefusedPlace | undefined {
@@ -145,6 +145,12 @@ function plainWords(body: string): string {
   const title = /<title[^>]*>([^<]*)<\/title>/i.exec(body)?.[1];
   const words = (title ?? body.replace(/<[^>]*>/g, ' ')).replace(/\s+/g, ' ').trim();
   return words.length > 200 ? `${words.slice(0, 200)}…` : words;
+}
+
+/** Google says in the body when to come back: `"retryDelay": "34s"`. */
+function readRetryDelay(body: string): number | undefined {
+  const seconds = /"retryDelay":\s*"(\d+(?:\.\d+)?)s"/.exec(body)?.[1];
+  return seconds === undefined ? undefined : Number(seconds) * 1000;
 }
 
 function readRetryAfter(header: ErrorResponse['header']): number | undefined {

@@ -38,7 +38,7 @@ export function allowMatches(rule: Rule, part: ShellPart, from: number): boolean
   const argv = part.argv.slice(from);
   const plain = argv.every(
     (word, index) =>
-      word.kind === 'literal' ||
+      (word.kind === 'literal' && word.count !== 'some') ||
       (word.kind === 'glob' && !/^[-*?[]/.test(word.text)) ||
       (word.kind === 'data' &&
         takesText(

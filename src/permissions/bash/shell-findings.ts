@@ -15,9 +15,10 @@ import { computedNames } from './possible/computed-names.ts';
 import { opaqueTexts } from './possible/opaque.ts';
 import { type PossibleReading, readPossible } from './possible/read-possible.ts';
 import { shellPaths } from './possible/shell-paths.ts';
+import { printedNames } from './printed-names.ts';
 import { partNeeds, redirectNeeds } from './shell-needs.ts';
 import { shellObjections } from './shell-objections.ts';
-import type { Places, ShellPart } from './shell-part.ts';
+import type { CertainReading, Places, ShellPart } from './shell-part.ts';
 
 const MAX_EXPLAINED = 2_000;
 
@@ -88,10 +89,10 @@ export function shellFindings(context: DecisionContext, command: string): Findin
     const needs = needed().flatMap((part) => part.needs);
     if (unanalysed.length === 0 && needs.every(({ kind }) => kind === 'read')) return [];
     if (isMuch(possible)) return ['It holds more than is compared with the rules word by word.'];
-    // Where every part is understood, only substitutions put in what is not known.
-    const isRead = unanalysed.length === 0;
-    const computed = possible.computed.filter(({ argv, index }) => !isRead || /\$\(|`/.test(argv[index] ?? ''));
-    const unknown = { ...possible, computed };
+    const unknown = {
+      ...possible,
+      computed: unanalysed.length === 0 ? unknownWords(possible, certain) : possible.computed,
+    };
     // A rule for just this command has looked at its text.
     const isOpen = unanalysed.length > 0 || needs.some(({ cover }) => cover === undefined);
     const hidden = [
@@ -109,6 +110,12 @@ function isMuch({ commands, texts }: PossibleReading): boolean {
   const words = commands.reduce((sum, { argv }) => sum + argv.length, 0);
   const characters = texts.reduce((sum, text) => sum + text.length, 0);
   return words > MAX_COMPARED.words || characters > MAX_COMPARED.characters;
+}
+
+/** Where every part is understood, only substitutions, and lines that a loop reads, put in what is not known. */
+function unknownWords({ computed }: PossibleReading, { parts }: CertainReading): PossibleReading['computed'] {
+  const holdsLines = parts.some(({ argv }) => argv.some(({ kind, count }) => kind === 'data' && count === 'one'));
+  return holdsLines ? computed : computed.filter(({ argv, index }) => /\$\(|`/.test(argv[index] ?? ''));
 }
 
 /** Is every part of a script read as bash reads it? */
@@ -145,6 +152,7 @@ function placesOf(context: DecisionContext): Places {
       const names = isCertainPattern(pattern) ? expandGlob(context.fs, cwd, pattern) : 'too many';
       return names === 'too many' ? undefined : names;
     },
+    listedBy: (cwd, argv) => printedNames(context, cwd, argv),
   };
 }
 

@@ -12,6 +12,7 @@ import { readOnlyReading } from './certain/read-only.ts';
 import { allowMatches } from './command-rule.ts';
 import { fileCommandNeeds } from './file-commands.ts';
 import { canLeaveOut, isLeftOut } from './left-out.ts';
+import { nearProblem } from './near-files.ts';
 import { safelyPeeled } from './possible/wrappers.ts';
 import { gitPreflight } from './programs/git-config.ts';
 import type { ReadOnlyReading } from './programs/reading.ts';
@@ -60,7 +61,9 @@ function commandNeeds(context: DecisionContext, part: ShellPart): PartNeeds {
     const leave = (name: string) => canLeaveOut(part) && isLeftOut(name) && left.add(name).has(name);
     const reads = readingNeeds(context, there.part, reading, leave);
     const open = reads.filter((need) => need.cover === undefined);
-    const git = reading.git === undefined ? undefined : gitProblem(context, there.part);
+    const git =
+      (reading.git === undefined ? undefined : gitProblem(context, there.part)) ??
+      nearProblem(context, there.part.cwds, reading.unless ?? []);
     const covered: Need = { kind: 'read', subject, text: `${subject} only reads.`, cover: { by: 'default' } };
     if (open.length === 0 && git === undefined)
       return {

@@ -8,7 +8,7 @@ export type ShellPart = {
   readonly assignments: readonly string[];
   readonly redirects: readonly ShellRedirect[];
   readonly cwds: readonly string[];
-  /** One round of a loop: its words are not those that stand in the line. */
+  /** One round of a loop, or with words filled in: its words are not those that stand in the line. */
   readonly isRound: boolean;
 };
 
@@ -21,7 +21,12 @@ export type Places = {
   readonly change: (cwd: string, target: string) => string | undefined;
   /** What a pattern matches now, or `undefined` when nobody knows. */
   readonly namesOf: (cwd: string, pattern: string) => readonly string[] | undefined;
+  /** All names that a command could print now, or `undefined` when nobody knows. */
+  readonly listedBy: (cwd: string, argv: readonly string[]) => readonly string[] | undefined;
 };
+
+/** Nothing is looked up: what depends on the disk is not known. */
+export const NOWHERE: Places = { change: () => undefined, namesOf: () => undefined, listedBy: () => undefined };
 
 /** Where a piece of script stands: what is known when it begins. */
 export type Standing = {

@@ -10,8 +10,8 @@ export type Argument = {
   readonly problem?: string;
   /** `~/` at the start without quotes. */
   readonly home: 'home' | 'none';
-  /** A glob that stands for just one of the names it matches. */
-  readonly count?: 'one';
+  /** `one`: a single word, whatever it holds. `some`: one of the names that a command lists, of which all, some or none may stand there. */
+  readonly count?: 'one' | 'some';
 };
 
 const HARMLESS_EXPANSIONS: readonly string[] = ['$?', '$#', '$$'];
@@ -28,10 +28,10 @@ export const SHOWN_EXPANSIONS: readonly string[] = [
   ...TELLING.flatMap((name) => [`$${name}`, `\${${name}}`]),
 ];
 
-/** What the variable of a loop stands for in this round: a text, or some name that a pattern matches. */
+/** What the variable of a loop stands for in this round: a text, some name that a pattern matches, or any text. */
 export type Bound = {
   readonly text: string;
-  readonly kind: 'literal' | 'glob';
+  readonly kind: 'literal' | 'glob' | 'data';
   readonly prefix: string;
   /** Without quotes it is still one word, or may become several. */
   readonly bare: 'plain' | 'splits';
@@ -45,9 +45,10 @@ const NOTHING_BOUND: Bindings = new Map();
 /** Reads the parts of a word, never its printed value: `$(id)` prints as itself. */
 export function readWord(word: Word, harmless = HARMLESS_EXPANSIONS, bound = NOTHING_BOUND): Argument {
   const parts = word.parts ?? [];
+  if (hasLooseBraces(word)) return unknown(word, `What bash makes of the braces in ${word.text} is not known.`);
   const whole = boundWord(parts, bound);
-  if (whole?.kind === 'glob')
-    return { text: whole.text, kind: 'glob', prefix: whole.prefix, home: 'none', count: 'one' };
+  if (whole !== undefined && whole.kind !== 'literal')
+    return { text: whole.text, kind: whole.kind, prefix: whole.prefix, home: 'none', count: 'one' };
   const known: Known = { harmless, bound, isQuoted: false };
   const home = word.text === '~' || word.text.startsWith('~/') ? 'home' : 'none';
   if (home === 'none' && word.text.startsWith('~')) return unknown(word, 'It names the home of another user.');
@@ -74,6 +75,14 @@ export function readWord(word: Word, harmless = HARMLESS_EXPANSIONS, bound = NOT
   if (/=~|:~/.test(word.text.replace(/(["'])[^"']*\1/g, '')))
     return unknown(word, 'A tilde in the middle of a word may be expanded.');
   return { text, kind, prefix: prefix ?? text, home };
+}
+
+/** Braces that the parser takes for text and bash for choices: `{a},b}` are two words. */
+function hasLooseBraces({ text, parts = [] }: Word): boolean {
+  const pieces = parts.length === 0 ? [text] : parts.flatMap((part) => (part.type === 'Literal' ? [part.text] : ['x']));
+  const bare = pieces.join('').replace(/\\[\s\S]/g, 'x');
+  const from = bare.indexOf('{');
+  return from !== -1 && bare.lastIndexOf('}') > from && /,|\.\./.test(bare.slice(from));
 }
 
 /** The commands inside the substitutions of a word that counts as data. */
@@ -142,7 +151,8 @@ function readExpansion(text: string, { harmless, bound, isQuoted }: Known): Read
   const isOneWord = value !== undefined && (isQuoted || value.bare === 'plain');
   if (isOneWord && value.kind === 'literal') return { text: value.text, kind: 'literal' };
   // Any name may be shown; as a part of another name it is not known.
-  if (isOneWord && harmless === SHOWN_EXPANSIONS) return { text, kind: 'data' };
+  const isShown = isOneWord || value?.kind === 'data';
+  if (isShown && harmless === SHOWN_EXPANSIONS) return { text, kind: 'data' };
   return { text, kind: 'literal', problem: `What ${text} stands for is not known.` };
 }
 

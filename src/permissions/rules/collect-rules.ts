@@ -38,11 +38,16 @@ function rulesOfLayer(
   { cwd, home }: { readonly cwd: string; readonly home: string },
 ): readonly Rule[] {
   const { source, file, settings } = layer;
-  const root = source === 'managed' ? '/' : source === 'user' ? home : cwd;
+  const root = source === 'managed' ? '/' : source === 'user' ? home : (projectOf(file) ?? cwd);
   return BEHAVIORS.flatMap((behavior) =>
     (settings.permissions?.[behavior] ?? []).map((text, at) => {
       const line = layer.lineOf(['permissions', behavior, at]);
       return parseRule(text, behavior, { source, file, root, ...(line === undefined ? {} : { line }) });
     }),
   );
+}
+
+/** The folder whose settings these are. */
+function projectOf(file: string): string | undefined {
+  return /^(\/.*)\/\.claude\/settings(?:\.local)?\.json$/.exec(file)?.[1];
 }

@@ -147,7 +147,7 @@ function asWaiting({ file }: KnownFile) {
 }
 
 /** Does a path (relative, with `/`) match one of the globs? `*.ts` matches at any depth, `{a,b}` are alternatives. */
-function matchesGlobs(globs: readonly string[], path: string): boolean {
+export function matchesGlobs(globs: readonly string[], path: string): boolean {
   const written = globs.map((glob) => glob.replaceAll(', ', ','));
   return path !== '' && !path.startsWith('..') && readIgnore(written, 'alternatives')(path) === 'ignored';
 }

@@ -12,6 +12,7 @@ export function createRecorder(): (event: AgentEvent) => readonly RecordBody[] {
   return (event) => {
     switch (event.type) {
       case 'message_start':
+        if (event.role !== 'assistant') return [];
         messageId = event.messageId;
         blocks = [];
         return [];

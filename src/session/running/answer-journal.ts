@@ -86,6 +86,7 @@ type Reply = OpenWords & { readonly place: number | undefined };
 function nextReply(reply: Reply | undefined, event: AgentEvent): Reply | undefined {
   switch (event.type) {
     case 'message_start':
+      if (event.role !== 'assistant') return reply;
       return { messageId: event.messageId, model: event.model, index: 0, text: '', place: undefined };
     case 'message_update': {
       if (reply === undefined || event.kind !== 'text' || event.messageId !== reply.messageId) return reply;

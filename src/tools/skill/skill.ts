@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import type { ToolStatement } from '../../contracts/permission.ts';
-import { ToolFailure } from '../../contracts/tool.ts';
+import { type CallContext, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { buildTool } from '../build-tool.ts';
 import { textOf } from '../stated-facts.ts';
 
-export type SkillText = { readonly name: string; readonly text: string; readonly folder: string };
-
 export type SkillParts = {
-  readonly find: (name: string) => Promise<SkillText | undefined>;
+  /** What it says, or what came of it; `undefined` when there is none of that name. */
+  readonly open: (name: string, args: string, context: CallContext) => Promise<ToolOutcome | undefined>;
   readonly names: () => readonly string[];
 };
 
@@ -34,16 +33,13 @@ export function createSkillTool(parts: SkillParts) {
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
     title: ({ name }) => name,
-    async call({ name, args }) {
-      const skill = await parts.find(name);
-      if (skill === undefined) {
-        const names = parts.names();
-        throw new ToolFailure(
-          `There is no skill "${name}". ${names.length === 0 ? 'There are none here.' : `There are: ${names.join(', ')}.`}`,
-        );
-      }
-      const given = args === undefined ? '' : `\n\nArguments: ${args}`;
-      return { content: `Skill ${skill.name} (its files are in ${skill.folder}):\n\n${skill.text}${given}` };
+    async call({ name, args = '' }, context) {
+      const opened = await parts.open(name, args, context);
+      if (opened !== undefined) return opened;
+      const names = parts.names();
+      throw new ToolFailure(
+        `There is no skill "${name}". ${names.length === 0 ? 'There are none here.' : `There are: ${names.join(', ')}.`}`,
+      );
     },
   });
 }

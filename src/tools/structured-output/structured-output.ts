@@ -4,7 +4,7 @@ import type { Message } from '../../contracts/message.ts';
 import type { ToolStatement } from '../../contracts/permission.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
 import type { Tool } from '../../contracts/tool.ts';
-import { messageOf } from '../../lib/errors.ts';
+import { checkOfSchema } from '../check-of-schema.ts';
 import { sessionFacts } from '../stated-facts.ts';
 
 const MOST_FAILURES = 5;
@@ -18,7 +18,7 @@ export const structuredOutputStatement: ToolStatement = {
 
 /** A tool whose input is the answer: one that fits the schema ends the run. Throws, in words, for a schema that cannot be checked. */
 export function createStructuredOutputTool(schema: JsonObject): Tool {
-  const check = checkerOf(schema);
+  const check = checkOfSchema(schema, 'The schema of the answer');
   let failures = 0;
   return {
     name: structuredOutputStatement.name,
@@ -61,16 +61,6 @@ export function createStructuredOutputTool(schema: JsonObject): Tool {
       };
     },
   };
-}
-
-function checkerOf(schema: JsonObject): z.ZodType {
-  try {
-    return z.fromJSONSchema(schema);
-  } catch (cause) {
-    throw new Error(`The schema of the answer cannot be checked: ${messageOf(cause)}. Write it more simply.`, {
-      cause,
-    });
-  }
 }
 
 const MOST_REMINDERS = 5;

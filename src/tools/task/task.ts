@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AgentKind } from '../../contracts/extension.ts';
+import type { Effort } from '../../contracts/model.ts';
 import type { ToolStatement } from '../../contracts/permission.ts';
 import { ToolFailure, type ToolProgress } from '../../contracts/tool.ts';
 import { buildTool } from '../build-tool.ts';
@@ -15,6 +16,7 @@ export type AgentOrder = {
   readonly description: string;
   readonly prompt: string;
   readonly model: string | undefined;
+  readonly effort?: Effort | undefined;
   /** Asked for by the call itself, whatever the kind says. */
   readonly isolation: 'worktree' | undefined;
   readonly report: (progress: ToolProgress) => void;

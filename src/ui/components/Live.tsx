@@ -2,6 +2,7 @@ import { Box } from 'ink';
 import { Rows } from '../text/Rows.tsx';
 import type { ViewState } from '../view/view-state.ts';
 import { Call } from './Call.tsx';
+import { Looked } from './Looked.tsx';
 import type { LiveBlock } from './live-blocks.ts';
 import { Tasks } from './Tasks.tsx';
 import { Thinking } from './Thinking.tsx';
@@ -30,6 +31,6 @@ function Part({ block, room, view }: { readonly block: LiveBlock; readonly room:
     case 'todos':
       return <Tasks todos={view.todos} form={view.todosShown} room={room} />;
     default:
-      return <Call entry={block.entry} room={room} />;
+      return 'looked' in block ? <Looked entries={block.looked} /> : <Call entry={block.entry} room={room} />;
   }
 }

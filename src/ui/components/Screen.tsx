@@ -4,7 +4,6 @@ import { Panel } from '../panels/Panel.tsx';
 import { Question } from '../question/Question.tsx';
 import { StatusLine } from '../status/StatusLine.tsx';
 import { Rows } from '../text/Rows.tsx';
-import { useLook } from '../text/use-look.ts';
 import type { ViewState } from '../view/view-state.ts';
 import { Composer } from './Composer.tsx';
 import { Live } from './Live.tsx';
@@ -36,7 +35,6 @@ export function Screen({ view, plan }: ScreenProps) {
 
 /** What is open below the draft. */
 function Under({ below }: { readonly below: Below }) {
-  const look = useLook();
   switch (below.kind) {
     case 'menu':
       return <Menu plan={below.plan} />;
@@ -45,7 +43,7 @@ function Under({ below }: { readonly below: Below }) {
     case 'panel':
       return (
         <Box maxHeight={below.rows} overflowY="hidden">
-          <Panel view={below.panel} rows={below.rows} {...look} />
+          <Panel view={below.panel} rows={below.rows} />
         </Box>
       );
     default:

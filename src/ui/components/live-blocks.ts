@@ -7,7 +7,7 @@ import type { Drawing } from '../text/drawing.ts';
 import { liveRows, type Row } from '../text/render-lines.ts';
 import { callIdOf } from '../view/ask.ts';
 import { isFolded } from '../view/slice-asks.ts';
-import type { ToolEntry } from '../view/tool-entry.ts';
+import { isLookUp, type ToolEntry } from '../view/tool-entry.ts';
 import type { LivePiece, ViewState } from '../view/view-state.ts';
 import type { Fitting } from './fit-rows.ts';
 import { tasksHeight } from './Tasks.tsx';
@@ -17,6 +17,8 @@ import { thinkingRows } from './Thinking.tsx';
 export type LiveBlock = Fitting & { readonly key: string; readonly full: number; readonly gap: number } & (
     | { readonly kind: 'text'; readonly rows: readonly Row[] }
     | { readonly kind: 'tool' | 'ended_tool'; readonly entry: ToolEntry }
+    /** Look-ups that wait for more of them: one line for all. */
+    | { readonly kind: 'ended_tool'; readonly looked: readonly ToolEntry[] }
     | { readonly kind: 'thinking'; readonly rows: readonly Row[] }
     | { readonly kind: 'todos' }
   );
@@ -26,11 +28,11 @@ export function liveBlocks(view: ViewState, drawing: Drawing, carry: HistoryCarr
   let last = carry.last;
   // The question itself says which call it is about.
   const asked = isFolded(view) ? undefined : view.asks[0];
-  const pieces = view.pieces.flatMap((piece) => {
+  const pieces = withLooked(view.pieces).flatMap((piece) => {
     if (asked !== undefined && piece.kind === 'tool' && piece.entry.callId === callIdOf(asked)) return [];
     const block = pieceBlock(piece, drawing, last, carry.code);
     if (block === undefined) return [];
-    last = piece.kind === 'tool' ? 'tools' : 'markdown';
+    last = piece.kind === 'text' ? 'markdown' : 'tools';
     return [block];
   });
   const gap = last === undefined ? 0 : 1;
@@ -49,12 +51,31 @@ function heights(own: number, gap: number): Pick<LiveBlock, 'height' | 'full' | 
   return own === 0 ? { height: 0, full: 0, gap: 0 } : { height: own + gap, full: own + gap, gap };
 }
 
+type Looked = { readonly kind: 'looked'; readonly entries: readonly ToolEntry[] };
+
+/** Look-ups beside one another, taken together. */
+function withLooked(pieces: readonly LivePiece[]): readonly (LivePiece | Looked)[] {
+  const joined: (LivePiece | Looked)[] = [];
+  for (const piece of pieces) {
+    const before = joined.at(-1);
+    if (piece.kind !== 'tool' || !isLookUp(piece.entry)) joined.push(piece);
+    else if (before?.kind === 'looked') joined.splice(-1, 1, { ...before, entries: [...before.entries, piece.entry] });
+    else joined.push({ kind: 'looked', entries: [piece.entry] });
+  }
+  return joined;
+}
+
 function pieceBlock(
-  piece: LivePiece,
+  piece: LivePiece | Looked,
   drawing: Drawing,
   last: HistoryCarry['last'],
   code: string,
 ): LiveBlock | undefined {
+  if (piece.kind === 'looked') {
+    const gap = needsGap({ kind: 'tools' }, last) ? 1 : 0;
+    const key = piece.entries[0]?.callId ?? '';
+    return { key, kind: 'ended_tool', looked: piece.entries, ...heights(1, gap), keepHead: gap + 1, keepTail: 0 };
+  }
   if (piece.kind === 'tool') {
     const { entry } = piece;
     const own = liveToolHeight(entry);

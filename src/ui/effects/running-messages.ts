@@ -18,6 +18,7 @@ export function reduceMessages(running: RunningMessages, event: AgentEvent): Run
     case 'agent_end':
       return NOTHING_RUNNING;
     case 'message_start':
+      if (event.role !== 'assistant') return running;
       return {
         finished,
         reply: { role: 'assistant', id: event.messageId, model: event.model, blocks: [] },

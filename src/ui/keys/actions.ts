@@ -86,7 +86,7 @@ export const ACTIONS = {
   transcript: act('Look', 'transcript', 'everything that was said; in a dialog: details'),
   tasks: act('Look', 'tasks', 'the tasks as a row or a list'),
   repaint: act('Look', 'repaint', 'draw the lower part of the screen again'),
-  'cycle-mode': act('Session', 'cycle_mode', 'ask, plan, edits'),
+  'cycle-mode': act('Session', 'cycle_mode', 'ask, edits, plan'),
   'model-menu': act('Session', 'model_menu', 'another model'),
   suspend: act('Session', 'suspend', 'stop the program; fg in the shell brings it back'),
   'leave-or-delete': act('Session', 'leave_or_delete', 'delete to the right; on an empty draft twice: leave'),

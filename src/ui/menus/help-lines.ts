@@ -35,7 +35,7 @@ const HELP: readonly (readonly [string, readonly HelpLine[]])[] = [
   [
     'Session',
     [
-      line('shift+tab', 'ask, plan, edits'),
+      line('shift+tab', 'ask, edits, plan'),
       line('alt+p', 'model'),
       line('esc esc', 'go back', 'idle'),
       line('ctrl+c twice', 'leave'),

@@ -64,8 +64,8 @@ function completions(
 function sessions(list: SessionList, branch: string | undefined, drawing: Drawing, rows: number): MenuPlan {
   const scopes = branch === undefined ? 'folder or everywhere' : 'folder, everywhere, branch';
   const choices = sessionChoices(list);
-  const count = choices.length === list.choices.length ? '' : ` of ${list.choices.length}`;
-  const where = `${WHERE[list.scope]}${drawing.glyphs.separator}${choices.length}${count}   tab: ${scopes}`;
+  const count = `${choices.length} of ${list.choices.length}`;
+  const where = `${WHERE[list.scope]}${drawing.glyphs.separator}${count}   tab: ${scopes}`;
   const head = headLine('Resume', list.query, where);
   const none = terminalLine(
     toned('dim', list.query === '' ? '    No other session yet.' : '    No session says that.'),

@@ -13,9 +13,9 @@ const DIFF = {
     { kind: 'add', text: 'const limit = 100;' },
   ],
 } as const;
-const CODE = "const words = ['ten', limit]; // a list\nreturn words.join(' ');";
+const CODE = "const words = ['ten', limit]; // a list";
 /** Rows the whole of it needs, and the least of it, with some choices above. */
-const ROOM = { whole: 15, least: 7 };
+const ROOM = { whole: 14, least: 7 };
 
 /** A little of everything that has a colour, to choose a theme by: as much as leaves room for the choices. */
 export function themeSample(drawing: Drawing, rows: number): readonly LogicalLine[] {
@@ -27,23 +27,23 @@ function wholeSample(drawing: Drawing): readonly LogicalLine[] {
   const { glyphs, width, highlight } = drawing;
   return [
     terminalLine(
-      toned('user', `${glyphs.user} what you say`),
+      { text: glyphs.bar, style: { token: 'brand', background: 'band' } },
+      { text: ' what you say ', style: { token: 'user', background: 'band' } },
       plain('   what is answered, with '),
       toned('code', 'code'),
     ),
     ...codeLines(CODE, highlight),
     terminalLine(toned('ok', glyphs.done), plain(' done   '), toned('error', `${glyphs.failed} failed: no connection`)),
     ...diffLines({ hunks: [DIFF] }, width),
-    terminalLine(...dialog('Allow this edit?', drawing), toned('dim', '   esc says no')),
+    terminalLine(...dialog('Make this change?', drawing), toned('dim', '   esc no, and stop')),
   ];
 }
 
 /** An error and a dialog, a line of code, and both sides of a diff. */
 function smallSample(drawing: Drawing): readonly LogicalLine[] {
-  const [source = ''] = CODE.split('\n');
   return [
-    terminalLine(toned('error', `${drawing.glyphs.failed} failed`), plain('   '), ...dialog('Allow?', drawing)),
-    ...codeLines(source, drawing.highlight),
+    terminalLine(toned('error', `${drawing.glyphs.failed} failed`), plain('   '), ...dialog('Change it?', drawing)),
+    ...codeLines(CODE, drawing.highlight),
     terminalLine({ text: '- limit = 10;', style: { token: 'del', background: 'delBg' } }, plain('  '), {
       text: '+ limit = 100;',
       style: { token: 'add', background: 'addBg' },
@@ -58,8 +58,8 @@ function codeLines(source: string, highlight: Drawing['highlight']): readonly Lo
 
 function dialog(question: string, { glyphs }: Drawing): readonly Span[] {
   return [
-    { text: `${glyphs.wait} ${question}`, style: { token: 'warn', bold: true, inverse: true } },
-    toned('accent', '  y'),
-    plain('  once'),
+    toned('warn', `${glyphs.bar} `),
+    { text: question, style: { bold: true } },
+    { text: `  ${glyphs.cursor} 1  y  Yes, once`, style: { token: 'brand', bold: true } },
   ];
 }

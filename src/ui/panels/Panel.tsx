@@ -2,15 +2,14 @@ import { Box, Text } from 'ink';
 import type { PanelMark } from '../../contracts/face/panel.ts';
 import { padWidth } from '../../lib/text/text-width.ts';
 import { truncateEnd } from '../../lib/text/truncate.ts';
-import type { Drawing } from '../text/drawing.ts';
+import { useLook } from '../text/use-look.ts';
 import type { Glyphs } from '../theme/glyphs.ts';
 import type { Paint } from '../theme/paint.ts';
 import type { ThemeToken } from '../theme/theme.ts';
 import { type PanelView, panelActs, panelRows } from '../view/panel-view.ts';
 import { clean, columnWidths, detailLines, detailRoom, GAP, type ListedRow, listedRows } from './panel-layout.ts';
 
-type Look = { readonly drawing: Drawing; readonly paint: Paint };
-export type PanelProps = Look & {
+type PanelProps = {
   readonly view: PanelView;
   /** At most so many rows. */
   readonly rows: number;
@@ -24,7 +23,8 @@ const SMALL_ROWS = 8;
 const EDGE = 2;
 
 /** A list to search, to move in and to change things from. */
-export function Panel({ view, drawing, paint, rows }: PanelProps) {
+export function Panel({ view, rows }: PanelProps) {
+  const { drawing, paint } = useLook();
   const width = Math.max(1, drawing.width - EDGE);
   const hasNote = view.panel.note !== undefined && rows >= SMALL_ROWS;
   const free = rows - 2 - (hasNote ? 1 : 0);
@@ -32,19 +32,18 @@ export function Panel({ view, drawing, paint, rows }: PanelProps) {
   const detail = detailLines(view, width - MARGIN, below);
   const listed = listedRows(view, Math.max(1, free - below));
   const tone = view.said?.level === 'warn' ? 'warn' : view.said === undefined ? 'dim' : 'text';
-  const look = { drawing, paint };
   return (
     <Box flexDirection="column" width={Math.max(1, drawing.width - 1)}>
-      <Head view={view} {...look} />
+      <Head view={view} />
       {hasNote ? <Text wrap="truncate">{paint(`  ${clean(view.panel.note ?? '')}`, { token: 'dim' })}</Text> : null}
       {listed.length === 0 ? <Text>{paint(`  ${emptyWords(view)}`, { token: 'dim' })}</Text> : null}
       {listed.map((one) => (
-        <Row key={one.kind === 'row' ? one.row.id : `group ${one.name}`} one={one} view={view} {...look} />
+        <Row key={one.kind === 'row' ? one.row.id : `group ${one.name}`} one={one} view={view} />
       ))}
       <Box height={below}>
         <Text wrap="truncate">{detail.map((line) => paint(`    ${line}`, { token: tone })).join('\n')}</Text>
       </Box>
-      <Foot view={view} {...look} />
+      <Foot view={view} />
     </Box>
   );
 }
@@ -54,7 +53,8 @@ function emptyWords({ panel, query }: PanelView): string {
 }
 
 /** What it is, what is searched for, how much of it fits. */
-function Head({ view, paint }: Look & { readonly view: PanelView }) {
+function Head({ view }: { readonly view: PanelView }) {
+  const { paint } = useLook();
   const { panel, query } = view;
   const count = panelRows(view).length;
   const of = count === panel.rows.length ? `${count}` : `${count} of ${panel.rows.length}`;
@@ -67,7 +67,8 @@ function Head({ view, paint }: Look & { readonly view: PanelView }) {
   );
 }
 
-function Row({ one, view, drawing, paint }: Look & { readonly one: ListedRow; readonly view: PanelView }) {
+function Row({ one, view }: { readonly one: ListedRow; readonly view: PanelView }) {
+  const { drawing, paint } = useLook();
   if (one.kind === 'group') return <Text wrap="truncate">{paint(`  ${one.name}`, { token: 'dim' })}</Text>;
   const { row, isSelected } = one;
   const isCurrent = row.mark === 'current';
@@ -81,9 +82,9 @@ function Row({ one, view, drawing, paint }: Look & { readonly one: ListedRow; re
   const rest = [...cells, bar].join(' '.repeat(GAP)).trimEnd();
   return (
     <Text wrap="truncate">
-      {isSelected ? paint('>', { token: 'accent', bold: true }) : ' '}
+      {isSelected ? paint(drawing.glyphs.cursor, { token: 'brand', bold: true }) : ' '}
       {` ${row.mark === undefined ? ' ' : markOf(row.mark, drawing.glyphs, paint)} `}
-      {paint(name, isSelected ? { token: 'select' } : isCurrent ? { bold: true } : undefined)}
+      {paint(name, isSelected ? { token: 'brand', bold: true } : isCurrent ? { bold: true } : undefined)}
       {rest === '' ? '' : paint(`  ${rest}`, isSelected ? undefined : { token: 'dim' })}
     </Text>
   );
@@ -111,7 +112,8 @@ function barOf(share: number, cells: number, { spinner }: Glyphs): string {
 }
 
 /** The keys that mean something where the cursor is, or what is being written. */
-function Foot({ view, drawing, paint }: Look & { readonly view: PanelView }) {
+function Foot({ view }: { readonly view: PanelView }) {
+  const { drawing, paint } = useLook();
   const { doing } = view;
   if (doing.type === 'sure') {
     const words = `${doing.act.key} again ${doing.act.sure ?? ''}; any other key leaves it`;

@@ -5,6 +5,7 @@ import { expandFolds } from '../composer/folds.ts';
 import type { InputEvent } from '../keys/input-event.ts';
 import { type Ask, DEAF_MS, hearsKeys, type OpenDialog, RETURN_MS } from '../view/ask.ts';
 import { listedAsks, listOptions } from '../view/ask-list.ts';
+import { askedParts } from '../view/asked-parts.ts';
 import { type DialogAct, type DialogOption, dialogOptions, linesOf, optionOfKey } from '../view/dialog-options.ts';
 import { isFolded } from '../view/slice-asks.ts';
 import { ownDraft, type ViewState } from '../view/view-state.ts';
@@ -106,9 +107,7 @@ function pressOpen(
     case 'enter': {
       const option = attention.selected === undefined ? undefined : lines[attention.selected];
       const isMarking =
-        ask.kind === 'question' &&
-        ask.question.kind === 'questions' &&
-        ask.question.questions[attention.form.question]?.multiSelect === true;
+        ask.kind === 'question' && askedParts(ask.question)[attention.form.question]?.multiSelect === true;
       if (chord === ' ' && !(isMarking && option?.act.type === 'choose')) return only(view);
       if (chord === 'enter' && attention.form.marked.length > 0) {
         return answered(answerQuestions(view, ask, attention, { type: 'send_marked' }), chord);
@@ -197,7 +196,7 @@ function answered(pressed: Pressed, chord: string): Pressed {
 /** The composer is lent to the dialog: Enter sends what is written there, ESC goes back to the options. */
 function pressWriting(view: ViewState, ask: Ask, attention: OpenDialog, { chord }: KeyInput): Pressed | undefined {
   if (chord === 'escape' || chord === 'ctrl+c') {
-    const form = { ...attention.form, writing: 'nothing' as const, kept: undefined };
+    const form = { ...attention.form, writing: 'nothing' as const, kept: undefined, problem: undefined };
     return only({ ...view, editor: ownDraft(view), attention: { ...attention, form } });
   }
   if (chord !== 'enter') return undefined;

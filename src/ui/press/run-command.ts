@@ -14,7 +14,7 @@ import { interruptRun, leaveKey, pressEscape, pullQueued } from './stop.ts';
 /** Searched again, wider; then from the start. */
 const NEXT_SCOPE: Readonly<Record<HistoryScope, HistoryScope>> = { folder: 'all', all: 'session', session: 'folder' };
 
-const MODES: readonly string[] = ['default', 'plan', 'acceptEdits'];
+const MODES: readonly string[] = ['default', 'acceptEdits', 'plan'];
 
 /** What the keys of the composer do. */
 export function performCommand(view: ViewState, command: Command, context: PressContext): Pressed {

@@ -19,19 +19,20 @@ export function Question({ plan }: { readonly plan: QuestionPlan }) {
       flexDirection="column"
     >
       <Rows rows={[title]} />
-      <Box paddingLeft={isFolded ? 0 : 2} flexDirection="column">
-        <Part rows={body} gaps={gaps} />
-        <Part rows={options} gaps={gaps} />
-        <Part rows={keys} gaps={gaps} />
-      </Box>
+      <Part rows={body} gaps={gaps} indent={2} />
+      {/* The cursor stands before the words, so that digits begin where the words above do. */}
+      <Part rows={options} gaps={gaps} indent={0} />
+      <Part rows={keys} gaps={gaps} indent={isFolded ? 0 : 2} />
     </Box>
   );
 }
 
-function Part({ rows, gaps }: { readonly rows: readonly Row[]; readonly gaps: QuestionPlan['gaps'] }) {
+type PartProps = Pick<QuestionPlan, 'gaps'> & { readonly rows: readonly Row[]; readonly indent: number };
+
+function Part({ rows, gaps, indent }: PartProps) {
   if (rows.length === 0) return null;
   return (
-    <Box marginTop={gaps === 'shown' ? 1 : 0}>
+    <Box marginTop={gaps === 'shown' ? 1 : 0} paddingLeft={indent}>
       <Rows rows={rows} />
     </Box>
   );

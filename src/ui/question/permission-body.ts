@@ -6,7 +6,7 @@ import { diffLines } from '../history/diff-lines.ts';
 import type { Drawing } from '../text/drawing.ts';
 import { shortPath, shortTitle } from '../text/drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
-import { inputDiff } from '../view/input-diff.ts';
+import { inputDiff } from './input-diff.ts';
 
 /** What a dialog shows above its options, from the top. */
 export type DialogBody = {

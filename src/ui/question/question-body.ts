@@ -1,7 +1,8 @@
 import type { UserQuestion } from '../../contracts/tool.ts';
 import { sanitize, sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { plain, proseLine, terminalLine, toned } from '../text/line.ts';
-import type { Ask, OpenDialog } from '../view/ask.ts';
+import type { Ask, AskForm, OpenDialog } from '../view/ask.ts';
+import { askedParts, filledLines } from '../view/asked-parts.ts';
 import type { DialogBody } from './permission-body.ts';
 
 const EMPTY: DialogBody = { warnings: [], subject: [], said: [], risks: [], details: [] };
@@ -25,22 +26,42 @@ export function questionBody(ask: Extract<Ask, { kind: 'question' }>, { form }: 
     case 'plan':
       return EMPTY;
     case 'elicitation':
-      return {
-        ...EMPTY,
-        subject: sanitizeScreen(question.message)
-          .split('\n')
-          .map((line) => proseLine(plain(line))),
-      };
+      return elicitationBody(question, form);
     default: {
-      const asked = question.questions[form.question];
+      const asked = askedParts(question)[form.question];
       if (asked === undefined) return EMPTY;
       const place = question.questions.length > 1 ? ` (${form.question + 1}/${question.questions.length})` : '';
-      const several = 'Several may be chosen: a digit marks, enter sends.';
       return {
         ...EMPTY,
         subject: [proseLine(plain(sanitizeScreen(asked.question).replaceAll('\n', ' ')), toned('dim', place))],
-        said: asked.multiSelect ? [terminalLine(toned('dim', several))] : [],
+        said: asked.hints.map(hintLine),
       };
     }
   }
+}
+
+type Elicitation = Extract<UserQuestion, { kind: 'elicitation' }>;
+
+/** What the server says, and the field that is to be filled in, or the whole form before it is sent. */
+function elicitationBody(question: Elicitation, { question: at, answers, problem }: AskForm): DialogBody {
+  const message = sanitizeScreen(question.message).split('\n');
+  if (question.wants.mode === 'url') {
+    const address = [sanitizeScreen(question.wants.url), ''];
+    return { ...EMPTY, subject: [...message, ...address].map((line) => proseLine(plain(line))) };
+  }
+  const parts = askedParts(question);
+  const asked = parts[at];
+  const filled = asked === undefined ? filledLines(question, answers).map((line) => sanitizeScreen(line)) : [];
+  const place = parts.length > 1 ? ` (${at + 1}/${parts.length})` : '';
+  const field = asked === undefined ? [] : [proseLine(plain(sanitizeScreen(asked.question)), toned('dim', place))];
+  return {
+    ...EMPTY,
+    warnings: problem === undefined ? [] : [proseLine(toned('warn', sanitizeScreen(problem)))],
+    subject: [...[...message, ...filled].map((line) => proseLine(plain(line))), ...field],
+    said: asked?.hints.map(hintLine) ?? [],
+  };
+}
+
+function hintLine(words: string) {
+  return terminalLine(toned('dim', sanitizeScreen(words).replaceAll('\n', ' ')));
 }

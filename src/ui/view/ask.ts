@@ -49,6 +49,8 @@ export type AskForm = {
   readonly question: number;
   readonly answers: readonly string[];
   readonly marked: readonly number[];
+  /** Why the last answer could not be taken. */
+  readonly problem: string | undefined;
   /** The asks that are listed to be answered together; none while there is no list. */
   readonly listed: readonly string[];
   /** The draft as it was before the dialog borrowed the composer. */
@@ -61,6 +63,7 @@ const EMPTY_FORM: AskForm = {
   question: 0,
   answers: [],
   marked: [],
+  problem: undefined,
   listed: [],
   kept: undefined,
 };

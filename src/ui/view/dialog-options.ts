@@ -1,6 +1,7 @@
-import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
+import type { PermissionAnswer, PermissionRequest, RememberDestination } from '../../contracts/permission.ts';
 import type { UserAnswer, UserQuestion } from '../../contracts/tool.ts';
 import type { Ask, AskForm } from './ask.ts';
+import { askedParts, wholeAnswer } from './asked-parts.ts';
 
 /** What choosing an option does. */
 export type DialogAct =
@@ -65,20 +66,40 @@ function permissionOptions(request: PermissionRequest): readonly DialogOption[] 
 }
 
 /** What would end the asking, with what it would leave behind. */
-function alwaysOptions({ facts, suggestions }: PermissionRequest): readonly DialogOption[] {
+function alwaysOptions(request: PermissionRequest): readonly DialogOption[] {
+  const { facts, suggestions } = request;
   if (facts.kind === 'edit') return [line('a', 'Yes, and all edits until I leave', allow({ mode: 'acceptEdits' }))];
   const rules = suggestions.map(({ rule }) => rule);
   const server = facts.kind === 'mcp' ? /^mcp__.+?(?=__)/.exec(facts.tool)?.[0] : undefined;
   const [first] = suggestions;
   const ask = / parts$/.test(first?.leaves ?? '') ? 'ask' : 'asks';
-  const remember = (list: readonly string[]) => allow({ remember: { rules: list, destination: 'local' } });
   const here: DialogOption = {
-    ...line('a', 'Yes, and do not ask again here for', remember(rules)),
+    ...line('a', 'Yes, and do not ask again here for', remember(rules, 'local')),
     about: rules.map(ruleWords).join(', '),
     ...(first?.leaves === undefined ? {} : { note: `(${first.leaves.replace(/^the | part$/g, '')} still ${ask})` }),
   };
-  const all = { ...line('A', 'Yes, and never for all of the server', remember([server ?? ''])), about: server ?? '' };
-  return [...(rules.length === 0 ? [] : [here]), ...(server === undefined ? [] : [all])];
+  const all = {
+    ...line('A', 'Yes, and never for all of the server', remember([server ?? ''], 'local')),
+    about: server ?? '',
+  };
+  return [...(rules.length === 0 ? [] : [here]), ...exactOptions(request), ...(server === undefined ? [] : [all])];
+}
+
+/** Just this line: until one leaves, and where no wider rule is offered and it does no harm, for good. */
+function exactOptions({ exact, narrow, suggestions }: PermissionRequest): readonly DialogOption[] {
+  if (exact === undefined) return [];
+  const why = narrow === undefined ? {} : { note: `(no wider rule: ${narrow})` };
+  const lasts = exact.keep === 'always' && suggestions.length === 0;
+  const here = {
+    ...line('a', 'Yes, and do not ask again here for this line', remember([exact.rule], 'local')),
+    ...why,
+  };
+  const now = line('s', 'Yes to this exact line until I leave', remember([exact.rule], 'session'));
+  return lasts ? [here, now] : [{ ...now, ...why }];
+}
+
+function remember(rules: readonly string[], destination: RememberDestination): DialogAct {
+  return allow({ remember: { rules, destination } });
 }
 
 /** What a rule covers, as it would be typed. */
@@ -106,26 +127,41 @@ function questionOptions(question: UserQuestion, form: AskForm): readonly Dialog
         aside('e', 'change the plan', { type: 'write', what: 'plan', start: question.plan }),
       ];
     case 'elicitation':
-      return [
-        line('y', 'Answer', { type: 'write', what: 'own_words', start: '' }),
-        line('n', 'Decline', { type: 'answer_question', answer: { kind: 'elicitation', action: 'decline' } }),
-      ];
-    default: {
-      const asked = question.questions[form.question];
-      const choices = (asked?.options ?? []).map(({ label, description }, at): DialogOption => {
-        const mark = asked?.multiSelect === true ? (form.marked.includes(at) ? '[x] ' : '[ ] ') : '';
-        const words = `${mark}${label}`;
-        const option = line(String(at + 1), words, { type: 'choose', choice: at });
-        return description === undefined ? option : { ...option, note: description };
-      });
-      return [
-        ...choices.slice(0, 9),
-        line('o', 'Something else, in my own words', { type: 'write', what: 'own_words', start: '' }),
-        aside('s', 'skip', { type: 'skip' }),
-        ...(form.question === 0 ? [] : [aside('b', 'back', { type: 'back' })]),
-      ];
-    }
+      return question.wants.mode === 'url'
+        ? [line('y', 'Yes, I open this address', ACCEPTED), DECLINE]
+        : [...formOptions(question, form), DECLINE];
+    default:
+      return partOptions(question, form);
   }
+}
+
+const ACCEPTED: DialogAct = { type: 'answer_question', answer: { kind: 'elicitation', action: 'accept', content: {} } };
+const DECLINE = line('n', 'Decline', { type: 'answer_question', answer: { kind: 'elicitation', action: 'decline' } });
+
+/** A form is filled in part by part, and looked at as a whole before it goes. */
+function formOptions(question: UserQuestion, form: AskForm): readonly DialogOption[] {
+  const parts = askedParts(question);
+  if (parts.length === 0) return [line('y', 'Accept', ACCEPTED)];
+  if (form.question < parts.length) return partOptions(question, form);
+  const answer = wholeAnswer(question, form.answers);
+  return [line('y', 'Send it', { type: 'answer_question', answer }), BACK];
+}
+
+function partOptions(question: UserQuestion, form: AskForm): readonly DialogOption[] {
+  const asked = askedParts(question)[form.question];
+  if (asked === undefined) return [];
+  const choices = asked.options.map(({ label, description }, at): DialogOption => {
+    const mark = asked.multiSelect ? (form.marked.includes(at) ? '[x] ' : '[ ] ') : '';
+    const option = line(String(at + 1), `${mark}${label}`, { type: 'choose', choice: at });
+    return description === undefined ? option : { ...option, note: description };
+  });
+  const { ownWords, start, skip } = asked;
+  return [
+    ...choices.slice(0, 9),
+    ...(ownWords === undefined ? [] : [line('o', ownWords, { type: 'write', what: 'own_words', start })]),
+    ...(skip === undefined ? [] : [aside('s', skip.label, { type: 'skip' })]),
+    ...(form.question === 0 ? [] : [BACK]),
+  ];
 }
 
 function aside(key: string, label: string, act: DialogAct): DialogOption {
@@ -139,6 +175,8 @@ function line(key: string, label: string, act: DialogAct): DialogOption {
 function allow(more: Omit<Extract<PermissionAnswer, { behavior: 'allow' }>, 'behavior'> = {}): DialogAct {
   return { type: 'answer_permission', answer: { behavior: 'allow', ...more } };
 }
+
+const BACK = aside('b', 'back', { type: 'back' });
 
 function plan(verdict: 'accept' | 'accept_edits' | 'keep_planning'): DialogAct {
   return { type: 'answer_question', answer: { kind: 'plan', verdict } };

@@ -5,7 +5,7 @@ import { limitOf, type Terminal, type TerminalReason } from '../../contracts/ter
 import { edit } from '../composer/edit.ts';
 import type { Ask } from './ask.ts';
 import { activityAfter } from './slice-activity.ts';
-import { dropMessage, endAllText, endBlock, growText } from './slice-answer.ts';
+import { dropMessage, endAllText, endBlock, growText, printCalls } from './slice-answer.ts';
 import { askOf, closeAsk, openAsk } from './slice-asks.ts';
 import { changeQueue } from './slice-queue.ts';
 import { thinkingAfter } from './slice-thinking.ts';
@@ -72,7 +72,7 @@ function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
     case 'request_sent':
       return { ...view, retry: undefined };
     case 'message_start':
-      return { ...view, retry: undefined, recovery: undefined };
+      return event.role !== 'assistant' ? view : { ...view, retry: undefined, recovery: undefined };
     case 'recovery_start':
       return { ...view, recovery: { cause: event.cause, sinceMs: nowMs } };
     case 'recovery_end':
@@ -84,17 +84,17 @@ function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
       if (event.messages.length === 1 && event.messages[0]?.role === 'boundary')
         return { ...view, todos: [], facts: { ...view.facts, contextTokens: 0 } };
       return printing(
-        { ...view, recovery: undefined, facts: { ...view.facts, contextTokens: event.postTokens } },
+        { ...printCalls(view), recovery: undefined, facts: { ...view.facts, contextTokens: event.postTokens } },
         { kind: 'made_room', fromTokens: event.boundary.preTokens, toTokens: event.postTokens },
       );
     case 'notice':
       // The end of the run tells it, with what can be done.
       if (event.level === 'error' && ENDINGS.has(event.topic ?? '')) return view;
-      return printing(view, { kind: 'notice', level: event.level, text: event.text });
+      return printing(printCalls(view), { kind: 'notice', level: event.level, text: event.text });
     case 'calls_summary':
-      return printing(view, { kind: 'notice', level: 'info', text: event.text });
+      return printing(printCalls(view), { kind: 'notice', level: 'info', text: event.text });
     case 'mode':
-      return { ...view, facts: { ...view.facts, mode: event.mode } };
+      return changeMode(view, event.mode, nowMs);
     case 'turn_end':
       return endAllText(view);
     case 'agent_end':
@@ -106,17 +106,25 @@ function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
   }
 }
 
+/** Says for a moment what the new mode means; the chip says for good which one it is. */
+function changeMode(view: ViewState, mode: string, nowMs: number): ViewState {
+  const text = MODE_WORDS[mode];
+  const facts = { ...view.facts, mode };
+  if (mode === view.facts.mode || text === undefined) return { ...view, facts };
+  return { ...view, facts, hint: { text, untilMs: nowMs + MODE_HINT_MS } };
+}
+
 /** A plan is read in full, so it is printed; the dialog only asks about it. */
 function withPlanPrinted(view: ViewState, ask: Ask): ViewState {
   if (ask.kind !== 'question' || ask.question.kind !== 'plan' || view.asks.some(({ id }) => id === ask.id)) return view;
-  return printing(endAllText(view), { kind: 'shown', markdown: ask.question.plan });
+  return printing(printCalls(endAllText(view)), { kind: 'shown', markdown: ask.question.plan });
 }
 
 /** What a person said joins the history when the conversation has it. */
 function onMessage(view: ViewState, message: Message): ViewState {
   if (message.role !== 'user' || !['prompt', 'steer', 'follow_up'].includes(message.origin)) return view;
   const text = typedWords(message.blocks);
-  return printing({ ...endAllText(view), lastPrompt: text }, { kind: 'prompt', text, at: message.at });
+  return printing({ ...printCalls(endAllText(view)), lastPrompt: text }, { kind: 'prompt', text, at: message.at });
 }
 
 function onTodos(view: ViewState, event: Extract<AgentEvent, { type: 'tool_end' }>): ViewState {
@@ -147,7 +155,7 @@ function asksAtEnd(view: ViewState): Pick<ViewState, 'asks' | 'editor' | 'attent
 }
 
 function onEnd(view: ViewState, terminal: Terminal, nowMs: number): ViewState {
-  const settled = endAllTools(endAllText(view), nowMs);
+  const settled = printCalls(endAllTools(endAllText(view), nowMs));
   const quiet: ViewState = {
     ...settled,
     activity: IDLE_ACTIVITY,
@@ -193,6 +201,16 @@ function counted(view: ViewState, { display }: Extract<AgentEvent, { type: 'tool
   const [added, removed] = [tally.added + display.added, tally.removed + display.removed];
   return { ...view, tally: { ...tally, calls, files, added, removed } };
 }
+
+const MODE_HINT_MS = 5_000;
+/** What a permission mode means, in a few words. */
+const MODE_WORDS: Readonly<Record<string, string>> = {
+  default: 'changes and commands are asked about',
+  acceptEdits: 'files are changed unasked, commands are asked about',
+  plan: 'nothing is changed, a plan is made first',
+  dontAsk: 'what would be asked about is refused',
+  bypassPermissions: 'everything runs unasked',
+};
 
 const RETURNING: ReadonlySet<FailureKind> = new Set<FailureKind>(['auth', 'invalid', 'not_found', 'network']);
 

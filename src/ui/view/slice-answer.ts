@@ -54,13 +54,28 @@ export function dropMessage(view: ViewState, messageId: string): ViewState {
   });
 }
 
-/** Prints the finished pieces at the front, in order, calls that ended side by side as one item. */
+/**
+ * Prints the finished pieces at the front, in order, calls that ended side by side as one item. Look-ups at the end wait
+ * for the next ones, as long as something is being done.
+ */
 export function settleAnswer(view: ViewState): ViewState {
+  return settled(view, view.activity.status === 'idle' ? 'nothing waits' : 'look-ups wait');
+}
+
+/** The same where something else is printed next: what came before it stands above it. */
+export function printCalls(view: ViewState): ViewState {
+  return settled(view, 'nothing waits');
+}
+
+/** More look-ups than this make no line one would read. */
+const MOST_HELD = 16;
+
+function settled(view: ViewState, how: 'look-ups wait' | 'nothing waits'): ViewState {
   const items: HistoryItem[] = [];
   let pieces = view.pieces;
   for (let first = pieces[0]; first !== undefined; first = pieces[0]) {
     if (first.kind === 'tool') {
-      const run = endedRun(pieces);
+      const run = endedRun(pieces, how);
       if (run.length === 0) break;
       items.push({ kind: 'tools', entries: run });
       pieces = pieces.slice(run.length);
@@ -85,16 +100,17 @@ function textItems(piece: TextPiece, blocks: readonly MarkdownBlock[]): HistoryI
   }));
 }
 
-function endedRun(pieces: readonly LivePiece[]): readonly ToolEntry[] {
+function endedRun(pieces: readonly LivePiece[], how: 'look-ups wait' | 'nothing waits'): readonly ToolEntry[] {
   const run: ToolEntry[] = [];
   for (const piece of pieces) {
     if (piece.kind !== 'tool' || !hasEnded(piece.entry)) break;
     run.push(piece.entry);
   }
-  // Look-ups wait for a call beside them that still runs: those of one batch share a line.
-  if (pieces[run.length]?.kind !== 'tool') return run;
+  // Look-ups wait for a call beside them that still runs, and for those of the next turn: they share a line.
+  const next = pieces[run.length];
+  if (next === undefined ? how === 'nothing waits' : next.kind !== 'tool') return run;
   const held = run.findLastIndex((entry) => !isLookUp(entry)) + 1;
-  return run.slice(0, held);
+  return run.length - held > MOST_HELD ? run : run.slice(0, held);
 }
 
 function ended(piece: LivePiece, messageId: string, index: number): LivePiece {

@@ -1,4 +1,5 @@
 import type { AgentEvent } from '../../contracts/event.ts';
+import { printCalls } from './slice-answer.ts';
 import { printing, type ViewState } from './view-state.ts';
 
 const TAIL_CHARS = 1_000;
@@ -29,7 +30,7 @@ export function thinkingAfter(view: ViewState, event: AgentEvent, nowMs: number)
 function thought({ thinking, ...view }: ViewState, nowMs: number): ViewState {
   const over: ViewState = { ...view, thinking: undefined };
   if (thinking === undefined || nowMs - thinking.sinceMs < WORTH_A_LINE_MS) return over;
-  return printing(over, { kind: 'thought', ms: nowMs - thinking.sinceMs });
+  return printing(printCalls(over), { kind: 'thought', ms: nowMs - thinking.sinceMs });
 }
 
 function isThought(kind: string): boolean {

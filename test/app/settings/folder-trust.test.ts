@@ -10,7 +10,7 @@ import { bareEnvironment } from '../../support/environment.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
 const admits = (realPath: string) => ({ ok: true, realPath }) as const;
-const NOWHERE = { ouroHome: '/nowhere', trusted: false, agentsFlag: undefined, admits };
+const NOWHERE = { projectFolders: [], agentsFlag: undefined, admits };
 const SETTINGS = '.claude/settings.json';
 const settings = (value: object) => JSON.stringify(value, null, 1);
 const surroundings = (project: TempProject) => readEnvironment(bareEnvironment(project));
@@ -166,7 +166,7 @@ test('a damaged entry is told and asked about again, every other folder stays tr
   await writeFile(file, damaged);
   const { trust } = await counts(project);
   expect(trust.trusted).toBe(false);
-  const problems = (await trust.onlyApproved(await loadExtensions({ ...NOWHERE, cwd: project.dir }))).problems;
+  const problems = (await trust.onlyApproved(await loadExtensions(NOWHERE))).problems;
   expect(problems.map(({ text }) => text)).toEqual([
     `${file} is damaged, so these entries do not count: folders ${project.dir}.`,
   ]);
@@ -206,14 +206,8 @@ test('what a command of the project may run unasked is approved like everything 
   const environment = surroundings(project);
   const allowed = async () => {
     const trust = await folderTrust(project.dir, environment, undefined);
-    const { ouroHome } = environment;
-    const extensions = await loadExtensions({
-      cwd: project.dir,
-      ouroHome,
-      trusted: trust.trusted,
-      agentsFlag: undefined,
-      admits,
-    });
+    const projectFolders = trust.trusted ? [project.dir] : [];
+    const extensions = await loadExtensions({ projectFolders, agentsFlag: undefined, admits });
     const { commands, problems } = await trust.onlyApproved(extensions);
     return [commands.flatMap(({ allowedTools }) => allowedTools), problems.length];
   };
@@ -224,4 +218,30 @@ test('what a command of the project may run unasked is approved like everything 
   expect(await allowed()).toEqual([[], 1]);
   await trustFolder(project.dir, 'folder', environment);
   expect(await allowed()).toEqual([['Bash'], 0]);
+});
+
+test('started in a sub-folder, what the repository grants counts once it was shown, there or at its top', async () => {
+  await using project = await createTempProject({
+    [SETTINGS]: settings({ permissions: { allow: ['Bash(make:*)'], deny: ['Read(/secret/**)'] }, effort: 'low' }),
+    '.claude/skills/top/SKILL.md': '---\ndescription: At the top\n---\nTop.',
+    'pkg/.claude/skills/near/SKILL.md': '---\ndescription: Near\n---\nNear.',
+  });
+  await project.initGit();
+  const environment = surroundings(project);
+  const pkg = join(project.dir, 'pkg');
+  const read = async () => {
+    const trust = await folderTrust(pkg, environment, undefined);
+    const loaded = await readSettings({ cwd: pkg }, environment, trust.trusted, trust.approves);
+    const { permissions, effort } = loaded.merged;
+    return { trusted: trust.trusted, allow: permissions?.allow, deny: permissions?.deny, effort };
+  };
+  expect(await read()).toEqual({ trusted: false, allow: undefined, deny: ['Read(/secret/**)'], effort: undefined });
+  await trustFolder(project.dir, 'below', environment);
+  expect(await read()).toMatchObject({ trusted: true, allow: ['Bash(make:*)'], effort: 'low' });
+  await trustRevoke(project.dir, environment);
+  await trustFolder(join(project.dir, 'pkg'), 'folder', { ...environment });
+  expect(await read()).toMatchObject({ trusted: true, allow: ['Bash(make:*)'] });
+  await project.write(SETTINGS, settings({ permissions: { allow: ['Bash'] } }));
+  expect(await read()).toMatchObject({ trusted: true, allow: undefined });
+  expect((await trustShow(pkg, environment)).join()).toContain('allows Bash');
 });

@@ -34,7 +34,7 @@ test('nothing said means nothing in the options', async () => {
       atLimit: 'ends',
     },
     reading: 'screen',
-    exit: 'by itself',
+    opening: 'at once',
     warnings: [],
   });
 });

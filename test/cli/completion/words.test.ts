@@ -25,7 +25,7 @@ test.each([
   [['ouro', 'doc'], ['doctor']],
   [
     ['ouro', '--perm'],
-    ['--permission-mode', '--permission-prompt-tool'],
+    ['--permission-mode', '--permission-prompt-tool', '--permission-prompts'],
   ],
   [['ouro', '--permission-mode', 'p'], ['plan']],
   [['ouro', '--output-format', 'j'], ['json']],

@@ -42,9 +42,10 @@ export function hostBench(conversation: Conversation, replay: 'replays' | 'plain
     write,
     warn: (text) => warnings.push(text),
     pid: 7,
+    opening: 'at once',
     async open(options) {
       opened.push(options);
-      askHost(conversation, outbox);
+      askHost(conversation, outbox, 'everything');
       const output = {
         format: 'stream-json' as const,
         detail: 'all' as const,
@@ -53,7 +54,7 @@ export function hostBench(conversation: Conversation, replay: 'replays' | 'plain
         replayUserMessages: replay === 'replays',
         atLimit: 'ends' as const,
       };
-      const port = { write, newId, now: () => 0, isEnding: () => false };
+      const port = { write, newId, now: () => 0, offersNext: false, isEnding: () => false };
       return { ok: true, conversation, run: createHostRun(conversation, output, port) };
     },
   });

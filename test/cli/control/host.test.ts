@@ -33,7 +33,7 @@ test('initialize and the first user line may come at once', async () => {
     response: success('a', {
       commands: [],
       agents: [{ name: 'Explore', description: '' }],
-      models: [{ value: 'model-a', displayName: 'Model A' }],
+      models: [{ value: 'default' }, { value: 'model-a', displayName: 'Model A' }],
       output_style: 'default',
       available_output_styles: ['default'],
       account: { apiKeySource: 'none' },

@@ -327,7 +327,7 @@ test.each([
 
 test('a question nobody can answer is a denial that names the rule that would allow it', async () => {
   const conversation = fakeConversation({ replies: [calls({ name: 'Echo', id: 'c' }), says('ok')], gate: 'asks' });
-  answerForNobody(conversation.agent);
+  answerForNobody(conversation.agent, 'declined');
   const { stdout, code } = await printed(conversation, { format: 'stream-json', detail: 'all' });
   expect(code).toBe(0);
   expect(linesOf(stdout).find(({ type }) => type === 'user').tool_use_result).toBe(

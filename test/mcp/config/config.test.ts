@@ -13,10 +13,12 @@ const PROJECT = JSON.stringify({
 function parts(given: Partial<ConfigParts> = {}): ConfigParts {
   return {
     cwd: '/p',
+    folders: ['/p'],
     trusted: true,
     layers: [],
     flags: [],
     sources: 'all',
+    projectFile: 'read',
     approvals: {},
     disabled: [],
     enabled: [],

@@ -56,7 +56,7 @@ test('without anything the sentence says what to set', async () => {
   expect(outcome).toMatchObject({
     failure: {
       kind: 'auth',
-      message: expect.stringMatching(/^There is no token for Microsoft Foundry: .*ANTHROPIC_FOUNDRY_API_KEY/),
+      message: expect.stringMatching(/^There is no token for Microsoft's cloud: .*ANTHROPIC_FOUNDRY_API_KEY/),
     },
   });
   expect(choosePort({ model: 'foundry/sonnet' })).toMatchObject({

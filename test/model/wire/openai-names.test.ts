@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ModelRequest } from '../../../src/contracts/model.ts';
+import { toChatCompletion, USUAL_FORM } from '../../../src/model/chat/openai-to-wire.ts';
 import { createOpenAiPort } from '../../../src/model/openai-compatible.ts';
 import { chatName, idRuleOf, toolNames } from '../../../src/model/wire/openai-names.ts';
-import { toChatCompletion, USUAL_FORM } from '../../../src/model/wire/openai-to-wire.ts';
 import { violationOfChat } from '../../support/api/validate-chat.ts';
 import { OPENAI } from '../dialects.ts';
 import { startFaultServer, stream } from '../fault-server.ts';

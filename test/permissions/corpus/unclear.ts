@@ -17,8 +17,6 @@ export const UNCLEAR: readonly string[] = [
   'echo $[1+1]',
   "echo $'a'",
   'echo $"a"',
-  'echo {a,b}',
-  'echo {1..3}',
   'cat `echo README.md`',
   'echo `id`',
   'cat $(echo README.md)',

@@ -47,6 +47,13 @@ export const BEDROCK_DIALECT: Dialect = {
   errorBody: ({ message }) => ({ message }),
 };
 
+/** Anthropic's own API on Amazon Bedrock: signed as well, but otherwise as everywhere. */
+export const MANTLE_DIALECT: Dialect = {
+  ...ANTHROPIC_DIALECT,
+  isConversation: (method, path) => method === 'POST' && path === '/anthropic/v1/messages',
+  refusedCredentials: BEDROCK_DIALECT.refusedCredentials,
+};
+
 /** Google's Vertex AI, with Google's own tokens. */
 export const VERTEX_DIALECT: Dialect = {
   ...ANTHROPIC_DIALECT,

@@ -110,7 +110,8 @@ function messageOf(reply: ApiReply, id: string, body: RequestBody): object {
 }
 
 function usageOf({ usage }: ApiReply): object {
-  const { input_tokens: prompt, output_tokens: completion, cache_read_input_tokens: cached } = usage;
+  const { input_tokens: fresh, output_tokens: completion, cache_read_input_tokens: cached } = usage;
+  const prompt = fresh + cached;
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,

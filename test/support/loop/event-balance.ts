@@ -28,7 +28,9 @@ export function unbalanced(events: readonly AgentEvent[]): readonly string[] {
         begin(`message ${event.messageId}`);
         break;
       case 'message_end':
-        if (event.message.role === 'assistant') end(`message ${event.message.id}`);
+        // The loop alone tells only of the end of what is whole at once.
+        if (event.message.role === 'assistant' || open.has(`message ${event.message.id}`))
+          end(`message ${event.message.id}`);
         break;
       case 'tombstone':
         end(`message ${event.messageId}`);

@@ -133,6 +133,18 @@ function transcript(screen: StageScreen): void {
   screen.change((view) => ({ ...view, overlay: { kind: 'viewer', viewer } }));
 }
 
+const ACCOUNT_FORM = {
+  mode: 'form',
+  schema: {
+    type: 'object',
+    properties: {
+      account: { type: 'string', title: 'Account', enum: ['work', 'home'] },
+      note: { type: 'string', title: 'Note', description: 'Said to whoever reviews it.', maxLength: 80 },
+    },
+    required: ['account'],
+  },
+} as const;
+
 /** Every state that has a picture. */
 export const SCENES: readonly Scene[] = [
   { name: 'idle', play: () => undefined },
@@ -289,8 +301,15 @@ export const SCENES: readonly Scene[] = [
       const command = 'rm -rf build && npm run build';
       shell(screen, command, {
         description: 'Rebuild the project',
-        reasons: ['rm deletes files below /home/me/proj.'],
-        suggestions: [{ rule: 'Bash(npm run build:*)', covers: 'commands that begin with npm run build' }],
+        reasons: ['rm is not known to be read-only.', 'npm is not known to be read-only.'],
+        risks: [
+          { kind: 'deletes', text: 'deletes build' },
+          { kind: 'runs_project', text: 'runs code of this project' },
+        ],
+        suggestions: [
+          { rule: 'Bash(npm run build:*)', covers: 'commands that begin with npm run build', leaves: 'the rm part' },
+        ],
+        exact: { rule: `Bash(${command})`, keep: 'session' },
       });
     },
   },
@@ -449,7 +468,12 @@ export const SCENES: readonly Scene[] = [
     name: 'elicitation',
     play(screen) {
       working(screen, 'log in', 'The server wants something.');
-      const question = { kind: 'elicitation', server: 'github', message: 'Which account?', schema: {} } as const;
+      const question = {
+        kind: 'elicitation',
+        server: 'github',
+        message: 'Which account?',
+        wants: ACCOUNT_FORM,
+      } as const;
       screen.tell(starts('c1', 'mcp__github__login', 'github: login'), asks('c1', question));
       screen.wait(600);
     },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
-import { asked, begins, ends, over, starts } from '../components/events.ts';
+import { asked, begins, ends, grows, opens, over, starts } from '../components/events.ts';
 import { openStage } from '../components/stage-screen.ts';
 
 /** The rows that calls leave in the history of a terminal of 120 columns. */
@@ -36,6 +36,25 @@ test('a failure shows the lines that say why, in at most eight rows', async () =
   expect(rows[0]).toBe('✗ $ npm test  exit 1  1 of 90 fail');
   expect(rows).toContain('│ not ok 41 takes the discount once');
   expect(rows.length).toBeLessThanOrEqual(9);
+});
+
+const found = (path: string) => ({ kind: 'file', path: `/home/me/proj/${path}`, lines: 9, partial: false }) as const;
+
+test('look-ups of several turns share a line, until something else is done or said', async () => {
+  const turn = (at: number): readonly AgentEvent[] => [
+    { type: 'turn_start', turn: at, model: 'm' },
+    starts(`r${at}`, 'Read', `Read a${at}.ts`),
+    ends(`r${at}`, 'Read', { display: found(`a${at}.ts`) }),
+    { type: 'turn_end', turn: at, model: 'm', durationMs: 1 },
+  ];
+  const rows = await rowsOf(...turn(1), ...turn(2), opens('text'), grows('Now I know.'), ...turn(3), over());
+  expect(rows.slice(0, 3)).toEqual(['✓ Read a1.ts, a2.ts', 'Now I know.', '✓ Read a3.ts']);
+});
+
+test('a notice stands below what was looked up before it', async () => {
+  const read = [starts('r1', 'Read', 'Read a.ts'), ends('r1', 'Read', { display: found('a.ts') })];
+  const rows = await rowsOf(...read, { type: 'notice', level: 'info', text: 'By the way.' });
+  expect(rows.slice(0, 2)).toEqual(['✓ Read a.ts', 'By the way.']);
 });
 
 test('a session of 21 calls takes at most 80 rows', async () => {

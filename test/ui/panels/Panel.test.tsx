@@ -1,33 +1,22 @@
-import { render } from 'ink-testing-library';
+import { createElement } from 'react';
 import { expect, test } from 'vitest';
 import type { Panel as PanelData } from '../../../src/contracts/face/panel.ts';
 import { textWidth } from '../../../src/lib/text/text-width.ts';
 import { edit } from '../../../src/ui/composer/edit.ts';
 import { createEditor } from '../../../src/ui/composer/editor-state.ts';
 import { Panel } from '../../../src/ui/panels/Panel.tsx';
-import { ASCII_GLYPHS, UNICODE_GLYPHS } from '../../../src/ui/theme/glyphs.ts';
+import { createInkLayout } from '../../../src/ui/terminal/ink-layout.ts';
+import { LookContext } from '../../../src/ui/text/use-look.ts';
+import { ASCII_GLYPHS, type Glyphs, UNICODE_GLYPHS } from '../../../src/ui/theme/glyphs.ts';
 import { openPanel, type PanelView, renewPanel, searchPanel } from '../../../src/ui/view/panel-view.ts';
+import { DRAWING, renderPart } from '../components/render-part.tsx';
 import { MODELS, RULES, WINDOW } from './some-panels.ts';
 
-const DRAWING = {
-  width: 80,
-  rows: 24,
-  glyphs: UNICODE_GLYPHS,
-  nowMs: 0,
-  spinner: '',
-  cwd: '/home/me/proj',
-  links: 'printed',
-  marks: 'shown',
-  highlight: undefined,
-} as const;
+type Size = { readonly width?: number; readonly rows?: number; readonly glyphs?: Glyphs };
 
 /** The rows of a panel, without colours. */
-function picture(view: PanelView, { width = 80, rows = 16, glyphs = UNICODE_GLYPHS } = {}): readonly string[] {
-  const drawing = { ...DRAWING, width, glyphs };
-  const { lastFrame, unmount } = render(<Panel view={view} drawing={drawing} paint={(text) => text} rows={rows} />);
-  const frame = lastFrame() ?? '';
-  unmount();
-  return frame.split('\n').map((row) => row.trimEnd());
+function picture(view: PanelView, { width = 80, rows = 16, glyphs = UNICODE_GLYPHS }: Size = {}): readonly string[] {
+  return renderPart(<Panel view={view} rows={rows} />, { width, glyphs });
 }
 
 test('what holds is marked and under the cursor, and the keys are those that mean something there', () => {
@@ -35,7 +24,7 @@ test('what holds is marked and under the cursor, and the keys are those that mea
     'Model  >    3',
     '  effort low',
     '    opus-5        1M window   $15 in, $75 out',
-    '> ● sonnet-5      1M window   $3 in, $15 out',
+    '❯ ● sonnet-5      1M window   $3 in, $15 out',
     '    ollama/qwen3  32k window  price unknown',
     '    thinks as hard as the effort says',
     '  enter chooses · left/right effort · esc',
@@ -45,7 +34,7 @@ test('what holds is marked and under the cursor, and the keys are those that mea
 test('groups head their rows, and what was searched for leaves the others out', () => {
   expect(picture(openPanel(RULES, undefined)).slice(2, 8)).toEqual([
     '  Rules, the strongest first',
-    '>   deny     Bash(rm:*) (/home/me/.ouro/settings.json:4)',
+    '❯   deny     Bash(rm:*) (/home/me/.ouro/settings.json:4)',
     '  ✗ allow    Bosh(x) (.claude/settings.local.json:2)',
     '  Decided last',
     '  ✓ allowed  Bash npm test',
@@ -55,7 +44,7 @@ test('groups head their rows, and what was searched for leaves the others out', 
     'Permissions  > npm   1 of 3',
     '  mode default, workspace /home/me/proj (trusted)',
     '  Decided last',
-    '> ✓ allowed  Bash npm test',
+    '❯ ✓ allowed  Bash npm test',
     '    a rule allows it',
     '  ctrl+a adds a rule · ctrl+t tests a command · esc',
   ]);
@@ -82,7 +71,7 @@ test('a line that is written, a second press that is waited for, and an answer s
 
 test('parts of a whole have bars, in ASCII too', () => {
   expect(picture(openPanel(WINDOW, undefined)).slice(3, 6)).toEqual([
-    '>   Messages  40k   ▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱',
+    '❯   Messages  40k   ▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱',
     '    Tools     10k   ▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱',
     '    Free      150k  ▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▱▱▱▱▱',
   ]);
@@ -102,14 +91,21 @@ test('no panel is wider than its terminal or higher than its room, and the row u
       acts: [],
     })),
   };
-  for (const width of [20, 40, 80, 120])
+  for (const width of [20, 40, 80, 120]) {
+    // One Ink for all of them: each is started in many times the time of a frame.
+    const layout = createInkLayout({ columns: width, rows: 24 });
+    const look = { drawing: { ...DRAWING, width }, paint: (text: string) => text };
     for (const rows of [3, 5, 8, 16])
       for (let at = 0; at < 60; at += 11) {
-        const drawn = picture({ ...openPanel(many, undefined), at: `row ${at}` }, { width, rows });
+        const view = { ...openPanel(many, undefined), at: `row ${at}` };
+        const panel = createElement(Panel, { view, rows });
+        const drawn = layout.rowsOf(createElement(LookContext, { value: look }, panel));
         expect(drawn.length).toBeLessThanOrEqual(rows);
         expect(Math.max(...drawn.map(textWidth))).toBeLessThan(width);
-        expect(drawn.filter((row) => row.startsWith('>'))).toHaveLength(1);
+        expect(drawn.filter((row) => row.startsWith('❯'))).toHaveLength(1);
       }
+    layout.close();
+  }
 });
 
 test('made anew, a panel keeps its search and its cursor; the neighbour takes the place of a row that is gone', () => {

@@ -282,6 +282,44 @@ describe('a question lends the composer', () => {
   });
 });
 
+test('a line that no wider rule covers is offered as it is, with the reason, for as long as it may be kept', async () => {
+  const request = (keep: 'session' | 'always') => {
+    const screen = stage();
+    const exact = { rule: 'Bash(node x.js)', keep };
+    const facts = { kind: 'shell', command: 'node x.js', input: { command: 'node x.js' } } as const;
+    screen.tell(
+      begins(),
+      starts('c1', 'Bash', 'node x.js'),
+      permission('c1', 'Bash', facts, { exact, narrow: 'node can run anything' }),
+    );
+    screen.wait(500);
+    return screen;
+  };
+  const [always, session] = [request('always'), request('session')];
+  await Promise.all([always.settled(), session.settled()]);
+  const shown = (screen: StageScreen) =>
+    screen
+      .screen()
+      .join(' ')
+      .replaceAll(/[\s▌]+/g, ' ');
+  expect(shown(always)).toContain(
+    'a Yes, and do not ask again here for this line (no wider rule: node can run anything)',
+  );
+  expect(shown(session)).toContain('s Yes to this exact line until I leave (no wider rule: node can run anything)');
+  always.press('a');
+  session.press('a');
+  session.wait(500);
+  session.press('s');
+  const remembered = (destination: string) => [
+    {
+      type: 'answer_permission',
+      id: 'ask-c1',
+      answer: { behavior: 'allow', remember: { rules: ['Bash(node x.js)'], destination } },
+    },
+  ];
+  expect([answer(always), answer(session)]).toEqual([remembered('local'), remembered('session')]);
+});
+
 test('questions in several parts are answered one by one, and gone back in', () => {
   const screen = stage();
   const options = [{ label: 'One' }, { label: 'Two' }];

@@ -25,8 +25,8 @@ test('a bar stands before every row, and empty rows between the parts', () => {
     '▌',
     '▌   npm test',
     '▌',
-    '▌   ❯ 1  y  Yes, once',
-    '▌     2  n  No',
+    '▌ ❯ 1  y  Yes, once',
+    '▌   2  n  No',
     '▌',
     '▌   esc no, and stop',
   ]);
@@ -36,8 +36,8 @@ test('without room the empty rows are not there; folded it is two rows at the ba
   expect(drawn({ ...PLAN, gaps: 'none', keys: [] })).toEqual([
     '▌ Run this command?',
     '▌   npm test',
-    '▌   ❯ 1  y  Yes, once',
-    '▌     2  n  No',
+    '▌ ❯ 1  y  Yes, once',
+    '▌   2  n  No',
   ]);
   expect(drawn({ ...PLAN, body: [], options: [], gaps: 'none' })).toEqual([
     '▌ Run this command?',

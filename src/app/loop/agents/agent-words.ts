@@ -57,6 +57,6 @@ export function agentBounds(core: Core, kind: AgentKind, { rules, stand }: Agent
     ...(kind.permissionMode === undefined ? {} : { mode: kind.permissionMode }),
     ...(stand.root === undefined ? {} : { root: stand.root }),
     ...(notes === undefined ? {} : { notes }),
-    rules: [...rules, ...said(parts, 'deny'), ...said(open, 'allow')],
+    rules: () => [...rules, ...said(parts, 'deny'), ...said(open, 'allow')],
   };
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { McpServerState } from '../../../contracts/face/host.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
 import { answerOf, type Handler, type HandlerContext, handler, jsonObject, member, nothing } from '../handler.ts';
+import { serverRule } from '../host-policy.ts';
 
 const sdkServer = z.looseObject({ type: z.literal('sdk') });
 
@@ -36,6 +37,22 @@ export const mcpHandlers: Readonly<Record<string, Handler>> = {
         return read.success ? [[name, read.data] as const] : [];
       });
       return { ...(await member(context, 'setMcpServers')(Object.fromEntries(others), hosted)) };
+    },
+  ),
+  mcp_read_resource: handler(
+    z.object({ serverName: z.string(), uri: z.string().startsWith('ui://', 'must be a ui:// address') }),
+    async ({ serverName, uri }, context) => ({
+      contents: await member(context, 'readMcpResource')(serverName, uri),
+    }),
+  ),
+  set_mcp_permission_mode_override: handler(
+    z.object({ serverName: z.string(), mode: z.enum(['default', 'auto']).nullable() }),
+    async ({ serverName, mode }, context) => {
+      const type = mode === null ? 'removeRules' : 'addRules';
+      const rules = [serverRule(serverName)];
+      answerOf(await member(context, 'updatePermissions')([{ type, rules, behavior: 'ask', destination: 'session' }]));
+      const isKnown = statesOf(context).some(({ name }) => name === serverName);
+      return isKnown ? {} : { warning: `There is no MCP server ${serverName} yet; it holds once there is.` };
     },
   ),
   mcp_message: handler(

@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { modeNamed } from '../../args/mode-name.ts';
 import { type Handler, handler, nothing } from '../handler.ts';
-import { modelRow } from '../rows.ts';
+import { modelRows } from '../rows.ts';
 
 /** Model, mode and thinking of the turns to come. */
 export const runHandlers: Readonly<Record<string, Handler>> = {
   set_permission_mode: handler(z.object({ mode: z.string() }), ({ mode }, { conversation }) => {
-    const outcome = conversation.setMode(mode);
+    const outcome = conversation.setMode(modeNamed(mode));
     if (!outcome.ok) throw new Error(outcome.why);
     return { mode: outcome.mode };
   }),
@@ -21,6 +22,6 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
       return {};
     },
   ),
-  list_models: handler(nothing, (_, { conversation }) => ({ models: conversation.models().map(modelRow) })),
+  list_models: handler(nothing, (_, { conversation }) => ({ models: modelRows(conversation) })),
   get_binary_version: handler(nothing, (_, { conversation }) => ({ version: conversation.info().version })),
 };

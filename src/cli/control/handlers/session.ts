@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../../../contracts/json.ts';
 import type { Rule, RuleSource } from '../../../contracts/permission.ts';
 import { answerOf, type Handler, type HandlerContext, handler, jsonObject, member, nothing } from '../handler.ts';
-import { commandRow } from '../rows.ts';
+import { agentRow, commandRow } from '../rows.ts';
 
 const READ_LIMIT_BYTES = 1_000_000;
 
@@ -54,6 +54,21 @@ export const sessionHandlers: Readonly<Record<string, Handler>> = {
     const skills = context.conversation.commands().filter(({ source }) => source === 'skill');
     return { skills: skills.map(commandRow) };
   }),
+  reload_plugins: handler(
+    z.object({ add_plugins: z.array(z.unknown()).optional() }),
+    async ({ add_plugins: added }, context) => {
+      if (added !== undefined && added.length > 0) throw new Error('Plugins cannot be added while ouro runs.');
+      await member(context, 'reloadSkills')();
+      const { conversation } = context;
+      return {
+        commands: conversation.commands().map(commandRow),
+        agents: (conversation.control?.agents?.() ?? []).map(agentRow),
+        plugins: [],
+        mcpServers: (conversation.control?.mcpServers?.() ?? []).map((state) => ({ ...state })),
+        error_count: 0,
+      };
+    },
+  ),
   list_permission_rules: handler(nothing, (_, context) => {
     const { rules, directories } = member(context, 'permissionRules')();
     return {

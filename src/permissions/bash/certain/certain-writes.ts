@@ -2,12 +2,10 @@ import { resolve } from 'node:path';
 import { parse } from 'unbash';
 import { characterProblems } from '../check-bytes.ts';
 import { exactProgram } from '../programs.ts';
-import { type ShellPart, spelled } from '../shell-part.ts';
+import { NOWHERE, type ShellPart, spelled } from '../shell-part.ts';
 import { isCovered } from './covered.ts';
 import { readCertain } from './read-certain.ts';
 import { readOnlyReading } from './read-only.ts';
-
-const NOWHERE = { change: () => undefined, namesOf: () => undefined };
 
 /** None of these takes a place as its value, as `-t` does. */
 const PLAIN_OPTION = /^(?:-[a-su-zA-SU-Z]+|--(?:recursive|force|verbose|parents|no-clobber|append))$/;

@@ -42,27 +42,18 @@ export function isCovered(
     .replace(/[\s;&|(){}!]+/g, ' ')
     .trim()
     .split(' ');
-  const loops = words.filter((word) => word === 'for').length;
+  const loops = words.filter((word) => word === 'for' || word === 'while').length;
   const isLoop = ['do', 'done'].every((keyword) => words.filter((word) => word === keyword).length === loops);
   return (
     balanced &&
     isLoop &&
     loops === tally.loops &&
-    words.every((word) => /^(?:if|then|elif|else|fi|for|in|do|done|time|-p|--)?$/.test(word))
+    words.every((word) => /^(?:if|then|elif|else|fi|for|while|in|do|done|time|-p|--)?$/.test(word))
   );
 }
 
 const LEAVES = new Set(['Word', 'Assignment', 'HereString', 'Redirect']);
-const OPAQUE = new Set([
-  'While',
-  'Case',
-  'Select',
-  'Function',
-  'Coproc',
-  'TestCommand',
-  'ArithmeticCommand',
-  'ArithmeticFor',
-]);
+const OPAQUE = new Set(['Case', 'Select', 'Function', 'Coproc', 'TestCommand', 'ArithmeticCommand', 'ArithmeticFor']);
 
 function collect(node: SyntaxNode, tally: Tally): void {
   if (LEAVES.has(node.type) || OPAQUE.has(node.type)) {
@@ -76,7 +67,7 @@ function collect(node: SyntaxNode, tally: Tally): void {
   }
   if (node.type === 'Subshell') tally.groups += 1;
   if (node.type === 'BraceGroup') tally.braces += 1;
-  if (node.type === 'For') tally.loops += 1;
+  if (node.type === 'For' || node.type === 'While') tally.loops += 1;
   if (node.type === 'Negation') tally.negations += 1;
   forEachChild(node, (child) => collect(child, tally));
 }

@@ -1,4 +1,4 @@
-import type { For, Word } from 'unbash';
+import type { Assignment, For, SyntaxNode, While, Word } from 'unbash';
 import { exactProgram } from '../programs.ts';
 import { type Bindings, type Bound, readWord, wordsOf } from '../words.ts';
 
@@ -11,7 +11,7 @@ export type Rounds =
 const HARMLESS_NAME = /^(?!histchars$)[a-z][a-z0-9]{0,11}$/;
 /** Without quotes bash would neither split nor expand it. */
 const PLAIN = /^[\w@%+=:,./-]+$/;
-const MAX_ROUNDS = 100;
+export const MAX_ROUNDS = 100;
 
 /** `namesOf` tells what a pattern matches now, where that is the same as when the loop begins. */
 export function roundsOf(
@@ -58,6 +58,33 @@ function countedBy({ text, parts = [] }: Word): readonly string[] | undefined {
   const step = from > to ? -1 : 1;
   return Array.from({ length: Math.abs(to - from) + 1 }, (_, at) => String(from + at * step));
 }
+
+/** A name that bash takes for one word, and a program for no option. */
+export function isPlainName(text: string): boolean {
+  return PLAIN.test(text) && !text.startsWith('-');
+}
+
+/** What `while read -r a b` names, if that is all it does before each round, and how it takes a line. */
+export function readNames({
+  kind,
+  clause,
+}: While): { readonly names: readonly string[]; readonly line: 'whole' | 'fields' } | undefined {
+  const [only, more] = clause.commands;
+  const command = only?.command;
+  if (kind !== 'while' || more !== undefined || only?.background === true || command?.type !== 'Command')
+    return undefined;
+  const isPlain = command.redirects.length === 0 && command.prefix.every(isSeparator);
+  const words = command.args.map((word) => (word.type === 'Word' ? readWord(word) : undefined));
+  if (!isPlain || command.name?.text !== 'read' || words.some((word) => word?.kind !== 'literal')) return undefined;
+  const names = words.flatMap((word) => word?.text ?? []).filter((text, index) => !(index === 0 && text === '-r'));
+  if (names.length === 0 || !names.every((name) => HARMLESS_NAME.test(name))) return undefined;
+  const isWhole = names.length === 1 && command.prefix.every(({ text }) => text === 'IFS=');
+  return { names, line: isWhole ? 'whole' : 'fields' };
+}
+
+/** `IFS=` for the reading alone. */
+const isSeparator = (entry: SyntaxNode): entry is Assignment =>
+  entry.type === 'Assignment' && /^IFS=[,:]?$/.test(entry.text);
 
 /** The same bindings and one more. */
 export function bind(outer: Bindings, name: string, value: Bound): Bindings {

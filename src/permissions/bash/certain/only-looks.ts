@@ -1,10 +1,9 @@
 import { parse } from 'unbash';
 import { characterProblems } from '../check-bytes.ts';
+import { NOWHERE } from '../shell-part.ts';
 import { isCovered } from './covered.ts';
 import { readCertain } from './read-certain.ts';
 import { readOnlyReading } from './read-only.ts';
-
-const NOWHERE = { change: () => undefined, namesOf: () => undefined };
 
 /** True when a command certainly changes nothing, not even its own folder: others may run beside it. */
 export function onlyLooks(command: string): boolean {

@@ -3,24 +3,21 @@ import type {
   CommandExpansionPart,
   CommandNode,
   CompoundList,
-  For,
   If,
   ParsedScript,
   PipelineNode,
+  Redirected,
   Statement,
 } from 'unbash';
+import { readRedirect } from '../redirects.ts';
 import type { CertainReading, Places, ShellPart, Standing } from '../shell-part.ts';
 import { isCovered } from './covered.ts';
-import { bind, roundsOf } from './loop-rounds.ts';
+import { behind, inTurn, joined, nothing, type Outcome, union, withProblems } from './outcome.ts';
+import { namesListed } from './put-in.ts';
+import { readFor, readWhile } from './read-loops.ts';
 import { folderChange, simpleCommand } from './simple-command.ts';
 
-const MAX_FOLDERS = 8;
 const MAX_DEPTH = 12;
-const MAX_PARTS = 400;
-const TOO_MANY = 'It holds more commands than are looked at.';
-
-/** What a piece of script holds, and the folders it ends in, by whether it succeeded. */
-type Outcome = CertainReading & { readonly ok: readonly string[]; readonly failed: readonly string[] };
 
 /** The strict reading: every command that will run, or why nobody can tell. */
 export function readCertain(source: string, script: ParsedScript, cwd: string, places: Places): CertainReading {
@@ -46,25 +43,6 @@ function readList(statements: readonly Statement[], at: Standing): Outcome {
     const background = statement.background === true ? ['It starts something in the background.'] : [];
     return withProblems(readNode(statement.command, from), background);
   });
-}
-
-/** One after the other, whether those before succeeded or not. */
-function inTurn<Item>(items: readonly Item[], at: Standing, read: (item: Item, from: Standing) => Outcome): Outcome {
-  const parts: ShellPart[] = [];
-  const problems: string[] = [];
-  let last: Pick<Outcome, 'ok' | 'failed'> = { ok: at.cwds, failed: [] };
-  for (const item of items) {
-    if (at.before + parts.length > MAX_PARTS) {
-      problems.push(TOO_MANY);
-      break;
-    }
-    const ends = union(last.ok, last.failed);
-    const ran = read(item, { ...at, cwds: ends.folders, before: at.before + parts.length });
-    parts.push(...ran.parts);
-    problems.push(...ends.problems, ...ran.problems);
-    last = ran;
-  }
-  return { parts, problems, ok: last.ok, failed: last.failed };
 }
 
 function readNode(node: Statement['command'], at: Standing): Outcome {
@@ -93,7 +71,12 @@ function readPipeline(node: PipelineNode, at: Standing): Outcome {
   const [only, ...others] = node.commands;
   if (only === undefined) return nothing(at, 'A command is missing in it.');
   if (others.length > 0) {
-    const sum = inTurn(node.commands, at, (command, from) => ({ ...readNode(command, from), ok: at.cwds, failed: [] }));
+    const listed = namesListed(only, at);
+    const sum = inTurn(node.commands, at, (command, from) => {
+      const given = command === others[0] ? listed : undefined;
+      const ran = command.type === 'While' ? readWhile(command, from, given, readBody) : readNode(command, from);
+      return { ...ran, ok: at.cwds, failed: [] };
+    });
     return { ...sum, ok: at.cwds, failed: at.cwds };
   }
   const ran = readNode(only, at);
@@ -111,7 +94,11 @@ function readCommandNode(node: CommandNode, at: Standing): Outcome {
     case 'If':
       return readIf(node, at);
     case 'For':
-      return readLoop(node, at);
+      return readFor(node, at, readBody);
+    case 'While':
+      return readWhile(node, at, undefined, readBody);
+    case 'Redirected':
+      return readRedirected(node, at);
     default:
       return nothing(at, `It uses a construct (${describe(node.type)}) that is not analysed.`);
   }
@@ -148,25 +135,27 @@ function readIf(node: If, at: Standing): Outcome {
   return { ...sum, ok: ends, failed: ends };
 }
 
-/** A loop over words that are known is its rounds, one after the other. */
-function readLoop(loop: For, at: Standing): Outcome {
-  // What a pattern matches before anything has run is what it matches when the loop begins.
-  const isFirst = at.before === 0 && at.bound.size === 0;
-  const namesOf = (pattern: string) => {
-    const names = isFirst ? at.cwds.map((each) => at.places.namesOf(each, pattern)) : [undefined];
-    return names.some((each) => each === undefined) ? undefined : names.flatMap((each) => each ?? []);
+function readBody({ commands }: CompoundList, at: Standing): Outcome {
+  return readList(commands, at);
+}
+
+/** What a whole construct reads from or writes to is opened before it begins. */
+function readRedirected({ command, redirects, pos, end }: Redirected, at: Standing): Outcome {
+  const opened = redirects.map((redirect) => readRedirect(redirect, at.source, at.bound));
+  const part: ShellPart = {
+    text: at.source.slice(pos, end),
+    argv: [],
+    assignments: [],
+    redirects: opened.flatMap((each) => each.redirects),
+    cwds: at.cwds,
+    isRound: at.bound.size > 0,
   };
-  const rounds = roundsOf(loop, at.bound, namesOf);
-  if (!rounds.ok) return nothing(at, rounds.why);
-  const ran = inTurn(rounds.values, at, (value, from) => {
-    if (from.before > MAX_PARTS) return nothing(from, 'Its loop goes round too often.');
-    const round = readList(loop.body.commands, { ...from, bound: bind(at.bound, rounds.name, value) });
-    const ends = union(round.ok, round.failed);
-    const isMoving = value.kind === 'glob' && ends.folders.some((folder) => !from.cwds.includes(folder));
-    return withProblems(round, [...ends.problems, ...(isMoving ? ['It changes folders round after round.'] : [])]);
-  });
-  const ends = union(ran.ok, ran.failed);
-  return { ...withProblems(ran, ends.problems), ok: ends.folders, failed: ends.folders };
+  const own = withProblems(
+    { ...nothing(at), parts: [part] },
+    opened.flatMap((each) => each.problems),
+  );
+  const ran = readCommandNode(command, behind(at, own));
+  return { ...joined(own, ran), ok: ran.ok, failed: ran.failed };
 }
 
 function readSimple(command: Command, at: Standing): Outcome {
@@ -192,38 +181,6 @@ function readSubstitution({ script, text, pos, end }: CommandExpansionPart, at: 
   const depth = at.depth + 1;
   if (depth > MAX_DEPTH) return nothing(at, ...unread, 'It is nested too deeply.');
   return withProblems(readScript(script, { ...at, source, depth }), unread);
-}
-
-/** Nothing that could be read, and why. */
-function nothing({ cwds }: Standing, ...problems: readonly string[]): Outcome {
-  return { parts: [], problems, ok: cwds, failed: cwds };
-}
-
-function withProblems<Reading extends CertainReading>(reading: Reading, more: readonly string[]): Reading {
-  return more.length === 0 ? reading : { ...reading, problems: [...reading.problems, ...more] };
-}
-
-/** Both, with the folders of the first. */
-function joined(left: Outcome, right: CertainReading): Outcome {
-  return {
-    ...left,
-    parts: [...left.parts, ...right.parts],
-    problems: [...left.problems, ...right.problems],
-  };
-}
-
-/** The same place behind what was read, in other folders. */
-function behind(at: Standing, read: CertainReading, cwds: readonly string[] = at.cwds): Standing {
-  return { ...at, cwds, before: at.before + read.parts.length };
-}
-
-function union(
-  left: readonly string[],
-  right: readonly string[],
-): { readonly folders: readonly string[]; readonly problems: readonly string[] } {
-  const all = [...new Set([...left, ...right])];
-  const problems = all.length > MAX_FOLDERS ? ['It changes folders in too many ways.'] : [];
-  return { folders: all.slice(0, MAX_FOLDERS), problems };
 }
 
 function describe(type: string): string {

@@ -15,6 +15,8 @@ export function readOnlyReading(argv: readonly Argument[]): ReadOnlyReading {
   if (isPlain && (saysOfItself(texts) || program.finds?.test(texts[1] ?? '') === true)) return NOTHING_READ;
   if (isPlain && isLook(program, texts))
     return { ...NOTHING_READ, ...(program.asksGit === true ? { git: 'config' } : {}) };
+  if (isPlain && argv.length === 2 && program.says?.with.test(texts[1] ?? '') === true)
+    return { ...NOTHING_READ, unless: program.says.unless };
   const walked = program.walks === true ? walkReading(program, argv.slice(1)) : undefined;
   if (walked !== undefined) return walked;
   const special = program.grammar?.(argv.slice(1));
@@ -100,12 +102,15 @@ function tableReading(
   if (row.operands === 'format' && given.some((word) => !word.text.startsWith('+')))
     return refused(`${name} could set the clock.`);
   const hasPattern = row.operands === 'pattern-then-paths' && !PATTERN_OPTIONS.some((flag) => flags.has(flag));
+  if (hasPattern && given[0]?.count === 'some') return refused(`${name} would look for the name of a file.`);
   const isText = row.operands === 'text' || row.operands === 'words' || row.operands === 'format';
   const paths = isText ? [] : given.slice(hasPattern ? 1 : 0).filter((word) => word.text !== '-');
   const isRecursive = RECURSIVE.some((flag) => flags.has(flag));
   const isSearch = searches === 'always' || (searches === 'recursive-flag' && isRecursive);
   const isHere = paths.length === 0 && (isSearch || row.withoutPath === 'here');
   const places = isHere ? [HERE] : paths;
+  if (isSearch && paths.some(({ count }) => count === 'some'))
+    return refused(`What ${name} is given to search is not known.`);
   if (!isSearch) return { ok: true, reads: [...reads, ...places], searches: [], follows: 'none' };
   const { follows = [] } = row;
   const isFollowing = follows === 'always' || follows.some((flag) => flags.has(flag));
@@ -119,7 +124,7 @@ function tableReading(
 }
 
 function isSeveral(word: Argument): boolean {
-  return word.kind !== 'literal' && word.count !== 'one';
+  return word.count === 'some' || (word.kind !== 'literal' && word.count !== 'one');
 }
 
 const HOME: Argument = { text: '~', kind: 'literal', prefix: '~', home: 'home' };
@@ -158,7 +163,8 @@ function parsedBy(name: string, options: ReadOnlyOptions, args: readonly Argumen
     }
     const value = read.value === undefined ? args[at + 1] : { ...HERE, text: read.value };
     if (read.value === undefined) at += 1;
-    if (value === undefined || value.kind !== 'literal') return `The value of ${word.text} is not known.`;
+    if (value === undefined || value.kind !== 'literal' || value.count === 'some')
+      return `The value of ${word.text} is not known.`;
     if (read.takes !== 'number' && /^-./.test(value.text) && read.value === undefined)
       return `The value of ${word.text} looks like an option.`;
     if (read.takes === 'number' && !/^[-+]?\d+[A-Za-z]*$/.test(value.text)) return `${value.text} is not a number.`;

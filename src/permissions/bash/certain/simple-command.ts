@@ -3,6 +3,7 @@ import { exactProgram } from '../programs.ts';
 import { assignmentProblems, readRedirect } from '../redirects.ts';
 import { type ShellPart, type Standing, spelled } from '../shell-part.ts';
 import { type Argument, readWord, SHOWN_EXPANSIONS, substitutionsIn } from '../words.ts';
+import { wordsPutIn } from './put-in.ts';
 
 /** One command as bash will run it, what speaks against that, and the substitutions that run before it. */
 export type SimpleCommand = {
@@ -11,16 +12,20 @@ export type SimpleCommand = {
   readonly substitutions: readonly CommandExpansionPart[];
 };
 
-export function simpleCommand(command: Command, { source, bound, cwds }: Standing): SimpleCommand {
+export function simpleCommand(command: Command, at: Standing): SimpleCommand {
+  const { source, bound, cwds } = at;
   const words = [command.name, ...command.args].filter((word) => word !== undefined);
   const argv: Argument[] = [];
+  let isFilled = false;
   for (const word of words) {
     if (word.type === 'Assignment') {
       const problem = `${word.name}= is an assignment.`;
       argv.push({ text: word.text, kind: 'unknown', prefix: '', home: 'none', problem });
     } else {
       const shows = exactProgram(argv[0]?.text ?? '').readOnly?.operands === 'words';
-      argv.push(readWord(word, shows ? SHOWN_EXPANSIONS : undefined, bound));
+      const putIn = argv[0] === undefined ? undefined : wordsPutIn(word, argv[0].text, at);
+      if (putIn !== undefined) isFilled = true;
+      argv.push(...(putIn ?? [readWord(word, shows ? SHOWN_EXPANSIONS : undefined, bound)]));
     }
   }
   const assignments = command.prefix.filter((entry) => entry.type === 'Assignment');
@@ -33,7 +38,7 @@ export function simpleCommand(command: Command, { source, bound, cwds }: Standin
       assignments: assignments.map((each) => each.text),
       redirects: redirects.flatMap((each) => each.redirects),
       cwds,
-      isRound: !isPlain,
+      isRound: isFilled || !isPlain,
     },
     problems: [
       ...argv.flatMap(({ problem }) => problem ?? []),

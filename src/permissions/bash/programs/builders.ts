@@ -1,4 +1,5 @@
 import { each, type Program, type Programs, words } from './program.ts';
+import type { NearFile } from './reading.ts';
 
 /** Sub-commands that bring in or run what is named behind them: a rule is offered for just these words. */
 const BRINGING = words(
@@ -23,6 +24,12 @@ const INSTALLED =
 const SHOWN =
   /^(?:-[cLs]|--(?:comments|json(?:=.*)?|state(?:=\w+)?|limit(?:=\d+)?|author=.*|label=.*|assignee=.*|head=.*|base=.*|name-only|patch|log|log-failed|verbose|watch=false))$/;
 
+const ABOUT = /^(?:--version|-[vV]|--help|-h)$/;
+/** The project names the version to run, and where it lies or comes from. */
+const TOOLCHAINS: readonly NearFile[] = [{ name: 'rust-toolchain' }, { name: 'rust-toolchain.toml' }];
+const MANAGED: NearFile = { name: 'package.json', holding: /ackageManager|\\u/ };
+const otherGo = (name: string): NearFile => ({ name, holding: /^\s*toolchain\b/m });
+
 /** Programs that bring in packages, build, and look after machines. */
 export const BUILDERS: Programs = {
   npm: {
@@ -36,11 +43,13 @@ export const BUILDERS: Programs = {
   },
   pnpm: {
     ...SCRIPTS,
+    says: { with: ABOUT, unless: [MANAGED] },
     globalOptions: ['-C', '--dir', '--filter', '-F'],
     guards: words(`${ELSEWHERE} --script-shell --pnpmfile --global-pnpmfile --use-node-version --registry --global -g`),
   },
   yarn: {
     ...SCRIPTS,
+    says: { with: ABOUT, unless: [MANAGED, { name: '.yarnrc' }, { name: '.yarnrc.yml' }] },
     globalOptions: ['--cwd'],
     guards: words(
       '--cwd --use-yarnrc --rc-filename --scripts-prepend-node-path --script-shell --registry --modules-folder',
@@ -53,8 +62,10 @@ export const BUILDERS: Programs = {
       `${ELSEWHERE} -P --python -p --with --with-editable --index-url --index --default-index --find-links`,
     ),
   }),
+  rustc: { says: { with: ABOUT, unless: TOOLCHAINS } },
   ...each('bundle rustup', { ...PACKAGES, runsAfter: ['exec', '--'], guards: words('--gemfile --path --toolchain') }),
   cargo: {
+    says: { with: ABOUT, unless: TOOLCHAINS },
     suggest: 2,
     exactly: BRINGING.filter((word) => word !== 'run'),
     globalOptions: ['--config', '-C', '--color', '-Z', '--manifest-path'],
@@ -64,6 +75,7 @@ export const BUILDERS: Programs = {
   },
   go: {
     ...PACKAGES,
+    says: { with: /^(?:version|help|--help|-h)$/, unless: [otherGo('go.mod'), otherGo('go.work')] },
     exactly: [...BRINGING, 'env'],
     globalOptions: ['-C'],
     guards: words(

@@ -1,6 +1,6 @@
 import type { Argument } from '../words.ts';
 import { shownContents } from './git-contents.ts';
-import { words as listed, type Programs } from './program.ts';
+import { words as listed, type PrintedNames, type Programs } from './program.ts';
 import { HERE, type ReadOnlyReading, refused } from './reading.ts';
 
 /** Which words may follow a git sub-command: options by regex, operands or none. */
@@ -139,8 +139,17 @@ export const GIT: Programs = {
     messages: { subs: ['commit', 'tag'], options: ['-m', '--message', '-am'] },
     version: /^(?:--version|-v|-V)$/,
     grammar: gitReading,
+    names: trackedNames,
   },
 };
+
+/** `git ls-files`, and `git diff --name-only` of what is in the folder now. */
+function trackedNames([sub, ...args]: readonly string[]): PrintedNames | undefined {
+  const isHere = args.every((word) => /^(?:--|--cached|-c|[\w*][\w./*-]*)$/.test(word) && !word.includes('..'));
+  const among = args.filter((word) => !word.startsWith('-'));
+  if (sub === 'ls-files' && isHere) return { of: 'tracked', from: 'here', among };
+  return sub === 'diff' && args.join(' ') === '--name-only' ? { of: 'tracked', from: 'top', among: [] } : undefined;
+}
 
 /** Sub-commands whose operands are files they show: each is compared with the rules. */
 const LOOKED_AT = ['show', 'diff', 'blame', 'log', 'grep', 'cat-file'];

@@ -1,6 +1,6 @@
 import type { Argument } from '../words.ts';
 import type { shownContents } from './git-contents.ts';
-import type { ReadOnlyReading } from './reading.ts';
+import type { NearFile, ReadOnlyReading } from './reading.ts';
 import type { GivenOption, Opens } from './search-filters.ts';
 
 /** Everything ouro knows of one program. What a row leaves out is not known, so a program without a row asks. */
@@ -25,6 +25,8 @@ export type Program = {
   readonly changesFolders?: 'always' | 'recursive-flag';
   /** It only lists names, of its operands or of the working folder. */
   readonly lists?: 'operands' | 'here';
+  /** What it prints are names of files, in plain words: where they come from. */
+  readonly names?: (args: readonly string[]) => PrintedNames | undefined;
   /** It walks through folders by predicates and can run a command for what it finds. */
   readonly walks?: boolean;
   /** It changes the working folder. */
@@ -93,6 +95,8 @@ export type Program = {
   readonly asksGit?: boolean;
   /** Sub-commands that only look, with the options that go on doing so. */
   readonly looks?: Readonly<Record<string, RegExp>>;
+  /** Words with which it tells of itself, where no file near the folder makes it run, or fetch, another version. */
+  readonly says?: { readonly with: RegExp; readonly unless: readonly NearFile[] };
   /** The only word with which it does nothing but say its version. */
   readonly version?: RegExp;
   /** A small language of its own: what of it only reads. Silence leaves it to `readOnly`. */
@@ -101,6 +105,11 @@ export type Program = {
 };
 
 export type Programs = Readonly<Record<string, Program>>;
+
+/** Names below folders as these are spelled, or those a repository keeps: as seen from here, or only at its top. */
+export type PrintedNames =
+  | { readonly of: 'below'; readonly places: readonly string[]; readonly opens: Opens }
+  | { readonly of: 'tracked'; readonly from: 'here' | 'top'; readonly among: readonly string[] };
 
 export type TextForm =
   | 'scripts'

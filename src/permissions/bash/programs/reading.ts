@@ -13,13 +13,23 @@ export type ReadOnlyReading =
       readonly opens?: Opens;
       /** It is git, whose configuration names programs. */
       readonly git?: 'config';
+      /** Files that make it run something else. */
+      readonly unless?: readonly NearFile[];
     }
   | { readonly ok: false; readonly why: string };
+
+/** A file in the working folder or one above it, whatever it holds or with this text in it. */
+export type NearFile = { readonly name: string; readonly holding?: RegExp };
 
 /** The working folder, for commands that read it when no path is given. */
 export const HERE: Argument = { text: '.', kind: 'literal', prefix: '.', home: 'none' };
 
-export const NOTHING_READ: ReadOnlyReading = { ok: true, reads: [], searches: [], follows: 'none' };
+export const NOTHING_READ: Extract<ReadOnlyReading, { ok: true }> = {
+  ok: true,
+  reads: [],
+  searches: [],
+  follows: 'none',
+};
 
 export function refused(why: string): ReadOnlyReading {
   return { ok: false, why };

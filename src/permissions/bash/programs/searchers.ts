@@ -1,6 +1,6 @@
 import { findReading, sedReading } from './grammars.ts';
-import { each, type Program, type Programs } from './program.ts';
-import { grepOpens, ripgrepOpens } from './search-filters.ts';
+import { each, type PrintedNames, type Program, type Programs } from './program.ts';
+import { findOpens, grepOpens, ripgrepOpens } from './search-filters.ts';
 import { isPlainSed, sedWords } from './sed.ts';
 
 const RUNS_FOUND: Program = {
@@ -17,6 +17,13 @@ const FIND: Program = {
 };
 
 const EXCLUDING = (names: readonly string[]) => names.flatMap((name) => [`--exclude=${name}`, `--exclude-dir=${name}`]);
+
+/** What a walk prints, unless it is told how. */
+function foundNames(args: readonly string[]): PrintedNames | undefined {
+  const reading = findReading(args.map((text) => ({ text, kind: 'literal', prefix: text, home: 'none' })));
+  if (!reading.ok || args.some((word) => /^-(?:print0|printf|ls)$/.test(word))) return undefined;
+  return { of: 'below', places: reading.reads.map(({ text }) => text), opens: findOpens(args) };
+}
 
 /** Programs that look for something in files and folders. */
 export const SEARCHERS: Programs = {
@@ -88,7 +95,7 @@ export const SEARCHERS: Programs = {
       follows: 'always',
     },
   },
-  find: { ...FIND, opensNothing: true, otherO: true, grammar: findReading },
+  find: { ...FIND, opensNothing: true, otherO: true, grammar: findReading, names: foundNames },
   gfind: FIND,
   sed: {
     reads: 'after-pattern',

@@ -200,7 +200,9 @@ test('rules, settings, skills and models are listed in the names of hosts', asyn
     ok({ effective: { model: 'x' }, sources: [{ source: 'user', settings: { model: 'x' } }] }),
   );
   expect(await asked({ subtype: 'reload_skills' }, port)).toEqual(ok({ skills: [] }));
-  expect(await asked({ subtype: 'list_models' })).toMatchObject(ok({ models: [{ value: 'model-a' }] }));
+  expect(await asked({ subtype: 'list_models' })).toMatchObject(
+    ok({ models: [{ value: 'default', resolvedModel: 'claude-opus-4-5' }, { value: 'model-a' }] }),
+  );
 });
 
 test('every request of the table that should exist exists', () => {
@@ -218,17 +220,20 @@ test('every request of the table that should exist exists', () => {
       "list_models",
       "list_permission_rules",
       "mcp_message",
+      "mcp_read_resource",
       "mcp_reconnect",
       "mcp_set_servers",
       "mcp_status",
       "mcp_toggle",
       "read_file",
       "reload_output_styles",
+      "reload_plugins",
       "reload_skills",
       "rename_session",
       "rewind_files",
       "seed_read_state",
       "set_max_thinking_tokens",
+      "set_mcp_permission_mode_override",
       "set_model",
       "set_permission_mode",
       "stop_task",

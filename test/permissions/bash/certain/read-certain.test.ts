@@ -8,6 +8,7 @@ import { expect, test } from 'vitest';
 import { isCovered } from '../../../../src/permissions/bash/certain/covered.ts';
 import { readCertain } from '../../../../src/permissions/bash/certain/read-certain.ts';
 import { characterProblems } from '../../../../src/permissions/bash/check-bytes.ts';
+import { NOWHERE } from '../../../../src/permissions/bash/shell-part.ts';
 import { isWholeRun, runs } from '../../../support/runs.ts';
 import { ALLOWED } from '../../corpus/allowed.ts';
 import { ALLOWED_LINES } from '../../corpus/allowed-lines.ts';
@@ -20,7 +21,7 @@ const ENV = { PATH: '/usr/bin:/bin', HOME: '/nowhere', LC_ALL: 'C.UTF-8' };
 /** The strict reading of a line; `undefined` when something in it is not understood. */
 function read(command: string) {
   const script = parse(command);
-  const reading = readCertain(command, script, '/', { change: (_, target) => target, namesOf: () => undefined });
+  const reading = readCertain(command, script, '/', { ...NOWHERE, change: (_, target) => target });
   return reading.problems.length > 0 || !isCovered(command, script) ? undefined : reading;
 }
 

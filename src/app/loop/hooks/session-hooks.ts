@@ -1,0 +1,108 @@
+import type { AgentPort } from '../../../agent/parts.ts';
+import type { AgentListener } from '../../../contracts/agent.ts';
+import type { RunOptions } from '../../../contracts/face/run-options.ts';
+import type { JsonObject } from '../../../contracts/json.ts';
+import type { PermissionAnswer } from '../../../contracts/permission.ts';
+import type { QueryDeps } from '../../../contracts/query.ts';
+import type { Hooks } from '../../../hooks/create-hooks.ts';
+import { makeHooks } from '../../../hooks/make-hooks.ts';
+import { createOpeningHook, type OpeningHook } from '../../../hooks/opening-hook.ts';
+import type { Core } from '../../core.ts';
+import type { AskingPort } from '../../permissions/gate.ts';
+import type { Permissions } from '../../permissions/permissions.ts';
+import type { Session } from '../../session/session.ts';
+
+/** The hooks of settings and of the host, and those that open the session. */
+export type SessionHooks = Hooks & { readonly opening: OpeningHook };
+
+type Needs = { readonly session: Session; readonly permissions: Pick<Permissions, 'fitsRule'> };
+
+export function createSessionHooks(core: Core, { session, permissions }: Needs): SessionHooks {
+  const { opened, transcript } = session;
+  const hooks = makeHooks({
+    loaded: core.settings.loaded,
+    hostHooks: core.options.host?.hooks ?? [],
+    session: { id: opened.id, path: transcript.path ?? '' },
+    live: core.live.now,
+    cwd: core.cwd,
+    variables: core.settings.variables,
+    timeoutMs: () => core.settings.limits().hookTimeoutMs,
+    fitsRule: permissions.fitsRule,
+    tell: (event) => void core.bus.tell(event),
+  });
+  return { ...hooks, opening: createOpeningHook(hooks, opened.isResumed ? 'resume' : 'startup') };
+}
+
+type Gate = QueryDeps['gate'];
+
+/** After a compaction its context is waited for, with a limit. */
+const COMPACTED_MS = 30_000;
+
+/** Fires the events that nobody waits for: notifications, failed turns, compactions. */
+export function hookNews(hooks: Hooks, addContext: (words: string) => void, face: RunOptions['face']): AgentListener {
+  return async (event) => {
+    switch (event.type) {
+      case 'permission_request': {
+        const { toolName } = event.request;
+        const message = `ouro needs your permission to use ${toolName}.`;
+        hooks.fireInBackground('Notification', {
+          notification_type: 'permission_prompt',
+          message,
+          tool_name: toolName,
+        });
+        return;
+      }
+      case 'question':
+        hooks.fireInBackground('Notification', {
+          notification_type: 'question',
+          message: 'ouro has a question for you.',
+        });
+        return;
+      case 'agent_end': {
+        const { reason, failure, words } = event.terminal;
+        // A script that has its answer leaves: nobody is waited for.
+        if (reason === 'completed' && face !== 'print') {
+          hooks.fireInBackground('Notification', { notification_type: 'idle_prompt', message: 'ouro waits for you.' });
+        } else if (failure !== undefined) {
+          hooks.fireInBackground('StopFailure', { error: failure.kind, message: words ?? failure.message, reason });
+        }
+        return;
+      }
+      case 'compacted': {
+        // Cleared, or taken back: no room was made, and whoever did it tells of it.
+        if (event.postTokens === 0) return;
+        hooks.fireInBackground('PostCompact', { trigger: event.boundary.trigger, tokens: event.postTokens });
+        const { context } = await hooks.fire('SessionStart', { source: 'compact' }, AbortSignal.timeout(COMPACTED_MS));
+        if (context !== undefined) addContext(context);
+        return;
+      }
+      default:
+    }
+  };
+}
+
+/** A gate at which a hook may answer in the person's place, before they are asked. */
+export function gateWithHooks(hooks: Hooks, port: AgentPort, gateFor: (asking: AskingPort) => Gate): Gate {
+  return (request, hint, signal) => {
+    const { tool, input } = request;
+    const asking: AskingPort = { ...port, askHook: (_, asked) => answerOfHook(hooks, tool, input, asked) };
+    return gateFor(hooks.has('PermissionRequest') ? asking : port)(request, hint, signal);
+  };
+}
+
+async function answerOfHook(
+  hooks: Hooks,
+  tool: string,
+  input: JsonObject,
+  signal: AbortSignal,
+): Promise<PermissionAnswer | undefined> {
+  const verdict = await hooks.fire('PermissionRequest', { tool_name: tool, tool_input: input }, signal);
+  const { permission, blocked } = verdict;
+  if (blocked !== undefined) return { behavior: 'deny', message: blocked };
+  if (permission?.decision === 'deny') return { behavior: 'deny', message: permission.reason };
+  if (permission?.decision !== 'allow') return undefined;
+  return {
+    behavior: 'allow',
+    ...(verdict.updatedInput === undefined ? {} : { updatedInput: { ...input, ...verdict.updatedInput } }),
+  };
+}

@@ -1,0 +1,138 @@
+import type { Dialect, RequestBody, ServerEvent } from './dialect.ts';
+import { pieces } from './events.ts';
+import { OPENAI_DIALECT } from './openai-dialect.ts';
+import type { ApiBlock, ApiReply } from './reply.ts';
+import { violationOfResponses } from './validate-responses.ts';
+import { isDict } from './values.ts';
+
+/** OpenAI's Responses API, as it streams. */
+export const RESPONSES_DIALECT: Dialect = {
+  ...OPENAI_DIALECT,
+  isConversation: (method, path) => method === 'POST' && /\/responses(\?|$)/.test(path),
+  refusedCredentials: (headers, expected) => {
+    const key = headers['api-key'] ?? /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1];
+    if (key === undefined) return "You didn't provide an API key.";
+    return expected === undefined || key === expected ? undefined : 'Incorrect API key provided.';
+  },
+  violationOf: violationOfResponses,
+  eventsOf: (reply, id, body) => numbered(eventsOfReply(reply, id, body)),
+  frame: ({ event, data }) =>
+    `event: ${event}\ndata: ${JSON.stringify(event === 'error' ? bareError(data) : data)}\n\n`,
+  messageOf: (reply, id, body) => responseOf(reply, id, body),
+};
+
+/** An error in a stream has no envelope. */
+function bareError(data: unknown): unknown {
+  const error = isDict(data) && isDict(data.error) ? data.error : {};
+  return { type: 'error', code: error.type, message: error.message, param: null, sequence_number: 99 };
+}
+
+function numbered(events: readonly ServerEvent[]): readonly ServerEvent[] {
+  return events.map(({ event, data }, sequence_number) => ({
+    event,
+    data: { ...(isDict(data) ? data : {}), sequence_number },
+  }));
+}
+
+function eventsOfReply(reply: ApiReply, id: string, body: RequestBody): readonly ServerEvent[] {
+  const response = { id: `resp_${id}`, object: 'response', model: body.model, status: 'in_progress', output: [] };
+  const told = (type: string, more: object): ServerEvent => ({ event: type, data: { type, ...more } });
+  const items = reply.blocks.flatMap((block, output_index) =>
+    itemEvents(block, reply).map(([type, more]) => told(type, { output_index, ...more })),
+  );
+  const last = responseOf(reply, id, body);
+  const end = last.status === 'incomplete' ? 'response.incomplete' : 'response.completed';
+  return [
+    told('response.created', { response }),
+    told('response.in_progress', { response }),
+    ...items,
+    ...(reply.stop === undefined ? [] : [told(end, { response: last })]),
+  ];
+}
+
+type Told = readonly [type: string, more: object];
+
+function itemEvents(block: ApiBlock, { chunk, stop }: ApiReply): readonly Told[] {
+  const item = itemOf(block, stop);
+  const item_id = item.id;
+  const added = (begun: object): Told => [
+    'response.output_item.added',
+    { item: { ...item, ...begun, status: 'in_progress' } },
+  ];
+  const done: Told = ['response.output_item.done', { item }];
+  if (block.type === 'thinking') {
+    const at = { item_id, summary_index: 0 };
+    return [
+      added({ summary: [], encrypted_content: '' }),
+      ['response.reasoning_summary_part.added', { ...at, part: { type: 'summary_text', text: '' } }],
+      ...pieces(String(block.thinking), chunk).map(
+        (delta): Told => ['response.reasoning_summary_text.delta', { ...at, delta }],
+      ),
+      ['response.reasoning_summary_text.done', { ...at, text: block.thinking }],
+      done,
+    ];
+  }
+  if (block.type === 'tool_use') {
+    const json = argumentsOf(block);
+    return [
+      added({ arguments: '' }),
+      ...pieces(json, chunk).map((delta): Told => ['response.function_call_arguments.delta', { item_id, delta }]),
+      ['response.function_call_arguments.done', { item_id, arguments: json }],
+      ...(stop === 'max_tokens' ? [] : [done]),
+    ];
+  }
+  const at = { item_id, content_index: 0 };
+  const kind = stop === 'refusal' ? 'response.refusal' : 'response.output_text';
+  return [
+    added({ content: [] }),
+    ['response.content_part.added', { ...at, part: { type: 'output_text', text: '' } }],
+    ...pieces(String(block.text), chunk).map((delta): Told => [`${kind}.delta`, { ...at, delta }]),
+    [`${kind}.done`, { ...at, text: block.text }],
+    done,
+  ];
+}
+
+const argumentsOf = (block: ApiBlock): string =>
+  typeof block.json === 'string' ? block.json : JSON.stringify(block.input);
+
+function itemOf(block: ApiBlock, stop: string | undefined): { readonly id: string; readonly [key: string]: unknown } {
+  const id = `item_${crypto.randomUUID()}`;
+  switch (block.type) {
+    case 'thinking': {
+      const summary = [{ type: 'summary_text', text: block.thinking }];
+      return { type: 'reasoning', id, summary, encrypted_content: block.signature };
+    }
+    case 'tool_use':
+      return { type: 'function_call', id, call_id: block.id, name: block.name, arguments: argumentsOf(block) };
+    default: {
+      const part =
+        stop === 'refusal'
+          ? { type: 'refusal', refusal: block.text }
+          : { type: 'output_text', text: block.text, annotations: [] };
+      return { type: 'message', id, role: 'assistant', content: [part] };
+    }
+  }
+}
+
+function responseOf(reply: ApiReply, id: string, body: RequestBody) {
+  const { usage, stop, blocks } = reply;
+  const cached_tokens = usage.cache_read_input_tokens;
+  const input_tokens = usage.input_tokens + cached_tokens;
+  const isFiltered = stop === 'refusal' && blocks.length === 0;
+  const reason = stop === 'max_tokens' ? 'max_output_tokens' : isFiltered ? 'content_filter' : undefined;
+  return {
+    id: `resp_${id}`,
+    object: 'response',
+    model: body.model,
+    status: reason === undefined ? 'completed' : 'incomplete',
+    incomplete_details: reason === undefined ? null : { reason },
+    output: blocks.map((block) => itemOf(block, stop)),
+    usage: {
+      input_tokens,
+      input_tokens_details: { cached_tokens },
+      output_tokens: usage.output_tokens,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: input_tokens + usage.output_tokens,
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+const TESTS = join(import.meta.dirname, '..');
+/** The tests of the loop and of the agent around it, and what they stand on. */
+const SUITE = ['engine', 'agent', 'termination.test.ts', 'support/loop', 'support/api', 'support/runs.ts'];
+/** Looks at requests with a report of the terminal, which is no part of the package. */
+const NOT_OF_THE_PACKAGE = 'engine/state.test.ts';
+/** They try fewer cases here: that they hold at all is shown by the sources. */
+const CONFIG = `export default {
+  test: { include: ['suite/**/*.test.ts'], pool: 'threads', isolate: false, testTimeout: 60_000, env: { OURO_TEST_TIMES: '0.05' } },
+};
+`;
+
+/** Writes the engine's own suite into a project, led to the built modules of the package that is installed there. */
+export async function writeBuiltSuite(project: string): Promise<readonly string[]> {
+  const built = join(project, 'node_modules/ouro/dist/lib');
+  const files = SUITE.flatMap(filesIn).filter((name) => name !== NOT_OF_THE_PACKAGE);
+  for (const name of files) {
+    const text = readFileSync(join(TESTS, name), 'utf8');
+    const target = join(project, 'suite', name);
+    await mkdir(dirname(target), { recursive: true });
+    await writeFile(
+      target,
+      text.replace(/'(?:\.\.\/)+src\/([^']+)\.tsx?'/g, (_, module: string) => `'${join(built, module)}.js'`),
+    );
+  }
+  await writeFile(join(project, 'vitest.config.mjs'), CONFIG);
+  return files.filter((name) => name.endsWith('.test.ts'));
+}
+
+function filesIn(name: string): readonly string[] {
+  if (statSync(join(TESTS, name)).isFile()) return [name];
+  return readdirSync(join(TESTS, name), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => join(name, file));
+}

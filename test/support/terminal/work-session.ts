@@ -1,0 +1,69 @@
+import { type ApiReply, calls, reply, says, text, toolUse } from '../api/reply.ts';
+import type { TerminalScreen } from './terminal-screen.ts';
+
+const READ = (file_path: string) => toolUse('Read', { file_path });
+const SHELL = (command: string) => toolUse('Bash', { command, description: 'Run it' });
+const EDIT = (old_string: string, new_string: string) =>
+  toolUse('Edit', { file_path: 'src/cart.mjs', old_string, new_string });
+const FAILURES = Array.from({ length: 90 }, (_, at) =>
+  at === 40 ? 'not ok 41 takes the discount once' : `ok ${at + 1}`,
+);
+
+/** A project somebody works in for one prompt: a bug is looked for, mended, tested and written down. */
+export const WORK_FILES: Readonly<Record<string, string>> = {
+  'package.json': '{ "name": "shop", "type": "module" }\n',
+  'README.md': '# Shop\n\nA cart with a discount.\n',
+  'src/cart.mjs': `const rate = 0.1;\n\nexport function total(sum) {\n  return sum - discount(sum) - discount(sum);\n}\n\nfunction discount(sum) {\n  return sum * rate;\n}\n`,
+  'src/prices.mjs': Array.from({ length: 60 }, (_, at) => `export const price${at} = ${at};`).join('\n'),
+  'fails.txt': `${FAILURES.join('\n')}\n# pass 89\n# fail 1\n`,
+  'passes.txt': `${FAILURES.join('\n').replace('not ok', 'ok')}\n# pass 90\n# fail 0\n`,
+};
+
+const DONE = 'All tests pass. The discount was taken twice in `src/cart.mjs`.';
+
+/** What the model says and calls: 21 calls in nine replies, some of them with words. */
+export const WORK_TURNS: readonly ApiReply[] = [
+  reply([
+    text('I look at the project first.'),
+    toolUse('Glob', { pattern: '**/*.mjs' }),
+    READ('package.json'),
+    READ('README.md'),
+  ]),
+  calls(READ('src/cart.mjs'), toolUse('Grep', { pattern: 'discount' }), READ('src/prices.mjs')),
+  reply([
+    text('Now the tests, before I change anything.'),
+    SHELL('cat fails.txt; exit 1'),
+    SHELL('git status --short'),
+  ]),
+  calls(toolUse('Grep', { pattern: 'total' }), toolUse('Grep', { pattern: 'rate' }), READ('src/cart.mjs')),
+  reply([
+    text('The discount is applied twice. I change it.'),
+    EDIT(' - discount(sum) - discount(sum)', ' - discount(sum)'),
+  ]),
+  calls(SHELL('cat passes.txt'), SHELL('ls -la')),
+  reply([
+    text('The rate belongs to the settings.'),
+    EDIT('const rate = 0.1;', 'const rate = 0.1; // a tenth'),
+    READ('src/cart.mjs'),
+    toolUse('Glob', { pattern: '*.md' }),
+  ]),
+  calls(
+    toolUse('Write', { file_path: 'NOTES.md', content: 'The discount is taken once.\n\n- the rate is a tenth\n' }),
+    SHELL('cat passes.txt'),
+  ),
+  calls(READ('NOTES.md'), SHELL('git diff --stat')),
+  says(DONE),
+];
+
+/** What is on the screen when all of it is done. */
+export const WORK_DONE = /21 calls/;
+
+/** The rows that what was said and done has cost: from the prompt, which is not counted, to the draft. */
+export function rowsOfWork({ scrollback, screen }: Pick<TerminalScreen, 'scrollback' | 'screen'>): readonly string[] {
+  const rows = [...scrollback(), ...screen()];
+  const from = rows.findIndex((row) => row.startsWith('▌ go'));
+  return rows.slice(
+    from + 1,
+    rows.findLastIndex((row) => row.startsWith('▌')),
+  );
+}

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import type { ElicitationWish } from '../../../src/contracts/tool.ts';
+import { asks, begins, starts } from '../components/events.ts';
+import { openStage, type StageScreen } from '../components/stage-screen.ts';
+
+const FORM: ElicitationWish = {
+  mode: 'form',
+  schema: {
+    type: 'object',
+    properties: {
+      colour: {
+        type: 'string',
+        title: 'Colour',
+        oneOf: [
+          { const: 'r', title: 'Red' },
+          { const: 'g', title: 'Green' },
+        ],
+      },
+      days: { type: 'array', title: 'Days', items: { type: 'string', enum: ['mo', 'tu', 'we'] }, maxItems: 2 },
+      age: { type: 'integer', title: 'Age', minimum: 0 },
+      size: { type: 'string', title: 'Size', default: 'large' },
+      agreed: { type: 'boolean', title: 'Agreed' },
+    },
+    required: ['colour', 'age'],
+  },
+};
+
+function askedFor(wants: ElicitationWish): StageScreen {
+  const screen = openStage({ cols: 80, rows: 24 });
+  screen.wait(1000);
+  const question = { kind: 'elicitation', server: 'github', message: 'Who are you?', wants } as const;
+  screen.tell(begins(), starts('c1', 'mcp__github__login', 'github: login'), asks('c1', question));
+  screen.wait(600);
+  return screen;
+}
+
+/** Keys one after the other, as somebody presses them who reads what is new. */
+function slowly(screen: StageScreen, ...chords: readonly string[]): void {
+  for (const chord of chords) {
+    screen.press(chord);
+    screen.wait(600);
+  }
+}
+
+const answers = (screen: StageScreen) => screen.effects.filter(({ type }) => type === 'answer_question');
+const sent = (answer: object) => [
+  { type: 'answer_question', id: 'ask-c1', answer: { kind: 'elicitation', ...answer } },
+];
+
+test('a form is filled in part by part, looked at, and sent with values of its types', async () => {
+  const screen = askedFor(FORM);
+  slowly(screen, '2', '1', '3', 'enter', 'o');
+  screen.type('42');
+  slowly(screen, 'enter', 's', '1');
+  await screen.waitForText(/Age: 42/);
+  expect(answers(screen)).toEqual([]);
+  slowly(screen, 'y');
+  expect(answers(screen)).toEqual(
+    sent({ action: 'accept', content: { colour: 'g', days: ['mo', 'we'], age: 42, size: 'large', agreed: true } }),
+  );
+});
+
+test('what does not fit stays where it was written, with the reason', async () => {
+  const screen = askedFor(FORM);
+  slowly(screen, '1', 's', 'o');
+  screen.type('4.5');
+  slowly(screen, 'enter');
+  await screen.waitForText(/Age must be a whole number\./);
+  expect(screen.view().editor.text).toBe('4.5');
+  slowly(screen, 'backspace', 'backspace', 'enter', 's', 's', 'y');
+  expect(answers(screen)).toEqual(sent({ action: 'accept', content: { colour: 'r', age: 4, size: 'large' } }));
+});
+
+test('what is required cannot be left out, and any part can be declined', async () => {
+  const screen = askedFor(FORM);
+  slowly(screen, 's');
+  await screen.waitForText(/Colour/);
+  slowly(screen, '1', 'b', 'n');
+  expect(answers(screen)).toEqual(sent({ action: 'decline' }));
+});
+
+test('an address is shown whole, and accepting it is a yes', async () => {
+  const url = 'https://example.com/connect?state=abc';
+  const screen = askedFor({ mode: 'url', url, id: 'e1' });
+  await screen.waitForText(/example\.com\/connect\?state=abc/);
+  slowly(screen, 'y');
+  expect(answers(screen)).toEqual(sent({ action: 'accept', content: {} }));
+});
