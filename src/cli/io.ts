@@ -3,7 +3,7 @@ import type { Environment } from '../contracts/environment.ts';
 import { messageOf } from '../lib/errors.ts';
 import { errnoOf } from '../lib/files/errno.ts';
 import { sanitize } from '../lib/text/sanitize.ts';
-import type { TerminalIn } from '../ui/terminal/keyboard.ts';
+import type { TerminalIn } from '../ui/keys/terminal-in.ts';
 
 /** The process as the command line sees it. Tests bring their own. */
 export type Io = {

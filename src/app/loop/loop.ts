@@ -16,7 +16,6 @@ import type { Session } from '../session/session.ts';
 import { type ContextWiring, contextOfAgent, makeContext } from './context.ts';
 import { createFallbacks } from './fallbacks.ts';
 import { createGatedCalls } from './gated-calls.ts';
-import { learnModels } from './learn-models.ts';
 import { createPrompt, type Prompt } from './prompt.ts';
 import { createQueryDeps } from './query-deps.ts';
 import { createOfferedSkills } from './skills/offered-skills.ts';
@@ -80,7 +79,7 @@ export function createLoop(core: Core, needs: Needs) {
   const contextFor = (agent: Parameters<typeof contextOfAgent>[1]) => contextOfAgent(contextWiring, agent);
   const wishes = createRunWishes(core);
   const deps = createQueryDeps(core, { ...needs, toolset, owners, prompt, context, contextFor, fallbacks, wishes });
-  const subAgents = createSubAgents(core, { owners, hooks, deps, addNews: news.add });
+  const subAgents = createSubAgents(core, { owners, hooks, deps, learn: fallbacks.learn, addNews: news.add });
   const gatedCalls = createGatedCalls(core, { deps, toolset });
   const sessionId = session.opened.id;
   const skills = createSkills(core, { sessionId, gatedCalls, wishes, run: subAgents.run });
@@ -99,9 +98,10 @@ export function createLoop(core: Core, needs: Needs) {
     wishes,
     addNews: news.add,
     hasNews: news.isWaiting,
+    learn: fallbacks.learn,
     ready: async () => {
       const models = fallbacks.chain(core.live.now().model);
-      await Promise.all([prompt.ready(), mcp.ready(), learnModels(core, models)]);
+      await Promise.all([prompt.ready(), mcp.ready(), fallbacks.learn(models)]);
     },
     /** What events mean for the parts. */
     hear(event: AgentEvent): void {

@@ -9,7 +9,7 @@ import type { Core } from '../core.ts';
 import type { SubAgentAsking } from './agent-deps.ts';
 import { openAgentPlace } from './agents/agent-place.ts';
 import { agentWords } from './agents/agent-words.ts';
-import { learnModels } from './learn-models.ts';
+import type { Fallbacks } from './fallbacks.ts';
 import type { QueryDepsSource } from './query-deps.ts';
 
 export type SubAgents = TaskParts & {
@@ -25,12 +25,13 @@ type Needs = {
   readonly owners: CallOwners;
   readonly hooks: Hooks;
   readonly deps: QueryDepsSource;
+  readonly learn: Fallbacks['learn'];
   /** Told to the model with its next turn. */
   readonly addNews: (words: string) => void;
 };
 
 /** Runs sub-agents: each its own loop and messages, with at most the parent's permissions, gone when the parent is. */
-export function createSubAgents(core: Core, { owners, hooks, deps, addNews }: Needs): SubAgents {
+export function createSubAgents(core: Core, { owners, hooks, deps, learn, addNews }: Needs): SubAgents {
   const { bus, extensions, live } = core;
   const kinds = () => extensions.now().agents;
 
@@ -71,7 +72,7 @@ export function createSubAgents(core: Core, { owners, hooks, deps, addNews }: Ne
     await tell({ type: 'message_end', message: prompt });
     let progress: Progress = { text: '', calls: 0, tokens: 0 };
     const wanted = asking.model ?? kind.model ?? 'inherit';
-    await learnModels(core, wanted === 'inherit' ? [] : [wanted]);
+    await learn(wanted === 'inherit' ? [] : [wanted]);
     const events = query([prompt], deps.subAgent(bus.port(), asking), signal);
     for (let step = await events.next(); ; step = await events.next()) {
       if (step.done === true) {

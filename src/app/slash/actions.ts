@@ -3,10 +3,8 @@ import type { Agent } from '../../contracts/agent.ts';
 import type { ContextUsage, Conversation } from '../../contracts/face/conversation.ts';
 import type { Effort } from '../../contracts/model.ts';
 import { isMode, MODES } from '../../contracts/permission.ts';
-import { resolveModel } from '../../model/catalog.ts';
-import { effortInstead, effortProblem } from '../../model/efforts.ts';
+import { effortProblem } from '../../model/efforts.ts';
 import type { Core } from '../core.ts';
-import { learnModels } from '../loop/learn-models.ts';
 import type { Loop } from '../loop/loop.ts';
 import { createManualCompact } from '../loop/manual-compact.ts';
 import type { TurnLog } from '../loop/turn-log.ts';
@@ -15,6 +13,7 @@ import type { SessionCheckpoints } from '../session/checkpoints.ts';
 import { createChangeReview } from '../session/review-changes.ts';
 import { createRewinding } from '../session/rewind.ts';
 import type { Session } from '../session/session.ts';
+import { createSetModel } from './set-model.ts';
 
 const ASIDE =
   'A question on the side, which does not belong to the task and will be forgotten. Answer it in a few sentences from what you know and see above. Call no tools, and do not go on with the task.';
@@ -45,16 +44,7 @@ export function createActions(core: Core, { agent, session, checkpoints, permiss
     },
   });
 
-  async function setModel(name: string | undefined): ReturnType<Conversation['setModel']> {
-    const model = name === undefined ? choice.model : resolveModel(name);
-    if (model.trim() === '') return { ok: false, why: 'Say which model.' };
-    if (model !== live.now().model) turnLog.warnOfResend(`Switching to ${model}`, model);
-    turnLog.expect(`The model changed to ${model}.`);
-    await learnModels(core, [model]);
-    live.change({ model });
-    tellEffort(core);
-    return { ok: true, model };
-  }
+  const setModel = createSetModel(core, { learn: loop.learn, turnLog });
 
   function setEffort(effort: Effort): ReturnType<Conversation['setEffort']> {
     const now = live.now();
@@ -112,11 +102,4 @@ export function createActions(core: Core, { agent, session, checkpoints, permiss
     addNews: loop.addNews,
   });
   return { ...rewinding, review, setModel, setEffort, setMode, contextUsage, askAside, rename, compact };
-}
-
-/** The effort stays with another model as far as that has it. */
-function tellEffort({ live, model: { infoOf }, bus }: Core): void {
-  const { effort, model } = live.now();
-  const text = effortInstead(effort, infoOf(model));
-  if (text !== undefined) void bus.tell({ type: 'notice', level: 'warn', topic: 'effort', text });
 }

@@ -1,5 +1,5 @@
 import { findKeyPlace, login } from '../../app/start/login.ts';
-import { readHiddenLine } from '../../ui/terminal/hidden-line.ts';
+import { readHiddenLine } from '../../ui/keys/hidden-line.ts';
 import type { CommandRequest } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
 import type { Io } from '../io.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readHiddenLine } from '../../../src/ui/terminal/hidden-line.ts';
+import { readHiddenLine } from '../../../src/ui/keys/hidden-line.ts';
 
 /** A terminal on which somebody types these pieces. */
 async function typed(...chunks: readonly string[]) {

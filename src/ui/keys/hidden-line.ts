@@ -1,4 +1,4 @@
-import type { TerminalIn } from './keyboard.ts';
+import type { TerminalIn } from './terminal-in.ts';
 
 /** What was typed so far, or how it ended. */
 type Typed =
