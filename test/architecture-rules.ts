@@ -31,7 +31,9 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   agent: ['contracts', 'lib', 'engine'],
   ui: ['contracts', 'lib'],
   app: ['contracts', 'lib', 'engine', 'agent', ...CAPABILITIES],
-  cli: ['contracts', 'lib', 'app', 'ui'],
+  /** Starts conversations as programs of their own, so of the parts it needs only git and what is stored. */
+  fleet: ['contracts', 'lib', 'git', 'session'],
+  cli: ['contracts', 'lib', 'app', 'ui', 'fleet'],
   library: ['contracts', 'lib', 'engine', 'agent', ...CAPABILITIES],
 };
 

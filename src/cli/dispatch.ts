@@ -19,6 +19,8 @@ const PROGRAMS: Readonly<Record<SubcommandName, () => Promise<Program>>> = {
   settings: () => import('./commands/settings.ts'),
   mcp: () => import('./commands/mcp.ts'),
   trust: () => import('./commands/trust.ts'),
+  batch: () => import('./commands/batch.ts'),
+  worker: () => import('./commands/worker.ts'),
   sessions: () => import('./commands/sessions.ts'),
   undo: () => import('./commands/undo.ts'),
   replay: () => import('./commands/replay.ts'),

@@ -12,12 +12,19 @@ export type Shutdown = {
   guard(conversation: Conversation): void;
   /** A conversation that is over while the program goes on. */
   release(conversation: Conversation): Promise<void>;
+  /** The same for work that is no conversation and needs longer to put things in order. */
+  guardWork(work: GuardedWork): void;
   /** Starts the end: abort, and out after three seconds whatever happens. */
   begin(reason: AbortReason): void;
   /** Resolves when the end has begun. */
   readonly begun: Promise<AbortReason>;
   /** Closes what is open and stops listening; asked again, it answers when that is done. */
   finish(): Promise<void>;
+};
+
+export type GuardedWork = {
+  readonly graceMs: number;
+  readonly abort: (reason: AbortReason) => void;
 };
 
 /** What the shutdown needs of the process. */
@@ -30,19 +37,22 @@ export function createShutdown(side: ProcessSide): Shutdown {
   const { promise: begun, resolve } = Promise.withResolvers<AbortReason>();
   let reason: AbortReason | undefined;
   const guarded = new Set<Conversation>();
+  const works = new Set<GuardedWork>();
   let finished: Promise<void> | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function begin(next: AbortReason): void {
     // Asked twice, there is nothing more to wait for.
-    if (reason !== undefined || guarded.size === 0) {
+    if (reason !== undefined || guarded.size + works.size === 0) {
       side.exit(codeOf(reason ?? next));
       return;
     }
     reason = next;
     resolve(next);
-    timer = setTimeout(() => side.exit(codeOf(next)), GRACE_MS);
+    const graceMs = Math.max(GRACE_MS, ...[...works].map((work) => work.graceMs));
+    timer = setTimeout(() => side.exit(codeOf(next)), graceMs);
     for (const { agent } of guarded) agent.abort(next);
+    for (const work of works) work.abort(next);
   }
 
   const stopListening = side.onSignal(begin);
@@ -53,6 +63,9 @@ export function createShutdown(side: ProcessSide): Shutdown {
     begin,
     guard(conversation) {
       guarded.add(conversation);
+    },
+    guardWork(work) {
+      works.add(work);
     },
     async release(conversation) {
       guarded.delete(conversation);

@@ -21,6 +21,11 @@ export function makeCapsule(records: readonly SessionRecord[], who: Private): st
   return clean.map((record) => `${JSON.stringify({ ...record, ...digests.get(record.uuid) })}\n`).join('');
 }
 
+/** A stored session as it may leave this machine: the text of its file, without secrets. */
+export function scrubbedTranscript(text: string, who: Private): string {
+  return makeCapsule(readRecords(text).records, who);
+}
+
 /** What was as recorded stays so without its secrets; what was not stays different. */
 function carried(recorded: RequestDigest, built: RequestDigest, clean: RequestDigest): RequestDigest {
   const pick = (name: 'whole' | 'system' | 'tools') => (recorded[name] === built[name] ? clean[name] : recorded[name]);

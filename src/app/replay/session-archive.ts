@@ -2,7 +2,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import type { Environment } from '../../contracts/environment.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
-import { readTranscript } from '../../session/records/read-records.ts';
+import { readRecords, readTranscript } from '../../session/records/read-records.ts';
 import { type CheckReport, checkSession, repairSession } from '../../session/stored/check.ts';
 import { dialogueOf } from '../../session/stored/dialogue.ts';
 import { type ExportFormat, exportSession } from '../../session/stored/export-session.ts';
@@ -81,6 +81,14 @@ export function openArchive({ ouroHome, home }: Pick<Environment, 'ouroHome' | '
     replay: async (path) => rerunSession((await readTranscript(path)).records),
     prune: (days, mode) => pruneSessions(ouroHome, { days, nowMs: Date.now(), mode }),
   };
+}
+
+/** A stored session for reading, from the text of its file. */
+export function conversationText(transcript: string, title: string): string {
+  const { records } = readRecords(transcript);
+  const [first] = records;
+  const about = { id: first?.sessionId ?? '', title, cwd: first?.cwd ?? '', gitBranch: undefined };
+  return exportSession({ ...about, items: dialogueOf(records) }, 'markdown');
 }
 
 function userName(): string {

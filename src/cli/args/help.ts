@@ -11,31 +11,30 @@ const EXAMPLES = [
   ['ouro --model demo', 'look around without a key'],
 ] as const;
 const COLUMN = 42;
-const MOST_COLUMNS = 100;
 
 /** What `--help` prints: examples first, then the flags most people need. Fits on a screen. */
 export function helpText(): string {
   return `${[
     'Usage: ouro [flags] [prompt]',
     '       ouro <command>',
+    '',
     ...columns(EXAMPLES),
     '',
-    ...commandLines(),
+    ...commandLines(Object.keys(subcommands())),
     ...flagLines((flag) => !flag.isRare),
-    '',
     'All flags: ouro help flags',
   ].join('\n')}\n`;
 }
 
-/** The commands by name, as many in a row as fit. */
-function commandLines(): readonly string[] {
-  return Object.keys(subcommands()).reduce<readonly string[]>((lines, name) => {
-    const last = lines.at(-1) ?? 'Commands:';
-    const longer = last.endsWith(':') ? `${last} ${name}` : `${last}, ${name}`;
-    return longer.length > MOST_COLUMNS
-      ? [...lines.slice(0, -1), `${last},`, `  ${name}`]
-      : [...lines.slice(0, -1), longer];
-  }, []);
+const COMMANDS_A_LINE = 10;
+
+function commandLines(names: readonly string[]): readonly string[] {
+  const some = names.slice(0, COMMANDS_A_LINE);
+  const rest = names.slice(COMMANDS_A_LINE);
+  return [
+    `Commands: ${some.join(', ')}${rest.length === 0 ? '' : ','}`,
+    ...(rest.length === 0 ? [] : [`          ${rest.join(', ')}`]),
+  ];
 }
 
 /** What `ouro <command> --help` prints; `undefined` when there is no such command. */

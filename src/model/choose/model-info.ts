@@ -29,7 +29,8 @@ export type InfoOfModels = {
 /** Somebody waits for the first answer meanwhile. */
 const SERVER_TIMEOUT_MS = 2000;
 
-export function createModelInfo(config: PortConfig): InfoOfModels {
+/** Without a configuration: what is known of places with a name. */
+export function createModelInfo(config: Omit<PortConfig, 'model'> = {}): InfoOfModels {
   const { providers, models = {}, fetch: send = fetch, pageOf = bundledPage } = config;
   const placeOf = (model: string) => locateModel(model, providers, config.claudeAt);
   const known = createKnownModels({

@@ -4,7 +4,7 @@ import { startJsonServer } from '../../support/json-server.ts';
 
 describe('what is known of a model', () => {
   test('of a place with a name: the catalogue, once it was looked up', async () => {
-    const { infoOf, lookUp } = createModelInfo({ model: 'x' });
+    const { infoOf, lookUp } = createModelInfo();
     expect(infoOf('openai/gpt-5')).toMatchObject({ contextWindow: 128_000 });
     await lookUp('openai/gpt-5');
     expect(infoOf('openai/gpt-5')).toMatchObject({
@@ -22,7 +22,7 @@ describe('what is known of a model', () => {
   });
 
   test('the same name at another address has no price', async () => {
-    const { infoOf, lookUp } = createModelInfo({ model: 'x', providers: { openai: { baseUrl: 'http://proxy/v1' } } });
+    const { infoOf, lookUp } = createModelInfo({ providers: { openai: { baseUrl: 'http://proxy/v1' } } });
     await lookUp('openai/gpt-5');
     expect(infoOf('openai/gpt-5')).toMatchObject({ label: 'GPT-5' });
     expect(infoOf('openai/gpt-5')).not.toHaveProperty('price');
@@ -31,7 +31,6 @@ describe('what is known of a model', () => {
   test('settings outrank everything: those of a model, then those of its server, then the catalogue', async () => {
     const price = { input: 9, output: 9, cacheRead: 9, cacheWrite: 9, asOf: '2026-01-01' };
     const { infoOf, lookUp } = createModelInfo({
-      model: 'x',
       providers: { openai: { contextWindow: 64_000, maxOutputTokens: 4000 } },
       models: { 'openai/gpt-5': { contextWindow: 50_000, price }, 'claude-sonnet-5-5': { contextWindow: 300_000 } },
     });
@@ -42,7 +41,6 @@ describe('what is known of a model', () => {
 
   test('a newer Claude than our own table knows is found in the catalogue', async () => {
     const { infoOf, lookUp } = createModelInfo({
-      model: 'x',
       pageOf: async (name) => ({
         asOf: '2026-12-01',
         models:
@@ -57,7 +55,7 @@ describe('what is known of a model', () => {
 describe('learning of a model that nobody knows', () => {
   test('its server is asked, and nothing is said', async () => {
     await using server = await startJsonServer({ '/v1/models': { data: [{ id: 'big', max_model_len: 98_304 }] } });
-    const { infoOf, learn } = createModelInfo({ model: 'x' });
+    const { infoOf, learn } = createModelInfo();
     const name = `${server.url}/v1#big`;
     expect(await learn(name)).toBeUndefined();
     expect(infoOf(name)).toMatchObject({ contextWindow: 98_304, defaultOutputTokens: 4096, maxOutputTokens: 8192 });
@@ -65,7 +63,7 @@ describe('learning of a model that nobody knows', () => {
 
   test('where the server says nothing either, that is said once, with the setting that helps', async () => {
     await using server = await startJsonServer({});
-    const { infoOf, learn } = createModelInfo({ model: 'x' });
+    const { infoOf, learn } = createModelInfo();
     const name = `${server.url}/v1#odd`;
     expect(await learn(name)).toBe(
       `Nobody says what ${name} can do, so a window of 32000 tokens and answers of 8192 are assumed. Your settings can say it: "models": { "${name}": { "contextWindow": 32000 } }.`,
@@ -80,7 +78,7 @@ describe('learning of a model that nobody knows', () => {
       asked.push(String(address));
       return new Response('{}');
     };
-    expect(await createModelInfo({ model: 'x', fetch: send }).learn(name)).toBeUndefined();
+    expect(await createModelInfo({ fetch: send }).learn(name)).toBeUndefined();
     expect(asked).toEqual([]);
   });
 });

@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto';
+import { hostname, userInfo } from 'node:os';
+import type { Claim } from '../../contracts/fleet.ts';
+import { fleetGit } from '../../fleet/git/fleet-git.ts';
+import { openMirrors } from '../../fleet/git/mirrors.ts';
+import { microsOf } from '../../fleet/worker/child-lines.ts';
+import type { Policy } from '../../fleet/worker/policy.ts';
+import type { TaskParts } from '../../fleet/worker/task-parts.ts';
+import { runWorker, type WorkerEnd, type WorkerOptions } from '../../fleet/worker/worker.ts';
+import { ownProgram } from '../../lib/processes/own-program.ts';
+import type { Io } from '../io.ts';
+import type { Fleet } from './open-fleet.ts';
+
+export type WorkerWish = Pick<WorkerOptions, 'slots' | 'until' | 'atRest' | 'signal' | 'say'> & {
+  readonly batch?: string;
+};
+
+const FREE_MEGABYTES = 200;
+const LEASE_SECONDS = 30;
+
+/** A worker of this machine, in this process. */
+export function startWorker(fleet: Fleet, policy: Policy, io: Io, wish: WorkerWish): Promise<WorkerEnd> {
+  const machine = hostname();
+  return runWorker({
+    ...wish,
+    store: fleet.store,
+    name: `${machine}-${process.pid}-${randomBytes(2).toString('hex')}`,
+    machine,
+    leaseMs: (policy.leaseSeconds ?? LEASE_SECONDS) * 1000,
+    fleetFolder: fleet.folder,
+    freeMegabytes: policy.freeMegabytes ?? FREE_MEGABYTES,
+    partsFor: partsOf(fleet, policy, io, machine),
+  });
+}
+
+function partsOf(fleet: Fleet, policy: Policy, { environment }: Io, machine: string): (claim: Claim) => TaskParts {
+  const git = fleetGit(environment);
+  const shared = {
+    environment,
+    program: ownProgram(),
+    workRoot: `${environment.ouroHome}-work`,
+    git,
+    mirrors: openMirrors(fleet.folder, git),
+    policy,
+    machine,
+    async costOf(file: string) {
+      const { storedCostUsd } = await import('../../app/session/cost-before.ts');
+      return microsOf(await storedCostUsd(file));
+    },
+    async scrub(text: string) {
+      if (fleet.reach === 'this machine') return text;
+      const { scrubbedTranscript } = await import('../../app/replay/make-capsule.ts');
+      return scrubbedTranscript(text, { home: environment.home, user: userName() });
+    },
+  };
+  return ({ batch, key }) => ({
+    ...shared,
+    stored: (kind) => fleet.store.file(batch, key, kind),
+    results: () => fleet.store.tasks(batch),
+  });
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // Nobody has a name for this number.
+    return '';
+  }
+}

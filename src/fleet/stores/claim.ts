@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import type { Claim, Claimer } from '../../contracts/fleet.ts';
+import type { JobQueue } from './job-queue.ts';
+import { laneHasRoom } from './lanes.ts';
+import { ledgerOf, spentOn } from './money.ts';
+import { readBatch, readTask } from './rows.ts';
+import type { Sql, Transaction } from './sql.ts';
+import { queueOf } from './submit.ts';
+
+type Candidate = { readonly batch: string; readonly lane: string };
+
+/** The next task that may begin. Each candidate is a transaction of its own, so nobody waits for two batches at once. */
+export async function claimTask(sql: Sql, queue: JobQueue, claimer: Claimer): Promise<Claim | undefined> {
+  const candidates = await sql.transaction((tx) => candidatesIn(tx, claimer.batch));
+  for (const candidate of candidates) {
+    const claim = await sql.transaction((tx) => claimFrom(sql, queue, tx, candidate, claimer)).catch(unaffordable);
+    if (claim !== undefined) return claim;
+  }
+  return undefined;
+}
+
+/** Thrown to take a transaction back: what was taken from the queue would cost more than the batch has left. */
+class TooDear extends Error {}
+
+function unaffordable(thrown: unknown): undefined {
+  if (!(thrown instanceof TooDear)) throw thrown;
+  return undefined;
+}
+
+/** Batches with waiting work, by lane: the urgent first, then the older. */
+async function candidatesIn(tx: Transaction, only: string | undefined): Promise<readonly Candidate[]> {
+  const rows = await tx.all(
+    `SELECT b.id AS batch, t.lane AS lane FROM fleet_batches b
+     JOIN (SELECT DISTINCT batch, lane FROM fleet_tasks WHERE state = 'waiting') t ON t.batch = b.id
+     LEFT JOIN fleet_lanes l ON l.name = t.lane
+     WHERE b.state = 'open' AND coalesce(l.until_ms, 0) <= ? AND b.id = coalesce(?, b.id)
+     ORDER BY b.priority DESC, b.created_ms, b.id, t.lane`,
+    await tx.now(),
+    only ?? null,
+  );
+  return rows.map(({ batch, lane }) => ({ batch: String(batch), lane: String(lane) }));
+}
+
+async function claimFrom(
+  sql: Sql,
+  queue: JobQueue,
+  tx: Transaction,
+  { batch: id, lane }: Candidate,
+  { worker, machine, leaseMs }: Claimer,
+): Promise<Claim | undefined> {
+  const [found] = await tx.all(`SELECT * FROM fleet_batches WHERE id = ?${sql.forUpdate}`, id);
+  if (found === undefined) return undefined;
+  const { state, limits } = readBatch(found);
+  const { spent, reserved, open } = await ledgerOf(tx, id);
+  const isFree = state === 'open' && open < limits.atOnce && spent + reserved <= limits.all;
+  if (!isFree || !(await laneHasRoom(sql, tx, lane))) return undefined;
+  const held = await queue.take(tx, queueOf(id, lane));
+  if (held === undefined) return undefined;
+  const [row] = await tx.all('SELECT * FROM fleet_tasks WHERE batch = ? AND job = ?', id, held.id);
+  if (row === undefined) throw new Error(`The queue of batch ${id} holds a task that the batch does not know.`);
+  const task = readTask(row);
+  const now = await tx.now();
+  const booked = await spentOn(tx, id, task.task_key);
+  const budget = Math.max(0, limits.each - booked);
+  if (spent + reserved + budget > limits.all) throw new TooDear();
+  const claim: Claim = {
+    id: randomUUID(),
+    batch: id,
+    key: task.task_key,
+    token: held.token,
+    lane,
+    title: task.title,
+    spec: task.spec,
+    signature: task.signature,
+    kind: task.kind,
+    attempt: task.tries + 1,
+    budget,
+    booked,
+    before:
+      task.session === undefined || task.machine === undefined
+        ? undefined
+        : { session: task.session, machine: task.machine },
+  };
+  await tx.all(
+    `INSERT INTO fleet_attempts (id, batch, task_key, token, lane, worker, machine, started_ms, beat_ms, lease_ms, cost,
+      reserved, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 'runs')`,
+    ...[claim.id, id, claim.key, held.token, lane, worker, machine, now, now, leaseMs, budget],
+  );
+  await tx.all(
+    `UPDATE fleet_tasks SET state = 'running', machine = ?, doing = NULL, started_ms = ?, ended_ms = NULL
+     WHERE batch = ? AND task_key = ?`,
+    machine,
+    now,
+    id,
+    claim.key,
+  );
+  return claim;
+}

@@ -1,0 +1,58 @@
+import type { Db, PgBoss } from 'pg-boss';
+import { z } from 'zod';
+import type { HeldJob, JobQueue } from './job-queue.ts';
+import type { Transaction } from './sql.ts';
+
+/** How often a job may be taken is our own count; the engine never gives up by itself. */
+const NO_LIMIT = 1_000_000;
+const YEAR_S = 365 * 24 * 3600;
+
+/** The queue as pg-boss keeps it, in the transactions of the tables beside it. Its count of retries is the fence. */
+export function openPgBossQueue(boss: PgBoss, handles: WeakMap<Transaction, Db>): JobQueue {
+  const inside = (tx: Transaction) => {
+    const db = handles.get(tx);
+    if (db === undefined) throw new Error('This transaction does not belong to this queue.');
+    return { db };
+  };
+  const opened = new Set<string>();
+  const attempt = ({ id, token }: HeldJob) => ({ id, retryCount: token });
+
+  return {
+    async open(queue) {
+      if (opened.has(queue)) return;
+      await boss.createQueue(queue, { retryLimit: NO_LIMIT, retryDelay: 0, retentionSeconds: YEAR_S });
+      opened.add(queue);
+    },
+    async add(tx, queue, jobs) {
+      const ids = jobs.map(({ id }) => id);
+      if (ids.length === 0) return;
+      // A job that is over has to go before one of the same name can wait.
+      await boss.deleteJob(queue, ids, inside(tx));
+      await boss.insert(
+        queue,
+        jobs.map(({ id, priority }, at) => ({ id, priority, data: { at } })),
+        inside(tx),
+      );
+    },
+    async take(tx, queue) {
+      const [job] = await boss.fetch(queue, { ...inside(tx), includeMetadata: true });
+      return job === undefined ? undefined : { id: job.id, token: job.retryCount };
+    },
+    done: async (tx, queue, job) => isOne(await boss.complete(queue, attempt(job), null, inside(tx))),
+    async back(tx, queue, job, afterMs) {
+      if (!isOne(await boss.fail(queue, attempt(job), null, inside(tx)))) return false;
+      if (afterMs > 0)
+        await boss.update(queue, undefined, { id: job.id, startAfter: Math.ceil(afterMs / 1000), ...inside(tx) });
+      return true;
+    },
+    touch: async (tx, queue, job) => isOne(await boss.touch(queue, attempt(job), inside(tx))),
+    async cancel(tx, queue, ids) {
+      if (ids.length > 0) await boss.cancel(queue, [...ids], inside(tx));
+    },
+    close: async () => undefined,
+  };
+}
+
+/** The engine's types leave out what it answers. */
+const answer = z.object({ affected: z.number() });
+const isOne = (response: unknown): boolean => answer.parse(response).affected === 1;

@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'vitest';
+import type { ModelRequest } from '../../../src/contracts/model.ts';
+import { createResponsesPort } from '../../../src/model/responses/responses-port.ts';
+import { says, status } from '../../support/api/reply.ts';
+import { RESPONSES_DIALECT } from '../../support/api/responses-dialect.ts';
+import { startServer } from '../../support/api/server.ts';
+import { startFaultServer, stream } from '../fault-server.ts';
+import { drain, REQUEST } from '../support.ts';
+
+/** Asks twice in a row, so that what was learnt shows. */
+async function askTwice(request: Partial<ModelRequest>) {
+  await using server = await startServer({ turns: [], after: says('Hello.') }, RESPONSES_DIALECT);
+  const port = createResponsesPort({ baseUrl: `${server.url}/v1/`, apiKey: 'k', name: 'openai' });
+  const wanted = { ...REQUEST, model: 'gpt-5.2', ...request };
+  const outcomes = [await drain(port, { request: wanted }), await drain(port, { request: wanted })];
+  expect(outcomes.map(({ outcome }) => outcome.ok)).toEqual([true, true]);
+  return server.requests().map(({ body }) => body);
+}
+
+describe('what a request says', () => {
+  test('nothing is kept there, and what is thought comes back encrypted', async () => {
+    const [body] = await askTwice({ effort: 'high', metadataUserId: 'session-1' });
+    expect(body).toMatchObject({
+      instructions: 'You help.',
+      store: false,
+      include: ['reasoning.encrypted_content'],
+      reasoning: { effort: 'high', summary: 'auto' },
+      prompt_cache_key: 'session-1',
+    });
+  });
+
+  test.each([
+    ['auto', undefined],
+    ['off', 'none'],
+    ['low', 'low'],
+    ['max', 'xhigh'],
+  ] as const)('the effort %s is %s', async (effort, word) => {
+    const [body] = await askTwice({ effort });
+    expect(body?.reasoning).toEqual({ ...(word && { effort: word }), summary: 'auto' });
+  });
+
+  test('so little room that it would be refused is made the least there is', async () => {
+    const [body] = await askTwice({ maxOutputTokens: 5 });
+    expect(body?.max_output_tokens).toBe(16);
+  });
+});
+
+describe('what is learnt from a refusal, once', () => {
+  test('a model that does not think is not asked to', async () => {
+    const bodies = await askTwice({ model: 'gpt-4.1', effort: 'high' });
+    expect(bodies.map(({ reasoning, include }) => [reasoning, include])).toEqual([
+      [{ effort: 'high', summary: 'auto' }, ['reasoning.encrypted_content']],
+      [undefined, undefined],
+      [undefined, undefined],
+    ]);
+  });
+
+  test.each([
+    ['off', 'low'],
+    ['max', 'high'],
+  ] as const)('a model with other levels is told the nearest: %s is %s', async (effort, word) => {
+    const bodies = await askTwice({ model: 'o4-mini', effort });
+    expect(bodies.slice(1).map(({ reasoning }) => reasoning)).toMatchObject([{ effort: word }, { effort: word }]);
+  });
+
+  test('who may have no summaries is not given any', async () => {
+    const words = 'Your organization must be verified to generate reasoning summaries.';
+    await using server = await startServer({ turns: [status(400, words)], after: says('Hello.') }, RESPONSES_DIALECT);
+    const port = createResponsesPort({ baseUrl: `${server.url}/v1`, apiKey: 'k', name: 'openai' });
+    expect((await drain(port, { request: { ...REQUEST, effort: 'low' } })).outcome.ok).toBe(true);
+    expect(server.requests().map(({ body }) => body.reasoning)).toEqual([
+      { effort: 'low', summary: 'auto' },
+      { effort: 'low' },
+    ]);
+  });
+});
+
+describe('odd replies', () => {
+  const sse = (...events: readonly { type: string; [key: string]: unknown }[]) =>
+    events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+  const created = { type: 'response.created', response: { id: 'r' } };
+  const completed = { type: 'response.completed', response: { usage: { input_tokens: 5, output_tokens: 1 } } };
+
+  async function read(...events: readonly { type: string; [key: string]: unknown }[]) {
+    await using server = await startFaultServer(stream(sse(...events)));
+    return (await drain(createResponsesPort({ baseUrl: server.url, name: 'openai' }))).outcome;
+  }
+
+  test('items that come whole, without a piece before, are read', async () => {
+    const items = [
+      {
+        type: 'reasoning',
+        id: 'rs',
+        summary: [
+          { type: 'summary_text', text: 'A' },
+          { type: 'summary_text', text: 'B' },
+        ],
+      },
+      { type: 'message', id: 'm', content: [{ type: 'output_text', text: 'Hi.' }] },
+      { type: 'function_call', id: 'f', call_id: 'c', name: 'Read', arguments: '{"a":1}' },
+      { type: 'hologram', id: 'h' },
+    ];
+    const done = items.map((item, output_index) => ({ type: 'response.output_item.done', output_index, item }));
+    expect(await read(created, ...done, completed)).toMatchObject({
+      ok: true,
+      stopReason: 'tool_use',
+      message: {
+        blocks: [
+          { type: 'thinking', thinking: 'A\n\nB', signature: '' },
+          { type: 'text', text: 'Hi.' },
+          { type: 'tool_use', id: 'c', name: 'Read', input: { a: 1 } },
+        ],
+      },
+    });
+  });
+
+  test.each([
+    [
+      { type: 'response.failed', response: { error: { code: 'rate_limit_exceeded', message: 'Slow.' } } },
+      'rate_limited',
+    ],
+    [{ type: 'response.failed', response: { error: { code: 'server_error', message: 'Oh.' } } }, 'server'],
+    [{ type: 'response.failed', response: {} }, 'server'],
+    [{ type: 'error', code: 'context_length_exceeded', message: 'Too much.' }, 'too_long'],
+    [{ type: 'error', error: { code: 'insufficient_quota', message: 'Pay.' } }, 'auth'],
+  ])('%j is a failure of its kind', async (event, kind) => {
+    expect(await read(created, event)).toMatchObject({ ok: false, failure: { kind } });
+  });
+
+  test('a stream without an end is cut, not complete', async () => {
+    const words = { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'Hal' };
+    expect(await read(created, words)).toMatchObject({ ok: false, failure: { kind: 'cut' } });
+  });
+
+  test('what the filter leaves nothing of is a refusal', async () => {
+    const end = { type: 'response.incomplete', response: { incomplete_details: { reason: 'content_filter' } } };
+    expect(await read(created, end)).toMatchObject({ ok: true, stopReason: 'refusal' });
+  });
+});
+
+test('a key of Azure goes in its own header; without one a token of Entra is shown', async () => {
+  await using server = await startServer({ turns: [], after: says('Hello.') }, RESPONSES_DIALECT);
+  const azure = { baseUrl: `${server.url}/openai/v1`, name: 'azure', azureToken: async () => 'entra-token' };
+  await drain(createResponsesPort({ ...azure, apiKey: 'azure-key' }));
+  await drain(createResponsesPort(azure));
+  expect(server.requests().map(({ path, headers }) => [path, headers['api-key'], headers.authorization])).toEqual([
+    ['/openai/v1/responses', 'azure-key', undefined],
+    ['/openai/v1/responses', undefined, 'Bearer entra-token'],
+  ]);
+});

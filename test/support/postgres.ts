@@ -1,0 +1,104 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
+import { chown, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** A Postgres of a test's own: in a temporary folder, reached through a socket in it, by nobody else. */
+export type TestPostgres = {
+  /** A new empty database. */
+  database(): Promise<string>;
+  query(url: string, text: string): Promise<string>;
+  /** As after a power cut: what was not on disk is gone, connections break off. */
+  crashAndRestart(): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** Where Debian's package puts the programs. */
+function programsFolder(): string | undefined {
+  const root = '/usr/lib/postgresql';
+  if (!existsSync(root)) return undefined;
+  const versions = readdirSync(root).sort((a, b) => Number(b) - Number(a));
+  return versions.map((version) => join(root, version, 'bin')).find((folder) => existsSync(join(folder, 'postgres')));
+}
+
+const programs = programsFolder();
+
+/** Why no Postgres can be started here, in a sentence; `undefined` when one can. */
+export const NO_POSTGRES =
+  programs === undefined
+    ? 'Postgres is not installed (Debian: apt-get install postgresql), so what needs it is left out.'
+    : undefined;
+
+/** Root may not run it, so it runs as nobody then. */
+const NOBODY = 65_534;
+
+export async function startPostgres(): Promise<TestPostgres> {
+  if (programs === undefined) throw new Error(NO_POSTGRES);
+  const isRoot = process.getuid?.() === 0;
+  // Short: the path of a socket has at most 107 characters.
+  const folder = await mkdtemp('/tmp/ouro-pg-');
+  if (isRoot) await chown(folder, NOBODY, NOBODY);
+  const options = {
+    cwd: folder,
+    env: { PATH: `${programs}:/usr/bin:/bin`, LANG: 'C.UTF-8' },
+    ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}),
+  };
+  const data = join(folder, 'data');
+  await run(join(programs, 'initdb'), ['-D', data, '-U', 'ouro', '-A', 'trust', '-E', 'UTF8', '--no-sync'], options);
+  let server = await startServer(join(programs, 'postgres'), data, folder, options);
+  const urlOf = (name: string) => `postgres://ouro@localhost/${name}?host=${encodeURIComponent(folder)}`;
+  const query = async (url: string, text: string) => {
+    const psql = join(programs, 'psql');
+    const { stdout } = await run(psql, [url, '-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-c', text], options);
+    return stdout.trim();
+  };
+  let count = 0;
+  return {
+    query,
+    async database() {
+      count += 1;
+      await query(urlOf('postgres'), `CREATE DATABASE test_${count}`);
+      return urlOf(`test_${count}`);
+    },
+    async crashAndRestart() {
+      await stopServer(server, 'SIGQUIT');
+      server = await startServer(join(programs, 'postgres'), data, folder, options);
+    },
+    async close() {
+      await stopServer(server, 'SIGQUIT');
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+type Options = {
+  readonly cwd: string;
+  readonly env: Record<string, string>;
+  readonly uid?: number;
+  readonly gid?: number;
+};
+
+async function startServer(program: string, data: string, folder: string, options: Options): Promise<ChildProcess> {
+  const quick = ['fsync=off', 'full_page_writes=off', 'shared_buffers=32MB', 'max_connections=60', 'autovacuum=off'];
+  const args = ['-D', data, '-k', folder, '-c', 'listen_addresses=', ...quick.flatMap((one) => ['-c', one])];
+  const child = spawn(program, args, { ...options, stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  for await (const chunk of child.stderr) {
+    said += String(chunk);
+    if (said.includes('ready to accept connections')) break;
+  }
+  child.stderr.resume();
+  if (child.exitCode !== null) throw new Error(`Postgres did not start: ${said}`);
+  return child;
+}
+
+async function stopServer(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill(signal);
+  await gone;
+}
