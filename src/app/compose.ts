@@ -6,6 +6,7 @@ import { makeConversation } from './conversation.ts';
 import { createSessionHooks } from './loop/hooks/session-hooks.ts';
 import { createLoop } from './loop/loop.ts';
 import { createMainAgent } from './loop/main-agent.ts';
+import { createRunWishes } from './loop/skills/run-wishes.ts';
 import { createTurnLog } from './loop/turn-log.ts';
 import { createWake } from './loop/wake.ts';
 import { createMcpServers } from './mcp/servers.ts';
@@ -48,11 +49,12 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
     ledger: session.ledger,
     expect: turnLog.expect,
   });
-  const hooks = createSessionHooks(core, { session, permissions });
-  const loop = createLoop(core, { session, permissions, checkpoints, mcp, hooks, shells, turnLog });
+  const wishes = createRunWishes(core);
+  const hooks = createSessionHooks(core, { session, permissions, mcp, wishes });
+  const loop = createLoop(core, { wishes, session, permissions, checkpoints, mcp, hooks, shells, turnLog });
   const agent = createMainAgent(core, { session, checkpoints, mcp, hooks, loop, turnLog, ready: started.ready });
   const wake = createWake(core, { agent, loop });
-  const actions = createActions(core, { agent, session, checkpoints, permissions, loop, turnLog });
+  const actions = createActions(core, { agent, session, checkpoints, permissions, loop, turnLog, hooks });
   const parts = { core, agent, session, permissions, checkpoints, mcp, hooks, loop, shells, turnLog, wake, actions };
   const conversation = await makeConversation(parts, started);
   mcp.start();

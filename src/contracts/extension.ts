@@ -1,3 +1,4 @@
+import type { JsonObject } from './json.ts';
 import type { Effort } from './model.ts';
 import type { PermissionMode } from './permission.ts';
 
@@ -18,6 +19,8 @@ export type Callable = {
   readonly deniedTools: readonly string[];
   readonly model?: string;
   readonly effort?: Effort;
+  /** Hooks that hold as long as it does, as they stand in its head. */
+  readonly hooks?: JsonObject;
   /** It is done by a sub-agent of this kind, which sees nothing of the conversation. */
   readonly fork?: string;
   /** Who may call it. */
@@ -65,6 +68,8 @@ export type AgentKind = {
   readonly memory?: MemoryScope;
   /** Servers that are configured already and whose tools it has besides `tools`. */
   readonly mcpServers?: readonly string[];
+  /** Hooks that hold while it works, as they stand in its head. */
+  readonly hooks?: JsonObject;
   /** The colour people know it by. */
   readonly color?: string;
 };

@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.ts';
+import type { JsonObject, JsonValue } from './json.ts';
 import type { BoundaryMessage } from './message.ts';
 import type { QueryDeps } from './query.ts';
 import type { HookConfig, SettingsSource } from './settings.ts';
@@ -19,6 +19,21 @@ export const HOOK_EVENTS = [
   'PreCompact',
   'PostCompact',
   'Notification',
+  'PostToolBatch',
+  'UserPromptExpansion',
+  'PermissionDenied',
+  'TaskCreated',
+  'TaskCompleted',
+  'Elicitation',
+  'ElicitationResult',
+  'ConfigChange',
+  'WorktreeCreate',
+  'WorktreeRemove',
+  'InstructionsLoaded',
+  'CwdChanged',
+  'DirectoryAdded',
+  'PreModelSwitch',
+  'PostModelSwitch',
 ] as const;
 
 /** The name of such a moment. */
@@ -31,6 +46,8 @@ export type Hook = HookConfig & {
   readonly source: SettingsSource | 'host' | 'agent';
   readonly file?: string;
   readonly line?: number;
+  /** Variables its command gets besides: where its project or its plugin is. */
+  readonly env?: Readonly<Record<string, string>>;
   /** A hook that lives in the host: answered over the control protocol. */
   readonly callback?: (input: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
 };
@@ -57,6 +74,13 @@ export type HookOutput = {
   readonly permissionDecisionReason?: string;
   readonly updatedInput?: JsonObject;
   readonly additionalContext?: string;
+  /** What a tool said, in other words. */
+  readonly updatedToolOutput?: JsonValue;
+  /** Where a WorktreeCreate hook made one. */
+  readonly worktreePath?: string;
+  /** How an Elicitation hook answers a server. */
+  readonly action?: 'accept' | 'decline' | 'cancel';
+  readonly content?: JsonObject;
 };
 
 /** All hooks of one event together: the strictest verdict, every word, the last input. */
@@ -68,9 +92,27 @@ export type HookVerdict = {
     | undefined;
   readonly updatedInput: JsonObject | undefined;
   readonly context: string | undefined;
+  readonly updatedToolOutput: JsonValue | undefined;
+  readonly worktreePath: string | undefined;
+  readonly elicited: { readonly action: 'accept' | 'decline' | 'cancel'; readonly content: JsonObject } | undefined;
   readonly messages: readonly string[];
   readonly failures: readonly string[];
 };
+
+/** What a hook does, in the words it was configured with. */
+export function actionOf({
+  command,
+  args = [],
+  url,
+  server,
+  tool,
+  prompt,
+  callback,
+}: HookConfig & Pick<Hook, 'callback'>): string {
+  if (callback !== undefined) return 'in the host';
+  if (command !== undefined) return [command, ...args].join(' ');
+  return url ?? (server === undefined ? `asks: ${prompt ?? ''}` : `${server}: ${tool ?? ''}`);
+}
 
 /** What is said of a prompt before it joins: words for the model behind it, or an objection. */
 export type PromptVerdict =

@@ -68,13 +68,14 @@ export type RequestPieces = {
   readonly after: string;
 };
 
-/** Why a reply could not be had. `retryAfterMs` is the provider's wish. */
+/** Why a reply could not be had. `retryAfterMs` is the provider's wish; where it has none, its limit may be reset in `resetsAfterMs`. */
 export type ModelFailure = {
   readonly kind: FailureKind;
   readonly message: string;
   readonly status?: number;
   readonly requestId?: string;
   readonly retryAfterMs?: number;
+  readonly resetsAfterMs?: number;
   /** For `invalid`: what the provider refused, when it said so. */
   readonly refusedPart?: 'signature' | 'image';
   /** For `cut`: the body came to its end behind a finished block, as if that were all. */

@@ -7,9 +7,26 @@ export type SettingsSource = 'managed' | 'flag' | 'local' | 'project' | 'user';
 
 /** One hook as configured. */
 export type HookConfig = {
-  readonly type: 'command' | 'http';
+  readonly type: 'command' | 'http' | 'prompt' | 'agent' | 'mcp_tool';
   readonly command?: string;
+  /** Of a command: then it is a program that no shell reads. */
+  readonly args?: readonly string[];
   readonly url?: string;
+  /** Of a request; `$NAME` is filled in for the variables named beside them. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly allowedEnvVars?: readonly string[];
+  /** What a model, or a sub-agent, is asked; `$ARGUMENTS` is what the hook is told. */
+  readonly prompt?: string;
+  readonly model?: string;
+  /** A tool of an MCP server, and what it is given. */
+  readonly server?: string;
+  readonly tool?: string;
+  readonly input?: JsonObject;
+  /** Nobody waits for it; what it adds comes with the next turn. `asyncRewake`: its objection begins one. */
+  readonly async?: boolean;
+  readonly asyncRewake?: boolean;
+  /** It runs once in a session. */
+  readonly once?: boolean;
   /** Seconds. */
   readonly timeout?: number;
   /** A permission rule the call must match. */

@@ -45,7 +45,8 @@ export type Terminal = {
 
 /** The limit that ended a run, where the provider has said when it is reset. */
 export function limitOf({ failure }: Terminal): (ModelFailure & { readonly retryAfterMs: number }) | undefined {
-  if (failure?.retryAfterMs === undefined) return undefined;
-  const { kind, retryAfterMs } = failure;
+  const retryAfterMs = failure?.retryAfterMs ?? failure?.resetsAfterMs;
+  if (failure === undefined || retryAfterMs === undefined) return undefined;
+  const { kind } = failure;
   return kind === 'rate_limited' || kind === 'overloaded' ? { ...failure, retryAfterMs } : undefined;
 }

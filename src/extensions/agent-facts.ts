@@ -1,7 +1,7 @@
 import type { AgentKind, MemoryScope } from '../contracts/extension.ts';
 import { EFFORTS } from '../contracts/model.ts';
 import { MODES } from '../contracts/permission.ts';
-import { type FrontMatter, flagFact, listFact, textFact, wordsFact } from '../lib/text/front-matter.ts';
+import { type FrontMatter, flagFact, listFact, objectFact, textFact, wordsFact } from '../lib/text/front-matter.ts';
 
 type Facts = FrontMatter['facts'];
 
@@ -21,6 +21,7 @@ export function agentFacts(facts: Facts): {
   const isolation = oneOf(['worktree'] as const, textFact(facts, 'isolation'));
   const skills = listFact(facts, 'skills');
   const servers = serverNames(facts.mcpServers);
+  const hooks = objectFact(facts, 'hooks');
   const color = textFact(facts, 'color');
   const kind = {
     disallowedTools: wordsFact(facts, 'disallowedTools') ?? [],
@@ -34,6 +35,7 @@ export function agentFacts(facts: Facts): {
     ...(skills === undefined ? {} : { skills }),
     ...(memory === undefined ? {} : { memory }),
     ...(servers === undefined || servers.length === 0 ? {} : { mcpServers: servers }),
+    ...(hooks === undefined ? {} : { hooks }),
     ...(color === undefined ? {} : { color }),
   };
   return { kind, unused: unusedFields(facts, kind, servers) };

@@ -1,6 +1,6 @@
 import type { Callable } from '../contracts/extension.ts';
 import { EFFORTS } from '../contracts/model.ts';
-import { type FrontMatter, flagFact, listFact, textFact, wordsFact } from '../lib/text/front-matter.ts';
+import { type FrontMatter, flagFact, listFact, objectFact, textFact, wordsFact } from '../lib/text/front-matter.ts';
 
 type Facts = FrontMatter['facts'];
 
@@ -9,6 +9,7 @@ export function callableFacts(
   facts: Facts,
 ): Omit<Callable, 'name' | 'path' | 'source' | 'description' | 'body' | 'folder'> {
   const hint = hintOf(facts);
+  const hooks = objectFact(facts, 'hooks');
   const model = textFact(facts, 'model');
   const wanted = textFact(facts, 'effort');
   const effort = EFFORTS.find((one) => one === wanted);
@@ -20,6 +21,7 @@ export function callableFacts(
     ...(hint === undefined ? {} : { argumentHint: hint }),
     ...(model === undefined || model === 'inherit' ? {} : { model }),
     ...(effort === undefined ? {} : { effort }),
+    ...(hooks === undefined ? {} : { hooks }),
     ...(textFact(facts, 'context') === 'fork' ? { fork: textFact(facts, 'agent') ?? 'general-purpose' } : {}),
   };
 }
@@ -37,6 +39,7 @@ const KNOWN = [
   'context',
   'agent',
   'paths',
+  'hooks',
   'disable-model-invocation',
   'user-invocable',
   // What other programs read, and people.

@@ -1,6 +1,6 @@
+import type { HookRunners } from './act.ts';
 import { missingScript } from './missing-script.ts';
 import { runHookCommand } from './run-command.ts';
-import type { HookRunners } from './run-hook.ts';
 
 /** Where hooks run, and how long those may take that say nothing else. */
 export type HookPlace = {
@@ -10,26 +10,24 @@ export type HookPlace = {
   readonly timeoutMs: () => number | undefined;
 };
 
+type OwnRunners = Omit<HookRunners, 'askModel' | 'askAgent' | 'callTool'>;
+
 const DEFAULT_TIMEOUT_MS = 60_000;
 
 /** Real commands and real requests. */
-export function hookRunners({ cwd, variables: given, timeoutMs: limitMs }: HookPlace): HookRunners {
+export function hookRunners({ cwd, variables: given, timeoutMs: limitMs }: HookPlace): OwnRunners {
   const variables = () => ({ ...given(), CLAUDE_PROJECT_DIR: cwd, OURO_PROJECT_DIR: cwd });
   return {
-    runCommand: (command, stdin, timeoutMs, signal) =>
-      runHookCommand(command, stdin, {
-        cwd: cwd,
-        env: variables(),
-        timeoutMs,
-        signal,
-      }),
-    missingScript: (command) => missingScript(command, cwd, variables()),
-    post: async (url, body, timeoutMs, signal) => {
+    runCommand: (command, stdin, timeoutMs, signal, env) =>
+      runHookCommand(command, stdin, { cwd, env: { ...variables(), ...env }, timeoutMs, signal }),
+    missingScript: (command, env) => missingScript(command, cwd, { ...variables(), ...env }),
+    variables,
+    post: async ({ url, body, headers }, timeoutMs, signal) => {
       const limits = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
       const answer = await fetch(url, {
         method: 'POST',
         body,
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': 'application/json', ...headers },
         redirect: 'error',
         signal: limits,
       });

@@ -1,11 +1,12 @@
 import type { LoopHooks } from '../contracts/hook.ts';
+import type { JsonValue } from '../contracts/json.ts';
 import type { Message } from '../contracts/message.ts';
 import type { BeforeCall } from '../contracts/query.ts';
 import { asJson } from '../lib/as-json.ts';
-import type { Hooks } from './create-hooks.ts';
+import type { HookFire } from './create-hooks.ts';
 
 /** `Stop` for the main conversation, `SubagentStop` for a sub-agent; everything else is the same for both. */
-export function loopHooks(hooks: Hooks, stop: 'Stop' | 'SubagentStop', agentType?: string): LoopHooks {
+export function loopHooks(hooks: HookFire, stop: 'Stop' | 'SubagentStop', agentType?: string): LoopHooks {
   return {
     async beforeCall(request, signal): Promise<BeforeCall> {
       if (!hooks.has('PreToolUse')) return {};
@@ -43,6 +44,9 @@ export function loopHooks(hooks: Hooks, stop: 'Stop' | 'SubagentStop', agentType
       const verdict = await hooks.fire(event, { ...fields, ...said }, signal);
       return {
         ...(verdict.context === undefined ? {} : { context: verdict.context }),
+        ...(verdict.updatedToolOutput === undefined
+          ? {}
+          : { outcome: { ...outcome, content: textOf(verdict.updatedToolOutput) } }),
         ...(verdict.blocked === undefined ? {} : { block: verdict.blocked }),
         ...(verdict.stop === undefined ? {} : { stop: verdict.stop }),
       };
@@ -74,6 +78,10 @@ export function loopHooks(hooks: Hooks, stop: 'Stop' | 'SubagentStop', agentType
       return verdict.context === undefined ? { ok: true } : { ok: true, focus: verdict.context };
     },
   };
+}
+
+function textOf(value: JsonValue): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function lastWords(messages: readonly Message[]): string {

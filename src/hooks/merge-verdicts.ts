@@ -34,7 +34,19 @@ export function mergeVerdicts(results: readonly HookResult[]): HookVerdict {
     permission,
     updatedInput,
     context: context.length === 0 ? undefined : context.join('\n'),
+    updatedToolOutput: results.findLast(({ output }) => output.updatedToolOutput !== undefined)?.output
+      .updatedToolOutput,
+    worktreePath: results.find(({ output }) => output.worktreePath !== undefined)?.output.worktreePath,
+    elicited: elicitedBy(results),
     messages: results.flatMap(({ output }) => output.systemMessage ?? []),
     failures: results.flatMap(({ outcome, words }) => (outcome === 'failed' ? [words] : [])),
   };
+}
+
+/** The strictest answer to a server: whoever declines wins. */
+function elicitedBy(results: readonly HookResult[]): HookVerdict['elicited'] {
+  const answers = results.flatMap(({ output: { action, content = {} } }) =>
+    action === undefined ? [] : [{ action, content }],
+  );
+  return answers.find(({ action }) => action !== 'accept') ?? answers[0];
 }

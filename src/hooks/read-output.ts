@@ -14,6 +14,10 @@ const answer = z.object({
       permissionDecisionReason: z.string().optional(),
       updatedInput: z.record(z.string(), z.json()).optional(),
       additionalContext: z.string().optional(),
+      updatedToolOutput: z.json().optional(),
+      worktreePath: z.string().optional(),
+      action: z.enum(['accept', 'decline', 'cancel']).optional(),
+      content: z.record(z.string(), z.json()).optional(),
       /** How a PermissionRequest hook may answer in other programs of this kind. */
       decision: z
         .object({
@@ -36,7 +40,9 @@ export function readOutput(
 ): { readonly ok: true; readonly output: HookOutput } | { readonly ok: false; readonly why: string } {
   const text = stdout.trim();
   if (!text.startsWith('{')) {
-    return { ok: true, output: text !== '' && PLAIN_CONTEXT.includes(event) ? { additionalContext: text } : {} };
+    if (text === '') return { ok: true, output: {} };
+    if (event === 'WorktreeCreate') return { ok: true, output: { worktreePath: text.split('\n').at(-1) ?? text } };
+    return { ok: true, output: PLAIN_CONTEXT.includes(event) ? { additionalContext: text } : {} };
   }
   try {
     return fromJson(JSON.parse(text));

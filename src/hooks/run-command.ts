@@ -1,5 +1,5 @@
 import { runScript } from '../lib/processes/run-script.ts';
-import type { CommandEnd } from './run-hook.ts';
+import type { CommandEnd } from './act.ts';
 
 /** Runs a hook's command with its input on stdin, bounded in time and output; nothing of it outlives its answer. */
 export async function runHookCommand(

@@ -1,32 +1,10 @@
 import type { Hook, HookOutput, HookResult } from '../contracts/hook.ts';
+import { actionOf } from '../contracts/hook.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import { messageOf } from '../lib/errors.ts';
-import { fromJson, readOutput } from './read-output.ts';
-
-/** How a command ended. */
-export type CommandEnd = {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly timedOut: boolean;
-  /** It hung lately and was not started at all. */
-  readonly isPaused?: boolean;
-};
-
-/** What hooks need from outside. */
-export type HookRunners = {
-  readonly runCommand: (command: string, stdin: string, timeoutMs: number, signal: AbortSignal) => Promise<CommandEnd>;
-  readonly post: (
-    url: string,
-    body: string,
-    timeoutMs: number,
-    signal: AbortSignal,
-  ) => Promise<{ readonly status: number; readonly text: string }>;
-  /** The script a command names and that is not there. */
-  readonly missingScript: (command: string) => Promise<string | undefined>;
-  readonly defaultTimeoutMs: () => number;
-  readonly now: () => number;
-};
+import { exhaustive } from '../lib/exhaustive.ts';
+import { type Acted, act, type HookRunners } from './act.ts';
+import { readOutput } from './read-output.ts';
 
 /** The shell says so when a command is not there or may not run. */
 const CANNOT_START = [126, 127];
@@ -46,18 +24,18 @@ export async function runHook(
     output: boundedOutput(output),
     durationMs: runners.now() - startedAt,
   });
-  const timeoutMs = hook.timeout === undefined ? runners.defaultTimeoutMs() : hook.timeout * 1000;
   try {
-    if (hook.callback !== undefined) return understood(fromJson(await hook.callback(input, signal)), hook, ended);
-    if (hook.type === 'http') {
-      const { status, text } = await runners.post(hook.url ?? '', JSON.stringify(input), timeoutMs, signal);
-      if (status < 200 || status > 299) return failure(hook, ended, `answered with status ${status}`, 'ran');
-      return understood(readOutput(hook.event, text), hook, ended);
+    const acted = await act(hook, input, runners, signal);
+    switch (acted.is) {
+      case 'output':
+        return understood(acted.read, hook, ended);
+      case 'failed':
+        return failure(hook, ended, acted.why, 'ran');
+      case 'ended':
+        return commandResult(acted, hook, ended);
+      default:
+        return exhaustive(acted);
     }
-    const end = await runners.runCommand(hook.command ?? '', `${JSON.stringify(input)}\n`, timeoutMs, signal);
-    // Some interpreters end with 1 when their script is gone, as a script may that is there.
-    const missing = end.code === 0 || end.timedOut ? undefined : await runners.missingScript(hook.command ?? '');
-    return commandResult(end, hook, timeoutMs, missing, ended);
   } catch (thrown) {
     return failure(hook, ended, messageOf(thrown), 'never started');
   }
@@ -85,10 +63,8 @@ function boundedOutput({ additionalContext, reason, permissionDecisionReason, ..
 type Ended = (outcome: HookResult['outcome'], words: string, output?: HookOutput) => HookResult;
 
 function commandResult(
-  end: CommandEnd,
+  { end, timeoutMs, missing }: Extract<Acted, { readonly is: 'ended' }>,
   hook: Hook,
-  timeoutMs: number,
-  missing: string | undefined,
   ended: Ended,
 ): HookResult {
   if (end.timedOut)
@@ -113,11 +89,12 @@ function understood(read: ReturnType<typeof readOutput>, hook: Hook, ended: Ende
   return ended(blocked ? 'blocked' : 'passed', output.reason ?? '', output);
 }
 
-/** A guard that cannot start blocks; one that broke blocks when it says so. Either way it is reported. */
+/** A guard of calls that cannot start blocks; one that broke blocks when it says so. Either way it is reported. */
 function failure(hook: Hook, ended: Ended, why: string, started: 'ran' | 'never started'): HookResult {
   const words = `${nameOf(hook)} ${why}.`;
   const blocks =
-    hook.onFailure === 'block' || (isGuard(hook) && started === 'never started' && hook.onFailure !== 'continue');
+    hook.onFailure === 'block' ||
+    (blocksWhenGone(hook) && started === 'never started' && hook.onFailure !== 'continue');
   return ended(
     blocks ? 'blocked' : 'failed',
     blocks ? `${words} It guards this step, so the step is not taken.` : words,
@@ -129,8 +106,13 @@ export function isGuard({ event }: Hook): boolean {
   return event === 'PreToolUse' || event === 'UserPromptSubmit' || event === 'PreCompact';
 }
 
-/** How a hook is named to people: its command or address. */
+/** What a person says goes on without a hook that is gone; a call of the model does not. */
+export function blocksWhenGone({ event }: Hook): boolean {
+  return event === 'PreToolUse';
+}
+
+/** How a hook is named to people: by what it does. */
 export function nameOf(hook: Hook): string {
-  const what = hook.command ?? hook.url ?? 'a hook of the host';
+  const what = actionOf(hook);
   return `The ${hook.event} hook "${what.length > 80 ? `${what.slice(0, 77)}…` : what}"`;
 }

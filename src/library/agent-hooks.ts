@@ -47,6 +47,9 @@ export function agentHooks(settings: HookSettings): AgentHooks {
   const factsOf = factsOfTools([]);
   const hooks = createHooks({
     ...hookRunners({ cwd, variables: () => variables ?? processVariables(), timeoutMs: () => timeoutMs }),
+    askModel: async () => undefined,
+    askAgent: async () => undefined,
+    callTool: async () => '',
     hooks: () => all,
     common: () => ({ session_id: sessionId, transcript_path: transcriptPath, cwd, permission_mode: 'default' }),
     fitsRule: (rule, tool, input) => fitsRule(rule, { tool, input }, policyOf({ cwd }, cwd), { fs: diskFs, factsOf }),
@@ -68,6 +71,10 @@ function hooksOf(event: string, groups: NonNullable<HookGroups[HookEvent]>): rea
     return hooks.map((hook): Hook => {
       if (typeof hook === 'function') return { ...where, type: 'command', callback: hook };
       const what = hook.type === 'command' ? hook.command : hook.url;
+      if (hook.type !== 'command' && hook.type !== 'http')
+        throw new Error(
+          `A hook of ${event} is of the type ${hook.type}, which needs a session: write a function instead.`,
+        );
       if (what === undefined) throw new Error(`A ${hook.type} hook of ${event} does not say what to run or ask.`);
       return { ...hook, ...where };
     });

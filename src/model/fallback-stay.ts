@@ -10,14 +10,16 @@ export type FallbackStay = { readonly passedOver: string; readonly model: string
 export function stayAfter(
   passedOver: string,
   model: string,
-  failure: Pick<ModelFailure, 'kind' | 'retryAfterMs'> | undefined,
+  failure: Pick<ModelFailure, 'kind' | 'retryAfterMs' | 'resetsAfterMs'> | undefined,
   nowMs: number,
 ): FallbackStay {
   const isForGood = failure?.kind === 'not_found';
   return {
     passedOver,
     model,
-    untilMs: isForGood ? Number.POSITIVE_INFINITY : nowMs + (failure?.retryAfterMs ?? STAY_MS),
+    untilMs: isForGood
+      ? Number.POSITIVE_INFINITY
+      : nowMs + (failure?.retryAfterMs ?? failure?.resetsAfterMs ?? STAY_MS),
   };
 }
 

@@ -37,8 +37,10 @@ export function withRetry(port: ModelPort, policy: RetryPolicy = {}): ModelPort 
     if (!isRetryable(failure) || !options.restartable()) return outcome;
     if (facts.overloads >= options.overloadLimit) return outcome;
     const wish = failure.retryAfterMs;
-    if (wish !== undefined && wish > (options.maxRetryDelayMs ?? LONGEST_WAIT_MS)) {
-      return { ...outcome, failure: { ...failure, message: comeBackLater(failure, wish, clock.now()) } };
+    // A limit is often usable again before it is whole, so it is only believed where nobody could wait for it.
+    const due = wish ?? failure.resetsAfterMs;
+    if (due !== undefined && due > (options.maxRetryDelayMs ?? LONGEST_WAIT_MS)) {
+      return { ...outcome, failure: { ...failure, message: comeBackLater(failure, due, clock.now()) } };
     }
     if (facts.retries >= mostRetries(options)) return { ...outcome, failure: gaveUp(failure, facts.retries) };
     const backoff = Math.min(options.maxRetryDelayMs ?? capMs, baseMs * 2 ** facts.retries);

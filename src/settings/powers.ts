@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { TrustEffect } from '../contracts/face/trust.ts';
+import { actionOf } from '../contracts/hook.ts';
 import type { Settings, SettingsLayer, SettingsProblem } from '../contracts/settings.ts';
 import { SETTING_KEYS } from './keys.ts';
 
@@ -62,7 +63,13 @@ export function effectsOf({ file, settings, lineOf }: SettingsLayer): readonly T
     ...Object.entries(hooks).flatMap(([event, groups]) =>
       groups.flatMap(({ hooks: all }, group) =>
         all.map((hook, at) =>
-          effect('hook', `at ${event} runs ${hook.command ?? hook.url ?? ''}`, ['hooks', event, group, 'hooks', at]),
+          effect('hook', `at ${event} ${hook.type === 'command' ? 'runs ' : ''}${actionOf(hook)}`, [
+            'hooks',
+            event,
+            group,
+            'hooks',
+            at,
+          ]),
         ),
       ),
     ),

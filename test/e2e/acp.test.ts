@@ -213,3 +213,29 @@ test('instructions of a folder nobody trusts are not given to the model, those o
   await trusting.quit();
   expect(server.requests().at(-1)?.raw).toContain('Speak of herons.');
 });
+
+test('what ends in the background begins a turn of its own, which a prompt may join', async () => {
+  const { closed, open } = gate();
+  const inBackground = { command: 'until [ -e go ]; do sleep 0.05; done', run_in_background: true };
+  server = await startApiServer({
+    turns: [
+      calls(toolUse('Bash', inBackground)),
+      says('It runs.'),
+      says('It is built.', { faults: [{ at: 3, do: 'wait', until: closed, pings: 'pings' }] }),
+      says('And pushed.'),
+    ],
+  });
+  const zed = await editor(({ options }) => options.find(({ kind }) => kind === 'allow_once')?.optionId);
+  const { sessionId } = await zed.agent.request('session/new', { cwd: project.dir, mcpServers: [] });
+  expect(await zed.prompt(sessionId, 'build it')).toEqual({ stopReason: 'end_turn' });
+  await project.write('go', '');
+  const woken = await server.waitForRequest(3);
+  expect(woken.raw).toContain('which nobody typed');
+  const joined = zed.prompt(sessionId, 'and push it');
+  await expect.poll(() => JSON.stringify(zed.updates)).toContain('ended well');
+  open();
+  expect(await joined).toEqual({ stopReason: 'end_turn' });
+  expect(saidIn(zed.updates)).toBe('It runs.It is built.And pushed.');
+  expect(server.requests()[3]?.raw).toContain('and push it');
+  expect(await zed.quit()).toBe(0);
+});

@@ -69,6 +69,10 @@ test('a usage limit is waited out where that is asked for; else its end is told'
   const end = await runHere(project, ['-p', 'go', '--output-format=json'], ended.url, settings);
   expect(end.code).toBe(1);
   expect(JSON.parse(end.stdout)).toMatchObject({ is_error: true, api_error_status: 429, retry_after_ms: 150 });
+  const headers = { 'anthropic-ratelimit-requests-remaining': '0', 'anthropic-ratelimit-requests-reset': '90' };
+  await using wordless = await startApiServer({ turns: [status(429, 'used up', headers)] });
+  const told = await runHere(project, ['-p', 'go', '--output-format=json'], wordless.url, settings);
+  expect(JSON.parse(told.stdout)).toMatchObject({ is_error: true, retry_after_ms: 90_000 });
 });
 
 test.each([['json'], ['stream-json', '--verbose']])(

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import { HOOK_EVENTS, type Hook } from '../../src/contracts/hook.ts';
+import type { HookPost } from '../../src/hooks/act.ts';
 import { createHooks } from '../../src/hooks/create-hooks.ts';
+import type { LateWords } from '../../src/hooks/late-hooks.ts';
 import { missingScript } from '../../src/hooks/missing-script.ts';
 import { runHookCommand } from '../../src/hooks/run-command.ts';
 
@@ -16,6 +18,7 @@ afterAll(() => rm(dir, { recursive: true, force: true }));
 
 function hooksOf(...hooks: readonly Partial<Hook>[]) {
   const told: AgentEvent[] = [];
+  const posted: HookPost[] = [];
   const whole = hooks.map((hook): Hook => ({ type: 'command', event: 'PreToolUse', source: 'user', ...hook }));
   const env = { PATH: '/usr/bin:/bin' };
   const made = createHooks({
@@ -23,14 +26,25 @@ function hooksOf(...hooks: readonly Partial<Hook>[]) {
     common: () => ({ session_id: 's', cwd: dir, permission_mode: 'default' }),
     fitsRule: (rule) => rule === 'Bash(git:*)',
     tell: (event) => void told.push(event),
-    runCommand: (command, stdin, timeoutMs, signal) =>
-      runHookCommand(command, stdin, { cwd: dir, env, timeoutMs, signal }),
+    runCommand: (command, stdin, timeoutMs, signal, own) =>
+      runHookCommand(command, stdin, { cwd: dir, env: { ...env, ...own }, timeoutMs, signal }),
     missingScript: (command) => missingScript(command, dir, env),
-    post: async () => ({ status: 200, text: '{"decision": "block", "reason": "from afar"}' }),
+    post: async (request) => {
+      posted.push(request);
+      return { status: 200, text: '{"decision": "block", "reason": "from afar"}' };
+    },
+    askModel: async ({ prompt }) =>
+      prompt.includes('rm -rf') ? '```json\n{"ok": false, "reason": "no"}\n```' : 'Well.',
+    askAgent: async () => '{"ok": true}',
+    callTool: async (server, tool, input) => {
+      if (server !== 'guard') throw new Error('is not there');
+      return JSON.stringify({ decision: 'block', reason: `${tool} ${JSON.stringify(input)}` });
+    },
+    variables: () => ({ TOKEN: 'secret', OTHER: 'x' }),
     defaultTimeoutMs: () => 5_000,
     now: Date.now,
   });
-  return { ...made, told };
+  return { ...made, told, posted };
 }
 
 const call = { tool_name: 'Bash', tool_input: { command: 'git push' }, tool_use_id: 'a' };
@@ -267,4 +281,68 @@ test('at the end, hooks that nobody waited for are waited for, and stopped when 
   hooks.fireInBackground('Notification', {});
   await hooks.close(AbortSignal.abort());
   expect(hooks.list().at(-1)?.last).toMatchObject({ outcome: 'failed' });
+});
+
+test('a model, a sub-agent and the tool of a server can be asked in the place of a command', async () => {
+  const dangerous = { tool_name: 'Bash', tool_input: { command: 'rm -rf /', path: 'a' }, tool_use_id: 'a' };
+  const ask = async (hook: Partial<Hook>, fields = dangerous) => {
+    const { blocked, failures } = await hooksOf(hook).fire('PreToolUse', fields, never);
+    return { blocked, failures: failures.length };
+  };
+  const prompt = 'May this run? $ARGUMENTS';
+  expect(await ask({ type: 'prompt', prompt })).toEqual({ blocked: 'no', failures: 0 });
+  expect(await ask({ type: 'prompt', prompt }, { ...dangerous, tool_input: { command: 'ls', path: 'a' } })).toEqual({
+    blocked: undefined,
+    failures: 1,
+  });
+  expect(await ask({ type: 'agent', prompt })).toEqual({ blocked: undefined, failures: 0 });
+  const input = { file: `\${tool_input.path}`, deep: ['x'] };
+  expect(await ask({ type: 'mcp_tool', server: 'guard', tool: 'check', input })).toEqual({
+    blocked: 'check {"file":"a","deep":["x"]}',
+    failures: 0,
+  });
+  const gone = await ask({ type: 'mcp_tool', server: 'gone', tool: 'check' });
+  expect(gone.blocked).toContain('is not there');
+});
+
+test('headers are filled in for the variables that are named, and no others', async () => {
+  const headers = { authorization: 'Bearer $TOKEN', other: `\${OTHER}` };
+  const made = hooksOf({ type: 'http', url: 'http://127.0.0.1/', headers, allowedEnvVars: ['TOKEN'] });
+  await made.fire('PreToolUse', call, never);
+  expect(made.posted.map((request) => request.headers)).toEqual([{ authorization: 'Bearer secret', other: '' }]);
+});
+
+test('a program with arguments is given them letter by letter', async () => {
+  const { blocked } = await firing({ command: 'sh', args: ['-c', 'echo "$1" >&2; exit 2', 'x', "$HOME; it's"] });
+  expect(blocked).toBe("$HOME; it's");
+});
+
+test('a hook that nobody waits for speaks later, and one that runs once runs once', async () => {
+  const fifo = join(dir, 'late');
+  const made = hooksOf(
+    { command: `mkfifo ${fifo} 2>/dev/null; read line < ${fifo}; echo "$line" >&2; exit 2`, asyncRewake: true },
+    { command: `echo '{"systemMessage": "once"}'`, once: true },
+  );
+  const first = await made.fire('PreToolUse', call, never);
+  expect([first.blocked, first.messages]).toEqual([undefined, ['once']]);
+  const heard = new Promise<LateWords>((resolve) => made.hearLate(resolve));
+  await runHookCommand(`until [ -p ${fifo} ]; do :; done; echo tests fail > ${fifo}`, '', {
+    cwd: dir,
+    env: { PATH: '/usr/bin:/bin' },
+    timeoutMs: 5_000,
+    signal: never,
+  });
+  expect(await heard).toMatchObject({ how: 'wake', words: expect.stringContaining('tests fail') });
+  expect((await hooksOf({ command: 'exit 0' }).fire('PreToolUse', call, never)).messages).toEqual([]);
+  await made.close(AbortSignal.abort());
+  expect((await made.fire('PreToolUse', call, never)).messages).toEqual([]);
+});
+
+test('a hook of a prompt whose program is gone lets it go on and is told; one of a call does not', async () => {
+  const gone = { command: '/nowhere/guard.sh' };
+  const prompt = await hooksOf({ ...gone, event: 'UserPromptSubmit' }).fire('UserPromptSubmit', { prompt: 'x' }, never);
+  expect([prompt.blocked, prompt.failures.length]).toEqual([undefined, 1]);
+  const [sentence = ''] = await hooksOf({ ...gone, event: 'UserPromptSubmit' }).deadGuards();
+  expect(sentence).toContain('It guards nothing until that is mended.');
+  expect((await firing(gone)).blocked).toContain('cannot start');
 });

@@ -101,6 +101,10 @@ describe('withRetry', () => {
   });
 
   test('above a minute it stops at once and says when to come back', async () => {
+    const reset = await run([failed({ kind: 'rate_limited', resetsAfterMs: 720_000 })]);
+    expect([reset.outcome.ok, reset.calls]).toEqual([false, 1]);
+    const near = await run([failed({ kind: 'rate_limited', resetsAfterMs: 50_000 }), { outcome: reply('') }]);
+    expect(near.waits[0]).toBeLessThan(1_000);
     const { outcome, calls } = await run([failed({ kind: 'rate_limited', retryAfterMs: 720_000 })]);
     expect(calls).toBe(1);
     expect(outcome).toMatchObject({

@@ -66,7 +66,7 @@ test('a value of the wrong kind loses its key and nothing else', async () => {
 test('a hook of a kind nobody knows goes alone: what is denied stays denied', async () => {
   const guard = { type: 'command', command: 'guard' };
   const hooks = {
-    PreToolUse: [{ hooks: [{ type: 'prompt', prompt: 'Is it safe?' }, guard] }, { matcher: 'Bash' }],
+    PreToolUse: [{ hooks: [{ type: 'pigeon', letter: 'Is it safe?' }, guard] }, { matcher: 'Bash' }],
     Stop: [{ hooks: [{ command: 'x' }] }],
   };
   const text = JSON.stringify({ permissions: { deny: ['Bash(rm:*)'] }, hooks, statusLine: {} }, null, 1);
@@ -77,7 +77,7 @@ test('a hook of a kind nobody knows goes alone: what is denied stays denied', as
   });
   expect(problems.map(({ line, text: words }) => `${line} ${words.split(':')[0]}`)).toEqual([
     '12 "hooks.PreToolUse.0.hooks.0.type"',
-    '13 has an unknown key "hooks.PreToolUse.0.hooks.0.prompt".',
+    '13 has an unknown key "hooks.PreToolUse.0.hooks.0.letter".',
     '21 "hooks.PreToolUse.1.hooks"',
     '28 "hooks.Stop.0.hooks.0.type"',
     '35 "statusLine.command"',

@@ -24,6 +24,8 @@ export type SubAgentAsking = {
   readonly place: AgentPlace;
   /** What it knows from the start. */
   readonly words: string;
+  /** A hook asked for it, so no hook that asks a sub-agent hears of it. */
+  readonly isOfHook: boolean;
 };
 
 export type AgentNeeds = {

@@ -11,7 +11,11 @@ const SHORTEST_MS = 100;
 /** Waits until the limit that ended the last run is reset and goes on; `undefined` when there is none, or it was stopped. */
 export type WaitForLimit = () => Promise<Terminal | undefined>;
 
-export function createLimitWait({ bus, now }: Pick<Core, 'bus' | 'now'>, agent: Agent): WaitForLimit {
+export function createLimitWait(
+  { bus, now }: Pick<Core, 'bus' | 'now'>,
+  agent: Agent,
+  pause: typeof sleep = sleep,
+): WaitForLimit {
   let limit: { readonly failure: NonNullable<ReturnType<typeof limitOf>>; readonly resetsAtMs: number } | undefined;
   agent.subscribe((event) => {
     if (event.type === 'agent_start') limit = undefined;
@@ -31,7 +35,7 @@ export function createLimitWait({ bus, now }: Pick<Core, 'bus' | 'now'>, agent: 
       bus.port().onWait(() => skip.abort());
       await bus.tell({ type: 'retry', attempt: 1, limit: 1, delayMs: Math.max(0, resetsAtMs - now()), failure });
       const end = AbortSignal.any([signal, skip.signal]);
-      while (now() < resetsAtMs && !end.aborted) await sleep(Math.min(LOOK_EVERY_MS, resetsAtMs - now()), end);
+      while (now() < resetsAtMs && !end.aborted) await pause(Math.min(LOOK_EVERY_MS, resetsAtMs - now()), end);
       return !signal.aborted;
     });
     // Words that came meanwhile have begun a run of their own.

@@ -1,6 +1,5 @@
 import { readDecisions } from '../../context/decisions.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
-import type { Hooks } from '../../hooks/create-hooks.ts';
 import { asJson } from '../../lib/as-json.ts';
 import type { Shells } from '../../tools/bash/shells.ts';
 import { createKillShellTool } from '../../tools/kill-shell/kill-shell.ts';
@@ -16,10 +15,11 @@ import type { Session } from '../session/session.ts';
 import { type ContextWiring, contextOfAgent, makeContext } from './context.ts';
 import { createFallbacks } from './fallbacks.ts';
 import { createGatedCalls } from './gated-calls.ts';
+import type { SessionHooks } from './hooks/session-hooks.ts';
 import { createPrompt, type Prompt } from './prompt.ts';
 import { createQueryDeps } from './query-deps.ts';
 import { createOfferedSkills } from './skills/offered-skills.ts';
-import { createRunWishes } from './skills/run-wishes.ts';
+import type { RunWishes } from './skills/run-wishes.ts';
 import { createSkills } from './skills.ts';
 import { createSubAgents } from './sub-agents.ts';
 import { createToolset, type Toolset } from './toolset.ts';
@@ -30,7 +30,8 @@ type Needs = {
   readonly permissions: Permissions;
   readonly checkpoints: SessionCheckpoints | undefined;
   readonly mcp: McpServers;
-  readonly hooks: Hooks;
+  readonly hooks: SessionHooks;
+  readonly wishes: RunWishes;
   readonly shells: Shells;
   readonly turnLog: TurnLog;
 };
@@ -39,7 +40,7 @@ type Needs = {
 export type Loop = ReturnType<typeof createLoop>;
 
 export function createLoop(core: Core, needs: Needs) {
-  const { session, mcp, hooks, shells, turnLog } = needs;
+  const { session, mcp, hooks, shells, turnLog, wishes } = needs;
   const locator = createLocator(core.environment.variables);
   const owners = createCallOwners();
   const news = createNews(shells);
@@ -77,9 +78,9 @@ export function createLoop(core: Core, needs: Needs) {
   };
   const context = makeContext(contextWiring);
   const contextFor = (agent: Parameters<typeof contextOfAgent>[1]) => contextOfAgent(contextWiring, agent);
-  const wishes = createRunWishes(core);
-  const deps = createQueryDeps(core, { ...needs, toolset, owners, prompt, context, contextFor, fallbacks, wishes });
+  const deps = createQueryDeps(core, { ...needs, toolset, owners, prompt, context, contextFor, fallbacks });
   const subAgents = createSubAgents(core, { owners, hooks, deps, learn: fallbacks.learn, addNews: news.add });
+  hooks.answerWith(subAgents.answerHook);
   const gatedCalls = createGatedCalls(core, { deps, toolset });
   const sessionId = session.opened.id;
   const skills = createSkills(core, { sessionId, gatedCalls, wishes, run: subAgents.run });

@@ -8,6 +8,7 @@ import type { McpServers } from '../mcp/servers.ts';
 import type { SessionCheckpoints } from '../session/checkpoints.ts';
 import type { Session } from '../session/session.ts';
 import { createSettingsFollower } from '../settings/follow-settings.ts';
+import { createFileMoments } from './hooks/hook-moments.ts';
 import type { SessionHooks } from './hooks/session-hooks.ts';
 import { hookNews } from './hooks/session-hooks.ts';
 import type { Loop } from './loop.ts';
@@ -50,6 +51,19 @@ export function createMainAgent(core: Core, needs: Needs): Agent {
     newId: core.newId,
     now: core.now,
   });
+  hooks.hearLate(({ words, how, title }) => {
+    loop.addNews(words);
+    if (how === 'next turn') return;
+    const about = {
+      type: 'background',
+      id: `hook_${core.newId().slice(0, 8)}`,
+      callId: '',
+      kind: 'shell',
+      title,
+    } as const;
+    void core.bus.tell({ ...about, state: 'started' });
+    void core.bus.tell({ ...about, state: 'completed', words });
+  });
   return { ...agent, subscribe: (listener) => core.bus.join(agent.subscribe, listener) };
 }
 
@@ -60,12 +74,14 @@ function promptHearer(core: Core, { mcp, loop, hooks, turnLog, ready }: Needs) {
   const { settings, bus } = core;
   const followSettings = createSettingsFollower(core, turnLog);
   const { onPrompt } = loopHooks(hooks, 'Stop');
+  const lookAtFiles = createFileMoments(core, hooks, loop.prompt.memory);
   return async (words: string, signal: AbortSignal, origin: UserOrigin): ReturnType<typeof onPrompt> => {
     bus.begin();
     await settings.refresh();
     followSettings();
     await mcp.refresh();
     await Promise.all([loop.ready(), ready]);
+    lookAtFiles();
     const opened = await hooks.opening.context(signal);
     // What nobody said is nothing a hook could object to.
     const verdict = origin === 'background' ? GO : await onPrompt(words, signal);

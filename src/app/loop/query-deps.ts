@@ -2,8 +2,10 @@ import { join } from 'node:path';
 import type { AgentPort } from '../../agent/parts.ts';
 import type { ContextPort, QueryDeps } from '../../contracts/query.ts';
 import { queryDeps } from '../../engine/defaults.ts';
-import type { Hooks } from '../../hooks/create-hooks.ts';
+import { askWithHooks } from '../../hooks/ask-with-hooks.ts';
+import type { HookFire } from '../../hooks/create-hooks.ts';
 import { loopHooks } from '../../hooks/loop-hooks.ts';
+import { createToolBatch } from '../../hooks/tool-batch.ts';
 import { resolveModel } from '../../model/catalog.ts';
 import { thinkingEffort } from '../../model/efforts.ts';
 import { createCapResult } from '../../tools/cap-result.ts';
@@ -15,7 +17,8 @@ import type { Session } from '../session/session.ts';
 import { type AgentNeeds, agentDeps, type SubAgentAsking } from './agent-deps.ts';
 import { agentBounds } from './agents/agent-words.ts';
 import type { Fallbacks } from './fallbacks.ts';
-import { gateWithHooks } from './hooks/session-hooks.ts';
+import { hooksOfAgent } from './hooks/carried-hooks.ts';
+import { gateWithHooks, type SessionHooks } from './hooks/session-hooks.ts';
 import type { Prompt } from './prompt.ts';
 import { createSideAsks } from './side-asks.ts';
 import type { RunWishes } from './skills/run-wishes.ts';
@@ -24,7 +27,7 @@ import type { TurnLog } from './turn-log.ts';
 type Needs = AgentNeeds & {
   readonly session: Session;
   readonly permissions: Permissions;
-  readonly hooks: Hooks;
+  readonly hooks: SessionHooks;
   readonly context: ContextPort;
   readonly turnLog: TurnLog;
   readonly fallbacks: Fallbacks;
@@ -66,12 +69,13 @@ export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
       partialMessages: options.partialMessages,
       betas: options.betas ?? [],
     };
-    const { ask, onWait } = port;
+    const { onWait } = port;
+    const ask = askWithHooks(hooks, port.ask);
     return { config, modelInfo: model.infoOf, ask, onWait, capResult, costUsd: meter.costUsd, newId: core.newId };
   }
 
-  function hooked(port: AgentPort, stop: 'Stop' | 'SubagentStop', agentType?: string) {
-    const { beforeCall, afterCall, onStop } = loopHooks(hooks, stop, agentType);
+  function hooked(port: AgentPort, fire: HookFire, stop: 'Stop' | 'SubagentStop', agentType?: string) {
+    const { beforeCall, afterCall, onStop } = loopHooks(fire, stop, agentType);
     return { beforeCall: permissions.watched(port, beforeCall), afterCall, onStop };
   }
 
@@ -79,10 +83,12 @@ export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
     gate,
     conversation(port) {
       const system = prompt.system.parts();
-      const hooksOfQuery = hooked(port, 'Stop');
+      const hooksOfQuery = hooked(port, hooks, 'Stop');
+      const batch = createToolBatch(hooks, hooksOfQuery.afterCall);
       const deps = queryDeps({
         ...shared(port),
         ...hooksOfQuery,
+        afterCall: batch.afterCall,
         onStop: requireAnswer(options.jsonSchema, hooksOfQuery.onStop),
         model: session.recorded,
         toolSpecs: toolset.specs,
@@ -90,7 +96,7 @@ export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
         gate: gate(port, { rules: wishes.rules }),
         context: needs.context,
         queues: port.queues,
-        attachments: () => freshNews(core, prompt),
+        attachments: async () => [...(await batch.end()), ...(await freshNews(core, prompt))],
         transformRequest: needs.turnLog.sent,
         ...(summarizeCalls === undefined ? {} : { summarizeCalls }),
       });
@@ -98,7 +104,8 @@ export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
     },
     subAgent(port, asking) {
       const own = gate(port, agentBounds(core, asking.kind, asking.place));
-      const common = { ...shared(port), ...hooked(port, 'SubagentStop', asking.kind.name), gate: own };
+      const fire = asking.isOfHook ? hooks.ofHooks : hooks.with(hooksOfAgent(asking.kind));
+      const common = { ...shared(port), ...hooked(port, fire, 'SubagentStop', asking.kind.name), gate: own };
       return agentDeps(core, needs, common, asking);
     },
   };

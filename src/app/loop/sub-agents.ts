@@ -1,6 +1,7 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { AssistantMessage, Message } from '../../contracts/message.ts';
 import { query } from '../../engine/query.ts';
+import type { HookRunners } from '../../hooks/act.ts';
 import type { Hooks } from '../../hooks/create-hooks.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { CallOwners } from '../../tools/task/call-owners.ts';
@@ -13,6 +14,8 @@ import type { Fallbacks } from './fallbacks.ts';
 import type { QueryDepsSource } from './query-deps.ts';
 
 export type SubAgents = TaskParts & {
+  /** Looks around for a hook and answers its question. */
+  readonly answerHook: HookRunners['askAgent'];
   /** Those nobody waits for. */
   readonly running: () => readonly { readonly id: string; readonly title: string; readonly startedAtMs: number }[];
   /** Ends one of them; false when there is none of that id. */
@@ -41,15 +44,18 @@ export function createSubAgents(core: Core, { owners, hooks, deps, learn, addNew
     const kind = order.effort === undefined ? found : { ...found, effort: order.effort };
     const parent = owners.standOf(order.callId) ?? { cwd: live.now().cwd };
     const wanted = { name: kind.name, isolation: order.isolation ?? kind.isolation };
-    const place = await openAgentPlace(core, wanted, parent).catch(messageOf);
+    const place = await openAgentPlace(core, wanted, parent, hooks).catch(messageOf);
     if (typeof place === 'string') return failed(`It was not started: ${place}`);
     let left: string | undefined;
     let report: AgentReport;
     try {
       owners.enter(agentId, order.callId, place.stand);
-      await hooks.fire('SubagentStart', { agent_id: agentId, agent_type: kind.name }, signal);
-      const words = await agentWords(core, kind);
-      report = await converse(order, { kind, agentId, place, words, model: order.model }, signal);
+      const isOfHook = order.callId === '';
+      const fire = isOfHook ? hooks.ofHooks : hooks;
+      const { context } = await fire.fire('SubagentStart', { agent_id: agentId, agent_type: kind.name }, signal);
+      const own = await agentWords(core, kind);
+      const words = context === undefined ? own : `${own}\n\n${context}`;
+      report = await converse(order, { kind, agentId, place, words, isOfHook, model: order.model }, signal);
     } finally {
       owners.leave(agentId);
       left = await place.leave();
@@ -96,6 +102,11 @@ export function createSubAgents(core: Core, { owners, hooks, deps, learn, addNew
   const background = createBackground(core, addNews);
   return {
     types: kinds,
+    async answerHook({ prompt, model }, signal) {
+      const order = { callId: '', type: 'Explore', description: 'A hook asks', prompt, model, isolation: undefined };
+      const { text, failed: isLost } = await run({ ...order, report: () => undefined }, newAgentId(), signal);
+      return isLost ? undefined : text;
+    },
     run: (order, signal) => run(order, newAgentId(), signal),
     runInBackground(order) {
       const id = newAgentId();

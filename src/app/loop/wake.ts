@@ -21,8 +21,8 @@ export type Wake = {
 export function createWake(core: Core, { agent, loop }: Needs): Wake {
   let waking = ASLEEP;
   let looking: Promise<void> = Promise.resolve();
-  // Printing waits for what it needs, and an editor shows only what it asked for.
-  const isHeard = core.options.face === 'screen' || core.options.face === 'host';
+  // Printing waits for what it needs, and leaves.
+  const isHeard = core.options.face !== 'print';
 
   async function look(): Promise<void> {
     await agent.waitForIdle();

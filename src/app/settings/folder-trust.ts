@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
-import type { Callable } from '../../contracts/extension.ts';
+import type { AgentKind, Callable } from '../../contracts/extension.ts';
 import type { ApprovedSource, TrustEffect, TrustQuestion } from '../../contracts/face/trust.ts';
 import type { SettingsLayer } from '../../contracts/settings.ts';
 import type { Extensions } from '../../extensions/load-extensions.ts';
 import { readGiven } from '../../lib/files/read-regular.ts';
 import { instructionEffects } from '../../settings/instruction-effects.ts';
 import { effectsOf, powersMark } from '../../settings/powers.ts';
+import { readHooks } from '../../settings/read-hooks.ts';
 import { readLayer } from '../../settings/read-layer.ts';
 import { type Marks, openTrust, type TrustStore } from '../../settings/trust.ts';
 import { isAccepted, type OutsideFile, outsideMark, readBrought } from './outside-instructions.ts';
@@ -67,16 +68,18 @@ export async function folderTrust(
       return (await store.marks(realDir)).above === marks.above || (await areTrusted(above, store));
     },
     async onlyApproved(extensions) {
-      const { commands, skills } = extensions;
+      const { commands, skills, agents } = extensions;
       const problems = [...extensions.problems, ...damage];
-      if (await isApproved('commands', grantsMark([...commands, ...skills]))) return { ...extensions, problems };
+      if (await isApproved('commands', grantsMark([...commands, ...skills], agents)))
+        return { ...extensions, problems };
       const path = join(realDir, '.claude');
       const text =
-        'has changed since this folder was trusted, so what its commands and skills allow asks. Look at it with "ouro trust --show", approve it with "ouro trust".';
+        'has changed since this folder was trusted, so what its commands and skills allow asks, and no hook of theirs or of its sub-agents runs. Look at it with "ouro trust --show", approve it with "ouro trust".';
       return {
         ...extensions,
         commands: commands.map(withoutGrants),
         skills: skills.map(withoutGrants),
+        agents: agents.map(withoutHooks),
         problems: [...problems, { path, text }],
       };
     },
@@ -97,7 +100,7 @@ export async function trustQuestion(
   environment: Environment,
 ): Promise<{ readonly question: TrustQuestion; readonly store: TrustStore; readonly marks: Marks } | undefined> {
   const store = await openTrust(environment.ouroHome, environment.home);
-  const { marks, layers, callables, outside, above } = await readFolder(realDir, environment.home);
+  const { marks, layers, callables, agents, outside, above } = await readFolder(realDir, environment.home);
   const known = await store.marks(realDir);
   const isSame = (source: ApprovedSource) =>
     marks[source] === 'nothing' || known[source] === undefined || known[source] === marks[source];
@@ -109,7 +112,8 @@ export async function trustQuestion(
   if (state === 'trusted') return undefined;
   const effects = [
     ...layers.flatMap(effectsOf),
-    ...callables.map(callableEffect),
+    ...callables.flatMap(callableEffects),
+    ...agents.flatMap(hookEffects),
     ...(await instructionEffects(realDir)),
     ...outside.map(outsideEffect),
   ];
@@ -122,8 +126,9 @@ type FolderFiles = {
   /** Those of the folder, then those of the folders around it. */
   readonly layers: readonly SettingsLayer[];
   readonly above: readonly SettingsLayer[];
-  /** Commands and skills that allow something. */
+  /** Commands and skills. */
   readonly callables: readonly Callable[];
+  readonly agents: readonly AgentKind[];
   readonly outside: readonly OutsideFile[];
 };
 
@@ -136,7 +141,7 @@ async function readFolder(realDir: string, home: string): Promise<FolderFiles> {
   };
   const both = async (folder: string) => (await Promise.all([read(folder, 'project'), read(folder, 'local')])).flat();
   const [own, ...around] = projectFolders(realDir, home);
-  const [layers, above, { callables, outside }] = await Promise.all([
+  const [layers, above, { callables, agents, outside }] = await Promise.all([
     both(own),
     Promise.all(around.map(both)).then((all) => all.flat()),
     readBrought(realDir, home),
@@ -150,13 +155,14 @@ async function readFolder(realDir: string, home: string): Promise<FolderFiles> {
     marks: {
       project: markOf('project'),
       local: markOf('local'),
-      commands: grantsMark(callables),
+      commands: grantsMark(callables, agents),
       instructions: outsideMark(outside),
       above: aboveMarks.length === 0 ? 'nothing' : aboveMarks.join('\n'),
     },
     layers: [...layers, ...above],
     above,
-    callables: callables.filter(({ allowedTools }) => allowedTools.length > 0),
+    callables,
+    agents,
     outside,
   };
 }
@@ -174,20 +180,49 @@ async function areTrusted(layers: readonly SettingsLayer[], store: TrustStore): 
 }
 
 function withoutGrants<Kind extends Callable>(callable: Kind): Kind {
-  return callable.source === 'project' ? { ...callable, allowedTools: [] } : callable;
+  return callable.source === 'project' ? { ...withoutHooks(callable), allowedTools: [] } : callable;
 }
 
-/** A fingerprint of what the project's commands and skills run and allow; nothing when they allow nothing. */
-function grantsMark(callables: readonly Callable[]): string {
+function withoutHooks<Carrier extends Pick<Callable, 'source' | 'hooks'>>(carrier: Carrier): Carrier {
+  return carrier.source === 'project' && carrier.hooks !== undefined ? { ...carrier, hooks: {} } : carrier;
+}
+
+/** A fingerprint of what the project's commands, skills and sub-agents run and allow; nothing when they do neither. */
+function grantsMark(callables: readonly Callable[], agents: readonly AgentKind[]): string {
   const allowing = callables
-    .filter(({ source, allowedTools }) => source === 'project' && allowedTools.length > 0)
-    .map(({ name, allowedTools, body }) => ({ name, allowedTools, body }));
-  if (allowing.length === 0) return 'nothing';
-  return createHash('sha256').update(JSON.stringify(allowing)).digest('hex');
+    .filter(
+      ({ source, allowedTools, hooks }) => source === 'project' && (allowedTools.length > 0 || hooks !== undefined),
+    )
+    .map(({ name, allowedTools, body, hooks }) => ({ name, allowedTools, body, hooks }));
+  const hooking = agents
+    .filter(({ source, hooks }) => source === 'project' && hooks !== undefined)
+    .map(({ name, hooks }) => ({ name, hooks }));
+  const all = [...allowing, ...hooking];
+  if (all.length === 0) return 'nothing';
+  return createHash('sha256').update(JSON.stringify(all)).digest('hex');
 }
 
-function callableEffect({ name, allowedTools, path }: Callable): TrustEffect {
-  return { kind: 'command', text: `/${name} may run ${allowedTools.join(', ')} unasked`, file: path };
+function callableEffects(callable: Callable): readonly TrustEffect[] {
+  const { name, allowedTools, path } = callable;
+  const text = `/${name} may run ${allowedTools.join(', ')} unasked`;
+  const grants: readonly TrustEffect[] = allowedTools.length === 0 ? [] : [{ kind: 'command', text, file: path }];
+  return [...grants, ...hookEffects(callable)];
+}
+
+/** The hooks in the head of a file, as those of settings are shown. */
+function hookEffects({
+  name,
+  hooks,
+  path: file = name,
+}: Pick<AgentKind, 'name' | 'hooks' | 'path'>): readonly TrustEffect[] {
+  if (hooks === undefined) return [];
+  const effects = effectsOf({
+    source: 'project',
+    file,
+    settings: { hooks: readHooks(hooks).hooks },
+    lineOf: () => undefined,
+  });
+  return effects.map((effect) => ({ ...effect, text: `while ${name} holds, ${effect.text}` }));
 }
 
 function outsideEffect({ realPath, from }: OutsideFile): TrustEffect {

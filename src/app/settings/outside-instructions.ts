@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import type { Callable } from '../../contracts/extension.ts';
+import type { AgentKind, Callable } from '../../contracts/extension.ts';
 import { loadExtensions } from '../../extensions/load-extensions.ts';
 import { repositoryRoot } from '../../git/repository-root.ts';
 import { isInside } from '../../permissions/paths/paths.ts';
@@ -17,6 +17,7 @@ export type OutsideFile = {
 export type Brought = {
   /** Commands and skills. */
   readonly callables: readonly Callable[];
+  readonly agents: readonly AgentKind[];
   readonly outside: readonly OutsideFile[];
 };
 
@@ -37,7 +38,7 @@ export async function readBrought(cwd: string, home: string): Promise<Brought> {
     trusted: () => true,
     mayRead: ({ path, realPath, importedBy }) => note(realPath, importedBy ?? path),
   });
-  const [{ commands, skills }] = await Promise.all([
+  const [{ commands, skills, agents }] = await Promise.all([
     loadExtensions({
       projectFolders: projectFolders(cwd, home),
       agentsFlag: undefined,
@@ -47,6 +48,7 @@ export async function readBrought(cwd: string, home: string): Promise<Brought> {
   ]);
   return {
     callables: [...commands, ...skills],
+    agents,
     outside: [...found.values()].toSorted((a, b) => (a.realPath < b.realPath ? -1 : 1)),
   };
 }

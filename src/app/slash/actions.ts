@@ -3,6 +3,7 @@ import type { Agent } from '../../contracts/agent.ts';
 import type { ContextUsage, Conversation } from '../../contracts/face/conversation.ts';
 import type { Effort } from '../../contracts/model.ts';
 import { isMode, MODES } from '../../contracts/permission.ts';
+import type { HookFire } from '../../hooks/create-hooks.ts';
 import { effortProblem } from '../../model/efforts.ts';
 import type { Core } from '../core.ts';
 import type { Loop } from '../loop/loop.ts';
@@ -17,7 +18,7 @@ import { createSetModel } from './set-model.ts';
 
 const ASIDE =
   'A question on the side, which does not belong to the task and will be forgotten. Answer it in a few sentences from what you know and see above. Call no tools, and do not go on with the task.';
-const ASIDE_PATIENCE_MS = 120_000;
+const ASIDE_MS = 120_000;
 
 type Needs = {
   readonly agent: Agent;
@@ -26,12 +27,13 @@ type Needs = {
   readonly permissions: Pick<Permissions, 'mayBypass'>;
   readonly loop: Loop;
   readonly turnLog: TurnLog;
+  readonly hooks: HookFire;
 };
 
 /** What people and hosts can do with a conversation, however they say it. */
 export type Actions = ReturnType<typeof createActions>;
 
-export function createActions(core: Core, { agent, session, checkpoints, permissions, loop, turnLog }: Needs) {
+export function createActions(core: Core, { agent, session, checkpoints, permissions, loop, turnLog, hooks }: Needs) {
   const { live, model: choice, meter } = core;
   const { transcript } = session;
   const rewinding = createRewinding({
@@ -44,7 +46,7 @@ export function createActions(core: Core, { agent, session, checkpoints, permiss
     },
   });
 
-  const setModel = createSetModel(core, { learn: loop.learn, turnLog });
+  const setModel = createSetModel(core, { learn: loop.learn, turnLog, hooks });
 
   function setEffort(effort: Effort): ReturnType<Conversation['setEffort']> {
     const now = live.now();
@@ -84,8 +86,7 @@ export function createActions(core: Core, { agent, session, checkpoints, permiss
   /** `/btw`: an answer that knows the conversation and leaves no trace in it. */
   async function askAside(question: string) {
     await loop.ready();
-    const limit = AbortSignal.timeout(ASIDE_PATIENCE_MS);
-    return loop.context.aside(agent.state().messages, `${ASIDE}\n\n${question}`, limit);
+    return loop.context.aside(agent.state().messages, `${ASIDE}\n\n${question}`, AbortSignal.timeout(ASIDE_MS));
   }
 
   async function rename(title: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { renderContextUsage } from '../../context/report/usage-lines.ts';
 import type { AgentKind } from '../../contracts/extension.ts';
 import type { PanelRow } from '../../contracts/face/panel.ts';
-import type { Hook, HookResult } from '../../contracts/hook.ts';
+import { actionOf, type Hook, type HookResult } from '../../contracts/hook.ts';
 import { formatDuration, formatTokens } from '../../lib/text/format.ts';
 import { asPanel, type BuiltinCommand, failed, plain, show } from './builtin-command.ts';
 import type { ConversationParts } from './conversation-parts.ts';
@@ -84,10 +84,6 @@ function hookRow({ hook, last }: Listed, at: number): PanelRow {
     detail: [actionOf(hook), `from ${place}; ${lastWords(last)}`],
     acts: [{ kind: 'run', key: 'enter', label: 'all of it', line: `hooks ${at + 1}` }],
   };
-}
-
-function actionOf({ command, url }: Hook): string {
-  return command ?? url ?? 'in the host';
 }
 
 function lastWords(last: HookResult | undefined): string {

@@ -1,6 +1,8 @@
 import type { Callable } from '../../contracts/extension.ts';
 import type { CommandInfo, CommandOutcome } from '../../contracts/face/command.ts';
+import type { UserBlock } from '../../contracts/message.ts';
 import { findSkill } from '../../extensions/load-skills.ts';
+import type { HookFire } from '../../hooks/create-hooks.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { nearest } from '../../lib/text/nearest.ts';
 import type { BuiltinCommand } from './builtin-command.ts';
@@ -90,16 +92,47 @@ async function runNamed(name: string, args: string, parts: ConversationParts): P
 }
 
 /** A prompt that a server offers: what it says is said to the model. */
-async function runPrompt(name: string, args: string, { mcp }: ConversationParts): Promise<CommandOutcome> {
+async function runPrompt(name: string, args: string, { mcp, hooks }: ConversationParts): Promise<CommandOutcome> {
   const limit = AbortSignal.timeout(PROMPT_MS);
   const answer = await mcp.hub.prompt(name, args, limit).catch((thrown: unknown) => ({
     ok: false as const,
     why: messageOf(thrown),
   }));
-  return answer.ok ? { kind: 'prompt', blocks: answer.blocks } : { kind: 'failed', words: answer.why };
+  if (!answer.ok) return { kind: 'failed', words: answer.why };
+  return expanded({ type: 'mcp_prompt', name, args }, answer.blocks, hooks);
 }
 
-async function runCallable(called: Callable, args: string, { loop }: ConversationParts): Promise<CommandOutcome> {
+async function runCallable(
+  called: Callable,
+  args: string,
+  { loop, hooks }: ConversationParts,
+): Promise<CommandOutcome> {
   if (called.callers === 'model') return { kind: 'failed', words: `${called.name} is a skill the model alone calls.` };
-  return { kind: 'prompt', blocks: [{ type: 'text', text: await loop.skills.said(called, args) }] };
+  const blocks = [{ type: 'text' as const, text: await loop.skills.said(called, args) }];
+  return expanded({ type: 'slash_command', name: called.name, args, source: called.source }, blocks, hooks);
+}
+
+type Expansion = {
+  readonly type: 'slash_command' | 'mcp_prompt';
+  readonly name: string;
+  readonly args: string;
+  readonly source?: string;
+};
+
+const HOOK_MS = 60_000;
+
+/** What a command comes to; a hook may refuse it, or add words. */
+async function expanded(
+  { type, name, args, source }: Expansion,
+  blocks: readonly UserBlock[],
+  hooks: HookFire,
+): Promise<CommandOutcome> {
+  if (!hooks.has('UserPromptExpansion')) return { kind: 'prompt', blocks };
+  const prompt = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+  const about = { expansion_type: type, command_name: name, command_args: args, prompt };
+  const fields = source === undefined ? about : { ...about, command_source: source };
+  const { blocked, stop, context } = await hooks.fire('UserPromptExpansion', fields, AbortSignal.timeout(HOOK_MS));
+  const objection = blocked ?? stop;
+  if (objection !== undefined) return { kind: 'failed', words: objection };
+  return { kind: 'prompt', blocks: context === undefined ? blocks : [...blocks, { type: 'text', text: context }] };
 }

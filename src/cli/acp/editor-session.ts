@@ -24,6 +24,7 @@ export function createEditorSession(conversation: Conversation, client: AgentCon
   const { sessionId } = agent;
   const relay = createQuestionRelay(agent, { client, sessionId });
   let running: Promise<Terminal> | undefined;
+  let lastEnd: Terminal = { reason: 'completed' };
 
   const tell = (update: ReturnType<typeof said>) => client.notify('session/update', { sessionId, update });
 
@@ -31,6 +32,10 @@ export function createEditorSession(conversation: Conversation, client: AgentCon
     // The editor must know a call before it is asked about it.
     for (const update of updatesOf(event)) await tell(update);
     relay(event);
+    if (event.type !== 'agent_end') return;
+    lastEnd = event.terminal;
+    // Nobody waits for the answer of a run that began by itself.
+    if (running === undefined) await tell(usageUpdate(conversation));
   });
 
   async function run(blocks: readonly ContentBlock[]): Promise<Terminal> {
@@ -49,10 +54,13 @@ export function createEditorSession(conversation: Conversation, client: AgentCon
     return running;
   }
 
-  /** Words that came too late to be steered in begin a run of their own. */
+  /** Words join the run that has begun by itself; those that came too late to be steered in begin one of their own. */
   async function runAll(prompts: readonly Prompt[]): Promise<Terminal> {
-    const terminal = await agent.prompt(prompts);
+    const isBusy = agent.state().status !== 'idle';
+    if (isBusy) for (const words of prompts) agent.steer(words);
+    const prompted = isBusy ? undefined : await agent.prompt(prompts);
     await agent.waitForIdle();
+    const terminal = prompted ?? lastEnd;
     await tell(usageUpdate(conversation));
     const late = agent.clearAllQueues().map(({ message }) => message.blocks);
     return late.length === 0 ? terminal : runAll(late);

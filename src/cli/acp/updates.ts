@@ -42,7 +42,8 @@ export function updatesOf(event: AgentEvent): readonly SessionUpdate[] {
     case 'mode':
       return [{ sessionUpdate: 'current_mode_update', currentModeId: event.mode }];
     case 'notice':
-      return event.level === 'info' ? [] : [thought(`${event.text}\n`)];
+      // What ended in the background is why a run begins that nobody asked for.
+      return event.level === 'info' && event.topic !== 'background' ? [] : [thought(`${event.text}\n`)];
     default:
       return [];
   }

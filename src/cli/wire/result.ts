@@ -117,7 +117,8 @@ function verdictOf(terminal: Terminal, text: string): JsonObject {
       return { subtype: 'error_during_execution', is_error: true, errors: [words] };
     case 'max_output_tokens':
       return { subtype: 'success', is_error: true, result: text === '' ? words : text, errors: [words] };
-    default:
+    default: {
+      const retryAfterMs = terminal.failure?.retryAfterMs ?? terminal.failure?.resetsAfterMs;
       // Hosts read an API error as a success that is an error; the words are in `result`.
       return {
         subtype: 'success',
@@ -125,8 +126,9 @@ function verdictOf(terminal: Terminal, text: string): JsonObject {
         result: words,
         errors: [words],
         ...(terminal.failure?.status === undefined ? {} : { api_error_status: terminal.failure.status }),
-        ...(terminal.failure?.retryAfterMs === undefined ? {} : { retry_after_ms: terminal.failure.retryAfterMs }),
+        ...(retryAfterMs === undefined ? {} : { retry_after_ms: Math.round(retryAfterMs) }),
       };
+    }
   }
 }
 

@@ -129,3 +129,14 @@ export function flagFact(facts: FrontMatter['facts'], key: string): boolean | un
   if (['true', 'yes', 'on'].includes(value)) return true;
   return ['false', 'no', 'off'].includes(value) ? false : undefined;
 }
+
+/** A fact that holds facts of its own. */
+export function objectFact(facts: FrontMatter['facts'], key: string): JsonFacts | undefined {
+  const value = facts[key];
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  return JSON.parse(JSON.stringify(value));
+}
+
+/** What a head can hold below one of its facts. */
+type JsonFacts = { readonly [key: string]: JsonFact };
+type JsonFact = string | number | boolean | null | readonly JsonFact[] | JsonFacts;

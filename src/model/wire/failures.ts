@@ -2,6 +2,7 @@ import type { JsonValue } from '../../contracts/json.ts';
 import type { FailureKind, ModelFailure, RefusedPlace } from '../../contracts/model.ts';
 import { withoutSecrets } from '../../lib/text/secrets.ts';
 import { KIND_BY_STATUS, KIND_BY_TYPE } from './failure-kinds.ts';
+import { readReset } from './limit-reset.ts';
 import { objectOf, objectsOf, parseJson, textOf } from './wire-json.ts';
 
 /** What a provider answered instead of a reply. */
@@ -18,6 +19,9 @@ export function classifyResponse(given: ErrorResponse): ModelFailure {
   const response = { ...given, status: given.status ?? status };
   const kind = refine(kindOf(said, response.status), message);
   const retryAfterMs = readRetryAfter(response.header) ?? readRetryDelay(given.body);
+  // A wish says more than when the limit is whole again.
+  const resetsAfterMs =
+    kind === 'rate_limited' && retryAfterMs === undefined ? readReset(response.header, Date.now()) : undefined;
   const requestId = requestIdOf(response.header);
   const refusedPart = kind === 'invalid' ? refusedPartOf(message) : undefined;
   const refusedAt = kind === 'invalid' ? refusedPlaceOf(message) : undefined;
@@ -28,6 +32,7 @@ export function classifyResponse(given: ErrorResponse): ModelFailure {
     ...(response.status !== undefined && { status: response.status }),
     ...(requestId && { requestId }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(resetsAfterMs !== undefined && { resetsAfterMs }),
     ...(refusedPart && { refusedPart }),
     ...(refusedAt && { refusedAt }),
   };

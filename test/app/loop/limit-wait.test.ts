@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createBus } from '../../../src/app/bus.ts';
+import { createLimitWait } from '../../../src/app/loop/limit-wait.ts';
 import { type ApiTurn, says, status } from '../../support/api/reply.ts';
 import { startApiServer } from '../../support/api/server.ts';
 import { composed } from '../../support/composed.ts';
+import { fails, says as scriptedSays } from '../../support/loop/scripted.ts';
+import { scriptedAgent } from '../../support/loop/scripted-agent.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
 let project: TempProject;
@@ -72,4 +76,43 @@ test('without a limit, or without a word on its end, there is nothing to wait fo
   expect(await at.wait()).toBeUndefined();
   await at.agent.prompt('again');
   expect(await at.wait()).toBeUndefined();
+});
+
+const HOUR_MS = 3_600_000;
+
+/** Waits two hours by a clock of its own, which every pause moves on by as much as is said. */
+async function waitByClock(passes: (ms: number) => number) {
+  let now = Date.parse('2026-01-01T12:00:00Z');
+  const pauses: number[] = [];
+  const bus = createBus();
+  const replies = [fails('rate_limited', { resetsAfterMs: 2 * HOUR_MS }), scriptedSays('There it is.')];
+  const { agent, deps } = scriptedAgent(replies, {}, { attach: bus.attach });
+  const wait = createLimitWait({ bus, now: () => now }, agent, async (ms) => {
+    pauses.push(ms);
+    now += passes(ms);
+  });
+  await agent.prompt('go');
+  return { end: await wait(), pauses, calls: deps.calls() };
+}
+
+test('a machine that slept through the reset goes on as soon as it is awake', async () => {
+  const slept = await waitByClock((ms) => ms + 9 * HOUR_MS);
+  expect(slept).toEqual({ end: { reason: 'completed' }, pauses: [30_000], calls: 2 });
+});
+
+test('one that did not sleep waits as long as it takes, and no longer', async () => {
+  const { end, pauses, calls } = await waitByClock((ms) => ms);
+  expect({ end, calls, waited: pauses.reduce((sum, ms) => sum + ms, 0) }).toEqual({
+    end: { reason: 'completed' },
+    calls: 2,
+    waited: 2 * HOUR_MS,
+  });
+  expect(Math.max(...pauses)).toBeLessThanOrEqual(30_000);
+});
+
+test('the end of a limit is also read where a provider only says when it is reset', async () => {
+  const headers = { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '150ms' };
+  await using at = await opened(status(429, 'used up', headers), says('There it is.'));
+  await at.agent.prompt('go');
+  expect(await at.wait()).toEqual({ reason: 'completed' });
 });

@@ -12,7 +12,7 @@ const SETTINGS = {
   theme: 'light',
   env: { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9/gate', ANTHROPIC_AUTH_TOKEN: 'secret-token', TEAM: 'core' },
   permissions: { allow: ['Bash(ls:*)'], defaultMode: 'bypassPermissions' },
-  hooks: { Stop: [{ hooks: [{ type: 'prompt', prompt: 'x' }] }] },
+  hooks: { Stop: [{ hooks: [{ type: 'pigeon', letter: 'x' }] }] },
 };
 const SERVER = { command: 'never-started', args: ['--yes'] };
 

@@ -125,6 +125,13 @@ describe('classifyResponse', () => {
     expect(answer(429, '', { 'retry-after': 'soon' }).retryAfterMs).toBeUndefined();
   });
 
+  test('when a limit is reset is read where there is no wish, and only of a limit', () => {
+    const headers = { 'anthropic-ratelimit-tokens-remaining': '0', 'anthropic-ratelimit-tokens-reset': '7' };
+    expect(answer(429, '', headers)).toMatchObject({ kind: 'rate_limited', resetsAfterMs: 7000 });
+    expect(answer(429, '', { ...headers, 'retry-after': '1' }).resetsAfterMs).toBeUndefined();
+    expect(answer(500, '', headers).resetsAfterMs).toBeUndefined();
+  });
+
   test('the sentence says what happened and what to do, with the request id beside it', () => {
     expect(answer(401, apiError('authentication_error', 'invalid x-api-key'), { 'request-id': 'req_1' })).toEqual({
       kind: 'auth',

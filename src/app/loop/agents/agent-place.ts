@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { realpath } from 'node:fs/promises';
 import type { AgentKind } from '../../../contracts/extension.ts';
 import type { Rule } from '../../../contracts/permission.ts';
 import { repositoryRoot } from '../../../git/repository-root.ts';
+import type { HookFire } from '../../../hooks/create-hooks.ts';
 import { messageOf } from '../../../lib/errors.ts';
+import { ifThere } from '../../../lib/files/errno.ts';
 import { rulesOfTexts } from '../../../permissions/rules/collect-rules.ts';
 import type { AgentStand } from '../../../tools/task/call-owners.ts';
 import type { Core } from '../../core.ts';
@@ -25,10 +28,13 @@ export async function openAgentPlace(
   core: Core,
   { name, isolation }: { readonly name: string; readonly isolation: AgentKind['isolation'] | undefined },
   parent: AgentStand,
+  hooks: HookFire,
 ): Promise<AgentPlace> {
   if (isolation !== 'worktree') return sharedPlace(parent);
   const called = `${name.replace(/[^\w.-]+/g, '-').replace(/^[.-]+/, '')}-${randomBytes(3).toString('hex')}`;
-  const worktree = await enterWorktree(parent.cwd, called, core.environment, core.trusted ? 'this-run' : undefined);
+  const worktree = hooks.has('WorktreeCreate')
+    ? await madeByHook(called, hooks)
+    : await enterWorktree(parent.cwd, called, core.environment, core.trusted ? 'this-run' : undefined);
   const { path, branch, cwd } = worktree;
   const root = repositoryRoot(parent.cwd);
   const { live } = core;
@@ -45,11 +51,32 @@ export async function openAgentPlace(
   };
 }
 
+type Made = Pick<Worktree, 'path' | 'branch' | 'cwd' | 'leave'>;
+
+const HOOK_MS = 120_000;
+
+/** A hook may make it in its own way, for what is no git repository or needs more than a checkout; another takes it away. */
+async function madeByHook(name: string, hooks: HookFire): Promise<Made> {
+  const made = await hooks.fire('WorktreeCreate', { name }, AbortSignal.timeout(HOOK_MS));
+  const path = made.worktreePath === undefined ? undefined : await ifThere(realpath(made.worktreePath));
+  if (path === undefined) throw new Error(made.blocked ?? 'The WorktreeCreate hook named no folder that is there.');
+  return {
+    path,
+    cwd: path,
+    branch: name,
+    async leave() {
+      if (!hooks.has('WorktreeRemove')) return { is: 'kept', what: 'The work' };
+      const { blocked } = await hooks.fire('WorktreeRemove', { worktree_path: path }, AbortSignal.timeout(HOOK_MS));
+      return blocked === undefined ? { is: 'gone' } : { is: 'kept', what: 'The work' };
+    },
+  };
+}
+
 function sharedPlace(stand: AgentStand): AgentPlace {
   return { stand, rules: [], words: undefined, leave: async () => undefined };
 }
 
-async function endOf({ leave, path, branch }: Worktree): Promise<string | undefined> {
+async function endOf({ leave, path, branch }: Made): Promise<string | undefined> {
   try {
     const end = await leave();
     return end.is === 'gone'

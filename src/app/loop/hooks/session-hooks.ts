@@ -1,25 +1,42 @@
 import type { AgentPort } from '../../../agent/parts.ts';
 import type { AgentListener } from '../../../contracts/agent.ts';
 import type { RunOptions } from '../../../contracts/face/run-options.ts';
-import type { JsonObject } from '../../../contracts/json.ts';
+import type { Hook } from '../../../contracts/hook.ts';
+import { isJsonObject, type JsonObject } from '../../../contracts/json.ts';
 import type { PermissionAnswer } from '../../../contracts/permission.ts';
 import type { QueryDeps } from '../../../contracts/query.ts';
+import type { HookRunners } from '../../../hooks/act.ts';
 import type { Hooks } from '../../../hooks/create-hooks.ts';
 import { makeHooks } from '../../../hooks/make-hooks.ts';
 import { createOpeningHook, type OpeningHook } from '../../../hooks/opening-hook.ts';
 import type { Core } from '../../core.ts';
+import type { McpServers } from '../../mcp/servers.ts';
 import type { AskingPort } from '../../permissions/gate.ts';
 import type { Permissions } from '../../permissions/permissions.ts';
 import type { Session } from '../../session/session.ts';
+import { fireChanges } from './hook-moments.ts';
+import { createHookRunners } from './hook-runners.ts';
 
 /** The hooks of settings and of the host, and those that open the session. */
-export type SessionHooks = Hooks & { readonly opening: OpeningHook };
+export type SessionHooks = Hooks & {
+  readonly opening: OpeningHook;
+  /** Who answers for hooks that ask a sub-agent. */
+  readonly answerWith: (ask: HookRunners['askAgent']) => void;
+};
 
-type Needs = { readonly session: Session; readonly permissions: Pick<Permissions, 'fitsRule'> };
+type Needs = {
+  readonly session: Session;
+  readonly permissions: Pick<Permissions, 'fitsRule'>;
+  readonly mcp: Pick<McpServers, 'tools' | 'ready'>;
+  readonly wishes: { readonly hooks: () => readonly Hook[] };
+};
 
-export function createSessionHooks(core: Core, { session, permissions }: Needs): SessionHooks {
+export function createSessionHooks(core: Core, { session, permissions, mcp, wishes }: Needs): SessionHooks {
   const { opened, transcript } = session;
+  const { answerWith, ...runners } = createHookRunners(core, mcp);
   const hooks = makeHooks({
+    ...runners,
+    carried: wishes.hooks,
     loaded: core.settings.loaded,
     hostHooks: core.options.host?.hooks ?? [],
     session: { id: opened.id, path: transcript.path ?? '' },
@@ -30,7 +47,8 @@ export function createSessionHooks(core: Core, { session, permissions }: Needs):
     fitsRule: permissions.fitsRule,
     tell: (event) => void core.bus.tell(event),
   });
-  return { ...hooks, opening: createOpeningHook(hooks, opened.isResumed ? 'resume' : 'startup') };
+  fireChanges(core, hooks);
+  return { ...hooks, answerWith, opening: createOpeningHook(hooks, opened.isResumed ? 'resume' : 'startup') };
 }
 
 type Gate = QueryDeps['gate'];
@@ -50,6 +68,14 @@ export function hookNews(hooks: Hooks, addContext: (words: string) => void, face
           message,
           tool_name: toolName,
         });
+        return;
+      }
+      case 'permission_decision': {
+        const { verdict, callId, tool, input, trace } = event;
+        if (verdict !== 'deny') return;
+        const last = Array.isArray(trace) ? trace.at(-1) : undefined;
+        const reason = isJsonObject(last) ? String(last.text ?? '') : '';
+        hooks.fireInBackground('PermissionDenied', { tool_name: tool, tool_input: input, tool_use_id: callId, reason });
         return;
       }
       case 'question':

@@ -1,11 +1,16 @@
 import type { Callable } from '../../../contracts/extension.ts';
+import type { Hook } from '../../../contracts/hook.ts';
 import type { Effort } from '../../../contracts/model.ts';
 import type { Rule } from '../../../contracts/permission.ts';
 import { rulesOfTexts } from '../../../permissions/rules/collect-rules.ts';
 import type { Core } from '../../core.ts';
+import { carriedHooks } from '../hooks/carried-hooks.ts';
 
 /** What a command or a skill that was called changes until the run it belongs to ends. */
-export type RunWish = Pick<Callable, 'name' | 'allowedTools' | 'deniedTools' | 'model' | 'effort'>;
+export type RunWish = Pick<
+  Callable,
+  'name' | 'allowedTools' | 'deniedTools' | 'model' | 'effort' | 'hooks' | 'source' | 'path'
+>;
 
 export type RunWishes = {
   /** Holds for the run that begins next: a person called it. */
@@ -15,6 +20,7 @@ export type RunWishes = {
   begin(): void;
   end(): void;
   rules(): readonly Rule[];
+  hooks(): readonly Hook[];
   /** Of the run as it began; a reply is not taken from one model and given to another. */
   model(): string | undefined;
   effort(): Effort | undefined;
@@ -45,6 +51,7 @@ export function createRunWishes({ cwd }: Pick<Core, 'cwd'>): RunWishes {
         ...rulesOfTexts(allowedTools, 'allow', { source: 'session', root: cwd }),
         ...rulesOfTexts(deniedTools, 'deny', { source: 'session', root: cwd }),
       ]),
+    hooks: () => holding.flatMap(carriedHooks),
     model: () => last(holding.map(({ model }) => model)),
     effort: () => last(holding.map(({ effort }) => effort)),
     wasCalled: (name) => [...waiting, ...holding].some((wish) => wish.name === name),
