@@ -155,6 +155,7 @@ function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnings'> {
     transcriptPath: session.transcript.path,
     cwd,
     folder: core.cwd,
+    home: core.environment.home,
     gitBranch: core.repository.branchAtStart,
     model,
     modelInfo: core.model.infoOf(model),

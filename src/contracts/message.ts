@@ -7,6 +7,8 @@ export type TextBlock = {
   readonly citations?: readonly JsonObject[];
   /** The reply broke off in the middle of these words. Never sent. */
   readonly cut?: boolean;
+  /** What the provider wants back with the words, and from the model that wrote them only. */
+  readonly signature?: string;
 };
 
 /** The model's reasoning. Goes back unmodified, signed, and only to the model that wrote it. */

@@ -3,7 +3,7 @@ import { edit } from './composer/edit.ts';
 import { STARTING_VIM } from './composer/vim.ts';
 import { journalled, keptWords, recallDraft } from './effects/draft-journal.ts';
 import type { ScreenEnd } from './effects/effect-host.ts';
-import { askStatusLine, bannerLines, changesFacts, statusFactsOf } from './effects/facts.ts';
+import { askStatusLine, bannerLines, changesFacts, offerLastSession, statusFactsOf } from './effects/facts.ts';
 import { createLeftover, type LeftoverOffer } from './effects/leftover-draft.ts';
 import { createLiveView, type LiveView } from './effects/live-view.ts';
 import { offerNext } from './effects/offer-next.ts';
@@ -23,6 +23,7 @@ import type { ScreenOptions } from './terminal/screen-options.ts';
 import { createScreenOutput, type ScreenOutput } from './terminal/screen-output.ts';
 import type { TerminalOut } from './terminal/stage.ts';
 import { createTerminalWords } from './terminal/terminal-words.ts';
+import { ASCII_GLYPHS, UNICODE_GLYPHS } from './theme/glyphs.ts';
 import { initialView, printing, type ViewState } from './view/view-state.ts';
 
 /** A terminal with a keyboard. */
@@ -127,7 +128,11 @@ function beginConversation(live: LiveView, options: ScreenOptions, leftover: Lef
     .then(leftover.offer)
     .catch(() => undefined); // No draft is no reason not to begin.
   // Whoever chooses a session has not begun this one.
-  const begin = options.opens === 'sessions' ? undefined : setTimeout(() => conversation.begin?.(), PAINTED_MS);
+  const first = () => {
+    conversation.begin?.();
+    if (options.banner === 'shown') void offerLastSession(conversation, live.change).catch(() => undefined); // It is only offered.
+  };
+  const begin = options.opens === 'sessions' ? undefined : setTimeout(first, PAINTED_MS);
   if (options.opens === 'sessions') void live.sessions.open('folder');
   if (options.prompt !== undefined) {
     const sent: Effect = { type: 'prompt', parts: [{ kind: 'text', text: options.prompt }] };
@@ -162,7 +167,7 @@ function receiveInput(
 /** What is there before anything has happened: where we are, what should be known, what was said last. */
 function openingView(
   conversation: Conversation,
-  { banner, typed = '', vim, keyProblems = [] }: ScreenOptions,
+  { banner, typed = '', vim, keyProblems = [], glyphs }: ScreenOptions,
 ): ViewState {
   const info = conversation.info();
   const initial = initialView(statusFactsOf(conversation), info.todos);
@@ -175,6 +180,7 @@ function openingView(
     level: 'warn' as const,
     text,
   }));
-  const head = banner === 'shown' ? [{ kind: 'banner' as const, lines: bannerLines(info) }] : [];
+  const branch = (glyphs === 'ascii' ? ASCII_GLYPHS : UNICODE_GLYPHS).branch;
+  const head = banner === 'shown' ? [{ kind: 'banner' as const, lines: bannerLines(info, branch) }] : [];
   return printing(view, ...head, ...warnings, ...resumedItems(messages, { refusals: info.permissionDenials }));
 }

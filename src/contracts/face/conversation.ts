@@ -103,6 +103,8 @@ export type ConversationInfo = {
   readonly cwd: string;
   /** What the session belongs to, and where paths begin. */
   readonly folder: string;
+  /** The person's own folder, for paths to be shown from it. */
+  readonly home: string;
   readonly gitBranch: string | undefined;
   readonly model: string;
   readonly modelInfo: ModelInfo;

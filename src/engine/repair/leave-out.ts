@@ -18,15 +18,15 @@ export function leaveOut(view: readonly Message[], model: string, stripped: Stri
 }
 
 function isOfItsModel(block: AssistantBlock): boolean {
-  if (block.type === 'tool_use') return block.signature !== undefined;
+  if (block.type === 'tool_use' || block.type === 'text') return block.signature !== undefined;
   return block.type === 'thinking' || block.type === 'redacted_thinking';
 }
 
 function forAnyModel(block: AssistantBlock): readonly AssistantBlock[] {
   if (!isOfItsModel(block)) return [block];
-  if (block.type !== 'tool_use') return [];
-  const { signature: _signature, ...call } = block;
-  return [call];
+  if (block.type !== 'tool_use' && block.type !== 'text') return [];
+  const { signature: _signature, ...said } = block;
+  return [said];
 }
 
 /** Are there pictures that were not refused yet? */

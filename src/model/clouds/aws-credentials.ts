@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { messageOf } from '../../lib/errors.ts';
 import { parseJson } from '../wire/wire-json.ts';
 import { type CloudSettings, firstOf } from './cloud-settings.ts';
-import { KeyUnavailable, runRenewal } from './renewal.ts';
+import { KeyUnavailable, runRenewal, shareRenewal } from './renewal.ts';
 
 /** Credentials that requests are signed with. */
 export type AwsCredentials = {
@@ -28,7 +28,10 @@ export function openAwsSource(settings: CloudSettings, now: () => number = Date.
   const { awsAuthRefresh, awsCredentialExport, variables } = settings;
   let kept: Promise<AwsCredentials> | undefined;
 
-  const signIn = () => runRenewal('awsAuthRefresh', awsAuthRefresh ?? '', variables);
+  const signIn = shareRenewal(async () => {
+    await runRenewal('awsAuthRefresh', awsAuthRefresh ?? '', variables);
+    return true;
+  }, now);
 
   function load(): Promise<AwsCredentials> {
     return awsCredentialExport === undefined ? fromChain(settings) : exported(awsCredentialExport, variables);
@@ -59,7 +62,7 @@ export function openAwsSource(settings: CloudSettings, now: () => number = Date.
       if (kept === asked) kept = loadOrSignIn();
       return kept;
     },
-    async renew() {
+    renew: shareRenewal(async () => {
       const before = await kept?.catch(() => undefined);
       if (awsAuthRefresh !== undefined) await signIn();
       kept = undefined;
@@ -67,7 +70,7 @@ export function openAwsSource(settings: CloudSettings, now: () => number = Date.
       if (after === undefined) return false;
       kept = Promise.resolve(after);
       return after.secretAccessKey !== before?.secretAccessKey || after.sessionToken !== before.sessionToken;
-    },
+    }, now),
   };
 }
 
@@ -88,7 +91,10 @@ async function fromChain(settings: CloudSettings): Promise<AwsCredentials> {
   const configFilepath = firstOf(settings, 'AWS_CONFIG_FILE');
   try {
     const { fromNodeProviderChain } = await import('@aws-sdk/credential-providers');
+    const { FetchHttpHandler } = await import('@smithy/fetch-http-handler');
     const chain = fromNodeProviderChain({
+      // Only `fetch` knows the proxy of the surroundings.
+      clientConfig: { requestHandler: new FetchHttpHandler() },
       ...(profile && { profile }),
       ...(filepath && { filepath }),
       ...(configFilepath && { configFilepath }),

@@ -1,7 +1,7 @@
 import type { GoogleAuth } from 'google-auth-library';
 import { messageOf } from '../../lib/errors.ts';
 import { type CloudSettings, firstOf } from './cloud-settings.ts';
-import { KeyUnavailable, runRenewal } from './renewal.ts';
+import { KeyUnavailable, runRenewal, shareRenewal } from './renewal.ts';
 
 /** Who we are for Google Cloud, as long as ouro runs. */
 export type GoogleSource = {
@@ -31,10 +31,12 @@ export function openGoogleSource(settings: CloudSettings): GoogleSource {
     return Object.fromEntries(await (await auth).getRequestHeaders());
   }
 
-  async function signIn(): Promise<void> {
-    await runRenewal('gcpAuthRefresh', gcpAuthRefresh ?? '', variables);
+  /** Without a command the credentials are only read anew: somebody may have signed in elsewhere. */
+  const signIn = shareRenewal(async () => {
+    if (gcpAuthRefresh !== undefined) await runRenewal('gcpAuthRefresh', gcpAuthRefresh, variables);
     auth = undefined;
-  }
+    return true;
+  });
 
   return {
     async headers() {
@@ -57,11 +59,7 @@ export function openGoogleSource(settings: CloudSettings): GoogleSource {
         throw new KeyUnavailable(words, { cause });
       });
     },
-    async renew() {
-      if (given !== undefined || gcpAuthRefresh === undefined) return false;
-      await signIn();
-      return true;
-    },
+    renew: async () => (given === undefined ? signIn() : false),
   };
 }
 

@@ -20,6 +20,25 @@ export async function runRenewal(
   }
 }
 
+/** Sub-agents find out together that a token has run out: whoever comes during a renewal, or soon after, shares it. */
+export function shareRenewal(renew: () => Promise<boolean>, now: () => number = Date.now): () => Promise<boolean> {
+  let running: Promise<boolean> | undefined;
+  let renewedAtMs = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (now() - renewedAtMs < SHARED_FOR_MS) return Promise.resolve(true);
+    running ??= renew().finally(() => {
+      running = undefined;
+    });
+    return running.then((isRenewed) => {
+      if (isRenewed) renewedAtMs = now();
+      return isRenewed;
+    });
+  };
+}
+
+/** Long enough for requests that were under way, and short enough for a renewal that was of no use. */
+const SHARED_FOR_MS = 5_000;
+
 /** Known by its name where requests fail: there is nothing to say who we are with. */
 export class KeyUnavailable extends Error {
   override readonly name = 'KeyUnavailable';

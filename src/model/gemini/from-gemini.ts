@@ -63,14 +63,17 @@ function readPart(part: JsonObject, reading: Reading): Events {
   const call = objectOf(part.functionCall);
   if (call !== undefined) return [...out.endAll(), ...readCall(call, part, reading)];
   const text = textOf(part.text) ?? '';
-  if (text === '') return [];
+  const signature = textOf(part.thoughtSignature);
+  // It may stand beside the last words, or behind them with none of its own.
+  const signed = () => (signature === undefined ? [] : out.grow('text', { type: 'signature_delta', signature }));
+  if (text === '') return signed();
   const kind = part.thought === true ? 'thinking' : 'text';
   const [block, delta] =
     kind === 'thinking'
       ? [NEW_THOUGHT, { type: 'thinking_delta', thinking: text }]
       : [NEW_TEXT, { type: 'text_delta', text }];
   const ended = out.isOpen(kind) ? [] : out.endAll();
-  return [...ended, ...out.begin(kind, block), ...out.grow(kind, delta)];
+  return [...ended, ...out.begin(kind, block), ...out.grow(kind, delta), ...signed()];
 }
 
 /** A call comes whole; its signature stands beside it, for the first of several alone. */

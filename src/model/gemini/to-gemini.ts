@@ -130,7 +130,9 @@ function partsOfReply(blocks: readonly AssistantBlock[], generation: number): re
   const calls = blocks.filter((block) => block.type === 'tool_use');
   const isForeign = generation >= 3 && calls.every(({ signature }) => signature === undefined);
   return blocks.flatMap((block): readonly JsonObject[] => {
-    if (block.type === 'text') return [{ text: block.text }];
+    if (block.type === 'text') {
+      return [{ text: block.text, ...(block.signature && { thoughtSignature: block.signature }) }];
+    }
     if (block.type !== 'tool_use') return [];
     const signature = signatureOf(block) ?? (isForeign && block === calls[0] ? NOT_ITS_OWN : undefined);
     return [{ functionCall: callOf(block), ...(signature && { thoughtSignature: signature }) }];

@@ -124,7 +124,10 @@ function finish(raw: JsonObject, item: string, reading: Reading): Events {
         const key = partKey(item, { content_index });
         if (part.type === 'refusal') reading.heard.add('refusal');
         const text = textOf(part.text) ?? textOf(part.refusal) ?? '';
-        return [...(out.isOpen(key) ? [] : say(text, key, reading)), ...out.end(key)];
+        const told = out.isOpen(key) ? [] : say(text, key, reading);
+        const signature = textOf(raw.phase);
+        const signed = signature === undefined ? [] : out.grow(key, { type: 'signature_delta', signature });
+        return [...told, ...signed, ...out.end(key)];
       });
     default:
       return [];

@@ -104,7 +104,8 @@ function wireMessage(message: RequestMessage, idOf: IdRule): readonly JsonObject
 function wireReply(block: AssistantBlock, idOf: IdRule): readonly JsonObject[] {
   switch (block.type) {
     case 'text':
-      return [{ role: 'assistant', content: block.text }];
+      // Whether it was said on the way or is the answer: without it, models take what they said on the way for the end.
+      return [{ role: 'assistant', content: block.text, ...(isPhase(block.signature) && { phase: block.signature }) }];
     case 'thinking':
       return reasoningItem(block);
     case 'tool_use': {
@@ -115,6 +116,10 @@ function wireReply(block: AssistantBlock, idOf: IdRule): readonly JsonObject[] {
     default:
       return [];
   }
+}
+
+function isPhase(signature: string | undefined): boolean {
+  return signature === 'commentary' || signature === 'final_answer';
 }
 
 /** Reasoning goes back as the item it came as, which stands where others have a signature. */

@@ -1,12 +1,12 @@
 import type { JsonObject, JsonValue } from '../../contracts/json.ts';
-import type { AssistantBlock, ToolUseBlock } from '../../contracts/message.ts';
+import type { AssistantBlock, TextBlock, ToolUseBlock } from '../../contracts/message.ts';
 import type { ModelEvent } from '../../contracts/model.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
 import { objectOf, objectsOf, parseJson, textOf } from './wire-json.ts';
 
 /** A block that is still being written. Text grows in a list: joining once is cheaper than a thousand times. */
 export type OpenBlock =
-  | { readonly kind: 'text'; readonly parts: string[]; readonly citations: JsonObject[] }
+  | { readonly kind: 'text'; readonly parts: string[]; readonly citations: JsonObject[]; readonly signature: string[] }
   | { readonly kind: 'thinking'; readonly parts: string[]; readonly signature: string[] }
   | { readonly kind: 'redacted_thinking'; readonly data: string }
   | {
@@ -44,6 +44,7 @@ function readStart(raw: JsonObject): OpenBlock {
       kind: 'text',
       parts: nonEmpty(raw.text),
       citations: objectsOf(raw.citations),
+      signature: [],
     };
   }
   if (type === 'thinking') {
@@ -85,7 +86,7 @@ export function growBlock(block: OpenBlock, index: number, delta: JsonObject): r
     block.parts.push(text);
     return [{ type: 'thinking_delta', index, text }];
   }
-  if ((block.kind === 'thinking' || block.kind === 'tool_use') && delta.type === 'signature_delta') {
+  if ('signature' in block && delta.type === 'signature_delta') {
     block.signature.push(textOf(delta.signature) ?? '');
     return [];
   }
@@ -101,11 +102,14 @@ export function growBlock(block: OpenBlock, index: number, delta: JsonObject): r
 export function finishBlock(block: OpenBlock): AssistantBlock {
   switch (block.kind) {
     case 'text':
-      return {
-        type: 'text',
-        text: block.parts.join(''),
-        ...(block.citations.length > 0 && { citations: block.citations }),
-      };
+      return signed(
+        {
+          type: 'text',
+          text: block.parts.join(''),
+          ...(block.citations.length > 0 && { citations: block.citations }),
+        },
+        block.signature.join(''),
+      );
     case 'thinking':
       return { type: 'thinking', thinking: block.parts.join(''), signature: block.signature.join('') };
     case 'redacted_thinking':
@@ -123,8 +127,8 @@ export function finishBlock(block: OpenBlock): AssistantBlock {
   }
 }
 
-function signed(call: ToolUseBlock, signature: string): ToolUseBlock {
-  return signature === '' ? call : { ...call, signature };
+function signed<Block extends ToolUseBlock | TextBlock>(block: Block, signature: string): Block {
+  return signature === '' ? block : { ...block, signature };
 }
 
 /** A call from the text of its input. Text that is no JSON object is kept, so that the model can be told. */

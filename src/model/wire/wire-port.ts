@@ -43,7 +43,7 @@ export function createWirePort(wire: Wire, given: (() => Partial<Patience>) | un
       if (signal.aborted) return { ok: false, failure: ABORTED };
       const attempt = startAttempt(patienceOf(wire.patience, given?.(), options.timeoutMs), signal);
       try {
-        const opening = openWithKey(wire, request, options, attempt);
+        const opening = orEnded(openWithKey(wire, request, options, attempt), attempt);
         yield { type: 'request_sent', attempt: 1 };
         const response = await opening;
         if (!(response instanceof Response)) return { ok: false, failure: located(response, request) };
@@ -56,6 +56,19 @@ export function createWirePort(wire: Wire, given: (() => Partial<Patience>) | un
       }
     },
   };
+}
+
+/** A key that is fetched, or a sign-in, knows nothing of the attempt: nobody waits for it longer than that lasts. */
+function orEnded(
+  opening: Promise<Response | ModelFailure>,
+  { signal, endedBy }: ModelAttempt,
+): Promise<Response | ModelFailure> {
+  return new Promise((resolve, reject) => {
+    const leave = () => resolve(endedBy() ?? ABORTED);
+    if (signal.aborted) leave();
+    signal.addEventListener('abort', leave, { once: true });
+    opening.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+  });
 }
 
 async function openWithKey(

@@ -96,9 +96,10 @@ function isPart(value: unknown): value is ResultBlock {
   return isFields(value) && (isText(value) || isMedia(value));
 }
 
-function isText({ type, text, citations }: Fields): boolean {
+function isText({ type, text, citations, signature }: Fields): boolean {
   const isCited = citations === undefined || (Array.isArray(citations) && citations.every(isFields));
-  return type === 'text' && typeof text === 'string' && isCited;
+  const isSigned = signature === undefined || typeof signature === 'string';
+  return type === 'text' && typeof text === 'string' && isCited && isSigned;
 }
 
 const PICTURES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];

@@ -1,8 +1,7 @@
-import { truncateEnd } from '../../lib/text/truncate.ts';
 import { eraseAfterResize } from '../terminal/frame.ts';
 import type { TerminalOut } from '../terminal/stage.ts';
 import { lineText } from '../text/line.ts';
-import { renderLines } from '../text/render-lines.ts';
+import { paintRow } from '../text/render-lines.ts';
 import { createPaint } from '../theme/paint.ts';
 import { type ColorDepth, resolveTheme } from '../theme/theme.ts';
 import { firstRunLines } from './first-run-lines.ts';
@@ -28,15 +27,11 @@ export function redrawnStage(out: TerminalOut, look: StageLook): FirstRunStage {
   return {
     show(state) {
       const { columns, rows } = out;
-      const lines = firstRunLines(state, rows).slice(0, Math.max(1, rows - 1));
-      const cut = lines.map((line) => fitted(lineText(line), columns));
-      const painted = lines.flatMap((line, at) =>
-        cut[at] === lineText(line)
-          ? renderLines([line], { width: columns, paint, zone: 'live', links: 'printed' })
-          : [cut[at] ?? ''],
-      );
+      // On a terminal that is too low for it the keys stay.
+      const lines = firstRunLines(state).slice(-Math.max(1, rows - 1));
+      const painted = lines.map(({ spans }) => paintRow(spans, { paint, links: 'printed' }));
       const before = erased(columns);
-      shown = cut;
+      shown = lines.map(lineText);
       out.write(`${before}${painted.join('\r\n')}`);
     },
     close: () => void out.write(`${erased(out.columns)}\u001b[?2004l`),
@@ -51,7 +46,7 @@ export function addedStage(out: TerminalOut): FirstRunStage {
   return {
     show(state) {
       const isNewPage = page?.kind !== state.page.kind;
-      const [name = '', folder = '', ...others] = firstRunLines(state, Number.POSITIVE_INFINITY).map(lineText);
+      const [name = '', folder = '', ...others] = firstRunLines(state).map(lineText);
       const lines = page === undefined ? [name, folder, ...others] : others;
       // What is written is said as it is written; a key is not said at all.
       const fresh = lines.filter((line) => (isNewPage || !said.has(line)) && !line.startsWith('> '));
@@ -65,8 +60,4 @@ export function addedStage(out: TerminalOut): FirstRunStage {
     },
     close: () => undefined,
   };
-}
-
-function fitted(text: string, columns: number): string {
-  return truncateEnd(text, Math.max(1, columns - 2));
 }

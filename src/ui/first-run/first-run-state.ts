@@ -16,12 +16,21 @@ export type FirstRunState = {
   readonly bypass: FirstRunAnswer['bypass'] | undefined;
   readonly page: FirstRunPage;
   readonly details: 'hidden' | 'shown';
+  readonly size: FirstRunSize;
+  /** The first row in sight of what the folder brings, and how many of its rows were in sight until now. */
+  readonly top: number;
+  readonly seen: number;
   /** Why the last key had no effect. */
   readonly note: string;
   readonly typed: string;
 };
 
-export function firstRunState(question: FirstRunQuestion): FirstRunState {
+/** What is drawn on; where lines are only added there is no end of them. */
+export type FirstRunSize = { readonly columns: number; readonly rows: number };
+
+export const ENDLESS: FirstRunSize = { columns: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY };
+
+export function firstRunState(question: FirstRunQuestion, size: FirstRunSize = ENDLESS): FirstRunState {
   return {
     question,
     servers: 'looking',
@@ -31,6 +40,9 @@ export function firstRunState(question: FirstRunQuestion): FirstRunState {
     bypass: question.bypass === 'settled' ? 'open' : undefined,
     page: { kind: 'choices' },
     details: 'hidden',
+    size,
+    top: 0,
+    seen: 0,
     note: '',
     typed: '',
   };

@@ -1,5 +1,6 @@
 import { draftSafe } from '../composer/clean-text.ts';
 import type { InputEvent } from '../keys/input-event.ts';
+import { isAllSeen, scrolled, withSeen } from './first-run-lines.ts';
 import { type FirstRunPage, type FirstRunState, localModels } from './first-run-state.ts';
 
 /** What a key leads to: a changed screen, the way out, or a server to be asked for its models. */
@@ -44,12 +45,21 @@ function choose(state: FirstRunState, { chord }: KeyInput): FirstRunPressed {
   switch (chord) {
     case 'n':
       return { kind: 'leave' };
-    case 'v':
-      return now(trusts ? { ...state, details: state.details === 'shown' ? 'hidden' : 'shown' } : state);
+    case 'v': {
+      const details = state.details === 'shown' ? 'hidden' : 'shown';
+      return now(trusts ? { ...state, details, top: 0, seen: 0 } : state);
+    }
     case 'y':
-      return now(trusts ? { ...state, trust: 'folder', note: '' } : state);
+      return now(trusts ? trusting(state, 'folder') : state);
     case 'p':
-      return now(trusts && question.parent !== undefined ? { ...state, trust: 'below', note: '' } : state);
+      return now(trusts && question.parent !== undefined ? trusting(state, 'below') : state);
+    case 'down':
+    case 'up':
+      return now(trusts ? scrolled(state, 'row', chord === 'down' ? 1 : -1) : state);
+    case ' ':
+    case 'pagedown':
+    case 'pageup':
+      return now(trusts ? scrolled(state, 'page', chord === 'pageup' ? -1 : 1) : state);
     case 'r':
       return now(trusts ? { ...state, trust: 'no', note: '' } : state);
     case 'c':
@@ -63,6 +73,12 @@ function choose(state: FirstRunState, { chord }: KeyInput): FirstRunPressed {
     default:
       return state.model === undefined ? chooseSource(state, chord) : now(state);
   }
+}
+
+/** A yes counts when everything it is about was in sight. */
+function trusting(state: FirstRunState, trust: 'folder' | 'below'): FirstRunState {
+  if (isAllSeen(state)) return { ...state, trust, note: '' };
+  return { ...state, note: 'There is more to see before that counts: down or space goes on.' };
 }
 
 function chooseSource(state: FirstRunState, chord: string): FirstRunPressed {
@@ -142,5 +158,5 @@ function written(state: FirstRunState, page: Writing, text: string): FirstRunPre
 }
 
 function now(state: FirstRunState): FirstRunPressed {
-  return { kind: 'state', state };
+  return { kind: 'state', state: withSeen(state) };
 }

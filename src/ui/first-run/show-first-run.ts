@@ -4,8 +4,9 @@ import type { InputEvent } from '../keys/input-event.ts';
 import type { TerminalIn } from '../keys/terminal-in.ts';
 import { createKeyboard } from '../terminal/keyboard.ts';
 import type { TerminalOut } from '../terminal/stage.ts';
+import { withSeen } from './first-run-lines.ts';
 import { addedStage, redrawnStage, type StageLook } from './first-run-stage.ts';
-import { type FirstRunState, firstRunState, settledAnswer } from './first-run-state.ts';
+import { ENDLESS, type FirstRunState, firstRunState, settledAnswer } from './first-run-state.ts';
 import { offered, pressFirstRun, typedAhead } from './press-first-run.ts';
 
 /** What the first screen needs of the world. */
@@ -33,7 +34,8 @@ const DRAIN_MS = 10;
 export function showFirstRun(question: FirstRunQuestion, parts: FirstRunParts): FirstRunScreen {
   const { promise: answered, resolve } = Promise.withResolvers<FirstRunAnswer | 'leave'>();
   const stage = parts.look === 'lines' ? addedStage(parts.out) : redrawnStage(parts.out, parts.look);
-  let state = firstRunState(question);
+  const size = () => (parts.look === 'lines' ? ENDLESS : { columns: parts.out.columns, rows: parts.out.rows });
+  let state = withSeen(firstRunState(question, size()));
   let isOpen = true;
   let isShown = false;
 
@@ -74,7 +76,8 @@ export function showFirstRun(question: FirstRunQuestion, parts: FirstRunParts): 
     }
   }
 
-  const onResize = () => draw(state);
+  // What was seen before stood in other rows.
+  const onResize = () => draw(withSeen({ ...state, size: size(), top: 0, seen: 0 }));
   const keyboard = createKeyboard(parts.in, hear);
   keyboard.open();
   parts.out.on('resize', onResize);

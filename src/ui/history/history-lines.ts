@@ -4,7 +4,7 @@ import { sanitize, sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { renderBlock } from '../markdown/render-block.ts';
 import { feedMarkdown, finishMarkdown, startMarkdown } from '../markdown/stream.ts';
 import type { Drawing } from '../text/drawing.ts';
-import { type LogicalLine, plain, proseLine, type Span, terminalLine, toned } from '../text/line.ts';
+import { fitLine, type LogicalLine, plain, proseLine, type Span, terminalLine, toned } from '../text/line.ts';
 import type { Glyphs } from '../theme/glyphs.ts';
 import type { HistoryItem } from '../view/history-item.ts';
 import { failureLines } from './failure-lines.ts';
@@ -60,6 +60,8 @@ function itemLines(item: Exclude<HistoryItem, { kind: 'markdown' }>, drawing: Dr
   switch (item.kind) {
     case 'banner':
       return bannerLines(item.lines, drawing);
+    case 'last_session':
+      return [lastSessionLine(item.text, drawing)];
     case 'prompt':
       return drawing.times === 'shown'
         ? withTime(promptLines(item.text, drawing), item.at)
@@ -154,6 +156,12 @@ function bannerLines([first = '', ...rest]: readonly string[], { glyphs, width }
     terminalLine(sign(0), { text: name, style: { token: 'brand', bold: true } }, toned('dim', ` ${words.join(' ')}`)),
     ...rest.map((line, at) => terminalLine(sign(at + 1), toned('dim', sanitize(line, 'line')))),
   ];
+}
+
+/** Below the words of the banner. */
+function lastSessionLine(text: string, { glyphs, width }: Drawing): LogicalLine {
+  const indent = width < NARROW || glyphs.sign.length === 0 ? 0 : 6;
+  return { ...fitLine(terminalLine(toned('dim', sanitize(text, 'line'))), width - indent), indent };
 }
 
 function noticeToken(level: 'info' | 'warn' | 'error'): 'dim' | 'warn' | 'error' {

@@ -107,7 +107,7 @@ function contextOf({ conversation, output }: LiveView, { now }: LinearOptions): 
 function greet({ conversation }: LiveView, { write, say }: LinearWriter, options: LinearOptions): void {
   const { why, keyProblems = [], opens } = options;
   const info = conversation.info();
-  write([why, ...bannerLines(info).slice(0, 1), ...info.warnings, ...keyProblems, ''].join('\r\n'));
+  write([why, ...bannerLines(info, 'on').slice(0, 1), ...info.warnings, ...keyProblems, ''].join('\r\n'));
   say(['Type a message and press enter. /help lists commands, /stop stops what runs, /exit leaves.']);
   if (opens !== 'sessions') conversation.begin?.();
 }

@@ -15,6 +15,8 @@ export type Tally = {
 /** Something that is finished and belongs to the terminal's own history: printed once, never touched again. */
 export type HistoryItem =
   | { readonly kind: 'banner'; readonly lines: readonly string[] }
+  /** Where the folder was last worked in, below the banner. */
+  | { readonly kind: 'last_session'; readonly text: string }
   | { readonly kind: 'prompt'; readonly text: string; readonly at?: string | undefined }
   /** `first` blocks begin an answer and are set apart from what came before. */
   | { readonly kind: 'markdown'; readonly block: MarkdownBlock; readonly place: 'first' | 'later' }

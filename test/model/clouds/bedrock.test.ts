@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { choosePort } from '../../../src/model/choose/choose-port.ts';
 import type { CloudSettings } from '../../../src/model/clouds/cloud-settings.ts';
 import { AWS_KEY, BEDROCK_DIALECT } from '../../support/api/cloud-dialects.ts';
@@ -175,4 +175,39 @@ test('without a region the sentence names the variable', () => {
     ok: false,
     problem: expect.stringMatching(/needs a region\. Set AWS_REGION/),
   });
+});
+
+test('a sign-in that takes long is not waited for once somebody aborts', async () => {
+  await using project = await createTempProject();
+  const none = join(project.dir, 'none');
+  const variables = {
+    AWS_PROFILE: 'gone',
+    AWS_SHARED_CREDENTIALS_FILE: none,
+    AWS_CONFIG_FILE: none,
+    AWS_REGION: 'us-east-1',
+  };
+  const awsAuthRefresh = `touch '${project.dir}/began'; exec sleep 2`;
+  const { port, model } = portAt('http://127.0.0.1:1', { variables, awsAuthRefresh });
+  const stop = new AbortController();
+  const asked = drain(port, { request: { ...REQUEST, model }, signal: stop.signal });
+  await vi.waitFor(() => readFile(join(project.dir, 'began')));
+  const abortedAt = performance.now();
+  stop.abort();
+  expect((await asked).outcome).toMatchObject({ ok: false, failure: { kind: 'aborted' } });
+  expect(performance.now() - abortedAt).toBeLessThan(1000);
+});
+
+test('requests that find out together that a token has run out sign in once', async () => {
+  await using project = await createTempProject();
+  const file = join(project.dir, 'credentials');
+  const profile = (secret: string) => `[work]\naws_access_key_id = ${AWS_KEY.id}\naws_secret_access_key = ${secret}\n`;
+  await writeFile(file, profile('stale'));
+  await writeFile(join(project.dir, 'fresh'), profile(AWS_KEY.secret));
+  const variables = { AWS_PROFILE: 'work', AWS_REGION: 'us-east-1', AWS_SHARED_CREDENTIALS_FILE: file };
+  const awsAuthRefresh = `echo run >> '${project.dir}/runs'; cp '${project.dir}/fresh' '${file}'`;
+  await using server = await startServer({ turns: [], after: says('Hello.') }, BEDROCK_DIALECT);
+  const { port, model } = portAt(server.url, { variables, awsAuthRefresh });
+  const asked = Array.from({ length: 5 }, () => drain(port, { request: { ...REQUEST, model } }));
+  expect((await Promise.all(asked)).map(({ outcome }) => outcome.ok)).toEqual([true, true, true, true, true]);
+  expect(await readFile(join(project.dir, 'runs'), 'utf8')).toBe('run\n');
 });

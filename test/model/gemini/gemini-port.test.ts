@@ -146,6 +146,17 @@ describe('a history', () => {
     ]);
   });
 
+  test('has the signature of its words, which may stand behind them', async () => {
+    const signed = chunk([{ text: '', thoughtSignature: 'words' }], 'STOP');
+    await using server = await startFaultServer(stream([chunk([{ text: 'Hello.' }]), signed]), stream([HELLO]));
+    const port = createGeminiPort({ baseUrl: server.url, name: 'gemini' });
+    const { outcome } = await drain(port);
+    if (!outcome.ok) throw new Error(outcome.failure.message);
+    await drain(port, { request: { ...REQUEST, messages: [user('Go'), outcome.message, user('On')] } });
+    const { contents } = JSON.parse(server.seen[1]?.body ?? '');
+    expect(contents[1]).toEqual({ role: 'model', parts: [{ text: 'Hello.', thoughtSignature: 'words' }] });
+  });
+
   test('is counted by the server', async () => {
     expect((await ask({ messages: [user('Go')] })).tokens).toBeGreaterThan(0);
   });

@@ -75,6 +75,29 @@ describe('what is learnt from a refusal, once', () => {
   });
 });
 
+test('whether words were said on the way or are the answer goes back with them', async () => {
+  const words = (phase: string) => ({ type: 'message', phase, content: [{ type: 'output_text', text: phase }] });
+  const call = { type: 'function_call', call_id: 'c', name: 'Read', arguments: '{}' };
+  const done = [words('commentary'), call].map((item, output_index) => ({
+    type: 'response.output_item.done',
+    output_index,
+    item,
+  }));
+  const events = [...done, { type: 'response.completed', response: {} }];
+  const body = events.map((event) => `data: ${JSON.stringify(event)}\n\n`);
+  await using server = await startFaultServer(stream(body));
+  const port = createResponsesPort({ baseUrl: server.url, name: 'openai' });
+  const { outcome } = await drain(port);
+  if (!outcome.ok) throw new Error(outcome.failure.message);
+  const answered = { role: 'user', blocks: [{ type: 'tool_result', tool_use_id: 'c', content: 'a' }] } as const;
+  await drain(port, { request: { ...REQUEST, messages: [...REQUEST.messages, outcome.message, answered] } });
+  expect(JSON.parse(server.seen[1]?.body ?? '').input[1]).toEqual({
+    role: 'assistant',
+    content: 'commentary',
+    phase: 'commentary',
+  });
+});
+
 describe('odd replies', () => {
   const sse = (...events: readonly { type: string; [key: string]: unknown }[]) =>
     events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);

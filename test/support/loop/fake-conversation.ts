@@ -117,6 +117,7 @@ const FACTS: Omit<ConversationInfo, 'sessionId' | 'model'> = {
   transcriptPath: undefined,
   cwd: '/project',
   folder: '/project',
+  home: '/home/me',
   defaultModel: 'claude-opus-4-5',
   earlierCostUsd: 0,
   gitBranch: undefined,

@@ -151,10 +151,7 @@ const FACTS = {
   isDemo: false,
 } as const;
 
-const BANNER = [
-  'ouro 0.1.0 · sonnet-5 · /home/me/proj · main',
-  'Say what you want done.   ? keys   / commands   @ files   ! shell',
-];
+const BANNER = ['ouro 0.1.0     sonnet-5 · 200k window', '~/proj  ⎇ main   2 MCP servers · trusted'];
 
 const OPTIONS: ScreenOptions = {
   depth: 'truecolor',

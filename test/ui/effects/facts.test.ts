@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { askStatusLine, changesFacts, factsNow, statusFactsOf } from '../../../src/ui/effects/facts.ts';
+import {
+  askStatusLine,
+  bannerLines,
+  changesFacts,
+  factsNow,
+  offerLastSession,
+  statusFactsOf,
+} from '../../../src/ui/effects/facts.ts';
+import { initialView, type ViewState } from '../../../src/ui/view/view-state.ts';
 import { fakeConversation } from '../../support/loop/fake-conversation.ts';
 import { effectHost } from './test-host.ts';
 
@@ -27,4 +35,28 @@ test('the status line says where the shell stands while that is elsewhere, and w
 
 test('a model that the settings changed is shown from its first turn on', () => {
   expect(changesFacts({ type: 'turn_start', turn: 1, model: 'model-b' })).toBe(true);
+});
+
+const LAST = { id: 's1', label: 'lexer: handle emoji width', detail: '1d, main, 22 KB, first words' };
+const withSessions = (sessions: readonly (typeof LAST)[]) => ({
+  agent: fakeConversation().agent,
+  storedSessions: { list: async () => sessions } as const,
+});
+
+test('a start says which session of the folder was the last, until something is said', async () => {
+  const printed = async (sessions: readonly (typeof LAST)[], lastPrompt: string) => {
+    let view: ViewState = { ...initialView(statusFactsOf(fakeConversation())), lastPrompt };
+    await offerLastSession(withSessions(sessions), (update) => {
+      view = update(view);
+    });
+    return view.outbox;
+  };
+  const text = '1d ago  lexer: handle emoji width · main · 22 KB     ouro -c or /resume goes on there';
+  expect(await printed([LAST, { ...LAST, id: 's0' }], '')).toEqual([{ kind: 'last_session', text }]);
+  expect([await printed([LAST], 'go'), await printed([], '')]).toEqual([[], []]);
+});
+
+test('a banner names folder and branch as people do', () => {
+  const info = fakeConversation({ info: { folder: '/home/me/shop', gitBranch: 'main' } }).info();
+  expect(bannerLines(info, '⎇')[1]).toBe('~/shop  ⎇ main   1 MCP server · trusted');
 });
