@@ -53,7 +53,7 @@ export function createSubAgents(core: Core, { owners, hooks, deps, learn, addNew
       const isOfHook = order.callId === '';
       const fire = isOfHook ? hooks.ofHooks : hooks;
       const { context } = await fire.fire('SubagentStart', { agent_id: agentId, agent_type: kind.name }, signal);
-      const own = await agentWords(core, kind);
+      const [own] = await Promise.all([agentWords(core, kind), learn(modelsOf(order, kind))]);
       const words = context === undefined ? own : `${own}\n\n${context}`;
       report = await converse(order, { kind, agentId, place, words, isOfHook, model: order.model }, signal);
     } finally {
@@ -77,8 +77,6 @@ export function createSubAgents(core: Core, { owners, hooks, deps, learn, addNew
     };
     await tell({ type: 'message_end', message: prompt });
     let progress: Progress = { text: '', calls: 0, tokens: 0 };
-    const wanted = asking.model ?? kind.model ?? 'inherit';
-    await learn(wanted === 'inherit' ? [] : [wanted]);
     const events = query([prompt], deps.subAgent(bus.port(), asking), signal);
     for (let step = await events.next(); ; step = await events.next()) {
       if (step.done === true) {
@@ -115,6 +113,12 @@ export function createSubAgents(core: Core, { owners, hooks, deps, learn, addNew
     },
     ...background,
   };
+}
+
+/** A model of its own, where it has one. */
+function modelsOf({ model }: AgentOrder, kind: AgentKind): readonly string[] {
+  const wanted = model ?? kind.model ?? 'inherit';
+  return wanted === 'inherit' ? [] : [wanted];
 }
 
 /** Sub-agents nobody waits for: their end is told with the model's next turn. */

@@ -15,7 +15,7 @@ import { readSettings } from '../settings/read-settings.ts';
 type Surroundings = { readonly environment: Environment; readonly cwd: string };
 
 /** What a run without flags would know about models; a setting that cannot be understood throws its sentence. */
-export async function portConfigHere({ environment: given, cwd: folder }: Surroundings): Promise<PortConfig> {
+async function portConfigHere({ environment: given, cwd: folder }: Surroundings): Promise<PortConfig> {
   const cwd = await realpath(folder);
   // What a project says about models is the name of one: its trust does not matter here.
   const { merged } = await readSettings({ cwd }, given, false);

@@ -2,7 +2,10 @@ import { type ModelEntry, modelEntry } from './model-entry.ts';
 
 type Page = { readonly MODELS: string; readonly AS_OF: string };
 
-/** What came with the program, by the name a provider has at models.dev; loaded when a model of it is asked about. */
+/**
+ * What came with the program, by the name a provider has at models.dev; loaded when a model of it is asked about.
+ * @internal Exported for the script that makes it.
+ */
 export const BUNDLED: ReadonlyMap<string, () => Promise<Page>> = new Map<string, () => Promise<Page>>([
   ['anthropic', () => import('./bundled/anthropic.ts')],
   ['openai', () => import('./bundled/openai.ts')],

@@ -92,7 +92,10 @@ function idOf({ model, catalogue = '', server }: ServedModel): string {
   return JSON.stringify([catalogue, server?.baseUrl ?? '', model]);
 }
 
-/** A name that ends in a date or a choice of the server means the model it belongs to. */
+/**
+ * A name that ends in a date or a choice of the server means the model it belongs to.
+ * @internal Exported for tests.
+ */
 export function entryNamed({ models }: CataloguePage, name: string): CataloguePage['models'][number] | undefined {
   const wanted = name.toLowerCase().replace(/^models\//, '');
   const undated = wanted.replace(/:[a-z]+$/, '').replace(/-(?:\d{8}|\d{4}-\d\d-\d\d)$/, '');

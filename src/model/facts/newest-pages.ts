@@ -6,7 +6,7 @@ import { bundledPage, type CataloguePage } from './bundled.ts';
 import { modelEntry } from './model-entry.ts';
 
 /** A page as it is kept: that of one provider. */
-export const keptPage = z.object({ v: z.literal(1), asOf: z.iso.date(), models: z.array(modelEntry) });
+const keptPage = z.object({ v: z.literal(1), asOf: z.iso.date(), models: z.array(modelEntry) });
 
 /** Where `ouro models update` keeps what it read. */
 export function catalogueFolder(ouroHome: string): string {
