@@ -1,4 +1,5 @@
 import type { AgentEvent } from '../../contracts/event.ts';
+import type { AgentKind } from '../../contracts/extension.ts';
 import type { AssistantMessage, Message } from '../../contracts/message.ts';
 import { query } from '../../engine/query.ts';
 import type { HookRunners } from '../../hooks/act.ts';
