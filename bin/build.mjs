@@ -1,7 +1,8 @@
 // build.mjs [--binary]: makes dist/, with one executable too when asked; run by the pinned Bun.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { extname, join } from 'node:path';
+import { basename, extname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
@@ -47,12 +48,19 @@ rmSync(stamp, { force: true });
 for (const name of readdirSync(dist)) if (name.endsWith('.js') || name === executable) rmSync(join(dist, name));
 
 const bundled = finished(await Bun.build({ ...common, outdir: dist, splitting: true }));
+await writeParts(bundled.outputs);
 const bytes = bundled.outputs.reduce((sum, { size }) => sum + size, 0);
 process.stdout.write(`dist/: ${bundled.outputs.length} files, ${(bytes / 1e6).toFixed(1)} MB\n`);
 
 writeFileSync(stamp, '');
 utimesSync(stamp, beganAt, beganAt);
 if (process.argv.includes('--binary')) await buildExecutable();
+
+/** All of it once more in one file, which a running ouro holds open: an update may take the others away. */
+async function writeParts(outputs) {
+  const parts = await Promise.all(outputs.map(async (output) => [basename(output.path), await output.text()]));
+  writeFileSync(join(dist, 'parts.json.gz'), gzipSync(JSON.stringify(Object.fromEntries(parts))));
+}
 
 /** It holds the runtime and bytecode, which the runtime offers for executables only: twice as fast a start. */
 async function buildExecutable() {

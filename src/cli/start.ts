@@ -3,6 +3,7 @@ import { messageOf } from '../lib/errors.ts';
 import { errnoOf } from '../lib/files/errno.ts';
 import type { Invocation } from './args/invocation.ts';
 import { UsageError } from './args/usage-error.ts';
+import { holdProgram } from './hold-program.ts';
 import { type Io, processIo } from './io.ts';
 import { createShutdown, realProcess, type Shutdown } from './shutdown.ts';
 
@@ -61,6 +62,7 @@ async function run(args: readonly string[], io: Io, shutdown: Shutdown): Promise
     io.stdout.write(commandText(args[0]) ?? helpText());
     return 0;
   }
+  holdProgram();
   const { findSubcommand, runSubcommand } = await import('./dispatch.ts');
   const subcommand = findSubcommand(args);
   if (subcommand !== undefined) return runSubcommand(subcommand, args.slice(1), io, shutdown);

@@ -45,6 +45,22 @@ export type McpServerConfig = {
   readonly url?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly timeout?: number;
+  readonly disabled?: boolean;
+  readonly oauth?: McpLoginConfig;
+};
+
+/** How to log in where a server takes nobody who registers himself. */
+export type McpLoginConfig = {
+  /** An address as an id describes who we are, to servers that look there. */
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  /** Where the page sends people back to, where that was registered. */
+  readonly callbackPort?: number;
+  readonly scope?: string;
+  /** Programs log in without a person, by their secret or a key that signs. */
+  readonly grant?: 'authorization_code' | 'client_credentials';
+  readonly privateKey?: string;
+  readonly algorithm?: string;
 };
 
 export type SandboxSettings = {

@@ -43,6 +43,13 @@ export type Terminal = {
   readonly structuredOutput?: JsonValue;
 };
 
+/** Why a run ended, for a person; a hook's words are told as such. */
+export function endWords({ reason, words }: Pick<Terminal, 'reason' | 'words'>): string {
+  if (words === undefined) return `The run ended: ${reason.replaceAll('_', ' ')}.`;
+  const isOfHook = reason === 'hook_stopped' || reason === 'stop_hook_prevented';
+  return isOfHook ? `A hook ended the run: ${words}` : words;
+}
+
 /** The limit that ended a run, where the provider has said when it is reset. */
 export function limitOf({ failure }: Terminal): (ModelFailure & { readonly retryAfterMs: number }) | undefined {
   const retryAfterMs = failure?.retryAfterMs ?? failure?.resetsAfterMs;

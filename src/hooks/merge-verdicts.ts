@@ -30,7 +30,7 @@ export function mergeVerdicts(results: readonly HookResult[]): HookVerdict {
     stop:
       stops.length === 0
         ? undefined
-        : stops.map(({ output, hook }) => output.stopReason ?? `${nameOf(hook)} ended the run.`).join('\n'),
+        : stops.map(({ output, hook }) => output.stopReason ?? `${nameOf(hook)} gave no reason.`).join('\n'),
     permission,
     updatedInput,
     context: context.length === 0 ? undefined : context.join('\n'),

@@ -73,7 +73,25 @@ export function resourceBlocks(contents: ResourceContents): readonly ResultBlock
   const uri = untrustedLine(contents.uri, URI_CHARS);
   if ('text' in contents) return [textBlock(`[resource ${uri}]\n${contents.text}`)];
   const type = contents.mimeType ?? 'application/octet-stream';
+  const words = isText(type) ? wordsOf(contents.blob) : undefined;
+  if (words !== undefined) return [textBlock(`[resource ${uri}]\n${words}`)];
   return [textBlock(`[resource ${uri}]`), mediaBlock(type, contents.blob, `resource ${uri}`)];
+}
+
+const TEXT_TYPES =
+  /^(?:text\/|application\/(?:json|xml|yaml|x-yaml|toml|javascript|typescript|sql|x-sh)(?:;|$)|[^;]+\+(?:json|xml)(?:;|$))/;
+
+function isText(type: string): boolean {
+  return TEXT_TYPES.test(type.toLowerCase());
+}
+
+/** The words of bytes that say they are text; `undefined` where they are not. */
+function wordsOf(base64: string): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(base64, 'base64'));
+  } catch {
+    return undefined;
+  }
 }
 
 function textBlock(text: string): ResultBlock {

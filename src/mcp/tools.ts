@@ -41,7 +41,7 @@ function toTool(tool: ServerTool, name: string, { server, call }: ToolsOf): Tool
     source: 'mcp',
     prepare(input) {
       if (!isJsonObject(input)) return { ok: false, problem: `${name} takes a JSON object as its input.` };
-      const missing = (tool.inputSchema.required ?? []).filter((field) => input[field] === undefined);
+      const missing = requiredOf(tool).filter((field) => input[field] === undefined);
       if (missing.length > 0) {
         const fields = missing.map((field) => `"${untrustedLine(field, 80)}"`).join(', ');
         return { ok: false, problem: `The input of ${name} lacks ${fields}. Add what is missing and call again.` };
@@ -51,13 +51,24 @@ function toTool(tool: ServerTool, name: string, { server, call }: ToolsOf): Tool
         call: {
           input,
           title,
+          // What a server says of its tools grants nothing; it only may run beside its like once it is allowed.
           isReadOnly: false,
-          isConcurrencySafe: false,
+          isConcurrencySafe: tool.annotations?.readOnlyHint === true,
           call: (context) => call(tool.name, input, context),
         },
       };
     },
   };
+}
+
+/** What has to be given. A field that has a value of its own is left to the server, whatever its schema says. */
+function requiredOf({ inputSchema }: ServerTool): readonly string[] {
+  const properties = inputSchema.properties ?? {};
+  const hasDefault = (field: string) => {
+    const property = Object.hasOwn(properties, field) ? properties[field] : undefined;
+    return property !== undefined && 'default' in property;
+  };
+  return (inputSchema.required ?? []).filter((field) => !hasDefault(field));
 }
 
 function descriptionOf({ name, description }: ServerTool): string {

@@ -53,6 +53,18 @@ const mcpServerSchema = z
     url: text.optional(),
     headers: z.record(text, text).optional(),
     timeout: positive.optional(),
+    disabled: z.boolean().optional(),
+    oauth: z
+      .object({
+        clientId: text.optional(),
+        clientSecret: text.optional(),
+        callbackPort: z.int().positive().optional(),
+        scope: text.optional(),
+        grant: z.enum(['authorization_code', 'client_credentials']).optional(),
+        privateKey: text.optional(),
+        algorithm: text.optional(),
+      })
+      .optional(),
   })
   .refine((value) => value.command !== undefined || value.url !== undefined, {
     error: 'a server needs "command" or "url"',

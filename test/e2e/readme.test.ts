@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { says } from '../support/api/reply.ts';
+import { calls, later, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { bareEnvironment, terminalEnvironment } from '../support/environment.ts';
 import { runHere } from '../support/run-here.ts';
@@ -101,4 +101,27 @@ test('a stranger starts, takes the demo to its edit, leaves, goes on, and asks o
     encoding: 'utf8',
   });
   expect(asked).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining('demo') });
+});
+
+test('who runs goes on, whatever tool is wanted first, while an update replaces what was installed', async () => {
+  const cell = { cell_type: 'code', id: 'c', source: 'alpha', metadata: {}, outputs: [], execution_count: null };
+  const notebook = JSON.stringify({ cells: [cell], metadata: {}, nbformat: 4, nbformat_minor: 5 });
+  await using project = await createTempProject({ 'a.ipynb': notebook });
+  const path = join(project.dir, 'a.ipynb');
+  const edit = toolUse('NotebookEdit', { notebook_path: path, cell_id: 'c', new_source: 'beta' });
+  const turns = [later(1_200, calls(toolUse('Read', { file_path: path }))), says('Ready.'), calls(edit), says('Done.')];
+  await using api = await startApiServer({ turns });
+  const options = { cwd: project.dir, env: terminalEnvironment(project, api.url), cols: 100, rows: 40 };
+  await using terminal = openTerminal([ouro, '--trust', '--allowedTools', 'Read', 'NotebookEdit'], options);
+  await terminal.waitForText(/^▌ /m);
+  terminal.type('Are you there?');
+  terminal.press('enter');
+  await terminal.waitForText(/Ready\./);
+  const root = join(prefix.dir, 'lib', 'node_modules', 'ouro');
+  renameSync(root, `${root}-before`);
+  mkdirSync(root);
+  terminal.type('Now edit it');
+  terminal.press('enter');
+  await terminal.waitForText(/Done\./);
+  expect(readFileSync(path, 'utf8')).toContain('beta');
 });

@@ -1,6 +1,7 @@
 import type { Environment } from '../../contracts/environment.ts';
 import { openApprovals } from '../../mcp/config/approvals.ts';
 import { type ConfiguredServer, launchHash, launchWords } from '../../mcp/config/configured-server.ts';
+import { desktopServers } from '../../mcp/config/desktop-servers.ts';
 import { readEntry } from '../../mcp/config/read-entry.ts';
 import { type McpScope, openServerFiles } from '../../mcp/config/server-files.ts';
 import { createMcpHub } from '../../mcp/hub.ts';
@@ -28,14 +29,16 @@ export function manageMcp(environment: Environment, cwd: string) {
     return (await servers()).servers.find((server) => server.name === name);
   }
 
-  async function addressOf(name: string): Promise<string | undefined> {
+  async function remote(name: string) {
     const launch = (await named(name))?.launch;
-    return launch?.kind === 'http' || launch?.kind === 'sse' ? launch.url : undefined;
+    return launch?.kind === 'http' || launch?.kind === 'sse' ? launch : undefined;
   }
 
   return {
     servers,
     named,
+    /** Those of the desktop program. */
+    desktop: () => desktopServers(environment.home, process.platform),
     /** Starts the servers that may run, and tells how each came up; all are ended again. */
     tryOut: (list: readonly ConfiguredServer[]) => tryOut(list, environment, cwd),
 
@@ -73,15 +76,15 @@ export function manageMcp(environment: Environment, cwd: string) {
     },
 
     async login(name: string, visit: (address: URL) => void, signal: AbortSignal): Promise<Managed> {
-      const url = await addressOf(name);
-      if (url === undefined)
+      const launch = await remote(name);
+      if (launch === undefined)
         return { ok: false, words: `There is no MCP server ${name} with an address to log in at.` };
-      await login({ url, ouroHome, visit, signal });
+      await login({ url: launch.url, oauth: launch.oauth, ouroHome, visit, signal });
       return { ok: true, words: `Logged in to ${name}.` };
     },
 
     async logout(name: string): Promise<Managed> {
-      const isGone = await openCredentials(ouroHome).forget((await addressOf(name)) ?? '');
+      const isGone = await openCredentials(ouroHome).forget((await remote(name))?.url ?? '');
       return { ok: isGone, words: isGone ? `Logged out of ${name}.` : `There is no login for ${name}.` };
     },
   };

@@ -2,25 +2,30 @@ import type { McpServerState } from '../../contracts/face/host.ts';
 import type { PanelAct, PanelKey, PanelMark, PanelRow } from '../../contracts/face/panel.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { type ConfiguredServer, launchWords } from '../../mcp/config/configured-server.ts';
+import { beginLogin } from '../mcp/log-in.ts';
 import { readMcp } from '../mcp/read-mcp.ts';
 import { asPanel, type BuiltinCommand, done, failed, show } from './builtin-command.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 
 const USAGE =
-  'Say /mcp, /mcp approve <name>, /mcp reject <name>, /mcp reconnect <name>, /mcp tools <name>, /mcp on <name> or /mcp off <name>.';
+  'Say /mcp, /mcp approve <name>, /mcp reject <name>, /mcp reconnect <name>, /mcp login <name>, /mcp tools <name>, /mcp on <name> or /mcp off <name>.';
 
 /** The command about MCP servers. */
 export const MCP_COMMANDS: readonly BuiltinCommand[] = [
   {
     name: 'mcp',
-    description: 'MCP servers: their state and tools; approve, reconnect, switch off',
-    argumentHint: '[approve|reject|reconnect|tools|on|off <name>]',
+    description: 'MCP servers: their state and tools; approve, log in, reconnect, switch off',
+    argumentHint: '[approve|reject|login|reconnect|tools|on|off <name>]',
     async run(args, parts) {
       const { hub, judge } = parts.mcp;
       const [verb = '', name = '', ...more] = args.trim().split(/\s+/);
       if (verb === '') return overview(parts);
       if (name === '' || more.length > 0) return failed(USAGE);
       if (verb === 'tools') return toolsOf(name, parts);
+      if (verb === 'login') {
+        const begun = await beginLogin(name, parts.core, hub);
+        return begun.ok ? show(begun.words) : failed(begun.words);
+      }
       if (verb === 'approve' || verb === 'reject') {
         const judged = await judge(name, verb === 'approve' ? 'approved' : 'rejected');
         return judged.ok ? done(judged.words) : failed(judged.words);
@@ -85,6 +90,7 @@ function actsOf(name: string, status: McpServerState['status'], server: Configur
       run('ctrl+r', 'connects anew', 'reconnect'),
       run('ctrl+d', 'switches it off', 'off'),
     ];
+  if (status === 'needs-auth') return [run('enter', 'logs in', 'login'), run('ctrl+r', 'connects anew', 'reconnect')];
   return [run('enter', status === 'disabled' ? 'switches it on' : 'connects anew', 'reconnect')];
 }
 

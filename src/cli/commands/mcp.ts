@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { launchWords, type Managed, manageMcp } from '../../app/mcp/manage-mcp.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import type { ValuesOf } from '../args/flag.ts';
-import { readFlags } from '../args/read-flags.ts';
+import { jsonObjectOf, readFlags } from '../args/read-flags.ts';
 import { type CommandRequest, SUBCOMMANDS } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
 import type { Io } from '../io.ts';
@@ -21,6 +21,8 @@ const ACTIONS: Readonly<Record<string, (wish: Wish) => Promise<number>>> = {
   list,
   get,
   add,
+  'add-json': addJson,
+  'add-from-claude-desktop': addFromDesktop,
   remove: (wish) => about(wish, (name) => wish.manager.remove(name)),
   approve: (wish) => about(wish, (name) => wish.manager.judge(name, 'approved')),
   reject: (wish) => about(wish, (name) => wish.manager.judge(name, 'rejected')),
@@ -80,9 +82,39 @@ async function add({ words: [name, target, ...args], flags, io, manager }: Wish)
   }
   const isAddress = flags.transport === undefined ? /^https?:\/\//.test(target) : flags.transport !== 'stdio';
   const entry = isAddress
-    ? { type: flags.transport ?? 'http', url: target, ...withPairs('headers', flags.header, ':') }
+    ? { type: flags.transport ?? 'http', url: target, ...withPairs('headers', flags.header, ':'), ...loginOf(flags) }
     : { command: target, ...(args.length === 0 ? {} : { args }), ...withPairs('env', flags.env, '=') };
   return report(io, await manager.add(name, entry, flags.scope));
+}
+
+/** How to log in, where somebody has registered us. */
+function loginOf({ clientId, clientSecret, callbackPort }: Flags): object {
+  const oauth = { clientId, clientSecret, callbackPort };
+  return Object.values(oauth).every((value) => value === undefined) ? {} : { oauth };
+}
+
+/** An entry as a page about a server gives it, whole. */
+async function addJson({ words: [name, text, ...more], flags, io, manager }: Wish): Promise<number> {
+  if (name === undefined || text === undefined || more.length > 0)
+    throw new UsageError('Say: ouro mcp add-json <name> \'{"command": "…"}\'.');
+  return report(io, await manager.add(name, jsonObjectOf('add-json', text), flags.scope));
+}
+
+/** The servers of the desktop program, as its file names them; those of a name that is taken stay as they are. */
+async function addFromDesktop({ words, flags, io, manager }: Wish): Promise<number> {
+  const found = await manager.desktop();
+  if (!found.ok) return report(io, found);
+  const wanted = found.servers.filter(({ name }) => words.length === 0 || words.includes(name));
+  if (wanted.length === 0) return report(io, { ok: false, words: `${found.file} names no such MCP server.` });
+  const taken = (await manager.servers()).servers.map(({ name }) => name);
+  let code = 0;
+  for (const { name, entry } of wanted) {
+    const answer = taken.includes(name)
+      ? { ok: true, words: `${name} is configured already and stays as it is.` }
+      : await manager.add(name, entry, flags.scope);
+    code = Math.max(code, report(io, answer));
+  }
+  return code;
 }
 
 function withPairs(key: 'env' | 'headers', given: readonly string[], mark: '=' | ':'): object {

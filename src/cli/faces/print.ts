@@ -2,7 +2,7 @@ import type { AbortReason } from '../../contracts/agent.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { JsonObject } from '../../contracts/json.ts';
-import type { Terminal } from '../../contracts/terminal.ts';
+import { endWords, type Terminal } from '../../contracts/terminal.ts';
 import type { OutputChoice } from '../args/invocation.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { initLine } from '../wire/init.ts';
@@ -91,7 +91,7 @@ export async function printOnce(
       port.write(`${JSON.stringify(output.detail === 'all' ? [...lines, result] : result)}\n`);
       break;
     default:
-      if (terminal.reason !== 'completed') warn(terminal.words ?? `The run ended: ${terminal.reason}.`);
+      if (terminal.reason !== 'completed') warn(endWords(terminal));
       if (code !== 0 && !isCutAnswer(terminal, result)) break;
       if (port.live === undefined || said.kind === 'answer' || result.structured_output !== undefined)
         port.write(`${textOf(result)}\n`);

@@ -153,7 +153,9 @@ function readServer(
   if (mistake !== undefined) problems.push({ file, text: `the MCP server "${name}" is not started: ${mistake}.` });
   const held =
     mistake === undefined
-      ? heldBack(name, scope, hash, launchDetails(read.launch), parts)
+      ? read.isDisabled
+        ? ({ why: 'rejected', words: 'is switched off by its entry' } as const)
+        : heldBack(name, scope, hash, launchDetails(read.launch), parts)
       : { why: 'mistake' as const, words: mistake };
   return {
     name,

@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { HostMcpServer } from '../../contracts/face/host.ts';
+import type { McpLoginConfig } from '../../contracts/settings.ts';
 import { withoutSecrets } from '../../lib/text/secrets.ts';
 
 /** Where a server was configured, the strongest first. */
 export type ServerScope = 'managed' | 'flag' | 'local' | 'project' | 'user' | 'host';
+
+/** How to log in where a server takes nobody who registers himself; a client id that is an address describes itself. */
+export type OAuthChoice = { readonly [Key in keyof McpLoginConfig]?: McpLoginConfig[Key] | undefined };
 
 /** How a server is reached. */
 export type Launch =
@@ -13,7 +17,12 @@ export type Launch =
       readonly args: readonly string[];
       readonly env: Readonly<Record<string, string>>;
     }
-  | { readonly kind: 'http' | 'sse'; readonly url: string; readonly headers: Readonly<Record<string, string>> }
+  | {
+      readonly kind: 'http' | 'sse';
+      readonly url: string;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly oauth?: OAuthChoice;
+    }
   | { readonly kind: 'host'; readonly server: HostMcpServer };
 
 /** One server as it will be used. */
@@ -38,7 +47,7 @@ export function launchHash(launch: Launch): string {
       ? [kind, launch.server.name]
       : kind === 'stdio'
         ? [kind, launch.command, launch.args, sorted(launch.env)]
-        : [kind, launch.url, sorted(launch.headers)];
+        : [kind, launch.url, sorted(launch.headers), ...(launch.oauth === undefined ? [] : [launch.oauth])];
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex');
 }
 

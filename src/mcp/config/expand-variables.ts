@@ -1,4 +1,4 @@
-import type { Launch } from './configured-server.ts';
+import type { Launch, OAuthChoice } from './configured-server.ts';
 
 /** Variables a text named that are not set and have no default. */
 export type Expanded<Value> = { readonly value: Value; readonly missing: readonly string[] };
@@ -30,6 +30,21 @@ export function expandLaunch(launch: Launch, variables: Readonly<Record<string, 
   const value: Launch =
     launch.kind === 'stdio'
       ? { kind: 'stdio', command: fill(launch.command), args: launch.args.map(fill), env: fillAll(launch.env) }
-      : { kind: launch.kind, url: fill(launch.url), headers: fillAll(launch.headers) };
+      : { ...launch, url: fill(launch.url), headers: fillAll(launch.headers), ...filledLogin(launch.oauth, fill) };
   return { value, missing: [...new Set(missing)] };
+}
+
+/** Secrets of a login are named by variables as well. */
+function filledLogin(oauth: OAuthChoice | undefined, fill: (text: string) => string): { readonly oauth?: OAuthChoice } {
+  if (oauth === undefined) return {};
+  const filled = (text: string | undefined) => (text === undefined ? undefined : fill(text));
+  const { clientId, clientSecret, privateKey } = oauth;
+  return {
+    oauth: {
+      ...oauth,
+      clientId: filled(clientId),
+      clientSecret: filled(clientSecret),
+      privateKey: filled(privateKey),
+    },
+  };
 }

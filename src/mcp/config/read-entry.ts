@@ -12,13 +12,31 @@ const entry = z.object({
   url: text.min(1).optional(),
   headers: z.record(text, text).optional(),
   timeout: z.number().positive().optional(),
+  disabled: z.boolean().optional(),
+  oauth: z
+    .object({
+      clientId: text.min(1).optional(),
+      clientSecret: text.min(1).optional(),
+      callbackPort: z.int().positive().optional(),
+      scope: text.min(1).optional(),
+      grant: z.enum(['authorization_code', 'client_credentials']).optional(),
+      privateKey: text.min(1).optional(),
+      algorithm: text.min(1).optional(),
+    })
+    .optional(),
 });
 
 const KEYS = Object.keys(entry.shape);
 
 /** One entry of `mcpServers`, read; or what is wrong with it. */
 export type ReadEntry =
-  | { readonly ok: true; readonly launch: Launch; readonly timeoutMs?: number; readonly warnings: readonly string[] }
+  | {
+      readonly ok: true;
+      readonly launch: Launch;
+      readonly timeoutMs?: number;
+      readonly isDisabled: boolean;
+      readonly warnings: readonly string[];
+    }
   | { readonly ok: false; readonly problem: string };
 
 /** Holds an entry against the schema; a key nobody knows is told, not fatal. */
@@ -35,6 +53,7 @@ export function readEntry(value: unknown): ReadEntry {
   return {
     ok: true,
     launch,
+    isDisabled: parsed.data.disabled === true,
     ...(timeout === undefined ? {} : { timeoutMs: timeout }),
     warnings: [
       ...(both ? [`has "command" and "url"; it is used as ${launch.kind}`] : []),
@@ -55,7 +74,8 @@ function launchOf(read: z.output<typeof entry>): Launch | undefined {
     return command === undefined ? undefined : { kind: 'stdio', command, args: read.args ?? [], env: read.env ?? {} };
   }
   if (url === undefined) return undefined;
-  return { kind: type === 'sse' ? 'sse' : 'http', url, headers: read.headers ?? {} };
+  const login = read.oauth === undefined ? {} : { oauth: read.oauth };
+  return { kind: type === 'sse' ? 'sse' : 'http', url, headers: read.headers ?? {}, ...login };
 }
 
 function unknownKey(key: string): string {

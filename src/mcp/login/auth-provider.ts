@@ -1,4 +1,5 @@
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import type { OAuthChoice } from '../config/configured-server.ts';
 import type { CredentialStore, Credentials } from './credentials.ts';
 
 export type ProviderParts = {
@@ -6,6 +7,8 @@ export type ProviderParts = {
   readonly store: CredentialStore;
   readonly redirectUrl: string;
   readonly state: string;
+  /** Who we are to this server, where somebody has registered us. */
+  readonly oauth: OAuthChoice | undefined;
   /** Where the person has to go. */
   readonly visit: (address: URL) => void;
 };
@@ -24,12 +27,28 @@ export function clientFacts(redirectUrl: string): Pick<OAuthClientProvider, 'red
   };
 }
 
+/** A client that was registered by hand; an address as an id is none, the server looks there itself. */
+function registeredClient(oauth: OAuthChoice | undefined): Credentials['client'] {
+  if (oauth?.clientId === undefined || isAddress(oauth.clientId)) return undefined;
+  const secret = oauth.clientSecret === undefined ? {} : { client_secret: oauth.clientSecret };
+  return { client_id: oauth.clientId, ...secret };
+}
+
+/** Where a server may read who we are, instead of registering us. */
+function metadataAddress(oauth: OAuthChoice | undefined): Pick<OAuthClientProvider, 'clientMetadataUrl'> {
+  return oauth?.clientId !== undefined && isAddress(oauth.clientId) ? { clientMetadataUrl: oauth.clientId } : {};
+}
+
+const isAddress = (text: string) => /^https?:\/\//.test(text);
+
 /** What the MCP library asks during a login. Only one that succeeds takes the place of an earlier one. */
 export function authProvider(parts: ProviderParts): OAuthClientProvider {
-  let { client, tokens }: Credentials = {};
+  let client: Credentials['client'] = registeredClient(parts.oauth);
+  let tokens: Credentials['tokens'];
   let verifier = '';
   return {
     ...clientFacts(parts.redirectUrl),
+    ...metadataAddress(parts.oauth),
     state: () => parts.state,
     clientInformation: () => client,
     saveClientInformation(information) {

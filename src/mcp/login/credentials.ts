@@ -8,15 +8,24 @@ import {
 import { z } from 'zod';
 import { openJsonStore } from '../../lib/files/json-store.ts';
 
+/** What a server said of the login it wants: how far it must reach, and where that is described. */
+export type Challenge = { readonly scope?: string | undefined; readonly resourceMetadata?: string | undefined };
+
 /** What a login leaves: who we are to the server, and what it gave us. */
 export type Credentials = {
   readonly client?: OAuthClientInformationMixed | undefined;
   readonly tokens?: OAuthTokens | undefined;
+  /** What the server wanted when it refused last. */
+  readonly challenge?: Challenge | undefined;
 };
 
 const schema = z.record(
   z.string(),
-  z.object({ client: OAuthClientInformationSchema.optional(), tokens: OAuthTokensSchema.optional() }),
+  z.object({
+    client: OAuthClientInformationSchema.optional(),
+    tokens: OAuthTokensSchema.optional(),
+    challenge: z.object({ scope: z.string().optional(), resourceMetadata: z.string().optional() }).optional(),
+  }),
 );
 
 /** The logins of one person, by address, in a file nobody else may read. A damaged entry costs one more login. */
@@ -43,8 +52,17 @@ export function openCredentials(ouroHome: string) {
         return now === next ? [] : [{ path: [url], value: next }];
       });
     },
+    /** What a server wants of the next login. */
+    async challenged(url: string, challenge: Challenge): Promise<void> {
+      await store.change((logins) => {
+        const now = Object.hasOwn(logins, url) ? logins[url] : undefined;
+        const isKnown = JSON.stringify(now?.challenge) === JSON.stringify(challenge);
+        return isKnown ? [] : [{ path: [url], value: { ...now, challenge } }];
+      });
+    },
     async forget(url: string): Promise<boolean> {
-      if (!Object.hasOwn((await store.read()).value, url)) return false;
+      const { value } = await store.read();
+      if (!Object.hasOwn(value, url) || value[url]?.tokens === undefined) return false;
       await store.change(() => [{ path: [url], value: undefined }]);
       return true;
     },

@@ -1,24 +1,36 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { type OAuthClientProvider, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
+import { ClientCredentialsProvider, PrivateKeyJwtProvider } from '@modelcontextprotocol/sdk/client/auth-extensions.js';
 import { type OAuthTokens, OAuthTokensSchema } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { lockedFile } from '../../lib/files/file-lock.ts';
-import type { ConfiguredServer } from '../config/configured-server.ts';
+import type { ConfiguredServer, OAuthChoice } from '../config/configured-server.ts';
 import { clientFacts } from './auth-provider.ts';
+import { notingChallenges } from './challenge.ts';
 import { type CredentialStore, type Credentials, openCredentials } from './credentials.ts';
 
 /** A login that was kept, as the MCP library takes it. */
-export type StoredAuth = { readonly authProvider: OAuthClientProvider; readonly fetch: FetchLike };
+export type StoredAuth = { readonly authProvider?: OAuthClientProvider; readonly fetch?: FetchLike };
 
 /** The login that was kept for a server, able to renew itself; never one that sends a person anywhere. */
 export async function storedAuth({ launch }: ConfiguredServer, ouroHome: string): Promise<StoredAuth | undefined> {
   if (launch.kind !== 'http' && launch.kind !== 'sse') return undefined;
   const { url } = launch;
   const store = openCredentials(ouroHome);
-  if ((await store.of(url))?.tokens === undefined) return undefined;
+  if (launch.oauth?.grant === 'client_credentials') return machineLogin(launch.oauth);
+  if ((await store.of(url))?.tokens === undefined) return { fetch: notingChallenges(url, store, fetch, [401, 403]) };
   const kept = keptLogin(url, store);
-  return { authProvider: kept.provider, fetch: oneRefresh({ url, store, ouroHome, sent: kept.sent }) };
+  // A token that ran out is no news: whoever has another one meanwhile must not be kept waiting.
+  const renewing = oneRefresh({ url, store, ouroHome, sent: kept.sent });
+  return { authProvider: kept.provider, fetch: notingChallenges(url, store, renewing, [403]) };
+}
+
+/** A login of a program, which no person has to say yes to: a secret, or a key that signs. */
+function machineLogin({ clientId = '', clientSecret = '', privateKey, algorithm, scope }: OAuthChoice): StoredAuth {
+  const common = { clientId, ...(scope === undefined ? {} : { scope }) };
+  if (privateKey === undefined) return { authProvider: new ClientCredentialsProvider({ ...common, clientSecret }) };
+  return { authProvider: new PrivateKeyJwtProvider({ ...common, privateKey, algorithm: algorithm ?? 'ES256' }) };
 }
 
 /** Asked anew each time: another connection, or another ouro, may have renewed it meanwhile. */
@@ -110,5 +122,5 @@ function oneRefresh({ url, store, ouroHome, sent }: RefreshParts): FetchLike {
 /** Does the server want a login, or a new one? */
 export function isUnauthorized(thrown: unknown): boolean {
   if (thrown instanceof UnauthorizedError) return true;
-  return thrown instanceof Error && 'code' in thrown && thrown.code === 401;
+  return thrown instanceof Error && 'code' in thrown && (thrown.code === 401 || thrown.code === 403);
 }

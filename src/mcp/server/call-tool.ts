@@ -4,6 +4,7 @@ import { type CallContext, ToolFailure, type ToolOutcome } from '../../contracts
 import { messageOf } from '../../lib/errors.ts';
 import { outcomeOf } from '../content.ts';
 import { elicit } from '../elicit.ts';
+import { isUnauthorized } from '../login/stored-auth.ts';
 import { untrustedLine } from '../untrusted-text.ts';
 import { type Connection, ServerSilent } from './connection.ts';
 
@@ -11,6 +12,8 @@ import { type Connection, ServerSilent } from './connection.ts';
 export type CallSite = {
   readonly server: string;
   readonly callTimeoutMs: number;
+  /** The server wants a login, or one that reaches further. */
+  readonly onUnauthorized: () => void;
 };
 
 const WORDS_CHARS = 2_000;
@@ -28,6 +31,12 @@ export async function callTool(
   } catch (thrown) {
     if (thrown instanceof UrlElicitationRequiredError) throw new ToolFailure(await visited(thrown, context, site));
     if (context.signal.aborted) throw new ToolFailure('The call was stopped.', { cause: thrown });
+    if (isUnauthorized(thrown)) {
+      site.onUnauthorized();
+      throw new ToolFailure(`${site.server} wants a login for this. The user can type /mcp login ${site.server}.`, {
+        cause: thrown,
+      });
+    }
     throw new ToolFailure(failureWords(thrown, site, connection.ending()), { cause: thrown });
   }
 }

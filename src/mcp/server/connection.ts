@@ -22,6 +22,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { CallContext } from '../../contracts/tool.ts';
 import { type Ask, elicit } from '../elicit.ts';
+import { isUnauthorized } from '../login/stored-auth.ts';
 import { untrustedLine } from '../untrusted-text.ts';
 import { createActiveCalls } from './active-calls.ts';
 import type { OpenTransport } from './stdio-transport.ts';
@@ -156,15 +157,16 @@ function newClient(parts: ConnectionParts, calls: ActiveCalls): Client {
 type ActiveCalls = ReturnType<typeof createActiveCalls>;
 
 /** After an error: is the server still there? One question at a time. */
-function pinging(client: Client): () => void {
+function pinging(client: Client): (error: Error) => void {
   let isAsking = false;
-  return () => {
-    if (isAsking || client.getServerVersion() === undefined) return;
+  return (error) => {
+    // Who wants a login is there.
+    if (isAsking || isUnauthorized(error) || client.getServerVersion() === undefined) return;
     isAsking = true;
     client
       .ping({ timeout: PING_TIMEOUT_MS })
       // Nobody answers any more: an end like any other, and `onclose` hears of it.
-      .catch(() => client.close())
+      .catch((thrown) => (isUnauthorized(thrown) ? undefined : client.close()))
       .finally(() => {
         isAsking = false;
       });

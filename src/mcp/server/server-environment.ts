@@ -1,5 +1,15 @@
 /** What programs need to run and to be themselves; everything else a server gets only when its entry says so. */
 const NEEDED = [
+  // Where the person works: the screen, keys of an agent, machines and accounts, none of them a secret by itself.
+  'AWS_PROFILE',
+  'AWS_REGION',
+  'DBUS_SESSION_BUS_ADDRESS',
+  'DISPLAY',
+  'DOCKER_CONTEXT',
+  'DOCKER_HOST',
+  'KUBECONFIG',
+  'SSH_AUTH_SOCK',
+  'WAYLAND_DISPLAY',
   'HOME',
   'LANG',
   'LANGUAGE',

@@ -37,7 +37,6 @@ const LATE_TOOLS = 'does not list its tools yet; they are offered when it does.'
 export function createServerRun(server: ConfiguredServer, prefix: string, parts: McpParts): ServerRun {
   const startTimeoutMs = () => parts.limits?.().startMs ?? START_TIMEOUT_MS;
   const callTimeoutMs = () => server.callTimeoutMs ?? parts.limits?.().callMs ?? CALL_TIMEOUT_MS;
-  const catalogOf: CatalogOf = { server: server.name, prefix, call: callingAt(server.name, callTimeoutMs, connected) };
   /** Aborted when the server is not wanted any more. */
   let life = new AbortController();
   let starting: Promise<void> = Promise.resolve();
@@ -45,6 +44,10 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
     starting = attempt(afterMs, life.signal);
   });
   const { now, happen, say } = held;
+  const connected: ServerRun['connected'] = (signal) =>
+    whenConnected(server, now, () => starting, AbortSignal.any([signal, AbortSignal.timeout(startTimeoutMs())]));
+  const call = callingAt(server.name, callTimeoutMs, { connected, onUnauthorized: () => dropForLogin(held) });
+  const catalogOf: CatalogOf = { server: server.name, prefix, call };
   const lists = createLists(server.name, held, parts.onChange);
 
   async function attempt(afterMs: number, signal: AbortSignal): Promise<void> {
@@ -70,14 +73,6 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
 
   async function settled(): Promise<void> {
     if (now().phase.at === 'starting') await starting;
-  }
-
-  async function connected(signal: AbortSignal): Promise<Connection> {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(startTimeoutMs())]);
-    while (now().phase.at === 'starting' && !limit.aborted) await untilAborted(starting, limit);
-    const { phase } = now();
-    if (phase.at === 'connected') return phase.connection;
-    throw new Error(`The MCP server ${server.name} ${whyNot(phase, server)}. The user can look at /mcp.`);
   }
 
   async function end(): Promise<void> {
@@ -112,6 +107,27 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
     switchOff: () => end().then(() => happen({ type: 'switched-off' })),
     close: end,
   };
+}
+
+/** Waits for a connection that is on its way. */
+async function whenConnected(
+  server: ConfiguredServer,
+  now: () => ServerState,
+  starting: () => Promise<void>,
+  limit: AbortSignal,
+): Promise<Connection> {
+  while (now().phase.at === 'starting' && !limit.aborted) await untilAborted(starting(), limit);
+  const { phase } = now();
+  if (phase.at === 'connected') return phase.connection;
+  throw new Error(`The MCP server ${server.name} ${whyNot(phase, server)}. The user can look at /mcp.`);
+}
+
+/** What was there is of no use before somebody has logged in. */
+function dropForLogin({ now, happen }: ReturnType<typeof holdState>): void {
+  const { phase } = now();
+  happen({ type: 'needs-auth' });
+  // It tells of its own end, which is none any more.
+  if (phase.at === 'connected') void phase.connection.close();
 }
 
 /** What is told of questions that the server has put to the person. */
@@ -181,10 +197,14 @@ function holdState(
 }
 
 /** Calls a tool of a server that may have to be waited for. */
-function callingAt(server: string, callTimeoutMs: () => number, connected: ServerRun['connected']): CatalogOf['call'] {
+function callingAt(
+  server: string,
+  callTimeoutMs: () => number,
+  { connected, onUnauthorized }: Pick<ServerRun, 'connected'> & { readonly onUnauthorized: () => void },
+): CatalogOf['call'] {
   return async (tool, input, context) => {
     const connection = await connected(context.signal);
     const { callTool } = await import('./call-tool.ts');
-    return callTool(connection, tool, input, context, { server, callTimeoutMs: callTimeoutMs() });
+    return callTool(connection, tool, input, context, { server, callTimeoutMs: callTimeoutMs(), onUnauthorized });
   };
 }

@@ -72,7 +72,7 @@ export function nextState(
     case 'needs-auth':
       return {
         state: settle({ at: 'needs-auth' }),
-        news: { level: 'warn', words: `wants a login: ouro mcp login ${name}` },
+        news: { level: 'warn', words: `wants a login: /mcp login ${name}, or ouro mcp login ${name}` },
       };
     case 'failed': {
       const { why } = event;
@@ -147,7 +147,7 @@ export function whyNot(phase: Phase, { name, held }: ConfiguredServer): string {
     case 'failed':
       return `is not connected: ${phase.why}`;
     case 'needs-auth':
-      return `wants a login: ouro mcp login ${name}`;
+      return `wants a login: /mcp login ${name}, or ouro mcp login ${name}`;
     case 'off':
       return 'is switched off';
     default:

@@ -63,6 +63,10 @@ export async function startServer(
     const why = limit.aborted ? lateWords(limitMs, describeEnd()) : (describeEnd() ?? messageOf(thrown));
     await transport.close();
     if (isUnauthorized(thrown)) return { type: 'needs-auth' };
+    // Servers of an older kind answer such a request with a refusal, and wait at the same address.
+    const { launch } = server;
+    if (launch.kind === 'http' && OLD_KIND.some((code) => hasCode(thrown, code)) && !limit.aborted)
+      return startServer({ ...server, launch: { ...launch, kind: 'sse' } }, parts, catalogOf, hooks, limitMs, signal);
     return { type: 'failed', why: untrustedLine(why, WORDS_CHARS) };
   }
   try {
@@ -76,8 +80,15 @@ export async function startServer(
   } catch (thrown) {
     const why = describeEnd() ?? messageOf(thrown);
     await connection.close();
+    if (isUnauthorized(thrown)) return { type: 'needs-auth' };
     return { type: 'failed', why: `cannot list its tools: ${untrustedLine(why, LISTING_CHARS)}` };
   }
+}
+
+const OLD_KIND = [400, 404, 405];
+
+function hasCode(thrown: unknown, code: number): boolean {
+  return thrown instanceof Error && 'code' in thrown && thrown.code === code;
 }
 
 function lateWords(limitMs: number, end: string | undefined): string {

@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Message } from '../../contracts/message.ts';
 import type { FailureKind } from '../../contracts/model.ts';
-import { limitOf, type Terminal, type TerminalReason } from '../../contracts/terminal.ts';
+import { endWords, limitOf, type Terminal, type TerminalReason } from '../../contracts/terminal.ts';
 import { edit } from '../composer/edit.ts';
 import type { Ask } from './ask.ts';
 import { activityAfter } from './slice-activity.ts';
@@ -178,7 +178,7 @@ function onEnd(view: ViewState, terminal: Terminal, nowMs: number): ViewState {
       return printing(quiet, {
         kind: 'notice',
         level: 'warn',
-        text: terminal.words ?? `The run ended: ${terminal.reason.replaceAll('_', ' ')}.`,
+        text: endWords(terminal),
       });
   }
 }

@@ -142,7 +142,7 @@ test.each([
   ['at a call', [calls('Echo')], { beforeCall: async () => ({ stop: 'Enough for today.' }) }, 'Enough for today.\n'],
 ])('a run that a hook ends %s says so on stderr', async (_when, replies, deps, stdout) => {
   const end = await printed(fakeConversation({ replies, deps }));
-  expect(end).toEqual({ code: 0, stdout, warnings: ['Enough for today.'] });
+  expect(end).toEqual({ code: 0, stdout, warnings: ['A hook ended the run: Enough for today.'] });
 });
 
 test('num_turns counts answers, not attempts', async () => {

@@ -21,7 +21,7 @@ test('a server that wants a login says so; after it the tools are there, and a t
     await using before = startHub([guarded], { ouroHome });
     await before.hub.settled();
     expect(before.hub.states()).toMatchObject([
-      { status: 'needs-auth', error: 'wants a login: ouro mcp login guarded' },
+      { status: 'needs-auth', error: 'wants a login: /mcp login guarded, or ouro mcp login guarded' },
     ]);
   }
   await login({ url: server.url, ouroHome, visit: obedient, signal: inTime() });
@@ -114,13 +114,15 @@ test('a login is forgotten when its server refuses it, but not one that somebody
   await login({ url: server.url, ouroHome, visit: obedient, signal: inTime() });
   const entry = configured('guarded', { kind: 'http', url: server.url, headers: {} });
   const store = openCredentials(ouroHome);
-  const [one, other] = [await storedAuth(entry, ouroHome), await storedAuth(entry, ouroHome)];
-  await one?.authProvider.tokens();
-  await other?.authProvider.tokens();
+  const [one, other] = [await storedAuth(entry, ouroHome), await storedAuth(entry, ouroHome)].map(
+    (kept) => kept?.authProvider,
+  );
+  await one?.tokens();
+  await other?.tokens();
   const fresh = { access_token: 'new', token_type: 'Bearer', refresh_token: 'new' };
-  await other?.authProvider.saveTokens(fresh);
-  await one?.authProvider.invalidateCredentials?.('tokens');
+  await other?.saveTokens(fresh);
+  await one?.invalidateCredentials?.('tokens');
   expect((await store.of(server.url))?.tokens).toEqual(fresh);
-  await other?.authProvider.invalidateCredentials?.('tokens');
+  await other?.invalidateCredentials?.('tokens');
   expect(await store.of(server.url)).toEqual({ client: expect.anything() });
 });

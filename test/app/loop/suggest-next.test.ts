@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { says } from '../support/api/reply.ts';
-import { type Script, startApiServer } from '../support/api/server.ts';
-import { composed } from '../support/composed.ts';
-import { createTempProject } from '../support/temp-project.ts';
+import { says } from '../../support/api/reply.ts';
+import { type Script, startApiServer } from '../../support/api/server.ts';
+import { composed } from '../../support/composed.ts';
+import { createTempProject } from '../../support/temp-project.ts';
 
 async function suggested(settings: object, guess: string) {
   await using project = await createTempProject();

@@ -1,0 +1,71 @@
+import { relative } from 'node:path';
+import type { ConversationInfo } from '../contracts/face/conversation.ts';
+import { effortInstead, effortsOf } from '../model/efforts.ts';
+import { budgetWarnings } from '../model/pricing.ts';
+import { problemLines } from '../settings/problem-lines.ts';
+import { strayTools } from './loop/toolset.ts';
+import type { ConversationParts } from './slash/conversation-parts.ts';
+
+/** What a conversation says of itself as it stands now. */
+export function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnings'> {
+  const { core, agent, session, loop } = parts;
+  const { model, cwd, effort, mode, outputStyle, title, todos } = core.live.now();
+  const { agents, skills } = core.extensions.now();
+  return {
+    sessionId: agent.sessionId,
+    title,
+    transcriptPath: session.transcript.path,
+    cwd,
+    folder: core.cwd,
+    home: core.environment.home,
+    gitBranch: core.repository.branchAtStart,
+    model,
+    modelInfo: core.model.infoOf(model),
+    effort,
+    efforts: effortsOf(core.model.infoOf(model)),
+    mode,
+    tools: loop.toolset.all().map((tool) => tool.name),
+    mcpServers: parts.mcp.hub
+      .states()
+      .map(({ name, status, error }) => ({ name, status, ...(error === undefined ? {} : { error }) })),
+    agents: agents.map(({ name }) => name),
+    skills: skills.map(({ name }) => name),
+    outputStyle,
+    apiKeySource: core.model.keySource,
+    version: core.environment.version,
+    isDemo: core.model.provider === 'demo',
+    trusted: core.trusted,
+    contextTokens: core.meter.contextTokens(),
+    defaultModel: core.model.model,
+    earlierCostUsd: session.opened.stored.spentUsd ?? 0,
+    todos,
+    permissionDenials: parts.permissions.denials(),
+  };
+}
+
+/** What is to be said before the first prompt, found when the conversation was made. */
+export async function warningsOf({ core, session, permissions, mcp, hooks, loop }: ConversationParts) {
+  return [
+    ...core.environment.problems,
+    ...session.warnings,
+    ...budgetWarnings(core.options, core.model.infoOf(core.live.now().model)),
+    ...[effortInstead(core.live.now().effort, core.model.infoOf(core.live.now().model))].filter(
+      (text) => text !== undefined,
+    ),
+    ...permissions.warnings(),
+    ...mcp.problems,
+    ...(await hooks.deadGuards()),
+    ...unreadLine(core.trusted ? [] : await loop.prompt.memory.unread(), core.cwd),
+    ...strayTools(core.options, loop.toolset.builtIn()),
+    ...problemLines(core.settings.loaded(), core.extensions.now()),
+  ];
+}
+
+/** What an untrusted folder says to the model is not passed on: said once, with what to do. */
+function unreadLine(files: readonly string[], cwd: string): readonly string[] {
+  if (files.length === 0) return [];
+  const names = files.slice(0, 5).map((file) => relative(cwd, file));
+  const more = files.length > names.length ? ` and ${files.length - names.length} more` : '';
+  const text = `This folder is not trusted, so its instructions are not read (${names.join(', ')}${more}). Run "ouro trust" to trust it, or give --trust for one run.`;
+  return [text];
+}

@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { STUB, startRemote } from '../mcp/servers.ts';
+import { runHere } from '../support/run-here.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
+
+/** `ouro mcp …` with the flags and ways that pages about servers name. */
+let project: TempProject;
+
+beforeEach(async () => {
+  project = await createTempProject();
+});
+
+afterEach(() => project[Symbol.asyncDispose]());
+
+const mcp = (...args: readonly string[]) => runHere(project, ['mcp', ...args]);
+const kept = async () => JSON.parse(await readFile(join(project.ouroHome, 'settings.json'), 'utf8')).mcpServers;
+
+test('a server is added with short flags, with a login of its own, or whole as JSON', async () => {
+  await mcp(
+    'add',
+    '-t',
+    'http',
+    '-H',
+    'X-Team: core',
+    '--client-id',
+    'me',
+    '--callback-port',
+    '8123',
+    'web',
+    'http://127.0.0.1:9/mcp',
+  );
+  await mcp('add', '-e', 'ZONE=UTC', 'clock', '--', 'node', 'clock.mjs');
+  await mcp('add-json', 'whole', '{"command":"w","disabled":true}');
+  expect(await kept()).toEqual({
+    web: {
+      type: 'http',
+      url: 'http://127.0.0.1:9/mcp',
+      headers: { 'X-Team': 'core' },
+      oauth: { clientId: 'me', callbackPort: 8123 },
+    },
+    clock: { command: 'node', args: ['clock.mjs'], env: { ZONE: 'UTC' } },
+    whole: { command: 'w', disabled: true },
+  });
+  expect((await mcp('add-json', 'broken', '{')).stderr).toMatch(/not valid JSON/);
+});
+
+test('a server that its entry switches off is not started', async () => {
+  await mcp('add-json', 'notes', JSON.stringify({ ...STUB, disabled: true }));
+  const { stdout } = await mcp('list', '--json');
+  expect(JSON.parse(stdout)).toMatchObject([{ name: 'notes', status: 'disabled' }]);
+});
+
+test('the servers of the desktop program are taken over, and none that is there is replaced', async () => {
+  const folder = join(project.home, '.config', 'Claude');
+  await mkdir(folder, { recursive: true });
+  const file = { mcpServers: { notes: { command: 'theirs' }, files: { command: 'files', args: ['.'] } } };
+  await writeFile(join(folder, 'claude_desktop_config.json'), JSON.stringify(file));
+  await mcp('add', 'notes', '--', 'mine');
+  expect((await mcp('add-from-claude-desktop')).stdout).toMatch(/notes is configured already[\s\S]*Added files/);
+  expect(await kept()).toEqual({ notes: { command: 'mine' }, files: { command: 'files', args: ['.'] } });
+});
+
+test('an address of the older kind is tried as such', async () => {
+  await using remote = await startRemote('sse');
+  await mcp('add', 'old', remote.url);
+  const { stdout } = await mcp('list', '--json');
+  expect(JSON.parse(stdout)).toMatchObject([{ name: 'old', status: 'connected' }]);
+});
+
+test('a server that refuses for good is not asked for ever', async () => {
+  const server = createServer((_, response) => response.writeHead(404).end()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  await mcp('add', 'gone', `http://127.0.0.1:${port}/mcp`);
+  const { stdout } = await mcp('list', '--json');
+  server.close();
+  expect(JSON.parse(stdout)).toMatchObject([{ name: 'gone', status: 'failed' }]);
+});

@@ -1,0 +1,58 @@
+import { createRequire } from 'node:module';
+import { execa } from 'execa';
+import { expect, test } from 'vitest';
+import { runs } from '../support/runs.ts';
+import { createTempProject } from '../support/temp-project.ts';
+
+const SUITE = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/dist/index.js');
+const CLIENT = new URL('../support/conformance-client.ts', import.meta.url).pathname;
+
+/** Scenarios of the official suite for clients, the telling ones first. */
+const SCENARIOS = [
+  'auth/scope-step-up',
+  'elicitation-sep1034-client-defaults',
+  'initialize',
+  'tools_call',
+  'sse-retry',
+  'auth/metadata-default',
+  'auth/metadata-var1',
+  'auth/metadata-var2',
+  'auth/metadata-var3',
+  'auth/basic-cimd',
+  'auth/scope-from-www-authenticate',
+  'auth/scope-from-scopes-supported',
+  'auth/scope-omitted-when-undefined',
+  'auth/scope-retry-limit',
+  'auth/token-endpoint-auth-basic',
+  'auth/token-endpoint-auth-post',
+  'auth/token-endpoint-auth-none',
+  'auth/pre-registration',
+  'auth/2025-03-26-oauth-metadata-backcompat',
+  'auth/2025-03-26-oauth-endpoint-fallback',
+  'auth/resource-mismatch',
+  'auth/offline-access-scope',
+  'auth/offline-access-not-supported',
+  'auth/client-credentials-jwt',
+  'auth/client-credentials-basic',
+];
+
+/** Needs an identity provider of a company that vouches for the person, which ouro cannot ask. */
+const NOT_OURS = ['auth/cross-app-access-complete-flow'];
+
+const run = (args: readonly string[], cwd: string) =>
+  execa(process.execPath, [SUITE, ...args], { cwd, all: true, reject: false, env: { NO_COLOR: '1' } });
+
+test('the suite has no scenario for clients that nobody has decided about', async () => {
+  await using project = await createTempProject();
+  const { all } = await run(['list', '--client'], project.dir);
+  const names = [...all.matchAll(/^ {2}- (\S+)/gm)].map(([, name]) => name);
+  const first = names.indexOf('initialize');
+  expect(names.slice(first).toSorted()).toEqual([...SCENARIOS, ...NOT_OURS].toSorted());
+});
+
+test.each(SCENARIOS.slice(0, runs(SCENARIOS.length).numRuns))('our client passes %s', async (scenario) => {
+  await using project = await createTempProject();
+  const command = `${process.execPath} ${CLIENT}`;
+  const { exitCode, all } = await run(['client', '--command', command, '--scenario', scenario], project.dir);
+  expect(exitCode, all).toBe(0);
+});

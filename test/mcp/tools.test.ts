@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { blocksOf } from '../../src/mcp/content.ts';
+import { toTools } from '../../src/mcp/tools.ts';
+
+const PARTS = { server: 's', prefix: 's', call: async () => ({ content: '' }) };
+
+function prepared(schema: object, input: Readonly<Record<string, string>>, annotations = {}) {
+  const [tool] = toTools([{ name: 't', inputSchema: { type: 'object', ...schema }, annotations }], PARTS);
+  const read = tool?.prepare(input);
+  return read?.ok === true ? read.call : read?.problem;
+}
+
+test('a field that has a value of its own is left to the server, also where its schema requires it', () => {
+  const schema = { properties: { a: { default: 1 }, b: {} }, required: ['a', 'b'] };
+  expect(prepared(schema, { b: 'x' })).toMatchObject({ input: { b: 'x' } });
+  expect(prepared(schema, { a: 'x' })).toMatch(/lacks "b"/);
+});
+
+test('calls that only read run side by side; nothing else is believed of what a server says', () => {
+  expect(prepared({}, {}, { readOnlyHint: true })).toMatchObject({ isConcurrencySafe: true, isReadOnly: false });
+  expect(prepared({}, {})).toMatchObject({ isConcurrencySafe: false, isReadOnly: false });
+});
+
+test('bytes that are text are read as text, and others are told', () => {
+  const blob = (mimeType: string, bytes: string) =>
+    blocksOf({ type: 'resource', resource: { uri: 'a:b', mimeType, blob: Buffer.from(bytes).toString('base64') } });
+  expect(blob('text/markdown', '# Grüße')).toEqual([{ type: 'text', text: '[resource a:b]\n# Grüße' }]);
+  expect(blob('application/vnd.api+json', '{}')).toEqual([{ type: 'text', text: '[resource a:b]\n{}' }]);
+  const broken = { uri: 'a:b', mimeType: 'text/plain', blob: Buffer.from([0xff, 0xfe]).toString('base64') };
+  expect(JSON.stringify(blocksOf({ type: 'resource', resource: broken }))).toContain('left out');
+});

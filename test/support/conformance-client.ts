@@ -1,0 +1,76 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Launch, OAuthChoice } from '../../src/mcp/config/configured-server.ts';
+import { launchHash } from '../../src/mcp/config/configured-server.ts';
+import { createMcpHub } from '../../src/mcp/hub.ts';
+import { login } from '../../src/mcp/login/login.ts';
+
+/** Our MCP client as the conformance suite starts it: connects to the address, logs in where it must, calls what is there. */
+const url = process.argv.at(-1) ?? '';
+const context = z
+  .looseObject({
+    client_id: z.string().optional(),
+    client_secret: z.string().optional(),
+    private_key_pem: z.string().optional(),
+    signing_algorithm: z.string().optional(),
+  })
+  .parse(JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}'));
+const ouroHome = await mkdtemp(join(tmpdir(), 'conformance-'));
+/** An address as an id is read by servers that look there, and by no others. */
+const oauth: OAuthChoice = {
+  clientId: context.client_id ?? 'https://conformance-test.local/client-metadata.json',
+  clientSecret: context.client_secret,
+  privateKey: context.private_key_pem,
+  algorithm: context.signing_algorithm,
+  ...(process.env.MCP_CONFORMANCE_SCENARIO?.includes('client-credentials') ? { grant: 'client_credentials' } : {}),
+};
+const launch: Launch = { kind: 'http', url, headers: {}, oauth };
+const hub = createMcpHub({
+  servers: [{ name: 'suite', scope: 'user', launch, hash: launchHash(launch) }],
+  hosted: [],
+  cwd: tmpdir(),
+  roots: () => [tmpdir()],
+  variables: {},
+  ouroHome,
+  version: '1.0.0',
+  onChange: () => undefined,
+  newMarker: () => crypto.randomUUID(),
+});
+
+/** A person with a browser, who says yes to everything. */
+async function logIn(): Promise<void> {
+  const visit = (address: URL) => void fetch(address).catch(() => undefined);
+  await login({ url, oauth, ouroHome, visit, signal: AbortSignal.timeout(20_000) });
+  await hub.reconnect('suite');
+}
+
+const INPUT = { a: 5, b: 3 };
+
+async function callAll(): Promise<boolean> {
+  for (const tool of hub.tools()) {
+    const prepared = tool.prepare(INPUT);
+    if (!prepared.ok) continue;
+    const ask = async () => ({ kind: 'elicitation', action: 'accept', content: {} }) as const;
+    const signal = AbortSignal.timeout(20_000);
+    try {
+      await prepared.call.call({ callId: tool.name, cwd: tmpdir(), signal, report: () => undefined, ask });
+    } catch (thrown) {
+      console.error(tool.name, thrown);
+      return false;
+    }
+  }
+  return true;
+}
+
+hub.start();
+await hub.settled();
+if (hub.states()[0]?.status === 'needs-auth') await logIn();
+for (let times = 0; times < 3 && !(await callAll()) && hub.states()[0]?.status === 'needs-auth'; times += 1)
+  await logIn();
+const [state] = hub.states();
+console.error(JSON.stringify({ ...state, context }));
+await hub.close();
+await rm(ouroHome, { recursive: true, force: true });
+process.exit(state?.status === 'connected' ? 0 : 1);
