@@ -163,7 +163,9 @@ describe('credentials of AWS', () => {
 
 test('names without a prefix are on the cloud that a variable names, small model and all', () => {
   const variables = { AWS_REGION: 'us-east-1' };
-  expect(choosePort({ model: 'opus', claudeAt: 'bedrock', clouds: { variables, keys: {} } })).toMatchObject({
+  expect(
+    choosePort({ model: 'opus', claudeAt: { cloud: 'bedrock', names: {} }, clouds: { variables, keys: {} } }),
+  ).toMatchObject({
     ok: true,
     model: 'bedrock/global.anthropic.claude-opus-5-5',
     smallModel: 'bedrock/global.anthropic.claude-haiku-5-5',
