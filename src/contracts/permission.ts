@@ -2,7 +2,7 @@ import type { Display } from './display.ts';
 import type { JsonObject } from './json.ts';
 
 /** How much happens without a question. */
-export const MODES = ['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'] as const;
+export const MODES = ['default', 'acceptEdits', 'plan', 'auto', 'dontAsk', 'bypassPermissions'] as const;
 /** How much happens without a question. */
 export type PermissionMode = (typeof MODES)[number];
 
@@ -103,7 +103,17 @@ export type ToolStatement = {
 /** What the tool of a name, or of one it had before, says of itself. */
 export type ToolLookup = (name: string) => ToolStatement | undefined;
 
-export type DecisionStage = 'facts' | 'deny' | 'breaker' | 'ask' | 'mode' | 'allow' | 'default' | 'hook' | 'answer';
+export type DecisionStage =
+  | 'facts'
+  | 'deny'
+  | 'breaker'
+  | 'ask'
+  | 'mode'
+  | 'allow'
+  | 'default'
+  | 'hook'
+  | 'judge'
+  | 'answer';
 
 /** One thing that was looked at on the way to a verdict. */
 export type TraceStep = {
@@ -137,6 +147,8 @@ export type Decision = {
   readonly matched: readonly Rule[];
   readonly trace: readonly TraceStep[];
   readonly unanalysed?: readonly string[];
+  /** A question that mode auto may have answered by the small model. */
+  readonly mayBeJudged?: true;
   readonly suggestions: readonly RuleSuggestion[];
   readonly targets: readonly RealTarget[];
   /** What an environment has to guard because nobody was asked: git with `harden-git.ts`, the programs it finds. */

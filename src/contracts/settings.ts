@@ -115,6 +115,7 @@ export type Settings = {
   readonly autoCompact?: boolean;
   readonly autoCompactPercent?: number;
   readonly cleanupPeriodDays?: number;
+  readonly autoMode?: { readonly maxInARow?: number; readonly maxUsd?: number };
   readonly sandbox?: SandboxSettings;
   readonly apiKeyHelper?: string;
   readonly awsAuthRefresh?: string;

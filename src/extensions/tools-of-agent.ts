@@ -61,6 +61,7 @@ const FROM_STRICT_TO_LOOSE: readonly PermissionMode[] = [
   'dontAsk',
   'default',
   'acceptEdits',
+  'auto',
   'bypassPermissions',
 ];
 

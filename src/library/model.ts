@@ -11,7 +11,7 @@ export { type AnthropicSettings, createAnthropicPort } from '../model/anthropic.
 export { listModels, modelInfo, resolveModel } from '../model/catalog.ts';
 export { createNamedModels, type NamedModels } from '../model/choose/named-models.ts';
 export { createDemoPort, type DemoSettings } from '../model/demo/demo-port.ts';
-export type { MessagesSettings } from '../model/messages-service.ts';
+export type { MessagesSettings } from '../model/messages/messages-service.ts';
 export { createOpenAiPort } from '../model/openai-compatible.ts';
 export { createReplayPort, type Exchange } from '../model/replay.ts';
 export { type RetryPolicy, withRetry } from '../model/retry.ts';

@@ -1,7 +1,7 @@
 import type { Anthropic } from '@anthropic-ai/sdk/client';
 import type { ModelPort } from '../contracts/model.ts';
-import { createMessagesPort } from './messages-port.ts';
-import { clientOptions, type MessagesSettings } from './messages-service.ts';
+import { createMessagesPort } from './messages/messages-port.ts';
+import { clientOptions, type MessagesSettings } from './messages/messages-service.ts';
 import { addressOf } from './wire/stream-response.ts';
 
 /** What it takes to talk to the Messages API, or to a gateway that speaks it. */

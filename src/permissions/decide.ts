@@ -7,6 +7,7 @@ import type {
   ToolFacts,
   TraceStep,
 } from '../contracts/permission.ts';
+import { mayJudge } from './judge/may-judge.ts';
 import { contextOf, type DecisionContext, resolveIn } from './paths/context.ts';
 import type { Findings, Need } from './paths/finding.ts';
 import { boundedFs, type PermissionFs } from './paths/fs.ts';
@@ -75,7 +76,11 @@ function verdictOf(context: DecisionContext, found: Findings): Decision {
     return ended(context, found, verdict, asked, [...steps, ...needs]);
   }
   const open = needs.filter((step) => step.verdict === 'ask');
-  if (open.length > 0 || needs.length === 0) return ended(context, found, 'ask', open, needs);
+  if (open.length > 0 || needs.length === 0) {
+    const asking = ended(context, found, 'ask', open, needs);
+    const unanswered = found.needs.filter((_, at) => needs[at]?.verdict === 'ask');
+    return mode === 'auto' && mayJudge(context.facts, unanswered) ? { ...asking, mayBeJudged: true } : asking;
+  }
   return ended(context, found, 'allow', needs, needs);
 }
 
@@ -103,7 +108,7 @@ function judged(need: Need, mode: PermissionMode, context: DecisionContext): Tra
       text: `${text} With rules against some calls, what cannot be read asks.`,
     };
   }
-  if (mode === 'acceptEdits' && need.edits === 'workspace')
+  if ((mode === 'acceptEdits' || mode === 'auto') && need.edits === 'workspace')
     return modeStep(mode, 'allow', 'edits in the workspace run', subject);
   if (mode === 'dontAsk')
     return {

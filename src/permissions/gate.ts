@@ -1,54 +1,11 @@
-import type { Display } from '../contracts/display.ts';
 import type { JsonObject } from '../contracts/json.ts';
-import type {
-  Decision,
-  PermissionAnswer,
-  PermissionMode,
-  PermissionRequest,
-  Policy,
-  RememberDestination,
-  ToolFacts,
-} from '../contracts/permission.ts';
+import type { Decision, PermissionAnswer, Policy } from '../contracts/permission.ts';
 import type { BeforeCall } from '../contracts/query.ts';
 import type { CallRequest, GateVerdict } from '../contracts/tool.ts';
-import { hiddenCharacter } from './bash/check-bytes.ts';
-import { callRisks } from './call-risks.ts';
 import { decide, settle } from './decide.ts';
-import { exactRule } from './exact-rule.ts';
-import type { FactsOf } from './facts.ts';
-import { ruleSays } from './paths/finding.ts';
-import type { PermissionFs } from './paths/fs.ts';
-import { FAMILY_WORD } from './rules/families.ts';
-
-/** One finished decision, for the transcript, the result message and `/permissions`. */
-export type GateRecord = {
-  readonly request: CallRequest;
-  readonly input: JsonObject;
-  readonly verdict: 'allow' | 'deny';
-  readonly by: 'decision' | 'hook' | 'answer';
-  readonly decision: Decision;
-  /** What the model reads about a denial. */
-  readonly message?: string;
-};
-
-export type GateParts = {
-  /** The rules and folders of this moment, as seen from the call's working folder. */
-  readonly policy: (cwd: string) => Policy;
-  readonly fs: PermissionFs;
-  /** What a call would touch, as its tool says. */
-  readonly factsOf: FactsOf;
-  /** A hook that may answer in the person's place; what it says nothing to is asked as ever. */
-  readonly askHook?: (request: PermissionRequest, signal: AbortSignal) => Promise<PermissionAnswer | undefined>;
-  /** Absent when nobody is there: a question is then a denial. */
-  readonly ask?: (request: PermissionRequest, signal: AbortSignal) => Promise<PermissionAnswer>;
-  /** What the call would change, to be shown with the question. */
-  readonly preview?: (facts: ToolFacts, cwd: string, signal: AbortSignal) => Promise<Display | undefined>;
-  readonly record: (entry: GateRecord) => void;
-  /** Stores rules for "always"; awaited, so the next call already sees them. */
-  readonly remember: (rules: readonly string[], destination: RememberDestination) => Promise<void>;
-  readonly changeMode: (mode: Policy['mode']) => void;
-  readonly newId: () => string;
-};
+import { denialMessage } from './denial-message.ts';
+import type { GateParts, GateRecord, Question } from './gate-parts.ts';
+import { decideAgain, hearQuestion } from './hear-question.ts';
 
 type Gate = (request: CallRequest, hint: BeforeCall, signal: AbortSignal) => Promise<GateVerdict>;
 
@@ -74,57 +31,27 @@ async function outcomeOf(
   const decision = withHints(decide(facts, policy, parts.fs), hint);
   const by = decision.trace.at(-1)?.stage === 'hook' ? 'hook' : 'decision';
   if (decision.verdict === 'allow') return allowed(request, request.input, decision, by);
-  const answer =
-    decision.verdict === 'deny' ? undefined : await answerTo({ request, facts, decision, policy }, parts, signal);
-  if (answer === undefined) {
-    const settled = settle(decision, { canAsk: false });
-    return refused(request, settled, by, { message: denialMessage(request.tool, settled, policy.mode) });
-  }
+  if (decision.verdict === 'deny') return unanswered(request, decision, policy);
+  const { answer, judged } = await hearQuestion({ request, facts, decision, policy }, parts, signal);
+  if (judged.verdict === 'allow') return allowed(request, request.input, judged, 'judge');
+  if (answer === undefined) return unanswered(request, judged, policy);
   if (signal.aborted) {
     const message = 'The call was interrupted before it was allowed.';
-    return refused(request, answered(decision, 'deny', message), 'answer', { message, interrupt: true });
+    return refused(request, answered(judged, 'deny', message), 'answer', { message, interrupt: true });
   }
-  if (answer.behavior === 'allow') return allowedByAnswer({ request, facts, decision, policy }, answer, parts);
+  if (answer.behavior === 'allow') return allowedByAnswer({ request, facts, decision: judged, policy }, answer, parts);
   const { interrupt = false } = answer;
   const message = answer.message ?? 'The user refused this call. Ask what they would rather have, or go another way.';
-  return refused(request, answered(decision, 'deny', `The answer was no: ${message}`), 'answer', {
+  return refused(request, answered(judged, 'deny', `The answer was no: ${message}`), 'answer', {
     message,
     interrupt,
   });
 }
 
-/** A call that somebody has to be asked about. */
-type Question = {
-  readonly request: CallRequest;
-  readonly facts: ToolFacts;
-  readonly decision: Decision;
-  readonly policy: Policy;
-};
-
-/** What a hook or a person says; nothing when nobody is there. */
-async function answerTo(
-  { request, facts, decision, policy }: Question,
-  parts: GateParts,
-  signal: AbortSignal,
-): Promise<PermissionAnswer | undefined> {
-  if ((parts.ask ?? parts.askHook) === undefined) return undefined;
-  const preview = await parts.preview?.(facts, request.cwd, signal);
-  const risks = callRisks(facts);
-  const exact = exactRule({ facts, decision, policy }, risks, parts.fs);
-  const asked = { ...questionOf(request, facts, decision, parts.newId()), risks, ...exact };
-  const question = preview === undefined ? asked : { ...asked, preview };
-  const ofHook = await parts.askHook?.(question, signal);
-  // A hook may refuse anything, but its yes is none to a breaker, nor to one that its own input trips.
-  const input = ofHook?.behavior === 'allow' ? ofHook.updatedInput : undefined;
-  const judged = input === undefined ? decision : decideAgain(request, input, policy, parts);
-  const isGuarded = judged.trace.some(({ stage }) => stage === 'breaker');
-  const isTaken = ofHook !== undefined && (ofHook.behavior === 'deny' || !isGuarded);
-  return isTaken ? ofHook : parts.ask?.(question, signal);
-}
-
-/** Other input is another call: what is denied stays denied, whoever wrote it. */
-function decideAgain(request: CallRequest, input: JsonObject, policy: Policy, parts: GateParts): Decision {
-  return decide(parts.factsOf(request.tool, input, request.cwd), policy, parts.fs);
+function unanswered(request: CallRequest, decision: Decision, policy: Policy): Outcome {
+  const settled = settle(decision, { canAsk: false });
+  const by = decision.trace.at(-1)?.stage === 'hook' ? 'hook' : 'decision';
+  return refused(request, settled, by, { message: denialMessage(request.tool, settled, policy.mode) });
 }
 
 async function allowedByAnswer(
@@ -188,49 +115,4 @@ function withHints(decision: Decision, hint: Pick<BeforeCall, 'ask' | 'allow' | 
 /** The decision with what was answered to its question. */
 function answered(decision: Decision, verdict: 'allow' | 'deny', text: string): Decision {
   return { ...decision, verdict, trace: [...decision.trace, { stage: 'answer', verdict, text }] };
-}
-
-function questionOf(request: CallRequest, facts: ToolFacts, decision: Decision, id: string): PermissionRequest {
-  const { description } = request.input;
-  const concealed = Object.values(request.input).some(
-    (value) => typeof value === 'string' && hiddenCharacter(value) !== undefined,
-  );
-  return {
-    id,
-    callId: request.callId,
-    toolName: request.tool,
-    title: request.title,
-    facts,
-    reasons: decision.reasons,
-    targets: decision.targets,
-    suggestions: decision.suggestions,
-    trace: decision.trace,
-    danger: decision.trace.some((step) => step.stage === 'breaker') ? 'breaker' : 'none',
-    concealed: concealed ? 'hidden_characters' : 'none',
-    ...(typeof description === 'string' ? { description } : {}),
-    ...(request.agentId === undefined ? {} : { agentId: request.agentId }),
-  };
-}
-
-/**
- * What the model reads about a denial: why, and what would have to change for it to be allowed.
- * @internal Exported for tests.
- */
-export function denialMessage(tool: string, decision: Decision, mode: PermissionMode): string {
-  const why = decision.reasons.join(' ');
-  const what = decision.trace.at(-1)?.stage === 'answer' ? 'needs permission and was not run.' : 'was not run.';
-  return [`${tool} ${what} ${why}`, remedy(decision, mode)].filter((part) => part !== '').join(' ');
-}
-
-function remedy(decision: Decision, mode: PermissionMode): string {
-  const denying = decision.matched.find((rule) => rule.behavior === 'deny');
-  if (denying !== undefined)
-    return `Only the user can change that rule: ${ruleSays(denying)}. Go another way or tell the user.`;
-  if (decision.trace.some((step) => step.stage === 'breaker'))
-    return 'No mode allows this unasked. Tell the user what you need and why.';
-  if (mode === 'plan') return 'Finish the plan and have it approved first.';
-  const rules = decision.suggestions.filter((each) => each.leaves === undefined).map((each) => each.rule);
-  if (rules.length === 0) return 'Go another way, or tell the user what you need.';
-  const edits = rules.every((rule) => rule.startsWith(`${FAMILY_WORD.edit}(`)) ? ' or the mode acceptEdits' : '';
-  return `The user could allow it with ${rules.map((rule) => `--allowedTools "${rule}"`).join(' ')}${edits}.`;
 }

@@ -121,6 +121,8 @@ function modeWords(mode: PermissionMode, planInstructions: string | undefined): 
       return 'Edits inside the project are now accepted without a question; commands still ask.';
     case 'dontAsk':
       return 'Nobody is asked any more: a call that is not already allowed is refused.';
+    case 'auto':
+      return 'Mode auto is on: edits inside the project run, other calls are judged one by one and may still be asked about.';
     case 'bypassPermissions':
       return 'Permission questions are switched off. Be all the more careful with what cannot be undone.';
     case 'default':

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { HOOK_EVENTS } from '../contracts/hook.ts';
 import type { JsonValue } from '../contracts/json.ts';
 import { EFFORTS } from '../contracts/model.ts';
+import { MODES } from '../contracts/permission.ts';
 
 const text = z.string();
 const positive = z.number().positive();
@@ -114,14 +115,14 @@ const permissions = {
   allow: now(texts, 'none', 'Rules of what runs without a question.', isPower),
   ask: now(texts, 'none', 'Rules of what is asked about, even where another rule allows it.'),
   deny: now(texts, 'none', 'Rules of what never runs.'),
-  defaultMode: next(
-    z.enum(['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions']),
-    'default',
-    'The mode a session begins in.',
-    isPower,
-  ),
+  defaultMode: next(z.enum(MODES), 'default', 'The mode a session begins in.', isPower),
   additionalDirectories: now(texts, 'none', 'Folders that belong to the workspace too.', isPower),
   disableBypassPermissionsMode: next(z.literal('disable'), 'not set', 'Takes the mode away that asks nothing.'),
+};
+
+const autoMode = {
+  maxInARow: now(positive, '20', 'How many calls mode auto allows before a person has to say something.'),
+  maxUsd: now(z.number().positive(), '0.5', 'What judging calls may cost in a session, in dollars.'),
 };
 
 const sandbox = {
@@ -154,6 +155,7 @@ export const settingsSchema = z.strictObject({
   language: now(name, 'the language of the question', 'The language the model answers in.', isForHosts),
   outputStyle: now(text, 'default', 'How the model answers: the name of an output style.', isForHosts),
   permissions: z.strictObject(permissions).optional(),
+  autoMode: z.strictObject(autoMode).optional(),
   sandbox: z.strictObject(sandbox).optional(),
   hooks: now(
     z.partialRecord(z.enum(HOOK_EVENTS), z.array(hookGroup)),

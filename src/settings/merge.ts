@@ -25,10 +25,16 @@ export function restrained(layer: SettingsLayer): {
     });
   const { permissions, sandbox, ...rest } = layer.settings;
   let tighter: Settings = { ...rest, ...(permissions && { permissions }), ...(sandbox && { sandbox }) };
-  if (permissions?.defaultMode === 'bypassPermissions') {
-    const { defaultMode: _, ...others } = permissions;
+  if (permissions?.defaultMode === 'bypassPermissions' || permissions?.defaultMode === 'auto') {
+    const { defaultMode: mode, ...others } = permissions;
     tighter = { ...tighter, permissions: others };
-    tell(['permissions', 'defaultMode'], 'and a project may not switch permissions off');
+    const what = mode === 'auto' ? 'have calls judged in your place' : 'switch permissions off';
+    tell(['permissions', 'defaultMode'], `and a project may not ${what}`);
+  }
+  if (tighter.autoMode !== undefined) {
+    const { autoMode: _, ...others } = tighter;
+    tighter = others;
+    tell(['autoMode'], 'and how much is judged in your place is not for a project to say');
   }
   if (
     sandbox !== undefined &&

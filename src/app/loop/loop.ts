@@ -9,6 +9,7 @@ import { createCallOwners } from '../../tools/task/call-owners.ts';
 import { createTaskTool } from '../../tools/task/task.ts';
 import type { Core } from '../core.ts';
 import type { McpServers } from '../mcp/servers.ts';
+import { createJudge } from '../permissions/judge.ts';
 import type { Permissions } from '../permissions/permissions.ts';
 import type { SessionCheckpoints } from '../session/checkpoints.ts';
 import type { Session } from '../session/session.ts';
@@ -78,7 +79,9 @@ export function createLoop(core: Core, needs: Needs) {
   };
   const context = makeContext(contextWiring);
   const contextFor = (agent: Parameters<typeof contextOfAgent>[1]) => contextOfAgent(contextWiring, agent);
-  const deps = createQueryDeps(core, { ...needs, toolset, owners, prompt, context, contextFor, fallbacks });
+  const judge = createJudge(core, { earlier: session.opened.messages, system: prompt.system.parts });
+  const parts = { toolset, owners, prompt, context, contextFor, fallbacks, judge };
+  const deps = createQueryDeps(core, { ...needs, ...parts });
   const subAgents = createSubAgents(core, { owners, hooks, deps, addNews: news.add });
   hooks.answerWith(subAgents.answerHook);
   const gatedCalls = createGatedCalls(core, { deps, toolset });
@@ -104,6 +107,7 @@ export function createLoop(core: Core, needs: Needs) {
     hear(event: AgentEvent): void {
       heardClearing(event);
       turnLog.hear(event);
+      judge.hear(event);
       fallbacks.hear(event);
       prompt.listen(event);
       offeredSkills.hear(event);

@@ -12,6 +12,7 @@ import { createCapResult } from '../../tools/cap-result.ts';
 import { requireAnswer } from '../../tools/structured-output/structured-output.ts';
 import type { Core } from '../core.ts';
 import type { GateBounds } from '../permissions/gate.ts';
+import type { Judge } from '../permissions/judge.ts';
 import type { Permissions } from '../permissions/permissions.ts';
 import type { Session } from '../session/session.ts';
 import { type AgentNeeds, agentDeps, type SubAgentAsking } from './agent-deps.ts';
@@ -32,6 +33,7 @@ type Needs = AgentNeeds & {
   readonly turnLog: TurnLog;
   readonly fallbacks: Fallbacks;
   readonly wishes: RunWishes;
+  readonly judge: Judge;
 };
 
 /** Makes the dependencies of each query: a snapshot of what holds when it begins. */
@@ -49,7 +51,7 @@ export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
   const { summarizeCalls } = createSideAsks(core);
 
   const gate: QueryDepsSource['gate'] = (port, bounds = {}) =>
-    gateWithHooks(hooks, port, (asking) => permissions.gate(asking, bounds));
+    gateWithHooks(hooks, port, (asking) => permissions.gate({ ...asking, judge: needs.judge.judge }, bounds));
 
   /** What holds for the conversation and its sub-agents alike. */
   function shared(port: AgentPort) {

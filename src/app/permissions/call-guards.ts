@@ -3,7 +3,7 @@ import type { Hardening, Policy } from '../../contracts/permission.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { hardenedGitEnvironment } from '../../git/harden-git.ts';
 import { searchFunctions } from '../../permissions/bash/left-out.ts';
-import type { GateRecord } from '../../permissions/gate.ts';
+import type { GateRecord } from '../../permissions/gate-parts.ts';
 import { diskFs } from '../../permissions/paths/fs.ts';
 import { resolvePath } from '../../permissions/paths/paths.ts';
 import { workspacePrograms } from '../../permissions/paths/search-path.ts';

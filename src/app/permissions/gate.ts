@@ -5,7 +5,8 @@ import type { QueryDeps } from '../../contracts/query.ts';
 import type { CallRequest } from '../../contracts/tool.ts';
 import { stricterMode } from '../../extensions/tools-of-agent.ts';
 import { traceJson } from '../../permissions/explain.ts';
-import { createGate, type GateParts, type GateRecord } from '../../permissions/gate.ts';
+import { createGate } from '../../permissions/gate.ts';
+import type { GateParts, GateRecord } from '../../permissions/gate-parts.ts';
 import { diskFs } from '../../permissions/paths/fs.ts';
 import { previewEdit } from '../../tools/preview-edit.ts';
 import { factsOf } from './tool-facts.ts';
@@ -25,8 +26,8 @@ export type GateWiring = {
   readonly newId: () => string;
 };
 
-/** Whom a gate asks: a person, and before that a hook that may answer for them. */
-export type AskingPort = AgentPort & Pick<GateParts, 'askHook'>;
+/** Whom a gate asks: a person, and before that a hook that may answer for them, or in mode auto the judge. */
+export type AskingPort = AgentPort & Pick<GateParts, 'askHook' | 'judge'>;
 
 /** What narrows or widens the gate for some calls: a sub-agent's mode and place, the rules of a command's file. */
 export type GateBounds = {
@@ -52,6 +53,7 @@ export function makeGate(wiring: GateWiring, port: AskingPort, bounds: GateBound
     fs: diskFs,
     factsOf,
     ...(port.askHook === undefined ? {} : { askHook: port.askHook }),
+    ...(port.judge === undefined ? {} : { judge: port.judge }),
     ...(!wiring.canAsk ? {} : { ask: port.askPermission }),
     preview: (facts, cwd, signal) => previewEdit(facts, { cwd, home: wiring.home }, signal),
     record: recorder(wiring, port),

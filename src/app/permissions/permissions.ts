@@ -6,7 +6,7 @@ import type { QueryDeps } from '../../contracts/query.ts';
 import { changePermissions } from '../../permissions/change-permissions.ts';
 import { bypassObjection } from '../../permissions/first-mode.ts';
 import { fitsRule } from '../../permissions/fits-rule.ts';
-import type { GateRecord } from '../../permissions/gate.ts';
+import type { GateRecord } from '../../permissions/gate-parts.ts';
 import { lintRules } from '../../permissions/lint-rules.ts';
 import { excludedFromSearch } from '../../permissions/paths/excluded.ts';
 import { diskFs } from '../../permissions/paths/fs.ts';
@@ -23,7 +23,7 @@ export type KeptDecision = {
   readonly tool: string;
   readonly title: string;
   readonly verdict: 'allow' | 'deny';
-  readonly by: 'decision' | 'hook' | 'answer';
+  readonly by: GateRecord['by'];
   readonly decision: Decision;
 };
 

@@ -15,6 +15,12 @@ import { asPanel, type BuiltinCommand, done, failed, plain } from './builtin-com
 import type { ConversationParts } from './conversation-parts.ts';
 
 const RECENT = 12;
+const DECIDED_BY: Readonly<Record<KeptDecision['by'], string>> = {
+  decision: '',
+  answer: ' by answer',
+  hook: ' by a hook',
+  judge: ' by the small model',
+};
 const BEHAVIORS: readonly RuleBehavior[] = ['deny', 'ask', 'allow'];
 /** Where a person may keep a rule, and how that is told. */
 const PLACES = ['session', 'local', 'project', 'user'] as const;
@@ -166,7 +172,7 @@ function decisionRow(one: KeptDecision, at: number): PanelRow {
 }
 
 function headOf({ tool, title, verdict, by }: KeptDecision): string {
-  const who = by === 'answer' ? ' by answer' : by === 'hook' ? ' by a hook' : '';
+  const who = DECIDED_BY[by];
   return `${verdict === 'allow' ? 'allowed' : 'refused'}${who} ${title.startsWith(tool) ? title : `${tool} ${title}`}`;
 }
 

@@ -16,6 +16,7 @@ const MODES = [
   { id: 'default', name: 'Ask', description: 'Asks before anything changes' },
   { id: 'acceptEdits', name: 'Accept edits', description: 'Files may change without a question' },
   { id: 'plan', name: 'Plan', description: 'Reads and plans, changes nothing' },
+  { id: 'auto', name: 'Judged', description: 'A small model decides what may run, and asks in doubt' },
   { id: 'dontAsk', name: 'Never ask', description: 'What is not allowed is refused' },
 ];
 

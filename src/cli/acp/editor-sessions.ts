@@ -10,7 +10,7 @@ import {
 import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { SessionChoice } from '../../contracts/face/run-options.ts';
 import { mcpConfigOf, readEditorPrompt } from './content.ts';
-import type { EditorPort } from './editor-agent.ts';
+import type { EditorPort } from './editor-port.ts';
 import { createEditorSession, type EditorSession } from './editor-session.ts';
 
 /** What an editor says of the session it wants. */
@@ -35,28 +35,6 @@ export function createEditorSessions(port: EditorPort, abilities: () => ClientCa
     return found;
   }
 
-  async function compose(wanted: Wanted, stored: Stored | undefined): Promise<Conversation> {
-    const { cwd, additionalDirectories = [], mcpServers = [] } = wanted;
-    if (!isAbsolute(cwd)) throw RequestError.invalidParams({ cwd }, 'cwd must be an absolute path');
-    const composed = await port.open({
-      ...port.options,
-      cwd,
-      session: choiceOf(stored),
-      addDirs: [...port.options.addDirs, ...additionalDirectories],
-      mcpConfig: [...port.options.mcpConfig, ...mcpConfigOf(mcpServers)],
-    });
-    if (!composed.ok && (await port.keyProblem()) !== undefined)
-      throw RequestError.authRequired(undefined, composed.problem);
-    if (!composed.ok) throw new RequestError(-32603, composed.problem);
-    const { conversation } = composed;
-    // What another process works on goes on in a copy, and the answer has no place for the copy's name.
-    if (stored?.fork === 'same' && conversation.agent.sessionId !== stored.id) {
-      await conversation.close('closed');
-      throw new RequestError(-32603, `The session ${stored.id} is open in another ouro. Close it there, or fork it.`);
-    }
-    return conversation;
-  }
-
   function keep(conversation: Conversation, wanted: Wanted, client: AgentContext): EditorSession {
     const session = createEditorSession(conversation, client, abilities());
     entries.set(conversation.agent.sessionId, { session, wanted, client });
@@ -76,7 +54,11 @@ export function createEditorSessions(port: EditorPort, abilities: () => ClientCa
     if (answer.ok) {
       const isKept = session.conversation.agent.state().messages.length > 0;
       await drop(sessionId);
-      const opened = keep(await compose(wanted, { id: sessionId, fork: isKept ? 'same' : 'fresh' }), wanted, client);
+      const opened = keep(
+        await compose(port, wanted, { id: sessionId, fork: isKept ? 'same' : 'fresh' }),
+        wanted,
+        client,
+      );
       await announce(opened, wanted.cwd);
     }
     await entry(sessionId).session.say(answer.words);
@@ -94,7 +76,7 @@ export function createEditorSessions(port: EditorPort, abilities: () => ClientCa
     known: (sessionId: string) => entry(sessionId).session,
     /** A new session, or a stored one, as it is or in a copy. */
     async open(wanted: Wanted, stored: Stored | undefined, client: AgentContext): Promise<EditorSession> {
-      return keep(await compose(wanted, stored), wanted, client);
+      return keep(await compose(port, wanted, stored), wanted, client);
     },
     drop,
     async close(sessionId: string): Promise<void> {
@@ -109,6 +91,29 @@ export function createEditorSessions(port: EditorPort, abilities: () => ClientCa
       return session.prompt(blocks);
     },
   };
+}
+
+/** Opens a conversation as an editor wants it, or throws the error of its request. */
+async function compose(port: EditorPort, wanted: Wanted, stored: Stored | undefined): Promise<Conversation> {
+  const { cwd, additionalDirectories = [], mcpServers = [] } = wanted;
+  if (!isAbsolute(cwd)) throw RequestError.invalidParams({ cwd }, 'cwd must be an absolute path');
+  const composed = await port.open({
+    ...port.options,
+    cwd,
+    session: choiceOf(stored),
+    addDirs: [...port.options.addDirs, ...additionalDirectories],
+    mcpConfig: [...port.options.mcpConfig, ...mcpConfigOf(mcpServers)],
+  });
+  if (!composed.ok && (await port.keyProblem()) !== undefined)
+    throw RequestError.authRequired(undefined, composed.problem);
+  if (!composed.ok) throw new RequestError(-32603, composed.problem);
+  const { conversation } = composed;
+  // What another process works on goes on in a copy, and the answer has no place for the copy's name.
+  if (stored?.fork === 'same' && conversation.agent.sessionId !== stored.id) {
+    await conversation.close('closed');
+    throw new RequestError(-32603, `The session ${stored.id} is open in another ouro. Close it there, or fork it.`);
+  }
+  return conversation;
 }
 
 const UNTRUSTED =

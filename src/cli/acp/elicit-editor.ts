@@ -1,7 +1,14 @@
+import type { AgentContext, ClientCapabilities } from '@agentclientprotocol/sdk/unstable';
 import { z } from 'zod';
 import type { UserAnswer, UserQuestion } from '../../contracts/tool.ts';
 import { messageOf } from '../../lib/errors.ts';
-import type { Asker } from './questions.ts';
+
+/** The editor that answers, and the session it answers for. */
+export type Asker = {
+  readonly client: AgentContext;
+  readonly sessionId: string;
+  readonly abilities: ClientCapabilities;
+};
 
 type Elicitation = Extract<UserQuestion, { kind: 'elicitation' }>;
 

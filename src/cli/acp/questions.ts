@@ -9,15 +9,8 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { UserAnswer, UserQuestion } from '../../contracts/tool.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
-import { elicitFromEditor } from './elicit-editor.ts';
+import { type Asker, elicitFromEditor } from './elicit-editor.ts';
 import { diffContent, locationsOf, proposedContent, toolKindOf } from './tool-content.ts';
-
-/** The editor that answers, and the session it answers for. */
-export type Asker = {
-  readonly client: AgentContext;
-  readonly sessionId: string;
-  readonly abilities: ClientCapabilities;
-};
 
 /** Puts the questions of an agent and its sub-agents to the editor, and takes back those that others have answered. */
 export function createQuestionRelay(agent: Agent, asker: Asker): (event: AgentEvent) => void {

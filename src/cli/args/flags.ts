@@ -57,8 +57,8 @@ export const FLAG_GROUPS = {
   Permissions: {
     permissionMode: flag(
       '--permission-mode <mode>',
-      { oneOf: [...MODES, 'auto'] },
-      'default, acceptEdits, plan, dontAsk or bypassPermissions',
+      { oneOf: MODES },
+      'default, acceptEdits, plan, auto, dontAsk or bypassPermissions',
     ),
     allowedTools: flag('--allowedTools, --allowed-tools <rules...>', 'list', 'calls that need no question'),
     disallowedTools: flag('--disallowedTools, --disallowed-tools <rules...>', 'list', 'calls that are refused'),

@@ -6,7 +6,6 @@ import type { Effort } from '../../contracts/model.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { checkSources } from './check-sources.ts';
 import { FLAGS, type FlagValues } from './flags.ts';
-import { AUTO_WORDS, modeNamed } from './mode-name.ts';
 import { parseArgs } from './parse-args.ts';
 import { contradiction, jsonObjectOf, readFlags, schemaProblem } from './read-flags.ts';
 import { refusedFlag } from './refused-flags.ts';
@@ -70,10 +69,7 @@ export async function readInvocation(
     },
     reading: flags.a11y === true ? 'lines' : 'screen',
     opening: flags.awaitInitialize === true ? 'with the first request' : 'at once',
-    warnings: [
-      ...parsed.unknown.map((word) => `Unknown option ${word.split('=')[0]} is ignored.`),
-      ...(flags.permissionMode === 'auto' ? [AUTO_WORDS] : []),
-    ],
+    warnings: [...parsed.unknown.map((word) => `Unknown option ${word.split('=')[0]} is ignored.`)],
   };
 }
 
@@ -87,7 +83,6 @@ async function runOptions(flags: FlagValues, face: Invocation['face'], cwd: stri
   const systemPrompt = flags.systemPrompt ?? (await fileText('--system-prompt-file', flags.systemPromptFile, cwd));
   const append =
     flags.appendSystemPrompt ?? (await fileText('--append-system-prompt-file', flags.appendSystemPromptFile, cwd));
-  const mode = flags.permissionMode === undefined ? undefined : modeNamed(flags.permissionMode);
   return {
     cwd,
     face,
@@ -104,7 +99,7 @@ async function runOptions(flags: FlagValues, face: Invocation['face'], cwd: stri
     ...said('effort', effortOf(flags)),
     ...said('maxThinkingTokens', flags.thinking === 'disabled' ? 0 : flags.maxThinkingTokens),
     ...said('betas', flags.betas),
-    ...said('permissionMode', mode),
+    ...said('permissionMode', flags.permissionMode),
     ...said('allowedTools', flags.allowedTools),
     ...said('disallowedTools', flags.disallowedTools),
     ...said('tools', flags.tools?.includes('default') === true ? undefined : flags.tools),

@@ -1,9 +1,9 @@
 import type { ModelFailure } from '../../contracts/model.ts';
 import { splitRegion } from '../claude-name.ts';
-import { clientOptions, type MessagesService, type MessagesSettings } from '../messages-service.ts';
+import { clientOptions, type MessagesService, type MessagesSettings } from '../messages/messages-service.ts';
 import { addressOf } from '../wire/stream-response.ts';
 import { openAwsSource } from './aws-credentials.ts';
-import { type CloudSettings, firstOf, isOn } from './cloud-settings.ts';
+import { type CloudSettings, firstOf, gatewayIdentity, isOn } from './cloud-settings.ts';
 
 type Client = Awaited<ReturnType<MessagesService['client']>>;
 /** The service of AWS for all models, and Anthropic's own API there. */
@@ -55,7 +55,7 @@ export function bedrockService(
       clients.set(name, client);
       return client;
     },
-    headers: async () => ({}),
+    headers: async (): Promise<Readonly<Record<string, string>>> => (skipsAuth ? gatewayIdentity(settings) : {}),
     bodyFor: (body) => ({
       ...body,
       model: splitRegion(String(body.model)).model,

@@ -1,8 +1,8 @@
 import type { ModelPort } from '../../contracts/model.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
 import type { Cloud } from '../claude-name.ts';
-import { createMessagesPort } from '../messages-port.ts';
-import type { MessagesService, MessagesSettings } from '../messages-service.ts';
+import { createMessagesPort } from '../messages/messages-port.ts';
+import type { MessagesService, MessagesSettings } from '../messages/messages-service.ts';
 import type { CloudSettings } from './cloud-settings.ts';
 
 /** Anthropic's models in a cloud of somebody else's; its libraries are loaded now. */

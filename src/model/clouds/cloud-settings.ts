@@ -28,6 +28,12 @@ export function firstOf({ variables, keys }: CloudSettings, ...names: readonly s
     .find((value) => value !== undefined && value !== '');
 }
 
+/** What a gateway that speaks to the cloud for us is shown. */
+export function gatewayIdentity(settings: CloudSettings): Readonly<Record<string, string>> {
+  const token = firstOf(settings, 'ANTHROPIC_AUTH_TOKEN');
+  return token === undefined ? {} : { authorization: `Bearer ${token}` };
+}
+
 const SWITCHES: readonly (readonly [string, Cloud])[] = [
   ['CLAUDE_CODE_USE_BEDROCK', 'bedrock'],
   ['CLAUDE_CODE_USE_MANTLE', 'mantle'],

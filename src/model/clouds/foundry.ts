@@ -1,7 +1,7 @@
 import { once } from '../../lib/once.ts';
-import { clientOptions, type MessagesService, type MessagesSettings } from '../messages-service.ts';
+import { clientOptions, type MessagesService, type MessagesSettings } from '../messages/messages-service.ts';
 import { addressOf } from '../wire/stream-response.ts';
-import { type CloudSettings, firstOf, isOn } from './cloud-settings.ts';
+import { type CloudSettings, firstOf, gatewayIdentity, isOn } from './cloud-settings.ts';
 import { openEntraSource } from './entra-token.ts';
 
 /** Microsoft Foundry: the Messages API under the address of one's own resource, with a key or a token of Entra. */
@@ -28,8 +28,8 @@ export function foundryService(settings: CloudSettings, common: Pick<MessagesSet
     async headers(asked) {
       const key = asked ?? apiKey;
       if (key !== undefined) return { 'x-api-key': key, authorization: null };
-      const bearer = skipsAuth ? undefined : (given ?? (await token()));
-      return { 'x-api-key': null, authorization: bearer === undefined ? null : `Bearer ${bearer}` };
+      if (skipsAuth) return { 'x-api-key': null, authorization: null, ...gatewayIdentity(settings) };
+      return { 'x-api-key': null, authorization: `Bearer ${given ?? (await token())}` };
     },
     takesBeta: (beta) => !/^oauth-/.test(beta),
     countsTokens: true,

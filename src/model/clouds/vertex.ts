@@ -1,7 +1,7 @@
 import { claudeId, splitRegion } from '../claude-name.ts';
-import { clientOptions, type MessagesService, type MessagesSettings } from '../messages-service.ts';
+import { clientOptions, type MessagesService, type MessagesSettings } from '../messages/messages-service.ts';
 import { addressOf } from '../wire/stream-response.ts';
-import { type CloudSettings, firstOf, isOn } from './cloud-settings.ts';
+import { type CloudSettings, firstOf, gatewayIdentity, isOn } from './cloud-settings.ts';
 import { openGoogleSource } from './google-auth.ts';
 
 type Client = Awaited<ReturnType<MessagesService['client']>>;
@@ -42,7 +42,7 @@ export function vertexService(settings: CloudSettings, common: Pick<MessagesSett
     },
     async headers(key) {
       if (key !== undefined) return { authorization: `Bearer ${key}` };
-      return skipsAuth ? {} : source.headers();
+      return skipsAuth ? gatewayIdentity(settings) : source.headers();
     },
     bodyFor: (body) => ({ ...body, model: splitRegion(String(body.model)).model }),
     renew: async ({ status }) => (status === 401 && !skipsAuth ? source.renew() : false),

@@ -30,7 +30,8 @@ function unlessMissing<Answer>(look: () => Answer): Answer | undefined {
     return look();
   } catch (thrown) {
     const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    // A process that ended meanwhile takes its folder of /proc with it.
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ESRCH') return undefined;
     throw thrown;
   }
 }

@@ -9,6 +9,7 @@ const CHIPS: Readonly<Record<string, { readonly word: string; readonly token: Th
   default: { word: 'ask', token: 'accent' },
   acceptEdits: { word: 'edits', token: 'warn' },
   plan: { word: 'plan', token: 'code' },
+  auto: { word: 'auto', token: 'warn' },
   dontAsk: { word: "don't ask", token: 'accent' },
   bypassPermissions: { word: 'all!', token: 'error' },
 };

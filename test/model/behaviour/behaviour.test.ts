@@ -199,6 +199,28 @@ describe.each(PROTOCOLS)('$name', (protocol) => {
     expect(result.reason).toMatch(/^aborted/);
   });
 
+  test('an abort in the middle of a reply closes the connection, and what was said is kept', async () => {
+    const never = new Promise<void>(() => undefined);
+    const half = says('Half of it is here', {
+      chunk: 4,
+      faults: [{ at: 5, do: 'wait', until: never, pings: 'pings' }],
+    });
+    await using run = await start(protocol, [half]);
+    const stop = new AbortController();
+    const stream = run.choice.port.stream(
+      { ...REQUEST, model: run.choice.model },
+      { restartable: () => true, overloadLimit: 3 },
+      stop.signal,
+    );
+    let step = await stream.next();
+    while (!step.done) {
+      if (step.value.type === 'text_delta') stop.abort();
+      step = await stream.next();
+    }
+    expect(step.value).toMatchObject({ ok: false, failure: { kind: 'aborted' } });
+    await run.server.waitForSocketClosed(1);
+  });
+
   test('a forced tool answers as it is asked to', async () => {
     const answer = toolUse('Answer', { ok: true });
     await using run = await start(protocol, [calls(answer)]);

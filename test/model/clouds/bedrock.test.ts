@@ -211,3 +211,30 @@ test('requests that find out together that a token has run out sign in once', as
   expect((await Promise.all(asked)).map(({ outcome }) => outcome.ok)).toEqual([true, true, true, true, true]);
   expect(await readFile(join(project.dir, 'runs'), 'utf8')).toBe('run\n');
 });
+
+test('a sign-in that fails is told in place of the refusal', async () => {
+  const { outcome } = await ask({
+    variables: { ...SIGNED, AWS_SECRET_ACCESS_KEY: 'old' },
+    awsAuthRefresh: 'echo no net >&2; exit 1',
+  });
+  expect(outcome).toMatchObject({ failure: { kind: 'auth', message: 'The command of awsAuthRefresh failed: no net' } });
+});
+
+test('a field that a place does not know is left out from then on', async () => {
+  const words = 'thinking.adaptive.display: Extra inputs are not permitted';
+  await using server = await startServer({ turns: [status(400, words)], after: says('Hello.') }, BEDROCK_DIALECT);
+  const { port, model } = portAt(server.url, { variables: SIGNED }, 'bedrock/us.anthropic.claude-sonnet-4-6');
+  const request = { ...REQUEST, model, effort: 'low', maxOutputTokens: 8000 } as const;
+  expect((await drain(port, { request })).outcome.ok).toBe(true);
+  expect(server.requests().map(({ body }) => body.thinking)).toMatchObject([
+    { type: 'adaptive', display: 'summarized' },
+    { type: 'adaptive' },
+  ]);
+});
+
+test('a gateway that says who we are is shown its own token', async () => {
+  const variables = { AWS_REGION: 'us-east-1', CLAUDE_CODE_SKIP_BEDROCK_AUTH: '1' };
+  const keys = { ANTHROPIC_AUTH_TOKEN: 'gateway' };
+  const { outcome } = await ask({ variables, keys }, { turns: [], after: says('Hello.'), apiKey: 'gateway' });
+  expect(outcome.ok).toBe(true);
+});

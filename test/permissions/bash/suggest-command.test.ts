@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { denialMessage } from '../../../src/permissions/denial-message.ts';
 import { explainText } from '../../../src/permissions/explain.ts';
-import { denialMessage } from '../../../src/permissions/gate.ts';
 import { decideBash, makeFixture } from '../fixture.ts';
 
 const fixture = makeFixture();

@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { modeNamed } from '../../args/mode-name.ts';
 import { type Handler, handler, nothing } from '../handler.ts';
 import { modelRows } from '../rows.ts';
 
 /** Model, mode and thinking of the turns to come. */
 export const runHandlers: Readonly<Record<string, Handler>> = {
   set_permission_mode: handler(z.object({ mode: z.string() }), ({ mode }, { conversation }) => {
-    const outcome = conversation.setMode(modeNamed(mode));
+    const outcome = conversation.setMode(mode);
     if (!outcome.ok) throw new Error(outcome.why);
     return { mode: outcome.mode };
   }),

@@ -1,7 +1,7 @@
 import type { BaseAnthropic } from '@anthropic-ai/sdk/client';
-import type { JsonObject } from '../contracts/json.ts';
-import type { ModelFailure, ModelInfo } from '../contracts/model.ts';
-import type { Patience } from './wire/attempt.ts';
+import type { JsonObject } from '../../contracts/json.ts';
+import type { ModelFailure, ModelInfo } from '../../contracts/model.ts';
+import type { Patience } from '../wire/attempt.ts';
 
 /** A place where the Messages API is spoken, and how it is reached there. */
 export type MessagesService = {

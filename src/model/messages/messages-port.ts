@@ -1,13 +1,14 @@
-import type { JsonObject } from '../contracts/json.ts';
-import type { ModelFailure, ModelPort, ModelRequest } from '../contracts/model.ts';
-import { modelInfo } from './catalog.ts';
+import type { JsonObject } from '../../contracts/json.ts';
+import type { ModelFailure, ModelPort, ModelRequest } from '../../contracts/model.ts';
+import { modelInfo } from '../catalog.ts';
+import type { ModelAttempt, Patience } from '../wire/attempt.ts';
+import type { WireReader } from '../wire/read-reply.ts';
+import { failureOfThrown } from '../wire/stream-failures.ts';
+import { toWire } from '../wire/to-wire.ts';
+import { numberOf, objectOf, parseJson } from '../wire/wire-json.ts';
+import { createWirePort } from '../wire/wire-port.ts';
+import { createLessons, type Lesson } from './lessons.ts';
 import type { MessagesService, MessagesSettings } from './messages-service.ts';
-import type { ModelAttempt, Patience } from './wire/attempt.ts';
-import type { WireReader } from './wire/read-reply.ts';
-import { failureOfThrown } from './wire/stream-failures.ts';
-import { toWire } from './wire/to-wire.ts';
-import { numberOf, objectOf, parseJson } from './wire/wire-json.ts';
-import { createWirePort } from './wire/wire-port.ts';
 
 const EDITING_BETA = 'context-management-2025-06-27';
 const DEFAULT_PATIENCE: Patience = { headerTimeoutMs: 120_000, idleTimeoutMs: 60_000 };
@@ -32,21 +33,21 @@ export function createMessagesPort(service: MessagesService, settings: MessagesS
 
 /** Sends requests as the place takes them, and learns from what it refuses. */
 function createSender(service: MessagesService, settings: MessagesSettings) {
-  const { infoOf = modelInfo, onRefusedEditing } = settings;
-  const { takesBeta = () => true, bodyFor = (body) => body } = service;
-  /** Betas are refused by their names, which no list knows better than the place itself. */
-  let betasAre: 'sent' | 'left out' = 'sent';
+  const { infoOf = modelInfo } = settings;
+  const { bodyFor = (body) => body } = service;
+  const lessons = createLessons(service, settings);
 
   async function post(path: string, body: JsonObject, request: ModelRequest, signal: AbortSignal, key?: string) {
     const own = body.context_management === undefined ? [] : [EDITING_BETA];
-    const asked = betasAre === 'sent' ? [...(settings.betas ?? []), ...(request.betas ?? [])].filter(takesBeta) : [];
+    const asked = lessons.betas([...(settings.betas ?? []), ...(request.betas ?? [])]);
     const betas = [...new Set([...asked, ...own])];
     const client = await service.client(request.model, key);
     const headers = {
       ...(betas.length > 0 && { 'anthropic-beta': betas.join(',') }),
       ...(await service.headers(key)),
     };
-    return client.post(path, { body: bodyFor(body), headers, signal, stream: body.stream === true }).asResponse();
+    const taken = bodyFor(lessons.body(body));
+    return client.post(path, { body: taken, headers, signal, stream: body.stream === true }).asResponse();
   }
 
   async function send(
@@ -61,29 +62,19 @@ function createSender(service: MessagesService, settings: MessagesSettings) {
     }
   }
 
-  /** What a refusal teaches: who we are, what the place does not do, which betas it does not know. */
-  async function learn(response: Response | ModelFailure): Promise<Lesson | undefined> {
-    if (response instanceof Response) return undefined;
-    const { kind, message } = response;
-    if (kind === 'auth') return (await service.renew?.(response)) ? 'key' : undefined;
-    if (kind !== 'invalid') return undefined;
-    if (onRefusedEditing && /context.management/i.test(message)) {
-      onRefusedEditing();
-      return 'editing';
-    }
-    if (!/\bbetas?\b|anthropic.beta/i.test(message)) return undefined;
-    betasAre = 'left out';
-    return 'betas';
-  }
-
   /** Sends the request once more after each lesson that is new. */
   async function open(...[request, key, attempt]: Parameters<typeof send>): ReturnType<typeof send> {
     const learnt = new Set<Lesson>();
     while (true) {
       const response = await send(request, key, attempt);
-      const lesson = attempt.endedBy() ? undefined : await learn(response);
-      if (lesson === undefined || learnt.has(lesson)) return response;
-      learnt.add(lesson);
+      try {
+        const lesson = attempt.endedBy() ? undefined : await lessons.learn(response);
+        if (lesson === undefined || learnt.has(lesson)) return response;
+        learnt.add(lesson);
+      } catch (thrown) {
+        // Why there are no other credentials says more than that these are refused.
+        return failureOfThrown(thrown, service.address(request.model));
+      }
     }
   }
 
@@ -106,9 +97,6 @@ function createSender(service: MessagesService, settings: MessagesSettings) {
 
   return { open, count };
 }
-
-/** Each is learnt once for a request: a place that still refuses is believed. */
-type Lesson = 'key' | 'editing' | 'betas';
 
 /** The Messages API speaks our language already; an `error` event may be no JSON at all. */
 const READER: WireReader = {
