@@ -157,6 +157,8 @@ export type SettingsProblem = {
   readonly line: number | undefined;
   readonly text: string;
   readonly source: SettingsSource;
+  /** Keys that mean nothing here, all of them. */
+  readonly unused?: readonly string[];
 };
 
 /** All layers together. */

@@ -13,6 +13,7 @@ import { NO_KEY } from '../../model/choose/key-problem.ts';
 import { inSampleProject } from '../../model/demo/place.ts';
 import { storedKey, storeKey } from '../../model/keys/stored-key.ts';
 import { bypassObjection, firstMode } from '../../permissions/first-mode.ts';
+import { keysAside } from '../../settings/child-variables.ts';
 import { keepSetting } from '../../settings/keep-setting.ts';
 import { limitsOf } from '../../settings/limits.ts';
 import { trustQuestion } from '../settings/folder-trust.ts';
@@ -53,7 +54,8 @@ async function findKey(run: RunOptions, environment: Environment): Promise<First
   const { apiKey, authToken } = environment.credentials;
   if (apiKey !== undefined || authToken !== undefined || run.session.kind !== 'new') return 'found';
   const [loaded, stored] = await Promise.all([readSettings(run, environment, false), storedKey(environment)]);
-  const choice = chooseModel(run, loaded.merged, environment, () => limitsOf(environment, loaded.merged), stored);
+  const surroundings = keysAside(environment, loaded.merged);
+  const choice = chooseModel(run, loaded.merged, surroundings, () => limitsOf(environment, loaded.merged), stored);
   return choice.ok || choice.problem !== NO_KEY ? 'found' : 'missing';
 }
 
