@@ -75,6 +75,14 @@ export const SUBCOMMANDS = {
     usage: '[words…]',
     words: 'look around with a scripted model and a small sample project, no key needed',
   },
+  models: {
+    usage: '[words…] | update',
+    words: 'the models that can be used here, with price, window and key; read the catalogue anew',
+    choices: ['update'],
+    flags: { json },
+  },
+  login: { usage: '[place]', words: 'store the key of a place: asked for unseen, or read from a pipe' },
+  logout: { usage: '[place]', words: 'forget a stored key' },
   doctor: { usage: '', words: 'look at everything ouro depends on', flags: { json } },
   acp: {
     usage: '',
