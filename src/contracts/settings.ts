@@ -123,6 +123,8 @@ export type Settings = {
   readonly gcpAuthRefresh?: string;
   readonly baseUrl?: string;
   readonly providers?: JsonObject;
+  readonly models?: JsonObject;
+  readonly modelCatalogueUrl?: string;
   readonly timeouts?: Readonly<Partial<Record<TimeoutName, number>>>;
   readonly maxRetries?: number;
   readonly notify?: 'auto' | 'bell' | 'off';
@@ -157,6 +159,8 @@ export type SettingsProblem = {
   readonly line: number | undefined;
   readonly text: string;
   readonly source: SettingsSource;
+  /** Keys that mean nothing here, all of them. */
+  readonly unused?: readonly string[];
 };
 
 /** All layers together. */

@@ -5,7 +5,7 @@ type IdFacts = { readonly history: readonly Message[]; readonly newId: () => str
 
 /** An id no message has or had. Some servers give every reply the same id, or none. */
 export function uniqueMessageId(given: string, buried: readonly string[], { history, newId }: IdFacts): string {
-  const isUsed = given === '' || buried.includes(given) || history.some((message) => message.id === given);
+  const isUsed = given === '' || buried.includes(given) || usedIn(history).messages.has(given);
   return isUsed ? newId() : given;
 }
 
@@ -22,7 +22,7 @@ export function admittedBlock(
   const block = sendableBlock(isNameless ? { ...raw, id: callId(newId) } : raw);
   if (block.type !== 'tool_use') return block;
   if (before.some((other) => isRepeated(block, other))) return undefined;
-  const isUsed = isAmong(block.id, before) || isUsedCall(block.id, history);
+  const isUsed = isAmong(block.id, before) || usedIn(history).calls.has(block.id);
   return isUsed ? { ...block, id: callId(newId) } : block;
 }
 
@@ -36,8 +36,32 @@ function callId(newId: () => string): string {
   return `toolu_${newId().replaceAll(/[^a-zA-Z0-9_-]/g, '')}`;
 }
 
-function isUsedCall(callId: string, messages: readonly Message[]): boolean {
-  return messages.some((message) => message.role === 'assistant' && isAmong(callId, message.blocks));
+type UsedIds = {
+  readonly history: readonly Message[];
+  readonly messages: ReadonlySet<string>;
+  readonly calls: ReadonlySet<string>;
+};
+
+/** What was gone through for the reply before, by how the conversation begins. */
+const used = new WeakMap<Message, UsedIds>();
+
+/** Goes through what has joined since the last reply; through all where what was there is no longer the same. */
+function usedIn(history: readonly Message[]): UsedIds {
+  const [first] = history;
+  const before = first && used.get(first);
+  if (before?.history === history) return before;
+  const isGrown = before !== undefined && before.history.every((message, at) => message === history[at]);
+  const fresh = isGrown ? history.slice(before.history.length) : history;
+  const messages = new Set(isGrown ? before.messages : []);
+  const calls = new Set(isGrown ? before.calls : []);
+  for (const message of fresh) {
+    messages.add(message.id);
+    if (message.role !== 'assistant') continue;
+    for (const block of message.blocks) if (block.type === 'tool_use') calls.add(block.id);
+  }
+  const ids = { history, messages, calls };
+  if (first !== undefined) used.set(first, ids);
+  return ids;
 }
 
 function isAmong(callId: string, blocks: readonly AssistantBlock[]): boolean {

@@ -16,6 +16,22 @@ export function resolveModel(name: string): string {
   return FACTS.some(([id]) => id === short) ? short : wanted;
 }
 
+/** Is a model in our own table, by itself or with a date? */
+export function isKnownModel(model: string): boolean {
+  const id = resolveModel(model);
+  return FACTS.some(([known]) => id === known || isDated(id, known));
+}
+
+/** The model that plans where another one does the work; nothing where one does both. */
+export function plannerOf(name: string | undefined): string | undefined {
+  return name
+    ?.trim()
+    .replace(/\[1m\]$/i, '')
+    .toLowerCase() === 'opusplan'
+    ? resolveModel('opus')
+    : undefined;
+}
+
 /** What is known of a model. Dated ids count as the model they date; unknown ones get cautious values. */
 export function modelInfo(model: string): ModelInfo {
   const id = resolveModel(model);
@@ -64,6 +80,7 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ['best', 'claude-opus-5-5'],
   ['opus', 'claude-opus-5-5'],
   ['sonnet', DEFAULT_MODEL],
+  ['opusplan', DEFAULT_MODEL],
   ['haiku', SMALL_MODEL],
   ['fable', 'claude-fable-5-2'],
 ]);

@@ -11,8 +11,25 @@ export function keysAside(environment: Environment, settings: Settings): Environ
   const taken = Object.entries(variables).filter(([name]) => names.has(name));
   return {
     ...environment,
+    ...ownPlace(environment, settings),
     keys: { ...environment.keys, ...Object.fromEntries(taken) },
     variables: without(names, variables),
+  };
+}
+
+/** Where the API is and who asks, as one's own settings say under `env`; the surroundings say it before them. */
+function ownPlace(
+  { credentials, baseUrl, model, smallModel }: Environment,
+  { env = {} }: Settings,
+): Pick<Environment, 'credentials' | 'baseUrl' | 'model' | 'smallModel'> {
+  const said = (name: string) => (env[name]?.trim() ? env[name].trim() : undefined);
+  const [apiKey, authToken] = [said('ANTHROPIC_API_KEY'), said('ANTHROPIC_AUTH_TOKEN')];
+  const own = { ...(apiKey === undefined ? {} : { apiKey }), ...(authToken === undefined ? {} : { authToken }) };
+  return {
+    credentials: credentials.apiKey === undefined && credentials.authToken === undefined ? own : credentials,
+    baseUrl: baseUrl ?? said('ANTHROPIC_BASE_URL'),
+    model: model ?? said('ANTHROPIC_MODEL'),
+    smallModel: smallModel ?? said('ANTHROPIC_SMALL_FAST_MODEL') ?? said('ANTHROPIC_DEFAULT_HAIKU_MODEL'),
   };
 }
 

@@ -3,73 +3,11 @@ import { HOOK_EVENTS } from '../contracts/hook.ts';
 import type { JsonValue } from '../contracts/json.ts';
 import { EFFORTS } from '../contracts/model.ts';
 import { MODES } from '../contracts/permission.ts';
+import { hookGroup } from './schemas/hook-group.ts';
+import { mcpServer } from './schemas/mcp-server.ts';
 
 const text = z.string();
 const positive = z.number().positive();
-
-const HOOK_NEEDS = {
-  command: ['command'],
-  http: ['url'],
-  prompt: ['prompt'],
-  agent: ['prompt'],
-  mcp_tool: ['server', 'tool'],
-} as const;
-
-const hook = z
-  .strictObject({
-    type: z.enum(['command', 'http', 'prompt', 'agent', 'mcp_tool']),
-    command: text.min(1).optional(),
-    args: z.array(text).optional(),
-    url: z.url().optional(),
-    headers: z.record(text, text).optional(),
-    allowedEnvVars: z.array(text).optional(),
-    prompt: text.min(1).optional(),
-    model: text.min(1).optional(),
-    server: text.min(1).optional(),
-    tool: text.min(1).optional(),
-    input: z.record(text, z.json()).optional(),
-    async: z.boolean().optional(),
-    asyncRewake: z.boolean().optional(),
-    once: z.boolean().optional(),
-    timeout: positive.optional(),
-    if: text.optional(),
-    onFailure: z.enum(['continue', 'block']).optional(),
-    statusMessage: text.optional(),
-  })
-  .refine((value) => HOOK_NEEDS[value.type].every((key) => value[key] !== undefined), {
-    error:
-      'a command hook needs "command", an http hook "url", a prompt or agent hook "prompt", an mcp_tool hook "server" and "tool"',
-  });
-
-/** Hooks of one event, and the tools they are about. */
-const hookGroup = z.strictObject({ matcher: text.optional(), hooks: z.array(hook) });
-
-/** One MCP server, however it is reached. */
-const mcpServerSchema = z
-  .strictObject({
-    type: z.enum(['stdio', 'http', 'sse']).optional(),
-    command: text.min(1).optional(),
-    args: z.array(text).optional(),
-    env: z.record(text, text).optional(),
-    url: text.optional(),
-    headers: z.record(text, text).optional(),
-    timeout: positive.optional(),
-    disabled: z.boolean().optional(),
-    oauth: z
-      .object({
-        clientId: text.optional(),
-        clientSecret: text.optional(),
-        callbackPort: z.int().positive().optional(),
-        scope: text.optional(),
-        grant: z.enum(['authorization_code', 'client_credentials']).optional(),
-        privateKey: text.optional(),
-        algorithm: text.optional(),
-      })
-      .optional(),
-  })
-  .refine((value) => value.command !== undefined || value.url !== undefined, {
-    error: 'a server needs "command" or "url"',
-  });
 
 /** What the program and its pages say about one key. */
 export type KeyFacts = {
@@ -165,7 +103,7 @@ export const settingsSchema = z.strictObject({
   ),
   disableAllHooks: now(flag, 'false', 'No hook runs.', isPower),
   env: now(z.record(text, text), 'none', 'Variables for shell commands, hooks and servers.', isPower),
-  mcpServers: now(z.record(text, mcpServerSchema), 'none', 'MCP servers by name.', isPower),
+  mcpServers: now(z.record(text, mcpServer), 'none', 'MCP servers by name.', isPower),
   enabledMcpjsonServers: now(texts, 'none', 'Servers of `.mcp.json` that start unasked.', isPower),
   disabledMcpjsonServers: now(texts, 'none', 'MCP servers that do not start.'),
   timeouts: z.strictObject(timeouts).optional().describe('How long to wait, in milliseconds.'),
@@ -180,6 +118,18 @@ export const settingsSchema = z.strictObject({
   gcpAuthRefresh: next(text, 'not set', 'A command that signs in to Google Cloud again.', isOwn),
   baseUrl: next(z.url(), 'api.anthropic.com', 'Where the API is.', isOwn),
   providers: next(z.record(text, json), 'none', 'Servers of other models, by name.', isOwn),
+  models: next(
+    z.record(text, json),
+    'none',
+    'What models can do and cost, by name; it outranks what the catalogue and their servers say.',
+    isOwn,
+  ),
+  modelCatalogueUrl: next(
+    z.url(),
+    'https://models.dev/api.json',
+    'Where `ouro models update` reads the catalogue of models.',
+    isOwn,
+  ),
   statusLine: now(
     z.strictObject({
       type: z.literal('command').optional(),

@@ -1,5 +1,6 @@
 import { findNodeAtLocation, getNodeValue, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import type { Settings, SettingsLayer, SettingsProblem, SettingsSource } from '../contracts/settings.ts';
+import { ofClaude } from './of-claude.ts';
 import { usablePart } from './usable.ts';
 
 /** What came of one file: what could be used, and a sentence for everything that could not. */
@@ -32,7 +33,8 @@ function read(text: string, file: string, source: SettingsSource): ReadLayer {
   const problem = (line: number | undefined, words: string): SettingsProblem => ({ file, source, line, text: words });
   if (text.trim() === '') return { layer: { source, file, settings: {}, lineOf }, problems: [] };
   const broken = errors[0];
-  const { settings, complaints, placeOf } = usablePart(tree?.type === 'object' ? getNodeValue(tree) : {});
+  const adapted = ofClaude(tree?.type === 'object' ? getNodeValue(tree) : {});
+  const { settings, complaints, placeOf } = usablePart(adapted.value);
   const layer = { source, file, settings, lineOf: (path: Path) => lineOf(placeOf(path)) };
   if (broken !== undefined || tree?.type !== 'object') {
     const what = broken === undefined ? 'it must be one JSON object' : readable(printParseErrorCode(broken.error));
@@ -42,7 +44,24 @@ function read(text: string, file: string, source: SettingsSource): ReadLayer {
     const line = lineAt(text, broken?.offset ?? 0);
     return { layer: { ...layer, settings: tight }, problems: [problem(line, `is not valid: ${what}. ${rest}`)] };
   }
-  return { layer, problems: complaints.map(({ path, words }) => problem(nearestLine(path), words)) };
+  const known = complaints.filter(({ isUnknown }) => isUnknown !== true);
+  const told = known.map(({ path, words }) => problem(nearestLine(path), words));
+  const foreign = complaints.filter(({ isUnknown }) => isUnknown === true);
+  const unused = [...adapted.unused, ...foreign.map(({ path }) => path.join('.'))];
+  const [first, ...more] = unused;
+  if (first === undefined) return { layer, problems: told };
+  const line = nearestLine(first.split('.'));
+  if (more.length === 0) return { layer, problems: [...told, problem(line, `has an unknown key "${first}".`)] };
+  return { layer, problems: [...told, { ...problem(undefined, unusedWords(unused)), unused }] };
+}
+
+const MOST_NAMES = 8;
+
+/** One sentence for everything that belongs to another program. */
+function unusedWords(unused: readonly string[]): string {
+  const more = unused.length - MOST_NAMES;
+  const rest = more > 0 ? ` and ${more} more ("ouro settings explain" lists them)` : '';
+  return `has ${unused.length} keys that ouro does not use: ${unused.slice(0, MOST_NAMES).join(', ')}${rest}.`;
 }
 
 /** Half a file may still forbid: a comma too few must not let through what was denied. */

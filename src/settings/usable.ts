@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { JsonObject } from '../contracts/json.ts';
 import type { Settings } from '../contracts/settings.ts';
 import { nearest } from '../lib/text/nearest.ts';
 import { settingsSchema } from './keys.ts';
@@ -6,7 +7,12 @@ import { settingsSchema } from './keys.ts';
 type Path = readonly (string | number)[];
 
 /** What is wrong at one place of the file, as it was written. */
-export type Complaint = { readonly path: Path; readonly words: string };
+export type Complaint = {
+  readonly path: Path;
+  readonly words: string;
+  /** Nobody here knows the key, and it is like none that is known. */
+  readonly isUnknown?: true;
+};
 
 /** What can be used of a file, where each of its values stood in it, and what cannot be used. */
 export type Usable = {
@@ -27,15 +33,25 @@ export function usablePart(value: unknown): Usable {
     const parsed = settingsSchema.safeParse(without(value, left, []));
     if (parsed.success) return { settings: parsed.data, complaints, placeOf };
     const found = parsed.error.issues.flatMap((issue) => complaintsOf(issue, placeOf));
-    for (const { path, words } of found) {
+    for (const complaint of found) {
+      const { path } = complaint;
       const gone = nearestThere(value, path, left);
       // What was left out already and is missed now takes along what cannot be without it.
-      if (!complaints.some((known) => isSame(known.path, path))) complaints.push({ path, words });
+      if (!complaints.some((known) => isSame(known.path, path))) complaints.push(complaint);
       left.add(JSON.stringify(gone));
     }
   }
   const words = 'has more faults than can be told one by one. Nothing in it is used.';
   return { settings: {}, complaints: [...complaints, { path: [], words }], placeOf };
+}
+
+/** The hooks that stand outside of settings, in the head of a file or in a plugin; what does not fit is left out. */
+export function readHooks(hooks: JsonObject): {
+  readonly hooks: NonNullable<Settings['hooks']>;
+  readonly problems: readonly string[];
+} {
+  const { settings, complaints } = usablePart({ hooks });
+  return { hooks: settings.hooks ?? {}, problems: complaints.map(({ words }) => words) };
 }
 
 function complaintsOf(issue: z.core.$ZodIssue, placeOf: Usable['placeOf']): readonly Complaint[] {
@@ -44,11 +60,17 @@ function complaintsOf(issue: z.core.$ZodIssue, placeOf: Usable['placeOf']): read
     return issue.keys.map((key) => {
       const known = path.length === 0 ? nearest(key, Object.keys(settingsSchema.shape)) : undefined;
       const hint = known === undefined ? '' : ` Did you mean "${known}"?`;
-      return { path: [...path, key], words: `has an unknown key "${[...path, key].join('.')}".${hint}` };
+      const words = `has an unknown key "${[...path, key].join('.')}".${hint}`;
+      return { path: [...path, key], words, ...(known === undefined && isOpen(path) ? { isUnknown: true } : {}) };
     });
   }
   const name = path.length === 0 ? 'the file' : `"${path.join('.')}"`;
   return [{ path, words: `${name}: ${issue.message}. It is not used.` }];
+}
+
+/** Where other programs have keys of their own: at the top, and among the events of hooks. */
+function isOpen(path: Path): boolean {
+  return path.length === 0 || (path.length === 1 && path[0] === 'hooks');
 }
 
 /** The place itself, or the innermost around it that still holds something. */

@@ -1,11 +1,13 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { chmod, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { says, status } from '../support/api/reply.ts';
-import { type ApiServer, startApiServer } from '../support/api/server.ts';
+import { type ApiServer, gate, startApiServer } from '../support/api/server.ts';
 import { addRepo, isAfterCall, projectWithRepos, writePolicy, writingModel } from '../support/fleet.ts';
+import { processesMarked } from '../support/processes.ts';
 import { runHere } from '../support/run-here.ts';
+import { startOuro } from '../support/run-ouro.ts';
 import type { TempProject } from '../support/temp-project.ts';
 
 let project: TempProject;
@@ -193,3 +195,112 @@ test('the transcript is an ordinary session, and its log can be read', async () 
 function idOf(stdout: string): string {
   return /^([\w-]+-[0-9a-f]{6}): /m.exec(stdout)?.[1] ?? '';
 }
+
+test('a worker that is killed is paid for to the last request, and its task goes on in the same session', async () => {
+  project = await projectWithRepos(['one']);
+  await writePolicy(project, { leaseSeconds: 1 });
+  const held = gate();
+  server = await startApiServer({
+    turns: (request, index) =>
+      index === 0
+        ? writingModel(request)
+        : index === 1
+          ? { kind: 'later', until: held.closed, turn: says('late') }
+          : says('Went on.'),
+  });
+  const env = { env: { OURO_RETRY_BASE_MS: '1' } };
+  const first = startOuro(project, ['batch', 'write it', '--over', 'repos/one', ...model], server.url, env);
+  await server.waitForRequest(2);
+  await first.kill();
+  const second = await run('write it', '--over', 'repos/one', ...model);
+  held.open();
+  expect(second).toMatchObject({ code: 0 });
+  expect(JSON.stringify(server.requests()[2]?.body.messages)).toContain('write it');
+  const status = JSON.parse((await run('status', '--json')).stdout);
+  const one = JSON.parse((await run('show', status.id, 'one', '--json')).stdout);
+  // Each reply is 25 tokens in and 12 out, at 2 and 10 dollars a million: nobody got the second one.
+  expect({ tries: one.tries, spent: status.spent }).toEqual({ tries: 2, spent: 2 * (25 * 2 + 12 * 10) });
+});
+
+test('a cancel ends what runs within seconds; nothing has failed, and resume goes on with the sessions', async () => {
+  project = await projectWithRepos(['one', 'two']);
+  await writePolicy(project, { leaseSeconds: 3 });
+  let isHanging = true;
+  server = await startApiServer({
+    turns: (request) => (isHanging && isAfterCall(request) ? { kind: 'hang' } : writingModel(request)),
+  });
+  const running = startOuro(project, ['batch', 'write it', '--over', 'repos/*', '-j', '2', ...model], server.url);
+  await server.waitForRequest(4);
+  const id = JSON.parse((await run('--json')).stdout)[0].id;
+  await run('cancel', id);
+  expect((await running.ended).code).toBe(1);
+  await expectNoChildren();
+  expect(JSON.parse((await run('status', id, '--json')).stdout)).toMatchObject({ counts: { cancelled: 2, failed: 0 } });
+  isHanging = false;
+  await run('resume', id);
+  expect(await run('write it', '--over', 'repos/*', ...model)).toMatchObject({ code: 0 });
+  expect(JSON.stringify(server.requests().at(-1)?.body.messages)).toContain('interrupted');
+});
+
+test('an interrupt gives back what runs, with the code of the signal', async () => {
+  project = await projectWithRepos(['one']);
+  await writePolicy(project);
+  server = await startApiServer({ turns: () => ({ kind: 'hang' }) });
+  const running = startOuro(project, ['batch', 'write it', '--over', 'repos/one', ...model], server.url);
+  await server.waitForRequest(1);
+  running.child.kill('SIGINT');
+  expect((await running.ended).code).toBe(130);
+  const { counts, tasks } = JSON.parse((await run('status', '--json')).stdout);
+  expect(counts).toMatchObject({ waiting: 1 });
+  expect(tasks).toMatchObject([{ tries: 0, reason: 'its worker was stopped' }]);
+});
+
+test('a hostile repository runs nothing, and a machine that wants signatures runs no task without', async () => {
+  project = await projectWithRepos([]);
+  const mark = join(project.dir, 'ran');
+  const repo = await addRepo(project, 'evil', {
+    '.env': `X=$(touch ${mark})\n`,
+    'bunfig.toml': 'preload = ["./evil.ts"]\n',
+    'evil.ts': `require('node:fs').writeFileSync('${mark}', '');\n`,
+    '.ouro/settings.json': JSON.stringify({
+      hooks: { SessionStart: [{ hooks: [{ type: 'command', command: `touch ${mark}` }] }] },
+    }),
+    '.gitattributes': '* filter=evil\n',
+    'a.txt': 'alpha\n',
+  });
+  await project.git('-C', repo, 'config', 'filter.evil.smudge', `sh -c 'touch ${mark}; cat'`);
+  await project.git('-C', repo, 'config', 'uploadpack.packObjectsHook', `sh -c 'touch ${mark}; exec "$@"'`);
+  await project.write('repos/evil/.git/hooks/post-checkout', `#!/bin/sh\ntouch ${mark}\n`);
+  await chmod(join(repo, '.git/hooks/post-checkout'), 0o755);
+  await writePolicy(project);
+  server = await startApiServer({ turns: writingModel });
+  expect(await run('write it', '--over', 'repos/evil', ...model)).toMatchObject({ code: 0 });
+  expect(existsSync(mark)).toBe(false);
+  await writePolicy(project, { allowedSigners: join(project.dir, 'nobody') });
+  const unsigned = await run('another', '--over', 'repos/evil', ...model);
+  expect(unsigned.code).toBe(1);
+  expect(unsigned.stdout).toContain('it is not signed, and this machine runs signed tasks only');
+  expect(server.requests()).toHaveLength(2);
+});
+
+/** No ouro of a task is left. */
+async function expectNoChildren(): Promise<void> {
+  const left = (await processesMarked(project.marker)).filter(({ command }) => command.includes('stream-json'));
+  expect(left).toEqual([]);
+}
+
+test('the first batch of docs/fleet.md works as it is written, without a key', async () => {
+  project = await projectWithRepos([]);
+  await writePolicy(project);
+  const page = await readFile(join(import.meta.dirname, '../../docs/fleet.md'), 'utf8');
+  const [, block = ''] = /```sh\n([\s\S]*?)```/.exec(page) ?? [];
+  const lines = block.trim().split('\n');
+  expect(lines).toHaveLength(4);
+  for (const line of lines) {
+    const { code, stderr } = await runHere(project, line.split(' ').slice(1), undefined, {
+      env: { PATH: process.env.PATH },
+    });
+    expect(code, stderr).toBe(0);
+  }
+  expect(await readdir(join(project.dir, 'fleet-demo/patches'))).toHaveLength(3);
+});

@@ -91,6 +91,21 @@ describe('the variables people have', () => {
   });
 });
 
+test.each([
+  ['openai/gpt-5.2', RESPONSES_DIALECT, (url: string) => ({ openai: { baseUrl: `${url}/v1`, api: 'responses' } })],
+  ['gemini/gemini-3-pro', GEMINI_DIALECT, (url: string) => ({ gemini: { baseUrl: `${url}/v1beta`, api: 'gemini' } })],
+])('%s answers in the form that was asked for', async (model, dialect, providersAt) => {
+  const answer = { city: 'Köln', people: 1 };
+  await using server = await startServer({ turns: [calls(toolUse('StructuredOutput', answer))] }, dialect);
+  const schema = { type: 'object', properties: { city: { type: 'string' }, people: { type: 'integer' } } };
+  const settings = JSON.stringify({ providers: providersAt(server.url) });
+  const args = ['-p', 'go', '--model', model, '--settings', settings, `--json-schema=${JSON.stringify(schema)}`];
+  const env = { ...NO_KEY, OPENAI_API_KEY: 'k', GEMINI_API_KEY: 'k' };
+  const { code, stdout } = await runHere(project, args, undefined, { env });
+  expect({ code, answer: JSON.parse(stdout) }).toEqual({ code: 0, answer });
+  expect(server.requests().map(({ violation }) => violation)).toEqual([undefined]);
+});
+
 test('a session goes through four places and back, each in a run of its own', async () => {
   const servers = {
     claude: await startApiServer(looks('Anthropic')),

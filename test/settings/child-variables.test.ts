@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { readEnvironment } from '../../src/app/environment.ts';
+import { childVariables, keysAside } from '../../src/settings/child-variables.ts';
 import { startOpenAiServer } from '../support/api/openai-server.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { composed } from '../support/composed.ts';
@@ -44,4 +46,19 @@ test('keys of providers are used for requests, and reach no command, hook, serve
   }
   expect((await project.read('by-server')).match(/=<none>/g)).toHaveLength(2);
   expect(await project.read('by-command')).toContain('PLAIN=plain');
+});
+
+test("where the API is and who asks may stand under env of one's own settings; the surroundings say it first", () => {
+  const settings = {
+    env: { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9', ANTHROPIC_AUTH_TOKEN: ' token ', ANTHROPIC_MODEL: 'opus' },
+  };
+  const bare = readEnvironment({ HOME: '/h' });
+  expect(keysAside(bare, settings)).toMatchObject({
+    baseUrl: 'http://127.0.0.1:9',
+    credentials: { authToken: 'token' },
+    model: 'opus',
+  });
+  expect(childVariables(bare, settings)).not.toHaveProperty('ANTHROPIC_AUTH_TOKEN');
+  const full = readEnvironment({ HOME: '/h', ANTHROPIC_API_KEY: 'key', ANTHROPIC_BASE_URL: 'http://127.0.0.1:8' });
+  expect(keysAside(full, settings)).toMatchObject({ baseUrl: 'http://127.0.0.1:8', credentials: { apiKey: 'key' } });
 });

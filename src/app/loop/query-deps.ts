@@ -6,7 +6,7 @@ import { askWithHooks } from '../../hooks/ask-with-hooks.ts';
 import type { HookFire } from '../../hooks/create-hooks.ts';
 import { loopHooks } from '../../hooks/loop-hooks.ts';
 import { createToolBatch } from '../../hooks/tool-batch.ts';
-import { resolveModel } from '../../model/catalog.ts';
+import { plannerOf, resolveModel } from '../../model/catalog.ts';
 import { thinkingEffort } from '../../model/efforts.ts';
 import { createCapResult } from '../../tools/cap-result.ts';
 import { requireAnswer } from '../../tools/structured-output/structured-output.ts';
@@ -57,7 +57,7 @@ export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
   function shared(port: AgentPort) {
     const { effort: chosen, thinkingTokens, model: first } = live.now();
     const effort = wishes.effort() ?? chosen;
-    const wanted = wishes.model();
+    const wanted = wishes.model() ?? plannerNow(core);
     const config = {
       chain: needs.fallbacks
         .chain(wanted === undefined ? first : resolveModel(wanted))
@@ -111,6 +111,13 @@ export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
       return agentDeps(core, needs, common, asking);
     },
   };
+}
+
+/** `opusplan`: one model plans, another works. Who chose a model since goes on with that. */
+function plannerNow({ options, environment, settings, live }: Core): string | undefined {
+  const said = options.model ?? environment.model ?? settings.now().model;
+  const { mode, model } = live.now();
+  return mode === 'plan' && said !== undefined && resolveModel(said) === model ? plannerOf(said) : undefined;
 }
 
 /** What the calls of the last reply have written, skills and the like, can be used in the next one. */

@@ -8,9 +8,9 @@ import type { Extensions } from '../../extensions/load-extensions.ts';
 import { readGiven } from '../../lib/files/read-regular.ts';
 import { instructionEffects } from '../../settings/instruction-effects.ts';
 import { effectsOf, powersMark } from '../../settings/powers.ts';
-import { readHooks } from '../../settings/read-hooks.ts';
 import { readLayer } from '../../settings/read-layer.ts';
 import { type Marks, openTrust, type TrustStore } from '../../settings/trust.ts';
+import { readHooks } from '../../settings/usable.ts';
 import { isAccepted, type OutsideFile, outsideMark, readBrought } from './outside-instructions.ts';
 import { projectFolders } from './project-folders.ts';
 

@@ -11,8 +11,9 @@ import { chooseModel } from '../../model/choose/choose-model.ts';
 import { discoverLocalServers, modelsAt } from '../../model/choose/discovery.ts';
 import { NO_KEY } from '../../model/choose/key-problem.ts';
 import { inSampleProject } from '../../model/demo/place.ts';
-import { storedKey, storeKey } from '../../model/keys/stored-key.ts';
+import { storedKeys, storeKey } from '../../model/keys/stored-keys.ts';
 import { bypassObjection, firstMode } from '../../permissions/first-mode.ts';
+import { keysAside } from '../../settings/child-variables.ts';
 import { keepSetting } from '../../settings/keep-setting.ts';
 import { limitsOf } from '../../settings/limits.ts';
 import { trustQuestion } from '../settings/folder-trust.ts';
@@ -52,8 +53,9 @@ async function firstRunQuestion(run: RunOptions, environment: Environment): Prom
 async function findKey(run: RunOptions, environment: Environment): Promise<FirstRunQuestion['key']> {
   const { apiKey, authToken } = environment.credentials;
   if (apiKey !== undefined || authToken !== undefined || run.session.kind !== 'new') return 'found';
-  const [loaded, stored] = await Promise.all([readSettings(run, environment, false), storedKey(environment)]);
-  const choice = chooseModel(run, loaded.merged, environment, () => limitsOf(environment, loaded.merged), stored);
+  const [loaded, stored] = await Promise.all([readSettings(run, environment, false), storedKeys(environment)]);
+  const surroundings = keysAside(environment, loaded.merged);
+  const choice = chooseModel(run, loaded.merged, surroundings, () => limitsOf(environment, loaded.merged), stored);
   return choice.ok || choice.problem !== NO_KEY ? 'found' : 'missing';
 }
 
@@ -99,7 +101,7 @@ export async function settleFirstRun(
     case 'demo':
       return inSampleProject(run);
     case 'key':
-      await storeKey(ouroHome, model.key);
+      await storeKey(environment, 'anthropic', model.key);
       return run;
     case 'named':
       await keepSetting(ouroHome, 'model', model.model);

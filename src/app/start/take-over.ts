@@ -136,7 +136,8 @@ function harmless({ $schema: _, model, permissions, env = {}, ...rest }: Setting
   let settings: Settings = rest;
   const wanted = model ?? named;
   if (wanted !== undefined) {
-    if (/^(?:opus|sonnet|haiku|claude-[\w.-]+)$/.test(wanted)) settings = { ...settings, model: wanted };
+    if (/^(?:opus|sonnet|haiku|opusplan|best|default|claude-[\w.-]+)(?:\[1m\])?$/.test(wanted))
+      settings = { ...settings, model: wanted };
     else left.push(`model: "${wanted}" is no model ouro knows`);
   }
   // What steers the other program by variables steers this one by settings.

@@ -46,7 +46,7 @@ export function batchTable(batches: readonly BatchStatus[], nowMs: number): stri
 }
 
 /** How a batch is doing, in the word that counts most. "done" is said when every task is done, and only then. */
-function stateWords({ state, counts, waits }: BatchStatus): string {
+export function stateWords({ state, counts, waits }: BatchStatus): string {
   const open = counts.waiting + counts.running + counts.held;
   if (state !== 'open') return state;
   if (counts.running > 0) return 'running';
@@ -55,7 +55,7 @@ function stateWords({ state, counts, waits }: BatchStatus): string {
   return counts.cancelled > 0 ? 'cancelled' : 'done';
 }
 
-function countWords({ counts }: BatchStatus): string {
+export function countWords({ counts }: BatchStatus): string {
   const all = Object.values(counts).reduce((sum, one) => sum + one, 0);
   const parts = [`${counts.done} of ${all} done`];
   if (counts.running > 0) parts.push(`${counts.running} running`);
@@ -65,14 +65,14 @@ function countWords({ counts }: BatchStatus): string {
   return parts.join(', ');
 }
 
-function moneyWords({ spent, reserved, expected, limits }: BatchStatus): string {
+export function moneyWords({ spent, reserved, expected, limits }: BatchStatus): string {
   const parts = [`${money(spent)} of ${money(limits.all)} spent`];
   if (reserved > 0) parts.push(`${money(reserved)} reserved`);
   if (expected !== undefined && expected > 0) parts.push(`about ${money(expected)} to come`);
   return parts.join(', ');
 }
 
-function waitWords(waiting: Waiting, batch: string): string {
+export function waitWords(waiting: Waiting, batch: string): string {
   if (waiting.kind === 'money')
     return `Waits for money: ${waiting.words}. Go on with: ouro batch budget ${batch} +<dollars>`;
   const until = formatClock(new Date(waiting.untilMs).toISOString());
@@ -98,7 +98,7 @@ export function statusText(batch: BatchStatus, tasks: readonly TaskView[], nowMs
 }
 
 /** Said once four fifths are spent: before it stops, not when it has. */
-function nearLimit({ spent, limits, counts }: BatchStatus): string {
+export function nearLimit({ spent, limits, counts }: BatchStatus): string {
   const isOpen = counts.waiting + counts.running > 0;
   return isOpen && spent >= limits.all * 0.8 ? '  (over 80 % of the limit)' : '';
 }

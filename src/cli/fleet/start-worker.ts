@@ -53,10 +53,11 @@ function partsOf(fleet: Fleet, policy: Policy, { environment }: Io, machine: str
       return scrubbedTranscript(text, { home: environment.home, user: userName() });
     },
   };
-  return ({ batch, key }) => ({
+  return (claim) => ({
     ...shared,
-    stored: (kind) => fleet.store.file(batch, key, kind),
-    results: () => fleet.store.tasks(batch),
+    stored: (kind) => fleet.store.file(claim.batch, claim.key, kind),
+    keep: fleet.reach === 'many' ? (kind, bytes) => fleet.store.keep(claim, kind, bytes) : undefined,
+    results: () => fleet.store.tasks(claim.batch),
   });
 }
 

@@ -43,10 +43,8 @@ function result(block: ToolResultBlock): ToolResultBlock {
   if (typeof block.content === 'string') {
     return block.content.trim() === '' ? { ...block, content: '(no output)' } : block;
   }
-  const content = block.content.flatMap((part): ResultBlock[] => {
-    if (part.type === 'text') return part.text.trim() === '' ? [] : [part];
-    return [part];
-  });
+  const content = block.content.filter((part) => part.type !== 'text' || part.text.trim() !== '');
+  if (content.length > 0 && content.length === block.content.length) return block;
   return { ...block, content: content.length === 0 ? '(no output)' : content };
 }
 

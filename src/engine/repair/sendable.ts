@@ -8,9 +8,17 @@ const NAME = /^[a-zA-Z0-9_-]{1,128}$/;
 /** Some providers take no more than 64 characters: a name that is made up keeps to that. */
 const NAME_STEM = 48;
 
+/** What calls became that were looked at once: they never change, and go out again with every request. */
+const known = new WeakMap<ToolUseBlock, ToolUseBlock>();
+
 /** A block of a reply as every provider takes it back. The same block always gives the same, and a sendable one is itself. */
 export function sendableBlock(block: AssistantBlock): AssistantBlock {
-  return block.type === 'tool_use' ? sendableCall(block) : block;
+  if (block.type !== 'tool_use') return block;
+  const before = known.get(block);
+  if (before !== undefined) return before;
+  const sendable = sendableCall(block);
+  known.set(block, sendable);
+  return sendable;
 }
 
 /** The id under which a call and its result go back: two ids never become one. */

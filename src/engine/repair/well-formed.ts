@@ -28,10 +28,23 @@ function withKeys(value: object): object {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key.toWellFormed(), part]));
 }
 
+/** Blocks that were looked through once: they never change, and go out again with every request. */
+const known = new WeakSet<object>();
+/** Below a list of messages, a message and its list of blocks. */
+const BLOCK_LEVEL = LEVELS - 3;
+
 function isWellFormed(value: unknown, levels: number): boolean {
   if (typeof value === 'string') return value.isWellFormed();
   if (!isObject(value)) return true;
   if (levels === 0) return false;
+  if (levels !== BLOCK_LEVEL) return areWellFormed(value, levels);
+  if (known.has(value)) return true;
+  if (!areWellFormed(value, levels)) return false;
+  known.add(value);
+  return true;
+}
+
+function areWellFormed(value: object, levels: number): boolean {
   if (Array.isArray(value)) return value.every((part) => isWellFormed(part, levels - 1));
   return Object.entries(value).every(([key, part]) => key.isWellFormed() && isWellFormed(part, levels - 1));
 }

@@ -2,7 +2,7 @@ import { isAbsolute, normalize } from 'node:path';
 import type { TaskPlace } from '../../contracts/fleet.ts';
 
 /** Addresses git understands that run no command of their own. */
-const ADDRESS = /^(?:https?|ssh|git):\/\/[^\s-][^\s]*$|^[\w.-]+@[\w.-]+:[^\s-][^\s]*$/;
+const ADDRESS = /^(?:https?|ssh|git):\/\/[^\s-][^\s]*$|^[\w.][\w.-]*@[\w.][\w.-]*:[^\s-][^\s]*$/;
 
 /** Is this an address of another machine? */
 export function isAddress(url: string): boolean {

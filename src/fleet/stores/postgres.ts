@@ -1,4 +1,5 @@
 import { type Db, PgBoss } from 'pg-boss';
+import { errnoOf } from '../../lib/files/errno.ts';
 import type { JobQueue } from './job-queue.ts';
 import { openPgBossQueue } from './pg-boss-queue.ts';
 import { inTurn, type Row, type Sql, type SqlValue, type Transaction } from './sql.ts';
@@ -6,6 +7,12 @@ import { awayOrSame } from './store-away.ts';
 
 /** No machine that freezes inside a transaction holds up the others for longer than this. */
 const SESSION = '-c idle_in_transaction_session_timeout=5s -c lock_timeout=8s -c statement_timeout=20s';
+
+/** Any number that nobody else uses for a lock of this kind. */
+const MAKING_TABLES = 7_068_270_001;
+/** A deadlock, or two that could not both be right: one of them is asked to begin again. */
+const IN_EACH_OTHERS_WAY = ['40P01', '40001'];
+const MOST_TRIES = 5;
 
 /** The tables and the queue of many machines, in one Postgres. */
 export async function openPostgres(url: string): Promise<{ readonly sql: Sql; readonly queue: JobQueue }> {
@@ -36,13 +43,18 @@ function openSql(boss: PgBoss, handles: WeakMap<Transaction, Db>): Sql {
   const db = boss.getDb();
   return {
     forUpdate: ' FOR UPDATE',
+    alone: [`SELECT pg_advisory_xact_lock(${MAKING_TABLES})`],
     bytes: 'BYTEA',
     transaction: (work) =>
       turn(async () => {
-        try {
-          return await inTransaction(db, handles, work);
-        } catch (thrown) {
-          throw awayOrSame(thrown);
+        for (let tries = 1; ; tries += 1) {
+          try {
+            return await inTransaction(db, handles, work);
+          } catch (thrown) {
+            // Nothing of it has happened, and the others have gone on by now.
+            if (tries < MOST_TRIES && IN_EACH_OTHERS_WAY.includes(errnoOf(thrown) ?? '')) continue;
+            throw awayOrSame(thrown);
+          }
         }
       }),
     close: () => boss.stop({ graceful: false }),

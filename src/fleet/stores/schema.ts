@@ -1,3 +1,4 @@
+import { messageOf } from '../../lib/errors.ts';
 import { places, type Sql, type Transaction } from './sql.ts';
 
 /** Of these tables. A store with another number was made by another version of the program. */
@@ -5,17 +6,26 @@ const VERSION = 1;
 
 /** Makes the tables, or refuses a store that another version made. */
 export async function openSchema(sql: Sql): Promise<void> {
+  // Making tables locks them, even where they are there already: whoever works on them would have to wait.
+  if (await sql.transaction(checkVersion).catch(noTables)) return;
   await sql.transaction(async (tx) => {
-    for (const text of tables(sql.bytes)) await tx.all(text);
+    for (const text of [...sql.alone, ...tables(sql.bytes)]) await tx.all(text);
     await tx.all('INSERT INTO fleet_meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING', 'schema', VERSION);
     await checkVersion(tx);
   });
 }
 
-async function checkVersion(tx: Transaction): Promise<void> {
+function noTables(thrown: unknown): boolean {
+  if (/fleet_meta/.test(messageOf(thrown))) return false;
+  throw thrown;
+}
+
+/** Throws for another version; false when there is none. */
+async function checkVersion(tx: Transaction): Promise<boolean> {
   const [row] = await tx.all("SELECT value FROM fleet_meta WHERE name = 'schema'");
-  const found = Number(row?.value);
-  if (found === VERSION) return;
+  if (row === undefined) return false;
+  const found = Number(row.value);
+  if (found === VERSION) return true;
   const advice =
     found > VERSION ? 'Update ouro on this machine.' : 'Finish its batches with the older ouro, or name another store.';
   throw new Error(`This store has tables of version ${found}, and this ouro works with version ${VERSION}. ${advice}`);

@@ -14,6 +14,8 @@ export type Sql = {
   transaction<Answer>(work: (tx: Transaction) => Promise<Answer>): Promise<Answer>;
   /** Behind a SELECT: nobody else changes these rows before the transaction ends. */
   readonly forUpdate: string;
+  /** What whoever makes tables runs first, so that two who begin at once do so one after the other. */
+  readonly alone: readonly string[];
   /** The type of columns that hold bytes. */
   readonly bytes: string;
   close(): Promise<void>;

@@ -37,6 +37,7 @@ export function openSqlite(file: string, clock: () => number = Date.now): Sql {
 
   return {
     forUpdate: '',
+    alone: [],
     bytes: 'BLOB',
     transaction: (work) =>
       turn(async () => {

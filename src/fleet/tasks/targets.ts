@@ -170,14 +170,13 @@ async function noteChanges(root: string, parts: TargetParts): Promise<void> {
     parts.note(`${root} has changes that are not committed; tasks begin at the commit without them.`);
 }
 
-async function reachable(root: string, { reach, git }: TargetParts): Promise<string> {
+async function reachable(root: string, { reach, git, note }: TargetParts): Promise<string> {
   if (reach === 'this machine') return root;
   const { stdout } = await git({ args: ['config', '--get', 'remote.origin.url'], cwd: root });
   const origin = stdout.toString('utf8').trim();
   if (isAddress(origin) && withoutSecrets(origin) === origin) return origin;
-  throw new TaskFileProblem(
-    `${root} has no "origin" that other machines could fetch from. Name the repository by its address.`,
-  );
+  note(`${root} has no "origin" to fetch from: only workers that have the same folder can work on it.`);
+  return root;
 }
 
 async function fileTargets(pattern: string, parts: TargetParts, pin: Pin): Promise<readonly Target[]> {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Micros } from '../../contracts/fleet.ts';
 import type { JsonValue } from '../../contracts/json.ts';
 import { oneLine } from '../../lib/text/one-line.ts';
+import { withoutSecrets } from '../../lib/text/secrets.ts';
 
 /** What a run of ouro has told so far. */
 export type RunStory = {
@@ -97,7 +98,7 @@ type Call = z.infer<typeof call>['message']['content'][0];
 /** A call in a few words: its tool and the first text of its input. */
 function doingOf({ name, input }: Call): string {
   const first = Object.values(input).find((value) => typeof value === 'string');
-  return oneLine(typeof first === 'string' ? `${name} ${first}` : name);
+  return withoutSecrets(oneLine(typeof first === 'string' ? `${name} ${first}` : name));
 }
 
 function parseJson(text: string): unknown {

@@ -1,12 +1,15 @@
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import type { Beat, Claim, Ending, FileKind, TaskResult } from '../../contracts/fleet.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { errnoOf } from '../../lib/files/errno.ts';
 import { oneLine } from '../../lib/text/one-line.ts';
-import { projectDir, transcriptPath } from '../../session/paths.ts';
+import { withoutSecrets } from '../../lib/text/secrets.ts';
+import { redactJson } from '../../session/records/redact.ts';
 import { MAX_PATCH_BYTES, patchOf, type WorkPatch } from '../git/work-patch.ts';
+import { keepUnfinished } from './keep-unfinished.ts';
 import { refusalOf } from './policy.ts';
 import { type PreparedWork, prepareWork, workFolder } from './prepare.ts';
+import { readSession } from './session-file.ts';
 import { signatureProblem } from './signatures.ts';
 import type { TaskParts } from './task-parts.ts';
 import type { Verdict } from './verdict.ts';
@@ -34,11 +37,15 @@ export async function runTask(claim: Claim, parts: TaskParts, ears: WorkEars, si
   } catch (thrown) {
     return unprepared(thrown);
   }
+  const keeping = keepUnfinished(prepared, parts);
   try {
     const end = await doWork({ claim, prepared, parts }, ears, signal);
+    await keeping.stop();
     return await settled({ claim, prepared, parts, end }, signal);
   } catch (thrown) {
     return unprepared(thrown);
+  } finally {
+    await keeping.stop();
   }
 }
 
@@ -100,12 +107,16 @@ async function settled(ended: Ended, signal: AbortSignal): Promise<TaskEnd> {
   return { ending: { kind: 'done', result: resultOf(ended, work) }, last, files: kept('patch') };
 }
 
+const NOBODY = { home: '', user: '' };
+
 function resultOf({ prepared, parts, end }: Ended, work: WorkPatch | undefined): TaskResult {
   const { verdict } = end;
   const answered = verdict.kind === 'answered' ? verdict.end : undefined;
+  const structured = answered?.structured;
   return {
-    answer: answered?.words ?? '',
-    ...(answered?.structured === undefined ? {} : { structured: answered.structured }),
+    // Results are shown to whoever may look at the queue.
+    answer: withoutSecrets(answered?.words ?? ''),
+    ...(structured === undefined ? {} : { structured: redactJson(structured, NOBODY) }),
     verified: end.verified,
     turns: end.turns,
     machine: parts.machine,
@@ -116,10 +127,5 @@ function resultOf({ prepared, parts, end }: Ended, work: WorkPatch | undefined):
   };
 }
 
-async function transcriptOf({ prepared, parts, end }: Ended): Promise<Uint8Array | undefined> {
-  const { session } = end.last;
-  if (session === undefined) return undefined;
-  const file = transcriptPath(projectDir(parts.environment.ouroHome, prepared.cwd), session);
-  const text = await readFile(file, 'utf8').catch(() => undefined);
-  return text === undefined ? undefined : Buffer.from(await parts.scrub(text));
-}
+const transcriptOf = ({ prepared, parts, end }: Ended): Promise<Uint8Array | undefined> =>
+  readSession(prepared, parts, end.last.session ?? prepared.session.id);

@@ -17,6 +17,8 @@ export type TaskParts = {
   readonly machine: string;
   /** A transcript as it may leave this machine. */
   readonly scrub: (transcript: string) => Promise<string>;
+  /** Keeps in the store what is done so far, so that another machine can go on with it. */
+  readonly keep: ((kind: FileKind, bytes: Uint8Array) => Promise<void>) | undefined;
   /** What all replies of a stored session have cost. */
   readonly costOf: (transcriptFile: string) => Promise<Micros>;
   /** A file that an earlier attempt has left in the store. */

@@ -1,6 +1,7 @@
 import type { Ending } from '../../contracts/fleet.ts';
 import { formatMoney } from '../../lib/text/format.ts';
 import { oneLine } from '../../lib/text/one-line.ts';
+import { withoutSecrets } from '../../lib/text/secrets.ts';
 import type { RunEnd } from './child-lines.ts';
 import type { ChildEnd } from './child-run.ts';
 
@@ -27,7 +28,7 @@ export function verdictOf({ story, code, stderr }: ChildEnd, budget: number): Ve
   const { end } = story;
   if (end === undefined) return withoutResult(code, stderr);
   if (!end.isError) return { kind: 'answered', end };
-  const words = oneLine(end.words);
+  const words = withoutSecrets(oneLine(end.words));
   const rests = end.apiStatus === undefined ? undefined : RESTING[end.apiStatus];
   if (rests !== undefined)
     return { kind: 'lane rests', forMs: end.retryAfterMs ?? REST_MS, words: `${rests} (${end.apiStatus})` };
@@ -40,7 +41,7 @@ export function verdictOf({ story, code, stderr }: ChildEnd, budget: number): Ve
 }
 
 function withoutResult(code: number | null, stderr: string): Verdict {
-  const said = oneLine(stderr.split('\n').at(-1) ?? '');
+  const said = withoutSecrets(oneLine(stderr.split('\n').at(-1) ?? ''));
   const words = said === '' ? '' : `: ${said}`;
   // 2 is what ouro ends with when it was started with something it does not understand.
   if (code === 2) return failed(`ouro refused to start${words}`, 'never');

@@ -8,6 +8,12 @@ type ProviderSettings = {
   /** Up to and including the version, as in `http://127.0.0.1:11434/v1`. */
   readonly baseUrl: string;
   readonly apiKey?: string;
+  /** The key comes from a command or a keyring, and is asked for when it is needed. */
+  readonly fetchKey?: () => Promise<string>;
+  /** A key that was fetched was refused: the next one is fetched anew. */
+  readonly onRefusedKey?: () => void;
+  /** Where the key comes from, in words. */
+  readonly keySource?: string;
   readonly contextWindow?: number;
   readonly maxOutputTokens?: number;
   readonly vision?: boolean;

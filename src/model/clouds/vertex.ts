@@ -44,7 +44,12 @@ export function vertexService(settings: CloudSettings, common: Pick<MessagesSett
       if (key !== undefined) return { authorization: `Bearer ${key}` };
       return skipsAuth ? gatewayIdentity(settings) : source.headers();
     },
-    bodyFor: (body) => ({ ...body, model: splitRegion(String(body.model)).model }),
+    bodyFor: (body) => ({
+      ...body,
+      model: splitRegion(String(body.model)).model,
+      // The version that every model there understands, the older ones too.
+      anthropic_version: 'vertex-2023-10-16',
+    }),
     renew: async ({ status }) => (status === 401 && !skipsAuth ? source.renew() : false),
     takesBeta: (beta) => !UNKNOWN_BETAS.test(beta),
     countsTokens: true,

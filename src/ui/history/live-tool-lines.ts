@@ -1,11 +1,13 @@
-import { formatBytes, formatCount, formatDuration } from '../../lib/text/format.ts';
+import type { ToolProgress } from '../../contracts/tool.ts';
+import { formatBytes, formatCount, formatDuration, formatTokens } from '../../lib/text/format.ts';
+import { sanitize } from '../../lib/text/sanitize.ts';
 import { textWidth } from '../../lib/text/text-width.ts';
 import { truncateEnd } from '../../lib/text/truncate.ts';
 import type { Drawing } from '../text/drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
 import type { ToolEntry } from '../view/tool-entry.ts';
 import { outputLines } from './output-lines.ts';
-import { headLine, isQuiet, toolTitle } from './tool-lines.ts';
+import { agentTitle, headLine, isQuiet, toolTitle } from './tool-lines.ts';
 
 const LIVE_TAIL = 5;
 const WIDE = 80;
@@ -19,6 +21,7 @@ export function liveToolLines(entry: ToolEntry, drawing: Drawing): readonly Logi
   const isWaiting = state.status === 'waiting';
   const sign = isWaiting ? toned('warn', glyphs.wait) : toned('accent', drawing.spinner);
   const facts = isWaiting ? 'waits for you' : runningFacts(entry, drawing);
+  if (!isWaiting && entry.progress?.kind === 'agent') return [agentLine(entry, entry.progress, sign, drawing)];
   const room = drawing.width - textWidth(sign.text) - textWidth(facts) - 5;
   const title = fitted(toolTitle(entry, drawing.cwd), room);
   const head = terminalLine(sign, plain(' '), ...title, toned('dim', `  ${facts}`));
@@ -29,12 +32,32 @@ export function liveToolLines(entry: ToolEntry, drawing: Drawing): readonly Logi
 export function liveToolHeight({ state, progress }: ToolEntry): number {
   if (state.status === 'ended') return isQuiet(state.ending) ? 0 : 1;
   if (state.status === 'waiting' || progress === undefined) return 1;
+  if (progress.kind === 'agent') return 1;
   return 1 + (progress.kind === 'output' ? Math.min(LIVE_TAIL, progress.tail.length) : 1);
+}
+
+/** A sub-agent in one line: what it is sent for, its kind, how far it is, and what it does at present. */
+function agentLine(
+  entry: ToolEntry,
+  { agentType, calls, tokens, line }: Extract<ToolProgress, { kind: 'agent' }>,
+  sign: Span,
+  drawing: Drawing,
+): LogicalLine {
+  const { width, glyphs, nowMs } = drawing;
+  const seconds = `${Math.max(0, Math.floor((nowMs - entry.startedAtMs) / 1000))}s`;
+  const kind = width < WIDE ? [] : [sanitize(agentType, 'line')];
+  const spent = tokens < 1000 ? [] : [formatTokens(tokens)];
+  const facts = [...kind, formatCount(calls, 'call'), ...spent, seconds].join(glyphs.separator);
+  const [title] = fitted(
+    [{ text: agentTitle(entry, drawing.cwd), style: { bold: true } }],
+    width - textWidth(facts) - 8,
+  );
+  const now = width < WIDE ? '' : `   ${sanitize(line, 'line')}`;
+  return terminalLine(sign, plain(' '), title ?? plain(''), toned('dim', `  ${facts}${now}`));
 }
 
 function runningFacts({ tool, startedAtMs, progress }: ToolEntry, { nowMs, glyphs, width }: Drawing): string {
   const seconds = `${Math.max(0, Math.floor((nowMs - startedAtMs) / 1000))}s`;
-  if (progress?.kind === 'agent') return `${seconds}${glyphs.separator}${formatCount(progress.calls, 'call')}`;
   if (progress?.kind !== 'output') return seconds;
   const limit = progress.timeoutMs === undefined ? '' : ` of ${formatDuration(progress.timeoutMs)}`;
   const size = progress.totalBytes === 0 ? '' : `${glyphs.separator}${formatBytes(progress.totalBytes)}`;
@@ -55,6 +78,5 @@ function fitted(spans: readonly Span[], room: number): readonly Span[] {
 function progressLines({ progress }: ToolEntry, { glyphs }: Drawing): readonly LogicalLine[] {
   if (progress === undefined) return [];
   if (progress.kind === 'output') return outputLines(progress.tail.slice(-LIVE_TAIL), glyphs.output);
-  const words = progress.kind === 'note' ? progress.text : `${progress.agentType}: ${progress.line}`;
-  return outputLines([words], glyphs.output);
+  return progress.kind === 'note' ? outputLines([progress.text], glyphs.output) : [];
 }

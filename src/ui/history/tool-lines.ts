@@ -21,6 +21,12 @@ export function toolTitle({ tool, title, by }: ToolEntry, cwd: string): readonly
   return [bold(called), plain(about === '' || about === called ? '' : ` ${about}`)];
 }
 
+/** What a sub-agent is sent for, without the name of the tool that sends it. */
+export function agentTitle({ tool, title }: ToolEntry, cwd: string): string {
+  const words = sanitize(shortTitle(title, cwd), 'prompt').split('\n', 1)[0] ?? '';
+  return words.startsWith(`${tool} `) ? words.slice(tool.length + 1) : words;
+}
+
 /** Calls that are over. Look-ups that went well share a line. */
 export function endedToolLines(entries: readonly ToolEntry[], drawing: Drawing): readonly LogicalLine[] {
   const lines: LogicalLine[] = [];
@@ -89,7 +95,8 @@ export function isQuiet({ status, display }: ToolEnding): boolean {
 /** The line of a call that is over. */
 export function headLine(entry: ToolEntry, ending: ToolEnding, drawing: Drawing): LogicalLine {
   const { glyphs } = drawing;
-  const title = toolTitle(entry, drawing.cwd);
+  const isAgent = ending.display?.kind === 'agent';
+  const title = isAgent ? [bold(agentTitle(entry, drawing.cwd))] : toolTitle(entry, drawing.cwd);
   const took = ending.durationMs >= SHORT_MS ? `  ${formatDuration(ending.durationMs)}` : '';
   switch (ending.status) {
     case 'done':
@@ -166,7 +173,9 @@ function bodyLines(ending: ToolEnding, drawing: Drawing): readonly LogicalLine[]
     }
     case 'output': {
       const text = sanitizeScreen(display.output).replace(/\n+$/, '');
-      return text === '' ? [] : limitedLines(text.split('\n'), status, display.hiddenLines, drawing);
+      // A run of tests that passed has been told by its counts.
+      const isTold = status === 'done' && testCounts(display.output) !== '';
+      return text === '' || isTold ? [] : limitedLines(text.split('\n'), status, display.hiddenLines, drawing);
     }
     case 'agent':
     case 'text':

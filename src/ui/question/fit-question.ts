@@ -17,6 +17,7 @@ export type QuestionPlan = {
 };
 
 const GAPS = 3;
+const NARROW = 64;
 
 /** Everything a dialog could show, as rows; `short` are the options cut to a row each. */
 export type QuestionParts = Readonly<
@@ -70,12 +71,13 @@ function roomy(
 }
 
 /** The ends of something long; of a change its beginning. */
-export function cutRows(from: 'end' | 'middle', { glyphs }: Drawing) {
+export function cutRows(from: 'end' | 'middle', { glyphs, width }: Drawing) {
   return (rows: readonly Row[], to: number): readonly Row[] => {
     const kept = Math.max(0, to - 1);
     const head = from === 'end' ? kept : Math.floor(kept / 2);
     const hidden = formatCount(rows.length - kept, 'row');
-    const note = [toned('warn', `${glyphs.more} ${hidden} not in sight: v shows all, and takes the answer`)];
+    const how = width < NARROW ? 'v shows all' : 'v shows all, and takes the answer';
+    const note = [toned('warn', `${glyphs.more} ${hidden} not in sight: ${how}`)];
     return [...rows.slice(0, head), note, ...rows.slice(rows.length - (kept - head))];
   };
 }

@@ -4,7 +4,9 @@ import { textWidth } from '../../lib/text/text-width.ts';
 const SGR = /\u001b\[([\d;]*)m/g;
 /** What stands before the first character: styles, and marks for the terminal. */
 const LEAD = /^(?:\u001b\][^\u0007]*\u0007|\u001b\[[\d;]*m)*/;
-const BACKGROUND = /[[;](48;(?:2;\d+;\d+;\d+|5;\d+)|4[0-7]|10[0-7])m/;
+/** One colour or style of a sequence; a colour takes several numbers. */
+const CODE = /[34]8;(?:2;\d+;\d+;\d+|5;\d+)|\d+/g;
+const BACKGROUND = /^(?:48;.*|4[0-7]|10[0-7])$/;
 const ERASE = '\u001b[K';
 const RESET = '\u001b[m';
 /** Text whose width every terminal agrees on: ASCII, and our own signs. */
@@ -34,8 +36,10 @@ export function changedRow(before: string, after: string): string {
 
 /** The sequence for the background of a band; empty where a row is none. */
 function bandOf(row: string): string {
-  const codes = BACKGROUND.exec(LEAD.exec(row)?.[0] ?? '')?.[1];
-  return codes === undefined ? '' : `\u001b[${codes}m`;
+  const lead = LEAD.exec(row)?.[0] ?? '';
+  const codes = [...lead.matchAll(SGR)].flatMap(([, numbers = '']) => numbers.match(CODE) ?? []);
+  const background = codes.find((code) => BACKGROUND.test(code));
+  return background === undefined ? '' : `\u001b[${background}m`;
 }
 
 /** How much two rows share at their beginning, and the style that is open there; undefined where that is uncertain. */

@@ -135,3 +135,21 @@ test('a forked skill is done by a sub-agent of its kind, whoever calls it', asyn
     await made.close();
   }
 });
+
+test('with opusplan one model plans and another works', async () => {
+  await using project = await createTempProject();
+  await using server = await startApiServer({ turns: () => says('Done.') });
+  const made = await composed(project, server.url, { settings: JSON.stringify({ model: 'opusplan' }) });
+  try {
+    made.conversation.setMode('plan');
+    await made.conversation.agent.prompt('plan it');
+    made.conversation.setMode('default');
+    await made.conversation.agent.prompt('do it');
+    expect(server.requests().map(({ body }) => /opus|sonnet/.exec(String(body.model))?.[0])).toEqual([
+      'opus',
+      'sonnet',
+    ]);
+  } finally {
+    await made.close();
+  }
+});

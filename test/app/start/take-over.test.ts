@@ -7,7 +7,7 @@ import { createTempProject } from '../../support/temp-project.ts';
 
 const SETTINGS = {
   $schema: 'https://example.com/settings.json',
-  model: 'opusplan',
+  model: 'gpt-x',
   includeCoAuthoredBy: false,
   theme: 'light',
   env: { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9/gate', ANTHROPIC_AUTH_TOKEN: 'secret-token', TEAM: 'core' },
@@ -30,7 +30,7 @@ test('what ~/.claude holds is copied by a word, faults and risks left out, and n
   });
   await mkdir(join(project.home, '.claude/skills'));
   await symlink(join(project.home, 'elsewhere'), join(project.home, '.claude/skills/dig'));
-  await symlink('/nowhere', join(project.home, '.claude/skills/gone'));
+  await symlink(join(project.home, 'not-there'), join(project.home, '.claude/skills/gone'));
   expect(await takeOverOffer(project)).toMatchObject({
     holds: ['settings', 'CLAUDE.md', 'commands', 'skills', 'agents'],
   });
@@ -44,7 +44,7 @@ test('what ~/.claude holds is copied by a word, faults and risks left out, and n
   for (const words of [
     `${from}/settings.json:4 has an unknown key "includeCoAuthoredBy"`,
     '"hooks.Stop.0.hooks.0.type": Invalid',
-    'model: "opusplan" is no model ouro knows',
+    'model: "gpt-x" is no model ouro knows',
     'set bypassPermissions yourself',
     'env.ANTHROPIC_AUTH_TOKEN: a key.',
     'theme: you have one already',

@@ -4,7 +4,7 @@ import { otherCommand } from '../../../src/cli/args/other-commands.ts';
 describe('a command of another program is no prompt', () => {
   test.each([
     ['update', 'npm install -g ouro'],
-    ['login', 'ANTHROPIC_API_KEY'],
+    ['auth', 'ouro login'],
     ['config', 'ouro settings explain'],
     ['resume', 'ouro -r'],
     ['exec', 'ouro -p'],

@@ -4,6 +4,7 @@ import { SCENES } from './scenes.ts';
 import { openStage } from './stage-screen.ts';
 
 const SIZES = [
+  { cols: 200, rows: 60 },
   { cols: 120, rows: 40 },
   { cols: 80, rows: 24 },
   { cols: 40, rows: 20 },

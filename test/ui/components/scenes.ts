@@ -286,6 +286,77 @@ export const SCENES: readonly Scene[] = [
     },
   },
   {
+    name: 'work',
+    play(screen) {
+      working(screen, 'one of the tests fails, find out why and fix it', 'I look at the project first.');
+      const file = (name: string) => ({
+        display: { kind: 'file', path: `/home/me/proj/${name}`, lines: 10, partial: false } as const,
+      });
+      const run = (output: string, exitCode: number) => ({
+        durationMs: 312,
+        display: { kind: 'output', command: 'node test.mjs', output, exitCode, hiddenLines: 0 } as const,
+      });
+      const passing = Array.from({ length: 75 }, (_, at) => `ok ${at + 5}`).join('\n');
+      const failing = `not ok 3 takes the discount once   Expected 180, got 160 · test.mjs:6\nnot ok 4 rounds half a cent up     Expected 1.01, got 1 · test.mjs:7\n${passing}\n# pass 3\n# fail 2`;
+      const hunks: readonly DiffHunk[] = [
+        {
+          oldStart: 7,
+          oldLines: 1,
+          newStart: 7,
+          newLines: 1,
+          lines: [
+            { kind: 'del', text: 'return total - discount(total) - discount(total);' },
+            { kind: 'add', text: 'return total - discount(total);' },
+          ],
+        },
+      ];
+      screen.tell(
+        starts('c1', 'Glob', 'Glob **/*.{ts,mjs}'),
+        starts('c2', 'Read', 'Read package.json'),
+        starts('c3', 'Read', 'Read src/cart.mjs'),
+        ends('c1', 'Glob', { display: { kind: 'list', summary: '4 files', items: [], total: 4 } }),
+        ends('c2', 'Read', file('package.json')),
+        ends('c3', 'Read', file('src/cart.mjs')),
+        said('Now the tests, before I change anything.'),
+        starts('c4', 'Bash', 'node test.mjs'),
+        ends('c4', 'Bash', { status: 'failed', ...run(failing, 1) }),
+        said('The discount is applied twice. I change it.'),
+        starts('c5', 'Edit', 'Edit src/shop.mjs'),
+        ends('c5', 'Edit', {
+          display: { kind: 'diff', path: '/home/me/proj/src/shop.mjs', created: false, hunks, added: 1, removed: 1 },
+        }),
+        starts('c6', 'Bash', 'node test.mjs'),
+        ends('c6', 'Bash', run('# pass 5\n# fail 0', 0)),
+        said('All five tests pass. The discount was taken twice in src/shop.mjs.'),
+        over(),
+      );
+    },
+  },
+  {
+    name: 'busy',
+    play(screen) {
+      working(screen, 'survey the sources and fix what fails', 'I send two ahead, and look at the tests myself.');
+      screen.tell(
+        starts('t', 'TodoWrite', 'TodoWrite'),
+        ends('t', 'TodoWrite', { display: { kind: 'todo', todos: TODOS } }),
+        starts('c1', 'Bash', 'npm test'),
+        starts('c2', 'Task', 'Survey the parser'),
+        starts('c3', 'Task', 'Survey the lexer'),
+      );
+      screen.wait(14_000);
+      const tail = ['✓ lexer 41 tests', '✓ parser 88 tests', 'running compact.test.ts …'];
+      const agent = (line: string) =>
+        ({ kind: 'agent', agentId: 'a1', agentType: 'Explore', line, calls: 12, tokens: 14_000 }) as const;
+      screen.tell(
+        reports('c1', { kind: 'output', tail, totalBytes: 3277, elapsedMs: 14_000, timeoutMs: 120_000 }),
+        reports('c2', agent('Grep "lex("')),
+        reports('c3', agent('Read src/lex.ts')),
+        queued('q1', 'next', 'fix the lexer first'),
+      );
+      screen.type('then write the chan');
+    },
+  },
+  {
     name: 'sub-agent',
     play(screen) {
       working(screen, 'find all callers', 'I send somebody.');

@@ -2,7 +2,7 @@ import type { ExtensionSource } from '../../../contracts/extension.ts';
 import type { Hook } from '../../../contracts/hook.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
 import { hooksIn } from '../../../hooks/configured-hooks.ts';
-import { readHooks } from '../../../settings/read-hooks.ts';
+import { readHooks } from '../../../settings/usable.ts';
 
 /** Something that brings hooks in its head. */
 type Carrier = {

@@ -1,0 +1,130 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { calls, says, toolUse } from '../support/api/reply.ts';
+import { type ApiServer, gate, startApiServer } from '../support/api/server.ts';
+import { isAfterCall, projectWithRepos, writePolicy, writingModel } from '../support/fleet.ts';
+import { NO_POSTGRES, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { runHere } from '../support/run-here.ts';
+import { startOuro } from '../support/run-ouro.ts';
+import type { TempProject } from '../support/temp-project.ts';
+
+if (NO_POSTGRES !== undefined) process.stderr.write(`\n${NO_POSTGRES}\n`);
+
+describe.skipIf(NO_POSTGRES !== undefined)('a queue on Postgres', () => {
+  let postgres: TestPostgres;
+  let url: string;
+  let project: TempProject;
+  let server: ApiServer | undefined;
+  const others: string[] = [];
+
+  beforeAll(async () => {
+    postgres = await startPostgres();
+  });
+  afterAll(() => postgres.close());
+  afterEach(async () => {
+    await server?.close();
+    server = undefined;
+    await project.remove();
+    for (const folder of others.splice(0)) await rm(folder, { recursive: true, force: true });
+  });
+
+  async function begin(names: readonly string[]): Promise<void> {
+    url = await postgres.database();
+    project = await projectWithRepos(names);
+    await writePolicy(project, { leaseSeconds: 3 });
+  }
+
+  const batch = (...args: readonly string[]) =>
+    runHere(project, ['batch', ...args], server?.url, { env: { OURO_QUEUE: url } });
+  const worker = (env: Readonly<Record<string, string>> = {}) =>
+    startOuro(project, ['worker', '--until-empty', '-j', '2'], server?.url, { env: { OURO_QUEUE: url, ...env } });
+
+  /** Another machine: a home of its own, with the same policy. */
+  async function otherMachine(): Promise<Readonly<Record<string, string>>> {
+    const folder = await mkdtemp(join(tmpdir(), 'ouro-machine-'));
+    others.push(folder, `${folder}-work`);
+    return { OURO_HOME: folder };
+  }
+
+  test('what one machine submits others work on, and any of them can collect it', async () => {
+    await begin(['one', 'two', 'three']);
+    server = await startApiServer({ turns: writingModel });
+    const submitted = await batch('write it', '--over', 'repos/*', '--detach', '--model', 'claude-sonnet-5-5');
+    expect(submitted).toMatchObject({ code: 0 });
+    const workers = [worker(), worker(await otherMachine())];
+    for (const one of workers) expect(await one.ended).toMatchObject({ code: 0 });
+    const { stdout, code } = await batch('status', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ counts: { done: 3 } });
+    await batch('collect', submitted.stdout.trim(), '--patches', 'out');
+    expect(await readdir(join(project.dir, 'out'))).toHaveLength(3);
+    expect(server.requests()).toHaveLength(6);
+  });
+
+  test('no key is in the queue, in what it keeps, or on a command line', async () => {
+    await begin(['one']);
+    const secret = 'sk-ant-marked-0123456789abcdef';
+    server = await startApiServer({
+      turns: (request) =>
+        isAfterCall(request) ? says(`It says ${secret}.`) : calls(toolUse('Read', { file_path: 'a.txt' })),
+    });
+    await project.write('repos/one/a.txt', `key = ${secret}\n`);
+    await project.git('-C', join(project.dir, 'repos/one'), 'commit', '-qam', 'A key');
+    await batch('read it', '--over', 'repos/one', '--detach', '--model', 'claude-sonnet-5-5');
+    await worker({ ANTHROPIC_API_KEY: secret }).ended;
+    const id = JSON.parse((await batch('--json')).stdout)[0].id;
+    const logs = await batch('logs', id, 'one', '--json');
+    expect(logs.stdout).toContain('[secret]');
+    const dump = await postgres.query(url, 'SELECT json_agg(t) FROM fleet_tasks t');
+    const jobs = await postgres.query(url, 'SELECT json_agg(j) FROM pgboss.job j');
+    expect(`${logs.stdout}${dump}${jobs}`).not.toContain(secret);
+    const refused = await runHere(project, ['batch', 'list', '--queue', 'postgres://me:hidden@localhost/db']);
+    expect(refused).toMatchObject({ code: 2 });
+    expect(refused.stderr).toContain('can be read by everybody on this machine');
+  });
+
+  test('a worker that is killed loses nothing: another machine goes on with its session', async () => {
+    await begin(['one']);
+    const held = gate();
+    let requests = 0;
+    server = await startApiServer({
+      turns(request) {
+        requests += 1;
+        if (requests === 1) return writingModel(request);
+        return requests === 2 ? { kind: 'later', until: held.closed, turn: says('too late') } : says('Went on.');
+      },
+    });
+    await batch('write it', '--over', 'repos/one', '--detach', '--model', 'claude-sonnet-5-5');
+    const first = worker();
+    await server.waitForRequest(2);
+    await stored('unfinished');
+    await first.kill();
+    held.open();
+    const second = worker(await otherMachine());
+    expect(await second.ended).toMatchObject({ code: 0 });
+    const third = JSON.stringify(server.requests()[2]?.body.messages);
+    expect(third).toContain('write it');
+    expect(third).toContain('interrupted');
+    const { stdout } = await batch('status', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ tasks: [{ state: 'done', tries: 2, result: { stat: { files: 1 } } }] });
+  });
+
+  /** Waits until an attempt that runs has handed something in. */
+  async function stored(kind: string): Promise<void> {
+    for (;;) {
+      const count = await postgres.query(url, `SELECT count(*) FROM fleet_files WHERE kind = '${kind}'`);
+      if (Number(count) > 0) return;
+    }
+  }
+
+  test('a queue that is named stands in a private file', async () => {
+    await begin(['one']);
+    await project.write('../home/.ouro/queues.json', JSON.stringify({ team: url }));
+    const listed = await runHere(project, ['batch', 'list', '--queue', 'team']);
+    expect(listed).toMatchObject({ code: 0, stderr: '' });
+    expect((await runHere(project, ['batch', 'list', '--queue', 'other'])).stderr).toContain('There are: team.');
+    expect(await readFile(join(project.ouroHome, 'queues.json'), 'utf8')).toContain(url);
+  });
+});

@@ -1,0 +1,40 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { readLayer } from '../../src/settings/read-layer.ts';
+
+test('a full settings file of Claude Code is told of in one line, and what has a meaning here counts', async () => {
+  const file = 'test/fixtures/claude/settings.json';
+  const { layer, problems } = readLayer(await readFile(file, 'utf8'), file, 'user');
+  expect(problems.slice(0, -1)).toEqual([]);
+  expect(problems[0]?.text).toMatch(
+    /^has \d+ keys that ouro does not use: .+ and \d+ more \("ouro settings explain" lists them\)\.$/,
+  );
+  expect(problems[0]?.unused).toEqual(
+    expect.arrayContaining([
+      'hooks.TeammateIdle',
+      'permissions.disableAutoMode',
+      'sandbox.network',
+      'spinnerVerbs',
+      'worktree',
+    ]),
+  );
+  expect(layer.settings).toMatchObject({
+    model: 'opusplan',
+    effort: 'high',
+    fallbackModels: ['sonnet'],
+    reducedMotion: true,
+    progress: false,
+    permissions: { deny: ['Read(./.env)', 'WebFetch'], additionalDirectories: ['../docs'] },
+    sandbox: { enabled: false, autoAllow: true, allowWrite: ['/tmp/build'], denyRead: ['~/.aws/credentials'] },
+    hooks: { Stop: [{ hooks: [{ type: 'prompt' }] }] },
+  });
+  expect(Object.keys(layer.settings.hooks ?? {})).toEqual(['PreToolUse', 'PostToolUse', 'Stop']);
+});
+
+test('one key that nobody knows is told with its line, one that is like ours with what was meant', () => {
+  const { problems } = readLayer('{\n  "spinnerVerbs": {},\n  "modle": "opus"\n}', 'x.json', 'user');
+  expect(problems.map(({ line, text }) => [line, text])).toEqual([
+    [3, 'has an unknown key "modle". Did you mean "model"?'],
+    [2, 'has an unknown key "spinnerVerbs".'],
+  ]);
+});

@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { NewBatch, NewTask } from '../../src/contracts/fleet.ts';
+import { bareEnvironment } from './environment.ts';
+import type { StormRole } from './fleet-process.ts';
+import type { TempProject } from './temp-project.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** Starts one process of a storm; it dies with its project. */
+export function startStorm(project: TempProject, role: StormRole): ChildProcess {
+  const flags = [
+    '--no-env-file',
+    `--config=${join(ROOT, 'bunfig.toml')}`,
+    `--tsconfig-override=${join(ROOT, 'tsconfig.json')}`,
+  ];
+  const main = join(import.meta.dirname, 'fleet-process.ts');
+  return spawn(process.execPath, [...flags, main, JSON.stringify(role)], {
+    cwd: project.dir,
+    env: bareEnvironment(project),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}
+
+/** Resolves with how it ended. */
+export async function endOf(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode !== null) return child.exitCode;
+  await once(child, 'exit');
+  return child.exitCode;
+}
+
+/** Resolves when a process has said a word. */
+export function hears(child: ChildProcess, word: string): Promise<void> {
+  return new Promise((resolve) => {
+    child.stdout?.on('data', (chunk) => {
+      if (String(chunk).includes(word)) resolve();
+    });
+    child.once('exit', () => resolve());
+  });
+}
+
+/**
+ * A program that stands for ouro: the last line of its prompt says how long it works and what that costs. It leaves a
+ * line in `begun` for each time it was started, so that work done twice is seen.
+ */
+export async function fakeOuro(project: TempProject): Promise<string> {
+  const program = join(project.dir, 'fake-ouro');
+  const text = `#!/bin/sh
+prompt=$(cat)
+set -- $(printf '%s\\n' "$prompt" | tail -n 1)
+echo "$3" >> ${join(project.dir, 'begun')}
+[ -d .git ] || [ -f .git ] && echo "$3" > done.txt
+echo '{"type":"system","subtype":"spend","total_cost_usd":'$2'}'
+sleep "$1"
+echo '{"type":"result","subtype":"success","is_error":false,"result":"ok","num_turns":1,"total_cost_usd":'$2',"permission_denials":[],"terminal_reason":"completed"}'
+`;
+  await writeFile(program, text);
+  await chmod(program, 0o755);
+  return program;
+}
+
+/** Tasks of so many seconds and dollars each. */
+export function stormTasks(
+  count: number,
+  seconds: number,
+  dollars: (at: number) => number = () => 0.001,
+): readonly NewTask[] {
+  return Array.from({ length: count }, (_, at) => ({
+    key: `task-${at}`,
+    title: `task ${at}`,
+    spec: {
+      prompt: `${seconds} ${dollars(at).toFixed(4)} task-${at}`,
+      mode: 'acceptEdits',
+      allowedTools: [],
+      disallowedTools: [],
+      env: [],
+      minutes: 5,
+    },
+    lane: 'anthropic',
+    kind: 'work',
+    priority: 0,
+  }));
+}
+
+export function stormBatch(limits: Partial<NewBatch['limits']> = {}): NewBatch {
+  return {
+    id: 'storm',
+    name: 'storm',
+    priority: 0,
+    collect: { as: 'patches', name: 'storm' },
+    limits: { each: 1_000_000, all: 1_000_000_000, attempts: 20, atOnce: 100, ...limits },
+  };
+}
