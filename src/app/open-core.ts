@@ -7,7 +7,7 @@ import { chooseModel } from '../model/choose/choose-model.ts';
 import { explainNoModel } from '../model/choose/explain-no-model.ts';
 import { addSampleProject } from '../model/demo/place.ts';
 import { effortProblem } from '../model/efforts.ts';
-import { storedKey } from '../model/keys/stored-key.ts';
+import { storedKeys } from '../model/keys/stored-keys.ts';
 import { withToolAliases } from '../model/tool-aliases.ts';
 import { createUsageMeter } from '../model/usage-meter.ts';
 import { firstMode, withStoredMode } from '../permissions/first-mode.ts';
@@ -50,11 +50,12 @@ export async function openCore(given: RunOptions, started: StartedRun): Promise<
   if (!role.ok) return role;
   const options = await addSampleProject(role.options);
   const environment = keysAside(started.environment, settings.now());
-  const { problem, ...key } = await storedKey(environment);
-  const stored = { ...session.stored, ...key };
+  const { problem, keys } = await storedKeys(environment);
+  const stored = { ...session.stored, keys };
   const chosen = chooseModel(options, settings.now(), environment, settings.limits, stored);
   const model = chosen.ok ? { ...chosen, port: withToolAliases(chosen.port, options.toolAliases) } : chosen;
   if (!model.ok) return problem === undefined ? explainNoModel(model.problem) : { ok: false, problem };
+  await model.lookUp(model.model);
   const refused = refusedEffort(options, model);
   if (refused !== undefined) return { ok: false, problem: refused };
   const mode = firstMode(withStoredMode(options, session.stored), settings.now(), environment);
@@ -70,7 +71,7 @@ export async function openCore(given: RunOptions, started: StartedRun): Promise<
     extensions,
     live: createLiveState(firstLive(first, options, settings.now(), session)),
     model,
-    meter: createUsageMeter(),
+    meter: createUsageMeter(model.infoOf),
     repository,
     bus,
     now: Date.now,

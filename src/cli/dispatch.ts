@@ -10,6 +10,9 @@ type Program = { readonly run: (request: CommandRequest) => Promise<number> };
 /** Where each subcommand lives. Nothing is loaded before it is called. */
 const PROGRAMS: Readonly<Record<SubcommandName, () => Promise<Program>>> = {
   demo: () => import('./commands/demo.ts'),
+  models: () => import('./commands/models.ts'),
+  login: () => import('./commands/login.ts'),
+  logout: () => import('./commands/logout.ts'),
   doctor: () => import('./commands/doctor.ts'),
   acp: () => import('./commands/acp.ts'),
   permissions: () => import('./commands/permissions.ts'),

@@ -3,6 +3,7 @@ import type { Environment } from '../contracts/environment.ts';
 import { messageOf } from '../lib/errors.ts';
 import { errnoOf } from '../lib/files/errno.ts';
 import { sanitize } from '../lib/text/sanitize.ts';
+import type { TerminalIn } from '../ui/keys/terminal-in.ts';
 
 /** The process as the command line sees it. Tests bring their own. */
 export type Io = {
@@ -13,6 +14,8 @@ export type Io = {
     /** What it is: nothing can come from `none`, and only a `stream` may keep us waiting. */
     readonly kind: 'none' | 'stream' | 'file';
     readonly chunks: () => AsyncIterable<Uint8Array>;
+    /** Its keys one by one, where it is a terminal. */
+    readonly keys?: () => TerminalIn;
   };
   readonly stdout: {
     readonly isTty: boolean;
@@ -49,6 +52,7 @@ export function processIo(environment: Environment, cwd: string): Io {
       isTty: process.stdin.isTTY === true,
       kind: stdinKind(),
       chunks: () => process.stdin,
+      ...(process.stdin.isTTY === true && { keys: () => process.stdin }),
     },
     stdout: {
       isTty: process.stdout.isTTY === true,

@@ -188,6 +188,10 @@ export type ModelInfo = {
   readonly vision: boolean;
   readonly promptCache: boolean;
   readonly webSearch: boolean;
+  /** Cannot call tools, so none are offered. */
+  readonly takesTools?: boolean;
+  /** Until when it was taught, as its maker says: `2026-01` or with a day. */
+  readonly knowledge?: string;
   /** From so many tokens on the provider leaves old results out by itself, which keeps its cache. Absent where it cannot. */
   readonly clearsResultsAt?: number;
   /** Refuses `forcedTool`: the model is then only offered the tool. */

@@ -125,6 +125,8 @@ export type Settings = {
   readonly gcpAuthRefresh?: string;
   readonly baseUrl?: string;
   readonly providers?: JsonObject;
+  readonly models?: JsonObject;
+  readonly modelCatalogueUrl?: string;
   readonly timeouts?: Readonly<Partial<Record<TimeoutName, number>>>;
   readonly maxRetries?: number;
   readonly notify?: 'auto' | 'bell' | 'off';

@@ -16,6 +16,12 @@ export function resolveModel(name: string): string {
   return FACTS.some(([id]) => id === short) ? short : wanted;
 }
 
+/** Is a model in our own table, by itself or with a date? */
+export function isKnownModel(model: string): boolean {
+  const id = resolveModel(model);
+  return FACTS.some(([known]) => id === known || isDated(id, known));
+}
+
 /** The model that plans where another one does the work; nothing where one does both. */
 export function plannerOf(name: string | undefined): string | undefined {
   return name

@@ -25,6 +25,13 @@ export function effortFor(wanted: Effort, info: Omit<Thinker, 'label'>): Effort 
   return info.efforts.findLast((level) => EFFORTS.indexOf(level) <= at) ?? info.efforts[0] ?? 'auto';
 }
 
+/** What a port is asked for: who can only be switched is still told that much, who does not think is told nothing. */
+export function effortToSend(wanted: Effort, info: Omit<Thinker, 'label'> & Pick<ModelInfo, 'effort'>): Effort {
+  if (info.thinking === 'none') return 'auto';
+  const isSwitch = info.effort && info.efforts.length === 0 && info.thinkingOff === 'disabled';
+  return isSwitch ? wanted : effortFor(wanted, info);
+}
+
 /** What is said where a wish that stays is more or other than the model has. */
 export function effortInstead(wanted: Effort, info: Thinker): string | undefined {
   const why = effortProblem(wanted, info);

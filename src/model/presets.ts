@@ -8,6 +8,8 @@ export type Preset = {
   /** Its key variables belong to other programs too: they are neither hidden from commands nor used to list models. */
   readonly sharesKeys?: true;
   readonly reasoning?: ReasoningWish;
+  /** What models.dev calls it, where that is another name. */
+  readonly catalogue?: string;
   /** All its models see pictures. */
   readonly vision?: true;
 };
@@ -27,6 +29,7 @@ export const PRESETS: ReadonlyMap<string, Preset> = new Map<string, Preset>([
   [
     'gemini',
     {
+      catalogue: 'google',
       label: 'Google Gemini',
       baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
       keys: ['GEMINI_API_KEY'],
@@ -47,13 +50,37 @@ export const PRESETS: ReadonlyMap<string, Preset> = new Map<string, Preset>([
   ['mistral', { label: 'Mistral', baseUrl: 'https://api.mistral.ai/v1', keys: ['MISTRAL_API_KEY'] }],
   ['deepseek', { label: 'DeepSeek', baseUrl: 'https://api.deepseek.com/v1', keys: ['DEEPSEEK_API_KEY'], ...onOrOff }],
   ['xai', { label: 'xAI', baseUrl: 'https://api.x.ai/v1', keys: ['XAI_API_KEY'], ...level }],
-  ['together', { label: 'Together', baseUrl: 'https://api.together.xyz/v1', keys: ['TOGETHER_API_KEY'], ...level }],
+  [
+    'together',
+    {
+      catalogue: 'togetherai',
+      label: 'Together',
+      baseUrl: 'https://api.together.xyz/v1',
+      keys: ['TOGETHER_API_KEY'],
+      ...level,
+    },
+  ],
   [
     'fireworks',
-    { label: 'Fireworks', baseUrl: 'https://api.fireworks.ai/inference/v1', keys: ['FIREWORKS_API_KEY'], ...level },
+    {
+      catalogue: 'fireworks-ai',
+      label: 'Fireworks',
+      baseUrl: 'https://api.fireworks.ai/inference/v1',
+      keys: ['FIREWORKS_API_KEY'],
+      ...level,
+    },
   ],
   ['cerebras', { label: 'Cerebras', baseUrl: 'https://api.cerebras.ai/v1', keys: ['CEREBRAS_API_KEY'], ...level }],
-  ['moonshot', { label: 'Moonshot', baseUrl: 'https://api.moonshot.ai/v1', keys: ['MOONSHOT_API_KEY'], ...onOrOff }],
+  [
+    'moonshot',
+    {
+      catalogue: 'moonshotai',
+      label: 'Moonshot',
+      baseUrl: 'https://api.moonshot.ai/v1',
+      keys: ['MOONSHOT_API_KEY'],
+      ...onOrOff,
+    },
+  ],
   ['zai', { label: 'Z.ai', baseUrl: 'https://api.z.ai/api/paas/v4', keys: ['ZAI_API_KEY'], ...onOrOff }],
   [
     'huggingface',
@@ -68,6 +95,7 @@ export const PRESETS: ReadonlyMap<string, Preset> = new Map<string, Preset>([
   [
     'github',
     {
+      catalogue: 'github-models',
       label: 'GitHub Models',
       baseUrl: 'https://models.github.ai/inference',
       keys: ['GITHUB_TOKEN'],
@@ -85,16 +113,19 @@ export const PRESETS: ReadonlyMap<string, Preset> = new Map<string, Preset>([
 /** The keys that variables hold, by the name of the place. */
 export function presetKeys(variables: Readonly<Record<string, string>>) {
   return [...PRESETS].flatMap(([name, { keys }]) => {
-    const apiKey = keys.map((key) => variables[key]?.trim()).find((key) => key !== undefined && key !== '');
-    return apiKey === undefined ? [] : [[name, { apiKey }] as const];
+    const keySource = keys.find((key) => (variables[key] ?? '').trim() !== '');
+    const apiKey = variables[keySource ?? '']?.trim();
+    return keySource === undefined || apiKey === undefined ? [] : [[name, { apiKey, keySource }] as const];
   });
 }
 
+type Keyed = { readonly baseUrl: string; readonly apiKey?: string; readonly fetchKey?: () => Promise<string> };
+
 /** Said when a place wants a key and there is none; `undefined` where nothing is missing. */
-export function missingKey(name: string, server: { readonly baseUrl: string; readonly apiKey?: string }) {
+export function missingKey(name: string, { baseUrl, apiKey, fetchKey }: Keyed): string | undefined {
   const preset = PRESETS.get(name);
   const [key] = preset?.keys ?? [];
-  if (preset === undefined || key === undefined || server.apiKey !== undefined || server.baseUrl !== preset.baseUrl)
-    return undefined;
-  return `${preset.label} needs a key. Set ${key}, or name another variable in your settings: "providers": { "${name}": { "apiKeyEnv": "NAME" } }.`;
+  const isThere = apiKey !== undefined || fetchKey !== undefined;
+  if (preset === undefined || key === undefined || isThere || baseUrl !== preset.baseUrl) return undefined;
+  return `${preset.label} needs a key. Set ${key}, or store one with "ouro login ${name}".`;
 }

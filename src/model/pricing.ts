@@ -13,8 +13,7 @@ export function priceOf(model: string): ModelPrice | undefined {
 }
 
 /** What one reply cost in dollars. Give it the usage of a single reply: some prices depend on its size. */
-export function costUsd(model: string, usage: Usage): number | undefined {
-  const price = priceOf(model);
+export function costUsd(usage: Usage, price: ModelPrice | undefined): number | undefined {
   if (!price) return undefined;
   const promptTokens = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
   const rates = price.long && promptTokens > price.long.aboveTokens ? price.long : price;
@@ -33,9 +32,9 @@ type ModelTotal = { readonly usage: Usage; readonly replies: number; readonly co
 export type UsageTotals = ReadonlyMap<string, ModelTotal>;
 
 /** The totals with one more reply. */
-export function addUsage(totals: UsageTotals, model: string, usage: Usage): UsageTotals {
+export function addUsage(totals: UsageTotals, model: string, usage: Usage, price: ModelPrice | undefined): UsageTotals {
   const before = totals.get(model);
-  const cost = costUsd(model, usage);
+  const cost = costUsd(usage, price);
   const isPriced = cost !== undefined && (before === undefined || before.costUsd !== undefined);
   const total: ModelTotal = {
     usage: before ? sumUsage(before.usage, usage) : usage,

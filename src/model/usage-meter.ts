@@ -1,6 +1,7 @@
 import type { AgentEvent } from '../contracts/event.ts';
 import type { UsageReport } from '../contracts/face/conversation.ts';
 import type { Message, Usage } from '../contracts/message.ts';
+import type { ModelInfo } from '../contracts/model.ts';
 import { modelInfo } from './catalog.ts';
 import { addUsage, sumUsage, totalCost, type UsageTotals } from './pricing.ts';
 
@@ -21,7 +22,7 @@ export type UsageMeter = {
 
 const NOTHING: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
-export function createUsageMeter(): UsageMeter {
+export function createUsageMeter(infoOf: (model: string) => ModelInfo = modelInfo): UsageMeter {
   let totals: UsageTotals = new Map();
   let apiMs = 0;
   let contextTokens = 0;
@@ -36,7 +37,7 @@ export function createUsageMeter(): UsageMeter {
     }
     if (event.type !== 'turn_end') return;
     apiMs += event.durationMs;
-    if (event.usage !== undefined) totals = addUsage(totals, event.model, event.usage);
+    if (event.usage !== undefined) totals = addUsage(totals, event.model, event.usage, infoOf(event.model).price);
   }
 
   return {
@@ -47,7 +48,7 @@ export function createUsageMeter(): UsageMeter {
       if (event.type === 'compacted') contextTokens = event.postTokens;
     },
     add(model, usage) {
-      totals = addUsage(totals, model, usage);
+      totals = addUsage(totals, model, usage, infoOf(model).price);
     },
     resume(messages) {
       const last = messages.findLast((message) => message.role === 'assistant');
@@ -59,7 +60,7 @@ export function createUsageMeter(): UsageMeter {
     report() {
       const { usd, isComplete } = totalCost(totals);
       const models = [...totals].map(([model, total]) => {
-        const { contextWindow, maxOutputTokens } = modelInfo(model);
+        const { contextWindow, maxOutputTokens } = infoOf(model);
         return { model, ...total, contextWindow, maxOutputTokens };
       });
       const total = models.reduce((sum, { usage }) => sumUsage(sum, usage), NOTHING);

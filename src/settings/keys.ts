@@ -3,8 +3,8 @@ import { HOOK_EVENTS } from '../contracts/hook.ts';
 import type { JsonValue } from '../contracts/json.ts';
 import { EFFORTS } from '../contracts/model.ts';
 import { MODES } from '../contracts/permission.ts';
-import { hookGroup } from './schema/hook-schema.ts';
-import { mcpServerSchema } from './schema/server-schema.ts';
+import { hookGroup } from './schemas/hook-group.ts';
+import { mcpServer } from './schemas/mcp-server.ts';
 
 const text = z.string();
 const positive = z.number().positive();
@@ -103,7 +103,7 @@ export const settingsSchema = z.strictObject({
   ),
   disableAllHooks: now(flag, 'false', 'No hook runs.', isPower),
   env: now(z.record(text, text), 'none', 'Variables for shell commands, hooks and servers.', isPower),
-  mcpServers: now(z.record(text, mcpServerSchema), 'none', 'MCP servers by name.', isPower),
+  mcpServers: now(z.record(text, mcpServer), 'none', 'MCP servers by name.', isPower),
   enabledMcpjsonServers: now(texts, 'none', 'Servers of `.mcp.json` that start unasked.', isPower),
   disabledMcpjsonServers: now(texts, 'none', 'MCP servers that do not start.'),
   enabledPlugins: next(
@@ -130,6 +130,18 @@ export const settingsSchema = z.strictObject({
   gcpAuthRefresh: next(text, 'not set', 'A command that signs in to Google Cloud again.', isOwn),
   baseUrl: next(z.url(), 'api.anthropic.com', 'Where the API is.', isOwn),
   providers: next(z.record(text, json), 'none', 'Servers of other models, by name.', isOwn),
+  models: next(
+    z.record(text, json),
+    'none',
+    'What models can do and cost, by name; it outranks what the catalogue and their servers say.',
+    isOwn,
+  ),
+  modelCatalogueUrl: next(
+    z.url(),
+    'https://models.dev/api.json',
+    'Where `ouro models update` reads the catalogue of models.',
+    isOwn,
+  ),
   statusLine: now(
     z.strictObject({
       type: z.literal('command').optional(),

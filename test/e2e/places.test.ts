@@ -43,6 +43,26 @@ describe('the variables people have', () => {
     ]);
   });
 
+  test('ANTHROPIC_DEFAULT_SONNET_MODEL says what the newest sonnet is called there', async () => {
+    await using server = await startServer({ turns: [], after: says('Hello.') }, BEDROCK_DIALECT);
+    const env = {
+      ...NO_KEY,
+      ...AWS,
+      CLAUDE_CODE_USE_BEDROCK: '1',
+      ANTHROPIC_BEDROCK_BASE_URL: server.url,
+      ANTHROPIC_DEFAULT_SONNET_MODEL: 'eu.anthropic.claude-sonnet-4-6',
+    };
+    for (const args of [[], ['--model', 'sonnet'], ['--model', 'bedrock/sonnet'], ['--model', 'opus']]) {
+      expect(await runHere(project, ['-p', 'hi', ...args], undefined, { env })).toMatchObject({ code: 0 });
+    }
+    expect(server.requests().map(({ body }) => body.model)).toEqual([
+      'eu.anthropic.claude-sonnet-4-6',
+      'eu.anthropic.claude-sonnet-4-6',
+      'eu.anthropic.claude-sonnet-4-6',
+      'global.anthropic.claude-opus-5-5',
+    ]);
+  });
+
   test('CLAUDE_CODE_USE_VERTEX=1 with ANTHROPIC_MODEL', async () => {
     await using server = await startServer({ turns: [says('From the cloud.')] }, VERTEX_DIALECT);
     const env = {
@@ -89,6 +109,21 @@ describe('the variables people have', () => {
     expect(code).not.toBe(0);
     expect(stderr).toMatch(words);
   });
+});
+
+test.each([
+  ['openai/gpt-5.2', RESPONSES_DIALECT, (url: string) => ({ openai: { baseUrl: `${url}/v1`, api: 'responses' } })],
+  ['gemini/gemini-3-pro', GEMINI_DIALECT, (url: string) => ({ gemini: { baseUrl: `${url}/v1beta`, api: 'gemini' } })],
+])('%s answers in the form that was asked for', async (model, dialect, providersAt) => {
+  const answer = { city: 'Köln', people: 1 };
+  await using server = await startServer({ turns: [calls(toolUse('StructuredOutput', answer))] }, dialect);
+  const schema = { type: 'object', properties: { city: { type: 'string' }, people: { type: 'integer' } } };
+  const settings = JSON.stringify({ providers: providersAt(server.url) });
+  const args = ['-p', 'go', '--model', model, '--settings', settings, `--json-schema=${JSON.stringify(schema)}`];
+  const env = { ...NO_KEY, OPENAI_API_KEY: 'k', GEMINI_API_KEY: 'k' };
+  const { code, stdout } = await runHere(project, args, undefined, { env });
+  expect({ code, answer: JSON.parse(stdout) }).toEqual({ code: 0, answer });
+  expect(server.requests().map(({ violation }) => violation)).toEqual([undefined]);
 });
 
 test('a session goes through four places and back, each in a run of its own', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_MODEL, listModels, modelInfo, resolveModel, SMALL_MODEL } from '../../src/model/catalog.ts';
-import { addUsage, costUsd, totalCost, type UsageTotals } from '../../src/model/pricing.ts';
+import { addUsage, costUsd, priceOf, totalCost, type UsageTotals } from '../../src/model/pricing.ts';
 
 const USAGE = { inputTokens: 1000, outputTokens: 2000, cacheReadTokens: 10_000, cacheWriteTokens: 4000 };
 
@@ -50,19 +50,19 @@ describe('the catalog', () => {
 
 describe('pricing', () => {
   test('each kind of token has its own rate', () => {
-    expect(costUsd('claude-sonnet-4-5', USAGE)).toBeCloseTo(0.003 + 0.03 + 0.003 + 0.015, 10);
-    expect(costUsd('qwen3', USAGE)).toBeUndefined();
+    expect(costUsd(USAGE, priceOf('claude-sonnet-4-5'))).toBeCloseTo(0.003 + 0.03 + 0.003 + 0.015, 10);
+    expect(costUsd(USAGE, priceOf('qwen3'))).toBeUndefined();
   });
 
   test('a long prompt has the long rate where there is one', () => {
     const long = { inputTokens: 1000, outputTokens: 0, cacheReadTokens: 100_000, cacheWriteTokens: 0 };
-    expect(costUsd('claude-haiku-5-5', long)).toBeCloseTo(0.0005 + 0.005, 10);
+    expect(costUsd(long, priceOf('claude-haiku-5-5'))).toBeCloseTo(0.0005 + 0.005, 10);
   });
 
   test('totals are kept per model; a part without a price leaves only tokens', () => {
     const empty: UsageTotals = new Map();
     const totals = ['claude-opus-5-5', 'qwen3', 'claude-opus-5-5'].reduce(
-      (sum, model) => addUsage(sum, model, USAGE),
+      (sum, model) => addUsage(sum, model, USAGE, priceOf(model)),
       empty,
     );
     expect([...totals]).toEqual([

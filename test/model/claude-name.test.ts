@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { claudeId, nameInCloud } from '../../src/model/claude-name.ts';
-import { costUsd } from '../../src/model/pricing.ts';
+import { costUsd, priceOf } from '../../src/model/pricing.ts';
 
 describe('claudeId', () => {
   test.each([
@@ -40,5 +40,6 @@ test.each([
 
 test('a model in a cloud has the price of the same model', () => {
   const usage = { inputTokens: 1_000_000, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
-  expect(costUsd('bedrock/global.anthropic.claude-sonnet-4-5-20250929-v1:0', usage)).toBe(3);
+  const price = priceOf('bedrock/global.anthropic.claude-sonnet-4-5-20250929-v1:0');
+  expect(costUsd(usage, price)).toBe(3);
 });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { SECRETS } from '../../src/contracts/environment.ts';
 import { choosePort } from '../../src/model/choose/choose-port.ts';
-import { modelsElsewhere } from '../../src/model/choose/discovery.ts';
 import { locateModel } from '../../src/model/choose/model-name.ts';
 import { effortsOf } from '../../src/model/efforts.ts';
 import { PRESETS, presetKeys } from '../../src/model/presets.ts';
@@ -33,22 +32,10 @@ test.each(NEED_KEYS)(
 
 test('keys come from the variables of each place; those that are theirs alone are kept from commands', () => {
   for (const [name, { keys, sharesKeys }] of NEED_KEYS) {
-    expect(presetKeys({ [keys[0] ?? '']: ' k\n' })).toEqual([[name, { apiKey: 'k' }]]);
+    expect(presetKeys({ [keys[0] ?? '']: ' k\n' })).toEqual([[name, { apiKey: 'k', keySource: keys[0] }]]);
     expect(SECRETS.includes(keys[0] ?? '')).toBe(sharesKeys !== true);
   }
   expect(presetKeys({ GROQ_API_KEY: ' ' })).toEqual([]);
-});
-
-test('a key of other programs is not shown to a place that nobody named', async () => {
-  const asked: string[] = [];
-  const send = async (url: string | URL | Request) => {
-    asked.push(String(url));
-    return new Response('{"data":[{"id":"m"}]}');
-  };
-  const providers = { github: { apiKey: 'k' }, groq: { apiKey: 'k' }, openai: {} };
-  const fetched = Object.assign(send, { preconnect: () => undefined });
-  expect(await modelsElsewhere(providers, { fetch: fetched, places: [] })).toEqual(['groq/m']);
-  expect(asked).toEqual(['https://api.groq.com/openai/v1/models']);
 });
 
 describe('how hard to think', () => {

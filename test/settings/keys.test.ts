@@ -14,8 +14,8 @@ type Frozen<Value> = Value extends readonly (infer Item)[]
   : Value extends object
     ? { readonly [Key in keyof Value]: Frozen<Value[Key]> }
     : Value;
-/** Hooks are read by their event, providers by a schema of their own. */
-type Loose = 'hooks' | 'providers';
+/** Hooks are read by their event, providers and models by schemas of their own. */
+type Loose = 'hooks' | 'providers' | 'models';
 type Read = Frozen<z.output<typeof settingsSchema>>;
 
 test('what the table reads is what the contract promises, key by key', () => {

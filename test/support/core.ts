@@ -40,7 +40,7 @@ export async function testCore(
     extensions: { now: () => extensions, refresh: async () => undefined, reload: async () => undefined },
     live: createLiveState({ ...START, cwd: project.dir, ...live }),
     model,
-    meter: createUsageMeter(),
+    meter: createUsageMeter(model.infoOf),
     repository: await openRepository(project.dir, { variables: {}, trusted: false, mayLook: () => false }),
     bus: createBus(),
     now: Date.now,

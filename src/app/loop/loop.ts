@@ -82,7 +82,7 @@ export function createLoop(core: Core, needs: Needs) {
   const judge = createJudge(core, { earlier: session.opened.messages, system: prompt.system.parts });
   const parts = { toolset, owners, prompt, context, contextFor, fallbacks, judge };
   const deps = createQueryDeps(core, { ...needs, ...parts });
-  const subAgents = createSubAgents(core, { owners, hooks, deps, addNews: news.add });
+  const subAgents = createSubAgents(core, { owners, hooks, deps, learn: fallbacks.learn, addNews: news.add });
   hooks.answerWith(subAgents.answerHook);
   const gatedCalls = createGatedCalls(core, { deps, toolset });
   const sessionId = session.opened.id;
@@ -102,7 +102,11 @@ export function createLoop(core: Core, needs: Needs) {
     wishes,
     addNews: news.add,
     hasNews: news.isWaiting,
-    ready: async () => void (await Promise.all([prompt.ready(), mcp.ready()])),
+    learn: fallbacks.learn,
+    ready: async () => {
+      const models = fallbacks.chain(core.live.now().model);
+      await Promise.all([prompt.ready(), mcp.ready(), fallbacks.learn(models)]);
+    },
     /** What events mean for the parts. */
     hear(event: AgentEvent): void {
       heardClearing(event);

@@ -1,4 +1,5 @@
 import type { AgentEvent } from '../../contracts/event.ts';
+import type { AgentKind } from '../../contracts/extension.ts';
 import type { AssistantMessage, Message } from '../../contracts/message.ts';
 import { query } from '../../engine/query.ts';
 import type { HookRunners } from '../../hooks/act.ts';
@@ -10,6 +11,7 @@ import type { Core } from '../core.ts';
 import type { SubAgentAsking } from './agent-deps.ts';
 import { openAgentPlace } from './agents/agent-place.ts';
 import { agentWords } from './agents/agent-words.ts';
+import type { Fallbacks } from './fallbacks.ts';
 import type { QueryDepsSource } from './query-deps.ts';
 
 export type SubAgents = TaskParts & {
@@ -27,12 +29,13 @@ type Needs = {
   readonly owners: CallOwners;
   readonly hooks: Hooks;
   readonly deps: QueryDepsSource;
+  readonly learn: Fallbacks['learn'];
   /** Told to the model with its next turn. */
   readonly addNews: (words: string) => void;
 };
 
 /** Runs sub-agents: each its own loop and messages, with at most the parent's permissions, gone when the parent is. */
-export function createSubAgents(core: Core, { owners, hooks, deps, addNews }: Needs): SubAgents {
+export function createSubAgents(core: Core, { owners, hooks, deps, learn, addNews }: Needs): SubAgents {
   const { bus, extensions, live } = core;
   const kinds = () => extensions.now().agents;
 
@@ -51,7 +54,7 @@ export function createSubAgents(core: Core, { owners, hooks, deps, addNews }: Ne
       const isOfHook = order.callId === '';
       const fire = isOfHook ? hooks.ofHooks : hooks;
       const { context } = await fire.fire('SubagentStart', { agent_id: agentId, agent_type: kind.name }, signal);
-      const own = await agentWords(core, kind);
+      const [own] = await Promise.all([agentWords(core, kind), learn(modelsOf(order, kind))]);
       const words = context === undefined ? own : `${own}\n\n${context}`;
       report = await converse(order, { kind, agentId, place, words, isOfHook, model: order.model }, signal);
     } finally {
@@ -111,6 +114,12 @@ export function createSubAgents(core: Core, { owners, hooks, deps, addNews }: Ne
     },
     ...background,
   };
+}
+
+/** A model of its own, where it has one. */
+function modelsOf({ model }: AgentOrder, kind: AgentKind): readonly string[] {
+  const wanted = model ?? kind.model ?? 'inherit';
+  return wanted === 'inherit' ? [] : [wanted];
 }
 
 /** Sub-agents nobody waits for: their end is told with the model's next turn. */

@@ -9,7 +9,7 @@ import {
   timelineOf,
 } from '../../context/report/timeline.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
-import type { Message } from '../../contracts/message.ts';
+import type { Message, Usage } from '../../contracts/message.ts';
 import type { ModelRequest } from '../../contracts/model.ts';
 import { costUsd } from '../../model/pricing.ts';
 import type { Core } from '../core.ts';
@@ -35,11 +35,12 @@ export function createTurnLog(
   earlier: readonly Message[],
 ): TurnLog {
   const watch = createCacheWatch();
-  let rows: readonly TimelineRow[] = timelineOf(earlier, costUsd);
+  const costOf = (model: string, usage: Usage) => costUsd(usage, infoOf(model).price);
+  let rows: readonly TimelineRow[] = timelineOf(earlier, costOf);
   const tell = (text: string) => void bus.tell({ type: 'notice', level: 'info', topic: 'cache', text });
   return {
     hear(event) {
-      rows = addToTimeline(rows, event, costUsd);
+      rows = addToTimeline(rows, event, costOf);
       if (event.type === 'turn_end' && event.usage !== undefined) watch.answered(event.usage);
       const cause = causeOf(event);
       if (cause !== undefined) watch.expect(cause);

@@ -63,7 +63,7 @@ export function createJudge(core: Pick<Core, 'model' | 'meter' | 'settings' | 'b
         maxTokens: ANSWER_TOKENS,
         onUsage(model, usage) {
           core.meter.add(model, usage);
-          tell({ is: 'paid', usd: costUsd(model, usage) ?? UNKNOWN_PRICE_USD });
+          tell({ is: 'paid', usd: costUsd(usage, core.model.infoOf(model).price) ?? UNKNOWN_PRICE_USD });
         },
       },
       AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]),

@@ -1,16 +1,20 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatMoney, formatTokens } from '../../lib/text/format.ts';
+import { createModelInfo, type InfoOfModels } from '../../model/choose/model-info.ts';
 import { addUsage, sumUsage, totalCost, type UsageTotals } from '../../model/pricing.ts';
 import { readTranscript } from '../../session/records/read-records.ts';
+
+type ModelFinder = Pick<InfoOfModels, 'infoOf' | 'lookUp'>;
 
 /** What earlier runs of this session used, from its files; `undefined` when this is the first. */
 export async function costBefore(
   { path, folder }: { readonly path: string | undefined; readonly folder: string },
   since: string,
+  models: ModelFinder,
 ): Promise<string | undefined> {
   if (path === undefined) return undefined;
-  const totals = await totalsOf(path, folder, (timestamp) => timestamp < since);
+  const totals = await totalsOf(path, folder, (timestamp) => timestamp < since, models);
   const all = [...totals.values()];
   if (all.length === 0) return undefined;
   const usage = all.map((total) => total.usage).reduce(sumUsage);
@@ -22,17 +26,24 @@ export async function costBefore(
 }
 
 /** What all replies of a stored session have cost, its sub-agents included; what has no known price counts nothing. */
-export async function storedCostUsd(path: string): Promise<number> {
-  return totalCost(await totalsOf(path, path.replace(/\.jsonl$/, ''), () => true)).usd;
+export async function storedCostUsd(path: string, models: ModelFinder = createModelInfo()): Promise<number> {
+  return totalCost(await totalsOf(path, path.replace(/\.jsonl$/, ''), () => true, models)).usd;
 }
 
-async function totalsOf(path: string, folder: string, fits: (timestamp: string) => boolean): Promise<UsageTotals> {
+async function totalsOf(
+  path: string,
+  folder: string,
+  fits: (timestamp: string) => boolean,
+  { infoOf, lookUp }: ModelFinder,
+): Promise<UsageTotals> {
   let totals: UsageTotals = new Map();
   for (const file of [path, ...(await subagentFiles(folder))]) {
     const read = await readTranscript(file).catch(() => undefined);
-    for (const record of read?.records ?? [])
-      if (record.type === 'reply' && record.usage !== undefined && fits(record.timestamp))
-        totals = addUsage(totals, record.model, record.usage);
+    for (const record of read?.records ?? []) {
+      if (record.type !== 'reply' || record.usage === undefined || !fits(record.timestamp)) continue;
+      await lookUp(record.model);
+      totals = addUsage(totals, record.model, record.usage, infoOf(record.model).price);
+    }
   }
   return totals;
 }

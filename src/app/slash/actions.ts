@@ -4,8 +4,7 @@ import type { ContextUsage, Conversation } from '../../contracts/face/conversati
 import type { Effort } from '../../contracts/model.ts';
 import { isMode, MODES } from '../../contracts/permission.ts';
 import type { HookFire } from '../../hooks/create-hooks.ts';
-import { resolveModel } from '../../model/catalog.ts';
-import { effortInstead, effortProblem } from '../../model/efforts.ts';
+import { effortProblem } from '../../model/efforts.ts';
 import type { Core } from '../core.ts';
 import type { Loop } from '../loop/loop.ts';
 import { createManualCompact } from '../loop/manual-compact.ts';
@@ -15,10 +14,10 @@ import type { SessionCheckpoints } from '../session/checkpoints.ts';
 import { createChangeReview } from '../session/review-changes.ts';
 import { createRewinding } from '../session/rewind.ts';
 import type { Session } from '../session/session.ts';
+import { createSetModel } from './set-model.ts';
 
 const ASIDE =
   'A question on the side, which does not belong to the task and will be forgotten. Answer it in a few sentences from what you know and see above. Call no tools, and do not go on with the task.';
-const SWITCH_MS = 60_000;
 const ASIDE_MS = 120_000;
 
 type Needs = {
@@ -47,16 +46,7 @@ export function createActions(core: Core, { agent, session, checkpoints, permiss
     },
   });
 
-  async function setModel(name: string | undefined): ReturnType<Conversation['setModel']> {
-    const model = name === undefined ? choice.model : resolveModel(name);
-    const why = model.trim() === '' ? 'Say which model.' : await refusedSwitch(live.now().model, model, hooks);
-    if (why !== undefined) return { ok: false, why };
-    if (model !== live.now().model) turnLog.warnOfResend(`Switching to ${model}`, model);
-    turnLog.expect(`The model changed to ${model}.`);
-    live.change({ model });
-    tellEffort(core);
-    return { ok: true, model };
-  }
+  const setModel = createSetModel(core, { learn: loop.learn, turnLog, hooks });
 
   function setEffort(effort: Effort): ReturnType<Conversation['setEffort']> {
     const now = live.now();
@@ -113,19 +103,4 @@ export function createActions(core: Core, { agent, session, checkpoints, permiss
     addNews: loop.addNews,
   });
   return { ...rewinding, review, setModel, setEffort, setMode, contextUsage, askAside, rename, compact };
-}
-
-/** A hook may say no to another model. */
-async function refusedSwitch(from: string, to: string, hooks: HookFire): Promise<string | undefined> {
-  if (from === to || !hooks.has('PreModelSwitch')) return undefined;
-  const fields = { from_model: from, to_model: to, requested_model: to };
-  const { blocked, permission } = await hooks.fire('PreModelSwitch', fields, AbortSignal.timeout(SWITCH_MS));
-  return blocked ?? (permission?.decision === 'deny' ? permission.reason || `${permission.by} refuses it.` : undefined);
-}
-
-/** The effort stays with another model as far as that has it. */
-function tellEffort({ live, model: { infoOf }, bus }: Core): void {
-  const { effort, model } = live.now();
-  const text = effortInstead(effort, infoOf(model));
-  if (text !== undefined) void bus.tell({ type: 'notice', level: 'warn', topic: 'effort', text });
 }

@@ -9,8 +9,8 @@ export const LOOK_COMMANDS: readonly BuiltinCommand[] = [
     name: 'cost',
     aliases: ['usage'],
     description: 'tokens and money of this session',
-    async run(_args, { core: { meter }, session: { transcript } }) {
-      const before = await costBefore(transcript, meter.since);
+    async run(_args, { core: { meter, model: choice }, session: { transcript } }) {
+      const before = await costBefore(transcript, meter.since, choice);
       const report = meter.report();
       const rows = report.models.map(({ model, usage, costUsd }) => {
         const money = costUsd === undefined ? 'price unknown' : formatMoney(costUsd);

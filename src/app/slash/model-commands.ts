@@ -1,6 +1,7 @@
 import type { PanelAct, PanelRow } from '../../contracts/face/panel.ts';
 import { EFFORTS, type Effort, type ModelInfo } from '../../contracts/model.ts';
 import { formatTokens } from '../../lib/text/format.ts';
+import type { ClosedPlace, OfferedModel } from '../../model/choose/offered.ts';
 import { effortsOf } from '../../model/efforts.ts';
 import { asPanel, type BuiltinCommand, done, failed } from './builtin-command.ts';
 import type { ConversationParts } from './conversation-parts.ts';
@@ -48,23 +49,30 @@ async function modelPanel(parts: ConversationParts) {
   const { live, model: choice } = parts.core;
   const { model, effort } = live.now();
   const info = infoNow(parts);
-  const offered = await choice.offered();
-  const models = offered.some(({ id }) => id === model) ? offered : [info, ...offered];
+  const { models: offered, closed } = await choice.offered();
+  const isListed = offered.some(({ info: { id } }) => id === model);
+  const current: OfferedModel = { info, place: 'in use', key: '' };
   const turn: PanelAct = { kind: 'turn', label: 'effort', line: 'effort', values: effortsOf(info), value: effort };
   return asPanel({
     title: 'Model',
     line: 'model',
     note: `effort ${named(effort, info)}; prices are for a million tokens`,
-    rows: models.map((one) => modelRow(one, model)),
+    rows: [
+      ...(isListed ? offered : [current, ...offered]).map((one) => modelRow(one, model)),
+      ...closed.map(closedRow),
+    ],
     empty: 'There is no model to choose.',
     acts: [turn],
   });
 }
 
-function modelRow(info: ModelInfo, current: string): PanelRow {
-  const { id, label, contextWindow, price, vision } = info;
+function modelRow({ info, place, key }: OfferedModel, current: string): PanelRow {
+  const { id, label, contextWindow, price, vision, knowledge } = info;
+  const sees = vision ? 'sees pictures' : 'sees no pictures';
+  const known = knowledge === undefined ? '' : `; knows the world until ${knowledge}`;
   return {
     id,
+    group: place,
     cells: [
       id,
       label === id ? '' : label,
@@ -72,8 +80,20 @@ function modelRow(info: ModelInfo, current: string): PanelRow {
       price === undefined ? 'price unknown' : `$${price.input} in, $${price.output} out`,
     ],
     ...(id === current ? { mark: 'current' as const } : {}),
-    detail: [`effort ${effortsOf(info).join(', ')}; ${vision ? 'sees pictures' : 'sees no pictures'}`],
+    detail: [`effort ${effortsOf(info).join(', ')}; ${sees}${known}`, ...(key === '' ? [] : [`key: ${key}`])],
     acts: [{ kind: 'run', key: 'enter', label: 'chooses', line: `model ${id}`, closes: true }],
+  };
+}
+
+/** A place that could be used: what it lacks is said, and can be given. */
+function closedRow({ name, place, keys }: ClosedPlace): PanelRow {
+  return {
+    id: `${name}/`,
+    group: 'Without a key',
+    cells: [`${name}/…`, place, `set ${keys[0] ?? 'a key'}`],
+    mark: 'off',
+    detail: [`Set ${keys.join(' or ')} before you start ouro, or store a key with "ouro login ${name}".`],
+    acts: [],
   };
 }
 

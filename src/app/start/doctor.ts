@@ -4,7 +4,7 @@ import { execa } from 'execa';
 import type { Environment } from '../../contracts/environment.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { bundledRipgrep } from '../../lib/processes/installed-file.ts';
-import { storedKey } from '../../model/keys/stored-key.ts';
+import { storedKeys } from '../../model/keys/stored-keys.ts';
 import { problemLines } from '../../settings/problem-lines.ts';
 import { readSettings } from '../settings/read-settings.ts';
 
@@ -111,8 +111,10 @@ async function key(environment: Environment): Promise<Finding> {
     return { name: 'key', state: 'ok', detail: `ANTHROPIC_API_KEY from the environment${where}` };
   if (credentials.authToken !== undefined)
     return { name: 'key', state: 'ok', detail: `ANTHROPIC_AUTH_TOKEN from the environment${where}` };
-  const { apiKey, problem } = await storedKey(environment);
-  if (apiKey !== undefined) return { name: 'key', state: 'ok', detail: `pasted once, in ${ouroHome}${where}` };
+  const { keys, problem } = await storedKeys(environment);
+  const stored = keys.get('anthropic');
+  if (stored !== undefined)
+    return { name: 'key', state: 'ok', detail: `stored once (${stored.source}), in ${ouroHome}${where}` };
   if (problem !== undefined) return { name: 'key', state: 'bad', detail: problem };
   return {
     name: 'key',

@@ -11,7 +11,7 @@ import { chooseModel } from '../../model/choose/choose-model.ts';
 import { discoverLocalServers, modelsAt } from '../../model/choose/discovery.ts';
 import { NO_KEY } from '../../model/choose/key-problem.ts';
 import { inSampleProject } from '../../model/demo/place.ts';
-import { storedKey, storeKey } from '../../model/keys/stored-key.ts';
+import { storedKeys, storeKey } from '../../model/keys/stored-keys.ts';
 import { bypassObjection, firstMode } from '../../permissions/first-mode.ts';
 import { keysAside } from '../../settings/child-variables.ts';
 import { keepSetting } from '../../settings/keep-setting.ts';
@@ -53,7 +53,7 @@ async function firstRunQuestion(run: RunOptions, environment: Environment): Prom
 async function findKey(run: RunOptions, environment: Environment): Promise<FirstRunQuestion['key']> {
   const { apiKey, authToken } = environment.credentials;
   if (apiKey !== undefined || authToken !== undefined || run.session.kind !== 'new') return 'found';
-  const [loaded, stored] = await Promise.all([readSettings(run, environment, false), storedKey(environment)]);
+  const [loaded, stored] = await Promise.all([readSettings(run, environment, false), storedKeys(environment)]);
   const surroundings = keysAside(environment, loaded.merged);
   const choice = chooseModel(run, loaded.merged, surroundings, () => limitsOf(environment, loaded.merged), stored);
   return choice.ok || choice.problem !== NO_KEY ? 'found' : 'missing';
@@ -101,7 +101,7 @@ export async function settleFirstRun(
     case 'demo':
       return inSampleProject(run);
     case 'key':
-      await storeKey(ouroHome, model.key);
+      await storeKey(environment, 'anthropic', model.key);
       return run;
     case 'named':
       await keepSetting(ouroHome, 'model', model.model);

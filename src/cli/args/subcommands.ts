@@ -29,7 +29,11 @@ const jobs = flag('-j, --jobs <n>', { numberFrom: 1, isWhole: true }, 'how many 
 /** What a task file says, and what is done with a batch. */
 const BATCH_FLAGS = {
   over: {
-    ...flag('--over <pattern>', 'texts', 'folders, files or addresses of repositories; may be repeated'),
+    ...flag(
+      '--over <patterns...>',
+      'texts',
+      'folders, files or addresses of repositories; the prompt stands before it',
+    ),
     default: [],
   },
   items: flag('--items <file>', 'name', 'one task for each line of this file, as {{item}}'),
@@ -71,6 +75,14 @@ export const SUBCOMMANDS = {
     usage: '[words…]',
     words: 'look around with a scripted model and a small sample project, no key needed',
   },
+  models: {
+    usage: '[words…] | update',
+    words: 'the models that can be used here, with price, window and key; read the catalogue anew',
+    choices: ['update'],
+    flags: { json },
+  },
+  login: { usage: '[place]', words: 'store the key of a place: asked for unseen, or read from a pipe' },
+  logout: { usage: '[place]', words: 'forget a stored key' },
   doctor: { usage: '', words: 'look at everything ouro depends on', flags: { json } },
   acp: {
     usage: '',

@@ -34,7 +34,7 @@ export function createAgent(options: AgentOptions = {}): LibraryAgent {
   const log = options.logger ?? (() => undefined);
   const audience = new Set(options.listeners);
   const setup = createSetup(options, (model) => modelChain(model, options, processVariables()));
-  const meter = createUsageMeter();
+  const meter = createUsageMeter((model) => setup.now().chain.infoOf(model));
   const context = contextOf(options, setup, meter.add, newId);
   let tell: AgentPort['tell'] = async () => undefined;
   const agent = assembleAgent({
@@ -93,6 +93,7 @@ export function createAgent(options: AgentOptions = {}): LibraryAgent {
     async prompt(said) {
       if (said === '' || (Array.isArray(said) && said.length === 0))
         throw new Error('There is nothing in this prompt. Say something, or call continue().');
+      await setup.now().chain.ready();
       return agent.prompt(said);
     },
   };

@@ -9,6 +9,8 @@ export type ModelChain = {
   readonly links: readonly ModelLink[];
   readonly port: ModelPort;
   readonly infoOf: (model: string) => ModelInfo;
+  /** What is known of the models that were named has been read. */
+  readonly ready: () => Promise<void>;
 };
 
 type Link = {
@@ -37,6 +39,7 @@ export function modelChain(
       const link = find(label);
       return link === undefined ? named.infoOf(label) : { ...link.infoOf(link.model), id: label };
     },
+    ready: async () => void (await Promise.all(links.map(({ model }) => named.lookUp(model)))),
     port: {
       name: links.map(({ port }) => port.name).join(', '),
       retries: true,

@@ -52,9 +52,8 @@ export function toChatCompletion(request: ModelRequest, form: ChatForm, idOf: Id
 function effortField(effort: Effort, wish: ReasoningWish | undefined): JsonObject {
   if (wish === undefined || effort === 'auto') return {};
   if (wish === 'thinking.type') return { thinking: { type: effort === 'off' ? 'disabled' : 'enabled' } };
-  const level = effort === 'low' || effort === 'medium' ? effort : 'high';
-  if (wish === 'reasoning_effort') return { reasoning_effort: effort === 'off' ? 'none' : level };
-  return { reasoning: effort === 'off' ? { enabled: false } : { effort: level } };
+  if (wish === 'reasoning_effort') return { reasoning_effort: effort === 'off' ? 'none' : effort };
+  return { reasoning: effort === 'off' ? { enabled: false } : { effort } };
 }
 
 /** The form to try after a refusal that speaks of a field; `undefined` when nothing about it can be changed. */

@@ -1,14 +1,18 @@
 import type { Environment, Limits } from '../../contracts/environment.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { Settings } from '../../contracts/settings.ts';
-import { DEFAULT_MODEL } from '../catalog.ts';
-import { type CloudSettings, usualCloud } from '../clouds/cloud-settings.ts';
 import { isSample } from '../demo/place.ts';
-import { createKeyHelper } from '../keys/key-helper.ts';
-import { createNetworkFetch } from '../wire/network-fetch.ts';
+import type { StoredKeys } from '../keys/stored-keys.ts';
 import { choosePort, type PortChoice } from './choose-port.ts';
 import type { PortConfig } from './port-config.ts';
-import { readProviders } from './read-providers.ts';
+import { readPortConfig } from './read-port-config.ts';
+
+/** What an earlier run left: its model and folder, and keys that were stored. */
+type Stored = {
+  readonly model?: string | undefined;
+  readonly cwd?: string | undefined;
+  readonly keys?: StoredKeys;
+};
 
 /** What the surroundings, the settings and the command line say about models, as one value. */
 export function chooseModel(
@@ -16,29 +20,15 @@ export function chooseModel(
   settings: Settings,
   environment: Environment,
   limits: () => Limits,
-  stored: { readonly model?: string | undefined; readonly apiKey?: string; readonly cwd?: string | undefined },
+  { keys = new Map(), ...stored }: Stored,
 ): PortChoice {
-  const read = readProviders(settings, environment);
+  const read = readPortConfig(settings, environment, keys, limits);
   if (!read.ok) return read;
-  const model = options.model ?? stored.model ?? environment.model ?? settings.model ?? DEFAULT_MODEL;
-  const smallModel = environment.smallModel ?? settings.smallModel;
-  const baseUrl = environment.baseUrl ?? settings.baseUrl;
-  const clouds = cloudSettings(settings, environment);
   return choosePort({
-    model,
-    providers: read.providers,
-    clouds,
-    claudeAt: usualCloud(clouds),
-    ...portLimits(limits),
-    ...credentialsOf(settings, environment, stored.apiKey),
-    ...(smallModel === undefined ? {} : { smallModel }),
-    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...read.config,
+    model: options.model ?? stored.model ?? read.config.model,
     ...(options.betas === undefined ? {} : { betas: options.betas }),
     demo: demoStage(options, stored.cwd),
-    fetch: createNetworkFetch({
-      variables: environment.variables,
-      keyPassphrase: environment.keys.CLAUDE_CODE_CLIENT_KEY_PASSPHRASE,
-    }),
   });
 }
 
@@ -49,43 +39,4 @@ function demoStage({ cwd, face, demoProject }: RunOptions, storedCwd: string | u
   const own = [storedCwd, cwd].find((dir) => dir !== undefined && isSample(dir));
   const projectDir = own ?? demoProject;
   return projectDir === undefined ? timing : { ...timing, stage: { projectDir, cwd: own ?? cwd } };
-}
-
-/** The nearest key wins: the environment's, a helper's, the one that was stored. */
-function credentialsOf(
-  { apiKeyHelper }: Settings,
-  { credentials: { apiKey, authToken }, variables }: Environment,
-  storedKey: string | undefined,
-): Pick<PortConfig, 'apiKey' | 'onRefusedKey' | 'authToken' | 'keySource'> {
-  if (apiKey !== undefined) return { apiKey, keySource: 'ANTHROPIC_API_KEY' };
-  if (authToken !== undefined) return { authToken, keySource: 'ANTHROPIC_AUTH_TOKEN' };
-  if (apiKeyHelper !== undefined) {
-    const helper = createKeyHelper(apiKeyHelper, variables, Date.now);
-    return { apiKey: helper.key, onRefusedKey: helper.forget, keySource: 'apiKeyHelper' };
-  }
-  return storedKey === undefined ? {} : { apiKey: storedKey, keySource: 'stored key' };
-}
-
-function cloudSettings(settings: Settings, { variables, keys }: Environment): CloudSettings {
-  const { awsAuthRefresh, awsCredentialExport, gcpAuthRefresh } = settings;
-  return { variables, keys, awsAuthRefresh, awsCredentialExport, gcpAuthRefresh };
-}
-
-/** Patience and retries, asked at each request. */
-function portLimits(limits: () => Limits): Pick<PortConfig, 'patience' | 'retry'> {
-  return {
-    patience() {
-      const { streamIdleTimeoutMs, headerTimeoutMs } = limits();
-      return {
-        ...(streamIdleTimeoutMs === undefined ? {} : { idleTimeoutMs: streamIdleTimeoutMs }),
-        ...(headerTimeoutMs === undefined ? {} : { headerTimeoutMs }),
-      };
-    },
-    retry: {
-      limits() {
-        const { maxRetries, retryBaseMs } = limits();
-        return { maxRetries, baseMs: retryBaseMs };
-      },
-    },
-  };
 }

@@ -1,54 +1,63 @@
-import type { ModelInfo, ModelPort } from '../../contracts/model.ts';
-import { listModels, SMALL_MODEL } from '../catalog.ts';
-import { nameInCloud } from '../claude-name.ts';
-import { modelsElsewhere } from './discovery.ts';
+import type { ModelPort } from '../../contracts/model.ts';
+import { SMALL_MODEL } from '../catalog.ts';
 import { keyProblem } from './key-problem.ts';
+import type { InfoOfModels } from './model-info.ts';
 import { choiceName, locateModel, type ModelPlace } from './model-name.ts';
+import { type Offer, offeredModels } from './offered.ts';
 import type { PortConfig } from './port-config.ts';
 import { openRouter } from './router.ts';
 
 /** Every model the configuration can reach. */
-export type ModelChoice = {
+export type ModelChoice = Pick<InfoOfModels, 'infoOf' | 'lookUp' | 'learn'> & {
   readonly port: ModelPort;
   /** The model choice: stored with a session and repeated on resume. */
   readonly model: string;
   readonly provider: ModelPlace['provider'];
   readonly keySource: string;
+  /** The model choice a name stands for, or what is missing to ask it. */
+  readonly find: (name: string) => FoundModel;
   /** Absent where side calls should be left out. */
   readonly smallModel: string | undefined;
-  readonly infoOf: (model: string) => ModelInfo;
   /** What can be chosen from: of the place keys are for, of configured servers, of those on this machine. */
-  readonly offered: () => Promise<readonly ModelInfo[]>;
+  readonly offered: () => Promise<Offer>;
 };
+
+export type FoundModel =
+  | { readonly ok: true; readonly model: string }
+  | { readonly ok: false; readonly problem: string };
 
 /** A port that serves every model the configuration can reach, or the sentence that says why not. */
 export type PortChoice = ({ readonly ok: true } & ModelChoice) | { readonly ok: false; readonly problem: string };
 
 /** Chooses how to reach the model that is asked for. Nothing is contacted yet. */
 export function choosePort(config: PortConfig): PortChoice {
+  const first = findModel(config, config.model);
+  if (!first.ok) return first;
   const place = locateModel(config.model, config.providers, config.claudeAt);
-  const hasKey = config.apiKey !== undefined || config.authToken !== undefined;
-  const problem = keyProblem(place, config);
-  if (problem !== undefined) return { ok: false, problem };
   const router = openRouter(config);
   return {
     ok: true,
     ...router,
-    model: choiceName(place, config.model),
+    model: first.model,
+    find: (name) => findModel(config, name),
     provider: place.provider,
     keySource: place.provider === 'anthropic' ? (config.keySource ?? 'none') : 'none',
-    smallModel: config.smallModel ?? smallModelOf(place),
-    offered: async () => [
-      ...(hasKey || config.claudeAt !== undefined ? listModels() : []).map(({ id }) =>
-        router.infoOf(choiceName(locateModel(id, config.providers, config.claudeAt), id)),
-      ),
-      ...(await modelsElsewhere(config.providers)).map(router.infoOf),
-    ],
+    smallModel: config.smallModel ?? smallModelOf(place, config),
+    offered: () => offeredModels(config, router),
   };
 }
 
+function findModel(config: PortConfig, name: string): FoundModel {
+  const place = locateModel(name, config.providers, config.claudeAt);
+  const problem = keyProblem(place, config);
+  return problem === undefined ? { ok: true, model: choiceName(place, name) } : { ok: false, problem };
+}
+
 /** Anthropic's small model, at the place where the chosen one is. */
-function smallModelOf(place: ModelPlace): string | undefined {
-  if (place.provider === 'cloud') return `${place.cloud}/${nameInCloud(place.cloud, SMALL_MODEL)}`;
+function smallModelOf(place: ModelPlace, { claudeAt }: PortConfig): string | undefined {
+  if (place.provider === 'cloud') {
+    const typed = `${place.cloud}/${SMALL_MODEL}`;
+    return choiceName(locateModel(typed, {}, claudeAt), typed);
+  }
   return place.provider === 'anthropic' ? SMALL_MODEL : undefined;
 }

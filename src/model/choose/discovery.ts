@@ -1,6 +1,6 @@
+import type { JsonObject } from '../../contracts/json.ts';
 import { PRESETS } from '../presets.ts';
 import { objectOf, objectsOf, parseJson, textOf } from '../wire/wire-json.ts';
-import type { Providers } from './model-name.ts';
 
 /** A model server that answered on this machine, with the models it offers. */
 export type LocalServer = {
@@ -22,8 +22,6 @@ type Place = { readonly name: string; readonly prefix: string; readonly port: nu
 
 /** A server that was named may be further away than this machine. */
 const NAMED_TIMEOUT_MS = 5000;
-/** Somebody looks at a list meanwhile. */
-const CONFIGURED_TIMEOUT_MS = 1500;
 
 /** Places that want no key are on one's own machine. */
 const USUAL_PLACES: readonly Place[] = [...PRESETS].flatMap(([prefix, { label, baseUrl, keys }]) =>
@@ -45,49 +43,40 @@ export async function modelsAt(
   const candidates = /\/v\d+$/.test(given) ? [given] : [`${given}/v1`, given];
   for (const baseUrl of candidates) {
     const models = await modelsOf(baseUrl, { send: fetch, timeoutMs: NAMED_TIMEOUT_MS });
-    if (models !== undefined) return { baseUrl, models };
+    if (models !== undefined) return { baseUrl, models: models.map(({ id }) => id) };
   }
   return undefined;
 }
 
-/** The models of every server that was configured, and of those that answer on this machine, as `--model` takes them. */
-export async function modelsElsewhere(
-  providers: Providers = {},
-  options: DiscoveryOptions = {},
-): Promise<readonly string[]> {
-  const { timeoutMs = CONFIGURED_TIMEOUT_MS, fetch: send = fetch } = options;
-  const configured = Object.entries(providers).map(async ([name, { baseUrl: settled, apiKey }]) => {
-    const preset = PRESETS.get(name);
-    const baseUrl = settled ?? (apiKey === undefined || preset?.sharesKeys ? undefined : preset?.baseUrl);
-    if (baseUrl === undefined) return [];
-    const models = await modelsOf(baseUrl, { send, timeoutMs, ...(apiKey === undefined ? {} : { apiKey }) });
-    return (models ?? []).map((model) => `${name}/${model}`);
-  });
-  const local = (await discoverLocalServers(options)).filter(({ prefix }) => providers[prefix]?.baseUrl === undefined);
-  const found = local.flatMap(({ prefix, models }) => models.map((model) => `${prefix}/${model}`));
-  return [...new Set([...(await Promise.all(configured)).flat(), ...found])];
-}
-
-type Asking = { readonly send: typeof fetch; readonly timeoutMs: number; readonly apiKey?: string };
+type Asking = { readonly send: typeof fetch; readonly timeoutMs: number; readonly apiKey?: string | undefined };
 
 async function look({ name, prefix, port }: Place, asking: Asking): Promise<LocalServer | undefined> {
   const baseUrl = `http://127.0.0.1:${port}/v1`;
   const models = await modelsOf(baseUrl, asking);
-  return models === undefined ? undefined : { name, prefix, baseUrl, models };
+  return models === undefined ? undefined : { name, prefix, baseUrl, models: models.map(({ id }) => id) };
 }
 
-async function modelsOf(baseUrl: string, { send, timeoutMs, apiKey }: Asking): Promise<readonly string[] | undefined> {
+/** A model as its server lists it, with whatever it says of it. */
+export type ListedModel = { readonly id: string; readonly entry: JsonObject };
+
+/** The models a server lists; `undefined` when nobody answers, or something that is no model server. */
+export async function modelsOf(
+  baseUrl: string,
+  { send, timeoutMs, apiKey }: Asking,
+): Promise<readonly ListedModel[] | undefined> {
   try {
     const headers = new Headers(apiKey === undefined ? [] : [['authorization', `Bearer ${apiKey}`]]);
     const limit = AbortSignal.timeout(timeoutMs);
     const response = await send(`${baseUrl}/models`, { signal: limit, redirect: 'error', headers });
-    const listed = objectOf(parseJson(await response.text()));
-    if (!response.ok || !listed || !Array.isArray(listed.data)) return undefined;
-    return objectsOf(listed.data)
-      .map(({ id }) => textOf(id))
-      .filter((id) => id !== undefined);
+    const listed = parseJson(await response.text());
+    const list = objectOf(listed)?.data ?? listed;
+    if (!response.ok || !Array.isArray(list)) return undefined;
+    return objectsOf(list).flatMap((entry) => {
+      // Google writes what kind of thing it is before each name.
+      const id = textOf(entry.id)?.replace(/^models\//, '');
+      return id === undefined ? [] : [{ id, entry }];
+    });
   } catch {
-    // Nobody listens there, or something that is no model server.
     return undefined;
   }
 }

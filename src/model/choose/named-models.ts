@@ -8,6 +8,8 @@ import { openRouter } from './router.ts';
 export type NamedModels = {
   readonly port: ModelPort;
   readonly infoOf: (model: string) => ModelInfo;
+  /** Reads what the catalogue knows of a model; before that `infoOf` is cautious. Contacts nobody. */
+  readonly lookUp: (model: string) => Promise<void>;
   /** The model choice that a name stands for. */
   readonly nameOf: (model: string) => string;
 };

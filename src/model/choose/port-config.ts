@@ -1,6 +1,8 @@
-import type { Cloud } from '../claude-name.ts';
+import type { ClaudeHome } from '../claude-name.ts';
 import type { CloudSettings } from '../clouds/cloud-settings.ts';
 import type { DemoSettings } from '../demo/demo-port.ts';
+import type { CataloguePage } from '../facts/bundled.ts';
+import type { ModelFacts } from '../facts/model-entry.ts';
 import type { RetryPolicy } from '../retry.ts';
 import type { Patience } from '../wire/attempt.ts';
 import type { Providers } from './model-name.ts';
@@ -22,9 +24,13 @@ export type PortConfig = {
   /** What is known of clouds that serve Anthropic's models; without it there are none. */
   readonly clouds?: CloudSettings;
   /** The cloud that names without a prefix are on. */
-  readonly claudeAt?: Cloud | undefined;
+  readonly claudeAt?: ClaudeHome | undefined;
   readonly patience?: () => Partial<Patience>;
   readonly retry?: RetryPolicy;
   readonly demo?: Partial<DemoSettings>;
   readonly fetch?: typeof fetch;
+  /** Where the catalogue of a provider stands; absent: as it came with the program. */
+  readonly pageOf?: (catalogue: string) => Promise<CataloguePage | undefined>;
+  /** What the settings say of models, by the name they are chosen by: it outranks everything else. */
+  readonly models?: Readonly<Record<string, ModelFacts>>;
 };

@@ -1,63 +1,21 @@
-import type { ModelEvent, ModelInfo, ModelOutcome, ModelPort } from '../../contracts/model.ts';
-import { modelInfo, serverModelInfo } from '../catalog.ts';
-import { claudeId } from '../claude-name.ts';
+import type { ModelEvent, ModelOutcome, ModelPort, StreamOptions } from '../../contracts/model.ts';
 import { cloudSecrets } from '../clouds/cloud-settings.ts';
-import { PRESETS } from '../presets.ts';
+import { effortToSend } from '../efforts.ts';
 import { withRetry } from '../retry.ts';
 import { keyProblem } from './key-problem.ts';
+import { createModelInfo, type InfoOfModels } from './model-info.ts';
 import { locateModel, type ModelPlace } from './model-name.ts';
 import { openPort, type RouterConfig } from './open-port.ts';
 import type { PortConfig } from './port-config.ts';
 
 /** The port with its patience, and what is known of its models: also what a provider turned out not to do. */
 export function openRouter(config: PortConfig): Router {
-  let editing: Editing = 'by the provider';
-  const router: RouterConfig = {
-    ...config,
-    infoOf: (model) => infoOf(model, config, editing),
-    onRefusedEditing: () => {
-      editing = 'by us';
-    },
-  };
-  return { port: withRetry(createRouter(router), config.retry), infoOf: router.infoOf };
+  const { onRefusedEditing, ...info } = createModelInfo(config);
+  const router: RouterConfig = { ...config, infoOf: info.infoOf, onRefusedEditing };
+  return { port: withRetry(createRouter(router), config.retry), ...info };
 }
 
-/** Who leaves old results out of a request. */
-type Editing = 'by the provider' | 'by us';
-
-function infoOf(model: string, { providers, claudeAt }: PortConfig, editing: Editing): ModelInfo {
-  const place = locateModel(model, providers, claudeAt);
-  if (place.provider === 'cloud') return cloudModelInfo(place, editing);
-  if (place.provider !== 'openai') {
-    const { clearsResultsAt, ...info } = modelInfo(place.model);
-    return clearsResultsAt === undefined || editing === 'by us' ? info : { ...info, clearsResultsAt };
-  }
-  const { contextWindow, maxOutputTokens, vision } = place.server;
-  return {
-    ...serverModelInfo(place.model, PRESETS.get(place.name)),
-    id: model,
-    label: model,
-    ...(contextWindow !== undefined && { contextWindow }),
-    ...(maxOutputTokens !== undefined && { maxOutputTokens, defaultOutputTokens: maxOutputTokens }),
-    ...(vision !== undefined && { vision }),
-  };
-}
-
-/** The same model as Anthropic's own, without what the cloud lacks. */
-function cloudModelInfo({ cloud, model }: CloudPlace, editing: Editing): ModelInfo {
-  const id = `${cloud}/${model}`;
-  const { clearsResultsAt, ...info } = modelInfo(claudeId(model));
-  const isOfAws = cloud === 'bedrock' || cloud === 'mantle';
-  return {
-    ...info,
-    id,
-    label: id,
-    webSearch: info.webSearch && !isOfAws,
-    ...(clearsResultsAt !== undefined && cloud === 'foundry' && editing === 'by the provider' && { clearsResultsAt }),
-  };
-}
-
-type CloudPlace = Extract<ModelPlace, { readonly provider: 'cloud' }>;
+type Router = { readonly port: ModelPort } & Omit<InfoOfModels, 'onRefusedEditing'>;
 
 /** Sends each request to the provider its model belongs to, so that `/model` and fallbacks may cross providers. */
 function createRouter(config: RouterConfig): ModelPort {
@@ -81,8 +39,16 @@ function createRouter(config: RouterConfig): ModelPort {
       const isAskedFor = place.provider === 'openai' && options.getApiKey !== undefined;
       if (problem !== undefined && !isAskedFor) return { ok: false, failure: { kind: 'auth', message: problem } };
       const port = await portOf(place);
-      const stream = port.stream({ ...request, model: place.model }, options, signal);
-      return keyless(yield* underName(stream, request.model), keysFor(place, config));
+      const key = fetchedKey(place, options);
+      const told = {
+        ...request,
+        model: place.model,
+        effort: effortToSend(request.effort, config.infoOf(request.model)),
+      };
+      const attempt = () => underName(port.stream(told, key.options, signal), request.model);
+      let outcome = yield* attempt();
+      if (!outcome.ok && outcome.failure.status === 401 && key.renew()) outcome = yield* attempt();
+      return keyless(outcome, [...keysFor(place, config), ...key.used()]);
     },
     async countTokens(request, signal) {
       const place = locateModel(request.model, config.providers, config.claudeAt);
@@ -97,7 +63,25 @@ function keyOf(place: ModelPlace): string {
   return place.provider === 'cloud' ? place.cloud : place.provider;
 }
 
-type Router = { readonly port: ModelPort; readonly infoOf: (model: string) => ModelInfo };
+/** The key of a place that fetches it: asked for with each request, and anew once when it is refused. */
+function fetchedKey(place: ModelPlace, options: StreamOptions) {
+  const { fetchKey, onRefusedKey } = place.provider === 'openai' ? place.server : {};
+  if (fetchKey === undefined || options.getApiKey !== undefined) return { options, used: () => [], renew: () => false };
+  const used = new Set<string>();
+  const getApiKey = async () => {
+    const key = await fetchKey();
+    used.add(key);
+    return key;
+  };
+  return {
+    options: { ...options, getApiKey },
+    used: () => [...used],
+    renew() {
+      onRefusedKey?.();
+      return onRefusedKey !== undefined;
+    },
+  };
+}
 
 /** Shorter ones are placeholders, and parts of too many words. */
 const SHORTEST_KEY = 8;
@@ -105,13 +89,15 @@ const SHORTEST_KEY = 8;
 function keysFor(place: ModelPlace, { apiKey, authToken, clouds }: PortConfig): readonly string[] {
   const ofClouds = place.provider === 'cloud' && clouds !== undefined ? cloudSecrets(clouds) : [];
   const keys = place.provider === 'openai' ? [place.server.apiKey] : [apiKey, authToken, ...ofClouds];
-  return keys.filter((key) => typeof key === 'string').filter((key) => key.length >= SHORTEST_KEY);
+  return keys.filter((key) => typeof key === 'string');
 }
 
 /** Some gateways repeat the key they refuse, and failures are shown and stored. */
 function keyless(outcome: ModelOutcome, keys: readonly string[]): ModelOutcome {
   if (outcome.ok) return outcome;
-  const message = keys.reduce((words, key) => words.replaceAll(key, '[secret]'), outcome.failure.message);
+  const message = keys
+    .filter((key) => key.length >= SHORTEST_KEY)
+    .reduce((words, key) => words.replaceAll(key, '[secret]'), outcome.failure.message);
   return { ...outcome, failure: { ...outcome.failure, message } };
 }
 

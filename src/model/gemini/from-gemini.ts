@@ -18,11 +18,15 @@ type Reading = {
 /** Reads the chunks of a streamed `generateContent` as the Messages API events they mean. */
 export function createGeminiReader(newId: () => string, tools: ReadonlyMap<string, string>): WireReader {
   const reading: Reading = { out: createBlockWriter(), tools, newId, heard: new Set() };
+  /** Counts are totals; the last chunk may leave them out. */
+  let usageMetadata: JsonObject | undefined;
   return {
     read({ data }) {
       const parsed = parseJson(data);
       const chunk = objectOf(parsed) ?? objectsOf(parsed)[0];
-      return chunk === undefined || reading.heard.has('end') ? [] : readChunk(chunk, reading);
+      if (chunk === undefined || reading.heard.has('end')) return [];
+      usageMetadata = objectOf(chunk.usageMetadata) ?? usageMetadata;
+      return readChunk({ ...chunk, ...(usageMetadata && { usageMetadata }) }, reading);
     },
     end: () => [],
   };
@@ -39,7 +43,7 @@ function readChunk(chunk: JsonObject, reading: Reading): Events {
   const parts = objectsOf(objectOf(candidate?.content)?.parts).flatMap((part) => readPart(part, reading));
   const reason = textOf(candidate?.finishReason) ?? blockedBy(chunk);
   const read = [...begun, ...parts];
-  if (reason === undefined) return read;
+  if (reason === undefined || reason === 'FINISH_REASON_UNSPECIFIED') return read;
   heard.add('end');
   const failure = FAILED[reason];
   if (failure !== undefined) {

@@ -34,6 +34,7 @@ function readEnd(type: string, event: JsonObject, { out, heard }: Reading): Even
     case 'response.created':
       return [{ type: 'message_start', message: { id: textOf(response.id), role: 'assistant', content: [] } }];
     case 'response.completed':
+    case 'response.done':
       return [
         ...out.endAll(),
         ...close(response, heard.has('call') ? 'tool_use' : heard.has('refusal') ? 'refusal' : 'end_turn'),
@@ -49,13 +50,13 @@ function readEnd(type: string, event: JsonObject, { out, heard }: Reading): Even
       return [{ type: 'error', error: objectOf(event.error) ?? bare }];
     }
     default:
-      return undefined;
+      return type === '' && objectOf(event.error) !== undefined ? [{ type: 'error', error: event.error }] : undefined;
   }
 }
 
 function readPiece(type: string, event: JsonObject, reading: Reading): Events {
   const { out, heard } = reading;
-  const item = String(numberOf(event.output_index) ?? textOf(event.item_id) ?? 0);
+  const item = String(numberOf(event.output_index) ?? textOf(event.item_id) ?? textOf(objectOf(event.item)?.id) ?? 0);
   const delta = textOf(event.delta) ?? '';
   switch (type) {
     case 'response.output_item.added': {

@@ -1,7 +1,8 @@
 import type { FirstRunAnswer, FirstRunQuestion, LocalModels } from '../../contracts/face/first-run.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { InputEvent } from '../keys/input-event.ts';
-import { createKeyboard, type TerminalIn } from '../terminal/keyboard.ts';
+import type { TerminalIn } from '../keys/terminal-in.ts';
+import { createKeyboard } from '../terminal/keyboard.ts';
 import type { TerminalOut } from '../terminal/stage.ts';
 import { withSeen } from './first-run-lines.ts';
 import { addedStage, redrawnStage, type StageLook } from './first-run-stage.ts';

@@ -1,15 +1,6 @@
 import { decodeInput, decodeLate } from '../keys/decode-input.ts';
 import { type InputEvent, NOTHING_UNDECODED, type Undecoded } from '../keys/input-event.ts';
-
-/** The keyboard side of a terminal. */
-export type TerminalIn = {
-  setRawMode(mode: boolean): unknown;
-  setEncoding(encoding: 'utf8'): unknown;
-  on(event: 'data', listener: (chunk: string) => void): unknown;
-  off(event: 'data', listener: (chunk: string) => void): unknown;
-  resume(): unknown;
-  pause(): unknown;
-};
+import type { TerminalIn } from '../keys/terminal-in.ts';
 
 /** Reads keys until it is closed. */
 export type Keyboard = { open(): void; close(): void };

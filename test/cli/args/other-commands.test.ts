@@ -4,7 +4,7 @@ import { otherCommand } from '../../../src/cli/args/other-commands.ts';
 describe('a command of another program is no prompt', () => {
   test.each([
     ['update', 'npm install -g ouro'],
-    ['login', 'ANTHROPIC_API_KEY'],
+    ['auth', 'ouro login'],
     ['config', 'ouro settings explain'],
     ['resume', 'ouro -r'],
     ['exec', 'ouro -p'],
@@ -14,7 +14,7 @@ describe('a command of another program is no prompt', () => {
     expect(otherCommand([word, '--force'])).toContain(`As a prompt: ouro -- ${word}`);
   });
 
-  test.each([[['auth', 'login']], [['plugin', 'install', 'x']], [['config', 'set', 'a']]])('ouro %j', (args) => {
+  test.each([[['auth', 'login']], [['plugins', 'install', 'x']], [['config', 'set', 'a']]])('ouro %j', (args) => {
     expect(otherCommand(args)).toContain(`ouro has no command "${args[0]} ${args[1]}".`);
   });
 });

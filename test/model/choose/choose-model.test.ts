@@ -5,6 +5,8 @@ import { chooseModel } from '../../../src/model/choose/choose-model.ts';
 import { discoverLocalServers } from '../../../src/model/choose/discovery.ts';
 import { explainNoModel } from '../../../src/model/choose/explain-no-model.ts';
 import { NO_KEY } from '../../../src/model/choose/key-problem.ts';
+import { readProviders } from '../../../src/model/choose/read-providers.ts';
+import type { StoredKeys } from '../../../src/model/keys/stored-keys.ts';
 import { limitsOf } from '../../../src/settings/limits.ts';
 import { startOpenAiServer } from '../../support/api/openai-server.ts';
 import { runOptions } from '../../support/run-options.ts';
@@ -22,7 +24,9 @@ type Said = {
 function choose({ flag, env = KEY, settings = {}, stored = {} }: Said) {
   const options = flag === undefined ? OPTIONS : { ...OPTIONS, model: flag };
   const environment = readEnvironment(env);
-  return chooseModel(options, settings, environment, () => limitsOf(environment, settings), stored);
+  const { apiKey, ...rest } = stored;
+  const keys: StoredKeys = new Map(apiKey === undefined ? [] : [['anthropic', { key: apiKey, source: 'stored key' }]]);
+  return chooseModel(options, settings, environment, () => limitsOf(environment, settings), { ...rest, keys });
 }
 
 describe('the model', () => {
@@ -111,5 +115,32 @@ test('any other problem is told as it is, and nobody is asked', async () => {
   expect(await explainNoModel('The setting is wrong.', discover)).toEqual({
     ok: false,
     problem: 'The setting is wrong.',
+  });
+});
+
+describe('keys of other places', () => {
+  const stored = new Map([['groq', { key: 'of-the-store', source: 'stored key' }]]);
+  const read = (env: Readonly<Record<string, string>>, settings: Settings) => {
+    const result = readProviders(settings, readEnvironment(env), stored);
+    if (!result.ok) throw new Error(result.problem);
+    const { groq } = result.providers;
+    return [groq?.apiKey ?? 'fetched', groq?.keySource];
+  };
+
+  test('the nearest counts: settings, the variable they name, a helper, the usual variable, the store', () => {
+    const provider = (said: Record<string, string>) => ({ providers: { groq: said } });
+    expect([
+      read({ GROQ_API_KEY: 'usual' }, provider({ apiKey: 'written' })),
+      read({ GROQ_API_KEY: 'usual', MINE: 'named' }, provider({ apiKeyEnv: 'MINE', apiKeyHelper: 'echo x' })),
+      read({}, provider({ apiKeyHelper: 'echo x' })),
+      read({ GROQ_API_KEY: 'usual' }, {}),
+      read({}, {}),
+    ]).toEqual([
+      ['written', 'settings'],
+      ['named', 'MINE'],
+      ['fetched', 'apiKeyHelper'],
+      ['usual', 'GROQ_API_KEY'],
+      ['of-the-store', 'stored key'],
+    ]);
   });
 });

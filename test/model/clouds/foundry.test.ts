@@ -1,11 +1,15 @@
 import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { choosePort } from '../../../src/model/choose/choose-port.ts';
 import type { CloudSettings } from '../../../src/model/clouds/cloud-settings.ts';
+import { openEntraSource } from '../../../src/model/clouds/entra-token.ts';
 import { says } from '../../support/api/reply.ts';
 import { startApiServer } from '../../support/api/server.ts';
+import { createTempProject } from '../../support/temp-project.ts';
 import { drain, REQUEST } from '../support.ts';
 
 async function ask(settings: Partial<CloudSettings>, apiKey = 'right') {
@@ -49,6 +53,18 @@ test('an application shows its secret to Entra, and the token it gets', async ()
   expect(outcome.ok).toBe(true);
   expect(asked).toEqual([['/tenant/oauth2/v2.0/token', 'secret']]);
   expect(seen[0]?.headers['x-api-key']).toBeUndefined();
+});
+
+test('whoever is signed in with az needs no key, and is asked once for many requests', async () => {
+  await using project = await createTempProject();
+  const az = join(project.dir, 'az');
+  const token = JSON.stringify({ accessToken: 'right', expires_on: Math.round(Date.now() / 1000) + 3600 });
+  await writeFile(az, `#!/bin/sh\necho "$@" >> '${project.dir}/asked'\necho '${token}'\n`, { mode: 0o755 });
+  const source = openEntraSource({ variables: { PATH: `${project.dir}:/usr/bin:/bin` }, keys: {} });
+  expect([await source(), await source()]).toEqual(['right', 'right']);
+  expect(await readFile(join(project.dir, 'asked'), 'utf8')).toBe(
+    'account get-access-token --resource https://cognitiveservices.azure.com --output json\n',
+  );
 });
 
 test('without anything the sentence says what to set', async () => {

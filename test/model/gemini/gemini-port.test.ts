@@ -104,6 +104,14 @@ describe('odd replies', () => {
     expect(await read(chunk([{ text: 'a' }], 'NOVEL'))).toMatchObject({ ok: true, stopReason: 'end_turn' });
   });
 
+  test('counts that came before the end are kept', async () => {
+    const first = chunk([{ text: 'a' }], 'FINISH_REASON_UNSPECIFIED', { usageMetadata: { promptTokenCount: 7 } });
+    expect(await read(first, chunk([{ text: 'b' }], 'STOP'))).toMatchObject({
+      usage: { inputTokens: 7 },
+      message: { blocks: [{ type: 'text', text: 'ab' }] },
+    });
+  });
+
   test('a stream without a reason is cut', async () => {
     expect(await read(chunk([{ text: 'Hal' }]))).toMatchObject({ ok: false, failure: { kind: 'cut' } });
   });

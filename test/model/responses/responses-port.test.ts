@@ -137,7 +137,23 @@ describe('odd replies', () => {
     });
   });
 
+  test('items that are known by their ids alone, and an end by another name', async () => {
+    const item = { type: 'function_call', id: 'f', call_id: 'c', name: 'Read', arguments: '{"a":1}' };
+    const events = [
+      { type: 'response.output_item.added', item: { ...item, arguments: '' } },
+      { type: 'response.function_call_arguments.delta', item_id: 'f', delta: '{"a":' },
+      { type: 'response.function_call_arguments.delta', item_id: 'f', delta: '1}' },
+      { type: 'response.output_item.done', item },
+    ];
+    expect(await read(...events, { ...completed, type: 'response.done' })).toMatchObject({
+      ok: true,
+      stopReason: 'tool_use',
+      message: { blocks: [{ type: 'tool_use', id: 'c', input: { a: 1 } }] },
+    });
+  });
+
   test.each([
+    [{ type: '', error: { code: 'server_error', message: 'Oh.' } }, 'server'],
     [
       { type: 'response.failed', response: { error: { code: 'rate_limit_exceeded', message: 'Slow.' } } },
       'rate_limited',

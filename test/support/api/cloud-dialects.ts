@@ -74,7 +74,7 @@ export const VERTEX_DIALECT: Dialect = {
   },
   violationOf(body, headers, issued) {
     const { anthropic_version, ...rest } = body;
-    if (typeof anthropic_version !== 'string') return 'anthropic_version: Field required';
+    if (anthropic_version !== 'vertex-2023-10-16') return 'anthropic_version: Field required';
     return violationOfOwn(rest, headers, issued);
   },
   errorBody: ({ status, message }) => ({

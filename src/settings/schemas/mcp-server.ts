@@ -4,7 +4,7 @@ const text = z.string();
 const positive = z.number().positive();
 
 /** One MCP server, however it is reached. */
-export const mcpServerSchema = z
+export const mcpServer = z
   .strictObject({
     type: z.enum(['stdio', 'http', 'sse']).optional(),
     command: text.min(1).optional(),

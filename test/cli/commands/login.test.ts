@@ -1,0 +1,67 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { runHere } from '../../support/run-here.ts';
+import { createTempProject } from '../../support/temp-project.ts';
+
+describe('ouro login', () => {
+  test('a key that comes through a pipe is stored for its place, and nobody sees it', async () => {
+    await using project = await createTempProject();
+    const file = join(project.ouroHome, 'keys.json');
+    expect(await runHere(project, ['login', 'groq'], undefined, { stdin: ' gsk_secret\n' })).toEqual({
+      code: 0,
+      stdout: `The key of Groq is stored in ${file}.\n`,
+      stderr: '',
+    });
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ groq: 'gsk_secret' });
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const { stdout } = await runHere(project, ['models', '--json'], undefined, {
+      env: { https_proxy: 'http://127.0.0.1:1' },
+    });
+    expect(JSON.parse(stdout).models[0]).toMatchObject({ place: 'Groq', key: 'stored key' });
+  });
+
+  test('without a name it is Anthropic; a variable that outranks it is told', async () => {
+    await using project = await createTempProject();
+    const env = { ANTHROPIC_API_KEY: 'sk-ant-env' };
+    const { stdout } = await runHere(project, ['login'], undefined, { stdin: 'sk-ant-1', env });
+    expect(stdout).toMatch(
+      /^The key of Anthropic is stored in .* As long as ANTHROPIC_API_KEY is set, that one is used instead\./,
+    );
+  });
+
+  test.each([
+    ['', 'There was no key'],
+    ['two words', 'no blanks'],
+    ['ключ', 'characters that no key has'],
+  ])('%j is no key', async (stdin, words) => {
+    await using project = await createTempProject();
+    const { code, stderr } = await runHere(project, ['login', 'xai'], undefined, { stdin });
+    expect([code, stderr]).toEqual([1, expect.stringContaining(words)]);
+    await expect(readFile(join(project.ouroHome, 'keys.json'), 'utf8')).rejects.toThrow('ENOENT');
+  });
+
+  test.each([
+    [['login', 'grok'], 1, /no place called grok\. Did you mean groq\?/],
+    [['login', 'ollama'], 1, /Ollama on this machine needs no key/],
+    [['login', 'groq', 'gsk_secret'], 2, /never an argument/],
+  ])('%j', async (args, code, words) => {
+    await using project = await createTempProject();
+    const end = await runHere(project, args, undefined, { stdin: 'k' });
+    expect(end).toMatchObject({ code, stderr: expect.stringMatching(words) });
+    expect(end.stderr).not.toContain('gsk_secret');
+  });
+});
+
+test('ouro logout forgets the key; asked again there is none', async () => {
+  await using project = await createTempProject();
+  await runHere(project, ['login', 'mistral'], undefined, { stdin: 'k-1' });
+  expect(await runHere(project, ['logout', 'mistral'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^The stored key of Mistral is gone\./),
+  });
+  expect(await runHere(project, ['logout', 'mistral'])).toMatchObject({
+    code: 1,
+    stderr: 'No key of Mistral is stored.\n',
+  });
+});

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { createModelInfo } from '../../../src/model/choose/model-info.ts';
+import { offeredModels } from '../../../src/model/choose/offered.ts';
+import type { PortConfig } from '../../../src/model/choose/port-config.ts';
+import { startJsonServer } from '../../support/json-server.ts';
+
+async function offered(config: Omit<PortConfig, 'model'>) {
+  const whole = { ...config, model: 'x' };
+  return offeredModels(whole, createModelInfo(whole), { places: [] });
+}
+
+test('models of all places with a key are listed with place and key; the other places are named', async () => {
+  await using server = await startJsonServer({
+    '/v1/models': { data: [{ id: 'big', max_model_len: 9000 }, { id: 'small' }] },
+  });
+  const providers = { work: { baseUrl: `${server.url}/v1`, apiKey: 'secret', keySource: 'WORK_KEY' }, groq: {} };
+  const { models, closed } = await offered({ apiKey: 'k', keySource: 'ANTHROPIC_API_KEY', providers });
+  expect(models.map(({ info, place, key }) => [info.id, info.contextWindow, place, key])).toEqual([
+    ['claude-opus-5-5', 1_000_000, 'Anthropic', 'ANTHROPIC_API_KEY'],
+    ['claude-sonnet-5-5', 1_000_000, 'Anthropic', 'ANTHROPIC_API_KEY'],
+    ['claude-haiku-5-5', 1_000_000, 'Anthropic', 'ANTHROPIC_API_KEY'],
+    ['claude-fable-5-2', 1_000_000, 'Anthropic', 'ANTHROPIC_API_KEY'],
+    ['work/big', 9000, 'work', 'WORK_KEY'],
+    ['work/small', 32_000, 'work', 'WORK_KEY'],
+  ]);
+  expect(server.asked[0]?.headers.authorization).toBe('Bearer secret');
+  expect(closed.map(({ name }) => name)).toContain('groq');
+  expect(closed.map(({ name }) => name)).not.toContain('anthropic');
+  expect(closed.map(({ name }) => name)).not.toContain('ollama');
+});
+
+test('what paints and speaks is left out where the catalogue knows who talks, and what cannot call tools', async () => {
+  const list = [{ id: 'gpt-5' }, { id: 'dall-e-9' }, { id: 'gpt-5-mini', supported_parameters: [] }];
+  await using server = await startJsonServer({ '/v1/models': { data: list } });
+  const { models } = await offered({ providers: { openai: { baseUrl: `${server.url}/v1`, apiKey: 'k' } } });
+  expect(models.map(({ info }) => info.id)).toEqual(['openai/gpt-5']);
+  await using other = await startJsonServer({
+    '/v1/models': {
+      data: [
+        { id: 'a/b', supported_parameters: ['tools'] },
+        { id: 'c/d', supported_parameters: [] },
+      ],
+    },
+  });
+  const { models: routed } = await offered({ providers: { openrouter: { baseUrl: `${other.url}/v1`, apiKey: 'k' } } });
+  expect(routed.map(({ info }) => info.id)).toEqual(['openrouter/a/b']);
+});
+
+test('a place that does not answer is listed as the catalogue has it', async () => {
+  const providers = { deepseek: { baseUrl: 'http://127.0.0.1:1/v1', apiKey: 'k' } };
+  const { models } = await offered({ providers });
+  expect(models.map(({ info }) => info.id)).toContain('deepseek/deepseek-v4-pro');
+});
+
+test('a key of other programs is not shown to a place that nobody named', async () => {
+  const asked: string[] = [];
+  const send: typeof fetch = async (address: unknown) => {
+    asked.push(String(address));
+    return new Response('{"data":[{"id":"m"}]}');
+  };
+  await offered({ providers: { github: { apiKey: 'k' }, groq: { apiKey: 'k' }, openai: {} }, fetch: send });
+  expect(asked).toEqual(['https://api.groq.com/openai/v1/models']);
+});
+
+test('a key that a command prints is asked for', async () => {
+  await using server = await startJsonServer({ '/v1/models': { data: [{ id: 'm' }] } });
+  const work = { baseUrl: `${server.url}/v1`, fetchKey: async () => 'fetched', keySource: 'apiKeyHelper' };
+  expect((await offered({ providers: { work } })).models).toMatchObject([{ place: 'work', key: 'apiKeyHelper' }]);
+  expect(server.asked[0]?.headers.authorization).toBe('Bearer fetched');
+});
