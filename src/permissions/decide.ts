@@ -8,6 +8,7 @@ import type {
   TraceStep,
 } from '../contracts/permission.ts';
 import { mayJudge } from './judge/may-judge.ts';
+import { leavingSandbox } from './leave-sandbox.ts';
 import { contextOf, type DecisionContext, resolveIn } from './paths/context.ts';
 import type { Findings, Need } from './paths/finding.ts';
 import { boundedFs, type PermissionFs } from './paths/fs.ts';
@@ -20,21 +21,13 @@ import { toolFindings, toolObjections } from './tool-findings.ts';
 export function decide(facts: ToolFacts, policy: Policy, fs: PermissionFs): Decision {
   try {
     const context = contextOf(facts, policy, boundedFs(fs));
-    const found = leaving(context, toolFindings(context));
+    const found = leavingSandbox(context, toolFindings(context));
     return verdictOf(context, { ...found, objections: [...toolObjections(context), ...found.objections] });
   } catch (thrown) {
     const why = thrown instanceof Error ? thrown.message : 'an unknown reason';
     const text = `This could not be judged (${why}), so it asks.`;
     return { ...EMPTY, verdict: 'ask', reasons: [text], trace: [{ stage: 'facts', verdict: 'ask', text }] };
   }
-}
-
-/** Where commands run in a sandbox, one that is to run outside needs a yes of its own, whatever allows it. */
-function leaving({ facts, policy }: DecisionContext, found: Findings): Findings {
-  if (policy.sandbox === undefined || facts.outside === undefined) return found;
-  const text = `It is to run outside of the sandbox, because it needs ${facts.outside}.`;
-  const need: Need = { kind: 'command', subject: facts.command ?? facts.tool, text, asks: 'in every mode' };
-  return { ...found, needs: [need, ...found.needs] };
 }
 
 /** What becomes of a question: without somebody to answer it is a denial that says so. */

@@ -127,17 +127,10 @@ test('plans are made by the instructions of the host', async () => {
   expect(host.sent(0)).toContain('Interview the person first.');
 });
 
-test('the mode auto asks for what no rule decides', async () => {
-  await host.api(calls(toolUse('Bash', { command: 'touch one' }, 'toolu_1')), says('done'));
-  const asked: string[] = [];
-  await host.ask('go', {
-    permissionMode: 'auto',
-    canUseTool: async (name) => {
-      asked.push(name);
-      return { behavior: 'deny', message: 'no' };
-    },
-  });
-  expect(asked).toEqual(['Bash']);
+test('the mode auto is a mode of a host as well', async () => {
+  await host.api(says('done'));
+  const heard = await host.ask('go', { permissionMode: 'auto' });
+  expect(heard.find(({ type }) => type === 'system')).toMatchObject({ permissionMode: 'auto' });
 });
 
 test('what would be another run than the one asked for does not begin, and says why', async () => {

@@ -59,3 +59,45 @@ test('what is to run outside asks with what it needs, in every mode and whatever
   }
   expect(decided('ls', undefined, {}, 'the network').verdict).toBe('allow');
 });
+
+const NEEDS = 'network: registry of npm';
+
+test('what may leave the sandbox for good is said by a rule, which is offered', () => {
+  const asked = decided('npm ci && git fetch origin', 'unasked', {}, NEEDS);
+  expect(asked.suggestions.map(({ rule }) => rule)).toEqual(
+    expect.arrayContaining(['Outside(npm ci)', 'Outside(git fetch:*)']),
+  );
+  const all = asked.suggestions.map(({ rule }) => rule);
+  expect(decided('npm ci && git fetch origin', 'unasked', { allow: all }, NEEDS).verdict).toBe('allow');
+});
+
+test.each([
+  ['another command', 'npm install x'],
+  ['another command beside it', 'npm ci && ./build.sh'],
+  ['what nobody can read', 'npm ci; $x'],
+  ['an option that starts programs', 'git fetch --upload-pack=x'],
+  ['what only looks', 'ls'],
+])('a rule for one command lets nothing else leave: %s', (_, command) => {
+  const allow = ['Outside(npm ci)', 'Outside(git fetch:*)', 'Bash'];
+  expect(decided(command, 'unasked', { allow }, NEEDS).verdict).toBe('ask');
+});
+
+test('leaving is not running: the command needs its own yes, and denials hold outside too', () => {
+  expect(decided('npm ci', 'asked', { allow: ['Outside(npm:*)'] }, NEEDS).verdict).toBe('ask');
+  expect(decided('npm ci', 'asked', { allow: ['Outside', 'Bash(npm:*)'] }, NEEDS).verdict).toBe('allow');
+  expect(decided('npm ci', 'unasked', { allow: ['Outside', 'Bash'], deny: ['Bash(npm:*)'] }, NEEDS).verdict).toBe(
+    'deny',
+  );
+  expect(decided('npm ci', 'unasked', { allow: ['Outside', 'Bash'], deny: ['Outside(npm:*)'] }, NEEDS).verdict).toBe(
+    'deny',
+  );
+  expect(decided('npm ci', 'unasked', { allow: ['Bash'], deny: ['Outside'] }, NEEDS).verdict).toBe('deny');
+  expect(decided('npm ci', 'unasked', { deny: ['Outside'] }).verdict).toBe('allow');
+});
+
+test('no project says what leaves the sandbox', () => {
+  const policy = policyFor(fixture, { allow: ['Outside', 'Bash'] });
+  const rules = policy.rules.map((rule) => (rule.tool === 'Outside' ? { ...rule, source: 'project' as const } : rule));
+  const facts = factsOf('Bash', { command: 'npm ci', outside_sandbox: NEEDS }, policy.cwd);
+  expect(decide(facts, { ...policy, rules, sandbox: 'unasked' }, diskFs).verdict).toBe('ask');
+});

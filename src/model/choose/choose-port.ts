@@ -1,6 +1,5 @@
 import type { ModelPort } from '../../contracts/model.ts';
 import { SMALL_MODEL } from '../catalog.ts';
-import { nameInCloud } from '../claude-name.ts';
 import { PRESETS } from '../presets.ts';
 import { keyProblem } from './key-problem.ts';
 import type { InfoOfModels } from './model-info.ts';
@@ -56,16 +55,18 @@ function findModel(config: PortConfig, name: string): FoundModel {
 }
 
 /** The small model of the place where the chosen one is, unless another one or none is wanted. */
-function smallModelOf({ smallModel }: PortConfig, place: ModelPlace): string | undefined {
+function smallModelOf({ smallModel, claudeAt }: PortConfig, place: ModelPlace): string | undefined {
   if (smallModel !== undefined) return smallModel.trim().toLowerCase() === 'off' ? undefined : smallModel;
-  return usualSmallModel(place);
+  return usualSmallModel(place, claudeAt);
 }
 
 /** The small model of a place, by the name it is chosen by; absent where there is none. */
-export function usualSmallModel(place: ModelPlace): string | undefined {
+export function usualSmallModel(place: ModelPlace, claudeAt: PortConfig['claudeAt']): string | undefined {
   switch (place.provider) {
-    case 'cloud':
-      return `${place.cloud}/${nameInCloud(place.cloud, SMALL_MODEL)}`;
+    case 'cloud': {
+      const typed = `${place.cloud}/${SMALL_MODEL}`;
+      return choiceName(locateModel(typed, {}, claudeAt), typed);
+    }
     case 'anthropic':
       return SMALL_MODEL;
     case 'openai': {

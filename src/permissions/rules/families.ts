@@ -19,6 +19,9 @@ const FAMILIES: Readonly<Record<string, RuleFamily>> = {
 /** The word that speaks of every tool of a family, and of what a shell does in its way. */
 export const FAMILY_WORD = { command: 'Bash', read: 'Read', edit: 'Edit' } as const;
 
+/** The word of rules for commands that may leave the sandbox. */
+export const OUTSIDE_WORD = 'Outside';
+
 /** What a tool was called before, in rules that were written then. */
 export const RENAMED: Readonly<Record<string, string>> = { Agent: 'Task', KillBash: 'KillShell' };
 

@@ -71,7 +71,7 @@ function readPipeline(node: PipelineNode, at: Standing): Outcome {
   const [only, ...others] = node.commands;
   if (only === undefined) return nothing(at, 'A command is missing in it.');
   if (others.length > 0) {
-    const listed = namesListed(only, at);
+    const listed = node.operators[0] === '|' ? namesListed(only, at) : undefined;
     const sum = inTurn(node.commands, at, (command, from) => {
       const given = command === others[0] ? listed : undefined;
       const ran = command.type === 'While' ? readWhile(command, from, given, readBody) : readNode(command, from);

@@ -17,6 +17,7 @@ export function readFor(loop: For, at: Standing, readBody: ReadBody): Outcome {
   };
   const rounds = roundsOf(loop, at.bound, namesOf);
   if (!rounds.ok) return nothing(at, rounds.why);
+  if (isBound(at, rounds.name)) return nothing(at, takesAgain(rounds.name));
   return inRounds(
     rounds.values.map((value) => ({ bound: bind(at.bound, rounds.name, value), moves: value.kind !== 'glob' })),
     at,
@@ -36,6 +37,8 @@ export function readWhile(
 ): Outcome {
   const reads = readNames(loop);
   if (reads === undefined) return nothing(at, 'How often its loop goes round, and with what, is not known.');
+  const taken = reads.names.find((name) => isBound(at, name));
+  if (taken !== undefined) return nothing(at, takesAgain(taken));
   const known = reads.line === 'whole' && given !== undefined && given.length <= MAX_ROUNDS;
   const unknown: Bound = { text: 'a line', kind: 'data', prefix: '', bare: 'splits' };
   const round = (values: readonly Bound[]) =>
@@ -47,6 +50,10 @@ export function readWhile(
     (from) => readBody(loop.body, from),
   );
 }
+
+/** Behind the inner loop the variable holds what that one left in it. */
+const isBound = ({ bound }: Standing, name: string) => bound.has(`$${name}`);
+const takesAgain = (name: string) => `A loop within another one sets ${name} again.`;
 
 const literal = (text: string): Bound => ({ text, kind: 'literal', prefix: text, bare: 'plain' });
 
