@@ -288,3 +288,19 @@ async function expectNoChildren(): Promise<void> {
   const left = (await processesMarked(project.marker)).filter(({ command }) => command.includes('stream-json'));
   expect(left).toEqual([]);
 }
+
+test('the first batch of docs/fleet.md works as it is written, without a key', async () => {
+  project = await projectWithRepos([]);
+  await writePolicy(project);
+  const page = await readFile(join(import.meta.dirname, '../../docs/fleet.md'), 'utf8');
+  const [, block = ''] = /```sh\n([\s\S]*?)```/.exec(page) ?? [];
+  const lines = block.trim().split('\n');
+  expect(lines).toHaveLength(4);
+  for (const line of lines) {
+    const { code, stderr } = await runHere(project, line.split(' ').slice(1), undefined, {
+      env: { PATH: process.env.PATH },
+    });
+    expect(code, stderr).toBe(0);
+  }
+  expect(await readdir(join(project.dir, 'fleet-demo/patches'))).toHaveLength(3);
+});

@@ -29,7 +29,11 @@ const jobs = flag('-j, --jobs <n>', { numberFrom: 1, isWhole: true }, 'how many 
 /** What a task file says, and what is done with a batch. */
 const BATCH_FLAGS = {
   over: {
-    ...flag('--over <pattern>', 'texts', 'folders, files or addresses of repositories; may be repeated'),
+    ...flag(
+      '--over <patterns...>',
+      'texts',
+      'folders, files or addresses of repositories; the prompt stands before it',
+    ),
     default: [],
   },
   items: flag('--items <file>', 'name', 'one task for each line of this file, as {{item}}'),

@@ -86,6 +86,8 @@ function fileOfFlags(words: readonly string[], flags: BatchFlags) {
     throw new UsageError(
       'Say over what: ouro batch "<prompt>" --over <folders, files or addresses>. Or: ouro batch run <file>',
     );
+  if (words.length === 0)
+    throw new UsageError('There is no prompt. It stands first: ouro batch "<prompt>" --over <folders>');
   return taskFileOf({
     prompt: words.join(' '),
     over: { repos: [...over], ...given('items', items) },
