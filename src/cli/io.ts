@@ -105,7 +105,10 @@ function stdinKind(): 'none' | 'stream' | 'file' {
   }
 }
 
-/** A terminal that does not say how wide it is says nought, and is as wide as most. */
+/**
+ * A terminal that does not say how wide it is says nought, and is as wide as most.
+ * @internal Exported for tests.
+ */
 export function columnsOf(said: number | undefined): number {
   return said === undefined || said <= 0 ? 80 : said;
 }
