@@ -18,6 +18,9 @@ export const orderBatch = (wish: BatchWish): Promise<number> =>
     const count = await store.order(id, order);
     const after = await theBatch(store, id);
     io.stdout.write(`${id}: ${told(order, count, after.limits.all)}\n`);
+    const begins = order.order === 'resume' || order.order === 'retry' || order.order === 'budget';
+    if (begins && after.counts.waiting > 0 && after.counts.running === 0)
+      io.stdout.write('Where no worker waits for it: the command that began it, or ouro worker --until-empty.\n');
     return EXIT.done;
   });
 
