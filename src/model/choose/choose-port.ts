@@ -1,6 +1,5 @@
 import type { ModelPort } from '../../contracts/model.ts';
 import { SMALL_MODEL } from '../catalog.ts';
-import { nameInCloud } from '../claude-name.ts';
 import { keyProblem } from './key-problem.ts';
 import type { InfoOfModels } from './model-info.ts';
 import { choiceName, locateModel, type ModelPlace } from './model-name.ts';
@@ -43,7 +42,7 @@ export function choosePort(config: PortConfig): PortChoice {
     find: (name) => findModel(config, name),
     provider: place.provider,
     keySource: place.provider === 'anthropic' ? (config.keySource ?? 'none') : 'none',
-    smallModel: config.smallModel ?? smallModelOf(place),
+    smallModel: config.smallModel ?? smallModelOf(place, config),
     offered: () => offeredModels(config, router),
   };
 }
@@ -55,7 +54,10 @@ function findModel(config: PortConfig, name: string): FoundModel {
 }
 
 /** Anthropic's small model, at the place where the chosen one is. */
-function smallModelOf(place: ModelPlace): string | undefined {
-  if (place.provider === 'cloud') return `${place.cloud}/${nameInCloud(place.cloud, SMALL_MODEL)}`;
+function smallModelOf(place: ModelPlace, { claudeAt }: PortConfig): string | undefined {
+  if (place.provider === 'cloud') {
+    const typed = `${place.cloud}/${SMALL_MODEL}`;
+    return choiceName(locateModel(typed, {}, claudeAt), typed);
+  }
   return place.provider === 'anthropic' ? SMALL_MODEL : undefined;
 }
