@@ -84,7 +84,14 @@ export const SUBCOMMANDS = {
   },
   login: { usage: '[place]', words: 'store the key of a place: asked for unseen, or read from a pipe' },
   logout: { usage: '[place]', words: 'forget a stored key' },
-  doctor: { usage: '', words: 'look at everything ouro depends on', flags: { json } },
+  doctor: {
+    usage: '',
+    words: 'look at everything ouro depends on',
+    flags: {
+      live: flag('--live', 'nothing', 'also ask one model of each place for a word, which costs next to nothing'),
+      json,
+    },
+  },
   acp: {
     usage: '',
     words: 'serve an editor over the Agent Client Protocol',
