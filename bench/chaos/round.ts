@@ -43,8 +43,10 @@ export async function playRound(seed: number): Promise<Round> {
   const deletes = damage === 'none' && dice.percent(15) ? dice.pick<'file' | 'folder'>(['file', 'folder']) : 'nothing';
   const face = isScreen ? await openScreen(project, api) : openHost(project, api);
   const faults: string[] = [];
+  const isEnding = new AbortController();
   const played = talk(face, prompts, { dice, project, deletes }).catch((thrown) => {
-    faults.push(`Talking to it failed: ${String(thrown)}`);
+    // Who is in the middle of a word when the window closes is not to blame.
+    if (!isEnding.signal.aborted) faults.push(`Talking to it failed: ${String(thrown)}`);
   });
   await Promise.race([api.waitForRequest(1), face.ended, wait(RESUMES_WITHIN_MS)]);
   await wait(dice.below(2_500));
@@ -52,6 +54,7 @@ export async function playRound(seed: number): Promise<Round> {
     ({ peak }) => peak,
     () => 0,
   );
+  isEnding.abort();
   faults.push(...(await end(face, ending)));
   await played;
   const seen = [...api.requests()];

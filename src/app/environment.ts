@@ -65,6 +65,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
       programVersion: given(env.TERM_PROGRAM_VERSION),
       isWindows: given(env.WT_SESSION) !== undefined || env.ConEmuANSI === 'ON',
       tmux: given(env.TMUX) !== undefined,
+      reflows: given(env.TMUX) !== undefined || !cutsRows(env),
       locale: env.LC_ALL ?? env.LC_CTYPE ?? env.LANG ?? '',
       accessible: given(env.ACCESSIBLE) !== undefined || given(env.OURO_A11Y) !== undefined,
     },
@@ -74,6 +75,11 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     variables: among(env, (name) => !SECRETS.includes(name) && !isOurPace(name, env)),
     keys: among(env, (name) => SECRETS.includes(name)),
   };
+}
+
+/** xterm, the console of Linux and GNU screen keep the rows of a window that becomes narrower, without their ends. */
+function cutsRows(env: Readonly<Record<string, string | undefined>>): boolean {
+  return given(env.XTERM_VERSION) !== undefined || env.TERM === 'linux' || given(env.STY) !== undefined;
 }
 
 /** People keep their dotfiles in other places; a link that leads nowhere yet names where they will be. */

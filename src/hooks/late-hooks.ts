@@ -1,17 +1,29 @@
 import type { AgentEvent } from '../contracts/event.ts';
 import type { Hook } from '../contracts/hook.ts';
 import type { JsonObject } from '../contracts/json.ts';
+import { deferred } from '../lib/deferred.ts';
 import type { RunHook } from './hook-runs.ts';
 import { nameOf } from './run-hook.ts';
 
 /** What a hook that nobody waited for has to say: with the next turn, or so that one begins. */
 export type LateWords = { readonly words: string; readonly how: 'next turn' | 'wake'; readonly title: string };
 
+type LateHooks = {
+  /** Pulled when the session ends. */
+  readonly signal: AbortSignal;
+  /** The end of the session waits for this. */
+  leave(done: Promise<unknown>): void;
+  begin(hook: Hook, input: JsonObject): void;
+  /** Who is told what they have to say. */
+  hear(listener: (words: LateWords) => void): void;
+  close(signal: AbortSignal): Promise<void>;
+};
+
 /** Hooks nobody waits for; the end of the session does. */
-export function createLateHooks({ tell }: { readonly tell: (event: AgentEvent) => void }, run: RunHook) {
+export function createLateHooks({ tell }: { readonly tell: (event: AgentEvent) => void }, run: RunHook): LateHooks {
   const life = new AbortController();
   const background = new Set<Promise<unknown>>();
-  const late = Promise.withResolvers<(words: LateWords) => void>();
+  const late = deferred<(words: LateWords) => void>();
 
   function leave(done: Promise<unknown>): void {
     background.add(done);

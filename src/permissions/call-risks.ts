@@ -8,6 +8,8 @@ import { baseName } from './bash/words.ts';
 
 const GRAVEST_FIRST = ['deletes', 'publishes', 'runs_download', 'runs_project', 'network'] as const;
 const MOST_NAMED = 3;
+/** Words by which an interpreter is given its code, or only says what it is. */
+const OWN_CODE = /^(?:-[a-z]*[cep]|-[vVh]|--(?:eval|print|command|version|help))$/;
 const RUNS_DOWNLOAD: CallRisk = { kind: 'runs_download', text: 'runs what it gets from the network' };
 const RUNS_PROJECT: CallRisk = { kind: 'runs_project', text: 'runs code of this project' };
 
@@ -25,7 +27,7 @@ function ownRisks({ argv }: Reached): readonly CallRisk[] {
   const [word = '', ...args] = argv;
   const name = baseName(word);
   const isScript = word.includes('/') && !/^\/(?:usr|s?bin|opt)\//.test(word);
-  const runsFile = runsCode(name) && /^[^-]/.test(args[0] ?? '');
+  const runsFile = runsCode(name) && args.length > 0 && !args.some((word) => OWN_CODE.test(word));
   return [
     ...(programOf(name).deletes === true ? [deleting(args)] : []),
     ...stakesOf(name, args).map(({ kind, text }): CallRisk => ({ kind, text })),

@@ -25,6 +25,8 @@ const KINDS = NO_POSTGRES === undefined ? (['SQLite', 'Postgres'] as const) : ([
 const LEASE_MS = 1_500;
 
 describe.each(KINDS)('a storm over %s', (kind) => {
+  /** The worker is the same over both stores: in a short run one of them has to do. */
+  const isShort = kind === 'Postgres' && !isWholeRun;
   let project: TempProject;
   let place: StorePlace;
   let store: FleetStore;
@@ -56,8 +58,8 @@ describe.each(KINDS)('a storm over %s', (kind) => {
       ...more,
     });
 
-  test('workers that are killed again and again lose nothing, and nothing counts twice', async () => {
-    const count = Math.max(24, runs(200).numRuns);
+  test.skipIf(isShort)('workers that are killed again and again lose nothing, and nothing counts twice', async () => {
+    const count = Math.max(16, runs(200).numRuns);
     await store.submit(stormBatch(), stormTasks(count, 0.2));
     let workers = [worker(), worker(), worker()];
     for (let at = 0; !(await store.isSettled('storm')); at += 1) {
@@ -71,22 +73,25 @@ describe.each(KINDS)('a storm over %s', (kind) => {
     for (const one of workers) if (one.pid !== undefined) killNow(one.pid);
   });
 
-  test('a submit that is killed is there as a whole or not at all, and the same again makes it whole', async () => {
-    const tasks = stormTasks(isWholeRun ? 5_000 : 800, 0.1);
-    const all = stormBatch();
-    for (let at = 0; at < runs(20).numRuns; at += 1) {
-      const batch = { ...all, id: `storm-${at}` };
-      const child = startStorm(project, { role: 'submit', place, batch, count: tasks.length });
-      await hears(child, 'ready');
-      await wait(Math.random() * 60);
-      if (child.pid !== undefined) killNow(child.pid);
-      await endOf(child);
-      const { added, known } = await store.submit(batch, tasks);
-      expect([added, known]).toEqual(known === 0 ? [tasks.length, 0] : [0, tasks.length]);
-    }
-  });
+  test.skipIf(isShort)(
+    'a submit that is killed is there as a whole or not at all, and the same again makes it whole',
+    async () => {
+      const tasks = stormTasks(isWholeRun ? 5_000 : 800, 0.1);
+      const all = stormBatch();
+      for (let at = 0; at < runs(20).numRuns; at += 1) {
+        const batch = { ...all, id: `storm-${at}` };
+        const child = startStorm(project, { role: 'submit', place, batch, count: tasks.length });
+        await hears(child, 'ready');
+        await wait(Math.random() * 60);
+        if (child.pid !== undefined) killNow(child.pid);
+        await endOf(child);
+        const { added, known } = await store.submit(batch, tasks);
+        expect([added, known]).toEqual(known === 0 ? [tasks.length, 0] : [0, tasks.length]);
+      }
+    },
+  );
 
-  test('a frozen worker does no harm: what it hands in late does not count', async () => {
+  test.skipIf(isShort)('a frozen worker does no harm: what it hands in late does not count', async () => {
     await store.submit(stormBatch(), stormTasks(4, 1));
     const frozen = worker({ slots: 2 });
     await running(2);
@@ -100,7 +105,7 @@ describe.each(KINDS)('a storm over %s', (kind) => {
   });
 
   test('however many ask, never more run at once than may', async () => {
-    const count = Math.max(30, runs(500).numRuns);
+    const count = Math.max(20, runs(500).numRuns);
     await store.submit(stormBatch({ atOnce: 5 }), stormTasks(count, 0.05));
     const workers = [worker({ slots: 2 }), worker({ slots: 2 }), worker({ slots: 2 }), worker({ slots: 2 })];
     for (const one of workers) expect(await endOf(one)).toBe(0);
@@ -108,7 +113,7 @@ describe.each(KINDS)('a storm over %s', (kind) => {
     await expectEachOnce(count);
   });
 
-  test('a batch never costs more than it may', async () => {
+  test.skipIf(isShort)('a batch never costs more than it may', async () => {
     const dollars = (at: number) => 0.01 + (createHash('md5').update(String(at)).digest()[0] ?? 0) / 6_400;
     await store.submit(stormBatch({ each: 50_000, all: 300_000, atOnce: 4 }), stormTasks(40, 0.05, dollars));
     expect(await endOf(worker())).toBe(0);
@@ -120,7 +125,7 @@ describe.each(KINDS)('a storm over %s', (kind) => {
     expect(status?.spent).toBe(paid.reduce((sum, one) => sum + one, 0));
   });
 
-  test('two workers share one repository without getting into each other’s way', async () => {
+  test.skipIf(isShort)('two workers share one repository without getting into each other’s way', async () => {
     const count = Math.max(6, runs(20).numRuns);
     const repo = await addRepo(project, 'one', { 'a.txt': 'alpha\n' });
     const commit = (await project.git('-C', repo, 'rev-parse', 'HEAD')).trim();

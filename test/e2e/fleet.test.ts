@@ -54,6 +54,18 @@ test('the same again sends nothing; another prompt is another batch', async () =
   expect((await run('--json')).stdout.match(/"id"/g)).toHaveLength(2);
 });
 
+test('--reuse sends only what is new when a repository was added', async () => {
+  project = await projectWithRepos(['one']);
+  await writePolicy(project);
+  server = await startApiServer({ turns: writingModel });
+  await run('write it', '--over', 'repos/*', ...model);
+  await addRepo(project, 'two', { 'a.txt': 'beta\n' });
+  const { code, stderr } = await run('write it', '--over', 'repos/*', '--reuse', ...model);
+  expect(code).toBe(0);
+  expect(stderr).toContain('1 task taken over');
+  expect(server.requests()).toHaveLength(4);
+});
+
 test('a dry run lists every task and the most it can cost, and sends and stores nothing', async () => {
   project = await projectWithRepos(['one', 'two', 'three']);
   server = await startApiServer({ turns: writingModel });
@@ -288,3 +300,19 @@ async function expectNoChildren(): Promise<void> {
   const left = (await processesMarked(project.marker)).filter(({ command }) => command.includes('stream-json'));
   expect(left).toEqual([]);
 }
+
+test('the first batch of docs/fleet.md works as it is written, without a key', async () => {
+  project = await projectWithRepos([]);
+  await writePolicy(project);
+  const page = await readFile(join(import.meta.dirname, '../../docs/fleet.md'), 'utf8');
+  const [, block = ''] = /```sh\n([\s\S]*?)```/.exec(page) ?? [];
+  const lines = block.trim().split('\n');
+  expect(lines).toHaveLength(4);
+  for (const line of lines) {
+    const { code, stderr } = await runHere(project, line.split(' ').slice(1), undefined, {
+      env: { PATH: process.env.PATH },
+    });
+    expect(code, stderr).toBe(0);
+  }
+  expect(await readdir(join(project.dir, 'fleet-demo/patches'))).toHaveLength(3);
+});

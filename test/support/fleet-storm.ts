@@ -32,8 +32,13 @@ export async function endOf(child: ChildProcess): Promise<number | null> {
 }
 
 /** Resolves when a process has said a word. */
-export async function hears(child: ChildProcess, word: string): Promise<void> {
-  for await (const chunk of child.stdout ?? []) if (String(chunk).includes(word)) return;
+export function hears(child: ChildProcess, word: string): Promise<void> {
+  return new Promise((resolve) => {
+    child.stdout?.on('data', (chunk) => {
+      if (String(chunk).includes(word)) resolve();
+    });
+    child.once('exit', () => resolve());
+  });
 }
 
 /**

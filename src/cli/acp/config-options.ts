@@ -1,4 +1,4 @@
-import type { SessionConfigOption } from '@agentclientprotocol/sdk';
+import type { SessionConfigOption, SessionModeState } from '@agentclientprotocol/sdk/unstable';
 import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { Effort } from '../../contracts/model.ts';
 
@@ -12,12 +12,33 @@ const EFFORTS: readonly { readonly value: Effort; readonly name: string }[] = [
   { value: 'max', name: 'Max' },
 ];
 
-/** What an editor shows as pickers beside the prompt: the model, and how hard it thinks. */
+const MODES = [
+  { id: 'default', name: 'Ask', description: 'Asks before anything changes' },
+  { id: 'acceptEdits', name: 'Accept edits', description: 'Files may change without a question' },
+  { id: 'plan', name: 'Plan', description: 'Reads and plans, changes nothing' },
+  { id: 'auto', name: 'Judged', description: 'A small model decides what may run, and asks in doubt' },
+  { id: 'dontAsk', name: 'Never ask', description: 'What is not allowed is refused' },
+];
+
+/** The modes an editor may choose from; the one that asks nothing only where it was chosen at the start. */
+export function modesOf(conversation: Conversation): SessionModeState {
+  const { mode } = conversation.info();
+  const bypass = { id: 'bypassPermissions', name: 'Bypass', description: 'Asks nothing' };
+  return { currentModeId: mode, availableModes: mode === 'bypassPermissions' ? [...MODES, bypass] : MODES };
+}
+
+/** What an editor shows as pickers beside the prompt: the mode, the model, and how hard it thinks. */
 export function configOptionsOf(conversation: Conversation): SessionConfigOption[] {
   const { model, effort, efforts } = conversation.info();
   const known = conversation.models().map(({ id, label }) => ({ value: id, name: label }));
   // A model that stands in no list is chosen all the same.
   const models = known.some(({ value }) => value === model) ? known : [{ value: model, name: model }, ...known];
+  const { currentModeId, availableModes } = modesOf(conversation);
+  const modes = availableModes.map(({ id, name, description }) => ({
+    value: id,
+    name,
+    description: description ?? null,
+  }));
   return [
     { type: 'select', id: 'model', name: 'Model', category: 'model', currentValue: model, options: models },
     {
@@ -28,6 +49,7 @@ export function configOptionsOf(conversation: Conversation): SessionConfigOption
       currentValue: effort,
       options: EFFORTS.filter(({ value }) => value === effort || efforts.includes(value)),
     },
+    { type: 'select', id: 'mode', name: 'Mode', category: 'mode', currentValue: currentModeId, options: modes },
   ];
 }
 
@@ -39,6 +61,10 @@ export async function setConfigOption(
 ): Promise<string | undefined> {
   if (option === 'model') {
     const outcome = await conversation.setModel(value);
+    return outcome.ok ? undefined : outcome.why;
+  }
+  if (option === 'mode') {
+    const outcome = conversation.setMode(value);
     return outcome.ok ? undefined : outcome.why;
   }
   const effort = EFFORTS.find((one) => one.value === value)?.value;

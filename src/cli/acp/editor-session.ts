@@ -1,4 +1,10 @@
-import { type AgentContext, type ContentBlock, RequestError, type StopReason } from '@agentclientprotocol/sdk';
+import {
+  type AgentContext,
+  type ClientCapabilities,
+  type ContentBlock,
+  RequestError,
+  type StopReason,
+} from '@agentclientprotocol/sdk/unstable';
 import type { Prompt } from '../../contracts/agent.ts';
 import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { UserBlock } from '../../contracts/message.ts';
@@ -16,13 +22,20 @@ export type EditorSession = {
   cancel(): void;
   /** Tells the editor what was said before it came. */
   replay(): Promise<void>;
-  announceCommands(): Promise<void>;
+  /** The commands of a session that was just opened. */
+  announce(): Promise<void>;
+  /** Says something that is no answer of the model. */
+  say(words: string): Promise<void>;
 };
 
-export function createEditorSession(conversation: Conversation, client: AgentContext): EditorSession {
+export function createEditorSession(
+  conversation: Conversation,
+  client: AgentContext,
+  abilities: ClientCapabilities,
+): EditorSession {
   const { agent } = conversation;
   const { sessionId } = agent;
-  const relay = createQuestionRelay(agent, { client, sessionId });
+  const relay = createQuestionRelay(agent, { client, sessionId, abilities });
   let running: Promise<Terminal> | undefined;
   let lastEnd: Terminal = { reason: 'completed' };
 
@@ -76,7 +89,8 @@ export function createEditorSession(conversation: Conversation, client: AgentCon
     async replay() {
       for (const update of replayOf(agent.state().messages)) await tell(update);
     },
-    announceCommands: () => tell(commandsUpdate(conversation.commands())),
+    announce: () => tell(commandsUpdate(conversation.commands())),
+    say: (words) => tell(said(words)),
   };
 }
 

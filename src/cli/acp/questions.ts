@@ -1,13 +1,16 @@
-import type { AgentContext, PermissionOption, ToolCallUpdate } from '@agentclientprotocol/sdk';
+import type {
+  AgentContext,
+  ClientCapabilities,
+  PermissionOption,
+  ToolCallUpdate,
+} from '@agentclientprotocol/sdk/unstable';
 import type { Agent } from '../../contracts/agent.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { UserAnswer, UserQuestion } from '../../contracts/tool.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
+import { type Asker, elicitFromEditor } from './elicit-editor.ts';
 import { diffContent, locationsOf, proposedContent, toolKindOf } from './tool-content.ts';
-
-/** The editor that answers, and the session it answers for. */
-type Asker = { readonly client: AgentContext; readonly sessionId: string };
 
 /** Puts the questions of an agent and its sub-agents to the editor, and takes back those that others have answered. */
 export function createQuestionRelay(agent: Agent, asker: Asker): (event: AgentEvent) => void {
@@ -87,7 +90,7 @@ async function askQuestion(
 ): Promise<UserAnswer | undefined> {
   switch (question.kind) {
     case 'elicitation':
-      return { kind: 'elicitation', action: 'cancel' };
+      return elicitFromEditor(asker, callId, question, signal);
     case 'plan': {
       const content: ToolCallUpdate['content'] = [{ type: 'content', content: { type: 'text', text: question.plan } }];
       const chosen = await choose(

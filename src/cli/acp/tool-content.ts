@@ -1,4 +1,4 @@
-import type { ToolCallContent, ToolCallLocation, ToolKind } from '@agentclientprotocol/sdk';
+import type { ToolCallContent, ToolCallLocation, ToolKind } from '@agentclientprotocol/sdk/unstable';
 import type { DiffHunk, Display } from '../../contracts/display.ts';
 import { isJsonObject, type JsonValue } from '../../contracts/json.ts';
 import type { ToolResultBlock } from '../../contracts/message.ts';

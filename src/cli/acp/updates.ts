@@ -1,8 +1,9 @@
-import type { SessionUpdate } from '@agentclientprotocol/sdk';
+import type { SessionUpdate } from '@agentclientprotocol/sdk/unstable';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { CommandInfo } from '../../contracts/face/command.ts';
 import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { AssistantBlock, Message, UserBlock } from '../../contracts/message.ts';
+import { isReminder } from '../../lib/text/is-reminder.ts';
 import { locationsOf, proposedContent, resultContent, toolKindOf } from './tool-content.ts';
 
 /** What an editor is sent for an event; for most events nothing. */
@@ -13,6 +14,8 @@ export function updatesOf(event: AgentEvent): readonly SessionUpdate[] {
       return [event.kind === 'text' ? said(event.delta) : thought(event.delta)];
     case 'block_end':
       return event.block.type === 'tool_use' ? [announced(event.block)] : [];
+    case 'subagent':
+      return updatesOf(event.event).flatMap((update) => nested(update, event.callId));
     case 'tool_start':
       return [
         {
@@ -49,6 +52,17 @@ export function updatesOf(event: AgentEvent): readonly SessionUpdate[] {
   }
 }
 
+/** A call of a sub-agent, marked as one of the call that started it; its words stay its own. */
+function nested(update: SessionUpdate, parent: string): readonly SessionUpdate[] {
+  if (update.sessionUpdate !== 'tool_call' && update.sessionUpdate !== 'tool_call_update') return [];
+  const outer = update._meta?.parentToolCallId;
+  // Of several levels the nearest one counts.
+  const parentToolCallId = typeof outer === 'string' ? outer : parent;
+  return [
+    { ...update, _meta: { ...update._meta, parentToolCallId, claudeCode: { parentToolUseId: parentToolCallId } } },
+  ];
+}
+
 /** The updates of a stored conversation, for an editor that opens it. */
 export function replayOf(messages: readonly Message[]): readonly SessionUpdate[] {
   return messages.flatMap((message) => {
@@ -57,7 +71,7 @@ export function replayOf(messages: readonly Message[]): readonly SessionUpdate[]
     const typed = message.origin === 'prompt' || message.origin === 'steer' || message.origin === 'follow_up';
     return message.blocks.flatMap((block): readonly SessionUpdate[] => {
       if (block.type === 'tool_result') return [toolEnded(block, undefined)];
-      return typed && block.type === 'text' ? [userSaid(block)] : [];
+      return typed && block.type === 'text' && !isReminder(block.text) ? [userSaid(block)] : [];
     });
   });
 }

@@ -1,7 +1,9 @@
-import { stat } from 'node:fs/promises';
-import { ndJsonStream } from '@agentclientprotocol/sdk';
+import { realpath, stat } from 'node:fs/promises';
+import { ndJsonStream } from '@agentclientprotocol/sdk/unstable';
 import { createConversation } from '../../app/compose.ts';
 import { openArchive } from '../../app/replay/session-archive.ts';
+import { trustQuestion } from '../../app/settings/folder-trust.ts';
+import { trustFolder } from '../../app/settings/trust-commands.ts';
 import { createEditorAgent } from '../acp/editor-agent.ts';
 import { readInvocation } from '../args/invocation.ts';
 import type { CommandRequest } from '../args/subcommands.ts';
@@ -22,6 +24,28 @@ export async function run({ flags, io, shutdown }: CommandRequest): Promise<numb
         cwd: at,
         at: new Date(modifiedMs).toISOString(),
       }));
+    },
+    async remove(id) {
+      const archive = openArchive(io.environment, io.cwd);
+      const found = (await archive.list('all')).find((one) => one.id === id);
+      if (found === undefined) return 'there is no such session';
+      const done = await archive.delete(found);
+      return done.ok ? undefined : done.why;
+    },
+    async keyProblem() {
+      const tried = { ...options, persistence: 'memory', mcpSources: 'flags-only', mcpConfig: [] } as const;
+      const composed = await createConversation(tried, io.environment);
+      if (!composed.ok) return composed.problem;
+      await composed.conversation.close('closed');
+      return undefined;
+    },
+    async bringsMore(cwd) {
+      const asked = await trustQuestion(await realpath(cwd), io.environment);
+      return (asked?.question.effects.length ?? 0) > 0;
+    },
+    async trust(cwd) {
+      const { ok, lines } = await trustFolder(await realpath(cwd), 'folder', io.environment);
+      return { ok, words: lines.join('\n') };
     },
     async open(wanted) {
       const facts = await stat(wanted.cwd).catch(() => undefined);

@@ -1,5 +1,6 @@
 import { readFlags } from '../args/read-flags.ts';
 import { type CommandRequest, SUBCOMMANDS } from '../args/subcommands.ts';
+import { saidByQueue } from '../fleet/open-fleet.ts';
 import type { BatchWish } from '../fleet/run-batch.ts';
 
 type Action = (wish: BatchWish) => Promise<number>;
@@ -23,8 +24,7 @@ const ACTIONS: Readonly<Record<string, () => Promise<Action>>> = {
 /** `ouro batch …`: one prompt over many places; without words the list of batches, with others a prompt. */
 export async function run({ words, flags, io, shutdown }: CommandRequest): Promise<number> {
   const given = readFlags(SUBCOMMANDS.batch.flags, flags);
-  const [verb = 'list'] = words;
-  const action = Object.hasOwn(ACTIONS, verb) ? ACTIONS[verb] : ACTIONS.run;
-  const act = await action?.();
-  return act?.({ words, flags: given, io, shutdown }) ?? 2;
+  const [verb = given.over.length === 0 ? 'list' : 'run'] = words;
+  const act = await (Object.hasOwn(ACTIONS, verb) ? ACTIONS[verb] : ACTIONS.run)?.();
+  return saidByQueue(io, async () => act?.({ words, flags: given, io, shutdown }) ?? 2);
 }

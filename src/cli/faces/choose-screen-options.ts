@@ -36,6 +36,7 @@ export function chooseScreenOptions(
     ...screenLook(environment),
     theme: settings.theme ?? 'auto',
     glyphs: settings.ascii !== true && settings.ambiguous !== 'wide' && UTF_8.test(term.locale) ? 'unicode' : 'ascii',
+    tooWide: term.reflows ? 'wrapped' : 'cut',
     signWidth: (settings.ambiguous ?? 'auto') === 'auto' && EAST_ASIAN.test(term.locale) ? 'asked' : 'known',
     motion: isCi || settings.reducedMotion === true ? 'reduced' : 'full',
     prose: settings.wrap ?? 'words',

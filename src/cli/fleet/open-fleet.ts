@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { openStore, type StorePlace } from '../../fleet/stores/open-store.ts';
+import { StoreAway } from '../../fleet/stores/store-away.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { openJsonStore } from '../../lib/files/json-store.ts';
 import { withoutSecrets } from '../../lib/text/secrets.ts';
 import { UsageError } from '../args/usage-error.ts';
@@ -20,7 +22,23 @@ export async function openFleet({ environment }: Pick<Io, 'environment'>, named:
     return { store: await openStore(place), reach: place.kind === 'here' ? 'this machine' : 'many', folder };
   } catch (thrown) {
     // What an engine says of an address may repeat it, with its password.
-    throw new Error(withoutSecrets(thrown instanceof Error ? thrown.message : String(thrown)));
+    throw new QueueProblem(withoutSecrets(messageOf(thrown)), { cause: thrown });
+  }
+}
+
+/** A queue that cannot be opened or reached: nothing of ours is at fault. */
+class QueueProblem extends Error {
+  override readonly name = 'QueueProblem';
+}
+
+/** Runs a command; when its queue is away or refuses, that is said in a sentence. */
+export async function saidByQueue({ stderr }: Pick<Io, 'stderr'>, command: () => Promise<number>): Promise<number> {
+  try {
+    return await command();
+  } catch (thrown) {
+    if (!(thrown instanceof QueueProblem || thrown instanceof StoreAway)) throw thrown;
+    stderr.write(`${withoutSecrets(thrown.message)} Look at its address, and whether it runs: ouro worker doctor\n`);
+    return 1;
   }
 }
 

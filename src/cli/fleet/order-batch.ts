@@ -18,6 +18,9 @@ export const orderBatch = (wish: BatchWish): Promise<number> =>
     const count = await store.order(id, order);
     const after = await theBatch(store, id);
     io.stdout.write(`${id}: ${told(order, count, after.limits.all)}\n`);
+    const begins = order.order === 'resume' || order.order === 'retry' || order.order === 'budget';
+    if (begins && after.counts.waiting > 0 && after.counts.running === 0)
+      io.stdout.write('Where no worker waits for it: the command that began it, or ouro worker --until-empty.\n');
     return EXIT.done;
   });
 
@@ -53,9 +56,11 @@ function told(order: Order, count: number, all: number): string {
     case 'resume':
       return count === 0 ? 'goes on.' : `goes on, with ${formatCount(count, 'task')} that were cancelled.`;
     case 'cancel':
-      return `${formatCount(count, 'task')} cancelled; what runs is being ended.`;
+      return count === 0
+        ? 'nothing was left to cancel.'
+        : `${formatCount(count, 'task')} cancelled; what runs is being ended.`;
     case 'retry':
-      return `${formatCount(count, 'task')} begin again.`;
+      return count === 0 ? 'nothing of it has failed.' : `${formatCount(count, 'task')} begin again.`;
     default:
       return `may cost ${money(all)} in all.`;
   }

@@ -86,6 +86,8 @@ function fileOfFlags(words: readonly string[], flags: BatchFlags) {
     throw new UsageError(
       'Say over what: ouro batch "<prompt>" --over <folders, files or addresses>. Or: ouro batch run <file>',
     );
+  if (words.length === 0)
+    throw new UsageError('There is no prompt. It stands first: ouro batch "<prompt>" --over <folders>');
   return taskFileOf({
     prompt: words.join(' '),
     over: { repos: [...over], ...given('items', items) },
@@ -125,6 +127,9 @@ async function submitAndWork({ batch, tasks }: Expanded, fleet: Fleet, wish: Bat
     return EXIT.done;
   const { known } = await fleet.store.submit(batch, first);
   if (known > 0 && flags.json !== true) io.stderr.write(`${formatCount(known, 'task')} of it were known already.\n`);
+  const reused = flags.reuse === true ? await fleet.store.reuse(batch.id) : 0;
+  if (reused > 0 && flags.json !== true)
+    io.stderr.write(`${formatCount(reused, 'task')} taken over from other batches.\n`);
   if (flags.detach === true) {
     io.stdout.write(`${batch.id}\n`);
     return EXIT.done;
@@ -138,6 +143,7 @@ async function submitAndWork({ batch, tasks }: Expanded, fleet: Fleet, wish: Bat
   }
   if (!(await ask(io, `Go on with the other ${left}?`))) return code;
   await fleet.store.submit(batch, tasks);
+  if (flags.reuse === true) await fleet.store.reuse(batch.id);
   return workOn(batch.id, fleet, wish);
 }
 

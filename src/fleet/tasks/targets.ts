@@ -86,7 +86,8 @@ function pinner(ref: string | undefined, { git }: TargetParts): Pin {
     const wanted = ref ?? 'HEAD';
     if (isAddress(url)) {
       const listed = await git({ args: ['ls-remote', '--', url, wanted], cwd: '/', configuration: 'own' });
-      const [commit = ''] = gitOutput(listed, `${url} cannot be reached`).split(/\s/);
+      if (listed.code !== 0) throw new TaskFileProblem(unreached(url, listed.stderr.toString('utf8')));
+      const [commit = ''] = listed.stdout.toString('utf8').split(/\s/);
       if (commit === '') throw new TaskFileProblem(`${url} has no ${wanted}.`);
       return commit;
     }
@@ -105,6 +106,11 @@ function pinner(ref: string | undefined, { git }: TargetParts): Pin {
     known.set(url, asked);
     return asked;
   };
+}
+
+function unreached(url: string, stderr: string): string {
+  const why = /^(?:fatal|error): (.*)$/m.exec(stderr)?.[1] ?? 'git gave no reason';
+  return `${url} cannot be reached: ${why}`;
 }
 
 async function targetsOf(name: string, parts: TargetParts, pin: Pin): Promise<readonly Target[]> {
@@ -134,6 +140,7 @@ async function matching(pattern: string, folder: string): Promise<readonly strin
     dot: false,
     absolute: true,
     followSymbolicLinks: false,
+    ignore: ['**/node_modules/**', '**/.git/**'],
   });
   return found.sort();
 }
@@ -179,12 +186,32 @@ async function reachable(root: string, { reach, git, note }: TargetParts): Promi
   return root;
 }
 
+/** Files of a pattern that are in their repository: what git does not know is not there when the work begins. */
 async function fileTargets(pattern: string, parts: TargetParts, pin: Pin): Promise<readonly Target[]> {
-  const paths = (await matching(pattern, parts.folder)).filter((path) => !path.includes(`${'/'}node_modules/`));
+  const tracked = trackedFiles(parts.git);
   const targets: Target[] = [];
-  for (const path of paths) if ((await stat(path)).isFile()) targets.push(await targetAt(path, parts, pin));
-  if (targets.length === 0) throw new TaskFileProblem(`No file is called ${pattern} (looked from ${parts.folder}).`);
+  for (const path of await matching(pattern, parts.folder)) {
+    if (!(await stat(path)).isFile()) continue;
+    const target = await targetAt(path, parts, pin);
+    const root = enclosingRepository(dirname(await realpath(path))) ?? '';
+    if ((await tracked(root)).has(target.file ?? '')) targets.push(target);
+  }
+  if (targets.length === 0)
+    throw new TaskFileProblem(`No file that is committed is called ${pattern} (looked from ${parts.folder}).`);
   return targets;
+}
+
+function trackedFiles(git: FleetGit): (root: string) => Promise<ReadonlySet<string>> {
+  const known = new Map<string, Promise<ReadonlySet<string>>>();
+  const ask = async (root: string): Promise<ReadonlySet<string>> => {
+    const listed = await git({ args: ['ls-files', '-z'], cwd: root, maxBytes: 64_000_000 });
+    return new Set(gitOutput(listed, 'The files could not be listed').split('\0'));
+  };
+  return (root) => {
+    const asked = known.get(root) ?? ask(root);
+    known.set(root, asked);
+    return asked;
+  };
 }
 
 async function worktreeTargets(parts: TargetParts, pin: Pin): Promise<readonly Target[]> {

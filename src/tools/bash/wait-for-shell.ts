@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { sep } from 'node:path';
 import type { CallContext, ToolOutcome } from '../../contracts/tool.ts';
+import { deferred } from '../../lib/deferred.ts';
 import { formatDuration } from '../../lib/text/format.ts';
 import type { RunningShell, ShellExit } from './run-shell.ts';
 import { inBackground, shellOutcome } from './shell-outcome.ts';
@@ -76,7 +77,7 @@ type Limits = { readonly moved: Promise<string>; readonly limitMs: number; reado
 
 /** Whatever comes first. */
 async function endingOf(shell: RunningShell, { moved, limitMs, signal }: Limits): Promise<Ending> {
-  const ended = Promise.withResolvers<Ending>();
+  const ended = deferred<Ending>();
   const timer = setTimeout(() => ended.resolve({ kind: 'timeout' }), limitMs);
   // At once, not when the waiting function has its turn again: the screen paints in between.
   const onAbort = () => ended.resolve({ kind: 'abort', stopped: shell.stop() });

@@ -21,6 +21,9 @@ export type DialogBody = {
   readonly details: readonly LogicalLine[];
 };
 
+/** A reason that the change itself, or the words of what is at stake, say better. */
+const WRITES = /^Writing (.+) changes the workspace\.$/;
+
 /** What is being asked, in a line. */
 export function permissionTitle({ facts, toolName, agentId }: PermissionRequest, { cwd }: Drawing): string {
   const by = agentId === undefined ? '' : ' (a sub-agent)';
@@ -50,14 +53,18 @@ export function permissionBody(request: PermissionRequest, drawing: Drawing, det
   const targets = request.targets.map(({ path, real }) =>
     terminalLine(toned('error', sanitize(`${path} really is ${real}`, 'line'))),
   );
+  const written = request.facts.kind === 'edit' ? [] : reasons.flatMap((reason) => WRITES.exec(reason)?.[1] ?? []);
+  const writes = written.map((path) => toned('dim', `writes ${sanitize(shortPath(path, drawing.cwd), 'line')}`));
   const grave = risks.map(({ kind, text }) =>
     toned(
       kind === 'deletes' || kind === 'publishes' || kind === 'runs_download' ? 'warn' : 'dim',
       sanitize(text, 'line'),
     ),
   );
-  const stakes = grave.flatMap((span, at) => (at === 0 ? [span] : [toned('dim', drawing.glyphs.separator), span]));
-  const known = reasons.filter((reason) => !reason.endsWith('is not known to be read-only.'));
+  const stakes = [...grave, ...writes].flatMap((span, at) =>
+    at === 0 ? [span] : [toned('dim', drawing.glyphs.separator), span],
+  );
+  const known = reasons.filter((reason) => !reason.endsWith('is not known to be read-only.') && !WRITES.test(reason));
   return {
     warnings: [...hidden, ...targets],
     subject: subject(request, drawing),

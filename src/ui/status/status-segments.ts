@@ -51,12 +51,12 @@ function factSegments(facts: StatusFacts, { width, glyphs }: Drawing, state: 'at
   const words = percent >= FULL_PERCENT ? toned('warn', `${percent}% full, /compact`) : toned('dim', `${percent}%`);
   if (width < NARROW) return [segment('context', words)];
   const isBusy = state === 'busy';
-  const cost = facts.isDemo ? 'demo' : formatMoney(facts.costUsd);
   const dim = (name: string, text: string) => segment(name, toned('dim', text));
   return [
     dim('model', sanitize(facts.model, 'line')),
     segment('context', ...(isBusy ? [] : gauge(percent, glyphs)), words),
-    dim('cost', cost),
+    // The demo says so by its model.
+    ...(facts.isDemo ? [] : [dim('cost', formatMoney(facts.costUsd))]),
     ...(facts.branch === undefined || isBusy
       ? []
       : [dim('branch', `${glyphs.branch} ${sanitize(facts.branch, 'line')}`)]),

@@ -12,6 +12,8 @@ export type ScreenOptions = {
   readonly glyphs: 'unicode' | 'ascii';
   /** `asked`: whether the terminal draws our signs wide, as some East Asian fonts have it. */
   readonly signWidth: 'known' | 'asked';
+  /** What becomes of rows that are too wide for a window that became narrower. */
+  readonly tooWide?: 'wrapped' | 'cut';
   readonly motion: 'full' | 'reduced';
   readonly prose: 'words' | 'terminal';
   readonly links: 'clickable' | 'printed';

@@ -61,7 +61,7 @@ export function createScreenOutput(
   let highlight: Highlight | undefined;
   let hasTriedColors = false;
   const terminal = inAscii(out, () => glyphs === ASCII_GLYPHS);
-  const stage = createStage(terminal, onResized);
+  const stage = createStage(terminal, onResized, options.tooWide);
   const printer = createPrinter(options.prose, options.title);
 
   const drawing = (): Drawing => ({

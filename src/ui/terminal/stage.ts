@@ -36,15 +36,20 @@ export type ScreenStage = {
 };
 
 /** Ink lays a frame out; what differs from the last one is written, in one synchronized update. */
-export function createStage(terminal: TerminalOut, onResized: () => void): ScreenStage {
+export function createStage(
+  terminal: TerminalOut,
+  onResized: () => void,
+  tooWide: 'wrapped' | 'cut' = 'wrapped',
+): ScreenStage {
   const layout = createInkLayout(terminal);
   let shown: Frame = NO_FRAME;
   let columns = terminal.columns;
   let isAside = false;
 
-  /** A terminal that became narrower has wrapped the rows of the frame; in any case they are drawn anew. */
+  /** A terminal that became narrower has wrapped the rows of the frame, or cut them; in any case they are drawn anew. */
   function resized(): void {
-    if (!isAside && shown !== NO_FRAME) write(eraseAfterResize(shown, Math.min(columns, terminal.columns)));
+    const narrowest = tooWide === 'cut' ? columns : Math.min(columns, terminal.columns);
+    if (!isAside && shown !== NO_FRAME) write(eraseAfterResize(shown, narrowest));
     shown = NO_FRAME;
     columns = terminal.columns;
     onResized();

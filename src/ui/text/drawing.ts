@@ -25,5 +25,7 @@ export function shortPath(path: string, cwd: string): string {
 
 /** A title with every path below the working directory shortened. */
 export function shortTitle(title: string, cwd: string): string {
-  return cwd.length < 2 ? title : title.replaceAll(`${cwd}/`, '');
+  if (cwd.length < 2) return title;
+  const here = ` in ${cwd}`;
+  return (title.endsWith(here) ? title.slice(0, -here.length) : title).replaceAll(`${cwd}/`, '');
 }

@@ -1,4 +1,9 @@
-import type { PermissionAnswer, PermissionRequest, RememberDestination } from '../../contracts/permission.ts';
+import type {
+  PermissionAnswer,
+  PermissionRequest,
+  RememberDestination,
+  RuleSuggestion,
+} from '../../contracts/permission.ts';
 import type { UserAnswer, UserQuestion } from '../../contracts/tool.ts';
 import type { Ask, AskForm } from './ask.ts';
 import { askedParts, wholeAnswer } from './asked-parts.ts';
@@ -75,7 +80,7 @@ function alwaysOptions(request: PermissionRequest): readonly DialogOption[] {
   const ask = / parts$/.test(first?.leaves ?? '') ? 'ask' : 'asks';
   const here: DialogOption = {
     ...line('a', 'Yes, and do not ask again here for', remember(rules, 'local')),
-    about: rules.map(ruleWords).join(', '),
+    about: suggestions.map(ruleWords).join(', '),
     ...(first?.leaves === undefined ? {} : { note: `(${first.leaves.replace(/^the | part$/g, '')} still ${ask})` }),
   };
   const all = {
@@ -102,11 +107,12 @@ function remember(rules: readonly string[], destination: RememberDestination): D
   return allow({ remember: { rules, destination } });
 }
 
-/** What a rule covers, as it would be typed. */
-function ruleWords(rule: string): string {
+/** What a rule covers: a command as it would be typed, files in words. */
+function ruleWords({ rule, covers }: RuleSuggestion): string {
   const inner = /^Bash\((.*?)(:\*)?\)$/s.exec(rule);
+  if (inner !== null) return `${inner[1] ?? ''}${inner[2] === undefined ? '' : ' …'}`;
   // Two slashes begin a path that is not one of the project.
-  return inner === null ? rule.replace('(//', '(/') : `${inner[1] ?? ''}${inner[2] === undefined ? '' : ' …'}`;
+  return /^(?:reading|changing) [^;]+/.exec(covers)?.[0] ?? rule.replace('(//', '(/');
 }
 
 function editOptions({ facts }: PermissionRequest): readonly DialogOption[] {

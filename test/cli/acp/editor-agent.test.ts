@@ -1,6 +1,19 @@
-import { client, type RequestPermissionRequest, type SessionUpdate } from '@agentclientprotocol/sdk';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import {
+  agent,
+  type ClientCapabilities,
+  client,
+  type RequestPermissionRequest,
+  type SessionUpdate,
+} from '@agentclientprotocol/sdk/unstable';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { readEditorPrompt } from '../../../src/cli/acp/content.ts';
 import { createEditorAgent } from '../../../src/cli/acp/editor-agent.ts';
+import { elicitFromEditor } from '../../../src/cli/acp/elicit-editor.ts';
+import { replayOf, updatesOf } from '../../../src/cli/acp/updates.ts';
+import type { AgentEvent } from '../../../src/contracts/event.ts';
 import type { Conversation } from '../../../src/contracts/face/conversation.ts';
 import type { RunOptions } from '../../../src/contracts/face/run-options.ts';
 import { type FakeOptions, fakeConversation } from '../../support/loop/fake-conversation.ts';
@@ -17,10 +30,18 @@ async function editor(
   const updates: SessionUpdate[] = [];
   const asked: RequestPermissionRequest[] = [];
   const opened: RunOptions[] = [];
+  const trusted: string[] = [];
   const app = createEditorAgent({
     options: OPTIONS,
     version: '1.2.3',
     list: async (cwd) => [{ id: 'session-9', title: 'Old', cwd: cwd ?? '/anywhere', at: '2026-01-01T00:00:00.000Z' }],
+    remove: async (id) => (id === 'session-9' ? undefined : 'there is no such session'),
+    keyProblem: async () => (conversation === 'No key.' ? 'No key.' : undefined),
+    bringsMore: async (cwd) => cwd === '/project',
+    trust: async (cwd) => {
+      trusted.push(cwd);
+      return { ok: true, words: `${cwd} is trusted now.` };
+    },
     async open(options) {
       opened.push(options);
       return typeof conversation === 'string' ? { ok: false, problem: conversation } : { ok: true, conversation };
@@ -40,7 +61,7 @@ async function editor(
   const newSession = () => agent.request('session/new', { cwd: '/project', mcpServers: [] });
   const prompt = (text: string) =>
     agent.request('session/prompt', { sessionId: 'session-1', prompt: [{ type: 'text', text }] });
-  return { agent, hello, updates, asked, opened, newSession, prompt };
+  return { agent, hello, updates, asked, opened, trusted, newSession, prompt };
 }
 
 const never = () => undefined;
@@ -239,16 +260,17 @@ test('stored sessions are listed, and a folder that is no absolute path is refus
   await expect(agent.request('session/new', { cwd: 'project', mcpServers: [] })).rejects.toThrow(/absolute/);
 });
 
-test('model and thinking are pickers of the editor', async () => {
+test('model, thinking and mode are pickers of the editor', async () => {
   const { agent, newSession } = await editor(fake({}), never);
   const { sessionId, configOptions } = await newSession();
   expect(configOptions).toMatchObject([
     { id: 'model', category: 'model', currentValue: 'model-a' },
     { id: 'effort', category: 'thought_level', currentValue: 'off' },
+    { id: 'mode', category: 'mode', currentValue: 'default' },
   ]);
   const set = (configId: string, value: string) =>
     agent.request('session/set_config_option', { sessionId, configId, value });
-  expect(await set('model', 'model-b')).toMatchObject({ configOptions: [{ currentValue: 'model-b' }, {}] });
+  expect(await set('model', 'model-b')).toMatchObject({ configOptions: [{ currentValue: 'model-b' }, {}, {}] });
   await expect(set('model', 'nonsense')).rejects.toThrow(/no model nonsense/);
   await expect(set('colour', 'red')).rejects.toThrow(/no option colour/);
 });
@@ -284,4 +306,166 @@ test('linked files are named, files that came along are kept apart, and nothing 
     blocks: [{}, { type: 'text', text: '<file path="/project/c.txt">\n/clear @secret\n</file>' }],
   });
   await expect(agent.request('session/prompt', { sessionId, prompt: [] })).rejects.toThrow(/empty/);
+});
+
+test('a key is looked for when the editor asks, and a session without one says that', async () => {
+  const here = await editor(fake({}), never);
+  const [method] = here.hello.authMethods ?? [];
+  expect(await here.agent.request('authenticate', { methodId: method?.id ?? '' })).toEqual({});
+  await expect(here.agent.request('authenticate', { methodId: 'other' })).rejects.toThrow(/only own-key/);
+  const without = await editor('No key.', never);
+  await expect(without.agent.request('authenticate', { methodId: method?.id ?? '' })).rejects.toMatchObject({
+    code: -32000,
+  });
+  await expect(without.newSession()).rejects.toMatchObject({ code: -32000 });
+});
+
+test('a session is forked by its own name, deleted, and refused where another process works on it', async () => {
+  const { agent, opened } = await editor(fake({}), never);
+  const cwd = '/project';
+  const forked = await agent.request('session/fork', { sessionId: 'session-9', cwd, mcpServers: [] });
+  expect(forked).toMatchObject({ sessionId: 'session-1' });
+  expect(opened[0]?.session).toEqual({ kind: 'resume', wanted: 'session-9', fork: 'fork' });
+  expect(await agent.request('session/delete', { sessionId: 'session-9' })).toEqual({});
+  await expect(agent.request('session/delete', { sessionId: 'none' })).rejects.toThrow(/no such session/);
+  // What came is a copy with another name.
+  await expect(agent.request('session/load', { sessionId: 'session-9', cwd, mcpServers: [] })).rejects.toThrow(
+    /open in another ouro/,
+  );
+});
+
+test('a folder that is not trusted is told of, and trusting it helps the open thread', async () => {
+  const conversation = fake({ info: { trusted: false } });
+  const { prompt, newSession, updates, opened, trusted } = await editor(conversation, never);
+  await newSession();
+  const words = () => updates.flatMap((update) => ('content' in update ? JSON.stringify(update.content) : [])).join('');
+  await expect.poll(words).toContain('This folder is not trusted');
+  expect(await prompt('/trust yes')).toEqual({ stopReason: 'end_turn' });
+  expect(trusted).toEqual(['/project']);
+  expect(opened.map(({ session }) => session)).toEqual([{ kind: 'new' }, { kind: 'new', id: 'session-1' }]);
+  expect(words()).toContain('/project is trusted now.');
+});
+
+test('calls of sub-agents are told as calls of the call that started them; their words are not', () => {
+  const inner = (event: AgentEvent): AgentEvent => ({
+    type: 'subagent',
+    agentId: 'a',
+    agentType: 'Explore',
+    callId: 'outer',
+    event,
+  });
+  const block = { type: 'tool_use', id: 'inner', name: 'Read', input: { file_path: '/a' } } as const;
+  expect(updatesOf(inner({ type: 'block_end', messageId: 'm', model: 'm', index: 0, block }))).toMatchObject([
+    { sessionUpdate: 'tool_call', toolCallId: 'inner', _meta: { parentToolCallId: 'outer' } },
+  ]);
+  expect(updatesOf(inner({ type: 'message_update', messageId: 'm', index: 0, kind: 'text', delta: 'x' }))).toEqual([]);
+});
+
+test('what ouro says beside the words of a person is not told again', () => {
+  const blocks = [
+    { type: 'text', text: '<reminder>\nThe date is now.\n</reminder>' },
+    { type: 'text', text: 'hello' },
+  ] as const;
+  expect(replayOf([{ role: 'user', id: 'u', origin: 'prompt', at: '2026-01-01T00:00:00Z', blocks }])).toEqual([
+    { sessionUpdate: 'user_message_chunk', content: { type: 'text', text: 'hello' } },
+  ]);
+});
+
+test('files of bytes that come along are seen, read or named', () => {
+  const blob = (mimeType: string, data: string) =>
+    readEditorPrompt([{ type: 'resource', resource: { uri: 'file:///a', mimeType, blob: data } }]).attached;
+  expect(blob('image/png', 'AAAA')).toMatchObject([{ type: 'image', source: { media_type: 'image/png' } }]);
+  expect(blob('application/pdf', 'AAAA')).toMatchObject([{ type: 'document' }]);
+  expect(blob('text/plain', Buffer.from('hi').toString('base64'))).toEqual([
+    { type: 'text', text: '<file path="/a">\nhi\n</file>' },
+  ]);
+  expect(blob('application/zip', 'AAAA')).toMatchObject([{ text: expect.stringContaining('not readable here') }]);
+});
+
+test('a question of a server is a form of the editor that can draw one, and declined with the reason elsewhere', async () => {
+  const question = {
+    kind: 'elicitation',
+    server: 'desk',
+    message: 'Who?',
+    wants: { mode: 'form', schema: { type: 'object', properties: { name: { type: 'string' } } } },
+  } as const;
+  const asked: unknown[] = [];
+  const able = { elicitation: { form: {} } };
+  const answered = async (abilities: ClientCapabilities) => {
+    const answer = Promise.withResolvers<unknown>();
+    const app = agent({ name: 'ours' }).onRequest('session/new', async ({ client: editorSide }) => {
+      const asker = { client: editorSide, sessionId: 's', abilities };
+      answer.resolve(await elicitFromEditor(asker, 'c', question, new AbortController().signal));
+      return { sessionId: 's' };
+    });
+    const connected = client({ name: 'test' })
+      .onRequest('elicitation/create', ({ params }) => {
+        asked.push(params);
+        return { action: 'accept', content: { name: 'Ada' } };
+      })
+      .connect(app);
+    await connected.agent.request('session/new', { cwd: '/', mcpServers: [] });
+    return answer.promise;
+  };
+  expect(await answered(able)).toEqual({ kind: 'elicitation', action: 'accept', content: { name: 'Ada' } });
+  expect(asked).toMatchObject([{ mode: 'form', sessionId: 's', toolCallId: 'c', message: 'Who?' }]);
+  expect(await answered({})).toMatchObject({ action: 'decline', reason: expect.stringContaining('cannot') });
+});
+
+/** Every method an agent may be asked by the stable specification. */
+const METHODS = [
+  'authenticate',
+  'initialize',
+  'session/cancel',
+  'session/close',
+  'session/delete',
+  'session/list',
+  'session/load',
+  'session/new',
+  'session/prompt',
+  'session/resume',
+  'session/set_config_option',
+  'session/set_mode',
+];
+
+/** Methods that we do not offer, and say so by leaving out their capability. */
+const NOT_OFFERED = ['logout'];
+
+/** What we ask of an editor. */
+const ASKED = ['elicitation/create', 'session/request_permission', 'session/update'];
+
+/** What we never ask: files are read and commands are run where ouro runs, and the server tells of a visited page itself. */
+const NOT_ASKED = [
+  'elicitation/complete',
+  'fs/read_text_file',
+  'fs/write_text_file',
+  'terminal/create',
+  'terminal/kill',
+  'terminal/output',
+  'terminal/release',
+  'terminal/wait_for_exit',
+];
+
+test('the schema of the specification has no method that nobody has decided about', async () => {
+  const defs = z.object({
+    $defs: z.record(z.string(), z.looseObject({ 'x-side': z.string().optional(), 'x-method': z.string().optional() })),
+  });
+  const path = createRequire(import.meta.url).resolve('@agentclientprotocol/sdk/schema/v1/schema.json');
+  const { $defs } = defs.parse(JSON.parse(await readFile(path, 'utf8')));
+  const methodsOf = (side: string) =>
+    [
+      ...new Set(Object.values($defs).flatMap((one) => (one['x-side'] === side ? (one['x-method'] ?? []) : []))),
+    ].toSorted();
+  expect(methodsOf('agent')).toEqual([...METHODS, ...NOT_OFFERED].toSorted());
+  expect(methodsOf('client')).toEqual([...ASKED, ...NOT_ASKED].toSorted());
+  const { agent: connected, hello } = await editor(fake({}), never);
+  expect(hello.agentCapabilities?.auth).toBeUndefined();
+  for (const method of METHODS.filter((one) => one !== 'session/cancel')) {
+    // Whatever is wrong with an empty request, it is not that nobody knows the method.
+    const answer = await connected.request(method, {}).then(
+      () => 0,
+      (thrown) => thrown.code,
+    );
+    expect([method, answer]).not.toEqual([method, -32601]);
+  }
 });

@@ -60,6 +60,7 @@ test('folders of one repository are tasks of their own, and so are files', async
     ['a', 'services/a', repo],
     ['b', 'services/b', repo],
   ]);
+  await project.write('repos/mono/services/a/new.ts', 'not committed\n');
   const files = await expanded({ prompt: 'Document it', over: { files: ['repos/mono/**/*.ts'] } });
   expect(files.tasks.map(({ spec }) => spec.prompt)).toEqual([
     'Document it\n\nThe file: services/a/x.ts',

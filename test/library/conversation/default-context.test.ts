@@ -7,8 +7,10 @@ import type { ContextPort } from '../../../src/contracts/query.ts';
 import { wholeConversation } from '../../../src/engine/defaults.ts';
 import { createAgent } from '../../../src/library/conversation/create-agent.ts';
 import type { AgentOptions } from '../../../src/library/conversation/options.ts';
+import { openSession } from '../../../src/library/session-file.ts';
 import { buildTool } from '../../../src/tools/build-tool.ts';
 import { calls, type ScriptedReply, says, scripted } from '../../support/loop/scripted.ts';
+import { createTempProject } from '../../support/temp-project.ts';
 
 /** A window so small that four long replies fill it. */
 const SMALL = { contextWindow: 8_000, maxOutputTokens: 2_000, defaultOutputTokens: 500 };
@@ -44,6 +46,25 @@ test('a conversation that no longer fits is summed up by its own model and goes 
   expect(textOf(requests()[4])).toContain('They talked a lot.');
   expect(textOf(requests()[4])).not.toContain(LONG);
   expect(agent.state().messages.at(-1)).toMatchObject({ blocks: [{ type: 'text', text: 'And on.' }] });
+});
+
+test('a session that was compacted is opened as it stands', async () => {
+  await using project = await createTempProject();
+  const session = await openSession({ dir: project.dir });
+  const replies = [says(LONG), says('Yes.'), says('<summary>They talked.</summary>'), says('And on.')];
+  const { agent } = agentOf(replies, { listeners: [session.record] });
+  await agent.prompt('one');
+  await agent.prompt('is it?');
+  expect(await agent.compact()).toMatchObject({ ok: true });
+  await agent.prompt('and on');
+  await session.close();
+  const again = await openSession({ dir: project.dir, sessionId: session.sessionId });
+  const { requests, agent: later } = agentOf([says('Yes.')], { messages: again.messages });
+  await later.prompt('still there?');
+  await again.close();
+  expect(textOf(requests()[0])).toContain('They talked.');
+  expect(textOf(requests()[0])).toContain('And on.');
+  expect(textOf(requests()[0])).not.toContain(LONG);
 });
 
 test('switched off, everything is sent', async () => {

@@ -6,6 +6,8 @@ export type ScreenOptions = Partial<ScreenSize> & {
   /** What an OSC 11 question is answered with; `mute` terminals do not answer at all. */
   readonly background?: 'dark' | 'light' | 'mute';
   /** `lf` moves to column 0 by itself, as the driver of a real terminal makes it do. */
+  /** What becomes of rows that are too wide when it becomes narrower; wrapped when left out. */
+  readonly tooWide?: 'wrapped' | 'cut' | undefined;
   readonly lineEnds?: 'lf' | 'crlf';
   /** Takes what the terminal itself says: answers to questions about colours, cursor and kind. */
   readonly answer?: (data: string) => void;
@@ -45,6 +47,8 @@ export function createScreen(options: ScreenOptions = {}): TerminalScreen {
     scrollback: 20_000,
     convertEol: options.lineEnds === 'lf',
     allowProposedApi: true,
+    // An old console of Windows keeps its rows as xterm does.
+    ...(options.tooWide === 'cut' ? { windowsPty: { backend: 'conpty', buildNumber: 19_000 } as const } : {}),
   });
   const decoder = new TextDecoder();
   const fed: string[] = [];

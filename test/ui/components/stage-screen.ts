@@ -50,7 +50,7 @@ export const START_MS = 1_000_000;
 
 /** Opens a screen at rest, with its banner. */
 export function openStage(size: ScreenSize, options: Partial<ScreenOptions> = {}): StageScreen {
-  const screen = createScreen({ ...size, lineEnds: 'lf' });
+  const screen = createScreen({ ...size, lineEnds: 'lf', tooWide: options.tooWide });
   let nowMs = START_MS;
   let { cols, rows } = size;
   let resized: (() => void)[] = [];

@@ -223,3 +223,25 @@ test('at rest nothing is written', async () => {
   screen.close();
   screen.dispose();
 });
+
+test.each(['wrapped', 'cut'] as const)(
+  'where rows that are too wide are %s, history stays and no frame is left behind',
+  async (tooWide) => {
+    const screen = openStage({ cols: 100, rows: 30 }, { tooWide });
+    screen.tell(begins(), asked('where is it?'), opens('text'));
+    for (const cols of [40, 80, 30, 100, 44]) {
+      screen.tell(grows('Some words that take a row and then some more of them. '));
+      await screen.settled();
+      screen.resize({ cols, rows: 30 });
+      screen.tell(grows('More. '));
+      await screen.settled();
+    }
+    const rows = [...screen.scrollback(), ...screen.screen()];
+    const count = (pattern: RegExp) => rows.filter((row) => pattern.test(row)).length;
+    expect([count(/ouro 0\.1\.0/), count(/^▌ where is it\?/), count(/^▌ Say what/), count(/^ {2}ask/)]).toEqual([
+      1, 1, 1, 1,
+    ]);
+    screen.close();
+    screen.dispose();
+  },
+);

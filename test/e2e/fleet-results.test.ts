@@ -1,0 +1,145 @@
+import { chmod, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { calls, says, status, toolUse } from '../support/api/reply.ts';
+import { type ApiServer, startApiServer } from '../support/api/server.ts';
+import { projectWithRepos, writePolicy, writingModel } from '../support/fleet.ts';
+import { runHere } from '../support/run-here.ts';
+import type { TempProject } from '../support/temp-project.ts';
+
+let project: TempProject;
+let server: ApiServer | undefined;
+
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+  await project.remove();
+});
+
+const run = (...args: readonly string[]) => runHere(project, ['batch', ...args], server?.url);
+
+test('a judge in a session of its own decides, and its reason reaches the work', async () => {
+  project = await projectWithRepos(['one']);
+  await writePolicy(project);
+  await project.write(
+    'fleet.yaml',
+    'name: judged\nprompt: write it\nover: { repos: [repos/one] }\nmodel: claude-sonnet-5-5\nverify: { ask: Is it nice?, tries: 2 }\n',
+  );
+  let judgements = 0;
+  server = await startApiServer({
+    turns(request) {
+      if (!JSON.stringify(request.body.messages).includes('Is it nice?')) return writingModel(request);
+      judgements += 1;
+      return calls(toolUse('StructuredOutput', { accepted: judgements > 1, reason: 'It is not nice yet.' }));
+    },
+  });
+  const { code, stdout, stderr } = await run('run', 'fleet.yaml', '--yes');
+  expect(code, `${stdout}${stderr}`).toBe(0);
+  expect(judgements).toBe(2);
+  const goesOn = server
+    .requests()
+    .find(({ body }) => JSON.stringify(body.messages?.at(-1)).includes('not accepted yet'));
+  expect(JSON.stringify(goesOn?.body.messages)).toContain('It is not nice yet.');
+  expect((await run('show', 'judged', 'one')).stdout).toContain('verified: yes');
+});
+
+test('pull requests are opened through gh, and branches only where nobody else’s stand', async () => {
+  project = await projectWithRepos(['one', 'two']);
+  await writePolicy(project);
+  server = await startApiServer({ turns: writingModel });
+  await run('write it', '--name', 'prs', '--over', 'repos/*', '--model', 'claude-sonnet-5-5', '--yes');
+  const refused = await run('collect', 'prs', '--prs');
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain('has no "origin" a pull request could be opened at');
+  expect(await run('collect', 'prs', '--branches')).toMatchObject({ code: 0, stderr: '' });
+  const log = await project.git('-C', join(project.dir, 'repos/one'), 'log', '--format=%an %s', 'ouro/prs', '--');
+  expect(log.split('\n')).toContain('Test Start');
+  expect(log).toContain('prs: one');
+  const two = join(project.dir, 'repos/two');
+  await project.git('-C', two, 'branch', '-f', 'ouro/prs', 'HEAD');
+  const clash = await run('collect', 'prs', '--branches');
+  expect(clash.code).toBe(1);
+  expect(clash.stderr).toContain('the branch ouro/prs is there already and holds something else');
+});
+
+test('results are JSON for programs, with an answer in the form that was asked for', async () => {
+  project = await projectWithRepos(['one']);
+  await writePolicy(project);
+  await project.write(
+    'fleet.yaml',
+    'name: form\nprompt: how many?\nover: { repos: [repos/one] }\nmodel: claude-sonnet-5-5\nschema: { type: object, properties: { n: { type: number } }, required: [n] }\n',
+  );
+  server = await startApiServer({ turns: () => calls(toolUse('StructuredOutput', { n: 7 })) });
+  expect(await run('run', 'fleet.yaml', '--yes')).toMatchObject({ code: 0 });
+  const results = JSON.parse((await run('collect', 'form', '--json')).stdout);
+  expect(results).toMatchObject([{ title: 'one', state: 'done', patch: '', result: { structured: { n: 7 } } }]);
+});
+
+test('what takes longer than its minutes has failed, and is not tried again by itself', async () => {
+  project = await projectWithRepos(['one']);
+  await writePolicy(project);
+  server = await startApiServer({ turns: () => ({ kind: 'hang' }) });
+  const args = ['write it', '--over', 'repos/one', '--minutes', '0.02', '--model', 'claude-sonnet-5-5', '--yes'];
+  const { code, stdout } = await run(...args);
+  expect(code).toBe(1);
+  expect(stdout).toContain('it took longer than its minutes');
+});
+
+test('a check that hangs is ended after the minutes of its task, and counts as not passed', async () => {
+  project = await projectWithRepos(['one']);
+  await writePolicy(project);
+  server = await startApiServer({ turns: () => says('Done.') });
+  const args = [
+    'write it',
+    '--over',
+    'repos/one',
+    '--minutes',
+    '0.03',
+    '--verify',
+    'sleep 60',
+    '--model',
+    'claude-sonnet-5-5',
+    '--yes',
+  ];
+  const { code, stdout } = await run(...args);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/failed {2}one-\w+ {2}(?:not verified|it took longer)/);
+});
+
+test('a worker says what its machine lacks, and begins with a careful policy', async () => {
+  project = await projectWithRepos([]);
+  const worker = (...args: readonly string[]) => runHere(project, ['worker', ...args]);
+  expect(await worker('doctor')).toMatchObject({ code: 0 });
+  expect(await worker('init')).toMatchObject({ code: 0 });
+  const file = join(project.ouroHome, 'worker.json');
+  expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ sandbox: true, env: [] });
+  expect(await worker('init')).toMatchObject({ code: 1 });
+  await project.write('../home/.ouro/worker.json', '{');
+  await chmod(file, 0o600);
+  const doctor = await worker('doctor');
+  expect(doctor.code).toBe(1);
+  expect(doctor.stdout).toMatch(/BAD {2}policy .*is damaged/);
+  expect(await worker('--once', '--until-empty')).toMatchObject({ code: 2 });
+});
+
+test('a disk that is full is said, and the worker leaves', async () => {
+  project = await projectWithRepos(['one']);
+  await writePolicy(project, { freeMegabytes: 1_000_000_000 });
+  server = await startApiServer({ turns: writingModel });
+  const { code, stderr } = await run('write it', '--over', 'repos/one', '--model', 'claude-sonnet-5-5', '--yes');
+  expect(code).toBe(4);
+  expect(stderr).toMatch(/This worker leaves: only .* are free/);
+  expect(server.all()).toEqual([]);
+});
+
+test('a provider that asks for patience now and then gets it, and everything is done in the end', async () => {
+  project = await projectWithRepos(['one', 'two', 'three']);
+  await writePolicy(project);
+  server = await startApiServer({
+    turns: (request, index) =>
+      index % 3 === 1 ? status(429, undefined, { 'retry-after': '0.1' }) : writingModel(request),
+  });
+  const end = await run('write it', '--over', 'repos/*', '--model', 'claude-sonnet-5-5', '--yes', '-j', '3');
+  expect(end).toMatchObject({ code: 0 });
+  expect(end.stdout).toContain('3 of 3 done');
+});
