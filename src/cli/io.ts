@@ -56,7 +56,7 @@ export function processIo(environment: Environment, cwd: string): Io {
     },
     stdout: {
       isTty: process.stdout.isTTY === true,
-      columns: () => process.stdout.columns ?? 80,
+      columns: () => columnsOf(process.stdout.columns),
       write(text) {
         if (closed.done) return;
         pending = new Promise((resolve) => {
@@ -103,4 +103,12 @@ function stdinKind(): 'none' | 'stream' | 'file' {
   } catch {
     return 'none';
   }
+}
+
+/**
+ * A terminal that does not say how wide it is says nought, and is as wide as most.
+ * @internal Exported for tests.
+ */
+export function columnsOf(said: number | undefined): number {
+  return said === undefined || said <= 0 ? 80 : said;
 }

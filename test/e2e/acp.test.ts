@@ -7,6 +7,7 @@ import { client, ndJsonStream, type RequestPermissionRequest, type SessionUpdate
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, says, text, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, gate, startApiServer } from '../support/api/server.ts';
+import { bytesOf } from '../support/bytes-of.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { startHere } from '../support/run-here.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
@@ -67,14 +68,6 @@ type AgentProgram = EventEmitter & { readonly stdin: Writable; readonly stdout: 
 
 const asProcess = (args: readonly string[], options: { cwd: string; env: Record<string, string> }): AgentProgram =>
   spawn(LAUNCHER, [...args], { ...options, stdio: ['pipe', 'pipe', 'inherit'] });
-
-function bytesOf(stream: Readable): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    start(controller) {
-      stream.on('data', (chunk: Uint8Array) => controller.enqueue(chunk)).once('end', () => controller.close());
-    },
-  });
-}
 
 const saidIn = (updates: readonly SessionUpdate[]) =>
   updates

@@ -43,6 +43,26 @@ describe('the variables people have', () => {
     ]);
   });
 
+  test('ANTHROPIC_DEFAULT_SONNET_MODEL says what the newest sonnet is called there', async () => {
+    await using server = await startServer({ turns: [], after: says('Hello.') }, BEDROCK_DIALECT);
+    const env = {
+      ...NO_KEY,
+      ...AWS,
+      CLAUDE_CODE_USE_BEDROCK: '1',
+      ANTHROPIC_BEDROCK_BASE_URL: server.url,
+      ANTHROPIC_DEFAULT_SONNET_MODEL: 'eu.anthropic.claude-sonnet-4-6',
+    };
+    for (const args of [[], ['--model', 'sonnet'], ['--model', 'bedrock/sonnet'], ['--model', 'opus']]) {
+      expect(await runHere(project, ['-p', 'hi', ...args], undefined, { env })).toMatchObject({ code: 0 });
+    }
+    expect(server.requests().map(({ body }) => body.model)).toEqual([
+      'eu.anthropic.claude-sonnet-4-6',
+      'eu.anthropic.claude-sonnet-4-6',
+      'eu.anthropic.claude-sonnet-4-6',
+      'global.anthropic.claude-opus-5-5',
+    ]);
+  });
+
   test('CLAUDE_CODE_USE_VERTEX=1 with ANTHROPIC_MODEL', async () => {
     await using server = await startServer({ turns: [says('From the cloud.')] }, VERTEX_DIALECT);
     const env = {

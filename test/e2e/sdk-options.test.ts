@@ -12,7 +12,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { messageOf } from '../../src/lib/errors.ts';
 import { STUB } from '../mcp/servers.ts';
-import { calls, says, status, toolUse } from '../support/api/reply.ts';
+import { calls, hang, says, status, toolUse } from '../support/api/reply.ts';
 import { membersOfSdkType } from '../support/sdk-declarations.ts';
 import { conversation, createSdkHost, resultsOf, type SdkHost } from '../support/sdk-host.ts';
 
@@ -329,4 +329,49 @@ test('an address to visit is put to the host, and without anybody to ask the ser
   expect(host.sent(1)).toContain('accept');
   await host.ask('go', { ...options, mcpServers: { desk: asking(NAME_FORM) } });
   expect(host.sent(3)).toContain('decline');
+});
+
+test.each([
+  { perTaskStopAffordance: false, ended: true },
+  { perTaskStopAffordance: true, ended: false },
+])(
+  'an interrupt ends what is in the background unless the host can stop it by itself: $perTaskStopAffordance',
+  async ({ perTaskStopAffordance, ended }) => {
+    await host.api(calls(toolUse('Bash', { command: 'sleep 60', run_in_background: true }, 'toolu_1')), hang());
+    const { prompts, say, end } = conversation();
+    const options = host.options({ allowedTools: ['Bash'], perTaskStopAffordance });
+    const running = query({ prompt: prompts, options });
+    say('go');
+    let task = '';
+    let isEnded = false;
+    for await (const message of running) {
+      if (message.type === 'system' && message.subtype === 'task_started') task = message.task_id;
+      // The call has its result, so the next request is on its way.
+      if (message.type === 'user' && task !== '') void running.interrupt();
+      if (message.type === 'system' && message.subtype === 'task_notification') isEnded = true;
+      if (ended ? isEnded : message.type === 'result') break;
+    }
+    expect(isEnded).toBe(ended);
+    end();
+    running.close();
+  },
+);
+
+test('what could be said next is offered behind the result, from the second turn on', async () => {
+  await host.apiWith({
+    turns: [says('one'), says('two')],
+    side: ({ body }) => (body.tools === undefined ? says('run the tests') : undefined),
+  });
+  const { prompts, say, end } = conversation();
+  const running = query({ prompt: prompts, options: host.options({ ...PRESET, promptSuggestions: true }) });
+  say('first');
+  const kinds: string[] = [];
+  for await (const message of running) {
+    if (message.type !== 'result' && message.type !== 'prompt_suggestion') continue;
+    kinds.push(message.type);
+    if (kinds.length === 1) say('second');
+    if (message.type === 'prompt_suggestion') expect(message.suggestion).toBe('run the tests');
+    if (kinds.length === 3) end();
+  }
+  expect(kinds).toEqual(['result', 'result', 'prompt_suggestion']);
 });

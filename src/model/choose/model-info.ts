@@ -1,6 +1,7 @@
 import type { ModelInfo } from '../../contracts/model.ts';
 import { isKnownModel, modelInfo, serverModelInfo } from '../catalog.ts';
-import { claudeId } from '../claude-name.ts';
+import { cloudModelInfo } from '../cloud-info.ts';
+import { NO_CLOUDS } from '../clouds/cloud-settings.ts';
 import { askServer } from '../facts/ask-server.ts';
 import { bundledPage } from '../facts/bundled.ts';
 import { infoWith } from '../facts/info-with.ts';
@@ -31,7 +32,7 @@ const SERVER_TIMEOUT_MS = 2000;
 
 /** Without a configuration: what is known of places with a name. */
 export function createModelInfo(config: Omit<PortConfig, 'model'> = {}): InfoOfModels {
-  const { providers, models = {}, fetch: send = fetch, pageOf = bundledPage } = config;
+  const { providers, models = {}, fetch: send = fetch, pageOf = bundledPage, clouds = NO_CLOUDS } = config;
   const placeOf = (model: string) => locateModel(model, providers, config.claudeAt);
   const known = createKnownModels({
     pageOf,
@@ -45,9 +46,11 @@ export function createModelInfo(config: Omit<PortConfig, 'model'> = {}): InfoOfM
     const own = models[model] ?? models[place.model] ?? {};
     if (place.provider === 'openai')
       return ofServer(model, place, { ...known.factsOf(servedOf(place)), ...ownOf(place) }, own);
-    if (place.provider === 'cloud') return infoWith(cloudModelInfo(place, editing), own, 'reasoning_effort');
-    const { clearsResultsAt, ...ours } = modelInfo(place.model);
-    const found = isKnownModel(place.model) ? undefined : known.factsOf(servedOf(place));
+    const isCloud = place.provider === 'cloud';
+    const { clearsResultsAt, ...ours } = isCloud
+      ? cloudModelInfo(place.cloud, place.model, clouds)
+      : modelInfo(place.model);
+    const found = isCloud || isKnownModel(place.model) ? undefined : known.factsOf(servedOf(place));
     const info = infoWith(ours, { ...found, ...own }, 'reasoning_effort');
     return clearsResultsAt === undefined || editing === 'by us' ? info : { ...info, clearsResultsAt };
   }
@@ -121,22 +124,6 @@ function ownOf({ server: { contextWindow, maxOutputTokens, vision } }: ServerPla
     ...(vision !== undefined && { vision }),
   };
 }
-
-/** The same model as Anthropic's own, without what the cloud lacks. */
-function cloudModelInfo({ cloud, model }: CloudPlace, editing: Editing): ModelInfo {
-  const id = `${cloud}/${model}`;
-  const { clearsResultsAt, ...info } = modelInfo(claudeId(model));
-  const isOfAws = cloud === 'bedrock' || cloud === 'mantle';
-  return {
-    ...info,
-    id,
-    label: id,
-    webSearch: info.webSearch && !isOfAws,
-    ...(clearsResultsAt !== undefined && cloud === 'foundry' && editing === 'by the provider' && { clearsResultsAt }),
-  };
-}
-
-type CloudPlace = Extract<ModelPlace, { readonly provider: 'cloud' }>;
 
 /** Who leaves old results out of a request. */
 type Editing = 'by the provider' | 'by us';

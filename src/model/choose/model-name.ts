@@ -1,5 +1,5 @@
 import { resolveModel } from '../catalog.ts';
-import { type Cloud, nameInCloud, readCloudName, splitRegion } from '../claude-name.ts';
+import { type ClaudeHome, type Cloud, nameInCloud, readCloudName, splitRegion } from '../claude-name.ts';
 import { PRESETS } from '../presets.ts';
 import { AZURE_UNSET, type ServerApi } from './server-api.ts';
 
@@ -34,7 +34,7 @@ export type ModelPlace =
  * Reads a model name: an alias or id, `demo`, `ollama/qwen3`, `bedrock/us.anthropic.…`, or `http://host:port/v1#model`.
  * Names without a prefix are Anthropic's own, or those of the cloud that serves its models here.
  */
-export function locateModel(name: string, providers: Providers = {}, claudeAt?: Cloud): ModelPlace {
+export function locateModel(name: string, providers: Providers = {}, claudeAt?: ClaudeHome): ModelPlace {
   const wanted = name.trim();
   if (wanted.toLowerCase() === 'demo') return { provider: 'demo', model: 'demo' };
   const address = /^(https?:\/\/[^#\s]+)#(.+)$/.exec(wanted);
@@ -46,10 +46,12 @@ export function locateModel(name: string, providers: Providers = {}, claudeAt?: 
   if (prefixed?.[1] && prefixed[2] && server) {
     return { provider: 'openai', name: prefixed[1], server, model: prefixed[2] };
   }
-  const { cloud, model } = readCloudName(wanted) ?? { cloud: claudeAt, model: wanted };
+  const { cloud, model } = readCloudName(wanted) ?? { cloud: claudeAt?.cloud, model: wanted };
   if (cloud === undefined) return { provider: 'anthropic', model: resolveModel(wanted) };
   const { region, model: bare } = splitRegion(model);
-  const named = nameInCloud(cloud, resolveModel(bare));
+  const id = resolveModel(bare);
+  const own = claudeAt?.cloud === cloud && Object.hasOwn(claudeAt.names, id) ? claudeAt.names[id] : undefined;
+  const named = own ?? nameInCloud(cloud, id);
   return { provider: 'cloud', cloud, model: region === undefined || bare === model ? named : `${region}/${named}` };
 }
 

@@ -50,14 +50,14 @@ export async function offeredModels(
 function claude(config: PortConfig, { infoOf }: ModelFinder): readonly OfferedModel[] {
   const { apiKey, authToken, keySource = 'given', claudeAt, providers } = config;
   const hasKey = apiKey !== undefined || authToken !== undefined;
-  const of = (cloud: Cloud | undefined, place: string, key: string) =>
+  const of = (place: string, key: string) =>
     listModels().map(({ id }) => {
-      const name = choiceName(locateModel(id, providers, cloud), id);
+      const name = choiceName(locateModel(id, providers, claudeAt), id);
       return { info: infoOf(name), place, key };
     });
   return [
-    ...(hasKey && claudeAt === undefined ? of(undefined, 'Anthropic', keySource) : []),
-    ...(claudeAt === undefined ? [] : of(claudeAt, CLOUD_LABELS[claudeAt], 'of the cloud')),
+    ...(hasKey && claudeAt === undefined ? of('Anthropic', keySource) : []),
+    ...(claudeAt === undefined ? [] : of(CLOUD_LABELS[claudeAt.cloud], 'of the cloud')),
   ];
 }
 

@@ -1,4 +1,4 @@
-import type { Cloud } from '../claude-name.ts';
+import type { ClaudeHome } from '../claude-name.ts';
 import type { CloudSettings } from '../clouds/cloud-settings.ts';
 import type { DemoSettings } from '../demo/demo-port.ts';
 import type { CataloguePage } from '../facts/bundled.ts';
@@ -24,7 +24,7 @@ export type PortConfig = {
   /** What is known of clouds that serve Anthropic's models; without it there are none. */
   readonly clouds?: CloudSettings;
   /** The cloud that names without a prefix are on. */
-  readonly claudeAt?: Cloud | undefined;
+  readonly claudeAt?: ClaudeHome | undefined;
   readonly patience?: () => Partial<Patience>;
   readonly retry?: RetryPolicy;
   readonly demo?: Partial<DemoSettings>;

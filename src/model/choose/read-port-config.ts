@@ -1,7 +1,8 @@
 import type { Environment, Limits } from '../../contracts/environment.ts';
 import type { Settings } from '../../contracts/settings.ts';
-import { DEFAULT_MODEL } from '../catalog.ts';
-import { type CloudSettings, usualCloud } from '../clouds/cloud-settings.ts';
+import { DEFAULT_MODEL, resolveModel } from '../catalog.ts';
+import type { ClaudeHome } from '../claude-name.ts';
+import { type CloudSettings, firstOf, usualCloud } from '../clouds/cloud-settings.ts';
 import { catalogueFolder, newestPages } from '../facts/newest-pages.ts';
 import { createKeyHelper } from '../keys/key-helper.ts';
 import type { StoredKey, StoredKeys } from '../keys/stored-keys.ts';
@@ -33,7 +34,7 @@ export function readPortConfig(
     providers: read.providers,
     models: said.models,
     clouds,
-    claudeAt: usualCloud(clouds),
+    claudeAt: claudeHome(clouds),
     ...portLimits(limits),
     ...credentialsOf(settings, environment, keys.get('anthropic')),
     ...(smallModel === undefined ? {} : { smallModel }),
@@ -65,6 +66,16 @@ function credentialsOf(
 function cloudSettings(settings: Settings, { variables, keys }: Environment): CloudSettings {
   const { awsAuthRefresh, awsCredentialExport, gcpAuthRefresh } = settings;
   return { variables, keys, awsAuthRefresh, awsCredentialExport, gcpAuthRefresh };
+}
+
+/** The usual cloud, and what people call the newest of each kind there. */
+function claudeHome(clouds: CloudSettings): ClaudeHome | undefined {
+  const cloud = usualCloud(clouds);
+  const named = ['opus', 'sonnet', 'haiku', 'fable'].flatMap((family) => {
+    const name = firstOf(clouds, `ANTHROPIC_DEFAULT_${family.toUpperCase()}_MODEL`);
+    return name === undefined ? [] : [[resolveModel(family), name.replace(/\[1m\]$/i, '')] as const];
+  });
+  return cloud === undefined ? undefined : { cloud, names: Object.fromEntries(named) };
 }
 
 /** Patience and retries, asked at each request. */

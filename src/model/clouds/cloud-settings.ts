@@ -1,4 +1,4 @@
-import type { Cloud } from '../claude-name.ts';
+import { type Cloud, claudeId, splitRegion } from '../claude-name.ts';
 
 /** What the surroundings and the settings say about the clouds. */
 export type CloudSettings = {
@@ -70,4 +70,30 @@ export function cloudProblem(cloud: Cloud, settings: CloudSettings, region: stri
     default:
       return undefined;
   }
+}
+
+/** Where Vertex runs a model: the region in its name, that of a variable of its own, the usual one. */
+export function vertexRegion(settings: CloudSettings, model: string): string {
+  return (
+    splitRegion(model).region ?? regionVariable(settings, model) ?? firstOf(settings, 'CLOUD_ML_REGION') ?? 'global'
+  );
+}
+
+/** A model may have a region of its own: `VERTEX_REGION_CLAUDE_4_5_SONNET`, in whatever order it names the parts. */
+function regionVariable({ variables }: CloudSettings, model: string): string | undefined {
+  const wanted = partsOf(claudeId(model).replace(/-\d{8}$/, ''), '-');
+  const name = Object.keys(variables).find(
+    (one) => one.startsWith(REGION_PREFIX) && partsOf(one.slice(REGION_PREFIX.length), '_') === wanted,
+  );
+  return name === undefined ? undefined : variables[name];
+}
+
+const REGION_PREFIX = 'VERTEX_REGION_';
+
+function partsOf(name: string, separator: string): string {
+  const parts = name.toLowerCase().split(separator);
+  return parts
+    .filter((part) => part !== '0')
+    .toSorted()
+    .join(' ');
 }

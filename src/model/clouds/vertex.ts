@@ -1,7 +1,7 @@
-import { claudeId, splitRegion } from '../claude-name.ts';
+import { splitRegion } from '../claude-name.ts';
 import { clientOptions, type MessagesService, type MessagesSettings } from '../messages/messages-service.ts';
 import { addressOf } from '../wire/stream-response.ts';
-import { type CloudSettings, firstOf, gatewayIdentity, isOn } from './cloud-settings.ts';
+import { type CloudSettings, firstOf, gatewayIdentity, isOn, vertexRegion } from './cloud-settings.ts';
 import { openGoogleSource } from './google-auth.ts';
 
 type Client = Awaited<ReturnType<MessagesService['client']>>;
@@ -12,8 +12,7 @@ export function vertexService(settings: CloudSettings, common: Pick<MessagesSett
   const skipsAuth = isOn(settings.variables.CLAUDE_CODE_SKIP_VERTEX_AUTH);
   const clients = new Map<string, Promise<Client>>();
 
-  const regionOf = (model: string) =>
-    splitRegion(model).region ?? regionVariable(settings, model) ?? firstOf(settings, 'CLOUD_ML_REGION') ?? 'global';
+  const regionOf = (model: string) => vertexRegion(settings, model);
   const urlOf = (model: string) => firstOf(settings, 'ANTHROPIC_VERTEX_BASE_URL') ?? usualUrl(regionOf(model));
 
   async function load(model: string): Promise<Client> {
@@ -61,25 +60,6 @@ function usualUrl(region: string): string {
   return region === 'us' || region === 'eu'
     ? `https://aiplatform.${region}.rep.googleapis.com/v1`
     : `https://${region}-aiplatform.googleapis.com/v1`;
-}
-
-/** A model may have a region of its own: `VERTEX_REGION_CLAUDE_4_5_SONNET`, in whatever order it names the parts. */
-function regionVariable({ variables }: CloudSettings, model: string): string | undefined {
-  const wanted = partsOf(claudeId(model).replace(/-\d{8}$/, ''), '-');
-  const name = Object.keys(variables).find(
-    (one) => one.startsWith(REGION_PREFIX) && partsOf(one.slice(REGION_PREFIX.length), '_') === wanted,
-  );
-  return name === undefined ? undefined : variables[name];
-}
-
-const REGION_PREFIX = 'VERTEX_REGION_';
-
-function partsOf(name: string, separator: string): string {
-  const parts = name.toLowerCase().split(separator);
-  return parts
-    .filter((part) => part !== '0')
-    .toSorted()
-    .join(' ');
 }
 
 /** What only Anthropic itself runs: files, code that is run, servers of tools. */

@@ -44,7 +44,7 @@ describe('Amazon Bedrock', () => {
     expect(outcome).toMatchObject({ ok: true, message: { model: MODEL, blocks: [{ type: 'text', text: 'Hello.' }] } });
     expect(seen.at(-1)?.path).toBe('/model/eu.anthropic.claude-sonnet-4-5-20250929-v1:0/invoke-with-response-stream');
     expect(seen.at(-1)?.headers.authorization).toContain('/eu-west-1/bedrock/aws4_request');
-    expect(choice.infoOf(MODEL)).toMatchObject({ contextWindow: 200_000, thinking: 'budget', price: { input: 3 } });
+    expect(choice.infoOf(MODEL)).toMatchObject({ contextWindow: 200_000, thinking: 'budget', price: { output: 16.5 } });
   });
 
   test('a beta that is refused is left out from then on', async () => {
@@ -163,7 +163,9 @@ describe('credentials of AWS', () => {
 
 test('names without a prefix are on the cloud that a variable names, small model and all', () => {
   const variables = { AWS_REGION: 'us-east-1' };
-  expect(choosePort({ model: 'opus', claudeAt: 'bedrock', clouds: { variables, keys: {} } })).toMatchObject({
+  expect(
+    choosePort({ model: 'opus', claudeAt: { cloud: 'bedrock', names: {} }, clouds: { variables, keys: {} } }),
+  ).toMatchObject({
     ok: true,
     model: 'bedrock/global.anthropic.claude-opus-5-5',
     smallModel: 'bedrock/global.anthropic.claude-haiku-5-5',
@@ -180,21 +182,22 @@ test('without a region the sentence names the variable', () => {
 test('a sign-in that takes long is not waited for once somebody aborts', async () => {
   await using project = await createTempProject();
   const none = join(project.dir, 'none');
+  // What bears the mark of the project ends with it.
+  const [mark = '', value = ''] = project.marker.split('=');
   const variables = {
+    [mark]: value,
     AWS_PROFILE: 'gone',
     AWS_SHARED_CREDENTIALS_FILE: none,
     AWS_CONFIG_FILE: none,
     AWS_REGION: 'us-east-1',
   };
-  const awsAuthRefresh = `touch '${project.dir}/began'; exec sleep 2`;
+  const awsAuthRefresh = `touch '${project.dir}/began'; exec sleep 60`;
   const { port, model } = portAt('http://127.0.0.1:1', { variables, awsAuthRefresh });
   const stop = new AbortController();
   const asked = drain(port, { request: { ...REQUEST, model }, signal: stop.signal });
   await vi.waitFor(() => readFile(join(project.dir, 'began')));
-  const abortedAt = performance.now();
   stop.abort();
   expect((await asked).outcome).toMatchObject({ ok: false, failure: { kind: 'aborted' } });
-  expect(performance.now() - abortedAt).toBeLessThan(1000);
 });
 
 test('requests that find out together that a token has run out sign in once', async () => {
