@@ -5,6 +5,7 @@ import { asAgent } from '../extensions/as-agent.ts';
 import { openRepository } from '../git/repository.ts';
 import { chooseModel } from '../model/choose/choose-model.ts';
 import { explainNoModel } from '../model/choose/explain-no-model.ts';
+import { readProviders } from '../model/choose/read-providers.ts';
 import { addSampleProject } from '../model/demo/place.ts';
 import { effortProblem } from '../model/efforts.ts';
 import { storedKeys } from '../model/keys/stored-keys.ts';
@@ -54,7 +55,12 @@ export async function openCore(given: RunOptions, started: StartedRun): Promise<
   const stored = { ...session.stored, keys };
   const chosen = chooseModel(options, settings.now(), environment, settings.limits, stored);
   const model = chosen.ok ? { ...chosen, port: withToolAliases(chosen.port, options.toolAliases) } : chosen;
-  if (!model.ok) return problem === undefined ? explainNoModel(model.problem) : { ok: false, problem };
+  if (!model.ok) {
+    const read = readProviders(settings.now(), environment, keys);
+    return problem === undefined
+      ? explainNoModel(model.problem, read.ok ? read.providers : {})
+      : { ok: false, problem };
+  }
   await model.lookUp(model.model);
   const refused = refusedEffort(options, model);
   if (refused !== undefined) return { ok: false, problem: refused };

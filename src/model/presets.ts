@@ -10,6 +10,10 @@ export type Preset = {
   readonly reasoning?: ReasoningWish;
   /** What models.dev calls it, where that is another name. */
   readonly catalogue?: string;
+  /** The model to begin with. */
+  readonly main?: string;
+  /** The model for titles, summaries and the like: cheap, and quick because it need not think. */
+  readonly small?: string;
   /** All its models see pictures. */
   readonly vision?: true;
 };
@@ -24,12 +28,22 @@ const onOrOff = { reasoning: 'thinking.type' } as const;
 export const PRESETS: ReadonlyMap<string, Preset> = new Map<string, Preset>([
   [
     'openai',
-    { label: 'OpenAI', baseUrl: 'https://api.openai.com/v1', keys: ['OPENAI_API_KEY'], ...level, vision: true },
+    {
+      small: 'gpt-6-luna',
+      main: 'gpt-6.1-sol',
+      label: 'OpenAI',
+      baseUrl: 'https://api.openai.com/v1',
+      keys: ['OPENAI_API_KEY'],
+      ...level,
+      vision: true,
+    },
   ],
   [
     'gemini',
     {
       catalogue: 'google',
+      small: 'gemini-2.5-flash-lite',
+      main: 'gemini-3.8-flash',
       label: 'Google Gemini',
       baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
       keys: ['GEMINI_API_KEY'],
@@ -40,20 +54,61 @@ export const PRESETS: ReadonlyMap<string, Preset> = new Map<string, Preset>([
   [
     'openrouter',
     {
+      main: 'anthropic/claude-sonnet-5.5',
       label: 'OpenRouter',
       baseUrl: 'https://openrouter.ai/api/v1',
       keys: ['OPENROUTER_API_KEY'],
       reasoning: 'reasoning.effort',
     },
   ],
-  ['groq', { label: 'Groq', baseUrl: 'https://api.groq.com/openai/v1', keys: ['GROQ_API_KEY'], ...level }],
-  ['mistral', { label: 'Mistral', baseUrl: 'https://api.mistral.ai/v1', keys: ['MISTRAL_API_KEY'] }],
-  ['deepseek', { label: 'DeepSeek', baseUrl: 'https://api.deepseek.com/v1', keys: ['DEEPSEEK_API_KEY'], ...onOrOff }],
-  ['xai', { label: 'xAI', baseUrl: 'https://api.x.ai/v1', keys: ['XAI_API_KEY'], ...level }],
+  [
+    'groq',
+    {
+      small: 'llama-3.1-8b-instant',
+      main: 'openai/gpt-oss-120b',
+      label: 'Groq',
+      baseUrl: 'https://api.groq.com/openai/v1',
+      keys: ['GROQ_API_KEY'],
+      ...level,
+    },
+  ],
+  [
+    'mistral',
+    {
+      small: 'mistral-small-latest',
+      main: 'mistral-medium-latest',
+      label: 'Mistral',
+      baseUrl: 'https://api.mistral.ai/v1',
+      keys: ['MISTRAL_API_KEY'],
+    },
+  ],
+  [
+    'deepseek',
+    {
+      small: 'deepseek-flash',
+      main: 'deepseek-v4-pro',
+      label: 'DeepSeek',
+      baseUrl: 'https://api.deepseek.com/v1',
+      keys: ['DEEPSEEK_API_KEY'],
+      ...onOrOff,
+    },
+  ],
+  [
+    'xai',
+    {
+      small: 'grok-4.3',
+      main: 'grok-4.7',
+      label: 'xAI',
+      baseUrl: 'https://api.x.ai/v1',
+      keys: ['XAI_API_KEY'],
+      ...level,
+    },
+  ],
   [
     'together',
     {
       catalogue: 'togetherai',
+      main: 'openai/gpt-oss-120b',
       label: 'Together',
       baseUrl: 'https://api.together.xyz/v1',
       keys: ['TOGETHER_API_KEY'],
@@ -64,24 +119,45 @@ export const PRESETS: ReadonlyMap<string, Preset> = new Map<string, Preset>([
     'fireworks',
     {
       catalogue: 'fireworks-ai',
+      main: 'accounts/fireworks/models/deepseek-v4p1-flash',
       label: 'Fireworks',
       baseUrl: 'https://api.fireworks.ai/inference/v1',
       keys: ['FIREWORKS_API_KEY'],
       ...level,
     },
   ],
-  ['cerebras', { label: 'Cerebras', baseUrl: 'https://api.cerebras.ai/v1', keys: ['CEREBRAS_API_KEY'], ...level }],
+  [
+    'cerebras',
+    {
+      main: 'gpt-oss-120b',
+      label: 'Cerebras',
+      baseUrl: 'https://api.cerebras.ai/v1',
+      keys: ['CEREBRAS_API_KEY'],
+      ...level,
+    },
+  ],
   [
     'moonshot',
     {
       catalogue: 'moonshotai',
+      main: 'kimi-k3',
       label: 'Moonshot',
       baseUrl: 'https://api.moonshot.ai/v1',
       keys: ['MOONSHOT_API_KEY'],
       ...onOrOff,
     },
   ],
-  ['zai', { label: 'Z.ai', baseUrl: 'https://api.z.ai/api/paas/v4', keys: ['ZAI_API_KEY'], ...onOrOff }],
+  [
+    'zai',
+    {
+      small: 'glm-5.3-flash',
+      main: 'glm-5.3',
+      label: 'Z.ai',
+      baseUrl: 'https://api.z.ai/api/paas/v4',
+      keys: ['ZAI_API_KEY'],
+      ...onOrOff,
+    },
+  ],
   [
     'huggingface',
     {

@@ -87,7 +87,12 @@ const timeouts = {
 export const settingsSchema = z.strictObject({
   $schema: next(text, 'not set', 'Where an editor finds the schema.'),
   model: now(name, 'sonnet', 'The model: opus, sonnet, haiku, or a full id.', isForHosts),
-  smallModel: next(name, 'haiku', 'The model for titles, summaries and other side calls.', isForHosts),
+  smallModel: next(
+    name,
+    'by place',
+    'The model for titles, summaries and other side calls; `off`: none are made.',
+    isForHosts,
+  ),
   fallbackModels: now(texts, 'none', 'Models to try, in order, when the first stays away.'),
   effort: now(z.enum(EFFORTS), 'auto', 'How hard the model thinks; `auto` leaves it to the model.', isForHosts),
   language: now(name, 'the language of the question', 'The language the model answers in.', isForHosts),

@@ -3,6 +3,7 @@ import { SECRETS } from '../../src/contracts/environment.ts';
 import { choosePort } from '../../src/model/choose/choose-port.ts';
 import { locateModel } from '../../src/model/choose/model-name.ts';
 import { effortsOf } from '../../src/model/efforts.ts';
+import { bundledPage } from '../../src/model/facts/bundled.ts';
 import { PRESETS, presetKeys } from '../../src/model/presets.ts';
 import { OPENAI } from './dialects.ts';
 import { startFaultServer, status, stream } from './fault-server.ts';
@@ -15,6 +16,14 @@ const QUICK = { retry: { limits: () => ({ maxRetries: 0 }) } };
 test.each(NAMES)('%s/x is a model of that place, whatever else is in its name', (name) => {
   for (const model of ['x', 'org/x:free', 'x@1']) {
     expect(locateModel(`${name}/${model}`)).toMatchObject({ provider: 'openai', name, model });
+  }
+});
+
+test('the model to begin with and the small one of each place are in its catalogue', async () => {
+  for (const [name, { main, small, catalogue = name }] of NEED_KEYS) {
+    const page = await bundledPage(catalogue);
+    const names = page?.models.map(({ id }) => id) ?? [];
+    for (const model of [main, small]) if (model !== undefined && page !== undefined) expect(names).toContain(model);
   }
 });
 

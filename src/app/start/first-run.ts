@@ -9,7 +9,9 @@ import { ifThere } from '../../lib/files/errno.ts';
 import { openJsonStore } from '../../lib/files/json-store.ts';
 import { chooseModel } from '../../model/choose/choose-model.ts';
 import { discoverLocalServers, modelsAt } from '../../model/choose/discovery.ts';
+import { keysFound } from '../../model/choose/explain-no-model.ts';
 import { NO_KEY } from '../../model/choose/key-problem.ts';
+import { readProviders } from '../../model/choose/read-providers.ts';
 import { inSampleProject } from '../../model/demo/place.ts';
 import { storedKeys, storeKey } from '../../model/keys/stored-keys.ts';
 import { bypassObjection, firstMode } from '../../permissions/first-mode.ts';
@@ -43,21 +45,25 @@ async function firstRunQuestion(run: RunOptions, environment: Environment): Prom
   const brings = asked !== undefined && (asked.question.effects.length > 0 || existsSync(join(folder, '.git')));
   const trust = brings && asked.question.refusal === undefined ? asked.question : undefined;
   const offer = run.session.kind === 'new' ? await takeOverOffer(environment) : undefined;
-  if (trust === undefined && key === 'found' && offer === undefined && bypass === 'settled') return undefined;
+  if (trust === undefined && key.key === 'found' && offer === undefined && bypass === 'settled') return undefined;
   const above = dirname(folder);
   const parent = trust?.state === 'new' && asked?.store.refusal(above) === undefined ? above : undefined;
-  return { version: environment.version, folder, trust, parent, key, offer, bypass };
+  return { version: environment.version, folder, trust, parent, ...key, offer, bypass };
 }
 
 /** Is there a way to a model? What a stored session uses is found when it is opened. */
-async function findKey(run: RunOptions, environment: Environment): Promise<FirstRunQuestion['key']> {
+async function findKey(run: RunOptions, environment: Environment): Promise<Pick<FirstRunQuestion, 'key' | 'places'>> {
   const { apiKey, authToken } = environment.credentials;
-  if (apiKey !== undefined || authToken !== undefined || run.session.kind !== 'new') return 'found';
+  if (apiKey !== undefined || authToken !== undefined || run.session.kind !== 'new') return FOUND;
   const [loaded, stored] = await Promise.all([readSettings(run, environment, false), storedKeys(environment)]);
   const surroundings = keysAside(environment, loaded.merged);
   const choice = chooseModel(run, loaded.merged, surroundings, () => limitsOf(environment, loaded.merged), stored);
-  return choice.ok || choice.problem !== NO_KEY ? 'found' : 'missing';
+  if (choice.ok || choice.problem !== NO_KEY) return FOUND;
+  const read = readProviders(loaded.merged, surroundings, stored.keys);
+  return { key: 'missing', places: read.ok ? keysFound(read.providers) : [] };
 }
+
+const FOUND = { key: 'found', places: [] } as const;
 
 /** A run that may skip all questions is agreed to once; who may not skip them is told so later. */
 async function bypassQuestion(run: RunOptions, environment: Environment): Promise<FirstRunQuestion['bypass']> {

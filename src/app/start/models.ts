@@ -11,6 +11,8 @@ import { createNetworkFetch } from '../../model/wire/network-fetch.ts';
 import { keysAside } from '../../settings/child-variables.ts';
 import { limitsOf } from '../../settings/limits.ts';
 import { readSettings } from '../settings/read-settings.ts';
+import type { Finding } from './doctor.ts';
+import { liveCheck } from './live-check.ts';
 
 type Surroundings = { readonly environment: Environment; readonly cwd: string };
 
@@ -30,6 +32,12 @@ async function portConfigHere({ environment: given, cwd: folder }: Surroundings)
 export async function modelsHere(surroundings: Surroundings): Promise<Offer> {
   const config = await portConfigHere(surroundings);
   return offeredModels(config, createModelInfo(config));
+}
+
+/** Makes one smallest request at each place that can be used here. */
+export async function checkModels(surroundings: Surroundings): Promise<readonly Finding[]> {
+  const config = await portConfigHere(surroundings);
+  return liveCheck(config, await offeredModels(config, createModelInfo(config)));
 }
 
 /** Reads the catalogue of models anew, from where the settings say. */

@@ -1,10 +1,12 @@
 import { examine, formatFindings } from '../../app/start/doctor.ts';
+import { checkModels } from '../../app/start/models.ts';
 import type { CommandRequest } from '../args/subcommands.ts';
 
 /** `ouro doctor`: what ouro depends on, and how it stands. Exit code 1 when something is bad. */
 export async function run({ flags, io }: CommandRequest): Promise<number> {
   const { environment, cwd } = io;
-  const findings = await examine({ cwd, isTty: io.stdout.isTty, environment });
+  const looked = await examine({ cwd, isTty: io.stdout.isTty, environment });
+  const findings = flags.live === true ? [...looked, ...(await checkModels(io))] : looked;
   const colors = io.stdout.isTty && !environment.term.noColor ? 'colored' : 'plain';
   io.stdout.write(`${flags.json === true ? JSON.stringify(findings, null, 2) : formatFindings(findings, colors)}\n`);
   return findings.some(({ state }) => state === 'bad') ? 1 : 0;

@@ -8,6 +8,8 @@ export type FirstRunQuestion = {
   /** The folder above, where it may be trusted as a whole. */
   readonly parent: string | undefined;
   readonly key: 'found' | 'missing';
+  /** Where no key of Anthropic's is: other places that have one. */
+  readonly places: readonly KeyedPlace[];
   /** What another assistant keeps for this user, as long as nobody was asked about it. */
   readonly offer: TakeOverOffer | undefined;
   /** Nothing would be asked in this run, and nobody has agreed to that on this machine yet. */
@@ -16,6 +18,9 @@ export type FirstRunQuestion = {
 
 /** Settings of the user's that may be copied: by a yes, and not read without. */
 export type TakeOverOffer = { readonly from: string; readonly to: string; readonly holds: readonly string[] };
+
+/** A place with a key: where that comes from, and the model to begin with there. */
+export type KeyedPlace = { readonly label: string; readonly source: string; readonly model: string };
 
 /** A model server that answers on this machine, its models named as `--model` takes them. */
 export type LocalModels = { readonly name: string; readonly models: readonly string[] };

@@ -1,5 +1,6 @@
 import type { ModelPort } from '../../contracts/model.ts';
 import { SMALL_MODEL } from '../catalog.ts';
+import { PRESETS } from '../presets.ts';
 import { keyProblem } from './key-problem.ts';
 import type { InfoOfModels } from './model-info.ts';
 import { choiceName, locateModel, type ModelPlace } from './model-name.ts';
@@ -42,7 +43,7 @@ export function choosePort(config: PortConfig): PortChoice {
     find: (name) => findModel(config, name),
     provider: place.provider,
     keySource: place.provider === 'anthropic' ? (config.keySource ?? 'none') : 'none',
-    smallModel: config.smallModel ?? smallModelOf(place, config),
+    smallModel: smallModelOf(config, place),
     offered: () => offeredModels(config, router),
   };
 }
@@ -53,11 +54,28 @@ function findModel(config: PortConfig, name: string): FoundModel {
   return problem === undefined ? { ok: true, model: choiceName(place, name) } : { ok: false, problem };
 }
 
-/** Anthropic's small model, at the place where the chosen one is. */
-function smallModelOf(place: ModelPlace, { claudeAt }: PortConfig): string | undefined {
-  if (place.provider === 'cloud') {
-    const typed = `${place.cloud}/${SMALL_MODEL}`;
-    return choiceName(locateModel(typed, {}, claudeAt), typed);
+/** The small model of the place where the chosen one is, unless another one or none is wanted. */
+function smallModelOf({ smallModel, claudeAt }: PortConfig, place: ModelPlace): string | undefined {
+  if (smallModel !== undefined) return smallModel.trim().toLowerCase() === 'off' ? undefined : smallModel;
+  return usualSmallModel(place, claudeAt);
+}
+
+/** The small model of a place, by the name it is chosen by; absent where there is none. */
+export function usualSmallModel(place: ModelPlace, claudeAt: PortConfig['claudeAt']): string | undefined {
+  switch (place.provider) {
+    case 'cloud': {
+      const typed = `${place.cloud}/${SMALL_MODEL}`;
+      return choiceName(locateModel(typed, {}, claudeAt), typed);
+    }
+    case 'anthropic':
+      return SMALL_MODEL;
+    case 'openai': {
+      const preset = PRESETS.get(place.name);
+      // Another address under a known name may serve other models.
+      const isItself = preset?.small !== undefined && preset.baseUrl === place.server.baseUrl;
+      return isItself ? `${place.name}/${preset.small}` : undefined;
+    }
+    default:
+      return undefined;
   }
-  return place.provider === 'anthropic' ? SMALL_MODEL : undefined;
 }

@@ -136,12 +136,21 @@ function sourceLines(state: FirstRunState): readonly LogicalLine[] {
   if (state.question.key === 'found') return [];
   if (state.model !== undefined) return [terminalLine(toned('dim', 'Model   '), plain('chosen'))];
   return [
-    terminalLine(toned('dim', 'Model   '), plain('There is no API key on this machine. Answers can come from:')),
+    terminalLine(
+      toned('dim', 'Model   '),
+      plain(`There is no API key of Anthropic on this machine. Answers can come from:`),
+    ),
+    ...placeLines(state),
     choice('d', 'the built-in demo: scripted, needs no key and no network'),
     choice('k', 'the API: paste a key (not shown, kept for you alone)'),
     choice('l', `a model on this machine: ${serverWords(state)}`),
     choice('u', 'another server that speaks the OpenAI protocol, by its address'),
   ];
+}
+
+function placeLines({ question: { places } }: FirstRunState): readonly LogicalLine[] {
+  const names = places.map(({ label, source }) => `${label} (${source})`).join(', ');
+  return places.length === 0 ? [] : [choice('o', `a place whose key was found: ${names}`)];
 }
 
 function serverWords(state: FirstRunState): string {

@@ -87,6 +87,17 @@ function chooseSource(state: FirstRunState, chord: string): FirstRunPressed {
       return now({ ...state, model: { kind: 'demo' } });
     case 'k':
       return now({ ...state, page: { kind: 'key', text: '' }, note: '' });
+    case 'o': {
+      const { places } = state.question;
+      return now(
+        places.length === 0
+          ? state
+          : offered(
+              state,
+              places.map(({ model }) => model),
+            ),
+      );
+    }
     case 'u':
       return now({ ...state, page: { kind: 'address', text: 'http://127.0.0.1:' }, note: '' });
     case 'l': {

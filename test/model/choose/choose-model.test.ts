@@ -106,13 +106,19 @@ test('without a key a server of this machine is named with the words to use it',
     { name: 'Ollama', prefix: 'ollama', port: Number(new URL(server.url).port) },
     { name: 'Nobody', prefix: 'nobody', port: 1 },
   ];
-  const { problem } = await explainNoModel(NO_KEY, () => discoverLocalServers({ places }));
-  expect(problem).toBe(`${NO_KEY}\nOllama answers on this machine: --model ollama/qwen3:8b`);
+  const { problem } = await explainNoModel(
+    NO_KEY,
+    { groq: { apiKey: 'k', keySource: 'GROQ_API_KEY' }, github: { apiKey: 'k', keySource: 'GITHUB_TOKEN' } },
+    () => discoverLocalServers({ places }),
+  );
+  expect(problem).toBe(
+    `${NO_KEY}\nThere is a key of Groq (GROQ_API_KEY): --model groq/openai/gpt-oss-120b\nOllama answers on this machine: --model ollama/qwen3:8b`,
+  );
 });
 
 test('any other problem is told as it is, and nobody is asked', async () => {
   const discover = async () => expect.unreachable();
-  expect(await explainNoModel('The setting is wrong.', discover)).toEqual({
+  expect(await explainNoModel('The setting is wrong.', {}, discover)).toEqual({
     ok: false,
     problem: 'The setting is wrong.',
   });

@@ -203,3 +203,19 @@ describe('choosePort', () => {
     await expect(chosen({ model: 'sonnet', apiKey: 'k' }).port.prepare?.()).resolves.toBeUndefined();
   });
 });
+
+describe('the small model for side calls', () => {
+  const key = { apiKey: 'k' };
+  test.each([
+    ['openai/gpt-5', {}, 'openai/gpt-6-luna'],
+    ['groq/x', {}, 'groq/llama-3.1-8b-instant'],
+    ['ollama/x', {}, undefined],
+    ['sonnet', { smallModel: 'off' }, undefined],
+    ['openai/gpt-5', { smallModel: 'OFF' }, undefined],
+    ['openai/gpt-5', { smallModel: 'deepseek/deepseek-flash' }, 'deepseek/deepseek-flash'],
+    ['openai/gpt-5', { providers: { openai: { ...key, baseUrl: 'http://proxy/v1' } } }, undefined],
+  ])('of %s with %j is %s', (model, more, smallModel) => {
+    const providers = { openai: key, groq: key };
+    expect(chosen({ model, apiKey: 'k', providers, ...more }).smallModel).toBe(smallModel);
+  });
+});

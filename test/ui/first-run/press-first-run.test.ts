@@ -21,6 +21,7 @@ const BARE: FirstRunQuestion = {
   parent: undefined,
   key: 'missing',
   offer: undefined,
+  places: [],
   bypass: 'settled',
 };
 const WITH_TRUST: FirstRunQuestion = { ...BARE, trust: FOLDER, parent: '/home/me' };
@@ -64,6 +65,13 @@ describe('the first screen', () => {
       ['l', '2'],
       { servers: SERVERS },
       { model: { kind: 'named', model: 'ollama/llama3' } },
+    ],
+    [
+      'a place whose key was found',
+      { ...BARE, places: [{ label: 'Groq', source: 'GROQ_API_KEY', model: 'groq/m' }] },
+      ['o'],
+      {},
+      { model: { kind: 'named', model: 'groq/m' } },
     ],
     [
       'the only local model',
