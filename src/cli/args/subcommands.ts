@@ -25,7 +25,6 @@ const json = flag('--json', 'nothing', 'as JSON');
 const { model, permissionMode, trust, settings, debugFile } = FLAGS;
 const queue = flag('--queue <name>', 'name', 'on the queue of this name (queues.json), or at this address');
 const jobs = flag('-j, --jobs <n>', { numberFrom: 1, isWhole: true }, 'how many tasks at once');
-
 /** What a task file says, and what is done with a batch. */
 const BATCH_FLAGS = {
   over: {
