@@ -20,6 +20,8 @@ import type {
 export type FleetStore = {
   /** Adds what is not there yet. The same batch again adds nothing and changes nothing. */
   submit(batch: NewBatch, tasks: readonly NewTask[]): Promise<{ readonly added: number; readonly known: number }>;
+  /** Takes over results of the same tasks in other batches. Answers how many. */
+  reuse(batch: string): Promise<number>;
   /** The next task that may begin: its batch has money, its lane is free, nobody works on it. */
   claim(claimer: Claimer): Promise<Claim | undefined>;
   /** Shows that an attempt lives. `stop`: it is not wanted any more. `lost`: another attempt counts by now. */

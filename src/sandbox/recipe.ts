@@ -38,7 +38,7 @@ export function sandboxArguments(program: string, plan: SandboxPlan): readonly s
   };
   return [
     ...withoutSecrets(plan),
-    ...(plan.filter === undefined ? [program] : ['/bin/sh', '-c', WITH_FILTER, plan.filter, program, '--seccomp', '9']),
+    ...(plan.filter === undefined ? [program] : [...WITH_FILTER, plan.filter, program, '--seccomp', '9']),
     ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--tmpfs', '/run'],
     ...(plan.network === 'open'
       ? ['--ro-bind-try', '/run/systemd/resolve', '/run/systemd/resolve']
@@ -57,8 +57,11 @@ export function sandboxArguments(program: string, plan: SandboxPlan): readonly s
   ];
 }
 
-/** The filter is read from an open file; the number is one that no command is told about otherwise. */
-const WITH_FILTER = 'exec 9<"$0"; exec "$@"';
+/**
+ * The filter is read from an open file; the number is one that no command is told about otherwise. By bash: another
+ * shell drops functions from the environment, and with them those that keep searches from secrets.
+ */
+const WITH_FILTER = ['/bin/bash', '--noprofile', '--norc', '-c', 'exec 9<"$0"; exec "$@"'];
 
 /** Taken away before the box is made: the memory of its first process would still hold them. */
 export function withoutSecrets({ variables }: SandboxPlan): readonly string[] {

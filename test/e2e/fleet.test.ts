@@ -54,6 +54,18 @@ test('the same again sends nothing; another prompt is another batch', async () =
   expect((await run('--json')).stdout.match(/"id"/g)).toHaveLength(2);
 });
 
+test('--reuse sends only what is new when a repository was added', async () => {
+  project = await projectWithRepos(['one']);
+  await writePolicy(project);
+  server = await startApiServer({ turns: writingModel });
+  await run('write it', '--over', 'repos/*', ...model);
+  await addRepo(project, 'two', { 'a.txt': 'beta\n' });
+  const { code, stderr } = await run('write it', '--over', 'repos/*', '--reuse', ...model);
+  expect(code).toBe(0);
+  expect(stderr).toContain('1 task taken over');
+  expect(server.requests()).toHaveLength(4);
+});
+
 test('a dry run lists every task and the most it can cost, and sends and stores nothing', async () => {
   project = await projectWithRepos(['one', 'two', 'three']);
   server = await startApiServer({ turns: writingModel });

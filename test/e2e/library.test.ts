@@ -41,7 +41,7 @@ beforeAll(() => {
   for (const name of readdirSync(join(root, 'node_modules')).filter((one) => !one.startsWith('.')))
     symlinkSync(join(root, 'node_modules', name), join(modules, name));
   writeFileSync(join(project, 'package.json'), '{ "name": "app", "type": "module", "private": true }\n');
-  for (const name of readdirSync(EXAMPLES))
+  for (const name of readdirSync(EXAMPLES).filter((one) => one.endsWith('.mjs')))
     writeFileSync(join(project, name), readFileSync(join(EXAMPLES, name), 'utf8'));
 }, 120_000);
 

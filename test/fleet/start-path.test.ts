@@ -41,6 +41,6 @@ test('an engine is loaded only when its queue is asked for', () => {
   const atOnce = reached(['cli/fleet/run-batch.ts', 'cli/fleet/run-worker.ts', 'cli/fleet/order-batch.ts'], ['static']);
   expect([...atOnce].filter((path) => path === 'node:sqlite' || path === 'pg-boss')).toEqual([]);
   expect(
-    reached(['fleet/stores/open-store.ts'], ['static', 'dynamic'], ['fleet/stores/postgres.ts']).has('pg-boss'),
+    reached(['fleet/stores/open-store.ts'], ['static', 'dynamic'], ['fleet/stores/engines/postgres.ts']).has('pg-boss'),
   ).toBe(false);
 });

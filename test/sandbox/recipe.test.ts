@@ -1,6 +1,10 @@
+import { spawnSync } from 'node:child_process';
+import { chmod } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { isSecretName } from '../../src/sandbox/places.ts';
 import { placesToCover, type SandboxPlan, sandboxArguments } from '../../src/sandbox/recipe.ts';
+import { createTempProject } from '../support/temp-project.ts';
 
 const KINDS: Readonly<Record<string, 'directory' | 'file'>> = {
   '/w': 'directory',
@@ -102,12 +106,31 @@ test('folders that are to be guarded and are not there are made first', () => {
 });
 
 test('secrets are taken out of the environment before the box is made, and system calls are filtered', () => {
-  expect(sandboxArguments('/usr/bin/bwrap', { ...PLAN, filter: '/f' }).slice(0, 12)).toEqual([
+  expect(sandboxArguments('/usr/bin/bwrap', { ...PLAN, filter: '/f' }).slice(0, 14)).toEqual([
     ...['/usr/bin/env', '-u', 'GH_TOKEN', '-u', 'SSH_AUTH_SOCK'],
-    ...['/bin/sh', '-c', 'exec 9<"$0"; exec "$@"', '/f', '/usr/bin/bwrap', '--seccomp', '9'],
+    ...['/bin/bash', '--noprofile', '--norc', '-c', 'exec 9<"$0"; exec "$@"', '/f', '/usr/bin/bwrap'],
+    ...['--seccomp', '9'],
   ]);
   expect(
     ['ANTHROPIC_API_KEY', 'AWS_SECRET_ACCESS_KEY', 'NPM_TOKEN', 'PGPASSWORD', 'GH_PAT'].filter(isSecretName),
   ).toHaveLength(5);
   expect(['PATH', 'HOME', 'LANG', 'NODE_ENV', 'KEYBOARD', 'TERM', 'GOPATH'].filter(isSecretName)).toEqual([]);
+});
+
+test('what a decision puts into the environment reaches the command behind the filter', async () => {
+  await using project = await createTempProject();
+  const program = join(project.home, 'bwrap');
+  const filter = join(project.home, 'filter');
+  await project.write('../home/filter', 'x');
+  // Stands for the box: it starts what is behind the two dashes, and nothing else.
+  await project.write('../home/bwrap', '#!/bin/bash\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n');
+  await chmod(program, 0o755);
+  const [file = '', ...words] = [
+    ...sandboxArguments(program, { ...PLAN, filter }),
+    '/bin/bash',
+    '-c',
+    'grep; echo $PATH',
+  ];
+  const env = { PATH: '/usr/bin:/bin', 'BASH_FUNC_grep%%': '() { echo guarded; }', GH_TOKEN: 'x' };
+  expect(spawnSync(file, words, { env, encoding: 'utf8' }).stdout).toBe('guarded\n/usr/bin:/bin\n');
 });

@@ -3,8 +3,8 @@ import { readEnvironment } from '../../src/app/environment.ts';
 import type { NewBatch } from '../../src/contracts/fleet.ts';
 import { fleetGit } from '../../src/fleet/git/fleet-git.ts';
 import { openMirrors } from '../../src/fleet/git/mirrors.ts';
+import { openPostgres } from '../../src/fleet/stores/engines/postgres.ts';
 import { openStore, type StorePlace } from '../../src/fleet/stores/open-store.ts';
-import { openPostgres } from '../../src/fleet/stores/postgres.ts';
 import { runWorker } from '../../src/fleet/worker/worker.ts';
 import { stormTasks } from './fleet-storm.ts';
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FleetStore } from '../../src/contracts/fleet-store.ts';
 import { createStore } from '../../src/fleet/stores/create-store.ts';
+import { openSqliteQueue } from '../../src/fleet/stores/engines/sqlite-queue.ts';
+import { openSqlite } from '../../src/fleet/stores/engines/sqlite-sql.ts';
 import { openStore } from '../../src/fleet/stores/open-store.ts';
-import { openSqliteQueue } from '../../src/fleet/stores/sqlite-queue.ts';
-import { openSqlite } from '../../src/fleet/stores/sqlite-sql.ts';
 import type { TestPostgres } from './postgres.ts';
 
 /** One store, reached over two connections, whose time can be put forward. */

@@ -54,6 +54,7 @@ const BATCH_FLAGS = {
   ),
   dryRun: flag('--dry-run', 'nothing', 'run: list every task and what it can cost, and send nothing'),
   try: flag('--try <n>', { numberFrom: 1, isWhole: true }, 'run: begin with so many, then ask'),
+  reuse: flag('--reuse', 'nothing', 'run: take over what the same tasks came to in other batches'),
   detach: flag('--detach', 'nothing', 'run: only put it into the queue, for workers'),
   sign: flag('--sign <key>', 'name', 'run: sign each task with this ssh key'),
   yes: flag('--yes', 'nothing', 'run: do not ask'),

@@ -56,9 +56,11 @@ function told(order: Order, count: number, all: number): string {
     case 'resume':
       return count === 0 ? 'goes on.' : `goes on, with ${formatCount(count, 'task')} that were cancelled.`;
     case 'cancel':
-      return `${formatCount(count, 'task')} cancelled; what runs is being ended.`;
+      return count === 0
+        ? 'nothing was left to cancel.'
+        : `${formatCount(count, 'task')} cancelled; what runs is being ended.`;
     case 'retry':
-      return `${formatCount(count, 'task')} begin again.`;
+      return count === 0 ? 'nothing of it has failed.' : `${formatCount(count, 'task')} begin again.`;
     default:
       return `may cost ${money(all)} in all.`;
   }

@@ -127,6 +127,9 @@ async function submitAndWork({ batch, tasks }: Expanded, fleet: Fleet, wish: Bat
     return EXIT.done;
   const { known } = await fleet.store.submit(batch, first);
   if (known > 0 && flags.json !== true) io.stderr.write(`${formatCount(known, 'task')} of it were known already.\n`);
+  const reused = flags.reuse === true ? await fleet.store.reuse(batch.id) : 0;
+  if (reused > 0 && flags.json !== true)
+    io.stderr.write(`${formatCount(reused, 'task')} taken over from other batches.\n`);
   if (flags.detach === true) {
     io.stdout.write(`${batch.id}\n`);
     return EXIT.done;
@@ -140,6 +143,7 @@ async function submitAndWork({ batch, tasks }: Expanded, fleet: Fleet, wish: Bat
   }
   if (!(await ask(io, `Go on with the other ${left}?`))) return code;
   await fleet.store.submit(batch, tasks);
+  if (flags.reuse === true) await fleet.store.reuse(batch.id);
   return workOn(batch.id, fleet, wish);
 }
 

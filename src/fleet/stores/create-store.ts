@@ -4,6 +4,7 @@ import { compressed, fileOf, keepFile } from './files.ts';
 import type { JobQueue } from './job-queue.ts';
 import { coolLane } from './lanes.ts';
 import { giveOrder } from './orders.ts';
+import { reuseResults } from './reuse.ts';
 import { openSchema } from './schema.ts';
 import { beatAttempt, settleAttempt, sweepLost } from './settle.ts';
 import type { Sql } from './sql.ts';
@@ -16,6 +17,7 @@ export async function createStore(sql: Sql, queue: JobQueue): Promise<FleetStore
   const parts = { sql, queue };
   return {
     submit: (batch, tasks) => submitBatch(sql, queue, batch, tasks),
+    reuse: (batch) => reuseResults(sql, queue, batch),
     claim: (claimer) => claimTask(sql, queue, claimer),
     beat: (claim, beat) => beatAttempt(parts, claim, beat),
     async finish(claim, ending, last, files = {}) {

@@ -10,14 +10,14 @@ export type StorePlace =
 export async function openStore(place: StorePlace): Promise<FleetStore> {
   const { createStore } = await import('./create-store.ts');
   if (place.kind === 'postgres') {
-    const { openPostgres } = await import('./postgres.ts');
+    const { openPostgres } = await import('./engines/postgres.ts');
     const { sql, queue } = await openPostgres(place.url);
     return createStore(sql, queue);
   }
-  const { refuseNetworkDisk } = await import('./network-disk.ts');
+  const { refuseNetworkDisk } = await import('./engines/network-disk.ts');
   await refuseNetworkDisk(place.folder);
-  const { openSqlite } = await import('./sqlite-sql.ts');
-  const { openSqliteQueue } = await import('./sqlite-queue.ts');
+  const { openSqlite } = await import('./engines/sqlite-sql.ts');
+  const { openSqliteQueue } = await import('./engines/sqlite-queue.ts');
   const sql = openSqlite(join(place.folder, 'fleet.db'));
   return createStore(sql, await openSqliteQueue(sql));
 }

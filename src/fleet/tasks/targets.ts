@@ -86,7 +86,8 @@ function pinner(ref: string | undefined, { git }: TargetParts): Pin {
     const wanted = ref ?? 'HEAD';
     if (isAddress(url)) {
       const listed = await git({ args: ['ls-remote', '--', url, wanted], cwd: '/', configuration: 'own' });
-      const [commit = ''] = gitOutput(listed, `${url} cannot be reached`).split(/\s/);
+      if (listed.code !== 0) throw new TaskFileProblem(unreached(url, listed.stderr.toString('utf8')));
+      const [commit = ''] = listed.stdout.toString('utf8').split(/\s/);
       if (commit === '') throw new TaskFileProblem(`${url} has no ${wanted}.`);
       return commit;
     }
@@ -105,6 +106,11 @@ function pinner(ref: string | undefined, { git }: TargetParts): Pin {
     known.set(url, asked);
     return asked;
   };
+}
+
+function unreached(url: string, stderr: string): string {
+  const why = /^(?:fatal|error): (.*)$/m.exec(stderr)?.[1] ?? 'git gave no reason';
+  return `${url} cannot be reached: ${why}`;
 }
 
 async function targetsOf(name: string, parts: TargetParts, pin: Pin): Promise<readonly Target[]> {

@@ -17,19 +17,18 @@ export function commandPattern(specifier: string): CommandPattern {
 }
 
 /** The widest reading: paths, options before the sub-command, flag order and clusters do not hide a command. */
-export function denyMatches(rule: Rule, reached: Reached, policy: Policy): boolean {
-  if (rule.specifier === undefined) return true;
-  const pattern = commandPattern(rule.specifier);
+export function denyMatches({ specifier }: Rule, policy: Policy): (reached: Reached) => boolean {
+  if (specifier === undefined) return () => true;
+  const pattern = commandPattern(specifier);
   const fold = (word: string) => (policy.disk === 'case-insensitive' ? word.toLowerCase() : word);
   const words = pattern.words.map(fold);
-  const argv = reached.argv.map((word, index) => fold(index === 0 ? withoutEscapes(word) : word));
-  return variants(argv).some((variant) => {
-    return (
-      fits(words, variant, pattern.open) ||
-      fits(variants(words).at(-1) ?? words, variant, pattern.open) ||
-      flagsFit(words, variant)
+  const short = variants(words).at(-1) ?? words;
+  return (reached) => {
+    const argv = reached.argv.map((word, index) => fold(index === 0 ? withoutEscapes(word) : word));
+    return variants(argv).some(
+      (variant) => fits(words, variant, pattern.open) || fits(short, variant, pattern.open) || flagsFit(words, variant),
     );
-  });
+  };
 }
 
 /** The narrowest reading: plain words, the command by its own name, nothing else in front. */

@@ -43,15 +43,17 @@ export function programOf(word: string): Program {
   const name = word.replace(/^.*\//, '');
   if (Object.hasOwn(PROGRAMS, name)) return exactProgram(name);
   const plain = (LOADER.test(name) ? 'ld.so' : name.replace(/\.exe$/i, '')).toLowerCase();
-  const row = IN_LOWER_CASE.get(plain) ?? IN_LOWER_CASE.get(plain.replace(/[-_.]?\d.*$/s, '')) ?? digitNamed(plain);
+  const row = IN_LOWER_CASE.get(plain) ?? (/\d/.test(plain) ? versionNamed(plain) : undefined);
   if (row === undefined) return UNKNOWN;
   // A name that only resembles another speaks for nothing: any word may be a file, and `-o` an output.
   const { opensNothing: _, otherO: __, reads: ___, subcommands: ____, ...rest } = row;
   return rest;
 }
 
-/** `radare2-5.9` and `d8-3`: the digit before the version belongs to the name. */
-function digitNamed(plain: string): Program | undefined {
+/** `python3.12`, but also `radare2-5.9` and `d8-3`: the digit before the version belongs to the name. */
+function versionNamed(plain: string): Program | undefined {
+  const unversioned = IN_LOWER_CASE.get(plain.replace(/[-_.]?\d.*$/s, ''));
+  if (unversioned !== undefined) return unversioned;
   const name = NAMES_IN_DIGITS.find((one) => plain.startsWith(one) && /^[-_.]?\d/.test(plain.slice(one.length)));
   return name === undefined ? undefined : IN_LOWER_CASE.get(name);
 }

@@ -36,19 +36,20 @@ export function shellFindings(context: DecisionContext, command: string): Findin
     script,
     certain.parts.filter((part) => part.isRound),
   );
+  const cwds = [...new Set([context.policy.cwd, ...certain.parts.flatMap((part) => part.cwds)])];
+  const paths = shellPaths(context, possible, cwds);
   const characters = characterProblems(command);
   const unanalysed = [
     ...characters,
     ...certain.problems,
     ...(isLong(command) || isCovered(command, script) ? [] : ['Some of its text was not understood.']),
     ...(possible.isCut ? ['It holds more commands than are looked at.'] : []),
+    ...(paths.isCut ? ['It names or searches more places than are looked at.'] : []),
   ];
-  const cwds = [...new Set([context.policy.cwd, ...certain.parts.flatMap((part) => part.cwds)])];
-  const paths = shellPaths(context, possible, cwds);
   const objections = shellObjections(context, command, possible, paths);
   // What asks anyway needs no long list of reasons.
-  const isSettled = unanalysed.length > 0 && command.length > MAX_EXPLAINED;
-  const needed = once(() => (isSettled ? [] : certain.parts.map((part) => partNeeds(context, part))));
+  const isSettled = paths.isCut || (unanalysed.length > 0 && command.length > MAX_EXPLAINED);
+  const needed = once(() => (isSettled ? [] : certain.parts.map(onceEach((part) => partNeeds(context, part)))));
   const doubts = isWatched(context) ? doubtsOf() : [];
   const isNamed = doubts.length === 0 && (unanalysed.length === 0 || !watchesBash(context));
   const whole = findRule(
@@ -123,6 +124,17 @@ function isCertain(text: string, context: DecisionContext): boolean {
   const script = parse(text);
   const { problems } = readCertain(text, script, context.policy.cwd, placesOf(context));
   return problems.length === 0 && isCovered(text, script) && characterProblems(text).length === 0;
+}
+
+/** What was looked at once need not be again: a line may say the same many times. */
+function onceEach<Answer>(look: (part: ShellPart) => Answer): (part: ShellPart) => Answer {
+  const known = new Map<string, Answer>();
+  return (part) => {
+    const key = JSON.stringify(part);
+    const answer = known.get(key) ?? look(part);
+    known.set(key, answer);
+    return answer;
+  };
 }
 
 /** Runs without a rule that names it: by itself, or by the mode. */

@@ -2,7 +2,7 @@ import type { Hardening } from '../../contracts/permission.ts';
 import { once } from '../../lib/once.ts';
 import { type DecisionContext, findRule, isInWorkspace, resolveIn } from '../paths/context.ts';
 import { type Need, ruleSays } from '../paths/finding.ts';
-import { expandGlob, namesBelow, scanFolder } from '../paths/folder-scan.ts';
+import { expandGlob, foundAt, namesBelow, scanFolder } from '../paths/folder-scan.ts';
 import { shownNames } from '../paths/ignored-names.ts';
 import { pathNeed } from '../paths/path-findings.ts';
 import { isInside } from '../paths/paths.ts';
@@ -136,7 +136,8 @@ function readingNeeds(
   reading: Extract<ReadOnlyReading, { ok: true }>,
   leave: (name: string) => boolean,
 ): readonly Need[] {
-  const reads = [...reading.reads, ...reading.searches].flatMap((word) =>
+  const words = new Map([...reading.reads, ...reading.searches].map((word) => [JSON.stringify(word), word]));
+  const reads = [...words.values()].flatMap((word) =>
     part.cwds.flatMap((cwd) => [...wordNeeds(context, cwd, word), ...optionNeeds(context, cwd, word)]),
   );
   const searches = reading.searches.flatMap((word) =>
@@ -182,11 +183,13 @@ function searchNeeds(
     if (kind === 'directory') return false;
     if (opens?.(namesBelow(folder, path), (name) => shows()(name)) === false) return false;
     if (kind === 'link' && follows === 'none') return false;
-    if (namesBelow(folder, path).some(leave)) return false;
-    const resolved = resolveIn(context, folder, path);
-    if (sensitiveRead(resolved, context.policy) !== undefined)
-      return pathNeed(context, { tool: context.facts.tool, use: 'read', path: resolved }).cover === undefined;
-    return kind === 'link' && !context.roots.some((root) => isInside(resolved.real, root));
+    const resolved = kind === 'link' ? resolveIn(context, folder, path) : foundAt(path, kind);
+    const isSecret = sensitiveRead(resolved, context.policy) !== undefined;
+    const isElsewhere = kind === 'link' && !context.roots.some((root) => isInside(resolved.real, root));
+    if ((!isSecret && !isElsewhere) || namesBelow(folder, path).some(leave)) return false;
+    return (
+      isElsewhere || pathNeed(context, { tool: context.facts.tool, use: 'read', path: resolved }).cover === undefined
+    );
   });
   // What was not looked at may hold secrets too.
   if (hit === 'too many') leave(UNSEEN);

@@ -1,9 +1,9 @@
-import type { Rule, TraceStep } from '../../contracts/permission.ts';
+import type { TraceStep } from '../../contracts/permission.ts';
 import type { DecisionContext } from '../paths/context.ts';
 import { ruleSays } from '../paths/finding.ts';
-import { namesBelow, scanFolder } from '../paths/folder-scan.ts';
+import { foundAt, namesBelow, scanFolder } from '../paths/folder-scan.ts';
 import { pathObjections } from '../paths/path-findings.ts';
-import { pathRuleMatches, ruleReachesInto } from '../paths/path-rule.ts';
+import { pathRuleTest, ruleReachesInto } from '../paths/path-rule.ts';
 import { isInside } from '../paths/paths.ts';
 import { PROCESS_HOLDS, processSecretsIn } from '../paths/protected.ts';
 import { FAMILY_WORD, familyOf } from '../rules/families.ts';
@@ -51,7 +51,7 @@ function ruleObjections(context: DecisionContext, command: string, possible: Pos
       rule.specifier === undefined
     )
       continue;
-    const reached = possible.commands.find((each) => denyMatches(rule, each, context.policy));
+    const reached = possible.commands.find(denyMatches(rule, context.policy));
     if (reached === undefined && rule.specifier !== command.trim()) continue;
     const subject = reached?.argv.join(' ') ?? command;
     const via = reached === undefined || reached.via === '' ? '' : ` (run by ${reached.via})`;
@@ -113,10 +113,11 @@ function searchObjections(context: DecisionContext, named: readonly SearchedPath
           ];
     const near = rules.filter((rule) => ruleReachesInto(rule, path.real, context.policy));
     const ruled = near.flatMap((rule): readonly TraceStep[] => {
+      const isRuled = pathRuleTest(rule, { tool: context.facts.tool, use }, context.policy);
       const hit = scanFolder(
         context.fs,
         path.real,
-        (entry) => entry.kind !== 'directory' && isOpened(entry.path) && isDenied(context, rule, entry.path, use),
+        (entry) => entry.kind !== 'directory' && isOpened(entry.path) && isRuled(foundAt(entry.path, 'file')),
       );
       if (hit === undefined) return [];
       const subject = command;
@@ -143,11 +144,6 @@ function searchObjections(context: DecisionContext, named: readonly SearchedPath
     });
     return [...holding, ...ruled];
   });
-}
-
-function isDenied(context: DecisionContext, rule: Rule, path: string, use: 'read' | 'write'): boolean {
-  const entry = { spelling: path, lexical: path, real: path, kind: 'file', nlink: 1 } as const;
-  return pathRuleMatches(rule, { tool: context.facts.tool, use, path: entry }, context.policy);
 }
 
 function deleteObjections(context: DecisionContext, named: readonly NamedPath[]): readonly TraceStep[] {

@@ -79,6 +79,7 @@ export function readWord(word: Word, harmless = HARMLESS_EXPANSIONS, bound = NOT
 
 /** Braces that the parser takes for text and bash for choices: `{a},b}` are two words. */
 function hasLooseBraces({ text, parts = [] }: Word): boolean {
+  if (!text.includes('{')) return false;
   const pieces = parts.length === 0 ? [text] : parts.flatMap((part) => (part.type === 'Literal' ? [part.text] : ['x']));
   const bare = pieces.join('').replace(/\\[\s\S]/g, 'x');
   const from = bare.indexOf('{');

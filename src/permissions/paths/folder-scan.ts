@@ -29,6 +29,11 @@ export function scanFolder(
   return undefined;
 }
 
+/** What a scan comes by below a real folder, and is no link, is where it is spelled. */
+export function foundAt(path: string, kind: Exclude<ScanEntry['kind'], 'link'>) {
+  return { spelling: path, lexical: path, real: path, kind, nlink: 1 } as const;
+}
+
 /** The names from a folder down to something in it. */
 export function namesBelow(folder: string, path: string): readonly string[] {
   return path

@@ -37,17 +37,21 @@ function unlessMissing<Answer>(look: () => Answer): Answer | undefined {
 }
 
 const MAX_LOOKS = 20_000;
+/** The same places looked at again and again take time, too. */
+const MAX_REPEATS = 100_000;
 
 /** The same disk, looked at once a place, and no further than a decision may take: then somebody is asked. */
 export function boundedFs(fs: PermissionFs): PermissionFs {
   let looks = 0;
+  let repeats = 0;
   const once = <Answer>(look: (path: string) => Answer): ((path: string) => Answer) => {
     const known = new Map<string, { readonly answer: Answer }>();
     return (path) => {
       const before = known.get(path);
+      if (before !== undefined) repeats += 1;
+      else looks += 1;
+      if (looks > MAX_LOOKS || repeats > MAX_REPEATS) throw new Error('it names more places than are looked at');
       if (before !== undefined) return before.answer;
-      looks += 1;
-      if (looks > MAX_LOOKS) throw new Error('it names more places than are looked at');
       const answer = look(path);
       known.set(path, { answer });
       return answer;

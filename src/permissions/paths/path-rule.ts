@@ -14,15 +14,29 @@ export type PathUse = {
 };
 
 /** Deny and ask match any spelling of the path; allow matches only the place where it really is. */
-export function pathRuleMatches(rule: Rule, { tool, use, path }: PathUse, policy: Policy): boolean {
-  if (!speaksOf(rule, tool, use)) return false;
-  if (rule.specifier === undefined) return true;
+export function pathRuleMatches(rule: Rule, { path, ...use }: PathUse, policy: Policy): boolean {
+  return pathRuleTest(rule, use, policy)(path);
+}
+
+/** The same for many paths: the rule is read once. */
+export function pathRuleTest(
+  rule: Rule,
+  { tool, use }: Pick<PathUse, 'tool' | 'use'>,
+  policy: Policy,
+): (path: ResolvedPath) => boolean {
+  if (!speaksOf(rule, tool, use)) return () => false;
+  if (rule.specifier === undefined) return () => true;
   const allow = rule.behavior === 'allow';
-  if (allow && path.problem !== undefined) return false;
-  const fold = !allow || policy.disk === 'case-insensitive';
-  const places = allow ? [path.real] : [path.lexical, path.real];
-  const patterns = patternsOf(rule, policy);
-  return places.some((place) => patterns.some((pattern) => matches(pattern, place, fold)));
+  const spelled = !allow || policy.disk === 'case-insensitive' ? folded : (text: string) => text;
+  const tests = patternsOf(rule, policy).map((pattern) => patternTest(pattern, spelled));
+  return ({ real, lexical, problem }) => {
+    if (allow && problem !== undefined) return false;
+    const places = allow || lexical === real ? [real] : [lexical, real];
+    return places.some((place) => {
+      const path = spelled(place);
+      return tests.some((fits) => fits(path));
+    });
+  };
 }
 
 /** True when the rule names this one file and nothing else. */
@@ -78,7 +92,7 @@ function patternsOf(rule: Rule, policy: Policy): readonly Pattern[] {
   if (text.startsWith('..') || text.startsWith('../')) return below(bases, `/${text}`);
   const trimmed = text.replace(/\/$/, '');
   if (trimmed.includes('/')) return below(bases, `/${text}`);
-  const anywhere: Pattern[] = bases.map((base) => ({ base, tail: `/${trimmed}`, anywhere: true }));
+  const anywhere: Pattern[] = [...new Set(bases)].map((base) => ({ base, tail: `/${trimmed}`, anywhere: true }));
   return allow ? anywhere : [...anywhere, { base: '', tail: `/${trimmed}`, anywhere: true }];
 }
 
@@ -93,13 +107,14 @@ function below(bases: readonly string[], tail: string): readonly Pattern[] {
   });
 }
 
-function matches(pattern: Pattern, place: string, fold: boolean): boolean {
-  const path = fold ? folded(place) : place;
-  const base = fold ? folded(pattern.base) : pattern.base;
-  if (base !== '' && !isInside(path, base)) return false;
-  const rest = path.slice(base.length);
-  const tail = fold ? folded(pattern.tail) : pattern.tail;
-  return testOf(tail, pattern.anywhere)(rest === '' ? '/' : rest);
+function patternTest(pattern: Pattern, spelled: (text: string) => string): (path: string) => boolean {
+  const base = spelled(pattern.base);
+  const fits = testOf(spelled(pattern.tail), pattern.anywhere);
+  return (path) => {
+    if (base !== '' && !isInside(path, base)) return false;
+    const rest = path.slice(base.length);
+    return fits(rest === '' ? '/' : rest);
+  };
 }
 
 /** A gitignore pattern: what it matches, it matches with everything below. */

@@ -342,6 +342,20 @@ describe.each(STORES.filter(({ isMissing }) => !isMissing))('a store on $name', 
     ]);
   });
 
+  test('what the same task came to in another batch is taken over, and not begun', async () => {
+    await pair.one.submit(batch(), [task('a')]);
+    await pair.one.finish(await claimed(pair), done(), spent(0.5), { patch: new Uint8Array([7]) });
+    await pair.one.submit(batch({ id: 'b2' }), [task('a'), task('b'), task('z', { kind: 'summary' })]);
+    expect(await pair.two.reuse('b2')).toBe(1);
+    expect(await pair.two.reuse('b2')).toBe(0);
+    expect(await pair.two.tasks('b2', ['done'])).toMatchObject([{ key: 'a', cost: 0, result: RESULT, session: 's1' }]);
+    expect([...((await pair.two.file('b2', 'a', 'patch')) ?? [])]).toEqual([7]);
+    const next = await claimed(pair);
+    expect([next.batch, next.key]).toEqual(['b2', 'b']);
+    await pair.one.finish(next, done(), spent(0));
+    expect((await claimed(pair)).key).toBe('z');
+  });
+
   test('an order to a batch that is not there says so', async () => {
     await expect(pair.one.order('nope', { order: 'pause' })).rejects.toThrow('There is no batch nope.');
   });

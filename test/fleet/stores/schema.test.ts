@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { openSqlite } from '../../../src/fleet/stores/engines/sqlite-sql.ts';
 import { openStore } from '../../../src/fleet/stores/open-store.ts';
-import { openSqlite } from '../../../src/fleet/stores/sqlite-sql.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
 test.each([

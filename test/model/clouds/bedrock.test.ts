@@ -182,21 +182,22 @@ test('without a region the sentence names the variable', () => {
 test('a sign-in that takes long is not waited for once somebody aborts', async () => {
   await using project = await createTempProject();
   const none = join(project.dir, 'none');
+  // What bears the mark of the project ends with it.
+  const [mark = '', value = ''] = project.marker.split('=');
   const variables = {
+    [mark]: value,
     AWS_PROFILE: 'gone',
     AWS_SHARED_CREDENTIALS_FILE: none,
     AWS_CONFIG_FILE: none,
     AWS_REGION: 'us-east-1',
   };
-  const awsAuthRefresh = `touch '${project.dir}/began'; exec sleep 2`;
+  const awsAuthRefresh = `touch '${project.dir}/began'; exec sleep 60`;
   const { port, model } = portAt('http://127.0.0.1:1', { variables, awsAuthRefresh });
   const stop = new AbortController();
   const asked = drain(port, { request: { ...REQUEST, model }, signal: stop.signal });
   await vi.waitFor(() => readFile(join(project.dir, 'began')));
-  const abortedAt = performance.now();
   stop.abort();
   expect((await asked).outcome).toMatchObject({ ok: false, failure: { kind: 'aborted' } });
-  expect(performance.now() - abortedAt).toBeLessThan(1000);
 });
 
 test('requests that find out together that a token has run out sign in once', async () => {

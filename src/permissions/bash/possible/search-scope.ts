@@ -17,7 +17,9 @@ export type SearchScope = {
 export function searchScopes(commands: readonly Reached[]): readonly SearchScope[] {
   const fed = commands.filter(({ via }) => programOf(via).feedsNames !== undefined).map(({ argv }) => argv);
   const uses = [...new Set(fed.flatMap(usesOf))];
-  return commands.flatMap(({ argv }) => scopesOf(argv, uses));
+  // The same command again goes through the same folders.
+  const distinct = new Map(commands.map(({ argv }) => [JSON.stringify(argv), argv]));
+  return [...distinct.values()].flatMap((argv) => scopesOf(argv, uses));
 }
 
 type Use = SearchScope['use'];

@@ -1,9 +1,9 @@
 import { type Db, PgBoss } from 'pg-boss';
-import { errnoOf } from '../../lib/files/errno.ts';
-import type { JobQueue } from './job-queue.ts';
+import { errnoOf } from '../../../lib/files/errno.ts';
+import type { JobQueue } from '../job-queue.ts';
+import { inTurn, type Row, type Sql, type SqlValue, type Transaction } from '../sql.ts';
+import { awayOrSame } from '../store-away.ts';
 import { openPgBossQueue } from './pg-boss-queue.ts';
-import { inTurn, type Row, type Sql, type SqlValue, type Transaction } from './sql.ts';
-import { awayOrSame } from './store-away.ts';
 
 /** No machine that freezes inside a transaction holds up the others for longer than this. */
 const SESSION = '-c idle_in_transaction_session_timeout=5s -c lock_timeout=8s -c statement_timeout=20s';

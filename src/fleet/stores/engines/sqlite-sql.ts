@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { messageOf } from '../../lib/errors.ts';
-import { inTurn, type Sql, type SqlValue, type Transaction } from './sql.ts';
+import { messageOf } from '../../../lib/errors.ts';
+import { inTurn, type Sql, type SqlValue, type Transaction } from '../sql.ts';
 
 /** How long one process waits for others that write. */
 const PATIENCE_MS = 30_000;

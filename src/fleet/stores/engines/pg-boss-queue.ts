@@ -1,7 +1,7 @@
 import type { Db, PgBoss } from 'pg-boss';
 import { z } from 'zod';
-import type { HeldJob, JobQueue } from './job-queue.ts';
-import type { Transaction } from './sql.ts';
+import type { HeldJob, JobQueue } from '../job-queue.ts';
+import type { Transaction } from '../sql.ts';
 
 /** How often a job may be taken is our own count; the engine never gives up by itself. */
 const NO_LIMIT = 1_000_000;

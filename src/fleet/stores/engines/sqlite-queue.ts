@@ -1,5 +1,5 @@
-import type { JobQueue } from './job-queue.ts';
-import type { Sql } from './sql.ts';
+import type { JobQueue } from '../job-queue.ts';
+import type { Sql } from '../sql.ts';
 
 /** The queue of the store that needs nothing installed: one more table beside the others. */
 export async function openSqliteQueue(sql: Sql): Promise<JobQueue> {

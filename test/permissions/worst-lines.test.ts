@@ -1,0 +1,45 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { decideBash, makeFixture } from './fixture.ts';
+
+const fixture = makeFixture();
+mkdirSync(join(fixture.ws, 'many'));
+for (let at = 0; at < 300; at += 1) writeFileSync(join(fixture.ws, 'many', `file${at}.ts`), 'x\n');
+
+const DENY = ['Bash(curl:*)', 'Bash(rm:*)', 'Read(secrets/**)', 'Read(*.pem)', 'Edit(//etc/**)'];
+const WORST: readonly string[] = [
+  'grep -rn x many; '.repeat(150),
+  Array.from({ length: 150 }, (_, at) => `grep -rn x${at} many`).join('; '),
+  `ls ${'a '.repeat(4_000)}`,
+  'x | '.repeat(1_500),
+  'a=b; '.repeat(1_500),
+  `echo "${'$(ls) '.repeat(300)}"`,
+  'sh -c "sh -c \'rm x\'"; '.repeat(300),
+  'while read -r f; do echo "$f"; done < a; '.repeat(150),
+  'for f in many/*; do cat "$f"; grep x "$f"; done',
+  'cat $(find many) && wc -l $(find many)',
+  `cat ${'{a,b}'.repeat(50)}`,
+];
+
+/** The fastest of three, so that others on the machine do not count. */
+function milliseconds(command: string): number {
+  const times = [1, 2, 3].map(() => {
+    const startedAt = performance.now();
+    decideBash(fixture, command, { deny: DENY });
+    return performance.now() - startedAt;
+  });
+  return Math.min(...times);
+}
+
+test.each(WORST.map((command) => [command.slice(0, 40), command]))(
+  '%s … is decided before anybody waits',
+  (_, command) => {
+    expect(milliseconds(command)).toBeLessThan(1_000);
+  },
+);
+
+test('a line that says the same search many times takes hardly longer than one that says it once', () => {
+  const [one, many] = [milliseconds('grep -rn x many'), milliseconds('grep -rn x many; '.repeat(150))];
+  expect(many).toBeLessThan(one * 40 + 100);
+});
