@@ -152,13 +152,29 @@ async function readPrompt(
 
 async function listResources(run: ServerRun, signal: AbortSignal): Promise<readonly ServerResource[]> {
   const connection = await run.connected(signal);
-  const listed = connection.has('resources') ? await connection.resources(signal) : [];
-  return listed.map(({ uri, name, description }) => ({
+  if (!connection.has('resources')) return [];
+  const listed = await connection.resources(signal);
+  // Many servers have none, and say so by an error.
+  const templates = await connection.templates(signal).catch(() => []);
+  return [
+    ...listed.map((one) => resourceOf(run, one.uri, one)),
+    ...templates.map((one) => resourceOf(run, one.uriTemplate, { ...one, name: `${one.name} ${FILL_IN}` })),
+  ];
+}
+
+const FILL_IN = '(fill in what stands in braces)';
+
+function resourceOf(
+  run: ServerRun,
+  uri: string,
+  { name, description }: { readonly name: string; readonly description?: string | undefined },
+): ServerResource {
+  return {
     server: run.server.name,
     uri,
     name: untrustedLine(name, RESOURCE_CHARS),
     ...(description === undefined ? {} : { description: untrustedLine(description, RESOURCE_CHARS) }),
-  }));
+  };
 }
 
 /** A server inside the host, as the others are configured. */

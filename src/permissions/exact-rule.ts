@@ -22,7 +22,10 @@ export function exactRule(
   const { kind, command } = facts;
   if (kind !== 'shell' || command === undefined) return {};
   if (decision.trace.some(({ stage }) => stage === 'breaker')) return {};
-  const rule = formatRule(FAMILY_WORD.command, command.trim());
+  const line = command.trim();
+  // A star in a rule stands for more than itself, and so would one in the line.
+  if (/[*\n]/.test(line)) return {};
+  const rule = formatRule(FAMILY_WORD.command, line);
   const granted = parseRule(rule, 'allow', { source: 'session', root: policy.cwd });
   // Only what the gate itself would take for a yes is offered.
   if (decide(facts, { ...policy, rules: [...policy.rules, granted] }, fs).verdict !== 'allow') return {};

@@ -30,6 +30,10 @@ test.concurrent('a server on pipes brings tools, prompts, resources and instruct
     expect(hub.instructions()).toHaveLength(1);
     const resources = await hub.resources('every thing', inTime());
     expect(resources.length).toBeGreaterThan(3);
+    const template = resources.find(({ uri }) => uri.includes('{'));
+    expect(template?.name).toMatch(/fill in what stands in braces/);
+    const filled = template?.uri.replace(/\{[^}]*\}/, '1') ?? '';
+    expect(await hub.read('every thing', filled, inTime())).not.toEqual([]);
     expect(await hub.read('every thing', resources[0]?.uri ?? '', inTime())).not.toEqual([]);
     expect(await hub.prompt('mcp__every_thing__args-prompt', 'Paris', inTime())).toMatchObject({ ok: true });
     expect(await hub.prompt('mcp__every_thing__args-prompt', '', inTime())).toEqual({

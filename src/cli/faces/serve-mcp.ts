@@ -4,8 +4,21 @@ import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprot
 import type { Conversation } from '../../contracts/face/conversation.ts';
 import { asJson } from '../../lib/as-json.ts';
 
-/** Offers our tools to another program, which is never asked: what the rules do not allow is refused. Resolves when it leaves. */
-export async function serveMcp({ control, info }: Conversation): Promise<void> {
+/** Offers our tools to another program over stdio. Resolves when it leaves. */
+export async function serveMcp(conversation: Conversation): Promise<void> {
+  const server = servedTools(conversation);
+  const closed = Promise.withResolvers<void>();
+  server.onclose = closed.resolve;
+  process.stdin.once('end', () => void server.close());
+  await server.connect(new StdioServerTransport());
+  await closed.promise;
+}
+
+/**
+ * Our tools as an MCP server. Nobody is asked: what the rules do not allow is refused.
+ * @internal Exported for tests.
+ */
+export function servedTools({ control, info }: Conversation): Server {
   const server = new Server({ name: 'ouro', version: info().version }, { capabilities: { tools: {} } });
   server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: (control?.servedTools?.() ?? []).map(({ name, description, input_schema: schema }) => ({
@@ -18,11 +31,7 @@ export async function serveMcp({ control, info }: Conversation): Promise<void> {
     const { end, text } = (await control?.callServed?.(params.name, asJson(params.arguments ?? {}))) ?? GONE;
     return { content: [{ type: 'text', text }], isError: end !== 'done' };
   });
-  const closed = Promise.withResolvers<void>();
-  server.onclose = closed.resolve;
-  process.stdin.once('end', () => void server.close());
-  await server.connect(new StdioServerTransport());
-  await closed.promise;
+  return server;
 }
 
 const GONE = { end: 'failed', text: 'ouro is leaving.' } as const;

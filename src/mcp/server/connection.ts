@@ -14,6 +14,8 @@ import {
   type Resource,
   ResourceListChangedNotificationSchema,
   ResourceSchema,
+  type ResourceTemplate,
+  ResourceTemplateSchema,
   type Tool,
   ToolListChangedNotificationSchema,
   ToolSchema,
@@ -56,6 +58,8 @@ export type Connection = {
   tools(signal?: AbortSignal): Promise<readonly Tool[]>;
   prompts(signal?: AbortSignal): Promise<readonly Prompt[]>;
   resources(signal: AbortSignal): Promise<readonly Resource[]>;
+  /** Addresses of resources with places to fill in. */
+  templates(signal: AbortSignal): Promise<readonly ResourceTemplate[]>;
   call(tool: string, input: JsonObject, context: CallContext): Promise<CallToolResult>;
   prompt(name: string, args: Readonly<Record<string, string>>, signal: AbortSignal): Promise<GetPromptResult>;
   read(uri: string, signal: AbortSignal): Promise<ReadResourceResult>;
@@ -74,6 +78,16 @@ const NEXT_PAGE_TIMEOUT_MS = 3_000;
 const PING_TIMEOUT_MS = 5_000;
 const MOST_PAGES = 50;
 const NOTE_CHARS = 200;
+
+/** How a list is asked for, and where it stands in the answer. */
+type ListName = { readonly method: string; readonly key: string };
+
+const LISTS = {
+  tools: { method: 'tools/list', key: 'tools' },
+  prompts: { method: 'prompts/list', key: 'prompts' },
+  resources: { method: 'resources/list', key: 'resources' },
+  templates: { method: 'resources/templates/list', key: 'resourceTemplates' },
+} as const;
 
 const listPage = z.looseObject({ nextCursor: z.string().optional() });
 
@@ -96,9 +110,10 @@ export async function openConnection(parts: ConnectionParts, signal: AbortSignal
     instructions: client.getInstructions(),
     ending: () => ending,
     has: (kind) => client.getServerCapabilities()?.[kind] !== undefined,
-    tools: (listSignal) => list(client, 'tools', ToolSchema, listSignal),
-    prompts: (listSignal) => list(client, 'prompts', PromptSchema, listSignal),
-    resources: (listSignal) => list(client, 'resources', ResourceSchema, listSignal),
+    tools: (listSignal) => list(client, LISTS.tools, ToolSchema, listSignal),
+    prompts: (listSignal) => list(client, LISTS.prompts, PromptSchema, listSignal),
+    resources: (listSignal) => list(client, LISTS.resources, ResourceSchema, listSignal),
+    templates: (listSignal) => list(client, LISTS.templates, ResourceTemplateSchema, listSignal),
     async call(name, input, context) {
       const call = calls.begin(context.ask);
       try {
@@ -176,7 +191,7 @@ function pinging(client: Client): (error: Error) => void {
 /** Every item of a list; what does not fit its schema is left out. A server that never ends, or repeats itself, is not believed. */
 async function list<Item>(
   client: Client,
-  kind: ListKind,
+  what: ListName,
   schema: z.ZodType<Item>,
   signal: AbortSignal | undefined,
 ): Promise<readonly Item[]> {
@@ -186,10 +201,10 @@ async function list<Item>(
   do {
     seen.add(cursor);
     const params = cursor === undefined ? {} : { cursor };
-    const page = await pageOf(client, kind, params, signal);
+    const page = await pageOf(client, what, params, signal);
     // What is there is used when the rest of it does not come.
     if (page === undefined) break;
-    const found = z.array(z.unknown()).parse(page[kind] ?? []);
+    const found = z.array(z.unknown()).parse(page[what.key] ?? []);
     items.push(...found.flatMap((item) => schema.safeParse(item).data ?? []));
     cursor = page.nextCursor;
   } while (cursor !== undefined && !seen.has(cursor) && seen.size < MOST_PAGES);
@@ -199,13 +214,13 @@ async function list<Item>(
 /** Of a list that has begun, a page that does not come in time is `undefined`. */
 async function pageOf(
   client: Client,
-  kind: ListKind,
+  { method }: ListName,
   params: { readonly cursor?: string },
   signal: AbortSignal | undefined,
 ) {
   const isFirst = params.cursor === undefined;
   const options = { signal, timeout: isFirst ? LIST_TIMEOUT_MS : NEXT_PAGE_TIMEOUT_MS };
-  const asked = client.request({ method: `${kind}/list`, params }, listPage, options);
+  const asked = client.request({ method, params }, listPage, options);
   return isFirst ? asked : asked.catch(() => undefined);
 }
 

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { messageOf } from '../../lib/errors.ts';
+import { KeyUnavailable } from '../keys/key-unavailable.ts';
 import { parseJson } from '../wire/wire-json.ts';
 import { type CloudSettings, firstOf } from './cloud-settings.ts';
-import { KeyUnavailable, runRenewal, shareRenewal } from './renewal.ts';
+import { runRenewal, shareRenewal } from './renewal.ts';
 
 /** Credentials that requests are signed with. */
 export type AwsCredentials = {

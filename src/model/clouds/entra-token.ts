@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../lib/errors.ts';
 import { outputOf } from '../../lib/processes/run-program.ts';
+import { KeyUnavailable } from '../keys/key-unavailable.ts';
 import { numberOf, objectOf, parseJson, textOf } from '../wire/wire-json.ts';
 import { type CloudSettings, firstOf } from './cloud-settings.ts';
-import { KeyUnavailable } from './renewal.ts';
 
 const SCOPE = 'https://cognitiveservices.azure.com/.default';
 const RESOURCE = 'https://cognitiveservices.azure.com';

@@ -1,7 +1,8 @@
 import type { GoogleAuth } from 'google-auth-library';
 import { messageOf } from '../../lib/errors.ts';
+import { KeyUnavailable } from '../keys/key-unavailable.ts';
 import { type CloudSettings, firstOf } from './cloud-settings.ts';
-import { KeyUnavailable, runRenewal, shareRenewal } from './renewal.ts';
+import { runRenewal, shareRenewal } from './renewal.ts';
 
 /** Who we are for Google Cloud, as long as ouro runs. */
 export type GoogleSource = {

@@ -1,6 +1,7 @@
 import { messageOf } from '../../lib/errors.ts';
 import { printed } from '../../lib/processes/run-program.ts';
 import { runScript } from '../../lib/processes/run-script.ts';
+import { KeyUnavailable } from '../keys/key-unavailable.ts';
 
 /** A person may have to sign in with a browser meanwhile. */
 const TIMEOUT_MS = 180_000;
@@ -38,8 +39,3 @@ export function shareRenewal(renew: () => Promise<boolean>, now: () => number = 
 
 /** Long enough for requests that were under way, and short enough for a renewal that was of no use. */
 const SHARED_FOR_MS = 5_000;
-
-/** Known by its name where requests fail: there is nothing to say who we are with. */
-export class KeyUnavailable extends Error {
-  override readonly name = 'KeyUnavailable';
-}

@@ -2,6 +2,7 @@ import { messageOf } from '../../lib/errors.ts';
 import { createHanging } from '../../lib/processes/hanging.ts';
 import { type ProgramEnd, printed } from '../../lib/processes/run-program.ts';
 import { runScript } from '../../lib/processes/run-script.ts';
+import { KeyUnavailable } from './key-unavailable.ts';
 
 const TIMEOUT_MS = 10_000;
 /** Keys of helpers are short-lived; this one is asked for anew after a while. */
@@ -52,11 +53,6 @@ function keyIn(end: ProgramEnd): string {
   }
   if (text === '') throw new KeyUnavailable('The command of apiKeyHelper printed no key.');
   return text;
-}
-
-/** Known by its name where requests fail: there is no key to send. */
-class KeyUnavailable extends Error {
-  override readonly name = 'KeyUnavailable';
 }
 
 function firstLine(text: string): string {

@@ -265,3 +265,13 @@ test('a line says what was stored where', async () => {
   await call({ tool: 'Bash', input: { command: 'npm test' } });
   expect(notices).toEqual(['Not asked any more, by .claude/settings.local.json: Bash(npm test:*)']);
 });
+
+test.each(['node build.js:*', 'node build *', 'rm *.log', 'node a.js\nnode b.js'])(
+  'no exact rule is offered for %j, which would cover more than itself',
+  async (command) => {
+    await using project = await createTempProject();
+    const { call, asked } = await openGate(project, { answer: () => ({ behavior: 'allow' }) });
+    await call({ tool: 'Bash', input: { command } });
+    expect(asked.map(({ exact }) => exact)).toEqual([undefined]);
+  },
+);

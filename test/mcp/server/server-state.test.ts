@@ -14,6 +14,7 @@ const connection: Connection = {
   tools: never,
   prompts: never,
   resources: never,
+  templates: never,
   call: never,
   prompt: never,
   read: never,

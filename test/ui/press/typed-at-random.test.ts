@@ -1,10 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { AgentEvent } from '../../../src/contracts/event.ts';
+import { openPanel } from '../../../src/ui/view/panel-view.ts';
 import { runs } from '../../support/runs.ts';
 import { asks, begins, permission } from '../components/events.ts';
 import { openStage, type StageScreen } from '../components/stage-screen.ts';
+import { RULES } from '../panels/some-panels.ts';
 
-const OPTION_KEYS = ['y', 'n', 'a', '1', '2', '3', 'enter', 'space', 'tab', 'up', 'down'];
+const OPTION_KEYS = ['y', 'n', 'a', 's', '1', '2', '3', '4', 'enter', 'space', 'tab', 'up', 'down'];
+const MOVES = ['up', 'down', 'tab'];
 const OTHER_KEYS = [
   'h',
   'q',
@@ -24,8 +28,8 @@ const OTHER_KEYS = [
 type Step =
   | { readonly type: 'key'; readonly key: string }
   | { readonly type: 'wait'; readonly ms: number }
-  | { readonly type: 'ask'; readonly lines: number }
-  | { readonly type: 'settled' | 'away' | 'back' | 'paste' | 'plan' };
+  | { readonly type: 'ask'; readonly lines: number; readonly harm: 'none' | 'deletes' }
+  | { readonly type: 'settled' | 'away' | 'back' | 'paste' | 'plan' | 'list' | 'subagent' };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...OPTION_KEYS).map((key): Step => ({ type: 'key', key })) },
@@ -34,12 +38,26 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 5,
     arbitrary: fc.constantFrom(0, 20, 100, 240, 260, 390, 420, 700).map((ms): Step => ({ type: 'wait', ms })),
   },
-  { weight: 2, arbitrary: fc.constantFrom(1, 3, 80).map((lines): Step => ({ type: 'ask', lines })) },
-  fc.constantFrom('settled', 'away', 'back', 'paste', 'plan').map((type): Step => ({ type })),
+  {
+    weight: 2,
+    arbitrary: fc
+      .record({ lines: fc.constantFrom(1, 3, 80), harm: fc.constantFrom('none' as const, 'deletes' as const) })
+      .map((ask): Step => ({ type: 'ask', ...ask })),
+  },
+  fc.constantFrom('settled', 'away', 'back', 'paste', 'plan', 'list', 'subagent').map((type): Step => ({ type })),
 );
 
-/** What somebody in front of the screen knows: which question stands there as a whole, and since when. */
-type Seen = { readonly what: string; readonly sinceMs: number; readonly quietMs: number };
+/** What somebody in front of the screen knows: which question stands there as a whole, since when, and whether they chose. */
+type Seen = { readonly what: string; readonly sinceMs: number; readonly quietMs: number; readonly hasMoved: boolean };
+
+/** A command that is asked about; one that deletes has nothing chosen beforehand. */
+function question(at: number, { lines, harm }: Extract<Step, { type: 'ask' }>): AgentEvent {
+  const command = `echo command ${at} ${'\necho more'.repeat(lines - 1)}`;
+  const facts = { kind: 'shell', command, input: { command } } as const;
+  const risks = harm === 'none' ? [] : [{ kind: harm, text: `${harm} it` }];
+  const exact = { rule: `Bash(${command})`, keep: 'session' } as const;
+  return permission(`c${at}`, 'Bash', facts, { title: command, risks, exact });
+}
 
 /** The question that can be read, by its number; empty while there is none, or it is folded or cut. */
 async function inSight(screen: StageScreen): Promise<string> {
@@ -56,7 +74,8 @@ test('no key answers what was not read, and none that was meant for a question l
       let nowMs = 0;
       let lastKeyMs = -1000;
       let backMs = -1000;
-      let seen: Seen = { what: '', sinceMs: 0, quietMs: 0 };
+      let seen: Seen = { what: '', sinceMs: 0, quietMs: 0, hasMoved: false };
+      const harmful = new Set<string>();
       screen.tell(begins());
       for (const [at, one] of steps.entries()) {
         if (one.type === 'wait') {
@@ -64,8 +83,13 @@ test('no key answers what was not read, and none that was meant for a question l
           nowMs += one.ms;
           seen = { ...seen, quietMs: Math.max(seen.quietMs, nowMs - Math.max(lastKeyMs, seen.sinceMs)) };
         } else if (one.type === 'ask') {
-          const command = `echo command ${at} ${'\necho more'.repeat(one.lines - 1)}`;
-          screen.tell(permission(`c${at}`, 'Bash', { kind: 'shell', command, input: { command } }, { title: command }));
+          if (one.harm !== 'none') harmful.add(`ask-c${at}`);
+          screen.tell(question(at, one));
+        } else if (one.type === 'subagent') {
+          const event = question(at, { type: 'ask', lines: 1, harm: 'none' });
+          screen.tell({ type: 'subagent', callId: 'c0', agentId: 'a1', agentType: 'Explore', event });
+        } else if (one.type === 'list') {
+          screen.change((view) => ({ ...view, overlay: openPanel(RULES, undefined) }));
         } else if (one.type === 'plan') screen.tell(asks(`p${at}`, { kind: 'plan', plan: 'Do it.' }));
         else if (one.type === 'settled') {
           const requestId = screen.view().asks.find(({ kind }) => kind === 'permission')?.id ?? '';
@@ -84,6 +108,10 @@ test('no key answers what was not read, and none that was meant for a question l
             (effect) => effect.type === 'answer_permission' && effect.answer.behavior === 'allow',
           );
           const isLooking = before.overlay !== undefined;
+          if (before.overlay?.kind === 'panel')
+            expect(told.filter(({ type }) => type.startsWith('answer'))).toEqual([]);
+          if (allowed?.type === 'answer_permission' && one.key === 'enter' && harmful.has(allowed.id) && !isLooking)
+            expect(seen.hasMoved, 'enter allowed what does harm, and nobody had chosen it').toBe(true);
           if (allowed !== undefined && !isLooking) {
             expect(seen.what, 'answered what was not in sight').not.toBe('');
             expect(nowMs - seen.sinceMs, 'answered too soon').toBeGreaterThanOrEqual(250);
@@ -103,9 +131,10 @@ test('no key answers what was not read, and none that was meant for a question l
               screen.tell({ type: 'question_answer', id: effect.id, answer: effect.answer });
           }
           lastKeyMs = nowMs;
+          if (MOVES.includes(one.key)) seen = { ...seen, hasMoved: true };
         }
         const what = await inSight(screen);
-        if (what !== seen.what) seen = { what, sinceMs: nowMs, quietMs: 0 };
+        if (what !== seen.what) seen = { what, sinceMs: nowMs, quietMs: 0, hasMoved: false };
       }
       screen.close();
       screen.dispose();
