@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
+const LIBRARY_INFO = join('node_modules', '.cache', 'library.tsbuildinfo');
+
 const STEPS = [
   {
     name: 'format and lint',
@@ -12,6 +14,12 @@ const STEPS = [
     file: 'typescript/bin/tsc',
     // Only what an edit can have changed is looked at again.
     args: ['-p', '.', '--incremental', '--tsBuildInfoFile', join('node_modules', '.cache', 'types.tsbuildinfo')],
+  },
+  {
+    name: 'types of the library',
+    file: 'typescript/bin/tsc',
+    // What it is built with: other runtimes know less than ours.
+    args: ['-p', 'tsconfig.lib.json', '--noEmit', '--incremental', '--tsBuildInfoFile', LIBRARY_INFO],
   },
   { name: 'unused code', file: 'knip/bin/knip.js', args: ['--no-progress'] },
   { name: 'code that only tests use', file: 'knip/bin/knip.js', args: ['--production', '--no-progress'] },

@@ -15,6 +15,7 @@ import { sessionPicker } from './session/session-picker.ts';
 import type { StartedRun } from './session/start-run.ts';
 import type { ConversationParts } from './slash/conversation-parts.ts';
 import { hostControl } from './slash/host-control.ts';
+import { loginNow } from './slash/key-commands.ts';
 import { listCommands, runCommand } from './slash/run-command.ts';
 import { statusFacts } from './status-facts.ts';
 
@@ -66,6 +67,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
     moveToBackground: shells.moveToBackground,
     killStopping: shells.killStopping,
     control: hostControl(parts),
+    login: (place, key) => loginNow(parts.core, place, key),
     ...screenSettings({
       ouroHome: environment.ouroHome,
       settings: core.settings.now,

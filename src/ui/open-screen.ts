@@ -63,6 +63,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
     suspend: () => lending.suspend(),
     editExternally: () => lending.editExternally(),
     editFile: (text, name) => lending.editFile(text, name),
+    askHidden: (label) => lending.askHidden(label, terminal.in),
     onChange(_before, event) {
       if (event === undefined) return frames.show();
       if (changesFacts(event)) askStatusLine(conversation, live.change);

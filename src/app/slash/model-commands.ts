@@ -92,8 +92,8 @@ function closedRow({ name, place, keys }: ClosedPlace): PanelRow {
     group: 'Without a key',
     cells: [`${name}/…`, place, `set ${keys[0] ?? 'a key'}`],
     mark: 'off',
-    detail: [`Set ${keys.join(' or ')} before you start ouro, or store a key with "ouro login ${name}".`],
-    acts: [],
+    detail: [`Set ${keys.join(' or ')} before you start ouro, or store a key now.`],
+    acts: [{ kind: 'run', key: 'enter', label: 'asks for its key', line: `login ${name}`, closes: true }],
   };
 }
 

@@ -10,6 +10,7 @@ import { CHANGE_COMMANDS } from './change-commands.ts';
 import { CONFIG_COMMAND } from './config-command.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 import { DIFF_COMMAND } from './diff-command.ts';
+import { KEY_COMMANDS } from './key-commands.ts';
 import { LOOK_COMMANDS } from './look-commands.ts';
 import { LOOK_PANELS } from './look-panels.ts';
 import { MCP_COMMANDS } from './mcp-commands.ts';
@@ -32,6 +33,7 @@ const BUILT_IN: readonly BuiltinCommand[] = [
   PS_COMMAND,
   PLUGIN_COMMAND,
   ...MODEL_COMMANDS,
+  ...KEY_COMMANDS,
   ...PERMISSION_COMMANDS,
   ...MCP_COMMANDS,
   ...CHANGE_COMMANDS,

@@ -44,4 +44,6 @@ export type CommandView =
   | 'redraw'
   | 'tasks'
   | 'vim'
+  /** The key of the place that is named is asked for where nobody sees it. */
+  | 'login'
   | 'exit';

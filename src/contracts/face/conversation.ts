@@ -73,6 +73,8 @@ export type Conversation = {
   faceSettings?(): Promise<FaceSettings>;
   /** Writes a choice made on the screen into the person's own settings. */
   keepSetting?(key: KeptChoice, value: string): Promise<void>;
+  /** Stores the key of a place and uses it from now on; the words say where it is. */
+  login?(place: string, key: string): Promise<{ readonly ok: boolean; readonly words: string }>;
   readonly themes?: ThemesPort;
   /** What could be said next, where the person wants that to be offered. */
   suggestNext?(): Promise<string | undefined>;

@@ -3,7 +3,7 @@ import { SMALL_MODEL } from '../catalog.ts';
 import { PRESETS } from '../presets.ts';
 import { keyProblem } from './key-problem.ts';
 import type { InfoOfModels } from './model-info.ts';
-import { choiceName, locateModel, type ModelPlace } from './model-name.ts';
+import { choiceName, locateModel, type ModelPlace, type Providers } from './model-name.ts';
 import { type Offer, offeredModels } from './offered.ts';
 import type { PortConfig } from './port-config.ts';
 import { openRouter } from './router.ts';
@@ -17,6 +17,8 @@ export type ModelChoice = Pick<InfoOfModels, 'infoOf' | 'lookUp' | 'learn'> & {
   readonly keySource: string;
   /** The model choice a name stands for, or what is missing to ask it. */
   readonly find: (name: string) => FoundModel;
+  /** A key of this place is there now: requests from here on have it. */
+  readonly takeKey: (place: string, key: string) => void;
   /** Absent where side calls should be left out. */
   readonly smallModel: string | undefined;
   /** What can be chosen from: of the place keys are for, of configured servers, of those on this machine. */
@@ -31,7 +33,9 @@ export type FoundModel =
 export type PortChoice = ({ readonly ok: true } & ModelChoice) | { readonly ok: false; readonly problem: string };
 
 /** Chooses how to reach the model that is asked for. Nothing is contacted yet. */
-export function choosePort(config: PortConfig): PortChoice {
+export function choosePort(given: PortConfig): PortChoice {
+  const providers: Record<string, Providers[string]> = { ...given.providers };
+  const config = { ...given, providers };
   const first = findModel(config, config.model);
   if (!first.ok) return first;
   const place = locateModel(config.model, config.providers, config.claudeAt);
@@ -41,6 +45,10 @@ export function choosePort(config: PortConfig): PortChoice {
     ...router,
     model: first.model,
     find: (name) => findModel(config, name),
+    takeKey(name, apiKey) {
+      const { fetchKey: _, ...server } = providers[name] ?? {};
+      providers[name] = { ...server, apiKey, keySource: 'stored key' };
+    },
     provider: place.provider,
     keySource: place.provider === 'anthropic' ? (config.keySource ?? 'none') : 'none',
     smallModel: smallModelOf(config, place),

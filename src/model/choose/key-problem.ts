@@ -6,13 +6,17 @@ import type { PortConfig } from './port-config.ts';
 import { AZURE_UNSET } from './server-api.ts';
 
 /** Why a place cannot be asked: the key it needs is not there. */
-export function keyProblem(place: ModelPlace, { apiKey, authToken, clouds }: PortConfig): string | undefined {
+export function keyProblem(
+  place: ModelPlace,
+  { apiKey, authToken, clouds, providers }: PortConfig,
+): string | undefined {
   if (place.provider === 'cloud') {
     return cloudProblem(place.cloud, clouds ?? NO_CLOUDS, splitRegion(place.model).region);
   }
   if (place.provider === 'openai' && place.server.baseUrl === AZURE_UNSET) return NO_AZURE;
   if (place.provider === 'openai') return missingKey(place.name, place.server);
-  return place.provider === 'anthropic' && apiKey === undefined && authToken === undefined ? NO_KEY : undefined;
+  const hasKey = apiKey !== undefined || authToken !== undefined || providers?.anthropic?.apiKey !== undefined;
+  return place.provider === 'anthropic' && !hasKey ? NO_KEY : undefined;
 }
 
 const NO_AZURE =

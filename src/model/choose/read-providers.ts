@@ -52,6 +52,8 @@ export function readProviders(settings: Settings, environment: Environment, stor
     ...Object.fromEntries(named.map(([name, server]) => [name, { ...fromVariables[name], ...server }])),
   };
   const names = new Set([...Object.keys(all), ...stored.keys()]);
+  // Anthropic's own is no server among others.
+  names.delete('anthropic');
   return {
     ok: true,
     providers: Object.fromEntries([...names].map((name) => [name, keyed(all[name], stored.get(name))])),

@@ -4,7 +4,7 @@ import { effortToSend } from '../efforts.ts';
 import { withRetry } from '../retry.ts';
 import { keyProblem } from './key-problem.ts';
 import { createModelInfo, type InfoOfModels } from './model-info.ts';
-import { locateModel, type ModelPlace } from './model-name.ts';
+import { locateModel, type ModelPlace, type Providers } from './model-name.ts';
 import { openPort, type RouterConfig } from './open-port.ts';
 import type { PortConfig } from './port-config.ts';
 
@@ -39,7 +39,7 @@ function createRouter(config: RouterConfig): ModelPort {
       const isAskedFor = place.provider === 'openai' && options.getApiKey !== undefined;
       if (problem !== undefined && !isAskedFor) return { ok: false, failure: { kind: 'auth', message: problem } };
       const port = await portOf(place);
-      const key = fetchedKey(place, options);
+      const key = fetchedKey(place, options, config);
       const told = {
         ...request,
         model: place.model,
@@ -59,13 +59,16 @@ function createRouter(config: RouterConfig): ModelPort {
 
 /** Requests with the same key go through the same port. */
 function keyOf(place: ModelPlace): string {
-  if (place.provider === 'openai') return `${place.name} ${place.server.baseUrl}`;
+  if (place.provider === 'openai') return `${place.name} ${place.server.baseUrl} ${place.server.apiKey ?? ''}`;
   return place.provider === 'cloud' ? place.cloud : place.provider;
 }
 
 /** The key of a place that fetches it: asked for with each request, and anew once when it is refused. */
-function fetchedKey(place: ModelPlace, options: StreamOptions) {
-  const { fetchKey, onRefusedKey } = place.provider === 'openai' ? place.server : {};
+function fetchedKey(place: ModelPlace, options: StreamOptions, { providers }: PortConfig) {
+  // Anthropic's port was made with the key of the start; one that came later is shown instead.
+  const later = place.provider === 'anthropic' ? providers?.anthropic?.apiKey : undefined;
+  const server: Providers[string] = place.provider === 'openai' ? place.server : {};
+  const { fetchKey = later === undefined ? undefined : async () => later, onRefusedKey } = server;
   if (fetchKey === undefined || options.getApiKey !== undefined) return { options, used: () => [], renew: () => false };
   const used = new Set<string>();
   const getApiKey = async () => {

@@ -56,5 +56,7 @@ export type EffectHost = {
   readonly editExternally: () => void;
   /** A file in the person's editor; `undefined` when that failed, which has been told. */
   readonly editFile: (text: string, name: string) => Promise<string | undefined>;
+  /** A line that is not shown while it is typed; absent where every line is. `undefined` when the person left it. */
+  readonly askHidden?: (label: string) => Promise<string | undefined>;
   readonly repaint: () => void;
 };

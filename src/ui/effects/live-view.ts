@@ -21,7 +21,7 @@ export type LiveView = EffectHost & {
 };
 
 /** What a screen brings along. */
-export type LiveViewPort = Pick<EffectHost, 'suspend' | 'editExternally' | 'editFile' | 'repaint'> & {
+export type LiveViewPort = Pick<EffectHost, 'suspend' | 'editExternally' | 'editFile' | 'askHidden' | 'repaint'> & {
   readonly conversation: Conversation;
   readonly options: Pick<ScreenOptions, 'tmux' | 'now'>;
   readonly output: EffectOutput;

@@ -19,6 +19,18 @@ async function toggleVim({ now, change, conversation }: EffectHost): Promise<voi
   await conversation.keepSetting?.('editorMode', isOn ? 'vim' : 'normal');
 }
 
+/** Asks for a key where nobody sees it, and has it stored. */
+async function loginHere(place: string, { askHidden, conversation, change }: EffectHost): Promise<void> {
+  const tell = (level: 'info' | 'warn', text: string) =>
+    change((view) => printing(view, { kind: 'notice', level, text }));
+  if (askHidden === undefined || conversation.login === undefined)
+    return tell('info', `A key cannot be typed unseen here. In another terminal: ouro login ${place}`);
+  const key = await askHidden(`Key of ${place} (it is not shown, esc leaves): `);
+  if (key === undefined) return tell('info', 'Nothing was stored.');
+  const { ok, words } = await conversation.login(place, key);
+  tell(ok ? 'info' : 'warn', words);
+}
+
 /** Opens one of the screen's own views for a command. */
 export async function openView(view: CommandView, argument: string, host: EffectHost): Promise<void> {
   switch (view) {
@@ -50,6 +62,8 @@ export async function openView(view: CommandView, argument: string, host: Effect
       return host.change((state) => ({ ...state, todosShown: state.todosShown === 'row' ? 'column' : 'row' }));
     case 'vim':
       return toggleVim(host);
+    case 'login':
+      return loginHere(argument, host);
     case 'exit':
       return host.leave({ type: 'leave' });
     default:

@@ -1,6 +1,8 @@
 import { messageOf } from '../../lib/errors.ts';
 import { edit } from '../composer/edit.ts';
 import { expandFolds } from '../composer/folds.ts';
+import { readHiddenLine } from '../keys/hidden-line.ts';
+import type { TerminalIn } from '../keys/terminal-in.ts';
 import { printing, type ViewState } from '../view/view-state.ts';
 import type { Keyboard } from './keyboard.ts';
 import { MODES_OFF, MODES_ON } from './modes.ts';
@@ -26,6 +28,8 @@ export type Lending = {
   editExternally(): void;
   /** What was saved; `undefined` when the editor failed, which is told. */
   editFile(text: string, name: string): Promise<string | undefined>;
+  /** A line that nobody sees while it is typed; `undefined` when the person left it. */
+  askHidden(label: string, input: TerminalIn): Promise<string | undefined>;
 };
 
 export function createLending({ output, keyboard, now, change, editor = 'vi' }: LendingParts): Lending {
@@ -69,6 +73,13 @@ export function createLending({ output, keyboard, now, change, editor = 'vi' }: 
         saved = await editText(text, editor, name);
       });
       return saved;
+    },
+    async askHidden(label, input) {
+      let line: string | undefined;
+      await lend(async () => {
+        line = await readHiddenLine(input, output.write, label);
+      });
+      return line;
     },
   };
 }
