@@ -24,7 +24,6 @@ const manifest = z.looseObject({
   hooks: z.union([z.string(), json]).optional(),
   mcpServers: z.union([z.string(), json]).optional(),
 });
-export type PluginManifest = z.output<typeof manifest>;
 
 const ABOUT = [
   'author',
