@@ -50,7 +50,7 @@ function usedIn(history: readonly Message[]): UsedIds {
   const [first] = history;
   const before = first && used.get(first);
   if (before?.history === history) return before;
-  const isGrown = before !== undefined && before.history.every((message, at) => message === history[at]);
+  const isGrown = before?.history.every((message, at) => message === history[at]) === true;
   const fresh = isGrown ? history.slice(before.history.length) : history;
   const messages = new Set(isGrown ? before.messages : []);
   const calls = new Set(isGrown ? before.calls : []);

@@ -1,9 +1,4 @@
-import type {
-  AgentContext,
-  ClientCapabilities,
-  PermissionOption,
-  ToolCallUpdate,
-} from '@agentclientprotocol/sdk/unstable';
+import type { PermissionOption, ToolCallUpdate } from '@agentclientprotocol/sdk/unstable';
 import type { Agent } from '../../contracts/agent.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
