@@ -18,6 +18,7 @@ const PROGRAMS: Readonly<Record<SubcommandName, () => Promise<Program>>> = {
   permissions: () => import('./commands/permissions.ts'),
   settings: () => import('./commands/settings.ts'),
   mcp: () => import('./commands/mcp.ts'),
+  plugin: () => import('./commands/plugin.ts'),
   trust: () => import('./commands/trust.ts'),
   batch: () => import('./commands/batch.ts'),
   worker: () => import('./commands/worker.ts'),

@@ -83,6 +83,20 @@ export type OutputStyle = {
   readonly source: ExtensionSource;
 };
 
+/** A plugin: commands, skills, sub-agents, styles, hooks and servers that somebody published together. */
+export type Plugin = {
+  readonly name: string;
+  readonly version?: string;
+  readonly description: string;
+  readonly root: string;
+  /** Where in it each kind of file lies. */
+  readonly folders: Readonly<Record<'commands' | 'agents' | 'skills' | 'output-styles', readonly string[]>>;
+  readonly hooks: JsonObject;
+  readonly mcpServers: JsonObject;
+  /** What it brings that changes nothing here. */
+  readonly unused: readonly string[];
+};
+
 /** A sentence about a file that could not be used as it stands. */
 export type ExtensionProblem = { readonly path: string; readonly line?: number; readonly text: string };
 

@@ -107,6 +107,8 @@ export type Settings = {
   readonly mcpServers?: Readonly<Record<string, McpServerConfig>>;
   readonly enabledMcpjsonServers?: readonly string[];
   readonly disabledMcpjsonServers?: readonly string[];
+  readonly enabledPlugins?: Readonly<Record<string, boolean | readonly string[]>>;
+  readonly extraKnownMarketplaces?: Readonly<Record<string, JsonValue>>;
   readonly statusLine?: { readonly type?: 'command'; readonly command: string; readonly padding?: number };
   readonly outputStyle?: string;
   readonly theme?: string;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { AgentKind, CustomCommand, ExtensionProblem, OutputStyle, Skill } from '../contracts/extension.ts';
+import type { AgentKind, CustomCommand, ExtensionProblem, OutputStyle, Plugin, Skill } from '../contracts/extension.ts';
 import type { JsonValue } from '../contracts/json.ts';
 import type { ExtensionFolder } from './extension-folder.ts';
 import { loadAgents } from './load-agents.ts';
@@ -13,6 +13,7 @@ export type Extensions = {
   readonly skills: readonly Skill[];
   readonly agents: readonly AgentKind[];
   readonly styles: readonly OutputStyle[];
+  readonly plugins: readonly Plugin[];
   readonly problems: readonly ExtensionProblem[];
 };
 
@@ -25,6 +26,7 @@ export async function loadExtensions(places: {
   readonly projectFolders: readonly string[];
   /** The person's own, where they count. */
   readonly own?: { readonly ouroHome: string; readonly home: string };
+  readonly plugins?: readonly Plugin[];
   readonly agentsFlag: JsonValue | undefined;
   readonly admits: (path: string) => Admission;
 }): Promise<Extensions> {
@@ -35,10 +37,13 @@ export async function loadExtensions(places: {
     leftOut.push({ path, text: `is left out: ${answer.why}` });
     return undefined;
   };
-  const { projectFolders, own } = places;
-  const folders = (name: string): readonly ExtensionFolder[] => [
+  const { projectFolders, own, plugins = [] } = places;
+  const folders = (name: keyof Plugin['folders']): readonly ExtensionFolder[] => [
     ...projectFolders.map((folder) => ({ folder: join(folder, '.claude', name), source: 'project' as const, admit })),
     ...(own === undefined ? [] : [{ folder: join(own.ouroHome, name), source: 'user' as const }]),
+    ...plugins.flatMap(({ name: plugin, root, folders: of }) =>
+      of[name].map((folder) => ({ folder, source: 'user' as const, prefix: `${plugin}:`, pluginRoot: root })),
+    ),
   ];
   /** What programs of all makers read. */
   const shared: readonly ExtensionFolder[] = [
@@ -56,6 +61,7 @@ export async function loadExtensions(places: {
     skills: skills.items,
     agents: agents.items,
     styles: styles.items,
+    plugins,
     problems: [...leftOut, ...commands.problems, ...skills.problems, ...agents.problems, ...styles.problems],
   };
 }

@@ -111,6 +111,18 @@ export const settingsSchema = z.strictObject({
   mcpServers: now(z.record(text, mcpServer), 'none', 'MCP servers by name.', isPower),
   enabledMcpjsonServers: now(texts, 'none', 'Servers of `.mcp.json` that start unasked.', isPower),
   disabledMcpjsonServers: now(texts, 'none', 'MCP servers that do not start.'),
+  enabledPlugins: next(
+    z.record(text, z.union([flag, texts])),
+    'none',
+    'Plugins that count, as `name@marketplace`: true. A project names what one may install; nothing is fetched for it.',
+    isPower,
+  ),
+  extraKnownMarketplaces: next(
+    z.record(text, json),
+    'none',
+    'Marketplaces of plugins by name, for `ouro plugin marketplace add NAME`.',
+    isPower,
+  ),
   timeouts: z.strictObject(timeouts).optional().describe('How long to wait, in milliseconds.'),
   maxRetries: now(z.number().int().min(0), '10', 'How often a failed request is repeated.'),
   autoCompact: now(flag, 'true', 'A long conversation is summarized before it is too long.'),

@@ -19,7 +19,7 @@ const FOREIGN = new Set(
   `advisorModel agent allowedHttpHookUrls allowedMcpServers alwaysThinkingEnabled attribution autoScrollEnabled
   availableModels claudeMd deniedMcpServers disableAutoMode enableAllProjectMcpServers fastMode fileSuggestion
   includeCoAuthoredBy minimumVersion modelOverrides outputStyleOverrides pluginConfigs plansDirectory preferredNotifChannel
-  showThinkingSummaries skillOverrides strictKnownMarketplaces blockedMarketplaces enabledPlugins extraKnownMarketplaces sshConfigs teammateMode tui verbose viewMode voice worktree`.split(
+  showThinkingSummaries skillOverrides strictKnownMarketplaces blockedMarketplaces sshConfigs teammateMode tui verbose viewMode voice worktree`.split(
     /\s+/,
   ),
 );

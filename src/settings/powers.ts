@@ -58,7 +58,7 @@ export function effectsOf({ file, settings, lineOf }: SettingsLayer): readonly T
     const line = lineOf(path);
     return { kind, text, file, ...(line === undefined ? {} : { line }) };
   };
-  const { permissions = {}, hooks = {}, env = {}, mcpServers = {}, statusLine } = settings;
+  const { permissions = {}, hooks = {}, env = {}, mcpServers = {}, enabledPlugins = {}, statusLine } = settings;
   return [
     ...Object.entries(hooks).flatMap(([event, groups]) =>
       groups.flatMap(({ hooks: all }, group) =>
@@ -78,6 +78,11 @@ export function effectsOf({ file, settings, lineOf }: SettingsLayer): readonly T
       : []),
     ...Object.entries(mcpServers).map(([name, { command, args = [], url }]) =>
       effect('server', `${name}: ${url ?? [command, ...args].join(' ')}`, ['mcpServers', name]),
+    ),
+    ...Object.entries(enabledPlugins).flatMap(([id, isOn]) =>
+      isOn === false
+        ? []
+        : [effect('command', `switches on the plugin ${id}, if you have installed it`, ['enabledPlugins', id])],
     ),
     ...(settings.enabledMcpjsonServers ?? []).map((name, at) =>
       effect('server', `approves ${name} of .mcp.json`, ['enabledMcpjsonServers', at]),

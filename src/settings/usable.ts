@@ -46,7 +46,7 @@ export function usablePart(value: unknown): Usable {
 }
 
 /** The hooks that stand outside of settings, in the head of a file or in a plugin; what does not fit is left out. */
-export function readHooks(hooks: JsonObject): {
+export function usableHooks(hooks: JsonObject): {
   readonly hooks: NonNullable<Settings['hooks']>;
   readonly problems: readonly string[];
 } {

@@ -22,7 +22,7 @@ export async function testCore(
   const loaded = await readSettings({ cwd: project.dir }, environment, trusted);
   const model = choosePort({ model: 'sonnet', apiKey: 'k' });
   if (!model.ok) throw new Error(model.problem);
-  const extensions = { commands: [], skills: [], agents: [], styles: [], problems: [] };
+  const extensions = { commands: [], skills: [], agents: [], styles: [], plugins: [], problems: [] };
   return {
     options: runOptions({ cwd: project.dir }),
     environment,

@@ -1,12 +1,15 @@
 import type { Environment } from '../../contracts/environment.ts';
+import type { Plugin } from '../../contracts/extension.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
-import type { LoadedSettings } from '../../contracts/settings.ts';
+import type { LoadedSettings, SettingsLayer } from '../../contracts/settings.ts';
 import { readGiven } from '../../lib/files/read-regular.ts';
 import { openApprovals } from '../../mcp/config/approvals.ts';
 import { type McpConfig, readMcpConfig } from '../../mcp/config/config.ts';
 import { openCredentials } from '../../mcp/login/credentials.ts';
 import { childVariables } from '../../settings/child-variables.ts';
 import { countsSource } from '../../settings/counts-source.ts';
+import { usablePart } from '../../settings/usable.ts';
+import type { ExtensionsNow } from '../core.ts';
 import { projectFolders } from '../settings/project-folders.ts';
 
 type McpReading = {
@@ -15,10 +18,19 @@ type McpReading = {
   readonly cwd: string;
   readonly trusted: boolean;
   readonly loaded: LoadedSettings;
+  /** With the plugins that bring servers. */
+  readonly extensions?: ExtensionsNow;
 };
 
 /** The MCP servers that are configured here, from the real disk. */
-export async function readMcp({ options, environment, cwd, trusted, loaded }: McpReading): Promise<McpConfig> {
+export async function readMcp({
+  options,
+  environment,
+  cwd,
+  trusted,
+  loaded,
+  extensions,
+}: McpReading): Promise<McpConfig> {
   const { merged, layers } = loaded;
   const [{ approvals, problem }, damagedLogins] = await Promise.all([
     openApprovals(environment.ouroHome, cwd).read(),
@@ -28,7 +40,7 @@ export async function readMcp({ options, environment, cwd, trusted, loaded }: Mc
     cwd,
     folders: projectFolders(cwd, environment.home),
     trusted,
-    layers,
+    layers: [...layers, ...(extensions?.now().plugins ?? []).map(serverLayer)],
     flags: options.mcpConfig,
     sources: options.mcpSources,
     projectFile: countsSource(options.settingSources, 'project') ? 'read' : 'left out',
@@ -46,4 +58,11 @@ export async function readMcp({ options, environment, cwd, trusted, loaded }: Mc
     { file: 'Logins', text: damagedLogins },
   ].flatMap(({ file, text }) => (text === undefined ? [] : [{ file, text }]));
   return { ...config, problems: [...problems, ...config.problems] };
+}
+
+/** The servers of a plugin, under names that tell whose they are. */
+function serverLayer({ name, root, mcpServers }: Plugin): SettingsLayer {
+  const named = Object.entries(mcpServers).map(([server, launch]) => [`plugin_${name}_${server}`, launch]);
+  const settings = usablePart({ mcpServers: Object.fromEntries(named) }).settings;
+  return { source: 'user', file: root, settings, lineOf: () => undefined };
 }

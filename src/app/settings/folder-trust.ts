@@ -10,7 +10,7 @@ import { instructionEffects } from '../../settings/instruction-effects.ts';
 import { effectsOf, powersMark } from '../../settings/powers.ts';
 import { readLayer } from '../../settings/read-layer.ts';
 import { type Marks, openTrust, type TrustStore } from '../../settings/trust.ts';
-import { readHooks } from '../../settings/usable.ts';
+import { usableHooks } from '../../settings/usable.ts';
 import { isAccepted, type OutsideFile, outsideMark, readBrought } from './outside-instructions.ts';
 import { projectFolders } from './project-folders.ts';
 
@@ -219,7 +219,7 @@ function hookEffects({
   const effects = effectsOf({
     source: 'project',
     file,
-    settings: { hooks: readHooks(hooks).hooks },
+    settings: { hooks: usableHooks(hooks).hooks },
     lineOf: () => undefined,
   });
   return effects.map((effect) => ({ ...effect, text: `while ${name} holds, ${effect.text}` }));

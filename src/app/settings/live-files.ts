@@ -11,6 +11,7 @@ import { limitsOf } from '../../settings/limits.ts';
 import { neverLooser } from '../../settings/never-looser.ts';
 import { problemLines } from '../../settings/problem-lines.ts';
 import type { Bus, ExtensionsNow, SettingsNow } from '../core.ts';
+import { enabledPlugins } from './enabled-plugins.ts';
 import type { FolderTrust } from './folder-trust.ts';
 import { projectFolders } from './project-folders.ts';
 import { readSettings } from './read-settings.ts';
@@ -47,13 +48,15 @@ export async function openLiveFiles({
   const readLayers = () => readSettings({ ...given, cwd }, environment, trusted, trust.approves);
   const counts = (source: 'user' | 'project') => countsSource(given.settingSources, source);
   const readFiles = async () => {
-    const loaded = await loadExtensions({
+    const found = await enabledPlugins(ouroHome, loaded.merged, given.pluginDirs ?? []);
+    const read = await loadExtensions({
+      plugins: found.plugins,
       projectFolders: counts('project') ? counting : [],
       ...(counts('user') ? { own: { ouroHome, home } } : {}),
       agentsFlag: given.agents,
       admits: mayBeRead,
     });
-    const approved = await trust.onlyApproved(loaded);
+    const approved = await trust.onlyApproved({ ...read, problems: [...read.problems, ...found.problems] });
     return { ...approved, skills: wantedSkills(approved.skills, given.skills) };
   };
   const settingsFiles = createFreshness([

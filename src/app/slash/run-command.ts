@@ -16,6 +16,7 @@ import { LOOK_PANELS } from './look-panels.ts';
 import { MCP_COMMANDS } from './mcp-commands.ts';
 import { MODEL_COMMANDS } from './model-commands.ts';
 import { PERMISSION_COMMANDS } from './permission-commands.ts';
+import { PLUGIN_COMMAND } from './plugin-command.ts';
 import { PS_COMMAND } from './ps-command.ts';
 import { SCREEN_COMMANDS, VIEW_COMMANDS } from './screen-commands.ts';
 import { SESSION_COMMANDS } from './session-commands.ts';
@@ -30,6 +31,7 @@ const BUILT_IN: readonly BuiltinCommand[] = [
   CONFIG_COMMAND,
   DIFF_COMMAND,
   PS_COMMAND,
+  PLUGIN_COMMAND,
   ...MODEL_COMMANDS,
   ...KEY_COMMANDS,
   ...PERMISSION_COMMANDS,

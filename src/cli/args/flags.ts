@@ -152,6 +152,7 @@ export const FLAG_GROUPS = {
   Project: {
     worktree: flag('-w, --worktree [name]', 'optional text', 'work in a git worktree of its own'),
     addDir: flag('--add-dir <dirs...>', 'texts', 'more folders to work in'),
+    pluginDir: rareFlag('--plugin-dir <dirs...>', 'texts', 'plugins for this run, each a folder'),
     settings: flag('--settings <file-or-json>', 'text', 'settings for this run'),
     managedSettings: rareFlag(
       '--managed-settings <json>',

@@ -90,6 +90,10 @@ async function runOptions(flags: FlagValues, face: Invocation['face'], cwd: stri
     persistence: flags.sessionPersistence === false ? 'memory' : 'disk',
     partialMessages: flags.includePartialMessages === true,
     addDirs: (flags.addDir ?? []).map((dir) => resolve(cwd, dir)),
+    ...said(
+      'pluginDirs',
+      flags.pluginDir?.map((dir) => resolve(cwd, dir)),
+    ),
     mcpConfig: flags.mcpConfig ?? [],
     mcpSources: flags.strictMcpConfig === true ? 'flags-only' : 'all',
     debug: flags.debug === true || flags.debugFile !== undefined ? 'log' : 'off',

@@ -25,7 +25,6 @@ const json = flag('--json', 'nothing', 'as JSON');
 const { model, permissionMode, trust, settings, debugFile } = FLAGS;
 const queue = flag('--queue <name>', 'name', 'on the queue of this name (queues.json), or at this address');
 const jobs = flag('-j, --jobs <n>', { numberFrom: 1, isWhole: true }, 'how many tasks at once');
-
 /** What a task file says, and what is done with a batch. */
 const BATCH_FLAGS = {
   over: {
@@ -111,6 +110,12 @@ export const SUBCOMMANDS = {
       json,
       batch: flag('--batch', 'nothing', 'read cases from stdin, one JSON object a line'),
     },
+  },
+  plugin: {
+    usage: 'list | install | enable | disable | remove | update <name> | validate [dir] | marketplace add|list|remove',
+    words: 'plugins and the marketplaces they come from',
+    choices: ['list', 'install', 'enable', 'disable', 'remove', 'update', 'validate', 'marketplace'],
+    flags: { yes: flag('--yes', 'nothing', 'install, update: let it count at once') },
   },
   trust: {
     usage: '[dir]',

@@ -37,6 +37,8 @@ export type RunOptions = {
   readonly jsonSchema?: JsonObject;
   readonly partialMessages: boolean;
   readonly addDirs: readonly string[];
+  /** Plugins of this run alone. */
+  readonly pluginDirs?: readonly string[];
   readonly settings?: string;
   /** Policy of whoever starts us, as JSON. It may only tighten. */
   readonly policy?: string;

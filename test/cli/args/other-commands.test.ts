@@ -14,7 +14,7 @@ describe('a command of another program is no prompt', () => {
     expect(otherCommand([word, '--force'])).toContain(`As a prompt: ouro -- ${word}`);
   });
 
-  test.each([[['auth', 'login']], [['plugin', 'install', 'x']], [['config', 'set', 'a']]])('ouro %j', (args) => {
+  test.each([[['auth', 'login']], [['plugins', 'install', 'x']], [['config', 'set', 'a']]])('ouro %j', (args) => {
     expect(otherCommand(args)).toContain(`ouro has no command "${args[0]} ${args[1]}".`);
   });
 });

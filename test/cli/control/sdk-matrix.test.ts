@@ -71,7 +71,7 @@ const OPTIONS: Readonly<Record<string, Row>> = {
   persistSession: taken({ persistSession: false }),
   planModeInstructions: taken({ planModeInstructions: 'Ask first.' }),
   pluginDelivery: told({ pluginDelivery: 'initialize' }, PLUGINS),
-  plugins: told(PLUGINS),
+  plugins: taken(PLUGINS),
   projectConfigRoot: refused({ projectConfigRoot: '/elsewhere' }),
   promptSuggestions: taken({ promptSuggestions: true }),
   resume: taken({ resume: ID }),

@@ -14,6 +14,7 @@ import type { McpServers } from '../../mcp/servers.ts';
 import type { AskingPort } from '../../permissions/gate.ts';
 import type { Permissions } from '../../permissions/permissions.ts';
 import type { Session } from '../../session/session.ts';
+import { hooksOfPlugin } from './carried-hooks.ts';
 import { fireChanges } from './hook-moments.ts';
 import { createHookRunners } from './hook-runners.ts';
 
@@ -36,7 +37,7 @@ export function createSessionHooks(core: Core, { session, permissions, mcp, wish
   const { answerWith, ...runners } = createHookRunners(core, mcp);
   const hooks = makeHooks({
     ...runners,
-    carried: wishes.hooks,
+    carried: () => [...wishes.hooks(), ...core.extensions.now().plugins.flatMap(hooksOfPlugin)],
     loaded: core.settings.loaded,
     hostHooks: core.options.host?.hooks ?? [],
     session: { id: opened.id, path: transcript.path ?? '' },

@@ -38,9 +38,9 @@ test('whatever loops leave in their variables, what is read for certain is what 
   const { stdout } = spawnSync('/bin/bash', ['--noprofile', '--norc', '-c', lines], { encoding: 'utf8' });
   const heard = stdout.split('\u0001\0').slice(0, -1);
   // A loop that reads goes round as often as there are lines, so it may print less than was looked at.
-  const wrong = samples.filter(({ words }, at) => {
+  const wrong = samples.filter(({ command, words }, at) => {
     const said = (heard[at] ?? '').split('\0').slice(0, -1);
-    return said.some((word) => !words.includes(word));
+    return command.includes('while') ? said.some((word) => !words.includes(word)) : `${said}` !== `${words}`;
   });
   expect(wrong).toEqual([]);
 });

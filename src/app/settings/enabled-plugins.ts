@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import type { ExtensionProblem, Plugin } from '../../contracts/extension.ts';
+import type { Settings } from '../../contracts/settings.ts';
+import { pluginMark } from '../../extensions/plugins/plugin-mark.ts';
+import { openPluginStore } from '../../extensions/plugins/plugin-store.ts';
+import { readPlugin } from '../../extensions/plugins/read-plugin.ts';
+import { messageOf } from '../../lib/errors.ts';
+import { usableHooks } from '../../settings/usable.ts';
+
+type Found = { readonly plugins: readonly Plugin[]; readonly problems: readonly ExtensionProblem[] };
+
+/** The plugins that count: installed, switched on, and as they were when they were installed; and those of this run's flags. */
+export async function enabledPlugins(
+  ouroHome: string,
+  { enabledPlugins: wanted = {} }: Pick<Settings, 'enabledPlugins'>,
+  dirs: readonly string[],
+): Promise<Found> {
+  const ids = Object.entries(wanted).flatMap(([id, isOn]) => (isOn === false ? [] : [id]));
+  const found = await Promise.all([...dirs.map(ofFolder), ...(await installedOnes(ouroHome, ids))]);
+  return { plugins: found.flatMap(({ plugins }) => plugins), problems: found.flatMap(({ problems }) => problems) };
+}
+
+async function ofFolder(dir: string): Promise<Found> {
+  const read = await readPlugin(dir);
+  if (!read.ok) return { plugins: [], problems: [{ path: '--plugin-dir', text: read.why }] };
+  return { plugins: [read.plugin], problems: problemsOf(read.plugin) };
+}
+
+async function installedOnes(ouroHome: string, ids: readonly string[]): Promise<readonly Found[]> {
+  if (ids.length === 0) return [];
+  const { value, problem } = await openPluginStore(ouroHome).read();
+  const damaged = problem === undefined ? [] : [{ plugins: [], problems: [{ path: 'Plugins:', text: problem }] }];
+  const path = join(ouroHome, 'settings.json');
+  const each = ids.map(async (id): Promise<Found> => {
+    const known = value.plugins[id];
+    if (known === undefined) {
+      const text = `switches on the plugin ${id}, which is not installed. Look at it and install it with: ouro plugin install ${id}`;
+      return { plugins: [], problems: [{ path, text }] };
+    }
+    const mark = await pluginMark(known.folder).catch(messageOf);
+    if (mark !== known.mark) {
+      const text = `is not as it was when ${id} was installed, so nothing of it counts. Install it anew: ouro plugin install ${id}`;
+      return { plugins: [], problems: [{ path: known.folder, text }] };
+    }
+    const read = await readPlugin(known.folder, known.said);
+    if (!read.ok) return { plugins: [], problems: [{ path: known.folder, text: read.why }] };
+    return { plugins: [read.plugin], problems: problemsOf(read.plugin) };
+  });
+  return [...damaged, ...(await Promise.all(each))];
+}
+
+function problemsOf({ root, name, unused, hooks }: Plugin): readonly ExtensionProblem[] {
+  const words = usableHooks(hooks).problems;
+  const parts = unused.length === 0 ? [] : [`brings ${unused.join(', ')}, which ouro does not use.`];
+  return [...parts, ...words].map((text) => ({ path: root, text: `(plugin ${name}) ${text}` }));
+}

@@ -1,0 +1,92 @@
+import { cp, mkdir, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Environment } from '../../contracts/environment.ts';
+import type { Plugin } from '../../contracts/extension.ts';
+import { pluginMark } from '../../extensions/plugins/plugin-mark.ts';
+import { type InstalledPlugin, openPluginStore, pluginHome } from '../../extensions/plugins/plugin-store.ts';
+import { readPlugin } from '../../extensions/plugins/read-plugin.ts';
+import { validatePlugin } from '../../extensions/plugins/validate-plugin.ts';
+import { fetchRepository } from '../../git/fetch-repository.ts';
+import { keepSetting } from '../../settings/keep-setting.ts';
+import { readSettings } from '../settings/read-settings.ts';
+import { createMarketplaces } from './marketplaces.ts';
+import { pluginEffects } from './plugin-effects.ts';
+
+/** Everything one does with plugins; each answers with lines to show, and throws a sentence. Nothing is fetched but by these. */
+export function createPlugins(environment: Environment, cwd: string) {
+  const { ouroHome, variables } = environment;
+  const store = openPluginStore(ouroHome);
+  const settings = async () => (await readSettings({ cwd }, environment, false)).merged;
+
+  async function keep(path: readonly string[], value: object | undefined): Promise<void> {
+    await store.change(() => [
+      { path: ['v'], value: 1 },
+      { path: [...path], value: value === undefined ? undefined : JSON.parse(JSON.stringify(value)) },
+    ]);
+  }
+
+  const { addMarketplace, entryOf } = createMarketplaces(environment, cwd, { store, settings, keep });
+
+  /** A copy of it as it is now, held to its content. */
+  async function install(
+    wanted: string,
+  ): Promise<{ readonly id: string; readonly plugin: Plugin; readonly lines: readonly string[] }> {
+    const { id, entry, market } = await entryOf(wanted);
+    if (entry.source.kind === 'unknown') throw new Error(`${id} cannot be installed: ${entry.source.why}.`);
+    const scratch = join(pluginHome(ouroHome), 'fetched', 'plugin');
+    const commit =
+      entry.source.kind === 'git' ? await fetchRepository(entry.source, scratch, variables) : market.commit;
+    const from = entry.source.kind === 'git' ? join(scratch, entry.source.path ?? '.') : entry.source.path;
+    const mark = await pluginMark(from);
+    const folder = join(pluginHome(ouroHome), 'cache', id, mark.slice(0, 16));
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
+    await cp(from, folder, { recursive: true, filter: (path) => basename(path) !== '.git' });
+    const read = await readPlugin(folder, entry.said);
+    if (!read.ok) throw new Error(read.why);
+    const { version } = read.plugin;
+    await keep(['plugins', id], { folder, mark, version, commit, said: entry.said });
+    const of = commit === undefined ? '' : ` at commit ${commit.slice(0, 12)}`;
+    return {
+      id,
+      plugin: read.plugin,
+      lines: [
+        `${id} ${version ?? ''}${of} is installed. It brings:`,
+        ...(await pluginEffects(read.plugin)).map((line) => `  ${line}`),
+      ],
+    };
+  }
+
+  async function setEnabled(id: string, value: boolean | undefined): Promise<void> {
+    const { enabledPlugins = {} } = await settings();
+    const { [id]: _, ...others } = enabledPlugins;
+    await keepSetting(ouroHome, 'enabledPlugins', {
+      ...JSON.parse(JSON.stringify(others)),
+      ...(value === undefined ? {} : { [id]: value }),
+    });
+  }
+
+  /** The id of an installed plugin, by its whole name or the part before the `@`. */
+  async function installedId(wanted: string): Promise<string> {
+    const ids = Object.keys((await store.read()).value.plugins);
+    const found = ids.filter((id) => id === wanted || id.split('@')[0] === wanted);
+    const [only] = found;
+    if (only === undefined || found.length > 1)
+      throw new Error(only === undefined ? `${wanted} is not installed.` : `Say which: ${found.join(', ')}.`);
+    return only;
+  }
+
+  return {
+    validate: validatePlugin,
+    read: ({ folder, said }: InstalledPlugin) => readPlugin(folder, said),
+    addMarketplace,
+    install,
+    setEnabled,
+    installedId,
+    settings,
+    store,
+    keep,
+  };
+}
+
+export type Plugins = ReturnType<typeof createPlugins>;

@@ -1,0 +1,132 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
+import { calls, says, toolUse } from '../support/api/reply.ts';
+import { startApiServer } from '../support/api/server.ts';
+import { composed } from '../support/composed.ts';
+import { runHere } from '../support/run-here.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
+
+const ROOT = ['$', '{CLAUDE_PLUGIN_ROOT}'].join('');
+const HOOKS = {
+  UserPromptSubmit: [{ hooks: [{ type: 'command', command: `cat "${ROOT}/words.txt"` }] }],
+};
+
+/** A marketplace as people publish one: a plugin of each kind of part, and one that says all in the list. */
+async function marketplace(project: TempProject): Promise<void> {
+  const write = (path: string, text: string | object) =>
+    project.write(`../market/${path}`, typeof text === 'string' ? text : JSON.stringify(text));
+  await write('.claude-plugin/marketplace.json', {
+    name: 'acme-tools',
+    owner: { name: 'Acme' },
+    plugins: [
+      { name: 'kit', source: './plugins/kit', description: 'A kit' },
+      { name: 'bare', source: './plugins/bare', strict: false, commands: './custom' },
+      { name: 'far', source: { source: 'npm', package: 'far' } },
+      { name: 'out', source: '../../etc' },
+    ],
+  });
+  await write('plugins/kit/.claude-plugin/plugin.json', { name: 'kit', version: '1.2.0', author: { name: 'Acme' } });
+  await write('plugins/kit/commands/ship.md', '---\ndescription: Ships\n---\nShip $0.');
+  await write('plugins/kit/skills/pdf/SKILL.md', `---\ndescription: Reads PDFs\n---\nIn ${ROOT}.`);
+  await write('plugins/kit/agents/critic.md', '---\nname: critic\ndescription: Criticises\n---\nYou criticise.');
+  await write('plugins/kit/hooks/hooks.json', { hooks: HOOKS });
+  await write('plugins/kit/words.txt', 'words of the kit');
+  await write('plugins/kit/.mcp.json', { mcpServers: { docs: { command: `${ROOT}/server`, args: ['--x'] } } });
+  await write('plugins/kit/.lsp.json', {});
+  await write('plugins/bare/custom/hi.md', 'Hi.');
+}
+
+test('a plugin is added from a marketplace, shown, switched on, used, held to its content and removed', async () => {
+  await using project = await createTempProject();
+  await marketplace(project);
+  const plugin = (...words: readonly string[]) => runHere(project, ['plugin', ...words]);
+  expect((await plugin('marketplace', 'add', '../market')).stdout).toContain('kit@acme-tools  A kit');
+  const installed = await plugin('install', 'kit');
+  expect(installed.stdout).toContain('kit@acme-tools 1.2.0 is installed. It brings:');
+  expect(installed.stdout).toMatch(/hook: at UserPromptSubmit runs cat ".*cache.*\/words.txt"/);
+  expect(installed.stdout).toMatch(/server: docs: \/.*\/server --x/);
+  expect(installed.stdout).toContain('not used by ouro: .lsp.json');
+  expect(installed.stdout).toContain('It does not count yet.');
+  expect((await plugin('install', 'bare', '--yes')).stdout).toContain('bare@acme-tools counts from now on.');
+  expect((await plugin('install', 'far')).stderr).toContain('of a kind ouro cannot fetch');
+  expect((await plugin('install', 'out')).stderr).toContain('leads out of the marketplace');
+  await using server = await startApiServer({
+    turns: ({ raw }) => (raw.includes('toolu_1') ? says('Done.') : calls(toolUse('Skill', { name: 'pdf' }, 'toolu_1'))),
+  });
+  const seen = async () => {
+    const made = await composed(project, server.url, { face: 'print' });
+    try {
+      await made.conversation.agent.prompt('go');
+      const { agents, warnings, mcpServers } = made.conversation.info();
+      const names = made.conversation.commands().map(({ name }) => name);
+      return {
+        raw: server.requests().at(-1)?.raw ?? '',
+        agents,
+        warnings,
+        names,
+        servers: mcpServers.map(({ name }) => name),
+      };
+    } finally {
+      await made.close();
+    }
+  };
+  const off = await seen();
+  expect(off.names).toContain('bare:hi');
+  expect(off.names).not.toContain('kit:ship');
+  expect(off.raw).not.toContain('words of the kit');
+  await plugin('enable', 'kit');
+  const on = await seen();
+  expect(on.names).toEqual(expect.arrayContaining(['kit:ship', 'kit:pdf', 'bare:hi']));
+  expect(on.agents).toContain('kit:critic');
+  expect(on.servers).toEqual(['plugin_kit_docs']);
+  expect(on.raw).toContain('words of the kit');
+  expect(on.raw).toMatch(/In \/\S+cache\S+\.\\?"?/);
+  const folder = /(\/\S+cache\/kit\S+)/.exec((await plugin('list')).stdout)?.[1] ?? '';
+  await writeFile(join(folder, 'words.txt'), 'other words');
+  const changed = await seen();
+  expect(changed.names).not.toContain('kit:ship');
+  expect(changed.warnings.join()).toContain('is not as it was when kit@acme-tools was installed');
+  expect((await plugin('remove', 'kit')).stdout).toContain('is removed');
+  expect(await readFile(join(project.ouroHome, 'settings.json'), 'utf8')).not.toContain('kit');
+});
+
+test('a marketplace in git is pinned to a commit; an update counts again once it was looked at', async () => {
+  await using project = await createTempProject();
+  await marketplace(project);
+  const git = (...args: readonly string[]) => project.git('-C', '../market', ...args);
+  await git('init', '-q');
+  await git('add', '-A');
+  await git('commit', '-q', '-m', 'first');
+  const first = (await git('rev-parse', 'HEAD')).trim();
+  const address = pathToFileURL(join(project.dir, '../market')).href;
+  const plugin = (...words: readonly string[]) => runHere(project, ['plugin', ...words]);
+  await plugin('marketplace', 'add', address);
+  expect((await plugin('install', 'kit', '--yes')).stdout).toContain(`at commit ${first.slice(0, 12)} is installed`);
+  await project.write('../market/plugins/kit/words.txt', 'newer words');
+  await git('commit', '-q', '-a', '-m', 'second');
+  expect((await plugin('list')).stdout).toContain(`on  kit@acme-tools 1.2.0 (${first.slice(0, 12)})`);
+  expect((await plugin('update')).stdout).toContain('It does not count yet.');
+  expect((await plugin('list')).stdout).toMatch(/off kit@acme-tools/);
+  expect((await plugin('update')).stdout).toContain('kit@acme-tools is as it was.');
+  expect((await plugin('validate', '../market')).stdout).toMatch(
+    /far: its source[\s\S]*out: \.\.\/\.\.\/etc leads out/,
+  );
+  expect((await plugin('marketplace', 'add', '--', '--upload-pack=x')).code).toBe(1);
+});
+
+test('a plugin of one run is a folder, and a project can only switch on what was installed', async () => {
+  await using project = await createTempProject({
+    '.claude/settings.json': JSON.stringify({ enabledPlugins: { 'kit@acme-tools': true } }),
+  });
+  await marketplace(project);
+  await using server = await startApiServer({ turns: () => says('Done.') });
+  const made = await composed(project, server.url, { pluginDirs: [join(project.dir, '../market/plugins/kit')] });
+  try {
+    expect(made.conversation.commands().map(({ name }) => name)).toContain('kit:ship');
+    expect(made.conversation.info().warnings.join()).toContain('which is not installed');
+  } finally {
+    await made.close();
+  }
+});
