@@ -130,3 +130,15 @@ test('a plugin of one run is a folder, and a project can only switch on what was
     await made.close();
   }
 });
+
+test('names and paths of a marketplace lead nowhere but where they belong', async () => {
+  await using project = await createTempProject();
+  const plugin = (...words: readonly string[]) => runHere(project, ['plugin', ...words]);
+  const list = (name: string, source: unknown) =>
+    project.write('../bad/.claude-plugin/marketplace.json', JSON.stringify({ name, plugins: [{ name: 'x', source }] }));
+  await list('..', './x');
+  expect((await plugin('marketplace', 'add', '../bad')).stderr).toContain('"name" must be letters');
+  await list('bad', { source: 'git-subdir', url: 'https://127.0.0.1/x.git', path: '../..' });
+  await plugin('marketplace', 'add', '../bad');
+  expect((await plugin('install', 'x')).stderr).toContain('../.. leads out of its repository');
+});

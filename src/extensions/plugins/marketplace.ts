@@ -1,4 +1,4 @@
-import { join, relative, resolve } from 'node:path';
+import { isAbsolute, join, relative, resolve } from 'node:path';
 import { parse } from 'jsonc-parser';
 import { z } from 'zod';
 import type { JsonObject } from '../../contracts/json.ts';
@@ -7,7 +7,8 @@ import { readRegular } from '../../lib/files/read-regular.ts';
 
 export const MARKETPLACE_FILE = '.claude-plugin/marketplace.json';
 
-const NAME = /^[\w.-]+$/;
+/** Folders are named after it. */
+const NAME = /^\w[\w.-]*$/;
 const marketplace = z.looseObject({
   name: z.string().regex(NAME, 'must be letters, digits, dots and dashes'),
   description: z.string().optional(),
@@ -66,6 +67,8 @@ function sourceOf(source: string | JsonObject, folder: string, base: string): Pl
   const text = (key: string) => (typeof source[key] === 'string' ? source[key] : undefined);
   const ref = text('sha') ?? text('ref');
   const path = text('path');
+  if (path !== undefined && (isAbsolute(path) || relative('.', path).startsWith('..')))
+    return { kind: 'unknown', why: `${path} leads out of its repository` };
   const rest = { ...(ref === undefined ? {} : { ref }), ...(path === undefined ? {} : { path }) };
   const address = gitAddress(text('repo') ?? text('url') ?? '');
   if (['github', 'url', 'git', 'git-subdir'].includes(text('source') ?? '') && address !== undefined)

@@ -14,7 +14,7 @@ const json = z.record(z.string(), z.json());
 
 /** What the manifest of a plugin may say; all else is told, and changes nothing. */
 const manifest = z.looseObject({
-  name: z.string().regex(/^[\w.-]+$/, 'must be letters, digits, dots and dashes'),
+  name: z.string().regex(/^\w[\w.-]*$/, 'must be letters, digits, dots and dashes'),
   version: z.string().optional(),
   description: z.string().optional(),
   commands: names.optional(),

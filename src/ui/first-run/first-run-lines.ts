@@ -135,11 +135,9 @@ function bypassLines({ question, bypass }: FirstRunState): readonly LogicalLine[
 function sourceLines(state: FirstRunState): readonly LogicalLine[] {
   if (state.question.key === 'found') return [];
   if (state.model !== undefined) return [terminalLine(toned('dim', 'Model   '), plain('chosen'))];
+  const whose = state.question.places.length === 0 ? 'on' : 'of Anthropic on';
   return [
-    terminalLine(
-      toned('dim', 'Model   '),
-      plain(`There is no API key of Anthropic on this machine. Answers can come from:`),
-    ),
+    terminalLine(toned('dim', 'Model   '), plain(`There is no API key ${whose} this machine. Answers can come from:`)),
     ...placeLines(state),
     choice('d', 'the built-in demo: scripted, needs no key and no network'),
     choice('k', 'the API: paste a key (not shown, kept for you alone)'),
