@@ -88,20 +88,20 @@ describe('an OpenAI-compatible server', () => {
         env: { MY_KEY: 'secret' },
       }),
     ],
-  ])('is reached %s, runs tools, and no other call is made', async (how, named) => {
+  ])('is reached %s, runs tools, and beside what the model can do nothing else is asked', async (how, named) => {
     await using server = await startOpenAiServer(script);
     const { args, env } = named(server.url);
-    expect(await runHere(project, ['-p', 'what is in a.txt?', ...args], undefined, { env })).toMatchObject({
-      code: 0,
-      stdout: 'It says alpha.\n',
-      stderr: '',
-    });
-    expect(server.all().map(({ violation, body }) => [violation, body.model])).toEqual([
+    const ended = await runHere(project, ['-p', 'what is in a.txt?', ...args], undefined, { env });
+    expect(ended).toMatchObject({ code: 0, stdout: 'It says alpha.\n' });
+    // Of the window the settings tell; of the other one the person is told what is assumed.
+    expect(ended.stderr).toMatch(how === 'by the flag alone' ? /^Nobody says what .*\n$/ : /^$/);
+    const chats = server.all().filter(({ path }) => path.endsWith('/chat/completions'));
+    expect(chats.map(({ violation, body }) => [violation, body.model])).toEqual([
       [undefined, 'qwen3:8b'],
       [undefined, 'qwen3:8b'],
     ]);
-    expect(server.all()[0]?.headers.authorization).toBe(how === 'by the flag alone' ? undefined : 'Bearer secret');
-    expect(server.all()[1]?.raw).toContain('alpha');
+    expect(chats[0]?.headers.authorization).toBe(how === 'by the flag alone' ? undefined : 'Bearer secret');
+    expect(chats[1]?.raw).toContain('alpha');
   });
 
   test('a server of somebody else streams its answer through the whole program', async () => {

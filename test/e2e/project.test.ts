@@ -39,7 +39,7 @@ const FILES = {
     env: { FROM_SETTINGS: 'set-by-project' },
   }),
   '.claude/commands/git/ship.md':
-    '---\ndescription: Ship it\nallowed-tools: Bash(echo:*)\n---\nShip $1 now. Branch: !`echo the-$2-branch`\n\nSee @docs/rules.md\n',
+    '---\ndescription: Ship it\nallowed-tools: Bash(echo:*)\n---\nShip $0 now. Branch: !`echo the-$1-branch`\n\nSee @docs/rules.md\n',
   '.claude/skills/weave/SKILL.md': '---\nname: weave\ndescription: How to weave baskets\n---\nTake willow, not oak.\n',
   '.claude/agents/scout.md':
     '---\nname: scout\ndescription: Scouts ahead\ntools: Read\n---\nYou are the scout of herons.\n',

@@ -37,7 +37,7 @@ test('every tool is offered by the name models know, all together in under six t
   // Three and a half characters a token is what tool definitions come to at worst.
   expect(JSON.stringify(tools).length / 3.5).toBeLessThan(6000);
   expect(server.requests()[0]?.raw.length).toBeLessThan(30_000);
-  expect(server.requests()[1]?.raw).toContain('Say hello twice.\\n\\n\\nArguments: Ann');
+  expect(server.requests()[1]?.raw).toContain('Say hello twice.\\n\\nARGUMENTS: Ann');
 });
 
 test('a web search is run by the provider on the side, and counted; a model without one is not offered it', async () => {

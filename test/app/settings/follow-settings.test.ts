@@ -46,7 +46,11 @@ async function talking(act: (talk: Talk) => Promise<void>): Promise<void> {
   await writeFile(join(bin, 'bwrap'), '#!/bin/sh\necho "BOXED $*"\n');
   await chmod(join(bin, 'bwrap'), 0o755);
   let waiting: ApiTurn[] = [];
-  await using server = await startApiServer({ turns: () => waiting.shift() ?? says('Fine.') });
+  await using server = await startApiServer({
+    turns: () => waiting.shift() ?? says('Fine.'),
+    // Who judges in mode auto.
+    side: ({ raw }) => (raw.includes('You decide whether one tool call') ? says('ALLOW: it was asked for') : undefined),
+  });
   const variables = { OURO_RETRY_BASE_MS: '', PATH: `${bin}:/usr/bin:/bin` };
   const made = await composed(project, server.url, {}, variables);
   const { agent } = made.conversation;
@@ -161,6 +165,19 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
     expect((await ask(run('ls'))).last).not.toContain('BOXED');
     await edit({ sandbox: { enabled: true } });
     expect((await ask(run('ls'))).last).toContain('BOXED');
+  },
+  async 'autoMode.maxInARow'({ ask, edit, conversation }) {
+    await conversation.setMode('auto');
+    const two = calls(toolUse('Bash', { command: 'make b' }), toolUse('Bash', { command: 'make c' }));
+    expect((await ask(two)).wasRefused).toBe(false);
+    await edit({ autoMode: { maxInARow: 1 } });
+    expect((await ask(two)).wasRefused).toBe(true);
+  },
+  async 'autoMode.maxUsd'({ ask, edit, conversation }) {
+    await conversation.setMode('auto');
+    expect((await ask(run('make b'))).wasRefused).toBe(false);
+    await edit({ autoMode: { maxUsd: 1e-6 } });
+    expect((await ask(run('make c'))).wasRefused).toBe(true);
   },
   async 'sandbox.autoAllow'({ ask, edit }) {
     await edit({ sandbox: { enabled: true } });
