@@ -1,5 +1,5 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SessionRecord } from '../../src/contracts/session.ts';
 import { AFTER, requestFaults } from '../../test/e2e/crash-run.ts';
@@ -72,6 +72,8 @@ export async function playRound(seed: number): Promise<Round> {
   );
   if (peakMb > MOST_MB) faults.push(`It took ${Math.round(peakMb)} MB.`);
   await face.remove();
+  // A damaged record cannot be played again byte for byte.
+  if (damage !== 'none') await rm(join(project.ouroHome, 'projects'), { recursive: true, force: true });
   const story = [isScreen ? 'screen' : 'host', ...script.played(), ending, damage, `${deletes} deleted`];
   return { faults, story, requests: seen.length + 1, peakMb };
 }
