@@ -1,4 +1,5 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -14,10 +15,13 @@ import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { MARKER } from '../../src/lib/processes/process-tree.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
 import { writeBuiltSuite } from '../support/built-suite.ts';
+import { expectNoneLeft } from '../support/processes.ts';
 import { isWholeRun } from '../support/runs.ts';
+import { STRICT } from '../support/strict.ts';
 
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -99,6 +103,18 @@ describe.runIf(isWholeRun).each(RUNTIMES)('%s', (runtime) => {
     expect(JSON.stringify(api.requests()[1]?.body)).toContain('\\"type\\": \\"module\\"');
   });
 
+  test("a hook's command forbids a call, and leaves nothing when it takes too long", async () => {
+    writeFileSync(join(project, 'hook.mjs'), HOOK);
+    const mark = randomUUID();
+    const env = { PATH: process.env.PATH ?? '', [MARKER]: mark };
+    const { stdout } = await run(runtime, ['hook.mjs'], { cwd: project, env });
+    expect(JSON.parse(stdout)).toEqual({
+      blocked: 'No Pay today.',
+      failures: [expect.stringContaining('did not answer within 1 s')],
+    });
+    await expectNoneLeft(`${MARKER}=${mark}`);
+  });
+
   test('a web page is streamed to, also when it comes late', async () => {
     await using api = await startApiServer({ turns: [says('Hello from the server.')] });
     const page = spawn(runtime, ['web-page.mjs'], { cwd: project, env: variables(api) });
@@ -118,6 +134,16 @@ describe.runIf(isWholeRun).each(RUNTIMES)('%s', (runtime) => {
     }
   });
 });
+
+const HOOK = `
+import { agentHooks } from 'ouro/hooks';
+const hook = (command) => [{ hooks: [{ type: 'command', command, timeout: 1 }] }];
+const groups = { PreToolUse: hook('echo "No Pay today." >&2; exit 2'), PostToolUse: hook('sleep 60 & sleep 60') };
+const hooks = agentHooks({ cwd: '.', hooks: groups });
+const fire = (event) => hooks.fire(event, { tool_name: 'Pay', tool_input: {} }, new AbortController().signal);
+const [{ blocked }, { failures }] = [await fire('PreToolUse'), await fire('PostToolUse')];
+console.log(JSON.stringify({ blocked, failures }));
+`;
 
 /** What was streamed, piece by piece, in one. */
 const said = (events: string) => events.replace(/"\n\ndata: "/g, '');
@@ -157,29 +183,6 @@ test.runIf(isWholeRun)('a strict project compiles against every part of it', asy
   const wrong = run('node', [join(root, 'node_modules/typescript/bin/tsc'), '-p', '.'], { cwd: project });
   await expect(wrong).rejects.toMatchObject({ stdout: expect.stringContaining('TS2322') });
 });
-
-const STRICT = `
-import { createAgent, type AgentEvent } from 'ouro';
-import { query, type Message } from 'ouro/agent';
-import { builtInTools, rulesGate } from 'ouro/tools';
-import { createAnthropicPort, withRetry } from 'ouro/model';
-import { openSession } from 'ouro/session';
-import { createContext } from 'ouro/context';
-import { connectMcp } from 'ouro/mcp';
-import { buildTool } from 'ouro/tools';
-import { decisionOf } from 'ouro/permissions';
-import { agentHooks } from 'ouro/hooks';
-declare module 'ouro/agent' { interface CustomMessages { ticket: { readonly number: number } } }
-const agent = createAgent({ tools: builtInTools({ cwd: '/', gate: rulesGate({ cwd: '/' }) }) });
-await agent.append({ role: 'custom', id: 't', kind: 'ticket', data: { number: 7 } });
-const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } as const;
-export const told = buildTool({ name: 'Told', prompt: 'Told.', input: schema, call: async ({ a }) => ({ content: String(a) }) });
-export const hooks = agentHooks({ cwd: '/', hooks: { Stop: [{ hooks: [async () => ({})] }] } });
-export const judged: 'allow' | 'ask' | 'deny' = decisionOf({ cwd: '/' }, { tool: 'Bash', input: {} }).verdict;
-export const other = createAgent({ hooks, context: 'off', model: { model: 'mine', info: { contextWindow: 9_000 } } });
-export const seen: (event: AgentEvent) => Message | undefined = (event) => event.type === 'message_end' ? event.message : undefined;
-export const parts = [query, createAnthropicPort, withRetry, openSession, createContext, connectMcp];
-`;
 
 /** Shows an agent a picture where there is all that pages and workers have: neither `process` nor `Buffer`. */
 const PAGE = `

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { loadExeca } from './load-execa.ts';
 
 /** How a program ended. `code` is null for one that a signal ended, or that could not be started: then `problem` says why. */
 export type ProgramEnd = {
@@ -40,7 +41,7 @@ export async function runProgram(
   /** Told of the process; what it gives back is called when that has ended. */
   watch?: (pid: number) => () => void,
 ): Promise<ProgramEnd> {
-  const { execa } = await import('execa');
+  const { execa } = await loadExeca();
   const { cwd, env, input = '', timeoutMs, maxBytes = MAX_BYTES, signal, killSignal = 'SIGTERM' } = options;
   const child = execa(file, args, {
     input,

@@ -1,0 +1,17 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const SOURCE = join(import.meta.dirname, '../../../src/lib/processes/run-program.ts');
+
+test('programs run where sets cannot be joined, several at once, and sets stay as they were', () => {
+  const program = `
+    delete Set.prototype.union;
+    const { outputOf } = await import(${JSON.stringify(SOURCE)});
+    const echo = (word) => outputOf('/bin/echo', [word], { timeoutMs: 5_000 });
+    const words = [...(await Promise.all(['one', 'two'].map(echo))), await echo('three')];
+    console.log(JSON.stringify([words, 'union' in Set.prototype]));
+  `;
+  const answer = execFileSync(process.execPath, ['-e', program], { encoding: 'utf8' });
+  expect(JSON.parse(answer)).toEqual([['one\n', 'two\n', 'three\n'], false]);
+});

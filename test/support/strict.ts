@@ -1,0 +1,23 @@
+/** A module of a strict project, which takes something of every part of the package. */
+export const STRICT = `
+import { createAgent, type AgentEvent } from 'ouro';
+import { query, type Message } from 'ouro/agent';
+import { builtInTools, rulesGate } from 'ouro/tools';
+import { createAnthropicPort, withRetry } from 'ouro/model';
+import { openSession } from 'ouro/session';
+import { createContext } from 'ouro/context';
+import { connectMcp } from 'ouro/mcp';
+import { buildTool } from 'ouro/tools';
+import { decisionOf } from 'ouro/permissions';
+import { agentHooks } from 'ouro/hooks';
+declare module 'ouro/agent' { interface CustomMessages { ticket: { readonly number: number } } }
+const agent = createAgent({ tools: builtInTools({ cwd: '/', gate: rulesGate({ cwd: '/' }) }) });
+await agent.append({ role: 'custom', id: 't', kind: 'ticket', data: { number: 7 } });
+const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } as const;
+export const told = buildTool({ name: 'Told', prompt: 'Told.', input: schema, call: async ({ a }) => ({ content: String(a) }) });
+export const hooks = agentHooks({ cwd: '/', hooks: { Stop: [{ hooks: [async () => ({})] }] } });
+export const judged: 'allow' | 'ask' | 'deny' = decisionOf({ cwd: '/' }, { tool: 'Bash', input: {} }).verdict;
+export const other = createAgent({ hooks, context: 'off', model: { model: 'mine', info: { contextWindow: 9_000 } } });
+export const seen: (event: AgentEvent) => Message | undefined = (event) => event.type === 'message_end' ? event.message : undefined;
+export const parts = [query, createAnthropicPort, withRetry, openSession, createContext, connectMcp];
+`;
