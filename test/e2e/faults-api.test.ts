@@ -258,6 +258,23 @@ test.concurrent.each<[string, ApiTurn]>([
   expect(server.requests().length).toBeLessThanOrEqual(5);
 });
 
+test.concurrent('of two pictures only the one that the provider names is left out', async () => {
+  await using project = await createTempProject();
+  const look = async (name: string, more: string) => {
+    const path = await project.write(name, '');
+    await writeFile(path, Buffer.concat([Buffer.from(PIXEL, 'base64'), Buffer.from(more)]));
+    return calls(toolUse('Read', { file_path: path }));
+  };
+  const named = 'messages.4.content.0.content.0.image.source.base64.data: Could not process image';
+  await using server = await startApiServer({
+    turns: [await look('good.png', 'good'), await look('bad.png', 'bad'), status(400, named), fine],
+  });
+  expect((await runHere(project, ['-p', 'look'], server.url)).code).toBe(0);
+  const shown = server.requests().map(({ raw }) => raw.split('"type":"image"').length - 1);
+  expect(shown).toEqual([0, 1, 2, 1]);
+  expect(server.requests().at(-1)?.violation).toBeUndefined();
+});
+
 test.concurrent('a picture that comes after a refused one is shown, and a replay builds the same requests', async () => {
   await using project = await createTempProject();
   const look = async (name: string) => {

@@ -7,7 +7,7 @@ import { NO_PICTURE } from './leave-out.ts';
 type Block = UserBlock | AssistantBlock;
 
 /** What is told of a part, and the mark by which it is known again wherever it stands. */
-type RefusedPart = { readonly mark: string; readonly name: string };
+export type RefusedPart = { readonly mark: string; readonly name: string };
 
 /** What stands in the place a provider refused. Where that was replaced before, it is what stands around it. */
 export function refusedParts(request: ModelRequest, place: RefusedPlace): readonly RefusedPart[] {
@@ -132,6 +132,11 @@ function idsOf(block: Block): readonly string[] {
   if (block.type === 'tool_use') return [block.id];
   if (block.type !== 'server') return [];
   return [block.raw.id, block.raw.tool_use_id].filter((id) => typeof id === 'string');
+}
+
+/** Is it a picture or document that is told of? */
+export function isPictureName(name: string): boolean {
+  return name === NAMES.image || name === NAMES.document;
 }
 
 function nameOf(block: Block): string {

@@ -2,7 +2,7 @@ import type { Message } from '../../contracts/message.ts';
 import type { ModelFailure, ModelRequest } from '../../contracts/model.ts';
 import type { Stripped } from '../../contracts/query.ts';
 import { hasFreshPictures } from '../repair/leave-out.ts';
-import { refusedParts, THINKING } from '../repair/refused.ts';
+import { isPictureName, type RefusedPart, refusedParts, THINKING } from '../repair/refused.ts';
 
 /** Each round is a request that was refused: who names one place after the other is not asked for ever. */
 const MOST_ROUNDS = 16;
@@ -25,7 +25,12 @@ type Healed = {
 /** The API refuses to take something back: it is left out from here on, once each, and that is said. */
 export function heal(failure: ModelFailure | undefined, sent: Refused): Healed | undefined {
   if (failure === undefined || sent.round >= MOST_ROUNDS) return undefined;
-  return withoutThinking(failure, sent) ?? withoutPictures(failure, sent) ?? withoutPart(failure, sent);
+  return (
+    withoutThinking(failure, sent) ??
+    withoutNamedPicture(failure, sent) ??
+    withoutPictures(failure, sent) ??
+    withoutPart(failure, sent)
+  );
 }
 
 function withoutThinking(failure: ModelFailure, { stripped, request }: Refused): Healed | undefined {
@@ -36,19 +41,32 @@ function withoutThinking(failure: ModelFailure, { stripped, request }: Refused):
   return { stripped: { ...stripped, thinking: true }, left: { detail: 'thinking' }, words };
 }
 
+/** Where the provider says which picture it was, the others stay. */
+function withoutNamedPicture(failure: ModelFailure, sent: Refused): Healed | undefined {
+  if (!refusesPicture(failure) || failure.refusedAt === undefined) return undefined;
+  const parts = refusedParts(sent.request, failure.refusedAt);
+  return parts.every(({ name }) => isPictureName(name)) ? withoutParts(parts, sent) : undefined;
+}
+
+function refusesPicture({ kind, refusedPart }: ModelFailure): boolean {
+  return kind === 'media_too_large' || (kind === 'invalid' && refusedPart === 'image');
+}
+
 function withoutPictures(failure: ModelFailure, { stripped, view }: Refused): Healed | undefined {
-  const isRefused = failure.kind === 'invalid' && failure.refusedPart === 'image';
   const until = view.at(-1)?.id;
   const mayHelp = stripped.images === undefined || hasFreshPictures(view, stripped);
-  if (!(isRefused || failure.kind === 'media_too_large') || until === undefined || !mayHelp) return undefined;
+  if (!refusesPicture(failure) || until === undefined || !mayHelp) return undefined;
   const words = 'The provider refused an image or document; the pictures so far are left out of requests from here on.';
   return { stripped: { ...stripped, images: until }, left: { detail: 'images', until }, words };
 }
 
 /** The last resort: whatever stands where the provider points. */
-function withoutPart(failure: ModelFailure, { stripped, request }: Refused): Healed | undefined {
+function withoutPart(failure: ModelFailure, sent: Refused): Healed | undefined {
   if (failure.kind !== 'invalid' || failure.refusedAt === undefined) return undefined;
-  const parts = refusedParts(request, failure.refusedAt);
+  return withoutParts(refusedParts(sent.request, failure.refusedAt), sent);
+}
+
+function withoutParts(parts: readonly RefusedPart[], { stripped }: Refused): Healed | undefined {
   const refused = [...new Set(parts.map(({ mark }) => mark))].filter((mark) => !stripped.refused.includes(mark));
   if (refused.length === 0) return undefined;
   const named = [...new Set(parts.map(({ name }) => name))].join(', ');

@@ -7,7 +7,7 @@ import { brokeAfterCalls, type Turn } from '../turn.ts';
 import { isOverflow } from './overflow.ts';
 import { wasCut } from './truncation.ts';
 
-const CUT_OFF = '[Your reply broke off here. The user has seen it up to this point.]';
+const CUT_OFF = '[Your reply broke off here. The user has seen at most what stands here.]';
 
 /** No recovery is left: the withheld failure becomes the end of the query. What was said until then stays said. */
 export function surface(state: QueryState, turn: Turn, deps: Pick<QueryDeps, 'newId'>): Verdict | undefined {
