@@ -20,7 +20,9 @@ test('eight hours of nothing leave nothing behind, and the next prompt is answer
   await vi.advanceTimersByTimeAsync(60_000);
   const [timers, told, asked] = [vi.getTimerCount(), at.events.length, server.all().length];
   await vi.advanceTimersByTimeAsync(HOURS_MS);
-  expect([vi.getTimerCount(), at.events.length, server.all().length]).toEqual([timers, told, asked]);
+  expect([at.events.length, server.all().length]).toEqual([told, asked]);
+  // A connection that was kept for a while may have been closed meanwhile; nothing new waits.
+  expect(vi.getTimerCount()).toBeLessThanOrEqual(timers);
   expect(await at.conversation.agent.prompt('good morning')).toMatchObject({ reason: 'completed' });
   expect(server.requests().map(({ violation }) => violation)).toEqual([undefined, undefined]);
   await at.close();

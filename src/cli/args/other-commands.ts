@@ -14,6 +14,8 @@ const OTHERS: Readonly<Record<string, string>> = {
   continue: 'Go on with the newest session: ouro -c.',
   exec: 'One answer for scripts: ouro -p "your words".',
   run: 'One answer for scripts: ouro -p "your words".',
+  chat: 'ouro alone talks in this folder.',
+  'migrate-installer': 'ouro is installed with npm install -g ouro.',
   serve: 'Programs drive ouro over stdin and stdout: ouro help sdk-hosts, ouro help editors.',
   agents: 'Sub-agents are files: ouro help sub-agents.',
   plugins: 'Plugins: ouro plugin list.',

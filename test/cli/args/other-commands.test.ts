@@ -8,6 +8,8 @@ describe('a command of another program is no prompt', () => {
     ['config', 'ouro settings explain'],
     ['resume', 'ouro -r'],
     ['exec', 'ouro -p'],
+    ['chat', 'talks in this folder'],
+    ['migrate-installer', 'npm install -g ouro'],
   ])('ouro %s', (word, help) => {
     expect(otherCommand([word])).toContain(`ouro has no command "${word}".`);
     expect(otherCommand([word])).toContain(help);
