@@ -218,7 +218,7 @@ test.runIf(isWholeRun)(
     // The demo's sample project has a test, which is text here.
     const needed = bundle.matchAll(/^import .*["']node:(?!test).*$|\brequire\(["']node:.*$/gm);
     expect([...needed].map(String)).toEqual([]);
-    await using api = await startApiServer({ turns: () => says('Hello from a page.') });
+    await using api = await startApiServer({ turns: [says('Hello from a page.'), says('Hello from a page.')] });
     writeFileSync(join(project, 'page.mjs'), PAGE);
     const { stdout } = await run('node', ['page.mjs', api.url], { cwd: project });
     expect(stdout).toContain('[{"reason":"completed"},[],');

@@ -31,7 +31,7 @@ export type LibraryAgent = Omit<Agent, 'state' | 'setQueueMode'> & {
 /** Makes an agent. Without options it answers with the default model, by the key of the environment, without tools. */
 export function createAgent(options: AgentOptions = {}): LibraryAgent {
   const { newId = () => crypto.randomUUID(), now = Date.now, sessionId = newId(), cwd = '/' } = options;
-  const log = options.logger ?? (() => undefined);
+  const log = unbreakable(options.logger ?? (() => undefined));
   const audience = new Set(options.listeners);
   const setup = createSetup(options, (model) => modelChain(model, options, processVariables()));
   const meter = createUsageMeter((model) => setup.now().chain.infoOf(model));
@@ -111,8 +111,18 @@ function contextOf(
   return options.context ?? defaultContext({ options, setup, onUsage, newId });
 }
 
+type Logger = NonNullable<AgentOptions['logger']>;
+
+/** The same logger, whose own faults have nobody left to be told to. */
+function unbreakable(logger: Logger): Logger {
+  const said = async (...line: Parameters<Logger>) => logger(...line);
+  return (level, text) => {
+    said(level, text).catch(() => undefined);
+  };
+}
+
 /** Notices and faults become lines of the log, the end of a turn the facts of a response. */
-function watcher({ onResponse }: AgentOptions, log: NonNullable<AgentOptions['logger']>) {
+function watcher({ onResponse }: AgentOptions, log: Logger) {
   return (event: AgentEvent): void => {
     if (event.type === 'notice') log(event.level, event.text);
     if (event.type !== 'turn_end') return;

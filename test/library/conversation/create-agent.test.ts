@@ -47,6 +47,19 @@ test('without options there is an agent; without a key its answer says what to s
   expect(createAgent().state().model).toMatch(/sonnet/);
 });
 
+test.each([
+  ['throws', () => raise()],
+  ['answers with a promise that breaks', async () => raise()],
+])('a logger that %s breaks nothing', async (_, logger) => {
+  const { agent } = agentOf([says('hello')], { logger, listeners: [raise] });
+  expect((await agent.prompt('hi')).reason).toBe('completed');
+  await agent.waitForIdle();
+});
+
+function raise(): never {
+  throw new Error('boom');
+}
+
 test('a model is known by its name: its window, its output, its prices', async () => {
   await using api = await startApiServer({ turns: [apiSays('hello')] });
   const agent = createAgent({ apiKey: 'key', baseUrl: api.url });
