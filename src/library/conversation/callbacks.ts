@@ -3,7 +3,8 @@ import type { PermissionRequest } from '../../contracts/permission.ts';
 import type { AfterCall, BeforeCall, QueryDeps } from '../../contracts/query.ts';
 import type { CallRequest, GateVerdict, ToolOutcome } from '../../contracts/tool.ts';
 import { toRequestMessages } from '../../engine/request.ts';
-import type { AgentOptions } from './options.ts';
+import { messageOf } from '../../lib/errors.ts';
+import type { AgentOptions, ResultOpinion } from './options.ts';
 
 type Opinions = Partial<
   Pick<
@@ -30,7 +31,9 @@ export function opinions(options: AgentOptions, port: AgentPort, isHeard: () => 
     },
     ...(hooks || beforeToolCall ? { beforeCall: (call, signal) => before(options, call, signal) } : {}),
     ...(hooks || afterToolCall
-      ? { afterCall: (call, outcome, durationMs, signal) => after(options, { call, outcome, durationMs }, signal) }
+      ? {
+          afterCall: (call, outcome, durationMs, signal) => after(options, { call, outcome, durationMs }, signal, port),
+        }
       : {}),
     ...(hooks && { onStop: hooks.onStop }),
     ...(onPayload && { transformRequest: (request) => onPayload(request) ?? request }),
@@ -65,8 +68,13 @@ async function after(
   { hooks, afterToolCall }: AgentOptions,
   { call, outcome: result, durationMs }: Ended,
   signal: AbortSignal,
+  { tell }: Pick<AgentPort, 'tell'>,
 ): Promise<AfterCall> {
-  const { outcome, add, endRun } = (await afterToolCall?.(call, result, signal)) ?? {};
+  const looked = async () => (await afterToolCall?.(call, result, signal)) ?? {};
+  const { outcome, add, endRun } = await looked().catch(async (thrown): Promise<ResultOpinion> => {
+    await tell({ type: 'notice', level: 'error', text: `afterToolCall failed for ${call.tool}: ${messageOf(thrown)}` });
+    return { outcome: withheld(call.tool) };
+  });
   const hooked = (await hooks?.afterCall(call, outcome ?? result, durationMs, signal)) ?? {};
   const context = [add, hooked.context].filter((words) => words !== undefined);
   return {
@@ -75,6 +83,12 @@ async function after(
     ...(context.length === 0 ? {} : { context: context.join('\n\n') }),
     ...(endRun === undefined ? {} : { stop: endRun }),
   };
+}
+
+/** Nobody has looked at what may hold what must not be seen, so nobody sees it. */
+function withheld(tool: string): ToolOutcome {
+  const text = `The result of ${tool} is withheld: the check of results failed.`;
+  return { content: text, isError: true, display: { kind: 'text', text } };
 }
 
 /** What the model sees of the conversation. */

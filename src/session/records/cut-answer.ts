@@ -12,7 +12,7 @@ export type CutAnswer = {
   readonly line: UserMessage;
 };
 
-const CUT_WORDS = '[The session ended here, in the middle of your reply. The user has seen it up to this point.]';
+const CUT_WORDS = '[The session ended here, in the middle of your reply. The user has seen at most what stands here.]';
 
 /** Open words count when the session ends with them: their reply has neither joined nor been taken back. */
 export function cutAnswer(

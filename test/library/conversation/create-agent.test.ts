@@ -124,6 +124,18 @@ test('a result can be changed, added to, and end the run', async () => {
   expect(textOf(agent.state().messages[2])).toContain('Cards are never shown.');
 });
 
+test('a result that could not be looked at is seen by nobody', async () => {
+  const { agent, requests, events } = agentOf([calls('LookUp'), says('done')], {
+    tools: [lookUp],
+    afterToolCall: () => {
+      throw new Error('the filter is broken');
+    },
+  });
+  expect(await agent.prompt('who is it?')).toMatchObject({ reason: 'completed' });
+  expect(JSON.stringify([requests(), events, agent.state()])).not.toContain('4111');
+  expect(events).toContainEqual(expect.objectContaining({ type: 'notice', level: 'error' }));
+});
+
 test('a call can be refused, changed, and asked about', async () => {
   const seen: unknown[] = [];
   const tool = buildTool({
