@@ -2,6 +2,7 @@ import type { AssistantBlock, ResultBlock, TextBlock, ToolResultBlock, UserBlock
 import type { ModelRequest, RefusedPlace, RequestMessage, ToolSpec } from '../../contracts/model.ts';
 import type { Stripped } from '../../contracts/query.ts';
 import { shortHash } from '../../lib/text/short-hash.ts';
+import { nameOf } from './block-names.ts';
 import { NO_PICTURE } from './leave-out.ts';
 
 type Block = UserBlock | AssistantBlock;
@@ -116,7 +117,6 @@ function partsOf(content: ToolResultBlock['content']): readonly ResultBlock[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }
 
-export const THINKING = 'thinking';
 const LEFT_OUT = 'that the provider refused was left out)';
 const NO_RESULT = `(a result ${LEFT_OUT}`;
 
@@ -133,23 +133,3 @@ function idsOf(block: Block): readonly string[] {
   if (block.type !== 'server') return [];
   return [block.raw.id, block.raw.tool_use_id].filter((id) => typeof id === 'string');
 }
-
-/** Is it a picture or document that is told of? */
-export function isPictureName(name: string): boolean {
-  return name === NAMES.image || name === NAMES.document;
-}
-
-function nameOf(block: Block): string {
-  if (block.type === 'tool_use') return `a call of ${block.name}`;
-  return block.type === 'server' ? `a block of the kind ${String(block.raw.type)}` : NAMES[block.type];
-}
-
-const NAMES = {
-  text: 'a text',
-  tool_result: 'a result',
-  image: 'a picture',
-  document: 'a document',
-  thinking: THINKING,
-  redacted_thinking: THINKING,
-  opaque: 'a block of an unknown kind',
-} as const;

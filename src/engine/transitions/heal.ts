@@ -1,8 +1,9 @@
 import type { Message } from '../../contracts/message.ts';
 import type { ModelFailure, ModelRequest } from '../../contracts/model.ts';
 import type { Stripped } from '../../contracts/query.ts';
+import { isPictureName, THINKING } from '../repair/block-names.ts';
 import { hasFreshPictures } from '../repair/leave-out.ts';
-import { isPictureName, type RefusedPart, refusedParts, THINKING } from '../repair/refused.ts';
+import { type RefusedPart, refusedParts } from '../repair/refused.ts';
 
 /** Each round is a request that was refused: who names one place after the other is not asked for ever. */
 const MOST_ROUNDS = 16;
