@@ -106,3 +106,6 @@ export function partsOf({ spelling }: Flag): {
     value: spelling.match(/[<[].*[>\]]/)?.[0],
   };
 }
+
+/** What is shown to people is told to programs, too. */
+export const json = flag('--json', 'nothing', 'as JSON');

@@ -1,8 +1,9 @@
 import { MODES } from '../../contracts/permission.ts';
 import type { Io } from '../io.ts';
 import type { Shutdown } from '../shutdown.ts';
-import { type FlagTable, flag } from './flag.ts';
+import { type FlagTable, flag, json } from './flag.ts';
 import { FLAGS } from './flags.ts';
+import { BATCH_FLAGS, WORKER_FLAGS } from './fleet-flags.ts';
 
 /** One subcommand as help, completion, man page and parser see it. */
 export type Subcommand = {
@@ -21,53 +22,7 @@ export type CommandRequest = {
   readonly shutdown: Shutdown;
 };
 
-const json = flag('--json', 'nothing', 'as JSON');
 const { model, permissionMode, trust, settings, debugFile } = FLAGS;
-const queue = flag('--queue <name>', 'name', 'on the queue of this name (queues.json), or at this address');
-const jobs = flag('-j, --jobs <n>', { numberFrom: 1, isWhole: true }, 'how many tasks at once');
-/** What a task file says, and what is done with a batch. */
-const BATCH_FLAGS = {
-  over: {
-    ...flag(
-      '--over <patterns...>',
-      'texts',
-      'folders, files or addresses of repositories; the prompt stands before it',
-    ),
-    default: [],
-  },
-  items: flag('--items <file>', 'name', 'one task for each line of this file, as {{item}}'),
-  name: flag('--name <name>', 'name', 'what the batch is called'),
-  ref: flag('--ref <ref>', 'name', 'begin at this branch or commit instead of HEAD'),
-  model,
-  mode: flag('--mode <mode>', { oneOf: MODES }, 'how much happens without a question'),
-  allowedTools: flag('--allowedTools, --allowed-tools <rules...>', 'list', 'calls that need no question'),
-  verify: flag('--verify <command>', 'name', 'done is what this command accepts'),
-  each: flag('--each <dollars>', { numberFrom: 0, isWhole: false }, 'what one task may cost (2 if not given)'),
-  all: flag('--all <dollars>', { numberFrom: 0, isWhole: false }, 'what all of them may cost'),
-  minutes: flag('--minutes <n>', { numberFrom: 0, isWhole: false }, 'how long one task may take (45 if not given)'),
-  attempts: flag('--attempts <n>', { numberFrom: 1, isWhole: true }, 'how often a task is tried (3 if not given)'),
-  atOnce: flag(
-    '--at-once <n>',
-    { numberFrom: 1, isWhole: true },
-    'how many run at once, on all machines (8 if not given)',
-  ),
-  dryRun: flag('--dry-run', 'nothing', 'run: list every task and what it can cost, and send nothing'),
-  try: flag('--try <n>', { numberFrom: 1, isWhole: true }, 'run: begin with so many, then ask'),
-  reuse: flag('--reuse', 'nothing', 'run: take over what the same tasks came to in other batches'),
-  detach: flag('--detach', 'nothing', 'run: only put it into the queue, for workers'),
-  sign: flag('--sign <key>', 'name', 'run: sign each task with this ssh key'),
-  yes: flag('--yes', 'nothing', 'run: do not ask'),
-  wait: flag('--no-wait', 'nothing', 'run: end when what is left waits for quota or a key'),
-  queue,
-  jobs,
-  watch: flag('--watch', 'nothing', 'status: follow it'),
-  follow: flag('-f, --follow', 'nothing', 'logs: follow them'),
-  failed: flag('--failed', 'nothing', 'retry: all that failed'),
-  patches: flag('--patches <dir>', 'name', 'collect: a file for each patch, into this folder'),
-  branches: flag('--branches', 'nothing', 'collect: a branch for each in its repository'),
-  prs: flag('--prs', 'nothing', 'collect: a pull request for each, with gh'),
-  json,
-} as const satisfies FlagTable;
 
 /** Everything `ouro <word>` can be besides a prompt. `dispatch.ts` knows where each lives. */
 export const SUBCOMMANDS = {
@@ -151,13 +106,7 @@ export const SUBCOMMANDS = {
     usage: '[init | doctor]',
     words: 'take tasks from a queue and run them on this machine',
     choices: ['init', 'doctor'],
-    flags: {
-      queue,
-      jobs,
-      once: flag('--once', 'nothing', 'run one task and end'),
-      untilEmpty: flag('--until-empty', 'nothing', 'end when nothing is left that could begin'),
-      json,
-    },
+    flags: WORKER_FLAGS,
   },
   sessions: {
     usage:
