@@ -1,22 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import {
-  accessSync,
-  constants,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  realpathSync,
-  rmdirSync,
-  rmSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import { accessSync, constants, lstatSync, mkdirSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { isAbsolute, join, resolve, sep } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
 import type { Policy } from '../../contracts/permission.ts';
 import type { SandboxSettings } from '../../contracts/settings.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
-import { type PathKind, placesToCover, type SandboxPlan, sandboxArguments, strayFiles } from '../../sandbox/recipe.ts';
+import { follow, kindOf, nestedRepositories, placeOf } from '../../sandbox/host-places.ts';
+import { placesToCover, type SandboxPlan, sandboxArguments, strayFiles } from '../../sandbox/recipe.ts';
 import { seatbeltArguments } from '../../sandbox/seatbelt.ts';
 import { socketFilter } from '../../sandbox/system-calls.ts';
 import type { Core } from '../core.ts';
@@ -187,29 +177,6 @@ function programIn(folder: string, roots: readonly string[]): readonly string[] 
   }
 }
 
-function kindOf(path: string): PathKind {
-  const entry = lstatSync(path, { throwIfNoEntry: false });
-  if (entry === undefined) return 'missing';
-  if (entry.isSymbolicLink()) return 'link';
-  return entry.isDirectory() ? 'directory' : 'file';
-}
-
-/** Where it really is; what is not there stays as it is spelled. */
-function follow(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
-}
-
-/** The same, also for what is still to be made: its folder is followed. */
-function placeOf(path: string): string {
-  const real = follow(path);
-  if (real !== path || dirname(path) === path) return real;
-  return join(placeOf(dirname(path)), basename(path));
-}
-
 /** The filter of system calls as a file of ours, for a processor that has one. */
 function filterIn(ouroHome: string): Pick<SandboxPlan, 'filter'> {
   const bytes = socketFilter(process.arch);
@@ -219,32 +186,4 @@ function filterIn(ouroHome: string): Pick<SandboxPlan, 'filter'> {
   mkdirSync(ouroHome, { recursive: true, mode: 0o700 });
   writeFileSync(filter, bytes, { mode: 0o600 });
   return { filter };
-}
-
-const MAX_DEPTH = 4;
-const MAX_FOLDERS = 2_000;
-const LARGE = ['node_modules', '.git', 'target', 'dist', 'build', '.venv', 'vendor/bundle'];
-
-/** The git folders of repositories inside of the workspace, as deep as one keeps them. */
-function nestedRepositories(roots: readonly string[]): readonly string[] {
-  const found: string[] = [];
-  const pending = roots.map((folder) => ({ folder, depth: 0 }));
-  for (let at = 0; at < pending.length && at < MAX_FOLDERS; at += 1) {
-    const { folder = '', depth = 0 } = pending[at] ?? {};
-    const entries = foldersIn(folder);
-    if (depth > 0 && entries.includes('.git')) found.push(join(folder, '.git'));
-    if (depth === MAX_DEPTH) continue;
-    for (const name of entries)
-      if (!LARGE.includes(name)) pending.push({ folder: join(folder, name), depth: depth + 1 });
-  }
-  return found;
-}
-
-function foldersIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
-  } catch {
-    // Nobody may look into it, or it is gone: nothing in it is a repository for us.
-    return [];
-  }
 }
