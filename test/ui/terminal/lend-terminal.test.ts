@@ -3,9 +3,10 @@ import { createLending } from '../../../src/ui/terminal/lend-terminal.ts';
 import { MODES_OFF, MODES_ON } from '../../../src/ui/terminal/modes.ts';
 import { effectHost } from '../effects/test-host.ts';
 
-test('keys are read from before the modes go on until after they are off, so no report of the terminal is echoed', async () => {
+/** The screen's terminal, and in which order what was done to it. */
+function lent(editor: string | undefined) {
   const order: string[] = [];
-  const host = effectHost();
+  const { now, change } = effectHost();
   const lending = createLending({
     output: {
       stepAside: () => order.push('aside'),
@@ -13,28 +14,21 @@ test('keys are read from before the modes go on until after they are off, so no 
       write: (text) => order.push(text === MODES_OFF ? 'modes off' : text === MODES_ON ? 'modes on' : text),
     },
     keyboard: { open: () => order.push('reads'), close: () => order.push('reads no more') },
-    now: host.now,
-    change: host.change,
-    editor: 'printf edited >',
+    now,
+    change,
+    editor,
   });
+  return { lending, order };
+}
+
+test('keys are read from before the modes go on until after they are off, so no report of the terminal is echoed', async () => {
+  const { lending, order } = lent('printf edited >');
   expect(await lending.editFile('text', 'note.md')).toBe('edited');
   expect(order).toEqual(['aside', 'modes off', 'reads no more', 'reads', 'modes on', 'back']);
 });
 
 test('a key is asked for outside of the screen, and the screen comes back', async () => {
-  const order: string[] = [];
-  const host = effectHost();
-  const lending = createLending({
-    output: {
-      stepAside: () => order.push('aside'),
-      comeBack: () => order.push('back'),
-      write: (text) => order.push(text === MODES_OFF ? 'modes off' : text === MODES_ON ? 'modes on' : text),
-    },
-    keyboard: { open: () => order.push('reads'), close: () => order.push('reads no more') },
-    now: host.now,
-    change: host.change,
-    editor: undefined,
-  });
+  const { lending, order } = lent(undefined);
   const input = {
     setRawMode: () => undefined,
     setEncoding: () => undefined,
