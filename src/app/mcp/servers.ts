@@ -8,6 +8,7 @@ import { openApprovals } from '../../mcp/config/approvals.ts';
 import { type McpConfig, PROJECT_FILE } from '../../mcp/config/config.ts';
 import { createMcpHub, type McpHub } from '../../mcp/hub.ts';
 import type { ServerLedger } from '../../mcp/server/mcp-parts.ts';
+import { untrustedLine } from '../../mcp/untrusted-text.ts';
 import { reminder } from '../../prompt/reminder.ts';
 import { settingsVariables } from '../../settings/child-variables.ts';
 import { createListMcpResourcesTool } from '../../tools/list-mcp-resources/list-mcp-resources.ts';
@@ -15,6 +16,7 @@ import { createReadMcpResourceTool } from '../../tools/read-mcp-resource/read-mc
 import type { Core } from '../core.ts';
 import { projectFolders } from '../settings/project-folders.ts';
 import { readMcp } from './read-mcp.ts';
+import { createSample } from './sample.ts';
 
 type Needs = {
   readonly roots: () => readonly string[];
@@ -36,6 +38,8 @@ export type McpServers = {
   offers(command: string): Promise<void>;
   /** Starts, changes and ends servers whose files were changed since. */
   refresh(): Promise<void>;
+  /** What became of resources since they were read, for the model; each is told once. */
+  takeNews(): readonly string[];
   /** What a resource named `server:uri` in a prompt holds; `undefined` when no server has that name. */
   mentioned(mention: string): Promise<string | undefined>;
   /** Approves or rejects a server of the project as it is configured now. */
@@ -49,12 +53,16 @@ const PATIENCE_MS = 2_000;
 const LIST_MS = 60_000;
 const MENTION_MS = 30_000;
 const MENTION_CHARS = 100_000;
+const MOST_NAMED = 20;
+const NAME_CHARS = 300;
 
 export async function createMcpServers(core: Core, needs: Needs): Promise<McpServers> {
   const { options, environment, cwd, settings } = core;
   const read = () => readMcp({ ...core, loaded: settings.loaded() });
   const config = await read();
   const hostServers: readonly HostMcpServer[] = options.host?.mcpServers ?? [];
+  const changedResources = new Set<string>();
+  const never = new AbortController().signal;
   const hub = createMcpHub({
     servers: config.servers,
     hosted: hostServers,
@@ -68,7 +76,10 @@ export async function createMcpServers(core: Core, needs: Needs): Promise<McpSer
       const { mcpTimeoutMs, mcpCallTimeoutMs } = settings.limits();
       return { startMs: mcpTimeoutMs, callMs: mcpCallTimeoutMs };
     },
+    ask: (question, withdrawn = never) => core.bus.port().ask('', question, withdrawn),
+    sample: createSample(core),
     onChange(change) {
+      if (change.kind === 'resource') changedResources.add(`${change.server}:${change.uri}`);
       if (change.kind === 'tools') needs.expect(`The tools of ${change.server} changed.`);
       if (change.kind === 'visited') {
         const { server, id } = change;
@@ -105,6 +116,11 @@ export async function createMcpServers(core: Core, needs: Needs): Promise<McpSer
       hub.start();
       await hub.listed(command);
     },
+    takeNews() {
+      const words = changeWords([...changedResources]);
+      changedResources.clear();
+      return words;
+    },
     refresh: createRefresh(config, core, hub, read),
     async mentioned(mention) {
       const [, server = '', uri = ''] = /^([^:/\\]+):(.+)$/.exec(mention) ?? [];
@@ -129,6 +145,14 @@ export async function createMcpServers(core: Core, needs: Needs): Promise<McpSer
       return { ok: true, words: notice === undefined ? words : `${words} ${notice}` };
     },
   };
+}
+
+/** Resources that are no longer what they were when they were read. */
+function changeWords(changed: readonly string[]): readonly string[] {
+  if (changed.length === 0) return [];
+  const named = changed.slice(0, MOST_NAMED).map((name) => untrustedLine(name, NAME_CHARS));
+  const more = changed.length > MOST_NAMED ? ` and ${changed.length - MOST_NAMED} more` : '';
+  return [`Resources of MCP servers have changed since they were read: ${named.join(', ')}${more}. Read them again where it matters.`];
 }
 
 /** Looks at the files, which costs a few stats, and does what became of them. */

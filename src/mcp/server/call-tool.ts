@@ -44,11 +44,11 @@ export async function callTool(
 /** The person has to go somewhere first: to one address after the other, as long as the answer is yes. */
 async function visited(
   { elicitations }: UrlElicitationRequiredError,
-  { ask }: CallContext,
+  { ask, signal }: CallContext,
   { server }: CallSite,
 ): Promise<string> {
   for (const params of elicitations) {
-    const { result } = await elicit(server, params, ask);
+    const { result } = await elicit(server, params, ask, signal);
     if (result.action !== 'accept')
       return `The user was to visit ${untrustedLine(params.url, 500)} for ${server} first, and did not want to.`;
   }

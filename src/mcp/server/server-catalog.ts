@@ -3,7 +3,8 @@ import type { CallContext, Tool, ToolOutcome } from '../../contracts/tool.ts';
 import { type ServerPrompt, toPrompts } from '../server-prompt.ts';
 import { toTools } from '../tools.ts';
 import { untrustedLine } from '../untrusted-text.ts';
-import type { Connection, ListKind } from './connection.ts';
+import type { Connection } from './connection.ts';
+import type { ListKind } from './our-side.ts';
 
 /** What a server offers, as it was last told. */
 export type Catalog = {

@@ -3,8 +3,9 @@ import { untilAborted } from '../../lib/abort.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { ConfiguredServer } from '../config/configured-server.ts';
 import { untrustedLine } from '../untrusted-text.ts';
-import type { Connection, ListKind } from './connection.ts';
+import type { Connection } from './connection.ts';
 import type { McpParts } from './mcp-parts.ts';
+import type { ListKind } from './our-side.ts';
 import { type Catalog, type CatalogOf, readList, toolChanges } from './server-catalog.ts';
 import { IDLE, nextState, type ServerEvent, type ServerState, whyNot } from './server-state.ts';
 import type { Started } from './start-server.ts';
@@ -130,10 +131,12 @@ function dropForLogin({ now, happen }: ReturnType<typeof holdState>): void {
   if (phase.at === 'connected') void phase.connection.close();
 }
 
-/** What is told of questions that the server has put to the person. */
-function questionHooks(server: string, { onChange }: McpParts, say: (level: 'warn', words: string) => void) {
+/** What is told of questions that the server has put to the person or the model, and of what it has changed. */
+function questionHooks(server: string, { onChange }: McpParts, say: (level: 'info' | 'warn', words: string) => void) {
   return {
     onDeclined: (words: string) => say('warn', words),
+    onSampled: (words: string) => say('info', words),
+    onResourceChanged: (uri: string) => onChange({ kind: 'resource', server, uri }),
     onVisited: (id: string) => onChange({ kind: 'visited', server, id }),
   };
 }
