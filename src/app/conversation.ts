@@ -16,7 +16,7 @@ import type { StartedRun } from './session/start-run.ts';
 import type { ConversationParts } from './slash/conversation-parts.ts';
 import { hostControl } from './slash/host-control.ts';
 import { loginNow } from './slash/key-commands.ts';
-import { listCommands, runCommand } from './slash/run-command.ts';
+import { completeArgument, listCommands, runCommand } from './slash/run-command.ts';
 import { statusFacts } from './status-facts.ts';
 
 /** How long hooks may take when a conversation ends. */
@@ -52,6 +52,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
       tell: core.bus.tell,
       newId: core.newId,
     }),
+    completeArgument: (line) => completeArgument(line, parts),
     findFiles: createFindFiles(loop.locator, core.cwd, core.now),
     ...createMentions(core, { permissions, mcp }),
     proposal: (facts) => proposeEdit(facts, { cwd: cwd(), home }),

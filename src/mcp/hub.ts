@@ -3,12 +3,12 @@ import type { Attempt, McpServerState } from '../contracts/face/host.ts';
 import type { ResultBlock } from '../contracts/message.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { type ConfiguredServer, launchHash } from './config/configured-server.ts';
-import { resourceBlocks } from './content.ts';
+import { keptResource } from './content.ts';
 import { createPrefixes } from './names.ts';
 import type { McpParts } from './server/mcp-parts.ts';
 import { createServerRun, type ServerRun } from './server/server-run.ts';
 import { describeServer } from './server/server-state.ts';
-import { promptBlocks, readArguments } from './server-prompt.ts';
+import { openArgument, promptBlocks, readArguments } from './server-prompt.ts';
 import { untrustedLine, untrustedText } from './untrusted-text.ts';
 
 /** Something a server has to read. */
@@ -28,6 +28,7 @@ export type McpHub = ReturnType<typeof createMcpHub>;
 
 const RESOURCE_CHARS = 300;
 const INSTRUCTION_CHARS = 2_000;
+const MOST_COMPLETIONS = 50;
 
 export function createMcpHub(parts: McpParts) {
   const prefixOf = createPrefixes();
@@ -67,6 +68,20 @@ export function createMcpHub(parts: McpParts) {
     instructions: () => all().flatMap(instructionsOf),
     prompt: (command: string, typed: string, signal: AbortSignal) => readPrompt(all(), command, typed, signal),
 
+    /** How the last word of a prompt's arguments could go on. */
+    async completions(command: string, typed: string, signal: AbortSignal): Promise<readonly string[]> {
+      const run = all().find((each) => promptOf(each, command) !== undefined);
+      const prompt = run === undefined ? undefined : promptOf(run, command);
+      const open = prompt === undefined ? undefined : openArgument(prompt, typed);
+      if (run === undefined || prompt === undefined || open === undefined) return [];
+      const { name, value, given } = open;
+      const ref = { type: 'ref/prompt', name: prompt.name } as const;
+      const connection = await run.connected(signal);
+      const asked = { ref, argument: { name, value }, context: { arguments: { ...given } } };
+      const values = await connection.complete(asked, signal).catch(() => []);
+      return values.slice(0, MOST_COMPLETIONS).map((each) => open.wordFor(untrustedLine(each, RESOURCE_CHARS)));
+    },
+
     async resources(server: string | undefined, signal: AbortSignal): Promise<readonly ServerResource[]> {
       const isConnected = (run: ServerRun) => run.now().phase.at === 'connected';
       const asked = server === undefined ? all().filter(isConnected) : [known(runs, server)];
@@ -76,7 +91,9 @@ export function createMcpHub(parts: McpParts) {
     contents,
 
     read: async (server: string, uri: string, signal: AbortSignal): Promise<readonly ResultBlock[]> =>
-      (await contents(server, uri, signal)).flatMap(resourceBlocks),
+      (
+        await Promise.all((await contents(server, uri, signal)).map((one) => keptResource(one, parts.keepBytes)))
+      ).flat(),
 
     reconnect: async (name: string): Promise<Attempt> => runs.get(name)?.reconnect() ?? unknown(name),
 
@@ -132,6 +149,9 @@ async function untilOffered(runs: readonly ServerRun[], command: string): Promis
   await Promise.any(offered).catch(() => undefined);
 }
 
+const promptOf = (run: ServerRun, command: string) =>
+  run.now().catalog.prompts.find((each) => each.command.name === command);
+
 /** What a prompt of a server says, asked for by its slash command. */
 async function readPrompt(
   runs: readonly ServerRun[],
@@ -140,7 +160,7 @@ async function readPrompt(
   signal: AbortSignal,
 ): Promise<PromptRun> {
   for (const run of runs) {
-    const prompt = run.now().catalog.prompts.find((each) => each.command.name === command);
+    const prompt = promptOf(run, command);
     if (prompt === undefined) continue;
     const read = readArguments(prompt, typed);
     if (!read.ok) return read;

@@ -4,7 +4,12 @@ import type { Core } from '../core.ts';
 const PATIENCE_MS = 300_000;
 
 /** The model of the conversation answers for servers, as long as the budget of the run lasts. */
-export function createSample({ model, live, meter, options }: Pick<Core, 'model' | 'live' | 'meter' | 'options'>): Sample {
+export function createSample({
+  model,
+  live,
+  meter,
+  options,
+}: Pick<Core, 'model' | 'live' | 'meter' | 'options'>): Sample {
   return async (wish, signal) => {
     const { maxBudgetUsd } = options;
     if (maxBudgetUsd !== undefined && meter.costUsd() >= maxBudgetUsd)

@@ -15,12 +15,15 @@ import { createListMcpResourcesTool } from '../../tools/list-mcp-resources/list-
 import { createReadMcpResourceTool } from '../../tools/read-mcp-resource/read-mcp-resource.ts';
 import type { Core } from '../core.ts';
 import { projectFolders } from '../settings/project-folders.ts';
+import { createKeepBytes } from './keep-bytes.ts';
 import { readMcp } from './read-mcp.ts';
 import { createSample } from './sample.ts';
 
 type Needs = {
   readonly roots: () => readonly string[];
   readonly ledger: ServerLedger;
+  /** Where whole results of calls are kept. */
+  readonly resultsFolder: () => string;
   /** What will be sent next differs from what the cache holds, for a reason. */
   readonly expect: (why: string) => void;
 };
@@ -78,6 +81,7 @@ export async function createMcpServers(core: Core, needs: Needs): Promise<McpSer
     },
     ask: (question, withdrawn = never) => core.bus.port().ask('', question, withdrawn),
     sample: createSample(core),
+    keepBytes: createKeepBytes(needs.resultsFolder),
     onChange(change) {
       if (change.kind === 'resource') changedResources.add(`${change.server}:${change.uri}`);
       if (change.kind === 'tools') needs.expect(`The tools of ${change.server} changed.`);
@@ -152,7 +156,9 @@ function changeWords(changed: readonly string[]): readonly string[] {
   if (changed.length === 0) return [];
   const named = changed.slice(0, MOST_NAMED).map((name) => untrustedLine(name, NAME_CHARS));
   const more = changed.length > MOST_NAMED ? ` and ${changed.length - MOST_NAMED} more` : '';
-  return [`Resources of MCP servers have changed since they were read: ${named.join(', ')}${more}. Read them again where it matters.`];
+  return [
+    `Resources of MCP servers have changed since they were read: ${named.join(', ')}${more}. Read them again where it matters.`,
+  ];
 }
 
 /** Looks at the files, which costs a few stats, and does what became of them. */

@@ -37,7 +37,7 @@ export type Connection = {
   readonly instructions: string | undefined;
   /** Why it ended; `undefined` while it is there. */
   ending(): string | undefined;
-  has(kind: ListKind): boolean;
+  has(kind: ListKind | 'completions'): boolean;
   tools(signal?: AbortSignal): Promise<readonly Tool[]>;
   prompts(signal?: AbortSignal): Promise<readonly Prompt[]>;
   resources(signal: AbortSignal): Promise<readonly Resource[]>;

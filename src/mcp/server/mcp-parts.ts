@@ -1,5 +1,6 @@
 import type { HostMcpServer } from '../../contracts/face/host.ts';
 import type { ConfiguredServer } from '../config/configured-server.ts';
+import type { KeepBytes } from '../content.ts';
 import type { Ask } from '../elicit.ts';
 import type { Sample } from '../sampling/sampler.ts';
 
@@ -52,6 +53,8 @@ export type McpParts = {
   readonly ask?: Ask;
   /** Asks the model of the conversation for a server; without it servers hear that none can be asked. */
   readonly sample?: Sample;
+  /** Where bytes go that a model cannot be shown: sounds, archives. */
+  readonly keepBytes?: KeepBytes;
   readonly onChange: (change: McpChange) => void;
   readonly newMarker: () => string;
   readonly ledger?: ServerLedger;

@@ -43,7 +43,7 @@ async function readTools(connection: Connection, of: CatalogOf): Promise<Pick<Ca
 /** A server whose prompts cannot be listed still has its tools. */
 async function readPrompts(connection: Connection, of: CatalogOf): Promise<Pick<Catalog, 'prompts'>> {
   const listed = connection.has('prompts') ? await connection.prompts().catch(() => []) : [];
-  return { prompts: toPrompts(listed, of.server, of.prefix) };
+  return { prompts: toPrompts(listed, { ...of, canComplete: connection.has('completions') }) };
 }
 
 /** Which names came and went; a tool that only changed is both, so that it is told anew. */

@@ -47,7 +47,12 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
   const { now, happen, say } = held;
   const connected: ServerRun['connected'] = (signal) =>
     whenConnected(server, now, () => starting, AbortSignal.any([signal, AbortSignal.timeout(startTimeoutMs())]));
-  const call = callingAt(server.name, callTimeoutMs, { connected, onUnauthorized: () => dropForLogin(held) });
+  const call: CatalogOf['call'] = async (tool, input, context) => {
+    const connection = await connected(context.signal);
+    const { callTool } = await import('./call-tool.ts');
+    const site = { server: server.name, keep: parts.keepBytes, onUnauthorized: () => dropForLogin(held) };
+    return callTool(connection, tool, input, context, { ...site, callTimeoutMs: callTimeoutMs() });
+  };
   const catalogOf: CatalogOf = { server: server.name, prefix, call };
   const lists = createLists(server.name, held, parts.onChange);
 
@@ -197,17 +202,4 @@ function holdState(
   }
 
   return { now: () => state, happen, say };
-}
-
-/** Calls a tool of a server that may have to be waited for. */
-function callingAt(
-  server: string,
-  callTimeoutMs: () => number,
-  { connected, onUnauthorized }: Pick<ServerRun, 'connected'> & { readonly onUnauthorized: () => void },
-): CatalogOf['call'] {
-  return async (tool, input, context) => {
-    const connection = await connected(context.signal);
-    const { callTool } = await import('./call-tool.ts');
-    return callTool(connection, tool, input, context, { server, callTimeoutMs: callTimeoutMs(), onUnauthorized });
-  };
 }
