@@ -104,7 +104,7 @@ export function blocksOf(block: ContentBlock): readonly ResultBlock[] {
 }
 
 /** The contents of a resource, with where they are from. */
-export function resourceBlocks(contents: ResourceContents): readonly ResultBlock[] {
+function resourceBlocks(contents: ResourceContents): readonly ResultBlock[] {
   const uri = untrustedLine(contents.uri, URI_CHARS);
   if ('text' in contents) return [textBlock(`[resource ${uri}]\n${contents.text}`)];
   const type = typeOf(contents);

@@ -78,8 +78,6 @@ export function createSampler({ server, sample, onSampled }: SamplerParts) {
   };
 }
 
-export type Sampler = ReturnType<typeof createSampler>;
-
 /** What the person reads: whose words these are, and what they would be sent to. */
 function questionOf(server: string, { messages, tools = [], maxTokens }: CreateMessageRequest['params']) {
   const last = [messages.at(-1)?.content ?? []].flat();
