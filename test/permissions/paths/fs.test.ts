@@ -9,14 +9,16 @@ test.runIf(process.platform === 'linux')('a process that ended and is not yet wa
   // The parent becomes `cat`, which waits for nobody, before its child ends.
   const script = 'cat <&3 >/dev/null & echo $!; exec cat';
   const parent = spawn('sh', ['-c', script], { stdio: ['pipe', 'pipe', 'ignore', 'pipe'] });
-  const [told] = await once(parent.stdout, 'data');
-  parent.stdin.write('are you cat?\n');
-  await once(parent.stdout, 'data');
+  const { stdin, stdout } = parent;
   const feed = parent.stdio[3];
-  if (feed instanceof Writable) feed.end();
+  if (stdin === null || stdout === null || !(feed instanceof Writable)) throw new Error('It has no pipes.');
+  const [told] = await once(stdout, 'data');
+  stdin.write('are you cat?\n');
+  await once(stdout, 'data');
+  feed.end();
   const folder = `/proc/${String(told).trim()}`;
   await vi.waitFor(() => expect(readFileSync(`${folder}/stat`, 'utf8')).toContain(') Z '), { interval: 5 });
   expect(diskFs.readdir(`${folder}/net`)).toEqual([]);
-  parent.stdin.end();
+  stdin.end();
   await once(parent, 'close');
 });
