@@ -40,7 +40,7 @@ export function wordsBefore(program: string, plan: SandboxPlan): readonly string
 }
 
 /** Never a program of the workspace: what a command may write must not be what holds the next one. */
-export function programOutside(name: string, path: readonly string[], roots: readonly string[]): string | undefined {
+function programOutside(name: string, path: readonly string[], roots: readonly string[]): string | undefined {
   return path.flatMap((folder) => programIn(folder, name, roots)).at(0);
 }
 

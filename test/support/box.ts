@@ -44,9 +44,13 @@ export async function boxIn(
   };
 }
 
-const tried = spawnSync('bwrap', ['--ro-bind', '/', '/', '--unshare-net', '--unshare-pid', '/bin/true'], {
-  encoding: 'utf8',
-});
+const tried = spawnSync(
+  '/usr/bin/env',
+  ['bwrap', '--ro-bind', '/', '/', '--unshare-net', '--unshare-pid', '/bin/true'],
+  {
+    encoding: 'utf8',
+  },
+);
 
 /** Why no box can be had on this machine, in a sentence; `undefined` when one can. */
 export const NO_BOX =
