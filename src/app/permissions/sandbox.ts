@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { isAbsolute, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Policy } from '../../contracts/permission.ts';
-import type { SandboxSettings } from '../../contracts/settings.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { createCovers } from '../../sandbox/covers.ts';
-import { follow, kindOf, nestedRepositories, placeOf } from '../../sandbox/host-places.ts';
-import { linkedGit } from '../../sandbox/linked-git.ts';
+import { planMaker } from '../../sandbox/make-plan.ts';
 import type { SandboxPlan } from '../../sandbox/plan.ts';
-import { filterIn, type Probed, probe, wordsBefore } from '../../sandbox/probe.ts';
+import { type Probed, probe, wordsBefore } from '../../sandbox/probe.ts';
 import type { Core } from '../core.ts';
 
 type Needs = { readonly roots: () => readonly string[]; readonly sessionFolder: string };
@@ -40,8 +38,14 @@ export function wireSandbox(
   const covers = createCovers(join(folder, 'covers'), randomUUID());
   let running = 0;
   let wanted: 'on' | 'off' | 'auto' | 'settings' = 'settings';
-  /** Where each place really was before the first command: one that leads elsewhere since is not opened. */
-  const known = new Map<string, string>();
+  const planOf = planMaker({
+    environment,
+    cwd,
+    roots,
+    sessionFolder,
+    folder,
+    setVariables: () => Object.keys(settings.now().env ?? {}),
+  });
   let probed: Probed | undefined;
 
   function state(): SandboxState {
@@ -52,36 +56,6 @@ export function wireSandbox(
   }
 
   const isOn = () => (wanted === 'settings' ? settings.now().sandbox?.enabled === true : wanted !== 'off');
-
-  function planOf({ network, allowWrite = [], denyRead = [], denyWrite = [] }: SandboxSettings): SandboxPlan {
-    const place = (path: string) =>
-      isAbsolute(path) ? path : path.startsWith('~/') ? join(environment.home, path.slice(2)) : resolve(cwd, path);
-    const [first] = roots();
-    const worktree = first === undefined ? undefined : linkedGit(follow(first));
-    return {
-      roots: roots().flatMap(unmoved),
-      allowWrite: allowWrite.map(place).flatMap(unmoved),
-      denyRead: denyRead.map(place),
-      denyWrite: denyWrite.map(place),
-      home: follow(environment.home),
-      ouroHome: follow(environment.ouroHome),
-      nested: nestedRepositories(roots()),
-      ...(worktree === undefined ? {} : { worktree }),
-      variables: Object.keys(environment.variables).filter((name) => !(name in (settings.now().env ?? {}))),
-      ...filterIn(folder, 'refused'),
-      sessionFolder,
-      network: network === true ? 'open' : 'none',
-      user: process.getuid?.() === 0 ? 'root' : 'plain',
-      kindOf,
-      follow,
-    };
-  }
-
-  function unmoved(path: string): readonly string[] {
-    const real = known.get(path) ?? placeOf(path);
-    known.set(path, real);
-    return placeOf(real) === real ? [real] : [];
-  }
 
   return {
     state,
