@@ -1,4 +1,9 @@
-import type { CallToolResult, ElicitRequestFormParams, GetPromptResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import type {
+  CallToolResult,
+  ElicitRequestFormParams,
+  GetPromptResult,
+  Tool,
+} from '@modelcontextprotocol/sdk/types.js';
 import type { Offer, ServedCall } from '../../src/mcp/serve/offer.ts';
 
 /** A red dot and a short silence: what the suite takes as a picture and a sound. */

@@ -89,21 +89,28 @@ function serveResources(server: Server, resources: NonNullable<Offer['resources'
   };
   server.setRequestHandler(ListResourcesRequestSchema, async ({ params }) => {
     const from = Number(params?.cursor ?? 0);
-    if (!Number.isSafeInteger(from) || from < 0) throw new McpError(ErrorCode.InvalidParams, 'That is no cursor of ours.');
+    if (!Number.isSafeInteger(from) || from < 0)
+      throw new McpError(ErrorCode.InvalidParams, 'That is no cursor of ours.');
     const { resources: found, next } = await resources.list(from);
     return { resources: [...found], ...(next === undefined ? {} : { nextCursor: String(next) }) };
   });
-  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: [...resources.templates()] }));
+  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
+    resourceTemplates: [...resources.templates()],
+  }));
   server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => {
     const contents = await resources.read(uri);
     if (typeof contents === 'string') throw new McpError(NOT_FOUND, contents, { uri });
     return contents;
   });
   server.setRequestHandler(SubscribeRequestSchema, ({ params: { uri } }) => {
-    if (watched.size >= MOST_WATCHED) throw new McpError(ErrorCode.InvalidParams, `At most ${MOST_WATCHED} are followed.`);
+    if (watched.size >= MOST_WATCHED)
+      throw new McpError(ErrorCode.InvalidParams, `At most ${MOST_WATCHED} are followed.`);
     // Nobody hears of a client that has left, so nobody waits for it either.
     if (!watched.has(uri))
-      watched.set(uri, resources.watch(uri, () => void server.sendResourceUpdated({ uri }).catch(stopAll)));
+      watched.set(
+        uri,
+        resources.watch(uri, () => void server.sendResourceUpdated({ uri }).catch(stopAll)),
+      );
     return {};
   });
   server.setRequestHandler(UnsubscribeRequestSchema, ({ params: { uri } }) => {
@@ -132,7 +139,8 @@ function servedCall(server: Server, extra: Extra): ServedCall {
       if (token === undefined) return;
       tell({ method: 'notifications/progress', params: { progressToken: token, ...progress } });
     },
-    log: (level, words) => void server.sendLoggingMessage({ level, data: words }, extra.sessionId).catch(() => undefined),
+    log: (level, words) =>
+      void server.sendLoggingMessage({ level, data: words }, extra.sessionId).catch(() => undefined),
     ask:
       client?.elicitation === undefined
         ? undefined
