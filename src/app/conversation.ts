@@ -30,7 +30,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
   const cwd = () => live.now().cwd;
   const warnings = await warningsOf(parts);
   const stored = sessionPicker(environment, core.cwd, agent.sessionId, repository.branch);
-  return {
+  const conversation: Conversation = {
     agent,
     ready: mcp.ready,
     offered: mcp.offers,
@@ -67,7 +67,10 @@ export async function makeConversation(parts: ConversationParts, started: Starte
     waitForLimit: createLimitWait(core, agent),
     moveToBackground: shells.moveToBackground,
     killStopping: shells.killStopping,
-    control: hostControl(parts),
+    control: {
+      ...hostControl(parts),
+      serve: async (place) => (await import('../mcp/serve/serve.ts')).serve(conversation, place),
+    },
     login: (place, key) => loginNow(parts.core, place, key),
     ...screenSettings({
       ouroHome: environment.ouroHome,
@@ -81,6 +84,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
     history: session.history,
     close: (reason) => close(parts, started, reason),
   };
+  return conversation;
 }
 
 /** Everything ends in order: the work first, then what watches it, then the record. */

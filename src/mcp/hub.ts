@@ -49,7 +49,6 @@ export function createMcpHub(parts: McpParts) {
   for (const server of [...parts.servers, ...parts.hosted.map(hosted)]) add(server);
 
   const all = () => [...runs.values()];
-  const unknown = (name: string): Attempt => ({ ok: false, why: `There is no MCP server ${name}.` });
 
   return {
     /** Begins with every server that may run; nobody waits for them. */
@@ -63,37 +62,24 @@ export function createMcpHub(parts: McpParts) {
     listed: (command: string) => untilOffered(all(), command),
     states: (): readonly McpServerState[] => all().map((run) => describeServer(run.server, run.now())),
     tools: (): readonly Tool[] => all().flatMap((run) => run.now().catalog.tools),
-    prompts: (): readonly CommandInfo[] =>
-      all().flatMap((run) => run.now().catalog.prompts.map(({ command }) => command)),
+    prompts: (): readonly CommandInfo[] => all().flatMap(commandsOf),
     instructions: () => all().flatMap(instructionsOf),
     prompt: (command: string, typed: string, signal: AbortSignal) => readPrompt(all(), command, typed, signal),
 
     /** How the last word of a prompt's arguments could go on. */
-    async completions(command: string, typed: string, signal: AbortSignal): Promise<readonly string[]> {
-      const run = all().find((each) => promptOf(each, command) !== undefined);
-      const prompt = run === undefined ? undefined : promptOf(run, command);
-      const open = prompt === undefined ? undefined : openArgument(prompt, typed);
-      if (run === undefined || prompt === undefined || open === undefined) return [];
-      const { name, value, given } = open;
-      const ref = { type: 'ref/prompt', name: prompt.name } as const;
-      const connection = await run.connected(signal);
-      const asked = { ref, argument: { name, value }, context: { arguments: { ...given } } };
-      const values = await connection.complete(asked, signal).catch(() => []);
-      return values.slice(0, MOST_COMPLETIONS).map((each) => open.wordFor(untrustedLine(each, RESOURCE_CHARS)));
-    },
+    completions: (command: string, typed: string, signal: AbortSignal) => completeWord(all(), command, typed, signal),
 
     async resources(server: string | undefined, signal: AbortSignal): Promise<readonly ServerResource[]> {
-      const isConnected = (run: ServerRun) => run.now().phase.at === 'connected';
       const asked = server === undefined ? all().filter(isConnected) : [known(runs, server)];
       return (await Promise.all(asked.map((run) => listResources(run, signal)))).flat();
     },
 
     contents,
 
-    read: async (server: string, uri: string, signal: AbortSignal): Promise<readonly ResultBlock[]> =>
-      (
-        await Promise.all((await contents(server, uri, signal)).map((one) => keptResource(one, parts.keepBytes)))
-      ).flat(),
+    async read(server: string, uri: string, signal: AbortSignal): Promise<readonly ResultBlock[]> {
+      const found = await contents(server, uri, signal);
+      return (await Promise.all(found.map((one) => keptResource(one, parts.keepBytes)))).flat();
+    },
 
     reconnect: async (name: string): Promise<Attempt> => runs.get(name)?.reconnect() ?? unknown(name),
 
@@ -125,6 +111,10 @@ export function createMcpHub(parts: McpParts) {
   };
 }
 
+const isConnected = (run: ServerRun) => run.now().phase.at === 'connected';
+
+const unknown = (name: string): Attempt => ({ ok: false, why: `There is no MCP server ${name}.` });
+
 function known(runs: ReadonlyMap<string, ServerRun>, name: string): ServerRun {
   const run = runs.get(name);
   if (run !== undefined) return run;
@@ -149,6 +139,8 @@ async function untilOffered(runs: readonly ServerRun[], command: string): Promis
   await Promise.any(offered).catch(() => undefined);
 }
 
+const commandsOf = (run: ServerRun) => run.now().catalog.prompts.map(({ command }) => command);
+
 const promptOf = (run: ServerRun, command: string) =>
   run.now().catalog.prompts.find((each) => each.command.name === command);
 
@@ -168,6 +160,25 @@ async function readPrompt(
     return { ok: true, blocks: promptBlocks(await connection.prompt(prompt.name, read.values, signal)) };
   }
   return { ok: false, why: `No connected MCP server offers /${command} now. Look at /mcp.` };
+}
+
+/** Whole words that may stand in the place of the last one. */
+async function completeWord(
+  runs: readonly ServerRun[],
+  command: string,
+  typed: string,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const run = runs.find((each) => promptOf(each, command) !== undefined);
+  const prompt = run === undefined ? undefined : promptOf(run, command);
+  const open = prompt === undefined ? undefined : openArgument(prompt, typed);
+  if (run === undefined || prompt === undefined || open === undefined) return [];
+  const { name, value, given } = open;
+  const ref = { type: 'ref/prompt', name: prompt.name } as const;
+  const connection = await run.connected(signal);
+  const asked = { ref, argument: { name, value }, context: { arguments: { ...given } } };
+  const values = await connection.complete(asked, signal).catch(() => []);
+  return values.slice(0, MOST_COMPLETIONS).map((each) => open.wordFor(untrustedLine(each, RESOURCE_CHARS)));
 }
 
 async function listResources(run: ServerRun, signal: AbortSignal): Promise<readonly ServerResource[]> {

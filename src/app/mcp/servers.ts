@@ -7,6 +7,7 @@ import { createFreshness } from '../../lib/files/fresh-files.ts';
 import { openApprovals } from '../../mcp/config/approvals.ts';
 import { type McpConfig, PROJECT_FILE } from '../../mcp/config/config.ts';
 import { createMcpHub, type McpHub } from '../../mcp/hub.ts';
+import { createKeepBytes } from '../../mcp/keep-bytes.ts';
 import type { ServerLedger } from '../../mcp/server/mcp-parts.ts';
 import { untrustedLine } from '../../mcp/untrusted-text.ts';
 import { reminder } from '../../prompt/reminder.ts';
@@ -15,7 +16,6 @@ import { createListMcpResourcesTool } from '../../tools/list-mcp-resources/list-
 import { createReadMcpResourceTool } from '../../tools/read-mcp-resource/read-mcp-resource.ts';
 import type { Core } from '../core.ts';
 import { projectFolders } from '../settings/project-folders.ts';
-import { createKeepBytes } from './keep-bytes.ts';
 import { readMcp } from './read-mcp.ts';
 import { createSample } from './sample.ts';
 
@@ -126,29 +126,41 @@ export async function createMcpServers(core: Core, needs: Needs): Promise<McpSer
       return words;
     },
     refresh: createRefresh(config, core, hub, read),
-    async mentioned(mention) {
-      const [, server = '', uri = ''] = /^([^:/\\]+):(.+)$/.exec(mention) ?? [];
-      if (!hub.states().some(({ name }) => name === server)) return undefined;
-      try {
-        const blocks = await hub.read(server, uri, AbortSignal.timeout(callLimit(MENTION_MS)));
-        const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
-        return reminder(`The user named ${mention}. It reads:\n${text.slice(0, MENTION_CHARS)}`);
-      } catch (thrown) {
-        return reminder(`The user named ${mention}, but it could not be read: ${messageOf(thrown)}`);
-      }
-    },
-    async judge(name, verdict) {
-      const fresh = (await read()).servers.find((server) => server.name === name);
-      if (fresh === undefined || (fresh.scope !== 'project' && fresh.scope !== 'local')) {
-        return { ok: false, words: `This project configures no MCP server ${name}.` };
-      }
-      const notice = await openApprovals(environment.ouroHome, cwd).keep(name, { hash: fresh.hash, verdict });
-      const judged = (await read()).servers.find((server) => server.name === name);
-      if (judged !== undefined) await hub.put(judged);
-      const words = verdict === 'approved' ? `${name} is approved and starts.` : `${name} is not started.`;
-      return { ok: true, words: notice === undefined ? words : `${words} ${notice}` };
-    },
+    mentioned: (mention) => readMention(mention, hub, callLimit(MENTION_MS)),
+    judge: (name, verdict) => judgeServer(name, verdict, { core, hub, read }),
   };
+}
+
+/** What somebody names as `server:uri`, for the model. */
+async function readMention(mention: string, hub: McpHub, limitMs: number): Promise<string | undefined> {
+  const [, server = '', uri = ''] = /^([^:/\\]+):(.+)$/.exec(mention) ?? [];
+  if (!hub.states().some(({ name }) => name === server)) return undefined;
+  try {
+    const blocks = await hub.read(server, uri, AbortSignal.timeout(limitMs));
+    const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+    return reminder(`The user named ${mention}. It reads:\n${text.slice(0, MENTION_CHARS)}`);
+  } catch (thrown) {
+    return reminder(`The user named ${mention}, but it could not be read: ${messageOf(thrown)}`);
+  }
+}
+
+type Judging = { readonly core: Core; readonly hub: McpHub; readonly read: () => Promise<McpConfig> };
+
+/** Approves or rejects what the project configures now, and does what follows. */
+async function judgeServer(
+  name: string,
+  verdict: 'approved' | 'rejected',
+  { core: { environment, cwd }, hub, read }: Judging,
+): Promise<{ readonly ok: boolean; readonly words: string }> {
+  const fresh = (await read()).servers.find((server) => server.name === name);
+  if (fresh === undefined || (fresh.scope !== 'project' && fresh.scope !== 'local')) {
+    return { ok: false, words: `This project configures no MCP server ${name}.` };
+  }
+  const notice = await openApprovals(environment.ouroHome, cwd).keep(name, { hash: fresh.hash, verdict });
+  const judged = (await read()).servers.find((server) => server.name === name);
+  if (judged !== undefined) await hub.put(judged);
+  const words = verdict === 'approved' ? `${name} is approved and starts.` : `${name} is not started.`;
+  return { ok: true, words: notice === undefined ? words : `${words} ${notice}` };
 }
 
 /** Resources that are no longer what they were when they were read. */

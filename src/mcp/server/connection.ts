@@ -15,7 +15,7 @@ import type { JsonObject } from '../../contracts/json.ts';
 import type { CallContext } from '../../contracts/tool.ts';
 import { isUnauthorized } from '../login/stored-auth.ts';
 import { untrustedLine } from '../untrusted-text.ts';
-import { createActiveCalls } from './active-calls.ts';
+import { type ActiveCall, createActiveCalls } from './active-calls.ts';
 import { LIST_TIMEOUT_MS, LISTS, list } from './lists.ts';
 import { type ListKind, type OurSide, ourSide } from './our-side.ts';
 import type { OpenTransport } from './stdio-transport.ts';
@@ -105,31 +105,8 @@ export async function openConnection(parts: ConnectionParts, signal: AbortSignal
     resources: (listSignal) => list(client, LISTS.resources, listSignal),
     templates: (listSignal) => list(client, LISTS.templates, listSignal),
     async call(name, input, context) {
-      const call = calls.begin(context.ask);
-      const note = (text: string) => {
-        call.heard();
-        context.report({ kind: 'note', text });
-      };
-      const options = {
-        signal: AbortSignal.any([context.signal, call.silent]),
-        timeout: NO_LIMIT_MS,
-        onprogress: ({ progress, total, message }: Progress) => note(progressWords(progress, total, message)),
-      };
-      try {
-        await tellRoots();
-        if (tasks.has(name)) {
-          const onStatus = (words: string) => note(untrustedLine(words, NOTE_CHARS));
-          return await callAsTask(client, { name, arguments: input, onStatus }, options);
-        }
-        const request = { method: 'tools/call', params: { name, arguments: input } } as const;
-        // Not `callTool`: that one holds results against schemas of the server and throws good answers away.
-        return await client.request(request, CallToolResultSchema, options);
-      } catch (thrown) {
-        if (call.silent.aborted && !context.signal.aborted) throw new ServerSilent();
-        throw thrown;
-      } finally {
-        call.end();
-      }
+      await tellRoots();
+      return callOnce(client, { name, arguments: input, isTask: tasks.has(name) }, context, calls.begin(context.ask));
     },
     prompt: (name, args, callSignal) =>
       client.getPrompt({ name, arguments: { ...args } }, { signal: callSignal, timeout: promptMs() }),
@@ -145,6 +122,37 @@ export async function openConnection(parts: ConnectionParts, signal: AbortSignal
     },
     close: () => client.close(),
   };
+}
+
+type OneCall = { readonly name: string; readonly arguments: JsonObject; readonly isTask: boolean };
+
+/** One call, given up when the server has said nothing about it for too long. */
+async function callOnce(
+  client: Client,
+  { isTask, ...params }: OneCall,
+  context: CallContext,
+  call: ActiveCall,
+): Promise<CallToolResult> {
+  const note = (text: string) => {
+    call.heard();
+    context.report({ kind: 'note', text });
+  };
+  const options = {
+    signal: AbortSignal.any([context.signal, call.silent]),
+    timeout: NO_LIMIT_MS,
+    onprogress: ({ progress, total, message }: Progress) => note(progressWords(progress, total, message)),
+  };
+  try {
+    const onStatus = (words: string) => note(untrustedLine(words, NOTE_CHARS));
+    if (isTask) return await callAsTask(client, { ...params, onStatus }, options);
+    // Not `callTool`: that one holds results against schemas of the server and throws good answers away.
+    return await client.request({ method: 'tools/call', params }, CallToolResultSchema, options);
+  } catch (thrown) {
+    if (call.silent.aborted && !context.signal.aborted) throw new ServerSilent();
+    throw thrown;
+  } finally {
+    call.end();
+  }
 }
 
 /** A tool that answers with a task, and with nothing else. */

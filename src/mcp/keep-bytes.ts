@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf } from '../../lib/errors.ts';
-import { formatBytes } from '../../lib/text/format.ts';
-import type { KeepBytes } from '../../mcp/content.ts';
+import { messageOf } from '../lib/errors.ts';
+import { formatBytes } from '../lib/text/format.ts';
+import type { KeepBytes } from './content.ts';
 
 /** What servers may leave on the disk of one session. */
 const MOST_BYTES = 100 * 1024 * 1024;

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createKeepBytes } from '../../../src/app/mcp/keep-bytes.ts';
-import { createTempProject } from '../../support/temp-project.ts';
+import { createKeepBytes } from '../../src/mcp/keep-bytes.ts';
+import { createTempProject } from '../support/temp-project.ts';
 
 test('bytes lie in the folder under a name that no server chooses, once each, and not without end', async () => {
   await using project = await createTempProject();
