@@ -187,9 +187,9 @@ function codeOf(ended: WorkerEnd, status: BatchStatus, shutdown: Shutdown): numb
   return batchCode(status);
 }
 
-/** 0 is said only when every task is done. */
+/** 0 is said only when every task is done; one that is paused, or that nobody works on yet, is not. */
 export function batchCode({ counts, waits }: BatchStatus): number {
-  if (counts.waiting + counts.running + counts.held > 0 && waits.length > 0)
+  if (counts.waiting + counts.running + counts.held > 0)
     return waits.some(({ kind }) => kind === 'money') ? EXIT.money : EXIT.waits;
   return counts.failed + counts.cancelled > 0 ? EXIT.failed : EXIT.done;
 }

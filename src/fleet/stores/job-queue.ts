@@ -4,6 +4,9 @@ export type NewJob = { readonly id: string; readonly priority: number };
 /** A job somebody holds; its token names the attempt. */
 export type HeldJob = { readonly id: string; readonly token: number };
 
+/** No job waits longer than this before it may be taken again. */
+export const LONGEST_PAUSE_MS = 60_000;
+
 /**
  * What waits and who holds it: the part of a store that an engine may do. Each call is a part of the transaction it is
  * given. A queue holds the tasks of one batch in one lane.

@@ -52,6 +52,7 @@ export async function runTask(claim: Claim, parts: TaskParts, ears: WorkEars, si
 /** Takes the folder of a task away: what there was to keep of it is in the store. */
 export async function clearWork(claim: Claim, { workRoot, mirrors }: TaskParts): Promise<void> {
   const folder = workFolder(workRoot, claim.batch, claim.key);
+  await rm(`${folder}.child`, { force: true });
   if (claim.spec.place === undefined) await rm(folder, { recursive: true, force: true });
   else await mirrors.remove(claim.spec.place, folder);
 }

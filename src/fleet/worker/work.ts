@@ -86,6 +86,7 @@ async function runOnce(work: Work, round: Round, ears: WorkEars, signal: AbortSi
       session,
       budget: Math.max(0, budget),
       policy: managedSettings(parts.policy, claim.spec),
+      noteFile: `${prepared.folder}.child`,
     },
     { onStory: (story) => ears.onBeat(beatOf(story)), onThrottle: ears.onThrottle },
     signal,

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Claim, NewBatch, NewTask, TaskResult } from '../../../src/contracts/fleet.ts';
 import { postgresPair, type StorePair, sqlitePair } from '../../support/fleet-stores.ts';
 import { NO_POSTGRES, startPostgres, type TestPostgres } from '../../support/postgres.ts';
@@ -9,28 +9,26 @@ const me = { worker: 'w1', machine: 'here', leaseMs: LEASE_MS };
 const other = { worker: 'w2', machine: 'there', leaseMs: LEASE_MS };
 
 let postgres: TestPostgres | undefined;
-beforeAll(async () => {
-  if (NO_POSTGRES !== undefined) process.stderr.write(`\n${NO_POSTGRES}\n`);
-  else postgres = await startPostgres();
-});
 afterAll(() => postgres?.close());
+if (NO_POSTGRES !== undefined) process.stderr.write(`\n${NO_POSTGRES}\n`);
 
 const STORES = [
   { name: 'SQLite', open: sqlitePair, isMissing: false },
-  { name: 'pg-boss on Postgres', open: async () => openPostgresPair(), isMissing: NO_POSTGRES !== undefined },
+  { name: 'pg-boss on Postgres', open: openPostgresPair, isMissing: NO_POSTGRES !== undefined },
 ];
 
 async function openPostgresPair(): Promise<StorePair> {
-  if (postgres === undefined) throw new Error(NO_POSTGRES);
+  postgres = await startPostgres();
   return postgresPair(postgres);
 }
 
 describe.each(STORES.filter(({ isMissing }) => !isMissing))('a store on $name', ({ open }) => {
   let pair: StorePair;
-  beforeEach(async () => {
+  beforeAll(async () => {
     pair = await open();
   });
-  afterEach(() => pair.close());
+  beforeEach(() => pair.empty());
+  afterAll(() => pair.close());
 
   test('adds what is not there yet, and the same again adds nothing', async () => {
     expect(await pair.one.submit(batch(), [task('a'), task('b')])).toEqual({ added: 2, known: 0 });
@@ -179,6 +177,19 @@ describe.each(STORES.filter(({ isMissing }) => !isMissing))('a store on $name', 
     expect(await pair.two.claim(other)).toMatchObject({ key: 'c' });
   });
 
+  test('what needs less than is left begins, though something dearer stands before it', async () => {
+    await pair.one.submit(batch({ all: 3 }), [task('x'), task('dear'), task('cheap')]);
+    const [first, dear, cheap] = [await claimed(pair), await claimed(pair), await claimed(pair)];
+    await pair.one.finish(first, done(), spent(1.5));
+    await pair.one.finish(cheap, failed(), spent(0.7));
+    await pair.one.finish(dear, { kind: 'back', reason: 'stopped', afterMs: 0 }, spent(0));
+    await pair.later(5_000);
+    expect(await claimed(pair)).toMatchObject({ key: 'cheap', budget: 0.3 * DOLLAR });
+    expect((await pair.one.status('b1'))?.waits).toMatchObject([{ kind: 'money' }]);
+    await pair.one.order('b1', { order: 'budget', more: DOLLAR });
+    expect((await claimed(pair)).key).toBe('dear');
+  });
+
   test('a larger budget lets it go on', async () => {
     await pair.one.submit(batch({ all: 0.5 }), [task('a')]);
     expect(await pair.one.claim(me)).toBeUndefined();
@@ -268,6 +279,22 @@ describe.each(STORES.filter(({ isMissing }) => !isMissing))('a store on $name', 
     expect(await claimed(pair)).toMatchObject({ key: 'a', before: { session: 's1' } });
   });
 
+  test('who goes on before the cancel was heard takes the task from whoever still holds it', async () => {
+    await pair.one.submit(batch(), [task('a')]);
+    const old = await claimed(pair);
+    await pair.one.beat(old, spent(0.1));
+    await pair.two.order('b1', { order: 'cancel' });
+    await pair.two.order('b1', { order: 'resume' });
+    const next = await claimed(pair);
+    expect(next).toMatchObject({ key: 'a', before: { session: 's1' }, booked: 0.1 * DOLLAR });
+    expect(await pair.one.beat(old, spent(0.2))).toBe('lost');
+    const stopped = { kind: 'back', reason: 'it was cancelled', afterMs: 0 } as const;
+    expect(await pair.one.finish(old, stopped, spent(0.2))).toBe('late');
+    expect(await pair.one.beat(next, spent(0))).toBe('go on');
+    expect(await pair.one.finish(next, done(), spent(0.3))).toBe('kept');
+    expect(await pair.two.status('b1')).toMatchObject({ counts: { done: 1 }, spent: 0.5 * DOLLAR });
+  });
+
   test('one task is cancelled, the others go on', async () => {
     await pair.one.submit(batch(), [task('a'), task('b')]);
     await pair.one.order('b1', { order: 'cancel', keys: ['a'] });
@@ -329,6 +356,25 @@ describe.each(STORES.filter(({ isMissing }) => !isMissing))('a store on $name', 
     expect(Buffer.from((await pair.two.file('b1', 'a', 'patch')) ?? []).equals(Buffer.from(patch))).toBe(true);
     expect([...((await pair.two.file('b1', 'a', 'unfinished')) ?? [])]).toEqual([0, 255, 10]);
     expect(await pair.two.file('b1', 'b', 'patch')).toBeUndefined();
+  });
+
+  test('an attempt that does not count any more changes no file', async () => {
+    await pair.one.submit(batch(), [task('a')]);
+    const late = await claimed(pair);
+    await pair.later(LEASE_MS + 1_000);
+    await pair.two.sweep();
+    await pair.one.finish(await claimed(pair), done(), spent(0), { transcript: new Uint8Array([1]) });
+    await pair.one.keep(late, 'transcript', new Uint8Array([2]));
+    expect([...((await pair.two.file('b1', 'a', 'transcript')) ?? [])]).toEqual([1]);
+  });
+
+  test('a clock that is set back keeps nobody from missing who is gone', async () => {
+    await pair.one.submit(batch(), [task('a')]);
+    await claimed(pair);
+    await pair.later(-3_600_000);
+    expect(await pair.two.sweep()).toBe(0);
+    await pair.later(LEASE_MS + 1_000);
+    expect(await pair.two.sweep()).toBe(1);
   });
 
   test('lists its batches, the newest first, with what is expected to be spent', async () => {

@@ -2,6 +2,7 @@ import type { Db, PgBoss } from 'pg-boss';
 import { z } from 'zod';
 import type { HeldJob, JobQueue } from '../job-queue.ts';
 import type { Transaction } from '../sql.ts';
+import { goneAway } from '../store-away.ts';
 
 /** How often a job may be taken is our own count; the engine never gives up by itself. */
 const NO_LIMIT = 1_000_000;
@@ -20,7 +21,8 @@ export function openPgBossQueue(boss: PgBoss, handles: WeakMap<Transaction, Db>)
   return {
     async open(queue) {
       if (opened.has(queue)) return;
-      await boss.createQueue(queue, { retryLimit: NO_LIMIT, retryDelay: 0, retentionSeconds: YEAR_S });
+      const options = { retryLimit: NO_LIMIT, retryDelay: 0, retentionSeconds: YEAR_S };
+      await boss.createQueue(queue, options).catch(goneAway);
       opened.add(queue);
     },
     async add(tx, queue, jobs) {
