@@ -45,6 +45,8 @@ export type FleetStore = {
   sweep(): Promise<number>;
   /** Answers how many tasks it concerned. Throws a sentence when there is no such batch. */
   order(batch: string, order: Order): Promise<number>;
+  /** Forgets a batch with all it has left, unless somebody still works on it. */
+  remove(batch: string): Promise<'removed' | 'somebody works on it'>;
   /** All batches, newest first. */
   batches(): Promise<readonly BatchStatus[]>;
   status(batch: string): Promise<BatchStatus | undefined>;

@@ -33,12 +33,15 @@ export function startWorker(fleet: Fleet, policy: Policy, io: Io, wish: WorkerWi
   });
 }
 
+/** Beside the folder of ouro itself, in which every edit is asked about. */
+export const workRootOf = ({ ouroHome }: Io['environment']): string => `${ouroHome}-work`;
+
 function partsOf(fleet: Fleet, policy: Policy, { environment }: Io, machine: string): (claim: Claim) => TaskParts {
   const git = fleetGit(environment);
   const shared = {
     environment,
     program: ownProgram(),
-    workRoot: `${environment.ouroHome}-work`,
+    workRoot: workRootOf(environment),
     git,
     mirrors: openMirrors(fleet.folder, git),
     policy,

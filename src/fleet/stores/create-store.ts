@@ -4,6 +4,7 @@ import { compressed, fileOf, keepFile } from './files.ts';
 import type { JobQueue } from './job-queue.ts';
 import { coolLane } from './lanes.ts';
 import { giveOrder } from './orders.ts';
+import { removeBatch } from './remove.ts';
 import { reuseResults } from './reuse.ts';
 import { openSchema } from './schema.ts';
 import { beatAttempt, isStillHeld, settleAttempt, sweepLost } from './settle.ts';
@@ -39,6 +40,7 @@ export async function createStore(sql: Sql, queue: JobQueue): Promise<FleetStore
     cool: (lane, why) => sql.transaction((tx) => coolLane(sql, tx, lane, why)),
     sweep: () => sweepLost(parts),
     order: (batch, order) => giveOrder(parts, batch, order),
+    remove: (batch) => removeBatch(parts, batch),
     batches: () => sql.transaction(allBatches),
     status: (batch) => sql.transaction((tx) => oneBatch(tx, batch)),
     tasks: (batch, states) => sql.transaction((tx) => tasksOf(tx, batch, states)),

@@ -25,5 +25,7 @@ export type JobQueue = {
   touch(tx: Transaction, queue: string, job: HeldJob): Promise<boolean>;
   /** Takes jobs out of the queue, also those that somebody holds. */
   cancel(tx: Transaction, queue: string, ids: readonly string[]): Promise<void>;
+  /** Takes a queue away with all that is in it; not in a transaction. */
+  drop(queue: string): Promise<void>;
   close(): Promise<void>;
 };

@@ -20,9 +20,14 @@ async function statusOf(tx: Transaction, batch: BatchRow): Promise<BatchStatus> 
   const counts = await countsOf(tx, batch.id);
   const { spent, reserved, open } = await ledgerOf(tx, batch.id);
   const median = await medianCost(tx, batch.id);
+  const [last] = await tx.all(
+    'SELECT max(coalesce(ended_ms, beat_ms)) AS last FROM fleet_attempts WHERE batch = ?',
+    batch.id,
+  );
   return {
     ...batch,
     counts,
+    lastMs: Math.max(batch.createdMs, Number(last?.last ?? 0)),
     spent,
     reserved,
     expected: median === undefined ? undefined : median * (counts.waiting + counts.running + counts.held),

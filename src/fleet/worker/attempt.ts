@@ -24,7 +24,7 @@ const LIMIT_WORDS: Readonly<Record<number, string>> = {
 
 /** Holds a claim from its first beat to its last: runs the task, shows that it lives, hands in what came of it. */
 export async function runAttempt(claim: Claim, parts: AttemptParts): Promise<TaskEnd> {
-  const { store, leaseMs, signal, partsFor } = parts;
+  const { store, signal, partsFor } = parts;
   const stop = new AbortController();
   const timeLimit = setTimeout(() => stop.abort(TIME_IS_UP), claim.spec.minutes * 60_000);
   const onEnd = () => stop.abort('its worker was stopped');

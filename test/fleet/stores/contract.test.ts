@@ -402,6 +402,20 @@ describe.each(STORES.filter(({ isMissing }) => !isMissing))('a store on $name', 
     expect((await claimed(pair)).key).toBe('z');
   });
 
+  test('a batch that is forgotten leaves nothing behind, and can be begun anew', async () => {
+    await pair.one.submit(batch(), [task('a'), task('b')]);
+    await pair.one.submit(batch({ id: 'b2' }), [task('a')]);
+    const held = await claimed(pair);
+    expect(await pair.two.remove('b1')).toBe('somebody works on it');
+    await pair.one.finish(held, done(), spent(0.1), { patch: new Uint8Array([1]) });
+    expect(await pair.two.remove('b1')).toBe('removed');
+    expect(await pair.one.finish(held, done(), spent(0.1))).toBe('late');
+    expect((await pair.one.batches()).map(({ id }) => id)).toEqual(['b2']);
+    expect([await pair.one.file('b1', 'a', 'patch'), await pair.one.attempts('b1', 'a')]).toEqual([undefined, []]);
+    expect(await pair.one.submit(batch({ priority: 9 }), [task('a')])).toEqual({ added: 1, known: 0 });
+    expect(await claimed(pair)).toMatchObject({ batch: 'b1', key: 'a', attempt: 1, before: undefined });
+  });
+
   test('an order to a batch that is not there says so', async () => {
     await expect(pair.one.order('nope', { order: 'pause' })).rejects.toThrow('There is no batch nope.');
   });

@@ -15,15 +15,12 @@ export function openPgBossQueue(boss: PgBoss, handles: WeakMap<Transaction, Db>)
     if (db === undefined) throw new Error('This transaction does not belong to this queue.');
     return { db };
   };
-  const opened = new Set<string>();
   const attempt = ({ id, token }: HeldJob) => ({ id, retryCount: token });
 
   return {
     async open(queue) {
-      if (opened.has(queue)) return;
       const options = { retryLimit: NO_LIMIT, retryDelay: 0, retentionSeconds: YEAR_S };
       await boss.createQueue(queue, options).catch(goneAway);
-      opened.add(queue);
     },
     async add(tx, queue, jobs) {
       const ids = jobs.map(({ id }) => id);
@@ -50,6 +47,9 @@ export function openPgBossQueue(boss: PgBoss, handles: WeakMap<Transaction, Db>)
     touch: async (tx, queue, job) => isOne(await boss.touch(queue, attempt(job), inside(tx))),
     async cancel(tx, queue, ids) {
       if (ids.length > 0) await boss.cancel(queue, [...ids], inside(tx));
+    },
+    async drop(queue) {
+      await boss.deleteQueue(queue).catch(goneAway);
     },
     close: async () => undefined,
   };

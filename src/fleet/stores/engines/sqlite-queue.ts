@@ -47,6 +47,9 @@ export async function openSqliteQueue(sql: Sql): Promise<JobQueue> {
     async cancel(tx, _queue, ids) {
       for (const id of ids) await tx.all("UPDATE jobs SET state = 'over' WHERE id = ?", id);
     },
+    async drop(queue) {
+      await sql.transaction((tx) => tx.all('DELETE FROM jobs WHERE queue = ?', queue));
+    },
     close: async () => undefined,
   };
 }
