@@ -5,6 +5,7 @@ import { fleetGit } from '../../src/fleet/git/fleet-git.ts';
 import { openMirrors } from '../../src/fleet/git/mirrors.ts';
 import { openPostgres } from '../../src/fleet/stores/engines/postgres.ts';
 import { openStore, type StorePlace } from '../../src/fleet/stores/open-store.ts';
+import { ownSecrets } from '../../src/fleet/worker/own-secrets.ts';
 import { runWorker } from '../../src/fleet/worker/worker.ts';
 import { stormTasks } from './fleet-storm.ts';
 
@@ -60,6 +61,7 @@ async function play(role: StormRole): Promise<void> {
       git,
       mirrors: openMirrors(folder, git),
       policy: {},
+      secrets: ownSecrets(environment, claim.spec),
       machine: 'storm',
       scrub: async (text) => text,
       keep: undefined,

@@ -7,7 +7,7 @@ import { openMirrors } from '../../fleet/git/mirrors.ts';
 import { isPlainName } from '../../fleet/git/place-rules.ts';
 import { UsageError } from '../args/usage-error.ts';
 import type { Io } from '../io.ts';
-import { ask } from './ask.ts';
+import { personAt } from './ask.ts';
 import { batchCount, batchTable } from './batch-lines.ts';
 import { theBatch } from './look-at-batch.ts';
 import { openFleet } from './open-fleet.ts';
@@ -31,8 +31,12 @@ export async function deleteBatches(wish: BatchWish): Promise<number> {
     }
     if (flags.yes !== true) {
       if (!io.stdin.isTty) throw new UsageError('Nobody can be asked here. Say --yes to delete them.');
-      if (!(await ask(io, `Delete ${chosen.length === 1 ? 'it' : 'them'}, with patches and conversations?`)))
-        return EXIT.done;
+      const person = personAt(io);
+      const isMeant = await person.ask(
+        `Delete ${chosen.length === 1 ? 'it' : 'them'}, with patches and conversations?`,
+      );
+      await person.leave();
+      if (!isMeant) return EXIT.done;
     }
     return await deleteAll(chosen, store, { io, fleetFolder: folder, isJson });
   } finally {

@@ -73,7 +73,7 @@ async function runOnce(work: Work, round: Round, ears: WorkEars, signal: AbortSi
   const beatOf = ({ cost, doing }: RunStory): Beat => ({
     cost: sum.cost + cost,
     session: session.id,
-    ...(doing === undefined ? {} : { doing }),
+    ...(doing === undefined ? {} : { doing: parts.secrets.hide(doing) }),
   });
   const budget = claim.budget - sum.cost;
   const ended = await runChild(
