@@ -151,7 +151,9 @@ async function submitParts(
   const left = tasks.length - first.length;
   if (left === 0 || code === 130 || code === 143) return code;
   if (person === undefined) {
-    io.stderr.write(`${formatCount(left, 'task')} are left: the same command without --try goes on with them.\n`);
+    io.stderr.write(
+      `${formatCount(left, 'task')} ${left === 1 ? 'is' : 'are'} left: the same command without --try goes on with them.\n`,
+    );
     return code;
   }
   if (!(await person.ask(`Go on with the other ${left}?`))) return code;
