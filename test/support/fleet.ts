@@ -9,7 +9,7 @@ import { createTempProject, type TempProject } from './temp-project.ts';
 export type StoreKind = 'SQLite' | 'Postgres';
 
 /** The stores there are here. What is the same over both is tried over Postgres in whole runs only. */
-export const STORE_KINDS: readonly StoreKind[] = NO_POSTGRES === undefined ? ['SQLite', 'Postgres'] : ['SQLite'];
+const STORE_KINDS: readonly StoreKind[] = NO_POSTGRES === undefined ? ['SQLite', 'Postgres'] : ['SQLite'];
 export const STORES_OF_A_RUN = isWholeRun ? STORE_KINDS : STORE_KINDS.slice(0, 1);
 if (NO_POSTGRES !== undefined) process.stderr.write(`\n${NO_POSTGRES}\n`);
 
@@ -38,7 +38,6 @@ export function testQueue(kind: StoreKind): TestQueue {
   };
 }
 
-
 /** A project with repositories in it: `repos/one`, `repos/two`, …, each with one commit. */
 export async function projectWithRepos(
   names: readonly string[],
@@ -62,12 +61,12 @@ export async function addRepo(
   return folder;
 }
 
-/** What this machine lets tasks do; a short lease, so that nobody waits half a minute for what was lost. */
+/** What this machine lets tasks do; the lease outlasts a machine that is busy. */
 export async function writePolicy(project: TempProject, policy: object = {}): Promise<void> {
   await mkdir(project.ouroHome, { recursive: true });
   await writeFile(
     join(project.ouroHome, 'worker.json'),
-    JSON.stringify({ leaseSeconds: 2, freeMegabytes: 0, ...policy }),
+    JSON.stringify({ leaseSeconds: 20, freeMegabytes: 0, ...policy }),
   );
 }
 
