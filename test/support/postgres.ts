@@ -13,6 +13,8 @@ export type TestPostgres = {
   /** A new empty database. */
   database(): Promise<string>;
   query(url: string, text: string): Promise<string>;
+  /** All that is in a database, as text. */
+  dump(url: string): Promise<string>;
   /** As after a power cut: connections break off, and nobody is there until the time is over. */
   crashAndRestart(awayMs?: number): Promise<void>;
   close(): Promise<void>;
@@ -60,6 +62,13 @@ export async function startPostgres(): Promise<TestPostgres> {
   let count = 0;
   return {
     query,
+    async dump(url) {
+      const { stdout } = await run(join(programs, 'pg_dump'), ['--data-only', '--inserts', url], {
+        ...options,
+        maxBuffer: 64_000_000,
+      });
+      return stdout;
+    },
     async database() {
       count += 1;
       await query(urlOf('postgres'), `CREATE DATABASE test_${count}`);
