@@ -25,6 +25,7 @@ export type StormRole =
       readonly place: StorePlace;
       readonly batch: NewBatch;
       readonly count: number;
+      readonly seconds: number;
     }
   /** Stops inside of a transaction that holds the batch. */
   | { readonly role: 'freeze'; readonly url: string };
@@ -35,7 +36,7 @@ async function play(role: StormRole): Promise<void> {
   const store = await openStore(role.place);
   if (role.role === 'submit') {
     process.stdout.write('ready\n');
-    await store.submit(role.batch, stormTasks(role.count, 0.1));
+    await store.submit(role.batch, stormTasks(role.count, role.seconds));
     process.stdout.write('submitted\n');
     return store.close();
   }

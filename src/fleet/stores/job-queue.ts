@@ -1,6 +1,6 @@
 import type { Transaction } from './sql.ts';
 
-export type NewJob = { readonly id: string; readonly priority: number };
+export type NewJob = { readonly id: string; readonly priority: number; readonly seq: number };
 /** A job somebody holds; its token names the attempt. */
 export type HeldJob = { readonly id: string; readonly token: number };
 

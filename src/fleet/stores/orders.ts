@@ -85,7 +85,7 @@ async function again(queue: JobQueue, tx: Transaction, batch: string, tasks: rea
     await queue.add(
       tx,
       queueOf(batch, lane),
-      some.map(({ job, priority }) => ({ id: job, priority })),
+      some.map(({ job, priority, seq }) => ({ id: job, priority, seq })),
     );
   await releaseSummary({ queue }, tx, batch);
   return tasks.length;

@@ -130,8 +130,8 @@ export async function releaseSummary({ queue }: Pick<Parts, 'queue'>, tx: Transa
     "UPDATE fleet_tasks SET state = 'waiting' WHERE batch = ? AND kind = 'summary' AND state = 'held' RETURNING *",
     batch,
   );
-  for (const { job, lane, priority } of held.map(readTask))
-    await queue.add(tx, queueOf(batch, lane), [{ id: job, priority }]);
+  for (const { job, lane, priority, seq } of held.map(readTask))
+    await queue.add(tx, queueOf(batch, lane), [{ id: job, priority, seq }]);
 }
 
 /**

@@ -132,6 +132,19 @@ describe.each(STORES.filter(({ isMissing }) => !isMissing))('a store on $name', 
     });
   });
 
+  test('what was lost, failed or given back goes before what has not begun', async () => {
+    await pair.one.submit(batch(), [task('a'), task('b'), task('c'), task('d'), task('e')]);
+    await claimed(pair);
+    await pair.later(LEASE_MS + 1_000);
+    await pair.one.sweep();
+    const [first, second, third] = [await claimed(pair), await claimed(pair), await claimed(pair)];
+    expect([first.key, second.key, third.key]).toEqual(['a', 'b', 'c']);
+    await pair.one.finish(third, { kind: 'back', reason: 'stopped', afterMs: 0 }, spent(0));
+    await pair.one.finish(second, failed(), spent(0));
+    await pair.later(5_000);
+    expect([(await claimed(pair)).key, (await claimed(pair)).key]).toEqual(['b', 'c']);
+  });
+
   test('two who sweep at once take a lost task back once', async () => {
     await pair.one.submit(batch(), [task('a')]);
     await claimed(pair);

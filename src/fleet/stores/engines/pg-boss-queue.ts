@@ -6,6 +6,11 @@ import { goneAway } from '../store-away.ts';
 
 /** How often a job may be taken is our own count; the engine never gives up by itself. */
 const NO_LIMIT = 1_000_000;
+/**
+ * The engine knows priorities, and no order among jobs that came together: one that begins again would come last, behind
+ * all that has not begun. So the place in the order is a part of the priority.
+ */
+const MOST_TASKS = 1_000_000;
 const YEAR_S = 365 * 24 * 3600;
 
 /** The queue as pg-boss keeps it, in the transactions of the tables beside it. Its count of retries is the fence. */
@@ -29,7 +34,7 @@ export function openPgBossQueue(boss: PgBoss, handles: WeakMap<Transaction, Db>)
       await boss.deleteJob(queue, ids, inside(tx));
       await boss.insert(
         queue,
-        jobs.map(({ id, priority }, at) => ({ id, priority, data: { at } })),
+        jobs.map(({ id, priority, seq }) => ({ id, priority: priority * MOST_TASKS - seq })),
         inside(tx),
       );
     },

@@ -10,7 +10,7 @@ test('a pause is kept, but not for longer than any pause may be: the clock was s
   const sql = openSqlite(join(project.dir, 'fleet.db'), () => now);
   const queue = await openSqliteQueue(sql);
   const take = () => sql.transaction((tx) => queue.take(tx, 'q'));
-  await sql.transaction((tx) => queue.add(tx, 'q', [{ id: 'a', priority: 0 }]));
+  await sql.transaction((tx) => queue.add(tx, 'q', [{ id: 'a', priority: 0, seq: 0 }]));
   const held = await take();
   await sql.transaction((tx) => queue.back(tx, 'q', held ?? { id: '', token: 0 }, 30_000));
   expect(await take()).toBeUndefined();
