@@ -120,7 +120,7 @@ function putBack(path: string, target: string): void {
 }
 
 function claimsIn(folder: string): readonly (Claim & { readonly file: string })[] {
-  const names = lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() ? readdirSync(folder) : [];
+  const names = existsSync(folder) && lstatSync(folder).isDirectory() ? readdirSync(folder) : [];
   return names.flatMap((name) => {
     try {
       const file = join(folder, name);
