@@ -107,7 +107,8 @@ export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
     subAgent(port, asking) {
       const own = gate(port, agentBounds(core, asking.kind, asking.place));
       const fire = asking.isOfHook ? hooks.ofHooks : hooks.with(hooksOfAgent(asking.kind));
-      const common = { ...shared(port), ...hooked(port, fire, 'SubagentStop', asking.kind.name), gate: own };
+      const hooksOfQuery = hooked(port, fire, 'SubagentStop', asking.kind.name);
+      const common = { ...shared(port), ...hooksOfQuery, gate: own, queues: port.queues };
       return agentDeps(core, needs, common, asking);
     },
   };
