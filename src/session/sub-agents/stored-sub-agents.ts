@@ -7,7 +7,8 @@ import { EFFORTS } from '../../contracts/model.ts';
 import type { RecordBody, SessionRecord } from '../../contracts/session.ts';
 import { asJson } from '../../lib/as-json.ts';
 import { subagentPath } from '../paths.ts';
-import { readRecords, readTranscript } from '../records/read-records.ts';
+import { readRecords } from '../records/read-records.ts';
+import { readTranscript } from '../records/read-transcript.ts';
 import { rebuild } from '../records/rebuild.ts';
 import { peek, summaryScratch } from '../stored/summary.ts';
 
