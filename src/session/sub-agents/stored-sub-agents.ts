@@ -8,7 +8,7 @@ import type { RecordBody, SessionRecord } from '../../contracts/session.ts';
 import { asJson } from '../../lib/as-json.ts';
 import { subagentPath } from '../paths.ts';
 import { readRecords } from '../records/read-records.ts';
-import { readTranscript } from '../records/read-transcript.ts';
+import { readRecent } from '../records/read-transcript.ts';
 import { rebuild } from '../records/rebuild.ts';
 import { peek, summaryScratch } from '../stored/summary.ts';
 
@@ -100,7 +100,7 @@ export async function readSubAgent(
   folder: string,
   id: string,
 ): Promise<{ readonly messages: readonly Message[]; readonly queued: readonly QueuedMessage[] }> {
-  const { records } = await readTranscript(subagentPath(folder, id), 'from-boundary');
+  const { records } = await readRecent(subagentPath(folder, id), 'from-boundary');
   const { messages, queued } = rebuild(records);
   return { messages, queued };
 }
