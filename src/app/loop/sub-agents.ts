@@ -33,7 +33,7 @@ type Needs = Parameters<typeof createAgentRuns>[1] & {
 export function createSubAgents(core: Core, { addNews, ...needs }: Needs): SubAgents {
   const { owners, deps } = needs;
   const runs = createAgentRuns(core, needs);
-  const background = createBackground(core, runs, addNews);
+  const background = createBackground(core, runs, { addNews, ...needs });
   const kinds = () => core.extensions.now().agents;
   const meant = (wanted: string, callId: string) => agentMeant(runs.roster(), wanted, owners.ownerOf(callId));
 
@@ -128,16 +128,22 @@ function unknownWords(wanted: string, runs: AgentRuns): string {
 }
 
 /** Sub-agents nobody waits for: their end is told with the model's next turn. */
-function createBackground({ bus, now }: Core, runs: AgentRuns, addNews: Needs['addNews']) {
+function createBackground(
+  { bus, now }: Core,
+  runs: AgentRuns,
+  { addNews, hooks, session }: Pick<Needs, 'addNews' | 'hooks' | 'session'>,
+) {
   const running = new Map<string, { readonly title: string; readonly startedAtMs: number }>();
 
-  function ended({ id, callId, title }: SubAgent, { text }: AgentReport): void {
+  function ended({ id, callId, title, name = id }: SubAgent, { text }: AgentReport): void {
     running.delete(id);
     const last = runs.roster().get(id)?.state;
     const state = last === 'completed' || last === 'stopped' ? last : 'failed';
     const words = `Sub-agent ${id} (${title}) ${ENDS[state]}`;
     addNews(`${words}:\n${text}`);
     void bus.tell({ type: 'background', id, callId, kind: 'agent', title, state, words: `${words}.` });
+    const team = { teammate_name: name, team_name: session.transcript.sessionId };
+    if (state === 'completed') hooks.fireInBackground('TeammateIdle', team);
   }
 
   function begin(agent: SubAgent, run: Parameters<AgentRuns['start']>[1]): string {

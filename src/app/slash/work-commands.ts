@@ -117,7 +117,10 @@ function endedRow(agent: SubAgent): PanelRow {
 }
 
 function spentBy({ calls, tokens }: SubAgent): readonly string[] {
-  return [...(calls === 0 ? [] : [formatCount(calls, 'call')]), ...(tokens === 0 ? [] : [formatTokens(tokens)])];
+  return [
+    ...(calls === 0 ? [] : [formatCount(calls, 'call')]),
+    ...(tokens === 0 ? [] : [`${formatTokens(tokens)} tokens`]),
+  ];
 }
 
 function actsOf({ id }: SubAgent): PanelRow['acts'] {
