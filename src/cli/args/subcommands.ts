@@ -84,7 +84,7 @@ export const SUBCOMMANDS = {
   },
   batch: {
     usage:
-      '"<prompt>" --over <dirs> | run <file> | list | status | show | logs | pause | resume | cancel | retry | budget | collect | init',
+      '"<prompt>" --over <dirs> | run <file> | list | status | show | logs | pause | resume | cancel | retry | budget | collect | delete | init',
     words: 'one prompt over many repositories, folders or files, unattended',
     choices: [
       'run',
@@ -98,6 +98,7 @@ export const SUBCOMMANDS = {
       'retry',
       'budget',
       'collect',
+      'delete',
       'init',
     ],
     flags: BATCH_FLAGS,

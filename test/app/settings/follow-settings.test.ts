@@ -8,6 +8,7 @@ import { SETTING_KEYS } from '../../../src/settings/keys.ts';
 import { type ApiTurn, calls, says, status, toolUse } from '../../support/api/reply.ts';
 import { startApiServer } from '../../support/api/server.ts';
 import { composed } from '../../support/composed.ts';
+import { someOf } from '../../support/runs.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
 /** A server with one tool that never answers. */
@@ -205,6 +206,13 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
     await edit({ sandbox: { enabled: true, denyRead: [join(project.dir, '../closed-place')] } });
     expect((await ask(run('ls'))).last).toContain('closed-place');
   },
+  async 'sandbox.denyWrite'({ ask, edit, project }) {
+    await project.write('../kept-place/x', '');
+    await edit({ sandbox: { enabled: true } });
+    expect((await ask(run('ls'))).last).not.toContain('kept-place');
+    await edit({ sandbox: { enabled: true, denyWrite: [join(project.dir, '../kept-place')] } });
+    expect((await ask(run('ls'))).last).toContain('kept-place');
+  },
   async hooks({ ask, edit }) {
     await ask();
     await edit(hook('echo the hook speaks'));
@@ -359,4 +367,6 @@ test('each key whose edit counts at once has a case here', () => {
   expect([...Object.keys(CASES), ...NEEDS_NO_CASE].toSorted()).toEqual(now.toSorted());
 });
 
-test.concurrent.each(Object.entries(CASES))('an edit of %s counts from the next prompt on', (_, act) => talking(act));
+test.concurrent.each(someOf(Object.entries(CASES), 12))('an edit of %s counts from the next prompt on', (_, act) =>
+  talking(act),
+);
