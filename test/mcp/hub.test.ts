@@ -27,12 +27,15 @@ test.concurrent('a long call tells its progress, and an aborted one ends at once
     server.setRequestHandler(ListToolsRequestSchema, () => ({
       tools: [{ name: 'count', inputSchema: { type: 'object' } }],
     }));
-    server.setRequestHandler(CallToolRequestSchema, async ({ params: { _meta: meta } }, { sendNotification, signal }) => {
-      const params = { progressToken: meta?.progressToken ?? '', progress: 1, total: 300, message: 'one' };
-      await sendNotification({ method: 'notifications/progress', params });
-      // It never ends by itself.
-      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped'))));
-    });
+    server.setRequestHandler(
+      CallToolRequestSchema,
+      async ({ params: { _meta: meta } }, { sendNotification, signal }) => {
+        const params = { progressToken: meta?.progressToken ?? '', progress: 1, total: 300, message: 'one' };
+        await sendNotification({ method: 'notifications/progress', params });
+        // It never ends by itself.
+        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped'))));
+      },
+    );
   });
   const notes: string[] = [];
   const controller = new AbortController();
