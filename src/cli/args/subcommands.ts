@@ -182,6 +182,7 @@ export const SUBCOMMANDS = {
         { numberFrom: 1, isWhole: true },
         'the port its login comes back to',
       ),
+      http: flag('--http <port>', { numberFrom: 0, isWhole: true }, 'serve over HTTP on this port of loopback; 0: any'),
       header: { ...flag('-H, --header <Name: value>', 'texts', 'a header of every request'), default: [] },
       json,
     },
