@@ -76,7 +76,7 @@ export function openTranscript(options: TranscriptOptions): Transcript {
   async function recordSubagent(agentId: string, event: AgentEvent): Promise<void> {
     const own =
       subagents.get(agentId) ??
-      createRecordWriter({ ...options, lastUuid: null, fs: disk }, subagentPath(folder, agentId));
+      createRecordWriter({ ...options, ...NOT_ASIDE, lastUuid: null, fs: disk }, subagentPath(folder, agentId));
     subagents.set(agentId, own);
     await Promise.all(own.bodiesOf(event).map(own.append));
   }
@@ -101,6 +101,9 @@ export function openTranscript(options: TranscriptOptions): Transcript {
     waiting: main.waiting,
   };
 }
+
+/** The files of sub-agents are only read by people. */
+const NOT_ASIDE = { aside: undefined, unsaved: [] };
 
 const UNKEPT = {
   record: async () => undefined,
