@@ -49,9 +49,11 @@ export function createCovers(folder: string, name: string): Covers {
   const links = new Map<string, string>();
 
   function keep(next: Claim): void {
+    const hadNothing = isEmpty(claim);
     claim = next;
-    if (next.uses.length + next.made.length === 0) {
-      rmSync(own, { force: true });
+    if (isEmpty(next)) {
+      // In a home that cannot be written nothing was, and removing would fail.
+      if (!hadNothing) rmSync(own, { force: true });
       return;
     }
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -90,6 +92,8 @@ export function createCovers(folder: string, name: string): Covers {
     },
   };
 }
+
+const isEmpty = ({ uses, made }: Claim) => uses.length + made.length === 0;
 
 function missingAbove(path: string): readonly string[] {
   const above = dirname(path);
