@@ -122,8 +122,7 @@ function putBack(path: string, target: string): void {
 }
 
 function claimsIn(folder: string): readonly (Claim & { readonly file: string })[] {
-  const names = lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() ? readdirSync(folder) : [];
-  return names.flatMap((name) => {
+  return namesIn(folder).flatMap((name) => {
     try {
       const file = join(folder, name);
       return [{ ...claimSchema.parse(JSON.parse(readFileSync(file, 'utf8'))), file }];
@@ -132,6 +131,15 @@ function claimsIn(folder: string): readonly (Claim & { readonly file: string })[
       return [];
     }
   });
+}
+
+/** None where there is no such folder, and none could be made. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 function isAlive({ pid, startTime }: Pick<Claim, 'pid' | 'startTime'>): boolean {
