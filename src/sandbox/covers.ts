@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
+  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -49,11 +50,10 @@ export function createCovers(folder: string, name: string): Covers {
   const links = new Map<string, string>();
 
   function keep(next: Claim): void {
-    const hadNothing = isEmpty(claim);
     claim = next;
-    if (isEmpty(next)) {
-      // In a home that cannot be written nothing was, and removing would fail.
-      if (!hadNothing) rmSync(own, { force: true });
+    if (next.uses.length + next.made.length === 0) {
+      // A home that cannot be written has no such file, and removing it there fails.
+      if (existsSync(own)) rmSync(own, { force: true });
       return;
     }
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -93,8 +93,6 @@ export function createCovers(folder: string, name: string): Covers {
   };
 }
 
-const isEmpty = ({ uses, made }: Claim) => uses.length + made.length === 0;
-
 function missingAbove(path: string): readonly string[] {
   const above = dirname(path);
   if (above === path || lstatSync(above, { throwIfNoEntry: false }) !== undefined) return [];
@@ -122,7 +120,8 @@ function putBack(path: string, target: string): void {
 }
 
 function claimsIn(folder: string): readonly (Claim & { readonly file: string })[] {
-  return namesIn(folder).flatMap((name) => {
+  const names = existsSync(folder) && lstatSync(folder).isDirectory() ? readdirSync(folder) : [];
+  return names.flatMap((name) => {
     try {
       const file = join(folder, name);
       return [{ ...claimSchema.parse(JSON.parse(readFileSync(file, 'utf8'))), file }];
@@ -131,15 +130,6 @@ function claimsIn(folder: string): readonly (Claim & { readonly file: string })[
       return [];
     }
   });
-}
-
-/** None where there is no such folder, and none could be made. */
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 function isAlive({ pid, startTime }: Pick<Claim, 'pid' | 'startTime'>): boolean {
