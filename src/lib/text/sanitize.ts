@@ -1,3 +1,5 @@
+import { asPrintable, type Printable } from '../printable.ts';
+
 /**
  * `output`: what programs print; escape sequences vanish. `foreign`: what a server says, to the model too; characters
  * that do not show vanish as well. `prompt`: what somebody decides on; nothing vanishes, what would not show is
@@ -18,25 +20,41 @@ const INVISIBLE =
   /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
 /** The one exit of foreign text to the screen. */
-export function sanitize(text: string, profile: SanitizeProfile): string {
-  if (profile === 'output') return text.replaceAll(SEQUENCE, '').replaceAll(CONTROL, '');
-  if (profile === 'foreign') return sanitize(text.toWellFormed(), 'output').replaceAll(INVISIBLE, '');
+export function sanitize(text: string, profile: SanitizeProfile): Printable {
+  if (profile === 'output') return asPrintable(text.replaceAll(SEQUENCE, '').replaceAll(CONTROL, ''));
+  if (profile === 'foreign') return asPrintable(sanitize(text.toWellFormed(), 'output').replaceAll(INVISIBLE, ''));
   const spelled = foldRuns(spellOut(text.replaceAll('\r\n', '\n')));
-  return profile === 'line' ? spelled.replaceAll('\n', '⏎').replaceAll('\t', ' ') : spelled;
+  return asPrintable(profile === 'line' ? spelled.replaceAll('\n', '⏎').replaceAll('\t', ' ') : spelled);
+}
+
+/** What would move the cursor, begin a sequence or turn text around. */
+const UNSHOWABLE = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+
+/** Words for one line, as they are; where something in them would not show as itself, it is spelled out. */
+export function printableLine(text: string): Printable {
+  return UNSHOWABLE.test(text) ? sanitize(text, 'line') : asPrintable(text);
+}
+
+/** What of a page hides, steers or turns text around. */
+const STEERING = new RegExp(`${CONTROL.source}|${INVISIBLE.source}`, 'u');
+
+/** Words of several lines, laid out already: sequences vanish, and whatever hides or turns text around is spelled out. */
+export function printablePage(text: string): Printable {
+  return STEERING.test(text) ? asPrintable(spellOut(sanitize(text, 'output'), INVISIBLE)) : asPrintable(text);
 }
 
 const SUSPICIOUS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 const DIRECTIONS = /[\u202a-\u202e\u2066-\u2069]/g;
 
 /** `output` for text that is drawn by us: nothing turns it around either, and what a carriage return hid stays hidden. */
-export function sanitizeScreen(text: string): string {
-  if (!SUSPICIOUS.test(text)) return text;
+export function sanitizeScreen(text: string): Printable {
+  if (!SUSPICIOUS.test(text)) return asPrintable(text);
   const overwritten = text.replaceAll('\r\n', '\n').replace(/^.*\r(?!$)/gm, '');
-  return sanitize(overwritten, 'output').replace(DIRECTIONS, '');
+  return asPrintable(sanitize(overwritten, 'output').replace(DIRECTIONS, ''));
 }
 
-function spellOut(text: string): string {
-  return text.replace(HIDDEN_CHARACTERS, (char, at: number) => {
+function spellOut(text: string, hidden = HIDDEN_CHARACTERS): string {
+  return text.replace(hidden, (char, at: number) => {
     if (char === '\ufe0f' && /\p{Extended_Pictographic}$/u.test(text.slice(Math.max(0, at - 2), at))) return char;
     return `<U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`;
   });
