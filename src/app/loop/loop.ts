@@ -44,7 +44,7 @@ export function createLoop(core: Core, needs: Needs) {
   const { session, mcp, hooks, shells, turnLog, wishes } = needs;
   const locator = createLocator(core.environment.variables);
   const owners = createCallOwners();
-  const news = createNews(shells);
+  const news = createNews(shells, mcp);
   const offeredSkills = createOfferedSkills(core);
   const toolset = createToolset(core, { ...needs, locator, owners });
   const prompt = createPrompt(core, {
@@ -121,13 +121,13 @@ export function createLoop(core: Core, needs: Needs) {
 }
 
 /** What happened in the background, for the model's next turn. */
-function createNews(shells: Pick<Shells, 'hasNotices' | 'takeNotices'>) {
+function createNews(shells: Pick<Shells, 'hasNotices' | 'takeNotices'>, mcp: Pick<McpServers, 'takeNews'>) {
   let waiting: string[] = [];
   return {
     add: (words: string) => void waiting.push(words),
     isWaiting: () => waiting.length > 0 || shells.hasNotices(),
     take(): readonly string[] {
-      const taken = [...shells.takeNotices(), ...waiting];
+      const taken = [...shells.takeNotices(), ...mcp.takeNews(), ...waiting];
       waiting = [];
       return taken;
     },

@@ -7,6 +7,8 @@ export type CommandInfo = {
   readonly name: string;
   readonly description: string;
   readonly argumentHint?: string;
+  /** Somebody knows how its arguments could go on. */
+  readonly completes?: true;
   readonly source: 'builtin' | 'project' | 'user' | 'mcp' | 'skill';
   readonly aliases?: readonly string[];
 };

@@ -39,6 +39,8 @@ export type Conversation = {
   runShell(command: string): Promise<void>;
   /** Paths for the `@` menu, best first. */
   findFiles(query: string, limit: number): Promise<readonly string[]>;
+  /** What may stand in the place of the last word of a command line (without its slash), best first. */
+  completeArgument?(line: string): Promise<readonly string[]>;
   /** What is written becomes blocks: `@file` mentions are read, images attached. */
   expandPrompt(
     words: string,
