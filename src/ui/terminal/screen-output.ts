@@ -6,7 +6,7 @@ import type { Highlight } from '../text/line.ts';
 import { ASCII_GLYPHS, type Glyphs, UNICODE_GLYPHS } from '../theme/glyphs.ts';
 import type { OwnTheme } from '../theme/theme.ts';
 import { paintOf, type ThemeChoice } from '../theme/theme-choice.ts';
-import { waitingItems } from '../view/outbox.ts';
+import { waitingItems } from '../view/history-item.ts';
 import type { Overlay } from '../view/overlay.ts';
 import type { ViewState } from '../view/view-state.ts';
 import type { Shown, ViewerPage, ViewerRow } from '../view/viewer-state.ts';

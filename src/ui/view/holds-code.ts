@@ -1,7 +1,6 @@
 import type { MarkdownBlock } from '../markdown/block.ts';
 import { openBlock } from '../markdown/stream.ts';
-import type { HistoryItem } from './history-item.ts';
-import { waitingItems } from './outbox.ts';
+import { type HistoryItem, waitingItems } from './history-item.ts';
 import type { ViewState } from './view-state.ts';
 
 const FENCE = /`{3}|~{3}/;

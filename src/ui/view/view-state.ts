@@ -6,8 +6,7 @@ import type { VimState } from '../composer/vim.ts';
 import type { MarkdownBlock } from '../markdown/block.ts';
 import type { MarkdownStream } from '../markdown/stream.ts';
 import type { Ask, Attention } from './ask.ts';
-import type { HistoryItem, Tally } from './history-item.ts';
-import type { Outbox } from './outbox.ts';
+import type { HistoryItem, Outbox, Tally } from './history-item.ts';
 import type { Overlay } from './overlay.ts';
 import type { ToolEntry } from './tool-entry.ts';
 

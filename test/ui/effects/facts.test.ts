@@ -7,7 +7,7 @@ import {
   offerLastSession,
   statusFactsOf,
 } from '../../../src/ui/effects/facts.ts';
-import { waitingItems } from '../../../src/ui/view/outbox.ts';
+import { waitingItems } from '../../../src/ui/view/history-item.ts';
 import { initialView, type ViewState } from '../../../src/ui/view/view-state.ts';
 import { fakeConversation } from '../../support/loop/fake-conversation.ts';
 import { effectHost } from './test-host.ts';

@@ -1,7 +1,7 @@
 import type { Message } from '../../../src/contracts/message.ts';
 import { createInOrder, type EffectHost } from '../../../src/ui/effects/effect-host.ts';
 import { createSessionList } from '../../../src/ui/effects/session-list.ts';
-import { waitingItems } from '../../../src/ui/view/outbox.ts';
+import { waitingItems } from '../../../src/ui/view/history-item.ts';
 import type { ViewState } from '../../../src/ui/view/view-state.ts';
 import { type FakeOptions, fakeConversation } from '../../support/loop/fake-conversation.ts';
 import { openStage } from '../components/stage-screen.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { statusFactsOf } from '../../../src/ui/effects/facts.ts';
-import { waitingItems } from '../../../src/ui/view/outbox.ts';
+import { waitingItems } from '../../../src/ui/view/history-item.ts';
 import { initialView, printing } from '../../../src/ui/view/view-state.ts';
 import { fakeConversation } from '../../support/loop/fake-conversation.ts';
 
