@@ -63,6 +63,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
     rewind: actions.rewind,
     rename: actions.rename,
     background: () => backgroundOf(parts),
+    subAgentMessages: loop.subAgents.messages,
     woken: parts.wake.settled,
     waitForLimit: createLimitWait(core, agent),
     moveToBackground: shells.moveToBackground,
@@ -91,10 +92,11 @@ export async function makeConversation(parts: ConversationParts, started: Starte
 async function close(parts: ConversationParts, started: StartedRun, reason: string): Promise<void> {
   const { core, agent, session, hooks, loop, shells, mcp } = parts;
   parts.wake.close();
-  const ending = backgroundOf(parts).map(({ title }) => title);
+  const agents = new Set(loop.subAgents.running().map(({ id }) => id));
+  // By its id a sub-agent can be gone on with.
+  const ending = backgroundOf(parts).map(({ id, title }) => (agents.has(id) ? `${title} (${id})` : title));
   agent.abort('shutdown');
-  loop.subAgents.close();
-  await agent.waitForIdle();
+  await Promise.all([agent.waitForIdle(), loop.subAgents.close()]);
   if (ending.length > 0)
     await session.transcript.append({ type: 'system', subtype: ENDED_WITH_RUN, data: { titles: ending } });
   const limit = AbortSignal.timeout(HOOKS_AT_END_MS);

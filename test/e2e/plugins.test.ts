@@ -24,7 +24,7 @@ async function marketplace(project: TempProject): Promise<void> {
     plugins: [
       { name: 'kit', source: './plugins/kit', description: 'A kit' },
       { name: 'bare', source: './plugins/bare', strict: false, commands: './custom' },
-      { name: 'far', source: { source: 'npm', package: 'far' } },
+      { name: 'far', source: { source: 'pip', package: 'far' } },
       { name: 'out', source: '../../etc' },
     ],
   });

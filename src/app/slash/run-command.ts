@@ -17,9 +17,9 @@ import { MCP_COMMANDS } from './mcp-commands.ts';
 import { MODEL_COMMANDS } from './model-commands.ts';
 import { PERMISSION_COMMANDS } from './permission-commands.ts';
 import { PLUGIN_COMMAND } from './plugin-command.ts';
-import { PS_COMMAND } from './ps-command.ts';
 import { SCREEN_COMMANDS, VIEW_COMMANDS } from './screen-commands.ts';
 import { SESSION_COMMANDS } from './session-commands.ts';
+import { WORK_COMMANDS } from './work-commands.ts';
 
 const PROMPT_MS = 60_000;
 const COMPLETE_MS = 3_000;
@@ -31,7 +31,7 @@ const BUILT_IN: readonly BuiltinCommand[] = [
   ...LOOK_PANELS,
   CONFIG_COMMAND,
   DIFF_COMMAND,
-  PS_COMMAND,
+  ...WORK_COMMANDS,
   PLUGIN_COMMAND,
   ...MODEL_COMMANDS,
   ...KEY_COMMANDS,
