@@ -32,12 +32,16 @@ function read(element: ReactElement, columns = COLUMNS): readonly string[] | und
   return rows;
 }
 
+function painted(words: string): ReactElement {
+  return <Painted wrap="truncate">{asPrintable(words)}</Painted>;
+}
+
 const text = fc
   .array(fc.constantFrom('a', 'two words', '中文', '◐ runs', '', '\u001b[1;31mred\u001b[0m  ', 'x'.repeat(12)), {
     minLength: 1,
     maxLength: 3,
   })
-  .map((lines) => <Painted wrap="truncate">{asPrintable(lines.map((line) => line || ' ').join('\n'))}</Painted>);
+  .map((lines) => painted(lines.map((line) => line || ' ').join('\n')));
 const { tree } = fc.letrec<{ tree: ReactElement }>((tie) => ({
   tree: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
@@ -70,8 +74,7 @@ test('what is read from a layout is what Ink would draw', () => {
 });
 
 test('a border, what is cut and what does not fit is drawn by Ink', () => {
-  const words = <Painted wrap="truncate">{asPrintable('x'.repeat(40))}</Painted>;
-  const short = <Painted>{asPrintable('x')}</Painted>;
+  const [words, short] = [painted('x'.repeat(40)), painted('x')];
   const framed = createElement(Box, { borderStyle: 'single' }, short);
   const cut = createElement(Box, { overflowY: 'hidden' }, short);
   const all = [words, framed, cut];
