@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, expectTypeOf, test } from 'vitest';
 import { joinPrinted, NOTHING_PRINTED, type Printable, printed } from '../../src/lib/printable.ts';
-import { printableLine, printablePage, sanitize, sanitizeScreen } from '../../src/lib/text/sanitize.ts';
+import { printableCode, printableLine, printablePage, sanitize, sanitizeScreen } from '../../src/lib/text/sanitize.ts';
 import type { TerminalOut } from '../../src/ui/terminal/stage.ts';
 import type { Paint } from '../../src/ui/theme/paint.ts';
 import { runs } from '../support/runs.ts';
@@ -40,5 +40,13 @@ test('nothing that is said to be clean steers a terminal', () => {
 test('a page keeps its lines and columns, and spells out what hides in it', () => {
   expect(printablePage(`name${' '.repeat(30)}size\nb\u202egpj\tx\u001b[31m\n\n\n\n\n\n`)).toBe(
     `name${' '.repeat(30)}size\nb<U+202E>gpj\tx\n\n\n\n\n\n`,
+  );
+});
+
+test('a line of code spells out what would not show, and keeps its indentation, pictures and alphabets', () => {
+  const kept = `${' '.repeat(40)}\tif (x) // ❤️ 👨‍👩‍👧 می‌خواهم`;
+  expect(printableCode(`${kept}\r`)).toBe(kept);
+  expect(printableCode('a\u202eb\u200bc\u200dd\u0430\u200de\u001b[31mf\rg\u00a0h')).toBe(
+    'a<U+202E>b<U+200B>c<U+200D>d\u0430<U+200D>e<U+001B>[31mf<U+000D>g<U+00A0>h',
   );
 });

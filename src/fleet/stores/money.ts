@@ -1,4 +1,4 @@
-import type { Micros } from '../../contracts/fleet.ts';
+import type { BatchLimits, Micros } from '../../contracts/fleet.ts';
 import type { Transaction } from './sql.ts';
 
 /** What a batch has spent, and what its running attempts may still spend. */
@@ -27,4 +27,17 @@ export async function spentOn(tx: Transaction, batch: string, key: string): Prom
     key,
   );
   return Number(row?.spent);
+}
+
+/** What the cheapest of the tasks that wait may still cost: one that has had an attempt needs only what that left. */
+export async function leastNeeded(tx: Transaction, batch: string, { each }: BatchLimits): Promise<Micros> {
+  // Inside of a function the state leads to no index: the tasks are found by their keys, not among all that wait.
+  const [row] = await tx.all(
+    `SELECT max(begun.spent) AS most FROM
+       (SELECT task_key, sum(cost) AS spent FROM fleet_attempts WHERE batch = ? GROUP BY task_key) AS begun
+     WHERE EXISTS (SELECT 1 FROM fleet_tasks t
+       WHERE t.batch = ? AND t.task_key = begun.task_key AND coalesce(t.state, '') = 'waiting')`,
+    ...[batch, batch],
+  );
+  return Math.max(0, each - Number(row?.most ?? 0));
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { NewBatch, NewTask } from '../../contracts/fleet.ts';
 import type { JobQueue } from './job-queue.ts';
+import { addLane } from './lanes.ts';
 import { insertNew } from './schema.ts';
 import type { Sql } from './sql.ts';
 
@@ -40,6 +41,7 @@ export async function submitBatch(
       ],
       'id',
     );
+    for (const lane of new Set(tasks.map((task) => task.lane))) await addLane(tx, lane);
     const rows = tasks.map((task, at) => [
       id,
       task.key,
@@ -54,13 +56,14 @@ export async function submitBatch(
       task.kind === 'work' ? 'waiting' : 'held',
       0,
     ]);
+    const seqOf = new Map(tasks.map(({ key }, at) => [key, at]));
     const added = new Set(await insertNew(tx, 'fleet_tasks', TASK_COLUMNS, rows, 'task_key'));
     const fresh = tasks.filter(({ key, kind }) => added.has(key) && kind === 'work');
     for (const [lane, some] of Map.groupBy(fresh, (task) => task.lane))
       await queue.add(
         tx,
         queueOf(id, lane),
-        some.map(({ key, priority: first }) => ({ id: jobOf(id, key), priority: first })),
+        some.map(({ key, priority: first }) => ({ id: jobOf(id, key), priority: first, seq: seqOf.get(key) ?? 0 })),
       );
     return { added: added.size, known: tasks.length - added.size };
   });

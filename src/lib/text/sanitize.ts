@@ -35,6 +35,11 @@ export function printableLine(text: string): Printable {
   return UNSHOWABLE.test(text) ? sanitize(text, 'line') : asPrintable(text);
 }
 
+/** A line of a change somebody decides on: as it is, but for what would not show; that is spelled out. */
+export function printableCode(text: string): Printable {
+  return asPrintable(spellOut(text.replace(/\r$/, ''), HIDDEN_CHARACTERS, isJoining));
+}
+
 /** What of a page hides, steers or turns text around. */
 const STEERING = new RegExp(`${CONTROL.source}|${INVISIBLE.source}`, 'u');
 
@@ -53,11 +58,23 @@ export function sanitizeScreen(text: string): Printable {
   return asPrintable(sanitize(overwritten, 'output').replace(DIRECTIONS, ''));
 }
 
-function spellOut(text: string, hidden = HIDDEN_CHARACTERS): string {
+function spellOut(text: string, hidden = HIDDEN_CHARACTERS, isShowing = isPartOfSign): string {
   return text.replace(hidden, (char, at: number) => {
-    if (char === '\ufe0f' && /\p{Extended_Pictographic}$/u.test(text.slice(Math.max(0, at - 2), at))) return char;
+    if (JOINS.test(char) && isShowing(char, text.slice(Math.max(0, at - 3), at))) return char;
     return `<U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`;
   });
+}
+
+const JOINS = /[\ufe0f\u200c\u200d]/;
+
+function isPartOfSign(char: string, before: string): boolean {
+  return char === '\ufe0f' && /\p{Extended_Pictographic}$/u.test(before);
+}
+
+/** Joins parts of one picture, or letters of an alphabet that does so. */
+function isJoining(_char: string, before: string): boolean {
+  if (/[\p{Extended_Pictographic}\p{Emoji_Modifier}]\ufe0f?$/u.test(before)) return true;
+  return /(?![\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}])[\p{L}\p{M}]$/u.test(before);
 }
 
 /** Long runs push text out of sight, so they are counted instead of drawn. */

@@ -3,8 +3,9 @@ import { untilAborted } from '../../lib/abort.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { ConfiguredServer } from '../config/configured-server.ts';
 import { untrustedLine } from '../untrusted-text.ts';
-import type { Connection, ListKind } from './connection.ts';
+import type { Connection } from './connection.ts';
 import type { McpParts } from './mcp-parts.ts';
+import type { ListKind } from './our-side.ts';
 import { type Catalog, type CatalogOf, readList, toolChanges } from './server-catalog.ts';
 import { IDLE, nextState, type ServerEvent, type ServerState, whyNot } from './server-state.ts';
 import type { Started } from './start-server.ts';
@@ -31,6 +32,7 @@ const START_TIMEOUT_MS = 30_000;
 const CALL_TIMEOUT_MS = 600_000;
 const BACKOFF_MS = 1_000;
 const WHY_CHARS = 300;
+const LIST_GAP_MS = 500;
 const LATE_TOOLS = 'does not list its tools yet; they are offered when it does.';
 
 /** Holds the state of one server and does what a change of it asks for. */
@@ -46,7 +48,12 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
   const { now, happen, say } = held;
   const connected: ServerRun['connected'] = (signal) =>
     whenConnected(server, now, () => starting, AbortSignal.any([signal, AbortSignal.timeout(startTimeoutMs())]));
-  const call = callingAt(server.name, callTimeoutMs, { connected, onUnauthorized: () => dropForLogin(held) });
+  const call: CatalogOf['call'] = async (tool, input, context) => {
+    const connection = await connected(context.signal);
+    const { callTool } = await import('./call-tool.ts');
+    const site = { server: server.name, keep: parts.keepBytes, onUnauthorized: () => dropForLogin(held) };
+    return callTool(connection, tool, input, context, { ...site, callTimeoutMs: callTimeoutMs() });
+  };
   const catalogOf: CatalogOf = { server: server.name, prefix, call };
   const lists = createLists(server.name, held, parts.onChange);
 
@@ -57,7 +64,7 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
       if (!signal.aborted) happen({ type: 'lost', why, atMs: performance.now() });
     };
     const onListChanged = (kind: ListKind) =>
-      lists.take(kind, (connection) => readList(connection, catalogOf, kind), signal);
+      lists.takeAgain(kind, (connection) => readList(connection, catalogOf, kind), signal);
     const hooks = { callTimeoutMs, onListChanged, onClosed, ...questionHooks(server.name, parts, say) };
     // Loaded with the first server that starts: a session without servers never pays for it.
     const started = await import('./start-server.ts')
@@ -130,10 +137,12 @@ function dropForLogin({ now, happen }: ReturnType<typeof holdState>): void {
   if (phase.at === 'connected') void phase.connection.close();
 }
 
-/** What is told of questions that the server has put to the person. */
-function questionHooks(server: string, { onChange }: McpParts, say: (level: 'warn', words: string) => void) {
+/** What is told of questions that the server has put to the person or the model, and of what it has changed. */
+function questionHooks(server: string, { onChange }: McpParts, say: (level: 'info' | 'warn', words: string) => void) {
   return {
     onDeclined: (words: string) => say('warn', words),
+    onSampled: (words: string) => say('info', words),
+    onResourceChanged: (uri: string) => onChange({ kind: 'resource', server, uri }),
     onVisited: (id: string) => onChange({ kind: 'visited', server, id }),
   };
 }
@@ -160,10 +169,27 @@ function createLists(
     }
   }
 
+  /** Kinds of which a list waits to be asked for; another change before then is heard with it. */
+  let waiting: readonly ListKind[] = [];
+  let rests: Readonly<Record<ListKind, Promise<unknown>>> = coming;
+  const gap = (signal: AbortSignal) => untilAborted(new Promise((resolve) => setTimeout(resolve, LIST_GAP_MS)), signal);
+
   return {
     /** One list of a kind after the other, so that the last word of the server counts. */
     take(kind: ListKind, read: ReadList, signal: AbortSignal): void {
       coming = { ...coming, [kind]: coming[kind].then(() => takeOne(kind, read, signal)) };
+    },
+    /** The same for a list that changed: once for all changes in a row, and then not again at once. */
+    takeAgain(kind: ListKind, read: ReadList, signal: AbortSignal): void {
+      if (waiting.includes(kind)) return;
+      waiting = [...waiting, kind];
+      const taken = Promise.all([coming[kind], rests[kind]]).then(() => {
+        waiting = waiting.filter((one) => one !== kind);
+        const one = takeOne(kind, read, signal);
+        rests = { ...rests, [kind]: one.then(() => gap(signal)) };
+        return one;
+      });
+      coming = { ...coming, [kind]: taken };
     },
     taken: (kind: ListKind) => coming[kind],
   };
@@ -194,17 +220,4 @@ function holdState(
   }
 
   return { now: () => state, happen, say };
-}
-
-/** Calls a tool of a server that may have to be waited for. */
-function callingAt(
-  server: string,
-  callTimeoutMs: () => number,
-  { connected, onUnauthorized }: Pick<ServerRun, 'connected'> & { readonly onUnauthorized: () => void },
-): CatalogOf['call'] {
-  return async (tool, input, context) => {
-    const connection = await connected(context.signal);
-    const { callTool } = await import('./call-tool.ts');
-    return callTool(connection, tool, input, context, { server, callTimeoutMs: callTimeoutMs(), onUnauthorized });
-  };
 }
