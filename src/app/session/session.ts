@@ -7,6 +7,7 @@ import { titleAsker } from '../../model/side/side-calls.ts';
 import { openDebugLog } from '../../session/debug-log.ts';
 import { createDraftStore } from '../../session/input/draft.ts';
 import { createPromptHistory } from '../../session/input/prompt-history.ts';
+import { openAside } from '../../session/records/aside.ts';
 import { openTranscript, type Transcript } from '../../session/records/transcript.ts';
 import { createAnswerJournal } from '../../session/running/answer-journal.ts';
 import {
@@ -98,6 +99,8 @@ function transcriptOf(
     persistence: options.persistence,
     title: opened.stored.title,
     claim: opened.claim,
+    aside: openAside(opened.id),
+    unsaved: opened.unsaved,
     newId,
     now,
     tell: (level, text) => void bus.tell({ type: 'notice', level, topic: 'session_store', text }),

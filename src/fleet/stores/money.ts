@@ -1,5 +1,5 @@
-import type { BatchLimits, Micros } from '../../contracts/fleet.ts';
-import type { Transaction } from './sql.ts';
+import type { BatchLimits, LostTask, Micros } from '../../contracts/fleet.ts';
+import type { Sql, Transaction } from './sql.ts';
 
 /** What a batch has spent, and what its running attempts may still spend. */
 export type Ledger = { readonly spent: Micros; readonly reserved: Micros; readonly open: number };
@@ -31,12 +31,30 @@ export async function spentOn(tx: Transaction, batch: string, key: string): Prom
 
 /** What the cheapest of the tasks that wait may still cost: one that has had an attempt needs only what that left. */
 export async function leastNeeded(tx: Transaction, batch: string, { each }: BatchLimits): Promise<Micros> {
+  // Inside of a function the state leads to no index: the tasks are found by their keys, not among all that wait.
   const [row] = await tx.all(
-    `SELECT min(CASE WHEN spent > ? THEN 0 ELSE ? - spent END) AS least FROM
-       (SELECT coalesce(sum(a.cost), 0) AS spent FROM fleet_tasks t
-        LEFT JOIN fleet_attempts a ON a.batch = t.batch AND a.task_key = t.task_key
-        WHERE t.batch = ? AND t.state = 'waiting' GROUP BY t.task_key) AS waiting`,
-    ...[each, each, batch],
+    `SELECT max(begun.spent) AS most FROM
+       (SELECT task_key, sum(cost) AS spent FROM fleet_attempts WHERE batch = ? GROUP BY task_key) AS begun
+     WHERE EXISTS (SELECT 1 FROM fleet_tasks t
+       WHERE t.batch = ? AND t.task_key = begun.task_key AND coalesce(t.state, '') = 'waiting')`,
+    ...[batch, batch],
   );
-  return Number(row?.least);
+  return Math.max(0, each - Number(row?.most ?? 0));
+}
+
+/** Books what nobody could tell of any more with the last attempt. While another one runs, that one books it itself. */
+export async function chargeTask(
+  sql: Sql,
+  tx: Transaction,
+  { batch, key }: Pick<LostTask, 'batch' | 'key'>,
+  total: Micros,
+): Promise<void> {
+  await tx.all(`SELECT id FROM fleet_batches WHERE id = ?${sql.forUpdate}`, batch);
+  const [last] = await tx.all(
+    'SELECT id, ended_ms FROM fleet_attempts WHERE batch = ? AND task_key = ? ORDER BY started_ms DESC, token DESC LIMIT 1',
+    ...[batch, key],
+  );
+  const missing = total - (await spentOn(tx, batch, key));
+  if (last === undefined || last.ended_ms === null || missing <= 0) return;
+  await tx.all('UPDATE fleet_attempts SET cost = cost + ? WHERE id = ?', missing, String(last.id));
 }
