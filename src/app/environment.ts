@@ -95,7 +95,9 @@ function behindLink(path: string): string {
 
 /** What bin/ouro tells our own runtime is nothing for other programs on it. */
 function isOurPace(name: string, env: Readonly<Record<string, string | undefined>>): boolean {
-  return name === 'BUN_GC_TIMER_INTERVAL' && env[name] === '60000';
+  if (name === 'BUN_GC_TIMER_INTERVAL') return env[name] === '60000';
+  const caches = env.XDG_CACHE_HOME || `${env.HOME}/.cache`;
+  return name === 'BUN_RUNTIME_TRANSPILER_CACHE_PATH' && ['0', `${caches}/ouro`].includes(env[name] ?? '');
 }
 
 /** The directory ouro was started in; from here on it travels as a value. */
