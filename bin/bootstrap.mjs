@@ -34,7 +34,7 @@ const verbs = {
     const { file, args } = programOf(root, bun, asShipped);
     return runProgram(file, [...args, ...rest], {
       cwd,
-      env: { BUN_GC_TIMER_INTERVAL: '60000', ...translated(env), ...env },
+      env: { BUN_GC_TIMER_INTERVAL: '60000', BUN_JSC_useFTLJIT: '0', ...translated(env), ...env },
     });
   },
   test: (bun) =>

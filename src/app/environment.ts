@@ -94,10 +94,12 @@ function behindLink(path: string): string {
 }
 
 /** What bin/ouro tells our own runtime is nothing for other programs on it. */
+const OUR_PACE: Readonly<Record<string, string>> = { BUN_GC_TIMER_INTERVAL: '60000', BUN_JSC_useFTLJIT: '0' };
+
 function isOurPace(name: string, env: Readonly<Record<string, string | undefined>>): boolean {
-  if (name === 'BUN_GC_TIMER_INTERVAL') return env[name] === '60000';
   const caches = env.XDG_CACHE_HOME || `${env.HOME}/.cache`;
-  return name === 'BUN_RUNTIME_TRANSPILER_CACHE_PATH' && ['0', `${caches}/ouro`].includes(env[name] ?? '');
+  if (name === 'BUN_RUNTIME_TRANSPILER_CACHE_PATH') return ['0', `${caches}/ouro`].includes(env[name] ?? '');
+  return OUR_PACE[name] !== undefined && env[name] === OUR_PACE[name];
 }
 
 /** The directory ouro was started in; from here on it travels as a value. */

@@ -72,7 +72,14 @@ test('the program the launcher starts gets no variable from a .env file', async 
   const names = Object.keys(seen.env).filter((name) => !['PWD', 'OLDPWD', 'SHLVL', '_'].includes(name));
   expect({ cwd: seen.cwd, names: names.sort() }).toEqual({
     cwd,
-    names: [...new Set(['BUN_GC_TIMER_INTERVAL', 'BUN_RUNTIME_TRANSPILER_CACHE_PATH', ...Object.keys(env)])].sort(),
+    names: [
+      ...new Set([
+        'BUN_GC_TIMER_INTERVAL',
+        'BUN_JSC_useFTLJIT',
+        'BUN_RUNTIME_TRANSPILER_CACHE_PATH',
+        ...Object.keys(env),
+      ]),
+    ].sort(),
   });
   expect(existsSync(canary)).toBe(false);
 });
