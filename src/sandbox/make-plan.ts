@@ -1,6 +1,7 @@
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
 import type { SandboxSettings } from '../contracts/settings.ts';
+import { shortHash } from '../lib/text/short-hash.ts';
 import { follow, kindOf, nestedRepositories, placeOf, socketsBut } from './host-places.ts';
 import { linkedGit } from './linked-git.ts';
 import type { SandboxPlan } from './plan.ts';
@@ -50,6 +51,8 @@ export function planMaker(surroundings: Surroundings): (settings: SandboxSetting
       nested: nestedRepositories(roots()),
       ...(worktree === undefined ? {} : { worktree }),
       variables: Object.keys(environment.variables).filter((name) => !isSet.has(name)),
+      set: [...Object.keys(environment.variables), ...isSet],
+      caches: join(folder, 'caches', shortHash(follow(first ?? cwd), 12)),
       unixSockets,
       otherSockets: unixSockets === 'all' || unixSockets.length === 0 ? [] : socketsBut(unixSockets),
       localPorts: settings.allowLocalBinding === true ? 'open' : 'closed',

@@ -12,6 +12,8 @@ const PLAN: SandboxPlan = {
   ouroHome: '/Users/me/.ouro',
   sessionFolder: '/Users/me/.ouro/s',
   network: 'none',
+  set: ['GOCACHE'],
+  caches: '/home/me/.ouro/c',
   unixSockets: [],
   otherSockets: [],
   localPorts: 'closed',

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Policy } from '../../contracts/permission.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
@@ -88,6 +89,7 @@ export function wireSandbox(
         );
       }
       const plan = await way.planFor(now.plan, now.program, command);
+      mkdirSync(plan.caches, { recursive: true, mode: 0o700 });
       if (process.platform === 'linux') covers.cover(plan);
       running += 1;
       const before = wordsBefore(now.program, plan);
