@@ -8,6 +8,7 @@ import { bypassObjection } from '../../permissions/first-mode.ts';
 import { fitsRule } from '../../permissions/fits-rule.ts';
 import type { GateRecord } from '../../permissions/gate-parts.ts';
 import { lintRules } from '../../permissions/lint-rules.ts';
+import { deniedPlaces } from '../../permissions/paths/denied-places.ts';
 import { excludedFromSearch } from '../../permissions/paths/excluded.ts';
 import { diskFs } from '../../permissions/paths/fs.ts';
 import { TOOL_STATEMENTS } from '../../tools/statements.ts';
@@ -102,7 +103,11 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
     newId: core.newId,
   };
 
-  const sandbox = boxes(core, gateWiring, { roots: source.roots, sessionFolder });
+  const sandbox = boxes(core, gateWiring, {
+    roots: source.roots,
+    sessionFolder,
+    denied: (use) => deniedPlaces(source.policy(core.cwd), use),
+  });
 
   return {
     ...source,
@@ -146,7 +151,7 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
 function boxes(
   core: Core,
   wiring: GateWiring,
-  places: Pick<Parameters<typeof wireSandbox>[1], 'roots' | 'sessionFolder'>,
+  places: Pick<Parameters<typeof wireSandbox>[1], 'roots' | 'sessionFolder' | 'denied'>,
 ) {
   const decide = createHostGate(core, wiring);
   return wireSandbox(core, {

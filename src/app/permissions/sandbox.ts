@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Policy } from '../../contracts/permission.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
+import type { DeniedPlaces } from '../../permissions/paths/denied-places.ts';
 import { createCovers } from '../../sandbox/covers.ts';
 import { planMaker } from '../../sandbox/make-plan.ts';
 import type { Caller, Refusal } from '../../sandbox/network/box-network.ts';
@@ -15,6 +16,8 @@ type Needs = {
   readonly roots: () => readonly string[];
   readonly sessionFolder: string;
   readonly way: BoxWay;
+  /** What rules deny to read and to change. */
+  readonly denied: (use: 'read' | 'write') => DeniedPlaces;
 };
 
 export type SandboxState =
@@ -43,7 +46,7 @@ export type Sandbox = {
 
 export function wireSandbox(
   { environment, cwd, settings }: Pick<Core, 'environment' | 'cwd' | 'settings'>,
-  { roots, sessionFolder, way }: Needs,
+  { roots, sessionFolder, way, denied }: Needs,
 ): Sandbox {
   const folder = join(environment.ouroHome, 'sandbox');
   const covers = createCovers(join(folder, 'covers'), randomUUID());
@@ -55,6 +58,7 @@ export function wireSandbox(
     roots,
     sessionFolder,
     folder,
+    denied,
     setVariables: () => Object.keys(settings.now().env ?? {}),
   });
   let probed: Probed | undefined;
