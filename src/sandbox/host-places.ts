@@ -1,5 +1,5 @@
-import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { PathKind } from './plan.ts';
 
 /** What stands under a path. */
@@ -10,12 +10,15 @@ export function kindOf(path: string): PathKind {
   return entry.isDirectory() ? 'directory' : 'file';
 }
 
-/** Where it really is; what is not there stays as it is spelled. */
-export function follow(path: string): string {
+const MAX_LINKS = 40;
+
+/** Where it really is, or would be: a link to nothing leads there all the same. What is not there stays as it is spelled. */
+export function follow(path: string, links = 0): string {
   try {
     return realpathSync(path);
   } catch {
-    return path;
+    if (links >= MAX_LINKS || kindOf(path) !== 'link') return path;
+    return follow(resolve(dirname(path), readlinkSync(path)), links + 1);
   }
 }
 

@@ -103,11 +103,7 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
     newId: core.newId,
   };
 
-  const sandbox = boxes(core, gateWiring, {
-    roots: source.roots,
-    sessionFolder,
-    denied: (use) => deniedPlaces(source.policy(core.cwd), use),
-  });
+  const sandbox = boxes(core, gateWiring, { source, sessionFolder });
 
   return {
     ...source,
@@ -147,15 +143,17 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
   }
 }
 
-/** Boxes whose hosts are decided by the same rules as calls. */
+/** Boxes whose hosts and places are decided by the same rules as calls. */
 function boxes(
   core: Core,
   wiring: GateWiring,
-  places: Pick<Parameters<typeof wireSandbox>[1], 'roots' | 'sessionFolder' | 'denied'>,
-) {
+  { source, sessionFolder }: { readonly source: PolicySource; readonly sessionFolder: string },
+): Sandbox {
   const decide = createHostGate(core, wiring);
   return wireSandbox(core, {
-    ...places,
+    roots: source.roots,
+    sessionFolder,
+    denied: (use) => deniedPlaces(source.policy(core.cwd), use),
     way: createBoxWay((plan, bwrap) => openBoxNetwork(core, { decide }, plan, bwrap)),
   });
 }
