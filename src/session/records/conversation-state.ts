@@ -7,6 +7,9 @@ export type Dangling = { readonly callId: string; readonly tool: string; readonl
 /** The messages, linked from the newest to the oldest: one more costs the same however many there are. */
 type Messages = { readonly last: Message; readonly before: Messages } | undefined;
 
+/** Linked for the same reason: a damaged file may have very many that nobody carries. */
+type Results = { readonly callId: string; readonly result: ToolResultBlock; readonly before: Results } | undefined;
+
 /** A reply whose blocks arrive one by one. */
 type OpenReply = {
   readonly id: string;
@@ -21,7 +24,7 @@ export type ConversationState = {
   /** Still being written: it is none of the messages yet. */
   readonly reply: OpenReply | undefined;
   /** Results that no message has carried yet. */
-  readonly results: ReadonlyMap<string, ToolResultBlock>;
+  readonly results: Results;
   readonly dangling: ReadonlyMap<string, Dangling>;
   /** Conversations that a boundary replaced, the newest first, for going back before it. */
   readonly replaced: readonly Messages[];
@@ -32,7 +35,7 @@ export type ConversationState = {
 export const EMPTY_CONVERSATION: ConversationState = {
   messages: undefined,
   reply: undefined,
-  results: new Map(),
+  results: undefined,
   dangling: new Map(),
   replaced: [],
   incomplete: false,
@@ -49,7 +52,7 @@ export function nextConversation(state: ConversationState, record: SessionRecord
     case 'reply':
       return withReply(state, record);
     case 'result':
-      return { ...state, results: new Map([...state.results, [record.callId, record.result]]) };
+      return { ...state, results: { callId: record.callId, result: record.result, before: state.results } };
     case 'user':
       return withUser(state, record);
     case 'custom':
@@ -167,16 +170,23 @@ function withAnswers(state: ConversationState, reply: AssistantMessage, at: stri
   return {
     ...withMessage(joined, { role: 'user', id: `${reply.id}-results`, origin: 'results', blocks }),
     results: left,
-    dangling: new Map([...state.dangling, ...open]),
+    dangling: open.length === 0 ? state.dangling : new Map([...state.dangling, ...open]),
   };
 }
 
 /** Some providers count calls from zero in every turn: a result is used up by the message that carries it. */
-function takeResults(results: ConversationState['results'], ids: readonly string[]) {
-  const left = new Map(results);
+function takeResults(results: Results, ids: readonly string[]) {
+  const found = new Map<string, ToolResultBlock | undefined>(ids.map((id) => [id, undefined]));
+  const others: NonNullable<Results>[] = [];
+  for (let at = results; at !== undefined; at = at.before) {
+    // The newest of one id counts.
+    if (!found.has(at.callId)) others.push(at);
+    else if (found.get(at.callId) === undefined) found.set(at.callId, at.result);
+  }
+  const left = others.reduceRight<Results>((before, { callId, result }) => ({ callId, result, before }), undefined);
   const taken = ids.map((id) => {
-    const result = left.get(id);
-    left.delete(id);
+    const result = found.get(id);
+    found.delete(id);
     return result;
   });
   return { taken, left };

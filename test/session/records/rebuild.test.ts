@@ -214,3 +214,21 @@ test('settings, the title and what waits in the queue have their newest value', 
   expect(queued).toEqual([item]);
   expect(title).toEqual({ type: 'title', title: 'Named', by: 'person' });
 });
+
+test('results that nobody carries, however many a damaged file has, cost nothing', () => {
+  const head = { v: 1, parentUuid: null, sessionId: 's', timestamp: '', cwd: '/', version: '0' };
+  const orphans = Array.from({ length: 20_000 }, (_, at) => {
+    const result = { type: 'tool_result' as const, tool_use_id: `c${at}`, content: 'x' };
+    return {
+      ...head,
+      uuid: `r${at}`,
+      type: 'result' as const,
+      callId: `c${at}`,
+      tool: 'T',
+      result,
+      status: 'done',
+      durationMs: 1,
+    };
+  });
+  expect(rebuild(orphans).messages).toEqual([]);
+});
