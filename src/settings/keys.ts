@@ -129,6 +129,12 @@ export const settingsSchema = z.strictObject({
   autoCompactPercent: now(z.number().min(10).max(95), 'by model', 'How full the window is then.'),
   wakeOnBackground: now(flag, 'true', 'A turn begins by itself when work in the background ends.'),
   cleanupPeriodDays: next(z.number().int().min(1), 'never', 'Sessions older than this are deleted.', isOwn),
+  transcriptMirror: next(
+    name,
+    'none',
+    'A folder that stands for `~/.claude`: each session is also written there, as programs for Claude Code read it.',
+    isOwn,
+  ),
   apiKeyHelper: next(text, 'not set', 'A command that prints the API key.', isOwn),
   awsAuthRefresh: next(text, 'not set', 'A command that signs in to AWS again, such as `aws sso login`.', isOwn),
   awsCredentialExport: next(text, 'not set', 'A command that prints credentials of AWS as JSON.', isOwn),

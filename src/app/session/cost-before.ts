@@ -1,9 +1,9 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { formatMoney, formatTokens } from '../../lib/text/format.ts';
 import { createModelInfo, type InfoOfModels } from '../../model/choose/model-info.ts';
 import { addUsage, sumUsage, totalCost, type UsageTotals } from '../../model/pricing.ts';
+import { subagentPath } from '../../session/paths.ts';
 import { readTranscript } from '../../session/records/read-records.ts';
+import { agentsOf } from '../../session/stored/subagents.ts';
 
 type ModelFinder = Pick<InfoOfModels, 'infoOf' | 'lookUp'>;
 
@@ -37,7 +37,8 @@ async function totalsOf(
   { infoOf, lookUp }: ModelFinder,
 ): Promise<UsageTotals> {
   let totals: UsageTotals = new Map();
-  for (const file of [path, ...(await subagentFiles(folder))]) {
+  const agents = await agentsOf(folder).catch(() => []);
+  for (const file of [path, ...agents.map((agentId) => subagentPath(folder, agentId))]) {
     const read = await readTranscript(file).catch(() => undefined);
     for (const record of read?.records ?? []) {
       if (record.type !== 'reply' || record.usage === undefined || !fits(record.timestamp)) continue;
@@ -46,10 +47,4 @@ async function totalsOf(
     }
   }
   return totals;
-}
-
-async function subagentFiles(folder: string): Promise<readonly string[]> {
-  const place = join(folder, 'subagents');
-  const names = await readdir(place).catch(() => []);
-  return names.filter((name) => name.endsWith('.jsonl')).map((name) => join(place, name));
 }

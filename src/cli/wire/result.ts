@@ -3,8 +3,8 @@ import type { Conversation, UsageReport } from '../../contracts/face/conversatio
 import type { JsonObject, JsonValue } from '../../contracts/json.ts';
 import type { StopReason, Usage } from '../../contracts/message.ts';
 import type { Terminal } from '../../contracts/terminal.ts';
+import { wireUsage } from '../../contracts/wire.ts';
 import { NO_ANSWER, nextAnswer } from './answer.ts';
-import { wireUsage } from './blocks.ts';
 
 /** What a run leaves behind for its result line: gathered from events, read once at the end. */
 export type RunRecord = {

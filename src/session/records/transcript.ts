@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { RecordBody } from '../../contracts/session.ts';
+import type { Mirror } from '../mirror/mirror.ts';
 import { lastHeardPath, sessionFolder, subagentPath, transcriptPath } from '../paths.ts';
 import { type Claim, claimSession } from '../running/claim.ts';
 import { type AppendFs, diskAppendFs } from './append-fs.ts';
@@ -21,23 +22,25 @@ export type Transcript = {
 };
 
 /** `cwd` is the real path of the directory it is worked in now. */
-export type TranscriptOptions = Omit<RecordWriterOptions, 'fs'> & {
+export type TranscriptOptions = Omit<RecordWriterOptions, 'fs' | 'onRecord'> & {
   /** Where its file lies. */
   readonly dir: string;
   readonly persistence: 'disk' | 'memory';
   /** The claim on a resumed session; a new one is claimed when its file is made. */
   readonly claim?: Claim | undefined;
+  /** Hears everything too, and writes it when nobody waits. */
+  readonly mirror?: Mirror | undefined;
   readonly fs?: AppendFs;
 };
 
 /** Nothing is created before the first user message. */
 export function openTranscript(options: TranscriptOptions): Transcript {
-  const { dir, sessionId, fs: disk = diskAppendFs } = options;
+  const { dir, sessionId, mirror, fs: disk = diskAppendFs } = options;
   const folder = sessionFolder(dir, sessionId);
   if (options.persistence === 'memory') return { ...UNKEPT, sessionId, path: undefined, folder };
   const path = transcriptPath(dir, sessionId);
   const claimed = claimedWhenOpened(disk, options);
-  const main = createRecordWriter({ ...options, fs: claimed.fs }, path);
+  const main = createRecordWriter({ ...options, fs: claimed.fs, onRecord: (record) => mirror?.hear(record) }, path);
   const subagents = new Map<string, RecordWriter>();
   let isBegun = options.lastUuid !== null;
   let isSynced = false;
@@ -73,12 +76,21 @@ export function openTranscript(options: TranscriptOptions): Transcript {
     await main.sync();
   }
 
+  /** A request is on its way, or nothing is left to do. Nobody waits: what reads the mirror does. */
+  function mirrorWhileOthersWork({ type }: AgentEvent): void {
+    if (type === 'request_sent' || type === 'agent_end') void mirror?.flush();
+  }
+
   async function recordSubagent(agentId: string, event: AgentEvent): Promise<void> {
     const own =
       subagents.get(agentId) ??
-      createRecordWriter({ ...options, lastUuid: null, fs: disk }, subagentPath(folder, agentId));
+      createRecordWriter(
+        { ...options, lastUuid: null, fs: disk, onRecord: (record) => mirror?.hear(record, agentId) },
+        subagentPath(folder, agentId),
+      );
     subagents.set(agentId, own);
     await Promise.all(own.bodiesOf(event).map(own.append));
+    mirrorWhileOthersWork(event);
   }
 
   return {
@@ -91,11 +103,13 @@ export function openTranscript(options: TranscriptOptions): Transcript {
       const written = Promise.all(main.bodiesOf(event).map(append));
       if (isDependedOn(event)) await written;
       await settle(event);
+      mirrorWhileOthersWork(event);
     },
     sync: main.sync,
     async close() {
       await Promise.all([...subagents.values()].map((own) => own.close()));
       await main.close();
+      await mirror?.close();
       await claimed.release();
     },
     waiting: main.waiting,
