@@ -1,6 +1,6 @@
+import { wireSyntheticMessage } from '../../contracts/face/wire.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { FailureKind } from '../../contracts/model.ts';
-import { wireSyntheticMessage } from '../../contracts/wire.ts';
 
 /** An API failure as hosts expect it: a reply of nobody, with the error's name. */
 export function syntheticReply(kind: FailureKind, words: string, parent: JsonObject): JsonObject {

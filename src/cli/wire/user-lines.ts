@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../../contracts/event.ts';
+import { wireResult, wireToolResult, wireUserBlock } from '../../contracts/face/wire.ts';
 import type { JsonObject } from '../../contracts/json.ts';
-import { wireResult, wireToolResult, wireUserBlock } from '../../contracts/wire.ts';
 
 type ToolEnd = Extract<AgentEvent, { type: 'tool_end' }>;
 

@@ -1,7 +1,7 @@
+import { wireResult, wireSyntheticMessage, wireToolResult, wireUserBlock } from '../../contracts/face/wire.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
 import type { UserBlock, UserMessage, UserOrigin } from '../../contracts/message.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
-import { wireResult, wireSyntheticMessage, wireToolResult, wireUserBlock } from '../../contracts/wire.ts';
 import { lineUuid } from '../../lib/line-uuid.ts';
 import { isReminder } from '../../lib/text/is-reminder.ts';
 import { boundaryLines } from './boundary-lines.ts';

@@ -8,18 +8,12 @@ import { sessionFolder, subagentPath, transcriptPath } from '../paths.ts';
 import { type AppendFile, createAppendFile } from '../records/append-file.ts';
 import { diskAppendFs } from '../records/append-fs.ts';
 import { readTranscript } from '../records/read-records.ts';
+import type { RecordReader } from '../records/transcript.ts';
 import { agentsOf } from '../stored/subagents.ts';
 import { type ClaudeLines, createClaudeLines } from './claude-lines.ts';
 
 /** The conversation once more, in a file that programs for Claude Code read. Nobody waits for it but who reads it. */
-export type Mirror = {
-  readonly path: string;
-  /** Takes a record, and does nothing with it yet. */
-  hear(record: SessionRecord, agentId?: string): void;
-  /** Everything heard is in the file when it resolves. */
-  flush(): Promise<void>;
-  close(): Promise<void>;
-};
+export type Mirror = RecordReader & { readonly path: string };
 
 export type MirrorOptions = {
   /** Where it goes: the folder that stands for `~/.claude`. */
@@ -68,10 +62,11 @@ export function createMirror(options: MirrorOptions): Mirror {
     isCaughtUp = true;
     const own = transcriptPath(options.dir, sessionId);
     const folder = sessionFolder(options.dir, sessionId);
-    const isHeard = new Set(heard.map(({ record }) => record.uuid));
     for (const agentId of [undefined, ...(await agentsOf(folder))]) {
       const { records } = await readTranscript(agentId === undefined ? own : subagentPath(folder, agentId));
       const { place, linesOf } = copyOf(agentId);
+      // Asked only now: what is said meanwhile is heard before it stands in the file.
+      const isHeard = new Set(heard.map(({ record }) => record.uuid));
       await writePrivately(place, asText(records.filter(({ uuid }) => !isHeard.has(uuid)).flatMap(linesOf)));
     }
   }

@@ -1,7 +1,7 @@
+import { wireBlock, wireUsage } from '../../contracts/face/wire.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { AssistantBlock, Usage } from '../../contracts/message.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
-import { wireBlock, wireUsage } from '../../contracts/wire.ts';
 import { lineUuid } from '../../lib/line-uuid.ts';
 import { isUsage } from '../records/sound-blocks.ts';
 import type { LineChain } from './line-chain.ts';

@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import type { AgentEvent } from '../../contracts/event.ts';
-import type { RecordBody } from '../../contracts/session.ts';
-import type { Mirror } from '../mirror/mirror.ts';
+import type { RecordBody, SessionRecord } from '../../contracts/session.ts';
 import { lastHeardPath, sessionFolder, subagentPath, transcriptPath } from '../paths.ts';
 import { type Claim, claimSession } from '../running/claim.ts';
 import { type AppendFs, diskAppendFs } from './append-fs.ts';
@@ -21,6 +20,15 @@ export type Transcript = {
   waiting(): number;
 };
 
+/** Somebody who hears every record and does something with it when there is time. */
+export type RecordReader = {
+  /** Takes a record, and does nothing with it yet. */
+  hear(record: SessionRecord, agentId?: string): void;
+  /** What was heard is done with when it resolves. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+};
+
 /** `cwd` is the real path of the directory it is worked in now. */
 export type TranscriptOptions = Omit<RecordWriterOptions, 'fs' | 'onRecord'> & {
   /** Where its file lies. */
@@ -29,7 +37,7 @@ export type TranscriptOptions = Omit<RecordWriterOptions, 'fs' | 'onRecord'> & {
   /** The claim on a resumed session; a new one is claimed when its file is made. */
   readonly claim?: Claim | undefined;
   /** Hears everything too, and writes it when nobody waits. */
-  readonly mirror?: Mirror | undefined;
+  readonly mirror?: RecordReader | undefined;
   readonly fs?: AppendFs;
 };
 
@@ -76,11 +84,6 @@ export function openTranscript(options: TranscriptOptions): Transcript {
     await main.sync();
   }
 
-  /** A request is on its way, or nothing is left to do. Nobody waits: what reads the mirror does. */
-  function mirrorWhileOthersWork({ type }: AgentEvent): void {
-    if (type === 'request_sent' || type === 'agent_end') void mirror?.flush();
-  }
-
   async function recordSubagent(agentId: string, event: AgentEvent): Promise<void> {
     const own =
       subagents.get(agentId) ??
@@ -90,7 +93,7 @@ export function openTranscript(options: TranscriptOptions): Transcript {
       );
     subagents.set(agentId, own);
     await Promise.all(own.bodiesOf(event).map(own.append));
-    mirrorWhileOthersWork(event);
+    if (isQuiet(event)) void mirror?.flush();
   }
 
   return {
@@ -103,7 +106,7 @@ export function openTranscript(options: TranscriptOptions): Transcript {
       const written = Promise.all(main.bodiesOf(event).map(append));
       if (isDependedOn(event)) await written;
       await settle(event);
-      mirrorWhileOthersWork(event);
+      if (isQuiet(event)) void mirror?.flush();
     },
     sync: main.sync,
     async close() {
@@ -138,6 +141,11 @@ function claimedWhenOpened(disk: AppendFs, { claim: given, tell }: Pick<Transcri
     },
   };
   return { fs, release: async () => claim?.release() };
+}
+
+/** A request is on its way, or nothing is left to do: there is time for what nobody waits for. */
+function isQuiet({ type }: AgentEvent): boolean {
+  return type === 'request_sent' || type === 'agent_end';
 }
 
 /** Nothing happens because of these alone: what comes next waits for its own line, and so for theirs before it. */

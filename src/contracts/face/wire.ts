@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from './json.ts';
-import type { AssistantBlock, ToolResultBlock, Usage, UserBlock } from './message.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
+import type { AssistantBlock, ToolResultBlock, Usage, UserBlock } from '../message.ts';
 
 /** A block of a reply in the API's shape. Unknown kinds go out as they came in. */
 export function wireBlock(block: AssistantBlock): JsonObject {
