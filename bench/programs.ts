@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { type ApiServer, type Script, startApiServer } from '../test/support/api/server.ts';
-import { bareEnvironment, terminalEnvironment } from '../test/support/environment.ts';
+import { bareEnvironment, type Surroundings, terminalEnvironment, withSettings } from '../test/support/environment.ts';
 import { LAUNCHER } from '../test/support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../test/support/temp-project.ts';
 import { openTerminal, type VirtualTerminal } from '../test/support/terminal/virtual-terminal.ts';
@@ -14,12 +14,15 @@ export type Used = {
   readonly stdout: string;
 };
 
+/** Tests go without a compiler, which short runs do not earn back. People have it, so it is measured with it. */
+export const AS_SHIPPED = { BUN_JSC_useJIT: undefined };
+
 /** Runs a command to its end and tells what it took. */
 export async function timed(command: readonly string[], project: TempProject, apiUrl?: string): Promise<Used> {
   const startedAt = performance.now();
   const child = Bun.spawn([...command], {
     cwd: project.dir,
-    env: bareEnvironment(project, apiUrl),
+    env: shippedEnvironment(project, apiUrl),
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
@@ -44,7 +47,7 @@ export async function peakMemoryMb(
   project: TempProject,
   apiUrl?: string,
 ): Promise<number> {
-  const child = spawn(file, args, { cwd: project.dir, env: bareEnvironment(project, apiUrl), stdio: 'ignore' });
+  const child = spawn(file, args, { cwd: project.dir, env: shippedEnvironment(project, apiUrl), stdio: 'ignore' });
   const { pid } = child;
   let peak = 0;
   while (pid !== undefined && child.exitCode === null && child.signalCode === null) {
@@ -71,14 +74,19 @@ export async function openOuro(
   apiUrl: string,
   args: readonly string[] = [],
 ): Promise<VirtualTerminal> {
-  const terminal = openTerminal([LAUNCHER, '--trust', ...args], {
-    cwd: project.dir,
-    env: terminalEnvironment(project, apiUrl),
-    cols: 120,
-    rows: 40,
-  });
+  const terminal = startInTerminal(project, apiUrl, args);
   await terminal.waitForText(PROMPT, 30_000);
   return terminal;
+}
+
+/** The same, not waited for. */
+export function startInTerminal(project: TempProject, apiUrl: string, args: readonly string[] = []): VirtualTerminal {
+  const env = withSettings(terminalEnvironment(project, apiUrl), AS_SHIPPED);
+  return openTerminal([LAUNCHER, '--trust', ...args], { cwd: project.dir, env, cols: 120, rows: 40 });
+}
+
+function shippedEnvironment(project: Surroundings, apiUrl?: string): Record<string, string> {
+  return withSettings(bareEnvironment(project, apiUrl), AS_SHIPPED);
 }
 
 export const PROMPT = /^[▌|]/m;

@@ -1,9 +1,7 @@
 import { says } from '../test/support/api/reply.ts';
-import { terminalEnvironment } from '../test/support/environment.ts';
 import { LAUNCHER } from '../test/support/run-ouro.ts';
 import type { TempProject } from '../test/support/temp-project.ts';
-import { openTerminal } from '../test/support/terminal/virtual-terminal.ts';
-import { PROMPT, timed, withApi } from './programs.ts';
+import { PROMPT, startInTerminal, timed, withApi } from './programs.ts';
 import { type Measure, repeated } from './row.ts';
 
 const ROUNDS = 15;
@@ -22,7 +20,7 @@ export const start: Measure = {
       let asked = 0;
       const request = await repeated(ROUNDS, async () => {
         const startedAt = performance.now();
-        await using terminal = openAt(project, api.url);
+        await using terminal = startInTerminal(project, api.url);
         // Typed before the program is there, as people do.
         terminal.type('hello');
         await terminal.waitForText(/^[▌|] hello/m, 30_000);
@@ -39,14 +37,9 @@ export const start: Measure = {
     }),
 };
 
-function openAt(project: TempProject, apiUrl: string) {
-  const env = terminalEnvironment(project, apiUrl);
-  return openTerminal([LAUNCHER, '--trust'], { cwd: project.dir, env, cols: 120, rows: 40 });
-}
-
 async function untilPrompt(project: TempProject, apiUrl: string): Promise<number> {
   const startedAt = performance.now();
-  await using terminal = openAt(project, apiUrl);
+  await using terminal = startInTerminal(project, apiUrl);
   await terminal.waitForText(PROMPT, 30_000);
   return performance.now() - startedAt;
 }

@@ -1,4 +1,6 @@
 import { availableParallelism, cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { programOf } from '../bin/entry.mjs';
 import type { Row } from './row.ts';
 
 /** The figures as a Markdown table: the same text for the terminal and for docs/. */
@@ -28,5 +30,12 @@ function figure(value: number, unit: Row['unit']): string {
 /** What the figures depend on. */
 export function machine(): string {
   const model = cpus()[0]?.model ?? 'unknown processor';
-  return `${availableParallelism()} × ${model}, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform} ${process.arch}`;
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GB`;
+  return `${availableParallelism()} × ${model}, ${memory}, ${process.platform} ${process.arch}, ouro from its ${form()}`;
+}
+
+/** What `bin/ouro` starts here. */
+function form(): 'build' | 'sources' {
+  const { args } = programOf(join(import.meta.dirname, '..'), process.execPath, []);
+  return args.some((file) => file.endsWith('.ts')) ? 'sources' : 'build';
 }

@@ -11,7 +11,7 @@ import {
 } from '../test/support/api/reply.ts';
 import type { ApiServer } from '../test/support/api/server.ts';
 import { LAUNCHER, startOuro } from '../test/support/run-ouro.ts';
-import { timed, withApi } from './programs.ts';
+import { AS_SHIPPED, timed, withApi } from './programs.ts';
 import { growth, type Measure, median, type Row } from './row.ts';
 
 const FLAGS = ['--allowedTools', 'Bash', 'Read'];
@@ -83,7 +83,7 @@ async function whileStreaming(name: string, call: () => ApiBlock, must: number):
   const script = (_: unknown, index: number) => (index < EARLY_CALLS ? begun() : says('Done.'));
   return withApi({ turns: script }, async ({ project, api }) => {
     const format = ['--output-format', 'stream-json', '--verbose'];
-    await using running = startOuro(project, ['-p', 'go', ...format, ...FLAGS], api.url);
+    await using running = startOuro(project, ['-p', 'go', ...format, ...FLAGS], api.url, { env: AS_SHIPPED });
     const delays: number[] = [];
     for await (const line of running.lines()) {
       if (!line.includes('"tool_result"')) continue;

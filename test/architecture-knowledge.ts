@@ -6,7 +6,7 @@ import { isNode, templateText, treeOf } from './architecture-source.ts';
 /** Where what is known of programs stands. */
 const TABLE = 'permissions/bash/programs';
 /** What finds and tries the program that makes the sandbox. */
-const SANDBOX = 'app/permissions/sandbox.ts';
+const SANDBOX = 'sandbox/probe.ts';
 /**
  * Where names of tools may stand besides their folders: the words that rules begin with, the tools of our own
  * sub-agents, what the demo's model calls, the forms in which hosts are asked and

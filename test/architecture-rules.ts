@@ -1,4 +1,5 @@
 import { basename, dirname, join, normalize } from 'node:path/posix';
+import { doorViolations } from './architecture-doors.ts';
 import { knowledgeViolations } from './architecture-knowledge.ts';
 import { type Edges, shapeViolations } from './architecture-shape.ts';
 import { type Import, importsOf } from './architecture-source.ts';
@@ -63,6 +64,7 @@ export function violations(sources: Sources): readonly string[] {
     ...found,
     ...cycles(sources, edges),
     ...entryViolations(sources),
+    ...doorViolations(sources),
     ...knowledgeViolations(sources),
     ...shapeViolations(sources, edges, [...CAPABILITIES, 'engine', 'agent']),
   ];

@@ -84,6 +84,21 @@ const PLANTED: readonly (readonly [string, Readonly<Record<string, string>>, str
     { 'model/a.ts': "import { env } from 'node:process';\n" },
     'model/a.ts: reads the environment, which only app/environment.ts may',
   ],
+  [
+    'text that is called clean where nothing cleans it',
+    { 'ui/a.ts': "import { asPrintable } from '../lib/printable.ts';\n", 'lib/printable.ts': LEAF },
+    'ui/a.ts: says that its text is clean; sanitize it, or paint it',
+  ],
+  [
+    'a way to the terminal past its door',
+    { 'cli/a.ts': "process.stdout.write('x');\n" },
+    'cli/a.ts: writes past cli/io.ts, which cleans what a terminal gets',
+  ],
+  [
+    'text on the screen that nobody has painted',
+    { 'ui/A.tsx': "import { Box, Text } from 'ink';\n" },
+    'ui/A.tsx: draws text that nobody has painted; ui/text/Painted.tsx takes what is fit to be printed',
+  ],
   ['a silenced tool', { 'lib/a.ts': `// @ts-${'ignore'}\n` }, 'lib/a.ts: silences a tool'],
   ['a promise to do it later', { 'lib/a.ts': '// TODO: soon\n' }, 'lib/a.ts: has a TODO without an issue number'],
   ['module state', { 'lib/a.ts': 'let count = 0;\n' }, 'lib/a.ts: has mutable state in the module'],

@@ -2,7 +2,8 @@ import { fstatSync } from 'node:fs';
 import type { Environment } from '../contracts/environment.ts';
 import { messageOf } from '../lib/errors.ts';
 import { errnoOf } from '../lib/files/errno.ts';
-import { sanitize } from '../lib/text/sanitize.ts';
+import type { Printable } from '../lib/printable.ts';
+import { printablePage } from '../lib/text/sanitize.ts';
 import type { TerminalIn } from '../ui/keys/terminal-in.ts';
 
 /** The process as the command line sees it. Tests bring their own. */
@@ -20,7 +21,10 @@ export type Io = {
   readonly stdout: {
     readonly isTty: boolean;
     readonly columns: () => number;
+    /** Every byte goes to a program; on a terminal nothing in the words steers it, or hides. */
     readonly write: (text: string) => void;
+    /** For what is in colours already. */
+    readonly paint: (text: Printable) => void;
     /** Resolves when everything written is with the system, or nobody reads any more. */
     readonly flushed: () => Promise<void>;
     /** Why what was written is lost, when it is not that the reader has gone. */
@@ -38,6 +42,12 @@ export function processIo(environment: Environment, cwd: string): Io {
   const closed = { listeners: new Set<() => void>(), done: false };
   let pending: Promise<void> = Promise.resolve();
   let trouble: string | undefined;
+  const send = (text: string) => {
+    if (closed.done) return;
+    pending = new Promise((resolve) => {
+      process.stdout.write(text, () => resolve());
+    });
+  };
   process.stdout.on('error', (thrown) => {
     closed.done = true;
     if (!GONE.includes(errnoOf(thrown) ?? '')) trouble ??= messageOf(thrown);
@@ -57,12 +67,8 @@ export function processIo(environment: Environment, cwd: string): Io {
     stdout: {
       isTty: process.stdout.isTTY === true,
       columns: () => columnsOf(process.stdout.columns),
-      write(text) {
-        if (closed.done) return;
-        pending = new Promise((resolve) => {
-          process.stdout.write(text, () => resolve());
-        });
-      },
+      write: (text) => send(process.stdout.isTTY === true ? printablePage(text) : text),
+      paint: send,
       trouble: () => trouble,
       flushed: () => (closed.done ? Promise.resolve() : pending),
       onClosed(listener) {
@@ -74,7 +80,7 @@ export function processIo(environment: Environment, cwd: string): Io {
     stderr: {
       isTty: process.stderr.isTTY === true,
       // Sentences that may quote a file, a server or a model: none of them steers the terminal.
-      write: (text) => void process.stderr.write(sanitize(text, 'output')),
+      write: (text) => void process.stderr.write(printablePage(text)),
     },
   };
 }

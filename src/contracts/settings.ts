@@ -68,6 +68,8 @@ export type SandboxSettings = {
   readonly network?: boolean;
   readonly allowWrite?: readonly string[];
   readonly denyRead?: readonly string[];
+  /** Stays as it is, wherever it lies. */
+  readonly denyWrite?: readonly string[];
   /** Commands that stay inside run unasked. */
   readonly autoAllow?: boolean;
   /** What hosts ask for, and what holds anyway. */

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { PathKind } from './recipe.ts';
+import type { PathKind } from './plan.ts';
 
 /** What stands under a path. */
 export function kindOf(path: string): PathKind {
@@ -30,24 +30,25 @@ const MAX_DEPTH = 4;
 const MAX_FOLDERS = 2_000;
 const LARGE = ['node_modules', '.git', 'target', 'dist', 'build', '.venv', 'vendor/bundle'];
 
-/** The git folders of repositories inside of the workspace, as deep as one keeps them. */
+/** The git folders of repositories inside of the workspace, or files that stand for them, as deep as one keeps them. */
 export function nestedRepositories(roots: readonly string[]): readonly string[] {
   const found: string[] = [];
   const pending = roots.map((folder) => ({ folder, depth: 0 }));
   for (let at = 0; at < pending.length && at < MAX_FOLDERS; at += 1) {
     const { folder = '', depth = 0 } = pending[at] ?? {};
-    const entries = foldersIn(folder);
-    if (depth > 0 && entries.includes('.git')) found.push(join(folder, '.git'));
+    const entries = entriesOf(folder);
+    if (depth > 0 && entries.some(({ name }) => name === '.git')) found.push(join(folder, '.git'));
     if (depth === MAX_DEPTH) continue;
-    for (const name of entries)
-      if (!LARGE.includes(name)) pending.push({ folder: join(folder, name), depth: depth + 1 });
+    for (const { name, isFolder } of entries)
+      if (isFolder && !LARGE.includes(name)) pending.push({ folder: join(folder, name), depth: depth + 1 });
   }
   return found;
 }
 
-function foldersIn(folder: string): readonly string[] {
+function entriesOf(folder: string): readonly { readonly name: string; readonly isFolder: boolean }[] {
   try {
-    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries.map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }));
   } catch {
     // Nobody may look into it, or it is gone: nothing in it is a repository for us.
     return [];

@@ -42,6 +42,50 @@ export const CREDENTIALS: readonly string[] = [
   ],
   ...['.thunderbird', '.electrum', '.bitcoin', '.ethereum', '.config/solana', 'Library/Keychains', 'Library/Cookies'],
   ...['.bash_history', '.zsh_history', '.python_history', '.node_repl_history', '.psql_history', '.mysql_history'],
+  ...['.local/share/fish/fish_history', '.sqlite_history', '.irb_history', '.rediscli_history', '.lesshst', '.viminfo'],
+  ...[
+    '.config/Code',
+    '.config/Cursor',
+    '.config/BraveSoftware',
+    '.config/microsoft-edge',
+    '.config/Slack',
+    '.config/discord',
+  ],
+  ...[
+    '.local/share/kwalletd',
+    '.config/sops',
+    '.config/hcloud',
+    '.config/linode-cli',
+    '.config/ngrok',
+    '.config/stripe',
+  ],
+  ...[
+    '.local/share/com.vercel.cli',
+    '.config/vercel',
+    '.railway',
+    '.supabase',
+    '.databrickscfg',
+    '.snowsql',
+    '.kaggle',
+  ],
+  ...[
+    '.config/containers/auth.json',
+    '.config/pypoetry/auth.toml',
+    '.config/pip',
+    '.pip',
+    '.condarc',
+    '.bundle/config',
+  ],
+  ...['.huggingface', '.cache/huggingface/token', '.config/wandb', '.config/opencode', '.config/anthropic', '.openai'],
+  ...['.wgetrc', '.curlrc', '.config/helm', '.minikube', '.mc', '.config/fish/fish_variables', '.local/share/mc'],
+  ...[
+    '/etc/krb5.keytab',
+    '/etc/kubernetes',
+    '/etc/rancher',
+    '/etc/NetworkManager/system-connections',
+    '/etc/wireguard',
+  ],
+  ...['/etc/ssh/ssh_host_ed25519_key', '/etc/ssh/ssh_host_rsa_key', '/etc/ssh/ssh_host_ecdsa_key', '/etc/openvpn'],
   ...['/etc/shadow', '/etc/shadow-', '/etc/gshadow', '/etc/sudoers', '/etc/sudoers.d', '/etc/ssl/private'],
 ];
 
@@ -58,6 +102,52 @@ export const GUARDED = {
 export const GUARDED_IF_THERE: readonly string[] = [
   ...['.agents', '.gitattributes', '.gitconfig', '.mise.toml', '.tool-versions', '.pnpmfile.cjs', 'lefthook.yml'],
   ...['.ripgreprc', '.bashrc', '.bash_profile', '.profile', '.zshrc', '.zprofile', '.zshenv', '.github'],
+];
+
+/** In a home folder that may be written: what runs when somebody logs in, opens a shell or an editor. */
+export const GUARDED_OF_HOME = {
+  folders: [
+    ...['.ssh', '.gnupg', '.vim', '.emacs.d', '.local/bin', 'bin', '.local/share/applications', '.local/share/systemd'],
+    ...['.config/autostart', '.config/systemd', '.config/environment.d', '.config/fish', '.config/git', '.config/nvim'],
+    ...['.config/plasma-workspace', 'Library/LaunchAgents'],
+  ],
+  files: [
+    ...['.bashrc', '.bash_profile', '.bash_login', '.bash_logout', '.bash_aliases', '.profile', '.inputrc', '.npmrc'],
+    ...['.zshrc', '.zshenv', '.zprofile', '.zlogin', '.zlogout', '.xprofile', '.xsession', '.xsessionrc', '.xinitrc'],
+    ...[
+      '.pam_environment',
+      '.gitconfig',
+      '.vimrc',
+      '.exrc',
+      '.emacs',
+      '.tmux.conf',
+      '.screenrc',
+      '.gdbinit',
+      '.lldbinit',
+    ],
+    ...[
+      '.wgetrc',
+      '.curlrc',
+      '.irbrc',
+      '.pryrc',
+      '.pythonrc',
+      '.Rprofile',
+      '.hushlogin',
+      '.kshrc',
+      '.cshrc',
+      '.tcshrc',
+    ],
+  ],
+} as const;
+
+/** In the folder a repository keeps for one of its worktrees. */
+export const GUARDED_OF_WORKTREE = { folders: [], files: ['config.worktree', 'commondir', 'gitdir'] } as const;
+
+/** What of the kernel's own files changes the whole machine. */
+export const OF_THE_KERNEL: readonly string[] = [
+  ...['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi', 'asound', 'driver', 'mtrr'].map(
+    (name) => `/proc/${name}`,
+  ),
 ];
 
 /** Inside of a git folder: other repositories keep their own of it in there. */

@@ -1,5 +1,7 @@
+import { guardedPlaces } from './guarded.ts';
 import { CREDENTIALS } from './places.ts';
-import { guardedPlaces, type SandboxPlan, withoutSecrets } from './recipe.ts';
+import type { SandboxPlan } from './plan.ts';
+import { withoutSecrets } from './recipe.ts';
 
 /** The words in front of a command that keep it in the sandbox of macOS. */
 export function seatbeltArguments(plan: SandboxPlan): readonly string[] {

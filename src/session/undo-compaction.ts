@@ -1,6 +1,6 @@
 import type { Message } from '../contracts/message.ts';
 import { EMPTY_CONVERSATION, messagesOf, nextConversation } from './records/conversation-state.ts';
-import { readTranscript } from './records/read-records.ts';
+import { readTranscript } from './records/read-transcript.ts';
 
 /** The conversation as an earlier run had it before it was compacted, with what was said since; from the session's file. */
 export async function beforeCompaction(

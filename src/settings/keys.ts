@@ -68,6 +68,7 @@ const sandbox = {
   network: now(flag, 'false', 'They reach the network.'),
   allowWrite: now(texts, 'none', 'Paths they may write besides the workspace.'),
   denyRead: now(texts, 'none', 'Paths they may not read.'),
+  denyWrite: now(texts, 'none', 'Paths they may not write, wherever those lie.'),
   autoAllow: now(flag, 'false', 'What stays inside the sandbox runs unasked.'),
   failIfUnavailable: now(z.literal(true), 'true', 'Always so: without a sandbox no command runs.'),
 };

@@ -84,11 +84,12 @@ function withinOf(key: string, value: unknown, unused: string[]): unknown {
 /** Its places to write and not to read stand one level deeper, and what runs unasked has a longer name. */
 function flatSandbox({ filesystem, autoAllowBashIfSandboxed, ...rest }: Readonly<Record<string, unknown>>) {
   const files = isObject(filesystem) ? filesystem : {};
-  const { allowWrite, denyRead, ...others } = files;
+  const { allowWrite, denyRead, denyWrite, ...others } = files;
   return {
     ...(autoAllowBashIfSandboxed === undefined ? {} : { autoAllow: autoAllowBashIfSandboxed }),
     ...(allowWrite === undefined ? {} : { allowWrite }),
     ...(denyRead === undefined ? {} : { denyRead }),
+    ...(denyWrite === undefined ? {} : { denyWrite }),
     ...(Object.keys(others).length === 0 ? {} : { filesystem: others }),
     ...rest,
   };

@@ -22,7 +22,7 @@ export type Ended = { readonly code: number | null; readonly stdout: string; rea
 
 /** A program that says what it was given, in place of the real one. */
 const ECHO_PROGRAM = `
-const facts = { args: process.argv.slice(2), cwd: process.cwd(), env: process.env };
+const facts = { args: process.argv.slice(2), cwd: process.cwd(), env: process.env, library: process.env.NODE_ENV };
 if (process.argv.includes('--wait')) { console.log('waiting'); setInterval(() => {}, 1000); }
 else if (process.argv.includes('--read')) process.stdin.pipe(process.stdout);
 else { console.log(JSON.stringify(facts)); process.exitCode = Number(process.env.EXIT ?? 0); }

@@ -172,6 +172,7 @@ test('started by npm, the program sees the folder and the environment of the per
     args: [],
     cwd,
     env: { BUN_GC_TIMER_INTERVAL: '60000', NPM_LOG, HOME, PATH, npm_config_registry: 'http://127.0.0.1:9/' },
+    library: 'production',
   });
 });
 

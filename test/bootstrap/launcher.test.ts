@@ -42,6 +42,18 @@ test('the runtime lets a machine at rest be, however it is started, unless someb
   expect([await pace(nodeFile(), bootstrap, {}), await pace(nodeFile(), bootstrap, theirs)]).toEqual(['60000', '5']);
 });
 
+test('libraries are those of production, however it is started, and no command that is run hears of it', async () => {
+  const { root, env } = bareCheckout();
+  const facts = async (file: string, args: readonly string[]) => {
+    const { stdout } = await started(file, args, { cwd: root, env });
+    const { library, env: handedOn } = JSON.parse(stdout);
+    return { library, variable: handedOn.NODE_ENV };
+  };
+  const bootstrapped = await facts(nodeFile(), [join(root, 'bin', 'bootstrap.mjs'), 'start']);
+  const expected = { library: 'production', variable: undefined };
+  expect([bootstrapped, await facts(join(root, 'bin', 'ouro'), [])]).toEqual([expected, expected]);
+});
+
 test('in a checkout a build is used, its executable first, until something is edited, added or removed', async () => {
   const { root, env } = bareCheckout();
   const planted = temporary();

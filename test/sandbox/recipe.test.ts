@@ -2,8 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { placesToCover } from '../../src/sandbox/guarded.ts';
 import { isSecretName } from '../../src/sandbox/places.ts';
-import { placesToCover, type SandboxPlan, sandboxArguments } from '../../src/sandbox/recipe.ts';
+import type { SandboxPlan } from '../../src/sandbox/plan.ts';
+import { sandboxArguments } from '../../src/sandbox/recipe.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 const KINDS: Readonly<Record<string, 'directory' | 'file'>> = {
@@ -31,6 +33,7 @@ const PLAN: SandboxPlan = {
   variables: ['HOME', 'GH_TOKEN', 'SSH_AUTH_SOCK'],
   allowWrite: ['/cache', '/gone'],
   denyRead: ['/w/secret', '/w/secret.txt'],
+  denyWrite: [],
   home: '/home/me',
   ouroHome: '/home/me/.ouro',
   sessionFolder: '/home/me/.ouro/s',

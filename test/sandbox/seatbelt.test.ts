@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { SandboxPlan } from '../../src/sandbox/recipe.ts';
+import type { SandboxPlan } from '../../src/sandbox/plan.ts';
 import { seatbeltArguments, seatbeltProfile } from '../../src/sandbox/seatbelt.ts';
 
 const PLAN: SandboxPlan = {
@@ -7,6 +7,7 @@ const PLAN: SandboxPlan = {
   nested: [],
   allowWrite: ['/cache "x"'],
   denyRead: ['/w/secret'],
+  denyWrite: [],
   home: '/Users/me',
   ouroHome: '/Users/me/.ouro',
   sessionFolder: '/Users/me/.ouro/s',

@@ -35,6 +35,7 @@ test('every key of the schema has its row, and rows below an object are found by
     'sandbox.network',
     'sandbox.allowWrite',
     'sandbox.denyRead',
+    'sandbox.denyWrite',
     'sandbox.autoAllow',
     'sandbox.failIfUnavailable',
   ]);

@@ -64,6 +64,7 @@ export function startHere(
       isTty: false,
       columns: () => 80,
       write: (text) => void stdout.write(text),
+      paint: (text) => void stdout.write(text),
       trouble: () => undefined,
       flushed: async () => undefined,
       onClosed: (listener) => void stdout.once('close', listener),

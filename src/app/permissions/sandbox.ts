@@ -1,17 +1,12 @@
-import { spawnSync } from 'node:child_process';
-import { accessSync, constants, lstatSync, mkdirSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
-import { isAbsolute, join, resolve, sep } from 'node:path';
-import type { Environment } from '../../contracts/environment.ts';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import type { Policy } from '../../contracts/permission.ts';
-import type { SandboxSettings } from '../../contracts/settings.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
-import { follow, kindOf, nestedRepositories, placeOf } from '../../sandbox/host-places.ts';
-import { placesToCover, type SandboxPlan, sandboxArguments, strayFiles } from '../../sandbox/recipe.ts';
-import { seatbeltArguments } from '../../sandbox/seatbelt.ts';
-import { socketFilter } from '../../sandbox/system-calls.ts';
+import { createCovers } from '../../sandbox/covers.ts';
+import { planMaker } from '../../sandbox/make-plan.ts';
+import type { SandboxPlan } from '../../sandbox/plan.ts';
+import { type Probed, probe, wordsBefore } from '../../sandbox/probe.ts';
 import type { Core } from '../core.ts';
-
-const PROBE_MS = 1_000;
 
 type Needs = { readonly roots: () => readonly string[]; readonly sessionFolder: string };
 
@@ -39,12 +34,18 @@ export function wireSandbox(
   { environment, cwd, settings }: Pick<Core, 'environment' | 'cwd' | 'settings'>,
   { roots, sessionFolder }: Needs,
 ): Sandbox {
-  const made = new Map<string, 'folder' | 'file'>();
+  const folder = join(environment.ouroHome, 'sandbox');
+  const covers = createCovers(join(folder, 'covers'), randomUUID());
   let running = 0;
-  const stray = new Set<string>();
   let wanted: 'on' | 'off' | 'auto' | 'settings' = 'settings';
-  /** Where each place really was before the first command: one that leads elsewhere since is not opened. */
-  const known = new Map<string, string>();
+  const planOf = planMaker({
+    environment,
+    cwd,
+    roots,
+    sessionFolder,
+    folder,
+    setVariables: () => Object.keys(settings.now().env ?? {}),
+  });
   let probed: Probed | undefined;
 
   function state(): SandboxState {
@@ -55,32 +56,6 @@ export function wireSandbox(
   }
 
   const isOn = () => (wanted === 'settings' ? settings.now().sandbox?.enabled === true : wanted !== 'off');
-
-  function planOf({ network, allowWrite = [], denyRead = [] }: SandboxSettings): SandboxPlan {
-    const place = (path: string) =>
-      isAbsolute(path) ? path : path.startsWith('~/') ? join(environment.home, path.slice(2)) : resolve(cwd, path);
-    return {
-      roots: roots().flatMap(unmoved),
-      allowWrite: allowWrite.map(place).flatMap(unmoved),
-      denyRead: denyRead.map(place),
-      home: follow(environment.home),
-      ouroHome: follow(environment.ouroHome),
-      nested: nestedRepositories(roots()),
-      variables: Object.keys(environment.variables).filter((name) => !(name in (settings.now().env ?? {}))),
-      ...filterIn(environment.ouroHome),
-      sessionFolder,
-      network: network === true ? 'open' : 'none',
-      user: process.getuid?.() === 0 ? 'root' : 'plain',
-      kindOf,
-      follow,
-    };
-  }
-
-  function unmoved(path: string): readonly string[] {
-    const real = known.get(path) ?? placeOf(path);
-    known.set(path, real);
-    return placeOf(real) === real ? [real] : [];
-  }
 
   return {
     state,
@@ -100,90 +75,16 @@ export function wireSandbox(
           `Nothing was run: commands are to run in a sandbox, and there is none here (${now.why}). Tell the user; they can install bubblewrap, or set sandbox.enabled to false.`,
         );
       }
-      if (!isMac) cover(now.plan, made);
-      for (const path of strayFiles(now.plan)) stray.add(path);
+      if (process.platform === 'linux') covers.cover(now.plan);
       running += 1;
       const before = wordsBefore(now.program, now.plan);
       return (argv) => [...before, ...argv];
     },
     sweep(end) {
-      for (const path of stray) rmSync(path, { recursive: true, force: true });
-      stray.clear();
+      covers.mend();
       if (end === 'over') running -= 1;
-      if (running === 0) uncover(made);
+      if (running === 0) covers.uncover();
     },
-    close: () => uncover(made),
+    close: () => covers.uncover(),
   };
-}
-
-function cover(plan: SandboxPlan, made: Map<string, 'folder' | 'file'>): void {
-  for (const { path, as } of placesToCover(plan)) {
-    if (as === 'folder') mkdirSync(path, { mode: 0o700, recursive: true });
-    made.set(path, as);
-  }
-}
-
-/** Innermost first, and only what is as empty as it was made. */
-function uncover(made: Map<string, 'folder' | 'file'>): void {
-  for (const [path, as] of [...made].reverse()) {
-    try {
-      if (as === 'folder') rmdirSync(path);
-      else if (lstatSync(path).isFile() && lstatSync(path).size === 0) unlinkSync(path);
-    } catch {
-      // Somebody put something into it, or took it away: then it stays as it is.
-    }
-  }
-  made.clear();
-}
-
-const isMac = process.platform === 'darwin';
-
-function wordsBefore(program: string, plan: SandboxPlan): readonly string[] {
-  return isMac ? seatbeltArguments(plan) : sandboxArguments(program, plan);
-}
-
-type Probed = { readonly ok: true; readonly program: string } | { readonly ok: false; readonly why: string };
-
-/** Starts nothing in a box like the one that is wanted, once. Says what is wrong with it. */
-function probe(plan: SandboxPlan, { variables, path }: Environment): Probed {
-  if (process.platform !== 'linux' && !isMac) return { ok: false, why: `there is none for ${process.platform}` };
-  const program = isMac ? '/usr/bin/sandbox-exec' : path.flatMap((folder) => programIn(folder, plan.roots)).at(0);
-  if (program === undefined) return { ok: false, why: 'bwrap is not installed' };
-  // Nothing of the workspace is covered by trying.
-  const probedPlan = { ...plan, roots: [], nested: [] };
-  const { error, status, stderr } = spawnSync('/usr/bin/env', [...wordsBefore(program, probedPlan), '/usr/bin/true'], {
-    cwd: '/',
-    env: { ...variables },
-    timeout: PROBE_MS,
-    encoding: 'utf8',
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  if (error !== undefined) return { ok: false, why: error.message };
-  if (status === 0) return { ok: true, program };
-  return { ok: false, why: stderr.trim().split('\n')[0] || `bwrap ended with ${status}` };
-}
-
-/** Never one of the workspace: what a command may write must not be what holds the next one. */
-function programIn(folder: string, roots: readonly string[]): readonly string[] {
-  const spelled = join(follow(folder), 'bwrap');
-  const program = follow(spelled);
-  const isTheirs = [spelled, program].some((path) => roots.some((root) => path.startsWith(root + sep)));
-  if (isTheirs || !isAbsolute(folder)) return [];
-  try {
-    accessSync(program, constants.X_OK);
-    return [program];
-  } catch {
-    return [];
-  }
-}
-
-/** The filter of system calls as a file of ours, for a processor that has one. */
-function filterIn(ouroHome: string): Pick<SandboxPlan, 'filter'> {
-  const bytes = socketFilter(process.arch);
-  if (bytes === undefined) return {};
-  const filter = join(ouroHome, 'sandbox-filter.bin');
-  if (lstatSync(filter, { throwIfNoEntry: false })?.size === bytes.length) return { filter };
-  mkdirSync(ouroHome, { recursive: true, mode: 0o700 });
-  writeFileSync(filter, bytes, { mode: 0o600 });
-  return { filter };
 }

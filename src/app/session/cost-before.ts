@@ -1,8 +1,10 @@
+import type { Usage } from '../../contracts/message.ts';
+import type { SessionRecord } from '../../contracts/session.ts';
 import { formatMoney, formatTokens } from '../../lib/text/format.ts';
 import { createModelInfo, type InfoOfModels } from '../../model/choose/model-info.ts';
 import { addUsage, sumUsage, totalCost, type UsageTotals } from '../../model/pricing.ts';
 import { subagentPath } from '../../session/paths.ts';
-import { readTranscript } from '../../session/records/read-records.ts';
+import { eachRecord } from '../../session/records/read-transcript.ts';
 import { agentsOf } from '../../session/stored/subagents.ts';
 
 type ModelFinder = Pick<InfoOfModels, 'infoOf' | 'lookUp'>;
@@ -39,11 +41,15 @@ async function totalsOf(
   let totals: UsageTotals = new Map();
   const agents = await agentsOf(folder).catch(() => []);
   for (const file of [path, ...agents.map((agentId) => subagentPath(folder, agentId))]) {
-    const read = await readTranscript(file).catch(() => undefined);
-    for (const record of read?.records ?? []) {
-      if (record.type !== 'reply' || record.usage === undefined || !fits(record.timestamp)) continue;
-      await lookUp(record.model);
-      totals = addUsage(totals, record.model, record.usage, infoOf(record.model).price);
+    const used: { readonly model: string; readonly usage: Usage }[] = [];
+    const hear = (record: SessionRecord) => {
+      if (record.type !== 'reply' || record.usage === undefined || !fits(record.timestamp)) return;
+      used.push({ model: record.model, usage: record.usage });
+    };
+    await eachRecord(file, hear).catch(() => undefined);
+    for (const { model, usage } of used) {
+      await lookUp(model);
+      totals = addUsage(totals, model, usage, infoOf(model).price);
     }
   }
   return totals;

@@ -6,6 +6,7 @@ import type { Environment } from '../../contracts/environment.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { Message } from '../../contracts/message.ts';
 import { type RecordBody, SCHEMA_VERSION } from '../../contracts/session.ts';
+import { formatBytes } from '../../lib/text/format.ts';
 import { projectDir, transcriptPath } from '../../session/paths.ts';
 import { cutAnswer } from '../../session/records/cut-answer.ts';
 import { settleDangling } from '../../session/records/dangling.ts';
@@ -130,6 +131,7 @@ async function resume(
     warnings: [
       ...left,
       ...(place.notice === undefined ? [] : [place.notice]),
+      ...leftOutWords(read),
       ...damageWords(read),
       ...newerWords(read),
     ],
@@ -147,6 +149,13 @@ async function takePlace(summary: SessionSummary, wanted: { fork: 'fork' | 'same
   if (wanted.fork === 'fork') return copy();
   const tried = await claimSession(summary.path);
   return tried.ok ? { ...summary, claim: tried.claim } : { ...(await copy()), notice: tried.notice };
+}
+
+function leftOutWords({ leftOut }: Awaited<ReturnType<typeof readSession>>): readonly string[] {
+  if (leftOut === 0) return [];
+  return [
+    `This session is too long to be sent: it goes on with its end and with what you typed before. The ${formatBytes(leftOut)} before that stay in the file.`,
+  ];
 }
 
 function damageWords({ damaged, salvaged, doubled }: Awaited<ReturnType<typeof readSession>>): readonly string[] {

@@ -64,7 +64,7 @@ export async function folderTrust(
       if (source !== 'project' && source !== 'local') return true;
       if (dirname(dirname(file)) === realDir) return isApproved(source, powersMark(settings));
       if (given === 'this-run' || powersMark(settings) === 'nothing') return true;
-      const { marks, above } = await readFolder(realDir, environment.home);
+      const { marks, above } = await readFolder(realDir, environment.home, 'top');
       return (await store.marks(realDir)).above === marks.above || (await areTrusted(above, store));
     },
     async onlyApproved(extensions) {
@@ -85,7 +85,7 @@ export async function folderTrust(
     },
     async renew() {
       if (given === 'this-run' || !store.isTrusted(realDir)) return;
-      const { marks } = await readFolder(realDir, environment.home);
+      const { marks } = await readFolder(realDir, environment.home, 'top');
       // What instructions bring in from outside is accepted by a person who saw it, never along with our own change.
       const shown = ['instructions', 'above'];
       const kept = Object.entries(marks).filter(([source]) => !shown.includes(source) && !refused.has(source));
@@ -94,13 +94,21 @@ export async function folderTrust(
   };
 }
 
-/** What a person must be asked about this folder; `undefined` when it is trusted as it stands. */
+/**
+ * What a person must be asked about this folder; `undefined` when it is trusted as it stands. A start does not look
+ * through the folders below one that is trusted: what is new there is left out until it is met.
+ */
 export async function trustQuestion(
   realDir: string,
   environment: Environment,
+  moment: 'start' | 'asked' = 'asked',
 ): Promise<{ readonly question: TrustQuestion; readonly store: TrustStore; readonly marks: Marks } | undefined> {
   const store = await openTrust(environment.ouroHome, environment.home);
-  const { marks, layers, callables, agents, outside, above } = await readFolder(realDir, environment.home);
+  const { marks, layers, callables, agents, outside, above } = await readFolder(
+    realDir,
+    environment.home,
+    moment === 'start' ? 'top' : 'below',
+  );
   const known = await store.marks(realDir);
   const isSame = (source: ApprovedSource) =>
     marks[source] === 'nothing' || known[source] === undefined || known[source] === marks[source];
@@ -110,6 +118,7 @@ export async function trustQuestion(
   const isUnchanged = isSame('project') && isSame('local') && isSame('commands') && areAccepted && isAboveSame;
   const state = store.isTrusted(realDir) ? (isUnchanged ? 'trusted' : 'changed') : 'new';
   if (state === 'trusted') return undefined;
+  if (moment === 'start') return trustQuestion(realDir, environment);
   const effects = [
     ...layers.flatMap(effectsOf),
     ...callables.flatMap(callableEffects),
@@ -133,7 +142,7 @@ type FolderFiles = {
 };
 
 /** The files of a folder as data: read to be shown and fingerprinted, never applied here. */
-async function readFolder(realDir: string, home: string): Promise<FolderFiles> {
+async function readFolder(realDir: string, home: string, depth: 'top' | 'below'): Promise<FolderFiles> {
   const read = async (folder: string, source: keyof typeof FILES) => {
     const file = join(folder, FILES[source]);
     const text = await readGiven(file).catch(() => undefined);
@@ -144,7 +153,7 @@ async function readFolder(realDir: string, home: string): Promise<FolderFiles> {
   const [layers, above, { callables, agents, outside }] = await Promise.all([
     both(own),
     Promise.all(around.map(both)).then((all) => all.flat()),
-    readBrought(realDir, home),
+    readBrought(realDir, home, depth),
   ]);
   const markOf = (wanted: string) => powersMark(layers.find(({ source }) => source === wanted)?.settings ?? {});
   const aboveMarks = above.flatMap(({ file, settings }) => {

@@ -3,6 +3,7 @@ import type { AgentKind, Callable } from '../../contracts/extension.ts';
 import { loadExtensions } from '../../extensions/load-extensions.ts';
 import { repositoryRoot } from '../../git/repository-root.ts';
 import { isInside } from '../../permissions/paths/paths.ts';
+import { memoryBelow } from '../../prompt/memory/memory-below.ts';
 import { createMemory } from '../../prompt/memory/memory-files.ts';
 import { instructionBounds, projectFolders } from './project-folders.ts';
 
@@ -21,8 +22,11 @@ export type Brought = {
   readonly outside: readonly OutsideFile[];
 };
 
-/** What the instructions and extensions of a folder bring in from outside, found by reading them as a start does. */
-export async function readBrought(cwd: string, home: string): Promise<Brought> {
+/**
+ * What the instructions and extensions of a folder bring in from outside, found by reading them as a start does, and
+ * `below` it as a session does that comes by every folder.
+ */
+export async function readBrought(cwd: string, home: string, depth: 'top' | 'below'): Promise<Brought> {
   const root = repositoryRoot(cwd);
   const bounds = instructionBounds(cwd, root, home);
   const found = new Map<string, OutsideFile>();
@@ -46,6 +50,7 @@ export async function readBrought(cwd: string, home: string): Promise<Brought> {
     }),
     memory.load(),
   ]);
+  if (depth === 'below') await memory.touch(await memoryBelow(bounds.at(-1) ?? cwd));
   return {
     callables: [...commands, ...skills],
     agents,

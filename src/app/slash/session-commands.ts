@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import type { RewindOutcome } from '../../contracts/face/conversation.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { readTranscript } from '../../session/records/read-records.ts';
+import { readTranscript } from '../../session/records/read-transcript.ts';
 import { dialogueOf } from '../../session/stored/dialogue.ts';
 import {
   EXPORT_ENDINGS,

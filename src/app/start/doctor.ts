@@ -3,7 +3,9 @@ import { Chalk } from 'chalk';
 import { execa } from 'execa';
 import type { Environment } from '../../contracts/environment.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { asPrintable, type Printable } from '../../lib/printable.ts';
 import { bundledRipgrep } from '../../lib/processes/installed-file.ts';
+import { printableLine } from '../../lib/text/sanitize.ts';
 import { storedKeys } from '../../model/keys/stored-keys.ts';
 import { problemLines } from '../../settings/problem-lines.ts';
 import { readSettings } from '../settings/read-settings.ts';
@@ -130,9 +132,12 @@ async function settings({ environment, cwd }: Place): Promise<readonly Finding[]
 }
 
 /** The findings as aligned lines, in colour where the terminal has any. */
-export function formatFindings(findings: readonly Finding[], colors: 'plain' | 'colored'): string {
+export function formatFindings(findings: readonly Finding[], colors: 'plain' | 'colored'): Printable {
   const { green, yellow, red, dim } = new Chalk(colors === 'plain' ? { level: 0 } : {});
   const marks = { ok: green('ok  '), warn: yellow('warn'), bad: red('bad ') };
   const width = Math.max(...findings.map(({ name }) => name.length));
-  return findings.map(({ name, state, detail }) => `${marks[state]}  ${dim(name.padEnd(width))}  ${detail}`).join('\n');
+  const lines = findings.map(
+    ({ name, state, detail }) => `${marks[state]}  ${dim(printableLine(name.padEnd(width)))}  ${printableLine(detail)}`,
+  );
+  return asPrintable(lines.join('\n'));
 }

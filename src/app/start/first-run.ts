@@ -37,7 +37,7 @@ export async function openFirstRun(run: RunOptions, environment: Environment): P
 async function firstRunQuestion(run: RunOptions, environment: Environment): Promise<FirstRunQuestion | undefined> {
   const folder = await realpath(run.cwd);
   const [asked, key] = await Promise.all([
-    run.trust === 'this-run' ? undefined : trustQuestion(folder, environment),
+    run.trust === 'this-run' ? undefined : trustQuestion(folder, environment, 'start'),
     findKey(run, environment),
   ]);
   // A folder that brings nothing, and one too wide to be trusted, is not asked about.

@@ -40,7 +40,7 @@ export async function run({ flags, io, shutdown }: CommandRequest): Promise<numb
       return undefined;
     },
     async bringsMore(cwd) {
-      const asked = await trustQuestion(await realpath(cwd), io.environment);
+      const asked = await trustQuestion(await realpath(cwd), io.environment, 'start');
       return (asked?.question.effects.length ?? 0) > 0;
     },
     async trust(cwd) {

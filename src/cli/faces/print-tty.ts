@@ -1,5 +1,6 @@
 import type { Environment } from '../../contracts/environment.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
+import { type Printable, printed } from '../../lib/printable.ts';
 import { sanitizeScreen } from '../../lib/text/sanitize.ts';
 import type { MarkdownBlock } from '../../ui/markdown/block.ts';
 import { renderBlock } from '../../ui/markdown/render-block.ts';
@@ -11,7 +12,7 @@ import { type ColorDepth, resolveTheme } from '../../ui/theme/theme.ts';
 /** Shows replies on a terminal while they are written, block by block. */
 export type LiveText = { hear(event: AgentEvent): void };
 
-export function createLiveText(term: Environment['term'], columns: number, write: (text: string) => void): LiveText {
+export function createLiveText(term: Environment['term'], columns: number, write: (text: Printable) => void): LiveText {
   const depth = depthOf(term);
   const paint = createPaint(resolveTheme('auto', { depth, background: 'dark' }), depth);
   const target: LineTarget = { width: columns, paint, zone: 'history', links: 'printed' };
@@ -29,7 +30,7 @@ export function createLiveText(term: Environment['term'], columns: number, write
         carry,
       );
       carry = rendered.carry;
-      for (const line of renderLines(rendered.lines, target)) write(`${line}\n`);
+      for (const line of renderLines(rendered.lines, target)) write(printed`${line}\n`);
     }
   }
 
@@ -41,7 +42,7 @@ export function createLiveText(term: Environment['term'], columns: number, write
 
   function begin(): void {
     // A reply after another one starts a paragraph of its own.
-    if (!isFirst) write('\n');
+    if (!isFirst) write(printed`\n`);
     isFirst = false;
     stream = startMarkdown();
     carry = '';

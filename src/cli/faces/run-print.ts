@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { sanitize } from '../../lib/text/sanitize.ts';
 import type { Invocation } from '../args/invocation.ts';
 import { UsageError } from '../args/usage-error.ts';
 import type { Io } from '../io.ts';
@@ -33,7 +32,7 @@ export async function runPrint(invocation: Invocation, io: Io, shutdown: Shutdow
   if (run.permissionPrompt === undefined) answerForNobody(conversation.agent, 'declined');
   else (await import('./prompt-tool.ts')).answerByTool(conversation, run.permissionPrompt, 'declined');
   const code = await printOnce(conversation, await understand(conversation, prompt), output, {
-    write: writer(output.format, io),
+    write: io.stdout.write,
     warn: (text) => io.stderr.write(`${text}\n`),
     newId: randomUUID,
     now: Date.now,
@@ -45,14 +44,9 @@ export async function runPrint(invocation: Invocation, io: Io, shutdown: Shutdow
   return shutdown.reason() === 'shutdown' ? 0 : code;
 }
 
-/** A program gets every byte; a terminal gets nothing that would steer it. */
-function writer(format: Invocation['output']['format'], { stdout }: Io): (text: string) => void {
-  return format === 'text' && stdout.isTty ? (text) => stdout.write(sanitize(text, 'output')) : stdout.write;
-}
-
 async function liveText(io: Io) {
   const { createLiveText } = await import('./print-tty.ts');
-  return createLiveText(io.environment.term, io.stdout.columns(), io.stdout.write);
+  return createLiveText(io.environment.term, io.stdout.columns(), io.stdout.paint);
 }
 
 /** A list flag takes every word behind it; that is the usual way to lose a prompt. */

@@ -8,11 +8,11 @@ export type Range = { readonly from: number; readonly to: number };
 
 /**
  * Hands over every line of a stretch without its newline, in order; holds one chunk in memory, not the file. Of the NULs
- * that a lost page leaves, one stands for all.
+ * that a lost page leaves, one stands for all, and of a line that nobody could have written so long its beginning.
  */
 export async function eachLine(file: FileHandle, range: Range, hear: (line: Buffer) => void): Promise<void> {
   const buffer = Buffer.allocUnsafe(Math.max(1, Math.min(CHUNK_BYTES, range.to - range.from)));
-  let carried: Buffer[] = [];
+  let carried = noLine();
   for (let at = range.from; at < range.to; ) {
     const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, range.to - at), at);
     if (bytesRead === 0) break;
@@ -21,13 +21,33 @@ export async function eachLine(file: FileHandle, range: Range, hear: (line: Buff
     const chunk = buffer.subarray(0, bytesRead);
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
       const line = chunk.subarray(start, end);
-      hear(withoutNulRuns(carried.length === 0 ? line : Buffer.concat([...carried, line])));
-      carried = [];
+      hear(withoutNulRuns(carried.bytes === 0 ? line : ended(carried, line)));
+      carried = noLine();
       start = end + 1;
     }
-    if (start < bytesRead) carried.push(Buffer.from(withoutNulRuns(chunk.subarray(start))));
+    if (start < bytesRead) carry(carried, Buffer.from(withoutNulRuns(chunk.subarray(start))));
   }
-  if (carried.length > 0) hear(withoutNulRuns(Buffer.concat(carried)));
+  if (carried.bytes > 0) hear(withoutNulRuns(ended(carried)));
+}
+
+/** Longer than any line of ours, with which no request could be made; text of its size could not be held either. */
+const LONGEST_LINE_BYTES = 100_000_000;
+const SHOWN_OF_LONGER_BYTES = 1_000;
+
+/** What came so far of a line that lies across chunks. */
+type Carried = { bytes: number; readonly parts: Buffer[] };
+
+const noLine = (): Carried => ({ bytes: 0, parts: [] });
+
+function carry(carried: Carried, part: Buffer): void {
+  carried.bytes += part.length;
+  if (carried.bytes <= LONGEST_LINE_BYTES) carried.parts.push(part);
+  else carried.parts.length = 1;
+}
+
+function ended({ bytes, parts }: Carried, last: Buffer = Buffer.alloc(0)): Buffer {
+  const isTooLong = bytes + last.length > LONGEST_LINE_BYTES;
+  return isTooLong ? Buffer.concat(parts).subarray(0, SHOWN_OF_LONGER_BYTES) : Buffer.concat([...parts, last]);
 }
 
 function withoutNulRuns(bytes: Buffer): Buffer {

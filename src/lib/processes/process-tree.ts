@@ -15,7 +15,9 @@ export type Tree = {
 export type Leftover = { readonly pgid: number; readonly startTime: string; readonly marker: string };
 
 const KILL_AFTER_MS = 2_000;
+/** So long after KILL for what does not even heed that; whoever is new is waited for anew, but not for ever. */
 const GIVE_UP_AFTER_MS = 2_000;
+const GIVE_UP_AT_LAST_MS = 20_000;
 const SHORTEST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 50;
 
@@ -60,7 +62,9 @@ async function endAll(matches: Matches, isUrgent: () => boolean, spared?: Readon
   const signalled = new Set<number>();
   const startedAt = performance.now();
   let killAt = startedAt + KILL_AFTER_MS;
+  let newsAt = startedAt;
   for (;;) {
+    const known = found.size;
     const newest = newestPid();
     const looked = livingNow();
     // Not awaited needlessly: between a look and its signals others would have their turn.
@@ -70,7 +74,8 @@ async function endAll(matches: Matches, isUrgent: () => boolean, spared?: Readon
     if (members.length === 0) return;
     const now = performance.now();
     if (isUrgent()) killAt = Math.min(killAt, now);
-    if (now > killAt + GIVE_UP_AFTER_MS) return;
+    if (found.size > known) newsAt = now;
+    if (now > Math.max(killAt, newsAt) + GIVE_UP_AFTER_MS || now > killAt + GIVE_UP_AT_LAST_MS) return;
     if (now >= killAt) killTogether(members, () => livingMembers(seenAtOnce(), matches, found, spared));
     // A late fork gets the first signal too.
     for (const { pid } of members) if (now < killAt && !signalled.has(pid)) send(pid, 'SIGTERM');

@@ -1,3 +1,5 @@
+import { asPrintable, type Printable } from '../printable.ts';
+
 /**
  * `output`: what programs print; escape sequences vanish. `foreign`: what a server says, to the model too; characters
  * that do not show vanish as well. `prompt`: what somebody decides on; nothing vanishes, what would not show is
@@ -18,28 +20,61 @@ const INVISIBLE =
   /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
 /** The one exit of foreign text to the screen. */
-export function sanitize(text: string, profile: SanitizeProfile): string {
-  if (profile === 'output') return text.replaceAll(SEQUENCE, '').replaceAll(CONTROL, '');
-  if (profile === 'foreign') return sanitize(text.toWellFormed(), 'output').replaceAll(INVISIBLE, '');
+export function sanitize(text: string, profile: SanitizeProfile): Printable {
+  if (profile === 'output') return asPrintable(text.replaceAll(SEQUENCE, '').replaceAll(CONTROL, ''));
+  if (profile === 'foreign') return asPrintable(sanitize(text.toWellFormed(), 'output').replaceAll(INVISIBLE, ''));
   const spelled = foldRuns(spellOut(text.replaceAll('\r\n', '\n')));
-  return profile === 'line' ? spelled.replaceAll('\n', '⏎').replaceAll('\t', ' ') : spelled;
+  return asPrintable(profile === 'line' ? spelled.replaceAll('\n', '⏎').replaceAll('\t', ' ') : spelled);
+}
+
+/** What would move the cursor, begin a sequence or turn text around. */
+const UNSHOWABLE = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+
+/** Words for one line, as they are; where something in them would not show as itself, it is spelled out. */
+export function printableLine(text: string): Printable {
+  return UNSHOWABLE.test(text) ? sanitize(text, 'line') : asPrintable(text);
+}
+
+/** A line of a change somebody decides on: as it is, but for what would not show; that is spelled out. */
+export function printableCode(text: string): Printable {
+  return asPrintable(spellOut(text.replace(/\r$/, ''), HIDDEN_CHARACTERS, isJoining));
+}
+
+/** What of a page hides, steers or turns text around. */
+const STEERING = new RegExp(`${CONTROL.source}|${INVISIBLE.source}`, 'u');
+
+/** Words of several lines, laid out already: sequences vanish, and whatever hides or turns text around is spelled out. */
+export function printablePage(text: string): Printable {
+  return STEERING.test(text) ? asPrintable(spellOut(sanitize(text, 'output'), INVISIBLE)) : asPrintable(text);
 }
 
 const SUSPICIOUS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 const DIRECTIONS = /[\u202a-\u202e\u2066-\u2069]/g;
 
 /** `output` for text that is drawn by us: nothing turns it around either, and what a carriage return hid stays hidden. */
-export function sanitizeScreen(text: string): string {
-  if (!SUSPICIOUS.test(text)) return text;
+export function sanitizeScreen(text: string): Printable {
+  if (!SUSPICIOUS.test(text)) return asPrintable(text);
   const overwritten = text.replaceAll('\r\n', '\n').replace(/^.*\r(?!$)/gm, '');
-  return sanitize(overwritten, 'output').replace(DIRECTIONS, '');
+  return asPrintable(sanitize(overwritten, 'output').replace(DIRECTIONS, ''));
 }
 
-function spellOut(text: string): string {
-  return text.replace(HIDDEN_CHARACTERS, (char, at: number) => {
-    if (char === '\ufe0f' && /\p{Extended_Pictographic}$/u.test(text.slice(Math.max(0, at - 2), at))) return char;
+function spellOut(text: string, hidden = HIDDEN_CHARACTERS, isShowing = isPartOfSign): string {
+  return text.replace(hidden, (char, at: number) => {
+    if (JOINS.test(char) && isShowing(char, text.slice(Math.max(0, at - 3), at))) return char;
     return `<U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`;
   });
+}
+
+const JOINS = /[\ufe0f\u200c\u200d]/;
+
+function isPartOfSign(char: string, before: string): boolean {
+  return char === '\ufe0f' && /\p{Extended_Pictographic}$/u.test(before);
+}
+
+/** Joins parts of one picture, or letters of an alphabet that does so. */
+function isJoining(_char: string, before: string): boolean {
+  if (/[\p{Extended_Pictographic}\p{Emoji_Modifier}]\ufe0f?$/u.test(before)) return true;
+  return /(?![\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}])[\p{L}\p{M}]$/u.test(before);
 }
 
 /** Long runs push text out of sight, so they are counted instead of drawn. */

@@ -20,18 +20,20 @@ export const diskFs: PermissionFs = {
       return { kind, nlink: stat.nlink };
     }),
   readlink: (path) => readlinkSync(path),
-  readdir: (path) => unlessMissing(() => readdirSync(path)) ?? [],
+  readdir: (path) => unlessMissing(() => readdirSync(path), path) ?? [],
   readFile: (path) => unlessMissing(() => readFileSync(path, 'utf8')),
   readBytes: (path) => unlessMissing(() => readFileSync(path)),
 };
 
-function unlessMissing<Answer>(look: () => Answer): Answer | undefined {
+function unlessMissing<Answer>(look: () => Answer, folder = ''): Answer | undefined {
   try {
     return look();
   } catch (thrown) {
     const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
     // A process that ended meanwhile takes its folder of /proc with it.
     if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ESRCH') return undefined;
+    // One that ended and was not yet waited for keeps it, with nothing to be had from the folder of its network.
+    if (code === 'EINVAL' && folder.startsWith('/proc/')) return undefined;
     throw thrown;
   }
 }

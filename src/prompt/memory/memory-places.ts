@@ -10,6 +10,11 @@ const NAMES = ['CLAUDE.md', 'AGENTS.md'];
 const MAX_RULES = 200;
 const MAX_RULE_DEPTH = 6;
 
+/** Can a folder that holds something of this name hold memory files or rules? */
+export function isMemoryName(name: string): boolean {
+  return NAMES.includes(name) || name === 'CLAUDE.local.md' || name === '.claude';
+}
+
 /** The places in one folder, in the order they are read. */
 export function placesIn(folder: string, scope: 'project' | 'nested'): readonly MemoryPlace[] {
   return [

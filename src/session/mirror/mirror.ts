@@ -7,7 +7,7 @@ import { shortHash } from '../../lib/text/short-hash.ts';
 import { sessionFolder, subagentPath, transcriptPath } from '../paths.ts';
 import { type AppendFile, createAppendFile } from '../records/append-file.ts';
 import { diskAppendFs } from '../records/append-fs.ts';
-import { readTranscript } from '../records/read-records.ts';
+import { eachRecord } from '../records/read-transcript.ts';
 import type { RecordReader } from '../records/transcript.ts';
 import { agentsOf } from '../stored/subagents.ts';
 import { type ClaudeLines, createClaudeLines } from './claude-lines.ts';
@@ -63,11 +63,13 @@ export function createMirror(options: MirrorOptions): Mirror {
     const own = transcriptPath(options.dir, sessionId);
     const folder = sessionFolder(options.dir, sessionId);
     for (const agentId of [undefined, ...(await agentsOf(folder))]) {
-      const { records } = await readTranscript(agentId === undefined ? own : subagentPath(folder, agentId));
       const { place, linesOf } = copyOf(agentId);
-      // Asked only now: what is said meanwhile is heard before it stands in the file.
-      const isHeard = new Set(heard.map(({ record }) => record.uuid));
-      await writePrivately(place, asText(records.filter(({ uuid }) => !isHeard.has(uuid)).flatMap(linesOf)));
+      const lines: string[] = [];
+      await eachRecord(agentId === undefined ? own : subagentPath(folder, agentId), (record) => {
+        // What is said meanwhile is heard before it stands in the file.
+        if (!heard.some((one) => one.record.uuid === record.uuid)) lines.push(asText(linesOf(record)));
+      });
+      await writePrivately(place, lines.join(''));
     }
   }
 

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { sessionFolder, subagentPath } from '../paths.ts';
-import { readTranscript } from '../records/read-records.ts';
+import { eachRecord } from '../records/read-transcript.ts';
 import { agentsOf } from '../stored/subagents.ts';
 import { createClaudeLines } from './claude-lines.ts';
 
@@ -19,10 +19,10 @@ async function storedLines(
   path: string,
   speaker: { readonly sessionId: string; readonly agentId?: string },
 ): Promise<string> {
-  const { records } = await readTranscript(path);
   const linesOf = createClaudeLines(speaker);
-  return records
-    .flatMap(linesOf)
-    .map((line) => `${JSON.stringify(line)}\n`)
-    .join('');
+  const lines: string[] = [];
+  await eachRecord(path, (record) => {
+    for (const line of linesOf(record)) lines.push(`${JSON.stringify(line)}\n`);
+  });
+  return lines.join('');
 }

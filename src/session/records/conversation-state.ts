@@ -81,6 +81,16 @@ export function messagesOf({ messages }: ConversationState): readonly Message[] 
   return listed(messages);
 }
 
+/** The same with its newest messages only, and how many were left out. */
+export function withNewest(
+  state: ConversationState,
+  most: number,
+): { readonly state: ConversationState; readonly left: number } {
+  const messages = messagesOf(state);
+  const newest = linked(messages.slice(-most));
+  return { state: { ...state, messages: newest, replaced: [] }, left: Math.max(0, messages.length - most) };
+}
+
 /** The process ended here: what was being written counts as far as it is complete, and every call has a result. */
 export function closeConversation(state: ConversationState): ConversationState {
   const closed = closeReply(state);

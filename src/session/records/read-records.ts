@@ -1,76 +1,25 @@
-import { type FileHandle, open } from 'node:fs/promises';
 import type { SessionRecord } from '../../contracts/session.ts';
-import { eachLine, lastPlaceOf } from '../../lib/files/jsonl.ts';
 import { soundRecord } from './sound-record.ts';
 
-/** What a file held: its records in order, and how many lines could not be read or were saved from damage. */
-export type ReadRecords = {
-  readonly records: readonly SessionRecord[];
-  readonly damaged: number;
-  readonly salvaged: number;
-  readonly doubled: number;
-};
+/** How many lines could not be read or were saved from damage. */
+export type LineCounts = { readonly damaged: number; readonly salvaged: number; readonly doubled: number };
 
-/** Every line starts with its version and type, so the last boundary is found by its bytes. */
-const BOUNDARY = Buffer.from('\n{"v":1,"type":"compact-boundary"');
-
-/** Enough of a line to hold its id. */
-const HEAD_BYTES = 200;
-
-/** What makes a file big, and what a boundary has made unimportant. */
-const BULKY = ['user', 'assistant', 'reply', 'result', 'permission', 'tombstone', 'compact-boundary'].map((type) =>
-  Buffer.from(`{"v":1,"type":"${type}"`),
-);
-
-/**
- * Reads a transcript as a resume needs it: everything from the last boundary on, and of what came before only the
- * small records (titles, settings, checkpoints). `all` reads every line.
- */
-export async function readTranscript(path: string, what: 'all' | 'from-boundary' = 'all'): Promise<ReadRecords> {
-  const file = await open(path, 'r');
-  try {
-    const { size } = await file.stat();
-    const recent = what === 'all' ? undefined : await readFromBoundary(file, size);
-    if (recent !== undefined) return recent;
-    const reader = createRecordReader();
-    await eachLine(file, { from: 0, to: size }, (line) => reader.line(line.toString('utf8')));
-    return reader.done();
-  } finally {
-    await file.close();
-  }
-}
-
-/** `undefined` when there is no boundary, or when the last one cannot be trusted: what came before it is needed then. */
-async function readFromBoundary(file: FileHandle, size: number): Promise<ReadRecords | undefined> {
-  const from = (await lastPlaceOf(file, size, BOUNDARY)) + 1;
-  if (from === 0) return undefined;
-  const reader = createRecordReader();
-  const replaced: string[] = [];
-  await eachLine(file, { from: 0, to: from }, (line) => {
-    if (startsWith(line, BOUNDARY.subarray(1))) replaced.push(line.toString('latin1', 0, HEAD_BYTES));
-    if (!BULKY.some((start) => startsWith(line, start))) reader.line(line.toString('utf8'));
-  });
-  const small = reader.done().records.length;
-  await eachLine(file, { from, to: size }, (line) => reader.line(line.toString('utf8')));
-  const read = reader.done();
-  const boundary = read.records[small];
-  if (boundary?.type !== 'compact-boundary') return undefined;
-  return replaced.some((head) => head.includes(boundary.uuid)) ? undefined : read;
-}
-
-function startsWith(line: Buffer, start: Buffer): boolean {
-  return line.length >= start.length && line.compare(start, 0, start.length, 0, start.length) === 0;
-}
+/** What a file held: its records in order, and what was wrong with its lines. */
+export type ReadRecords = LineCounts & { readonly records: readonly SessionRecord[] };
 
 /** Reads records off a text however it was left: torn, joined, NUL-filled, doubled, CRLF or led by a BOM. */
 export function readRecords(text: string): ReadRecords {
-  const reader = createRecordReader();
+  const records: SessionRecord[] = [];
+  const reader = createRecordReader((record) => records.push(record));
   for (const line of text.split('\n')) reader.line(line);
-  return reader.done();
+  return { records, ...reader.done() };
 }
 
-function createRecordReader(): { line(raw: string): void; done(): ReadRecords } {
-  const records: SessionRecord[] = [];
+/** The same, line by line; nothing is kept of a record that was heard but its id. */
+export function createRecordReader(hear: (record: SessionRecord) => void): {
+  line(raw: string): void;
+  done(): LineCounts;
+} {
   const seen = new Set<string>();
   let damaged = 0;
   let salvaged = 0;
@@ -84,7 +33,7 @@ function createRecordReader(): { line(raw: string): void; done(): ReadRecords } 
       return;
     }
     seen.add(record.uuid);
-    records.push(record);
+    hear(record);
   }
 
   function settleTorn(next: string): void {
@@ -123,7 +72,7 @@ function createRecordReader(): { line(raw: string): void; done(): ReadRecords } 
     },
     done() {
       settleTorn('');
-      return { records, damaged, salvaged, doubled };
+      return { damaged, salvaged, doubled };
     },
   };
 }

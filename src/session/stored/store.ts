@@ -7,7 +7,7 @@ import { errnoOf } from '../../lib/files/errno.ts';
 import { lastHeardPath, projectDir, sessionFolder, transcriptPath } from '../paths.ts';
 import { createAppendFile } from '../records/append-file.ts';
 import { diskAppendFs } from '../records/append-fs.ts';
-import { type ReadRecords, readTranscript } from '../records/read-records.ts';
+import { type RecentRecords, readRecent, sinceLostRewind } from '../records/read-transcript.ts';
 import { rebuild } from '../records/rebuild.ts';
 import { makeRecord } from '../records/record-writer.ts';
 import type { Transcript } from '../records/transcript.ts';
@@ -71,9 +71,11 @@ function matching(sessions: readonly SessionSummary[], wanted: string): readonly
 }
 
 /** What a resume needs of a session: from its last boundary on, or all of it when it went back behind that. */
-export async function readSession(path: string): Promise<ReadRecords> {
-  const recent = await readTranscript(path, 'from-boundary');
-  return rebuild(recent.records).incomplete ? readTranscript(path, 'all') : recent;
+export async function readSession(path: string): Promise<RecentRecords> {
+  const recent = await readRecent(path, 'from-boundary');
+  if (!rebuild(recent.records).incomplete) return recent;
+  const all = await readRecent(path, 'all');
+  return all.leftOut === 0 ? all : { ...all, records: sinceLostRewind(all.records) };
 }
 
 /** Gives a stored session a name. */
@@ -82,7 +84,7 @@ export async function renameSession(
   title: string,
   clock: { readonly newId: () => string; readonly now: () => number },
 ): Promise<Done> {
-  const { records } = await readTranscript(session.path, 'from-boundary');
+  const { records } = await readRecent(session.path, 'from-boundary');
   const last = records.at(-1);
   if (last === undefined) return { ok: false, why: `The session ${session.id} holds nothing that could be named.` };
   const record = makeRecord(

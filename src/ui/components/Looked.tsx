@@ -1,5 +1,6 @@
-import { Box, Text } from 'ink';
+import { Box } from 'ink';
 import { endedToolLines } from '../history/tool-lines.ts';
+import { Painted } from '../text/Painted.tsx';
 import { paintRow } from '../text/render-lines.ts';
 import { useLook } from '../text/use-look.ts';
 import type { ToolEntry } from '../view/tool-entry.ts';
@@ -11,7 +12,7 @@ export function Looked({ entries }: { readonly entries: readonly ToolEntry[] }) 
   if (line === undefined) return null;
   return (
     <Box width={Math.max(1, drawing.width - 2)}>
-      <Text wrap="truncate-middle">{paintRow(line.spans, { paint, links: 'printed' })}</Text>
+      <Painted wrap="truncate-middle">{paintRow(line.spans, { paint, links: 'printed' })}</Painted>
     </Box>
   );
 }

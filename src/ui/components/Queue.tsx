@@ -1,6 +1,7 @@
-import { Box, Text } from 'ink';
+import { Box } from 'ink';
 import type { QueuedMessage } from '../../contracts/event.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
+import { Painted } from '../text/Painted.tsx';
 import { useLook } from '../text/use-look.ts';
 import { queuedWords } from '../view/slice-queue.ts';
 
@@ -21,12 +22,12 @@ function Queued({ item, place }: { readonly item: QueuedMessage; readonly place:
   return (
     <Box width={Math.max(1, width - 2)}>
       <Box flexShrink={0}>
-        <Text>{paint(`${glyphs.queue} `, { token: 'accent' })}</Text>
+        <Painted>{paint(`${glyphs.queue} `, { token: 'accent' })}</Painted>
       </Box>
       {/* The words give way to where they will go. */}
-      <Text wrap="truncate">{paint(sanitize(queuedWords(item), 'line'), undefined)}</Text>
+      <Painted wrap="truncate">{paint(sanitize(queuedWords(item), 'line'), undefined)}</Painted>
       <Box flexShrink={0}>
-        <Text wrap="truncate">{paint(`      ${when}${keys}`, { token: 'dim' })}</Text>
+        <Painted wrap="truncate">{paint(`      ${when}${keys}`, { token: 'dim' })}</Painted>
       </Box>
     </Box>
   );

@@ -1,3 +1,4 @@
+import { asPrintable, type Printable, printed } from '../../lib/printable.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { throughTmux } from '../terminal/tmux.ts';
 import { printing } from '../view/view-state.ts';
@@ -57,8 +58,9 @@ function lastCode(answers: readonly string[]): string | undefined {
 }
 
 /** Asks the terminal to put text into the clipboard of whoever sits in front of it. */
-function copySequence(text: string): string {
-  return `\u001b]52;c;${Buffer.from(text, 'utf8').subarray(0, MOST_BYTES).toString('base64')}\u0007`;
+function copySequence(text: string): Printable {
+  const encoded = asPrintable(Buffer.from(text, 'utf8').subarray(0, MOST_BYTES).toString('base64'));
+  return printed`\u001b]52;c;${encoded}\u0007`;
 }
 
 async function takes(program: string, args: readonly string[], input: string): Promise<boolean> {

@@ -1,3 +1,5 @@
+import { joinPrinted, NOTHING_PRINTED, type Printable, printed } from '../../lib/printable.ts';
+import { printableLine } from '../../lib/text/sanitize.ts';
 import { eraseAfterResize } from '../terminal/frame.ts';
 import type { TerminalOut } from '../terminal/stage.ts';
 import { lineText } from '../text/line.ts';
@@ -15,13 +17,13 @@ export type FirstRunStage = { show(state: FirstRunState): void; close(): void };
 /** A few lines that are drawn anew with every change, and go away again. */
 export function redrawnStage(out: TerminalOut, look: StageLook): FirstRunStage {
   const paint = createPaint(resolveTheme('auto', look), look.depth);
-  let shown: readonly string[] = [];
-  out.write('\u001b[?2004h');
+  let drawn: readonly string[] = [];
+  out.write(printed`\u001b[?2004h`);
 
   /** The cursor stands at the end of the last row. */
-  function erased(columns: number): string {
-    if (shown.length === 0) return '';
-    return eraseAfterResize({ rows: shown, caret: { x: 0, y: shown.length - 1 } }, columns);
+  function erased(columns: number): Printable {
+    if (drawn.length === 0) return NOTHING_PRINTED;
+    return eraseAfterResize({ rows: drawn, caret: { x: 0, y: drawn.length - 1 } }, columns);
   }
 
   return {
@@ -31,10 +33,10 @@ export function redrawnStage(out: TerminalOut, look: StageLook): FirstRunStage {
       const lines = firstRunLines(state).slice(-Math.max(1, rows - 1));
       const painted = lines.map(({ spans }) => paintRow(spans, { paint, links: 'printed' }));
       const before = erased(columns);
-      shown = lines.map(lineText);
-      out.write(`${before}${painted.join('\r\n')}`);
+      drawn = lines.map(lineText);
+      out.write(printed`${before}${joinPrinted(painted, printed`\r\n`)}`);
     },
-    close: () => void out.write(`${erased(out.columns)}\u001b[?2004l`),
+    close: () => void out.write(printed`${erased(out.columns)}\u001b[?2004l`),
   };
 }
 
@@ -54,9 +56,10 @@ export function addedStage(out: TerminalOut): FirstRunStage {
       const before = page?.kind === 'address' ? page.text : '';
       page = state.page;
       said = new Set(lines);
-      if (fresh.length > 0) out.write(`${before === '' ? '' : '\r\n'}${fresh.join('\r\n')}\r\n${written}`);
-      else if (written.startsWith(before)) out.write(written.slice(before.length));
-      else out.write(`\r\n${written}`);
+      const say = (...rows: readonly string[]) => out.write(joinPrinted(rows.map(printableLine), printed`\r\n`));
+      if (fresh.length > 0) say(...(before === '' ? [] : ['']), ...fresh, written);
+      else if (written.startsWith(before)) say(written.slice(before.length));
+      else say('', written);
     },
     close: () => undefined,
   };

@@ -1,7 +1,9 @@
-import { Box, Text } from 'ink';
+import { Box } from 'ink';
 import { memo } from 'react';
+import { joinPrinted } from '../../lib/printable.ts';
 import { padWidth } from '../../lib/text/text-width.ts';
 import { truncateEnd } from '../../lib/text/truncate.ts';
+import { Painted } from '../text/Painted.tsx';
 import { useLook } from '../text/use-look.ts';
 
 /** A batch as it is shown: everything in words already. */
@@ -72,16 +74,16 @@ function Head({ picture }: { readonly picture: BatchPicture }) {
   const counts = truncateEnd(picture.counts, Math.max(0, room - GAUGE_CELLS - 4));
   return (
     <>
-      <Text wrap="truncate">
+      <Painted wrap="truncate">
         {paint(bar, { token: 'brand' })}
         {paint(` ${truncateEnd(picture.id, room - 14)}`, { token: 'text', bold: true })}
         {paint(`  ${picture.state}`, { token: picture.failed.length > 0 ? 'error' : 'dim' })}
-      </Text>
-      <Text wrap="truncate">
+      </Painted>
+      <Painted wrap="truncate">
         {paint(`  ${gauge.full.repeat(full)}`, { token: 'brand' })}
         {paint(gauge.empty.repeat(GAUGE_CELLS - full), { token: 'dim' })}
-        {`  ${counts}`}
-      </Text>
+        {paint(`  ${counts}`, undefined)}
+      </Painted>
       <Line sign=" " token={picture.money.isNear ? 'warn' : 'text'} text={picture.money.words} />
     </>
   );
@@ -91,10 +93,10 @@ function Head({ picture }: { readonly picture: BatchPicture }) {
 function Bar({ words }: { readonly words: string }) {
   const { drawing, paint } = useLook();
   return (
-    <Text wrap="truncate">
+    <Painted wrap="truncate">
       {paint(drawing.glyphs.bar, { token: 'warn' })}
-      {` ${truncateEnd(words, drawing.width - EDGE - 2)}`}
-    </Text>
+      {paint(` ${truncateEnd(words, drawing.width - EDGE - 2)}`, undefined)}
+    </Painted>
   );
 }
 
@@ -107,15 +109,19 @@ const Task = memo(function Task({ task, sign, token }: Sign & { readonly task: T
   const title = padWidth(truncateEnd(task.title, width), width);
   const words = truncateEnd(task.words, Math.max(0, drawing.width - EDGE - width - 4));
   return (
-    <Text wrap="truncate">
+    <Painted wrap="truncate">
       {paint(sign, { token })}
-      {` ${title}  `}
+      {paint(` ${title}  `, undefined)}
       {paint(words || ' ', { token: 'dim' })}
-    </Text>
+    </Painted>
   );
 });
 
 function Line({ sign, token, text }: Sign & { readonly text: string }) {
   const { drawing, paint } = useLook();
-  return <Text wrap="truncate">{`${sign} ${paint(truncateEnd(text, drawing.width - EDGE) || ' ', { token })}`}</Text>;
+  return (
+    <Painted wrap="truncate">
+      {joinPrinted([paint(`${sign} `, undefined), paint(truncateEnd(text, drawing.width - EDGE) || ' ', { token })])}
+    </Painted>
+  );
 }

@@ -1,5 +1,5 @@
 import type { Display } from '../../contracts/display.ts';
-import { sanitizeScreen } from '../../lib/text/sanitize.ts';
+import { printableCode } from '../../lib/text/sanitize.ts';
 import type { TextRange } from '../../lib/text/text-wrap.ts';
 import { type LogicalLine, type Span, terminalLine, toned } from '../text/line.ts';
 import type { Style } from '../theme/theme.ts';
@@ -32,15 +32,15 @@ function hunkLines(hunk: Hunk, numbers: number): readonly LogicalLine[] {
 
 /** A line of a hunk behind its sign; the words that differ from the line it replaces stand out without colour too. */
 export function changed(kind: 'add' | 'del' | 'same', text: string, words: TextRange | undefined): readonly Span[] {
-  if (kind === 'same') return [{ text: `  ${sanitizeScreen(text)}` }];
+  if (kind === 'same') return [{ text: `  ${printableCode(text)}` }];
   const style: Style = kind === 'add' ? { token: 'add', background: 'addBg' } : { token: 'del', background: 'delBg' };
   const sign = { text: kind === 'add' ? '+ ' : '- ', style };
-  if (words === undefined || words.from === words.to) return [sign, { text: sanitizeScreen(text), style }];
+  if (words === undefined || words.from === words.to) return [sign, { text: printableCode(text), style }];
   return [
     sign,
-    { text: sanitizeScreen(text.slice(0, words.from)), style },
-    { text: sanitizeScreen(text.slice(words.from, words.to)), style: { ...style, bold: true, underline: true } },
-    { text: sanitizeScreen(text.slice(words.to)), style },
+    { text: printableCode(text.slice(0, words.from)), style },
+    { text: printableCode(text.slice(words.from, words.to)), style: { ...style, bold: true, underline: true } },
+    { text: printableCode(text.slice(words.to)), style },
   ];
 }
 

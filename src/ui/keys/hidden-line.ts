@@ -1,3 +1,5 @@
+import { type Printable, printed } from '../../lib/printable.ts';
+import { sanitize } from '../../lib/text/sanitize.ts';
 import type { TerminalIn } from './terminal-in.ts';
 
 /** What was typed so far, or how it ended. */
@@ -9,10 +11,10 @@ type Typed =
 /** Asks for a line that nobody sees on the screen; `undefined` when the person leaves with Ctrl-C, Ctrl-D or ESC. */
 export function readHiddenLine(
   input: TerminalIn,
-  write: (text: string) => void,
+  write: (text: Printable) => void,
   label: string,
 ): Promise<string | undefined> {
-  write(label);
+  write(sanitize(label, 'prompt'));
   let typed: Typed = { state: 'typing', text: '' };
   return new Promise((resolve) => {
     const onData = (chunk: string): void => {
@@ -21,7 +23,7 @@ export function readHiddenLine(
       input.off('data', onData);
       input.setRawMode(false);
       input.pause();
-      write('\r\n');
+      write(printed`\r\n`);
       resolve(typed.state === 'given' ? typed.text : undefined);
     };
     input.setEncoding('utf8');

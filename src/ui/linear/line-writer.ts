@@ -1,5 +1,7 @@
 import type { Interface } from 'node:readline';
 import { messageOf } from '../../lib/errors.ts';
+import { joinPrinted, type Printable, printed } from '../../lib/printable.ts';
+import { printableLine } from '../../lib/text/sanitize.ts';
 import type { ScreenTerminal } from '../open-screen.ts';
 import { inAscii } from '../terminal/in-ascii.ts';
 import { editText } from '../terminal/step-aside.ts';
@@ -9,7 +11,8 @@ import type { LinearOptions } from './linear-options.ts';
 /** Writes lines below what is being typed. While an editor has the terminal, they wait. */
 export type LinearWriter = {
   /** As it is, wherever the cursor stands. */
-  write(text: string): void;
+  write(text: Printable): void;
+  /** Whatever others have written in the lines is cleaned here. */
   say(lines: readonly string[]): void;
   /** What was saved; `undefined` when the editor failed, which is said. */
   editFile(text: string, name: string): Promise<string | undefined>;
@@ -27,12 +30,12 @@ export function createLinearWriter(
   let waiting: string[] | undefined;
   let isClosed = false;
 
-  const write = (text: string) => void out.write(text);
+  const write = (text: Printable) => void out.write(text);
 
   function say(lines: readonly string[]): void {
     waiting?.push(...lines);
     if (lines.length === 0 || isClosed || waiting !== undefined) return;
-    write(`${reader.line === '' ? '\r' : '\r\n'}${lines.map((line) => `${line}\r\n`).join('')}`);
+    write(printed`${reader.line === '' ? printed`\r` : printed`\r\n`}${joinPrinted(lines.map(ended))}`);
     // What is being typed is shown again.
     if (!isBusy(view()) || view().asks.length > 0 || reader.line !== '') reader.prompt(true);
   }
@@ -61,7 +64,12 @@ export function createLinearWriter(
     },
     close() {
       isClosed = true;
-      write('\r\n');
+      write(printed`\r\n`);
     },
   };
+}
+
+/** A line of words, where lines are only ever added. */
+export function ended(line: string): Printable {
+  return printed`${printableLine(line)}\r\n`;
 }

@@ -1,3 +1,4 @@
+import type { Printable } from '../../lib/printable.ts';
 import type { EffectOutput } from '../effects/effect-host.ts';
 import type { ScreenOptions } from '../terminal/screen-options.ts';
 import type { TerminalOut } from '../terminal/stage.ts';
@@ -26,7 +27,7 @@ export function linearDrawing({ columns, rows }: TerminalOut, nowMs: number, cwd
 }
 
 /** An output without a frame: nothing is ever drawn again, so most of what a screen does is nothing here. */
-export function linearOutput(write: (text: string) => void, drawing: () => Drawing): EffectOutput {
+export function linearOutput(write: (text: Printable) => void, drawing: () => Drawing): EffectOutput {
   const paint = createPaint(resolveTheme('no-color', { depth: 'none', background: 'dark' }), 'none');
   const nothing = () => undefined;
   return {

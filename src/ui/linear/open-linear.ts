@@ -1,5 +1,6 @@
 import { createInterface, type Interface } from 'node:readline';
 import type { Conversation } from '../../contracts/face/conversation.ts';
+import { joinPrinted, printed } from '../../lib/printable.ts';
 import { bannerLines, statusFactsOf } from '../effects/facts.ts';
 import { createLiveView, type LiveView } from '../effects/live-view.ts';
 import { NO_CARRY } from '../history/history-lines.ts';
@@ -10,7 +11,7 @@ import type { PressContext } from '../press/press-context.ts';
 import type { Drawing } from '../text/drawing.ts';
 import { takesKeys } from '../view/overlay.ts';
 import { initialView, isBusy, type ViewState } from '../view/view-state.ts';
-import { createLinearWriter, type LinearWriter } from './line-writer.ts';
+import { createLinearWriter, ended, type LinearWriter } from './line-writer.ts';
 import { createLinearDraft } from './linear-draft.ts';
 import { type LinearOptions, linearDrawing, linearOutput } from './linear-options.ts';
 import { askWords, changeWords } from './linear-words.ts';
@@ -48,7 +49,7 @@ export function openLinear(conversation: Conversation, terminal: ScreenTerminal,
     const change = changeWords(before, live.now(), drawing(), carry);
     carry = change.carry;
     live.take({ view: change.view, effects: [] });
-    if (change.asksAnew && options.notify !== 'off') writer.write('\u0007');
+    if (change.asksAnew && options.notify !== 'off') writer.write(printed`\u0007`);
     if (isBusy(before) && !isBusy(change.view) && change.lines.length === 0) reader.prompt(true);
     say(change.lines);
     if (change.view.queue !== before.queue) drafts.save();
@@ -82,7 +83,7 @@ export function openLinear(conversation: Conversation, terminal: ScreenTerminal,
   greet(live, writer, options);
   void drafts.recall().catch(() => undefined); // No draft is no reason not to begin.
   if (options.prompt !== undefined) {
-    writer.write(`You: ${options.prompt}\r\n`);
+    writer.write(joinPrinted(`You: ${options.prompt}`.split('\n').map(ended)));
     onLine(options.prompt);
   }
   let isClosed = false;
@@ -107,7 +108,7 @@ function contextOf({ conversation, output }: LiveView, { now }: LinearOptions): 
 function greet({ conversation }: LiveView, { write, say }: LinearWriter, options: LinearOptions): void {
   const { why, keyProblems = [], opens } = options;
   const info = conversation.info();
-  write([why, ...bannerLines(info, 'on').slice(0, 1), ...info.warnings, ...keyProblems, ''].join('\r\n'));
+  write(joinPrinted([why, ...bannerLines(info, 'on').slice(0, 1), ...info.warnings, ...keyProblems].map(ended)));
   say(['Type a message and press enter. /help lists commands, /stop stops what runs, /exit leaves.']);
   if (opens !== 'sessions') conversation.begin?.();
 }

@@ -1,5 +1,7 @@
-import { Box, Text } from 'ink';
+import { Box } from 'ink';
+import { printed } from '../../lib/printable.ts';
 import { sanitizeScreen } from '../../lib/text/sanitize.ts';
+import { Painted } from '../text/Painted.tsx';
 import { Rows } from '../text/Rows.tsx';
 import { useLook } from '../text/use-look.ts';
 import type { Choice } from '../view/overlay.ts';
@@ -34,15 +36,15 @@ function Option({ choice, query, columns }: OptionProps) {
   return (
     <Box width={Math.max(1, drawing.width - 2)}>
       <Box width={columns + 2} flexShrink={0}>
-        <Text wrap="truncate">
-          {isSelected ? paint(`${drawing.glyphs.cursor} `, { token: 'brand', bold: true }) : '  '}
+        <Painted wrap="truncate">
+          {isSelected ? paint(`${drawing.glyphs.cursor} `, { token: 'brand', bold: true }) : printed`  `}
           <Name label={sanitizeScreen(choice.label)} query={query} />
           {paint(hintOf(choice), { token: 'dim' })}
-        </Text>
+        </Painted>
       </Box>
       {detail === '' ? null : (
         <Box marginLeft={2}>
-          <Text wrap="truncate">{paint(detail, { token: 'dim' })}</Text>
+          <Painted wrap="truncate">{paint(detail, { token: 'dim' })}</Painted>
         </Box>
       )}
     </Box>
@@ -52,15 +54,15 @@ function Option({ choice, query, columns }: OptionProps) {
 /** A name with what was typed bold in it; the one under the cursor stands out as a whole. */
 function Name({ label, query }: { readonly label: string; readonly query: string | undefined }) {
   const { paint } = useLook();
-  if (query === undefined) return <Text>{paint(label, { token: 'brand', bold: true })}</Text>;
+  if (query === undefined) return <Painted>{paint(label, { token: 'brand', bold: true })}</Painted>;
   const at = query === '' ? -1 : label.toLowerCase().indexOf(query.toLowerCase());
   const end = at + query.length;
-  if (at === -1) return <Text>{paint(label, undefined)}</Text>;
+  if (at === -1) return <Painted>{paint(label, undefined)}</Painted>;
   return (
-    <Text>
+    <Painted>
       {paint(label.slice(0, at), undefined)}
       {paint(label.slice(at, end), { bold: true })}
       {paint(label.slice(end), undefined)}
-    </Text>
+    </Painted>
   );
 }

@@ -1,7 +1,9 @@
-import { Box, Text } from 'ink';
+import { Box } from 'ink';
 import type { PanelMark } from '../../contracts/face/panel.ts';
+import { joinPrinted, NOTHING_PRINTED, type Printable, printed } from '../../lib/printable.ts';
 import { padWidth } from '../../lib/text/text-width.ts';
 import { truncateEnd } from '../../lib/text/truncate.ts';
+import { Painted } from '../text/Painted.tsx';
 import { useLook } from '../text/use-look.ts';
 import type { Glyphs } from '../theme/glyphs.ts';
 import type { Paint } from '../theme/paint.ts';
@@ -35,13 +37,20 @@ export function Panel({ view, rows }: PanelProps) {
   return (
     <Box flexDirection="column" width={Math.max(1, drawing.width - 1)}>
       <Head view={view} />
-      {hasNote ? <Text wrap="truncate">{paint(`  ${clean(view.panel.note ?? '')}`, { token: 'dim' })}</Text> : null}
-      {listed.length === 0 ? <Text>{paint(`  ${emptyWords(view)}`, { token: 'dim' })}</Text> : null}
+      {hasNote ? (
+        <Painted wrap="truncate">{paint(`  ${clean(view.panel.note ?? '')}`, { token: 'dim' })}</Painted>
+      ) : null}
+      {listed.length === 0 ? <Painted>{paint(`  ${emptyWords(view)}`, { token: 'dim' })}</Painted> : null}
       {listed.map((one) => (
         <Row key={one.kind === 'row' ? one.row.id : `group ${one.name}`} one={one} view={view} />
       ))}
       <Box height={below}>
-        <Text wrap="truncate">{detail.map((line) => paint(`    ${line}`, { token: tone })).join('\n')}</Text>
+        <Painted wrap="truncate">
+          {joinPrinted(
+            detail.map((line) => paint(`    ${line}`, { token: tone })),
+            printed`\n`,
+          )}
+        </Painted>
       </Box>
       <Foot view={view} />
     </Box>
@@ -59,17 +68,17 @@ function Head({ view }: { readonly view: PanelView }) {
   const count = panelRows(view).length;
   const of = count === panel.rows.length ? `${count}` : `${count} of ${panel.rows.length}`;
   return (
-    <Text wrap="truncate">
+    <Painted wrap="truncate">
       {paint(clean(panel.title), { token: 'accent', bold: true })}
-      {`  > ${query}`}
+      {paint(`  > ${query}`, undefined)}
       {paint(`   ${of}`, { token: 'dim' })}
-    </Text>
+    </Painted>
   );
 }
 
 function Row({ one, view }: { readonly one: ListedRow; readonly view: PanelView }) {
   const { drawing, paint } = useLook();
-  if (one.kind === 'group') return <Text wrap="truncate">{paint(`  ${one.name}`, { token: 'dim' })}</Text>;
+  if (one.kind === 'group') return <Painted wrap="truncate">{paint(`  ${one.name}`, { token: 'dim' })}</Painted>;
   const { row, isSelected } = one;
   const isCurrent = row.mark === 'current';
   const room = drawing.width - EDGE - MARGIN;
@@ -81,12 +90,12 @@ function Row({ one, view }: { readonly one: ListedRow; readonly view: PanelView 
   );
   const rest = [...cells, bar].join(' '.repeat(GAP)).trimEnd();
   return (
-    <Text wrap="truncate">
-      {isSelected ? paint(drawing.glyphs.cursor, { token: 'brand', bold: true }) : ' '}
-      {` ${row.mark === undefined ? ' ' : markOf(row.mark, drawing.glyphs, paint)} `}
+    <Painted wrap="truncate">
+      {isSelected ? paint(drawing.glyphs.cursor, { token: 'brand', bold: true }) : printed` `}
+      {printed` ${row.mark === undefined ? printed` ` : markOf(row.mark, drawing.glyphs, paint)} `}
       {paint(name, isSelected ? { token: 'brand', bold: true } : isCurrent ? { bold: true } : undefined)}
-      {rest === '' ? '' : paint(`  ${rest}`, isSelected ? undefined : { token: 'dim' })}
-    </Text>
+      {rest === '' ? NOTHING_PRINTED : paint(`  ${rest}`, isSelected ? undefined : { token: 'dim' })}
+    </Painted>
   );
 }
 
@@ -98,7 +107,7 @@ const TONES: Readonly<Record<PanelMark, ThemeToken>> = {
   off: 'dim',
 };
 
-function markOf(mark: PanelMark, { todo, failed, done, wait }: Glyphs, paint: Paint): string {
+function markOf(mark: PanelMark, { todo, failed, done, wait }: Glyphs, paint: Paint): Printable {
   const sign = { current: todo.in_progress, good: done, bad: failed, waiting: wait, off: todo.pending }[mark];
   // One column, also where the sign is a word.
   return paint(sign.length === 1 ? sign : (sign.replaceAll(/[[\]]/g, '')[0] ?? ' '), { token: TONES[mark] });
@@ -117,7 +126,7 @@ function Foot({ view }: { readonly view: PanelView }) {
   const { doing } = view;
   if (doing.type === 'sure') {
     const words = `${doing.act.key} again ${doing.act.sure ?? ''}; any other key leaves it`;
-    return <Text wrap="truncate">{paint(`  ${clean(words)}`, { token: 'warn' })}</Text>;
+    return <Painted wrap="truncate">{paint(`  ${clean(words)}`, { token: 'warn' })}</Painted>;
   }
   if (doing.type === 'writing') {
     const { text, caret } = doing.editor;
@@ -126,15 +135,17 @@ function Foot({ view }: { readonly view: PanelView }) {
     // The end that is written at stays in sight.
     const from = Math.max(0, caret - room + 1);
     return (
-      <Text wrap="truncate">
+      <Painted wrap="truncate">
         {paint(`  /${line} `, { token: 'dim' })}
-        {clean(text.slice(from, caret))}
+        {paint(clean(text.slice(from, caret)), undefined)}
         {paint(text.charAt(caret) || ' ', { inverse: true })}
-        {clean(text.slice(caret + 1))}
-      </Text>
+        {paint(clean(text.slice(caret + 1)), undefined)}
+      </Painted>
     );
   }
   const keys = panelActs(view).map((act) => `${act.kind === 'turn' ? 'left/right' : act.key} ${act.label}`);
   const esc = view.back === undefined ? 'esc' : 'esc back';
-  return <Text wrap="truncate">{paint(`  ${[...keys, esc].join(drawing.glyphs.separator)}`, { token: 'dim' })}</Text>;
+  return (
+    <Painted wrap="truncate">{paint(`  ${[...keys, esc].join(drawing.glyphs.separator)}`, { token: 'dim' })}</Painted>
+  );
 }

@@ -1,6 +1,6 @@
-import { Text } from 'ink';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { textWidth } from '../../lib/text/text-width.ts';
+import { Painted } from '../text/Painted.tsx';
 import { useLook } from '../text/use-look.ts';
 import type { ThemeToken } from '../theme/theme.ts';
 
@@ -18,7 +18,9 @@ const CHIPS: Readonly<Record<string, { readonly word: string; readonly token: Th
 export function Chip({ mode }: { readonly mode: string }) {
   const { paint } = useLook();
   return (
-    <Text>{paint(` ${wordOf(mode)} `, { token: CHIPS[mode]?.token ?? 'accent', bold: true, inverse: true })}</Text>
+    <Painted>
+      {paint(` ${wordOf(mode)} `, { token: CHIPS[mode]?.token ?? 'accent', bold: true, inverse: true })}
+    </Painted>
   );
 }
 

@@ -1,3 +1,4 @@
+import { asPrintable, NOTHING_PRINTED, type Printable } from '../../lib/printable.ts';
 import { down, eraseFrame, type Frame, NO_FRAME } from './frame.ts';
 import { insertAbove } from './insert-above.ts';
 import { changedRow, filledRow } from './row-bytes.ts';
@@ -6,18 +7,18 @@ import { changedRow, filledRow } from './row-bytes.ts';
 export function frameBytes(
   before: Frame,
   after: Frame,
-  lines: readonly string[],
+  lines: readonly Printable[],
   size: { readonly columns: number; readonly rows: number },
-): string {
+): Printable {
   if (lines.length === 0) return changes(before, after);
   const inserted = insertAbove(lines, before, after, size);
   if (inserted !== undefined) return inserted;
   const text = lines.map((line) => `${filledRow(line, size.columns)}\r\n`).join('');
-  return `${eraseFrame(before)}${text}${changes(NO_FRAME, after)}`;
+  return asPrintable(`${eraseFrame(before)}${text}${changes(NO_FRAME, after)}`);
 }
 
 /** Writes the rows that differ, adds those that are new, erases those that are gone. */
-function changes(before: Frame, after: Frame): string {
+function changes(before: Frame, after: Frame): Printable {
   let at = before.caret.y;
   let text = '';
   for (const [y, row] of after.rows.entries()) {
@@ -35,5 +36,5 @@ function changes(before: Frame, after: Frame): string {
   }
   const isAtRest =
     text === '' && before.caret.x === after.caret.x && before.caret.y === after.caret.y && before !== NO_FRAME;
-  return isAtRest ? '' : `${text}${down(after.caret.y - at)}\u001b[${after.caret.x + 1}G`;
+  return isAtRest ? NOTHING_PRINTED : asPrintable(`${text}${down(after.caret.y - at)}\u001b[${after.caret.x + 1}G`);
 }

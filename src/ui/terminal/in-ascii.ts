@@ -1,3 +1,4 @@
+import { asPrintable } from '../../lib/printable.ts';
 import type { TerminalOut } from './stage.ts';
 
 /** Signs of ours that slip into words, and what stands for each where only ASCII is shown; widths stay as they are. */
@@ -12,7 +13,8 @@ export function inAscii(terminal: TerminalOut, isOn: () => boolean = () => true)
     get rows() {
       return terminal.rows;
     },
-    write: (text) => terminal.write(isOn() ? text.replaceAll(/[·…│─→●]/g, (sign) => SIGNS[sign] ?? sign) : text),
+    write: (text) =>
+      terminal.write(isOn() ? asPrintable(text.replaceAll(/[·…│─→●]/g, (sign) => SIGNS[sign] ?? sign)) : text),
     on: (event, listener) => terminal.on(event, listener),
     off: (event, listener) => terminal.off(event, listener),
   };

@@ -1,10 +1,11 @@
 import { Writable } from 'node:stream';
 import { render } from 'ink';
 import type { ReactElement } from 'react';
+import { asPrintable, type Printable } from '../../lib/printable.ts';
 
 /** Ink without a terminal: it lays components out, whoever asks writes the rows. */
 export type InkLayout = {
-  rowsOf(element: ReactElement): readonly string[];
+  rowsOf(element: ReactElement): readonly Printable[];
   close(): void;
 };
 
@@ -30,7 +31,7 @@ export function createInkLayout(size: { readonly columns: number; readonly rows:
   return {
     rowsOf(element) {
       instance.rerender(element);
-      return output.split('\n');
+      return output.split('\n').map(asPrintable);
     },
     close: () => instance.unmount(),
   };

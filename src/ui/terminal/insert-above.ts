@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import { asPrintable, type Printable } from '../../lib/printable.ts';
 import { down, type Frame } from './frame.ts';
 import { filledRow } from './row-bytes.ts';
 
@@ -10,11 +11,11 @@ const CERTAIN = /^[\x20-\x7e]*$/;
  * drawn anew. Only where it is certain how many rows the lines take and that all of it is on the screen; else undefined.
  */
 export function insertAbove(
-  lines: readonly string[],
+  lines: readonly Printable[],
   before: Frame,
   after: Frame,
   size: { readonly columns: number; readonly rows: number },
-): string | undefined {
+): Printable | undefined {
   const taken = rowsOf(lines, size.columns);
   const [old, next] = [before.rows, after.rows];
   if (taken === undefined || old.length === 0) return undefined;
@@ -32,7 +33,7 @@ export function insertAbove(
   const text = written.join('\n') + (kept === 0 ? '' : '\n');
   const toCaret = `${down(after.caret.y - at)}\u001b[${after.caret.x + 1}G`;
   // The same in fewer bytes; it stands in nearly every row.
-  return `${moveEnd(before, gone, shift)}${text.replaceAll('\u001b[0m', '\u001b[m')}${toCaret}`;
+  return asPrintable(`${moveEnd(before, gone, shift)}${text.replaceAll('\u001b[0m', '\u001b[m')}${toCaret}`);
 }
 
 /** Moves the end of a frame by so many rows, and goes to where the frame began. */

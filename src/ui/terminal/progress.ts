@@ -1,11 +1,16 @@
+import { type Printable, printed } from '../../lib/printable.ts';
 /** What a terminal shows of our work in its tab or in the task bar. */
 export type TerminalProgress = 'busy' | 'failed' | 'none';
 
-const STATES: Readonly<Record<TerminalProgress, string>> = { busy: '3;0', failed: '2;100', none: '0;0' };
+const STATES: Readonly<Record<TerminalProgress, Printable>> = {
+  busy: printed`3;0`,
+  failed: printed`2;100`,
+  none: printed`0;0`,
+};
 
 /** The sequence for it. Terminals that do not know it may take it for a notification. */
-export function progressSequence(progress: TerminalProgress): string {
-  return `\u001b]9;4;${STATES[progress]}\u0007`;
+export function progressSequence(progress: TerminalProgress): Printable {
+  return printed`\u001b]9;4;${STATES[progress]}\u0007`;
 }
 
 /** What of the surroundings tells whether a terminal shows progress. */

@@ -1,3 +1,4 @@
+import type { Printable } from '../../lib/printable.ts';
 import { planScreen } from '../components/plan-screen.ts';
 import { createPrinter } from '../history/printer.ts';
 import type { Drawing } from '../text/drawing.ts';
@@ -38,7 +39,7 @@ export type ScreenOutput = {
   height(): number;
   /** How much of what is asked can be read. */
   inSight(view: ViewState): 'all' | 'call' | 'part';
-  write(text: string): void;
+  write(text: Printable): void;
   stepAside(): void;
   comeBack(): void;
   close(): void;

@@ -1,4 +1,5 @@
 import { createElement } from 'react';
+import { type Printable, printed } from '../../lib/printable.ts';
 import type { ScreenPlan } from '../components/plan-screen.ts';
 import { Screen } from '../components/Screen.tsx';
 import { type Look, LookContext } from '../text/use-look.ts';
@@ -11,7 +12,7 @@ import { createInkLayout } from './ink-layout.ts';
 export type TerminalOut = {
   readonly columns: number;
   readonly rows: number;
-  write(text: string): unknown;
+  write(text: Printable): unknown;
   on(event: 'resize', listener: () => void): unknown;
   off(event: 'resize', listener: () => void): unknown;
 };
@@ -25,7 +26,7 @@ export type ScreenStage = {
    * Draws a frame. `lines` are finished: this is the one door into the terminal's history, and each is written once,
    * together with the frame that follows it.
    */
-  show(scene: Scene, lines?: readonly string[]): void;
+  show(scene: Scene, lines?: readonly Printable[]): void;
   /** Erases the frame, so that the next one is drawn anew. */
   clear(): void;
   /** Gives the terminal to somebody else: the frame goes, and nothing is written until `comeBack`. */
@@ -54,8 +55,8 @@ export function createStage(
     columns = terminal.columns;
     onResized();
   }
-  function write(text: string): void {
-    terminal.write(`\u001b[?2026h\u001b[?25l${text}\u001b[?25h\u001b[?2026l`);
+  function write(text: Printable): void {
+    terminal.write(printed`\u001b[?2026h\u001b[?25l${text}\u001b[?25h\u001b[?2026l`);
   }
   function clear(): void {
     if (!isAside && shown !== NO_FRAME) write(eraseFrame(shown));

@@ -1,4 +1,5 @@
 import type { AgentEvent } from '../../contracts/event.ts';
+import { type Printable, printed } from '../../lib/printable.ts';
 import { isBusy, type ViewState } from '../view/view-state.ts';
 import { type NotifyBy, notifyBy, notifySequence, titleSequence } from './announcer.ts';
 import { progressSequence, type TerminalProgress } from './progress.ts';
@@ -16,11 +17,11 @@ export type TerminalWords = {
 const LONG_MS = 10_000;
 /** Terminals forget work that they hear nothing of. */
 const BEAT_MS = 5000;
-const BAR = '\u001b[6 q';
-const BLOCK = '\u001b[2 q';
+const BAR = printed`\u001b[6 q`;
+const BLOCK = printed`\u001b[2 q`;
 
 export function createTerminalWords(
-  write: (text: string) => void,
+  write: (text: Printable) => void,
   options: Pick<ScreenOptions, 'title' | 'notify' | 'progress' | 'tmux' | 'glyphs' | 'now'>,
 ): TerminalWords {
   let title = '';
@@ -29,7 +30,7 @@ export function createTerminalWords(
   let progress: TerminalProgress = 'none';
   let beat: ReturnType<typeof setInterval> | undefined;
   /** Inside tmux a sequence goes to the terminal outside, where tmux lets it. */
-  const pass = (sequence: string) => write(options.tmux === undefined ? sequence : throughTmux(sequence));
+  const pass = (sequence: Printable) => write(options.tmux === undefined ? sequence : throughTmux(sequence));
 
   function notify(words: string, view: ViewState): void {
     const isLong = options.now() - startedAtMs >= LONG_MS;

@@ -1,3 +1,4 @@
+import { asPrintable, type Printable, printed } from '../../lib/printable.ts';
 import { outputOf } from '../../lib/processes/run-program.ts';
 
 /** What tmux says of itself and of the terminal it is shown in. */
@@ -30,6 +31,6 @@ export async function askTmux(program = 'tmux'): Promise<Tmux> {
 }
 
 /** A sequence that tmux hands on as it is. */
-export function throughTmux(sequence: string): string {
-  return `\u001bPtmux;${sequence.replaceAll('\u001b', '\u001b\u001b')}\u001b\\`;
+export function throughTmux(sequence: Printable): Printable {
+  return printed`\u001bPtmux;${asPrintable(sequence.replaceAll('\u001b', '\u001b\u001b'))}\u001b\\`;
 }

@@ -1,3 +1,4 @@
+import { asPrintable, joinPrinted, type Printable, printed } from '../../lib/printable.ts';
 import { expandTabs, textWidth } from '../../lib/text/text-width.ts';
 import { type TextRange, wrapHard, wrapRanges } from '../../lib/text/text-wrap.ts';
 import type { Paint } from '../theme/paint.ts';
@@ -27,7 +28,7 @@ const TAB_WIDTH = 4;
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
 /** Lines as strings to be written. No string holds a line break. */
-export function renderLines(lines: readonly LogicalLine[], target: LineTarget): string[] {
+export function renderLines(lines: readonly LogicalLine[], target: LineTarget): Printable[] {
   return breakLines(lines, target).map((row) => paintRow(row, target));
 }
 
@@ -42,13 +43,13 @@ export function liveRows(lines: readonly LogicalLine[], width: number): readonly
 }
 
 /** A row as a string to be written. */
-export function paintRow(row: Row, { paint, links }: RowTarget): string {
-  return row
-    .map(({ text, style, href }) => {
+export function paintRow(row: Row, { paint, links }: RowTarget): Printable {
+  return joinPrinted(
+    row.map(({ text, style, href }) => {
       const painted = paint(text, style);
       return href === undefined || links === 'printed' || text === '' ? painted : linked(painted, href);
-    })
-    .join('');
+    }),
+  );
 }
 
 /** What a row says, without its look. */
@@ -94,9 +95,9 @@ function clean(span: Span, target: LineRoom): Span {
   return { ...span, text: target.zone === 'live' ? expandTabs(oneLine, TAB_WIDTH) : oneLine };
 }
 
-function linked(text: string, href: string): string {
-  const address = href.replace(/[^\x21-\x7e]/gu, encodeURI);
-  return `\u001b]8;;${address}\u001b\\${text}\u001b]8;;\u001b\\`;
+function linked(text: Printable, href: string): Printable {
+  const address = asPrintable(href.replace(/[^\x21-\x7e]/gu, encodeURI));
+  return printed`\u001b]8;;${address}\u001b\\${text}\u001b]8;;\u001b\\`;
 }
 
 function widthOf(spans: readonly Span[]): number {

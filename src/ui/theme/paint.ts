@@ -1,12 +1,10 @@
 import { Chalk, type ChalkInstance } from 'chalk';
-import { sanitize } from '../../lib/text/sanitize.ts';
+import { asPrintable, type Printable } from '../../lib/printable.ts';
+import { printableLine } from '../../lib/text/sanitize.ts';
 import type { ColorDepth, Look, Style, Theme } from './theme.ts';
 
 /** Text with the escape sequences of a style around it; control characters and the like in it are spelled out. */
-export type Paint = (text: string, style: Style | undefined) => string;
-
-/** What would move the cursor, begin a sequence or turn text around. */
-const UNSHOWABLE = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+export type Paint = (text: string, style: Style | undefined) => Printable;
 
 /** Stands for the text while chalk is asked for what belongs before it. */
 const MARK = 'x';
@@ -28,7 +26,7 @@ export function createPaint(theme: Theme, depth: ColorDepth): Paint {
   const known = new Map<string, string>();
   return (given, style) => {
     // The one door to the screen: whoever forgets to clean a text has it cleaned here.
-    const text = UNSHOWABLE.test(given) ? sanitize(given, 'line') : given;
+    const text = printableLine(given);
     if (style === undefined || text === '') return text;
     const key = keyOf(style);
     let opening = known.get(key);
@@ -36,7 +34,7 @@ export function createPaint(theme: Theme, depth: ColorDepth): Paint {
       opening = openingOf(style, theme, depth, chalk);
       known.set(key, opening);
     }
-    return opening === '' ? text : opening + text + RESET;
+    return opening === '' ? text : asPrintable(opening + text + RESET);
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Message } from '../../contracts/message.ts';
 import type { PermissionRequest } from '../../contracts/permission.ts';
+import type { Printable } from '../../lib/printable.ts';
 import type { ReviewPage } from './review-page.ts';
 
 /** What can be looked at on a screen of its own. */
@@ -15,7 +16,7 @@ export type Shown = { readonly thinking: 'hidden' | 'shown'; readonly bodies: 'f
 
 /** One row of a page, laid out for one width. */
 export type ViewerRow = {
-  readonly painted: string;
+  readonly painted: Printable;
   readonly text: string;
   /** Begins a turn, or a hunk: `[` and `]` go from one to the next. */
   readonly mark: 'start' | 'inside';

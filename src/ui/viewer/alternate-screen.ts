@@ -1,3 +1,4 @@
+import { joinPrinted, type Printable, printed } from '../../lib/printable.ts';
 import { truncateEnd } from '../../lib/text/truncate.ts';
 import type { Drawing } from '../text/drawing.ts';
 import type { Paint } from '../theme/paint.ts';
@@ -24,7 +25,7 @@ export type AlternateScreen = {
 
 /** Draws whole screens, without ever scrolling or clearing more than it draws over. */
 export function createAlternateScreen(
-  write: (text: string) => unknown,
+  write: (text: Printable) => unknown,
   drawing: () => Drawing,
   paint: () => Paint,
 ): AlternateScreen {
@@ -40,17 +41,17 @@ export function createAlternateScreen(
   return {
     isOpen: () => isOpen,
     show(viewer) {
-      if (!isOpen) write('\u001b[?1049h\u001b[?25l');
+      if (!isOpen) write(printed`\u001b[?1049h\u001b[?25l`);
       isOpen = true;
       const { width, rows } = drawing();
       const fitting = laidWidth === width ? viewer : withRows(viewer, layOut(viewer.page, viewer.shown), rows);
-      const text = drawViewer(fitting, drawing(), paint()).map((row) => `${row}\u001b[0m\u001b[K`);
-      write(`\u001b[?2026h\u001b[H${text.join('\r\n')}\u001b[J\u001b[?2026l`);
+      const text = drawViewer(fitting, drawing(), paint()).map((row) => printed`${row}\u001b[0m\u001b[K`);
+      write(printed`\u001b[?2026h\u001b[H${joinPrinted(text, printed`\r\n`)}\u001b[J\u001b[?2026l`);
       return fitting;
     },
     layOut,
     leave() {
-      if (isOpen) write('\u001b[?1049l\u001b[?25h');
+      if (isOpen) write(printed`\u001b[?1049l\u001b[?25h`);
       isOpen = false;
     },
   };
@@ -63,7 +64,7 @@ const KEYS = {
 } as const;
 
 /** A viewer as the rows of a whole screen: the page, and a line about it at the bottom. */
-function drawViewer(viewer: Viewer, { rows: height, width }: Drawing, paint: Paint): readonly string[] {
+function drawViewer(viewer: Viewer, { rows: height, width }: Drawing, paint: Paint): readonly Printable[] {
   const { rows, top, query, entering } = viewer;
   const room = pageHeight(height);
   const seen = rows.slice(top, top + room).map((row) => marked(row, entering === 'nothing' ? query : '', width, paint));
@@ -91,10 +92,11 @@ function reviewKeys(page: ReviewPage): string {
 }
 
 /** A row with what was searched for in it. */
-function marked(row: Viewer['rows'][number], query: string, width: number, paint: Paint): string {
+function marked(row: Viewer['rows'][number], query: string, width: number, paint: Paint): Printable {
   const at = query === '' ? -1 : row.text.toLowerCase().indexOf(query.toLowerCase());
   if (at === -1) return row.painted;
   const text = truncateEnd(row.text, Math.max(1, width - 1));
   const end = at + query.length;
-  return `${text.slice(0, at)}${paint(text.slice(at, end), { inverse: true })}${text.slice(end)}`;
+  const [before, found, rest] = [text.slice(0, at), text.slice(at, end), text.slice(end)];
+  return joinPrinted([paint(before, undefined), paint(found, { inverse: true }), paint(rest, undefined)]);
 }

@@ -183,6 +183,28 @@ test('an import that changed after the folder was trusted is asked about anew, t
   expect(await trustQuestion(project.dir, environment())).toBeUndefined();
 });
 
+test('what instructions of folders below bring in from outside is part of the question, and of what was agreed to', async () => {
+  await put(join(project.home, 'one.md'), 'first words');
+  await put(join(project.home, 'two.md'), 'second words');
+  await project.write('pkg/deep/CLAUDE.md', '@~/one.md');
+  await project.write('pkg/deep/code.ts', 'x');
+  const shown = async () =>
+    (await trustQuestion(project.dir, environment()))?.question.effects.map(({ text, file }) => `${text} (${file})`);
+  const listed = (name: string) =>
+    `${join(project.home, name)}, outside of this folder, is read to the model (${join(project.dir, 'pkg/deep/CLAUDE.md')})`;
+  expect(await shown()).toEqual([listed('one.md')]);
+  await trustFolder(project.dir, 'folder', environment());
+  expect(await shown()).toBeUndefined();
+  const reading = [calls(toolUse('Read', { file_path: 'pkg/deep/code.ts' })), says('done')];
+  expect((await sent({}, reading)).all).toContain('first words');
+  await project.write('pkg/deep/CLAUDE.md', '@~/one.md @~/two.md');
+  const met = await sent({}, reading);
+  expect([met.all.includes('first words'), met.all.includes('second words')]).toEqual([true, false]);
+  expect(met.notices.join('\n')).toContain('Accept it with "ouro trust"');
+  expect(await shown()).toEqual([listed('one.md'), listed('two.md')]);
+  expect(await trustQuestion(project.dir, environment(), 'start')).toBeUndefined();
+});
+
 test('a file of instructions that is itself a link, and what a folder below imports, follow the same rules', async () => {
   await put(join(project.home, '.ssh/config.md'), 'marker of the key');
   await put(join(project.home, 'notes.md'), 'marker of the notes');

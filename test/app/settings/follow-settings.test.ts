@@ -205,6 +205,13 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
     await edit({ sandbox: { enabled: true, denyRead: [join(project.dir, '../closed-place')] } });
     expect((await ask(run('ls'))).last).toContain('closed-place');
   },
+  async 'sandbox.denyWrite'({ ask, edit, project }) {
+    await project.write('../kept-place/x', '');
+    await edit({ sandbox: { enabled: true } });
+    expect((await ask(run('ls'))).last).not.toContain('kept-place');
+    await edit({ sandbox: { enabled: true, denyWrite: [join(project.dir, '../kept-place')] } });
+    expect((await ask(run('ls'))).last).toContain('kept-place');
+  },
   async hooks({ ask, edit }) {
     await ask();
     await edit(hook('echo the hook speaks'));

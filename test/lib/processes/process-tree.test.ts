@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { startTimeOf } from '../../../src/lib/processes/process-facts.ts';
 import { endTree, leftOf, MARKER, marked, reapLeftovers } from '../../../src/lib/processes/process-tree.ts';
 
 const markers: string[] = [];
 afterEach(async () => {
+  vi.restoreAllMocks();
   for (const marker of markers.splice(0)) {
     await endTree({ groupId: -1, marker }, () => true);
     expect(await marked(marker)).toEqual([]);
@@ -56,4 +57,42 @@ test('what is left of a tree does not count its first process', async () => {
   const { groupId, marker } = await start('sleep 300 & sleep 300 & echo up; wait');
   expect(await leftOf({ groupId, marker }, 0)).toHaveLength(2);
   expect(await leftOf({ groupId, marker }, 60_000)).toHaveLength(2);
+});
+
+/** Somebody who goes on starting what carries the mark, until they are told to stop or have done it for so long. */
+function storm(forMs: number) {
+  const marker = `storm-${crypto.randomUUID()}`;
+  markers.push(marker);
+  const until = Date.now() + forMs;
+  const one = () => spawn('/bin/sleep', ['60'], { env: { [MARKER]: marker }, stdio: 'ignore' });
+  let isOver = false;
+  const timer = setInterval(() => {
+    isOver = Date.now() > until;
+    if (isOver) clearInterval(timer);
+    else one();
+  }, 1);
+  one();
+  return { marker, isOver: () => isOver, stop: () => clearInterval(timer) };
+}
+
+/** All patience is over so many times as early. */
+function hurryTime(times: number) {
+  const now = performance.now.bind(performance);
+  vi.spyOn(performance, 'now').mockImplementation(() => now() * times);
+}
+
+test('as long as new ones appear nobody gives up', async () => {
+  hurryTime(20);
+  const { marker, isOver } = storm(200);
+  await endTree({ groupId: -1, marker }, () => true);
+  expect(isOver()).toBe(true);
+  expect(await marked(marker)).toEqual([]);
+});
+
+test('and when they never end somebody gives up all the same', async () => {
+  hurryTime(200);
+  const { marker, isOver, stop } = storm(60_000);
+  await endTree({ groupId: -1, marker }, () => true);
+  expect(isOver()).toBe(false);
+  stop();
 });

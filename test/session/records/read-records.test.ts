@@ -1,8 +1,5 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readRecords, readTranscript } from '../../../src/session/records/read-records.ts';
+import { readRecords } from '../../../src/session/records/read-records.ts';
 
 const CONTENTS = { message: { blocks: [] }, messages: [] };
 const line = (uuid: string, type = 'title') =>
@@ -37,23 +34,4 @@ test.each([
 
 test('records of a kind we do not know are kept and harm nobody', () => {
   expect(ids(`${line('a')}\n${line('b', 'from-the-future')}\n`)).toEqual(['a', 'b']);
-});
-
-test('from the last boundary on everything is read, before it only what is small', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'ouro-read-'));
-  const path = join(folder, 's.jsonl');
-  const lines = [
-    line('old', 'user'),
-    line('named'),
-    line('b1', 'compact-boundary'),
-    line('mid', 'user'),
-    line('b2', 'compact-boundary'),
-    line('new', 'user'),
-  ];
-  await writeFile(path, `${lines.join('\n')}\n`);
-  const read = async (what: 'all' | 'from-boundary') =>
-    (await readTranscript(path, what)).records.map(({ uuid }) => uuid);
-  expect(await read('all')).toEqual(['old', 'named', 'b1', 'mid', 'b2', 'new']);
-  expect(await read('from-boundary')).toEqual(['named', 'b2', 'new']);
-  await rm(folder, { recursive: true });
 });

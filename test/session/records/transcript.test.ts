@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readRecords, readTranscript } from '../../../src/session/records/read-records.ts';
+import { readRecords } from '../../../src/session/records/read-records.ts';
+import { readTranscript } from '../../../src/session/records/read-transcript.ts';
 import { rebuild } from '../../../src/session/records/rebuild.ts';
 import { exchanges, memoryDisk, openTest, plain, tellConversation } from '../conversation-events.ts';
 

@@ -1,5 +1,6 @@
 import { render } from 'ink-testing-library';
 import type { ReactElement } from 'react';
+import { asPrintable } from '../../../src/lib/printable.ts';
 import type { Drawing } from '../../../src/ui/text/drawing.ts';
 import { LookContext } from '../../../src/ui/text/use-look.ts';
 import { UNICODE_GLYPHS } from '../../../src/ui/theme/glyphs.ts';
@@ -19,7 +20,7 @@ export const DRAWING: Drawing = {
 
 /** The rows of a part of the screen, without colours. */
 export function renderPart(part: ReactElement, drawing: Partial<Drawing> = {}): readonly string[] {
-  const look = { drawing: { ...DRAWING, ...drawing }, paint: (text: string) => text };
+  const look = { drawing: { ...DRAWING, ...drawing }, paint: asPrintable };
   const { lastFrame, unmount } = render(<LookContext value={look}>{part}</LookContext>);
   const frame = lastFrame() ?? '';
   unmount();

@@ -1,3 +1,4 @@
+import { asPrintable } from '../../../src/lib/printable.ts';
 import type { MarkdownBlock } from '../../../src/ui/markdown/block.ts';
 import { renderBlock } from '../../../src/ui/markdown/render-block.ts';
 import { feedMarkdown, finishMarkdown, startMarkdown } from '../../../src/ui/markdown/stream.ts';
@@ -24,5 +25,5 @@ export function shown(source: string, width = 60, highlight?: Highlight): string
     carry = rendered.carry;
     return rendered.lines;
   });
-  return renderLines(lines, { width, paint: (text) => text, zone: 'history', links: 'printed' }).join('\n');
+  return renderLines(lines, { width, paint: asPrintable, zone: 'history', links: 'printed' }).join('\n');
 }

@@ -1,6 +1,7 @@
 import { createElement } from 'react';
 import { expect, test } from 'vitest';
 import type { Panel as PanelData } from '../../../src/contracts/face/panel.ts';
+import { asPrintable } from '../../../src/lib/printable.ts';
 import { textWidth } from '../../../src/lib/text/text-width.ts';
 import { edit } from '../../../src/ui/composer/edit.ts';
 import { createEditor } from '../../../src/ui/composer/editor-state.ts';
@@ -94,7 +95,7 @@ test('no panel is wider than its terminal or higher than its room, and the row u
   for (const width of [20, 40, 80, 120]) {
     // One Ink for all of them: each is started in many times the time of a frame.
     const layout = createInkLayout({ columns: width, rows: 24 });
-    const look = { drawing: { ...DRAWING, width }, paint: (text: string) => text };
+    const look = { drawing: { ...DRAWING, width }, paint: asPrintable };
     for (const rows of [3, 5, 8, 16])
       for (let at = 0; at < 60; at += 11) {
         const view = { ...openPanel(many, undefined), at: `row ${at}` };

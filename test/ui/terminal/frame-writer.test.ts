@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { asPrintable } from '../../../src/lib/printable.ts';
 import { type Frame, NO_FRAME } from '../../../src/ui/terminal/frame.ts';
 import { frameBytes } from '../../../src/ui/terminal/frame-writer.ts';
 import { runs } from '../../support/runs.ts';
@@ -31,7 +32,7 @@ const row = fc.oneof(
 );
 const frame = fc
   .tuple(fc.array(row, { minLength: 1, maxLength: 8 }), fc.nat(7), fc.nat(20))
-  .map(([rows, y, x]): Frame => ({ rows, caret: { x, y: Math.min(y, rows.length - 1) } }));
+  .map(([rows, y, x]): Frame => ({ rows: rows.map(asPrintable), caret: { x, y: Math.min(y, rows.length - 1) } }));
 const line = fc.oneof(
   words,
   fc.constantFrom('y'.repeat(58), 'y'.repeat(60), 'y'.repeat(150), '\u001b[31mred\u001b[0m'),
@@ -45,7 +46,7 @@ test('whatever follows on whatever, the last frame stands below the history, and
       const printed: string[] = [];
       let shown = NO_FRAME;
       for (const [at, [next, lines]] of all.entries()) {
-        const told = lines.map((text) => `${at}:${text}`);
+        const told = lines.map((text) => asPrintable(`${at}:${text}`));
         screen.feed(frameBytes(shown, next, told, { columns: COLUMNS, rows: ROWS }).replaceAll(/\r?\n/g, '\r\n'));
         printed.push(...told);
         shown = next;
@@ -64,7 +65,13 @@ test('whatever follows on whatever, the last frame stands below the history, and
 });
 
 test('a character more costs a few bytes, not its row', () => {
-  const before = { rows: [`${BAND}▌ a long draft without an end\u001b[49m`, 'ask'], caret: { x: 28, y: 0 } };
-  const after = { rows: [`${BAND}▌ a long draft without an end.\u001b[49m`, 'ask'], caret: { x: 29, y: 0 } };
+  const before = {
+    rows: [`${BAND}▌ a long draft without an end\u001b[49m`, 'ask'].map(asPrintable),
+    caret: { x: 28, y: 0 },
+  };
+  const after = {
+    rows: [`${BAND}▌ a long draft without an end.\u001b[49m`, 'ask'].map(asPrintable),
+    caret: { x: 29, y: 0 },
+  };
   expect(frameBytes(before, after, [], { columns: 80, rows: 24 }).length).toBeLessThan(50);
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { createElement } from 'react';
 import { expect, test } from 'vitest';
+import { asPrintable } from '../../../src/lib/printable.ts';
 import { planScreen } from '../../../src/ui/components/plan-screen.ts';
 import { Screen } from '../../../src/ui/components/Screen.tsx';
 import { createInkLayout } from '../../../src/ui/terminal/ink-layout.ts';
@@ -134,7 +135,7 @@ test('whatever happens, what is redrawn is lower than the terminal and nothing c
         const view = screen.view();
         const drawing = { ...screen.drawing(), width: now.cols, rows: now.rows };
         const plan = planScreen(view, drawing, { code: '', last: undefined });
-        const look = { drawing, paint: (text: string) => text };
+        const look = { drawing, paint: asPrintable };
         const drawn = layout(now).rowsOf(
           createElement(LookContext, { value: look }, createElement(Screen, { view, plan })),
         );

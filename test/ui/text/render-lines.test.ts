@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { asPrintable } from '../../../src/lib/printable.ts';
 import { textWidth } from '../../../src/lib/text/text-width.ts';
 import { type LogicalLine, plain, proseLine, terminalLine, toned } from '../../../src/ui/text/line.ts';
 import { type LineTarget, renderLines } from '../../../src/ui/text/render-lines.ts';
 
-const HISTORY: LineTarget = { width: 12, paint: (text) => text, zone: 'history', links: 'printed' };
+const HISTORY: LineTarget = { width: 12, paint: asPrintable, zone: 'history', links: 'printed' };
 const LIVE: LineTarget = { ...HISTORY, zone: 'live' };
 
 const spans = fc.array(

@@ -1,0 +1,57 @@
+import { isAbsolute, join, resolve } from 'node:path';
+import type { Environment } from '../contracts/environment.ts';
+import type { SandboxSettings } from '../contracts/settings.ts';
+import { follow, kindOf, nestedRepositories, placeOf } from './host-places.ts';
+import { linkedGit } from './linked-git.ts';
+import type { SandboxPlan } from './plan.ts';
+import { filterIn } from './probe.ts';
+
+/** Where plans are made for. */
+type Surroundings = {
+  readonly environment: Environment;
+  readonly cwd: string;
+  readonly roots: () => readonly string[];
+  readonly sessionFolder: string;
+  /** Ours, for what a box is made with. */
+  readonly folder: string;
+  /** Names of variables that the person set for commands: they stay, whatever they are called. */
+  readonly setVariables: () => readonly string[];
+};
+
+/** Makes the plan of the next box from settings and disk as they are now. */
+export function planMaker(surroundings: Surroundings): (settings: SandboxSettings) => SandboxPlan {
+  const { environment, cwd, roots, sessionFolder, folder, setVariables } = surroundings;
+  /** Where each place really was before the first command: one that leads elsewhere since is not opened. */
+  const known = new Map<string, string>();
+
+  function unmoved(path: string): readonly string[] {
+    const real = known.get(path) ?? placeOf(path);
+    known.set(path, real);
+    return placeOf(real) === real ? [real] : [];
+  }
+
+  return ({ network, allowWrite = [], denyRead = [], denyWrite = [] }) => {
+    const place = (path: string) =>
+      isAbsolute(path) ? path : path.startsWith('~/') ? join(environment.home, path.slice(2)) : resolve(cwd, path);
+    const [first] = roots();
+    const worktree = first === undefined ? undefined : linkedGit(follow(first));
+    const isSet = new Set(setVariables());
+    return {
+      roots: roots().flatMap(unmoved),
+      allowWrite: allowWrite.map(place).flatMap(unmoved),
+      denyRead: denyRead.map(place),
+      denyWrite: denyWrite.map(place),
+      home: follow(environment.home),
+      ouroHome: follow(environment.ouroHome),
+      nested: nestedRepositories(roots()),
+      ...(worktree === undefined ? {} : { worktree }),
+      variables: Object.keys(environment.variables).filter((name) => !isSet.has(name)),
+      ...filterIn(folder, 'refused'),
+      sessionFolder,
+      network: network === true ? 'open' : 'none',
+      user: process.getuid?.() === 0 ? 'root' : 'plain',
+      kindOf,
+      follow,
+    };
+  };
+}

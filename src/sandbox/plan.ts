@@ -1,0 +1,34 @@
+/** What of a path matters for a mount. A link is never mounted: what was made in the box would say where it leads. */
+export type PathKind = 'directory' | 'file' | 'link' | 'missing';
+
+export type SandboxPlan = {
+  /** Real folders that may be written: the workspace and those beside it. */
+  readonly roots: readonly string[];
+  /** Git folders of repositories inside of the roots, and files that stand for some. Real paths. */
+  readonly nested: readonly string[];
+  /** More places to write, and places not to read. Real paths. */
+  readonly allowWrite: readonly string[];
+  readonly denyRead: readonly string[];
+  /** What of all this stays as it is. */
+  readonly denyWrite: readonly string[];
+  /** The repository that the first root is a worktree of, when it says so itself: its folder there, and all of it. */
+  readonly worktree?: { readonly own: string; readonly common: string };
+  readonly home: string;
+  readonly ouroHome: string;
+  /** Where large outputs were put aside: read back, not written. */
+  readonly sessionFolder: string;
+  readonly network: 'none' | 'open';
+  readonly user: 'root' | 'plain';
+  /** The names of the variables a command would see. */
+  readonly variables: readonly string[];
+  /** The file that holds the filter of system calls; none for a processor we have no filter for. */
+  readonly filter?: string;
+  readonly kindOf: (path: string) => PathKind;
+  /** Where a path really is; itself when it leads nowhere. */
+  readonly follow: (path: string) => string;
+};
+
+/** Something a mount can be laid over. */
+export function isMountable(kind: PathKind): boolean {
+  return kind === 'directory' || kind === 'file';
+}

@@ -1,0 +1,176 @@
+import { existsSync, readFileSync, readlinkSync } from 'node:fs';
+import { link, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { boxIn, NO_BOX } from '../support/box.ts';
+import { createTempProject } from '../support/temp-project.ts';
+
+if (NO_BOX !== undefined) process.stderr.write(`\n${NO_BOX}\n`);
+
+/** Each prints a word of its own when it gets somewhere. */
+const WAYS_OUT: Readonly<Record<string, string>> = {
+  'settings of the kernel':
+    'for f in kernel/core_pattern vm/swappiness kernel/hostname; do v=$(cat /proc/sys/$f); echo "$v" > /proc/sys/$f && echo OUT; done',
+  'the magic key': 'echo h > /proc/sysrq-trigger && echo OUT',
+  'the control groups': 'mkdir /sys/fs/cgroup/x && echo OUT; mkdir /sys/fs/cgroup/memory/x && echo OUT',
+  'a namespace of users': 'unshare -U true && echo OUT; unshare -Ur true && echo OUT; unshare -Urmn true && echo OUT',
+  'a mount': 'mount -t tmpfs none /mnt && echo OUT; mount -o remount,rw / && echo OUT; umount /tmp && echo OUT',
+  'another root': 'mkdir r; chroot r && echo OUT; chroot / true && echo OUT',
+  'the disk itself':
+    'mknod d b 254 0 && echo OUT; cat /dev/vda /dev/sda /dev/mem /proc/kcore 2>/dev/null | head -c1 | grep -q . && echo OUT',
+  'a program that is root':
+    'cp /bin/true t && chmod u+s t && [ -u t ] && [ "$(stat -f -c %T . )" != x ] && sudo -n true && echo OUT',
+  'signals to others': 'for p in $(seq 2 4000); do kill -0 $p 2>/dev/null && [ $p -gt 200 ] && echo OUT; done; true',
+  'processes of others': 'ps -e 2>/dev/null | grep -c . | { read -r n; [ "$n" -gt 20 ] && echo OUT; }',
+  keyrings:
+    'perl -e \'$r = syscall(250, 0, -3, 0); print "OUT\\n" if $r >= 0; $r = syscall(248, "user", "a", "b", 1, -3); print "OUT\\n" if $r >= 0\'',
+  'a ring of calls': 'perl -e \'$r = syscall(425, 8, "\\0" x 120); print "OUT\\n" if $r >= 0\'',
+  'programs of the kernel': 'perl -e \'$r = syscall(321, 5, "\\0" x 120, 120); print "OUT $!\\n" unless $!{EPERM}\'',
+  'sockets that are no network':
+    'perl -MSocket -e \'for (1, 17, 29, 31, 38, 40, 44) { print "OUT $_\\n" if socket(S, $_, SOCK_STREAM, 0) || socket(S, $_, SOCK_DGRAM, 0) }\'',
+  'abstract sockets':
+    'perl -MSocket -e \'print "OUT\\n" if socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, pack_sockaddr_un("\\0x"))\'',
+  'typing into a terminal':
+    'perl -e \'open T, "<", "/dev/tty" and print "OUT\\n"; ioctl(STDIN, 0x5412, "x") and print "OUT\\n"; print "OUT $!\\n" unless $!{EPERM}\'',
+  'the network':
+    '(echo > /dev/tcp/127.0.0.1/22) && echo OUT; (echo > /dev/tcp/1.1.1.1/53) && echo OUT; ip link 2>/dev/null | grep -q "state UP.*eth" && echo OUT',
+  'memory that is shared': 'ls /dev/shm | grep -q . && echo OUT; ipcs -m 2>/dev/null | grep -q 0x && echo OUT',
+  'what runs before all':
+    'cat /proc/1/environ | tr "\\0" "\\n" | grep -q a-key-of-mine && echo OUT; cat /proc/1/mem | grep -q . && echo OUT',
+  'files that others wait for':
+    'echo x > /run/x.pid && [ -e /run/systemd ] && echo OUT; ls /tmp | grep -q ouro-test- && ls /tmp/ouro-test-*/home/kept && echo OUT',
+  'a place of its own for programs':
+    'touch /usr/local/bin/x /etc/ld.so.preload /etc/profile.d/x.sh /var/spool/cron/x "$HOME/.bashrc" && echo OUT',
+};
+
+describe.skipIf(NO_BOX !== undefined)(`a box (${NO_BOX ?? 'bubblewrap works here'})`, () => {
+  test('no way leads out of it', async () => {
+    await using project = await createTempProject();
+    await writeFile(join(project.home, 'kept'), '');
+    const { run } = await boxIn(project, { env: { MY_TOKEN: 'a-key-of-mine' } });
+    const script = Object.entries(WAYS_OUT).map(
+      ([name, way], at) => `(cd .; mkdir w${at}; cd w${at}; ${way}) 2>/dev/null | sed 's/^OUT/OUT by ${name}/'`,
+    );
+    const printed = await run(`${script.join('\n')}\necho through`);
+    expect(printed.split('\n').filter((line) => line.startsWith('OUT') || line === 'through')).toEqual(['through']);
+  });
+
+  test('a guarded name that is a link is as it was when the command has ended', async () => {
+    await using project = await createTempProject({ 'real.json': '{}', 'shared/a': '' });
+    await symlink('real.json', join(project.dir, '.mcp.json'));
+    await symlink('shared', join(project.dir, '.claude'));
+    const { run } = await boxIn(project);
+    await run(
+      'rm .mcp.json .claude; echo x > .mcp.json; mkdir .claude; echo x > .claude/settings.json; echo x > shared/settings.json',
+    );
+    expect(readlinkSync(join(project.dir, '.mcp.json'))).toBe('real.json');
+    expect(readlinkSync(join(project.dir, '.claude'))).toBe('shared');
+    expect(await readdir(join(project.dir, 'shared'))).toEqual(['a']);
+    expect(readFileSync(join(project.dir, 'real.json'), 'utf8')).toBe('{}');
+  });
+
+  test('a file that stands for a repository is not led elsewhere, nor a folder made one', async () => {
+    await using project = await createTempProject({ 'sub/.git': 'gitdir: ../elsewhere\n' });
+    const { run } = await boxIn(project);
+    await run(
+      'echo "gitdir: evil" > sub/.git; mv sub sub2; rm -rf sub; git init -q --bare .; echo "ref: refs/heads/main" > HEAD',
+    );
+    expect(await project.read('sub/.git')).toBe('gitdir: ../elsewhere\n');
+    expect(existsSync(join(project.dir, 'HEAD'))).toBe(false);
+  });
+
+  test('where home is the workspace, nothing is made that runs at the next login', async () => {
+    await using project = await createTempProject();
+    const { run } = await boxIn(project, { roots: [project.home] });
+    const names = [
+      '.bash_profile',
+      '.profile',
+      '.zshenv',
+      '.config/autostart/x',
+      '.config/systemd/user/x',
+      '.local/bin/ls',
+      '.ssh/rc',
+      '.gitconfig',
+      '.config/git/config',
+      '.vimrc',
+      '.pam_environment',
+    ];
+    await run(
+      names
+        .map(
+          (name) =>
+            `mkdir -p $(dirname ${name}); echo x > ${name}; rm -rf ${name}; mv $(dirname ${name}) moved; echo x > ${name}`,
+        )
+        .join('; '),
+    );
+    expect(names.filter((name) => existsSync(join(project.home, name)))).toEqual([]);
+    expect((await readdir(project.home)).filter((name) => name !== '.ouro')).toEqual([]);
+  });
+
+  test('in a worktree one commits, and changes nothing of what its repository runs', async () => {
+    await using project = await createTempProject({ a: '1' });
+    await project.initGit();
+    const tree = join(project.home, 'tree');
+    await project.git('worktree', 'add', '-q', tree);
+    const { run } = await boxIn(project, { roots: [tree] });
+    const common = join(project.dir, '.git');
+    const printed = await run(
+      `echo 2 > a; git -c user.name=a -c user.email=a@b commit -qam two; git log --format=%s -1
+       echo x > ${common}/hooks/pre-commit; git config core.fsmonitor x; echo x >> .git; echo .. > ${common}/worktrees/tree/commondir
+       mv ${common}/worktrees ${common}/w2; echo 3 > ${project.dir}/a`,
+    );
+    expect(printed.split('\n')[0]).toBe('two');
+    expect(existsSync(join(common, 'hooks/pre-commit'))).toBe(false);
+    expect(await project.git('config', '--list', '--local')).not.toContain('fsmonitor');
+    expect(readFileSync(join(common, 'worktrees/tree/commondir'), 'utf8')).toBe('../..\n');
+    expect(await project.read('a')).toBe('1');
+  });
+
+  test('a folder opens no repository that does not say the same of it', async () => {
+    await using project = await createTempProject({ a: '1' });
+    await project.initGit();
+    await project.git('worktree', 'add', '-q', join(project.home, 'tree'));
+    const liar = join(project.home, 'liar');
+    await mkdir(liar);
+    await writeFile(join(liar, '.git'), `gitdir: ${project.dir}/.git/worktrees/tree\n`);
+    const { run } = await boxIn(project, { roots: [liar] });
+    await run(`echo x > ${project.dir}/.git/planted`);
+    expect(existsSync(join(project.dir, '.git/planted'))).toBe(false);
+  });
+
+  test('what is not to be written stays as it is, also where it can be written', async () => {
+    await using project = await createTempProject({ 'conf/a': '1', b: '1', '.envrc': '1' });
+    await link(join(project.dir, 'b'), join(project.home, 'hard'));
+    const { run } = await boxIn(project, { settings: { denyWrite: ['conf', 'later'] } });
+    await run('echo 2 > conf/a; echo 2 > later; rm -rf conf; ln ../home/hard h; echo 2 > .envrc');
+    expect([await project.read('conf/a'), await project.read('.envrc')]).toEqual(['1', '1']);
+    expect((await readdir(project.dir)).sort()).toEqual(['.envrc', 'b', 'conf']);
+  });
+
+  test('what one program covers stays while a command of another relies on it, and goes with the last', async () => {
+    await using project = await createTempProject();
+    const [first, second] = [await boxIn(project), await boxIn(project)];
+    first.sandbox.wrap();
+    second.sandbox.wrap();
+    first.sandbox.close();
+    expect(existsSync(join(project.dir, '.vscode'))).toBe(true);
+    second.sandbox.close();
+    expect(await readdir(project.dir)).toEqual([]);
+  });
+
+  test('what a crash left behind goes with the next command', async () => {
+    await using project = await createTempProject();
+    const covers = join(project.ouroHome, 'sandbox/covers');
+    await mkdir(covers, { recursive: true });
+    await mkdir(join(project.dir, 'left'));
+    const claim = {
+      pid: 2 ** 22 + 1,
+      uses: [join(project.dir, 'left')],
+      made: [[join(project.dir, 'left'), 'folder']],
+    };
+    await writeFile(join(covers, 'dead.json'), JSON.stringify(claim));
+    const { run } = await boxIn(project);
+    await run('true');
+    expect([await readdir(project.dir), await readdir(covers)]).toEqual([[], []]);
+  });
+});

@@ -1,0 +1,118 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Message } from '../../../src/contracts/message.ts';
+import type { RecordBody } from '../../../src/contracts/session.ts';
+import { readRecent, readTranscript, sinceLostRewind } from '../../../src/session/records/read-transcript.ts';
+import { rebuild } from '../../../src/session/records/rebuild.ts';
+import { makeRecord } from '../../../src/session/records/record-writer.ts';
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'ouro-read-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+let written = 0;
+async function fileOf(lines: readonly string[]): Promise<string> {
+  written += 1;
+  const path = join(folder, `${written}.jsonl`);
+  await writeFile(path, lines.map((line) => `${line}\n`).join(''));
+  return path;
+}
+
+const newId = () => crypto.randomUUID();
+function line(body: RecordBody, uuid: string = newId()): string {
+  const head = { uuid, parentUuid: null, sessionId: 's', timestamp: '', cwd: '/', version: '0' };
+  return JSON.stringify(makeRecord(body, head));
+}
+
+const typed = (id: string, text = id): Message & { role: 'user' } => ({
+  role: 'user',
+  id,
+  origin: 'prompt',
+  blocks: [{ type: 'text', text }],
+});
+const prompt = (id: string, text?: string) => line({ type: 'user', message: typed(id, text) }, id);
+const title = (words: string) => line({ type: 'title', title: words, by: 'person' }, words);
+const rewind = (messageId: string) => line({ type: 'system', subtype: 'rewind', data: { messageId } });
+const boundary = (id: string, messages: readonly Message[] = []) => {
+  const mark = { role: 'boundary', id, trigger: 'manual', preTokens: 1 } as const;
+  return line({ type: 'compact-boundary', boundary: mark, messages, postTokens: 1 }, id);
+};
+/** A turn: what is said, a call of so many bytes, and its result. */
+const turn = (id: string, bytes = 1_000): readonly string[] => {
+  const block = { type: 'tool_use', id: `c-${id}`, name: 'Read', input: {} } as const;
+  const result = { type: 'tool_result', tool_use_id: block.id, content: 'x'.repeat(bytes) } as const;
+  const answers: Message & { role: 'user' } = { role: 'user', id: `a-${id}`, origin: 'results', blocks: [] };
+  return [
+    line({ type: 'assistant', messageId: id, model: 'm', index: 0, block }),
+    line({ type: 'reply', messageId: id, model: 'm', kept: [0], stopReason: 'tool_use' }),
+    line({ type: 'result', callId: block.id, tool: 'Read', result, status: 'done', durationMs: 1 }),
+    line({ type: 'user', message: answers, results: [block.id] }),
+  ];
+};
+
+const messagesIn = (records: Parameters<typeof rebuild>[0]) => rebuild(records).messages.map(({ id }) => id);
+
+test('from the last boundary on everything is read, before it only what is small', async () => {
+  const path = await fileOf([
+    prompt('old'),
+    title('named'),
+    boundary('b1'),
+    prompt('mid'),
+    boundary('b2'),
+    prompt('new'),
+  ]);
+  const idsOf = ({ records }: { readonly records: readonly { readonly uuid: string }[] }) =>
+    records.map(({ uuid }) => uuid);
+  expect(idsOf(await readTranscript(path))).toEqual(['old', 'named', 'b1', 'mid', 'b2', 'new']);
+  expect(idsOf(await readRecent(path, 'from-boundary'))).toEqual(['named', 'b2', 'new']);
+});
+
+const LONG = [
+  ...[prompt('p1'), ...turn('t1'), title('named'), prompt('p2'), prompt('long', 'x'.repeat(9_000)), ...turn('t2')],
+  ...[...turn('t3', 3_000), prompt('p3'), ...turn('t4'), ...turn('t5')],
+];
+const ROOM = 6_000;
+
+test('of a conversation that is too long its end is read, from a prompt on, and what was typed before', async () => {
+  const { records, leftOut } = await readRecent(await fileOf(LONG), 'from-boundary', ROOM);
+  const gone = `left-out-${leftOut}`;
+  expect(messagesIn(records)).toEqual(['p1', 'p2', gone, 'p3', 't4', 'a-t4', 't5', 'a-t5']);
+  expect(rebuild(records).title?.title).toBe('named');
+  expect(rebuild(records).dangling).toEqual([]);
+});
+
+test('where one prompt has led to all of that, it goes on with a reply', async () => {
+  const lines = [prompt('p1'), ...turn('t1', 9_000), ...turn('t2'), ...turn('t3')];
+  const { records, leftOut } = await readRecent(await fileOf(lines), 'from-boundary', 3_000);
+  expect(messagesIn(records)).toEqual(['p1', `left-out-${leftOut}`, 't3', 'a-t3']);
+});
+
+test('a summary stays, whatever is left out behind it', async () => {
+  const lines = [prompt('p0'), boundary('b', [typed('kept')]), ...LONG];
+  const { records, leftOut } = await readRecent(await fileOf(lines), 'from-boundary', ROOM);
+  const gone = `left-out-${leftOut}`;
+  expect(messagesIn(records)).toEqual(['kept', 'p1', 'p2', gone, 'p3', 't4', 'a-t4', 't5', 'a-t5']);
+});
+
+test('pages of NULs take nobody away', async () => {
+  const { records, leftOut } = await readRecent(await fileOf([...LONG, '\0'.repeat(1_000_000)]), 'all', 100_000);
+  expect([leftOut, messagesIn(records).length]).toEqual([
+    0,
+    messagesIn((await readTranscript(await fileOf(LONG))).records).length,
+  ]);
+});
+
+test('back at a prompt from before, what came since is gone', async () => {
+  const { records } = await readRecent(await fileOf([...LONG, rewind('p2'), prompt('p4')]), 'all', ROOM);
+  expect(messagesIn(records)).toEqual(['p1', 'p4']);
+});
+
+test('back at a place that was left out, nothing from before is left', async () => {
+  const { records } = await readRecent(await fileOf([...LONG, rewind('long'), prompt('p4')]), 'all', ROOM);
+  expect(rebuild(records).incomplete).toBe(true);
+  expect(messagesIn(sinceLostRewind(records))).toEqual(['p4']);
+});

@@ -1,0 +1,71 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { readEnvironment } from '../../src/app/environment.ts';
+import { type Sandbox, wireSandbox } from '../../src/app/permissions/sandbox.ts';
+import type { SandboxSettings } from '../../src/contracts/settings.ts';
+import { testCore } from './core.ts';
+import type { TempProject } from './temp-project.ts';
+
+export type Box = {
+  readonly sandbox: Sandbox;
+  /** Runs a command in it, to its end: what it printed, errors too. */
+  run(command: string): Promise<string>;
+};
+
+export type BoxOptions = {
+  readonly settings?: SandboxSettings;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly roots?: readonly string[];
+};
+
+/** A box of this project, as conversations have it. */
+export async function boxIn(
+  project: TempProject,
+  { settings = {}, env = {}, roots = [project.dir] }: BoxOptions = {},
+): Promise<Box> {
+  const environment = readEnvironment({
+    HOME: project.home,
+    OURO_HOME: project.ouroHome,
+    PATH: process.env.PATH,
+    ...env,
+  });
+  const core = await testCore(project, { environment });
+  const asked = { ...core, settings: { ...core.settings, now: () => ({ sandbox: { enabled: true, ...settings } }) } };
+  const sandbox = wireSandbox(asked, { roots: () => roots, sessionFolder: join(project.ouroHome, 's') });
+  return {
+    sandbox,
+    async run(command) {
+      const [file = '', ...args] = sandbox.wrap()?.(['/bin/bash', '--noprofile', '--norc', '-c', command]) ?? [];
+      const printed = await outputOf(file, args, { cwd: roots[0], env: { ...environment.variables } });
+      sandbox.sweep('exited');
+      sandbox.sweep('over');
+      return printed;
+    },
+  };
+}
+
+const tried = spawnSync(
+  '/usr/bin/env',
+  ['bwrap', '--ro-bind', '/', '/', '--unshare-net', '--unshare-pid', '/bin/true'],
+  {
+    encoding: 'utf8',
+  },
+);
+
+/** Why no box can be had on this machine, in a sentence; `undefined` when one can. */
+export const NO_BOX =
+  tried.status === 0
+    ? undefined
+    : `bubblewrap does not work here (${tried.error?.message ?? tried.stderr.trim()}), so what needs it is left out.`;
+
+function outputOf(file: string, args: readonly string[], options: { cwd: string | undefined; env: NodeJS.ProcessEnv }) {
+  return new Promise<string>((resolve, reject) => {
+    const child = spawn(file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    let printed = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        printed += text;
+      });
+    child.on('error', reject).on('close', () => resolve(printed));
+  });
+}
