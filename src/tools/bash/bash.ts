@@ -43,7 +43,7 @@ const input = z.object({
 });
 
 /** What it says of itself to those who decide about its calls. */
-export const bashStatement: ToolStatement = { name: 'Bash', facts: commandFacts, mainInput: 'command', isServed: true };
+export const bashStatement: ToolStatement = { name: 'Bash', facts: commandFacts, mainInput: 'command', served: 'runs' };
 
 /** The shell: always comes back, and takes everything it started with it. */
 export function createBashTool(parts: BashParts) {
