@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 import type { Conversation } from '../../../src/contracts/face/conversation.ts';
-import type { Settings } from '../../../src/contracts/settings.ts';
+import type { SandboxSettings, Settings } from '../../../src/contracts/settings.ts';
 import { SETTING_KEYS } from '../../../src/settings/keys.ts';
 import { type ApiTurn, calls, says, status, toolUse } from '../../support/api/reply.ts';
 import { startApiServer } from '../../support/api/server.ts';
@@ -206,6 +206,17 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
     await edit({ sandbox: { enabled: true, denyRead: [join(project.dir, '../closed-place')] } });
     expect((await ask(run('ls'))).last).toContain('closed-place');
   },
+  'sandbox.allowedDomains': (talk) => shownBySandbox(talk, { allowedDomains: ['good.test'] }, 'allowed good.test'),
+  'sandbox.deniedDomains': (talk) => shownBySandbox(talk, { deniedDomains: ['evil.test'] }, 'never evil.test'),
+  'sandbox.strictAllowlist': (talk) => shownBySandbox(talk, { strictAllowlist: true }, 'no others'),
+  'sandbox.allowAllUnixSockets': (talk) => shownBySandbox(talk, { allowAllUnixSockets: true }, 'every one'),
+  'sandbox.allowLocalBinding': (talk) => shownBySandbox(talk, { allowLocalBinding: true }, 'ports of this machine'),
+  async 'sandbox.allowUnixSockets'({ ask, edit }) {
+    await edit({ sandbox: { enabled: true } });
+    expect((await ask(run('ls'))).last).not.toContain('a-daemon');
+    await edit({ sandbox: { enabled: true, allowUnixSockets: ['/run/a-daemon'] } });
+    expect((await ask(run('ls'))).last).toContain('--bind-try /run/a-daemon /run/a-daemon');
+  },
   async 'sandbox.denyWrite'({ ask, edit, project }) {
     await project.write('../kept-place/x', '');
     await edit({ sandbox: { enabled: true } });
@@ -351,6 +362,20 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
     expect(compactions((await ask()).events)).toBe(1);
   },
 };
+
+async function shownBySandbox(
+  { ask, edit, conversation }: Talk,
+  settings: SandboxSettings,
+  shown: string,
+): Promise<void> {
+  const page = async () => JSON.stringify(await conversation.runCommand('sandbox'));
+  await edit({ sandbox: { enabled: true } });
+  await ask();
+  expect(await page()).not.toContain(shown);
+  await edit({ sandbox: { enabled: true, ...settings } });
+  await ask();
+  expect(await page()).toContain(shown);
+}
 
 function limitsOfRetries(events: readonly AgentEvent[]): readonly number[] {
   return events.flatMap((event) => (event.type === 'retry' ? [event.limit] : []));
