@@ -114,7 +114,7 @@ const asText = (lines: readonly JsonObject[]) => lines.map((line) => `${JSON.str
 const LONGEST_SLUG = 200;
 
 /** The name of a folder's sessions there. */
-export function claudeSlug(cwd: string): string {
+function claudeSlug(cwd: string): string {
   const slug = cwd.replaceAll(/[^A-Za-z0-9]/g, '-');
   return slug.length <= LONGEST_SLUG ? slug : `${slug.slice(0, LONGEST_SLUG)}-${shortHash(cwd, 6)}`;
 }
