@@ -59,7 +59,11 @@ export function createSession(core: Core, { opened, started }: Needs): Session {
     if (part.mode !== undefined) void core.bus.tell({ type: 'mode', mode: part.mode });
   });
   const { sent, notice } = sentBefore(opened.stored, options, core.environment.version);
-  const nameIt = nameSession(live, transcript, titleAsker(core.model, options.face, core.meter.add));
+  const nameIt = nameSession(
+    live,
+    transcript,
+    titleAsker({ port: core.model.port, smallModel: core.smallModel }, options.face, core.meter.add),
+  );
   const state = createStateKeeper(core, transcript);
   const { dir, id: sessionId, isResumed } = opened;
   const left = isResumed ? 'words' : 'nothing';
