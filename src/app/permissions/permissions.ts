@@ -94,6 +94,7 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
     policy: source.policy,
     mode: () => live.now().mode,
     home: environment.home,
+    editor: options.host?.files,
     canAsk: !nobody,
     record,
     onDenial: (denial) => denials.push(denial),
