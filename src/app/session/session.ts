@@ -8,6 +8,7 @@ import { openDebugLog } from '../../session/debug-log.ts';
 import { createDraftStore } from '../../session/input/draft.ts';
 import { createPromptHistory } from '../../session/input/prompt-history.ts';
 import { createMirror, type Mirror } from '../../session/mirror/mirror.ts';
+import { openAside } from '../../session/records/aside.ts';
 import { openTranscript, type Transcript } from '../../session/records/transcript.ts';
 import { createAnswerJournal } from '../../session/running/answer-journal.ts';
 import {
@@ -108,6 +109,8 @@ function transcriptOf(
     title: opened.stored.title,
     claim: opened.claim,
     mirror,
+    aside: openAside(opened.id),
+    unsaved: opened.unsaved,
     newId,
     now,
     tell: (level, text) => void bus.tell({ type: 'notice', level, topic: 'session_store', text }),

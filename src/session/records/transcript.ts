@@ -90,7 +90,8 @@ export function openTranscript(options: TranscriptOptions): Transcript {
     const known = subagents.get(agentId);
     if (known !== undefined) return known;
     const onRecord = (record: SessionRecord) => mirror?.hear(record, agentId);
-    const own = createRecordWriter({ ...options, lastUuid: null, fs: disk, onRecord }, subagentPath(folder, agentId));
+    const settings = { ...options, ...NOT_ASIDE, lastUuid: null, fs: disk, onRecord };
+    const own = createRecordWriter(settings, subagentPath(folder, agentId));
     subagents.set(agentId, own);
     return own;
   }
@@ -115,14 +116,16 @@ export function openTranscript(options: TranscriptOptions): Transcript {
     },
     sync: main.sync,
     async close() {
-      await Promise.all([...subagents.values()].map((own) => own.close()));
-      await main.close();
+      await Promise.all([...subagents.values(), main].map((own) => own.close()));
       await mirror?.close();
       await claimed.release();
     },
     waiting: main.waiting,
   };
 }
+
+/** The files of sub-agents are only read by people. */
+const NOT_ASIDE = { aside: undefined, unsaved: [] };
 
 const UNKEPT = {
   record: async () => undefined,
