@@ -161,7 +161,8 @@ async function work(core: Core, needs: Needs, { agent, held, run, earlier }: Wor
       deps: ({ queues }) => needs.deps.subAgent({ ...core.bus.port(), queues }, asking),
     });
     const { reason, failure, words: said } = terminal;
-    if (reason !== 'completed') end = { why: `It ended early: ${said ?? failure?.message ?? reason}` };
+    const why = held.signal.aborted ? 'It was stopped.' : `It ended early: ${said ?? failure?.message ?? reason}`;
+    if (reason !== 'completed') end = { why };
   } finally {
     owners.leave(agentId);
     end = { ...end, left: await place.leave() };
