@@ -71,6 +71,7 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
     notice: (level, text) => void core.bus.tell({ type: 'notice', level, topic: 'permissions', text }),
     onStored: settings.approveOwnChange,
   });
+  const copied = new Set<string>();
   const source = makePolicy({
     options,
     environment,
@@ -81,6 +82,7 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
     mayBypass,
     current: changes.current,
     sessionFolder,
+    copiedSecrets: () => [...copied],
     sandbox: () => sandbox.asks(),
   });
   const sandbox = wireSandbox(core, { roots: source.roots, sessionFolder });
@@ -129,6 +131,7 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
   function record(entry: GateRecord): void {
     guards.record(entry);
     const { request, verdict, by, decision } = entry;
+    if (verdict === 'allow') for (const copy of decision.copies ?? []) copied.add(copy);
     decisions.push({ tool: request.tool, title: request.title, verdict, by, decision });
     if (decisions.length > KEPT_DECISIONS) decisions.shift();
   }

@@ -9,6 +9,7 @@ import { isCovered } from './certain/covered.ts';
 import { readCertain } from './certain/read-certain.ts';
 import { characterProblems, isLong, tooMuchToRead } from './check-bytes.ts';
 import { commandPattern } from './command-rule.ts';
+import { type Copies, copiesOfSecrets } from './copies.ts';
 import { namedWords } from './named-words.ts';
 import { plantedNeeds } from './planted.ts';
 import { computedNames } from './possible/computed-names.ts';
@@ -49,7 +50,10 @@ export function shellFindings(context: DecisionContext, command: string): Findin
   const objections = shellObjections(context, command, possible, paths);
   // What asks anyway needs no long list of reasons.
   const isSettled = paths.isCut || (unanalysed.length > 0 && command.length > MAX_EXPLAINED);
-  const needed = once(() => (isSettled ? [] : certain.parts.map(onceEach((part) => partNeeds(context, part)))));
+  const copied: Copies = paths.isCut ? { files: [], elsewhere: 'none' } : copiesOfSecrets(context, paths);
+  const copies = copied.files;
+  const after = withCopies(context, copied);
+  const needed = once(() => (isSettled ? [] : certain.parts.map(onceEach((part) => partNeeds(after, part)))));
   const doubts = isWatched(context) ? doubtsOf() : [];
   const isNamed = doubts.length === 0 && (unanalysed.length === 0 || !watchesBash(context));
   const whole = findRule(
@@ -66,7 +70,7 @@ export function shellFindings(context: DecisionContext, command: string): Findin
         : paths.writes
             .filter((each) => each.command.startsWith('> '))
             .map(({ path }) => pathNeed(context, { tool: context.facts.tool, use: 'write', path }));
-    return { objections, needs: [cover, ...writes], unanalysed, hardens: [] };
+    return { objections, needs: [cover, ...writes], unanalysed, hardens: [], copies };
   }
   const parts = needed();
   const asks = watchesBash(context) ? 'in every mode' : 'by mode';
@@ -83,6 +87,7 @@ export function shellFindings(context: DecisionContext, command: string): Findin
     needs: [...needs, ...planted],
     unanalysed: [...unanalysed, ...doubts],
     hardens: [...new Set(parts.flatMap((part) => part.hardens)), ...(isUnasked ? ['path' as const] : [])],
+    copies,
   };
 
   /** What nobody can tell of a line that does more than look, where rules deny or ask about something. */
@@ -102,6 +107,14 @@ export function shellFindings(context: DecisionContext, command: string): Findin
     ];
     return [...(isOpen ? hidden : []), ...namedWords(context, possible, paths.cwds)];
   }
+}
+
+/** What a line fills from files of secrets is one of them for what else the line does. */
+function withCopies(context: DecisionContext, { files, elsewhere }: Copies): DecisionContext {
+  const { policy } = context;
+  const copies = elsewhere === 'possible' ? ['/'] : files;
+  if (copies.length === 0) return context;
+  return { ...context, copies, policy: { ...policy, copiedSecrets: [...(policy.copiedSecrets ?? []), ...copies] } };
 }
 
 const MAX_COMPARED = { words: 1_000, characters: 20_000 };
