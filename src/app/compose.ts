@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
 import type { Conversation } from '../contracts/face/conversation.ts';
 import type { RunOptions } from '../contracts/face/run-options.ts';
@@ -47,6 +48,7 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
   const mcp = await createMcpServers(core, {
     roots: permissions.roots,
     ledger: session.ledger,
+    resultsFolder: () => join(session.transcript.folder, 'results'),
     expect: turnLog.expect,
   });
   const wishes = createRunWishes(core);

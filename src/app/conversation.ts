@@ -16,7 +16,7 @@ import type { StartedRun } from './session/start-run.ts';
 import type { ConversationParts } from './slash/conversation-parts.ts';
 import { hostControl } from './slash/host-control.ts';
 import { loginNow } from './slash/key-commands.ts';
-import { listCommands, runCommand } from './slash/run-command.ts';
+import { completeArgument, listCommands, runCommand } from './slash/run-command.ts';
 import { statusFacts } from './status-facts.ts';
 
 /** How long hooks may take when a conversation ends. */
@@ -30,7 +30,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
   const cwd = () => live.now().cwd;
   const warnings = await warningsOf(parts);
   const stored = sessionPicker(environment, core.cwd, agent.sessionId, repository.branch);
-  return {
+  const conversation: Conversation = {
     agent,
     ready: mcp.ready,
     offered: mcp.offers,
@@ -52,6 +52,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
       tell: core.bus.tell,
       newId: core.newId,
     }),
+    completeArgument: (line) => completeArgument(line, parts),
     findFiles: createFindFiles(loop.locator, core.cwd, core.now),
     ...createMentions(core, { permissions, mcp }),
     proposal: (facts) => proposeEdit(facts, { cwd: cwd(), home }),
@@ -62,11 +63,15 @@ export async function makeConversation(parts: ConversationParts, started: Starte
     rewind: actions.rewind,
     rename: actions.rename,
     background: () => backgroundOf(parts),
+    subAgentMessages: loop.subAgents.messages,
     woken: parts.wake.settled,
     waitForLimit: createLimitWait(core, agent),
     moveToBackground: shells.moveToBackground,
     killStopping: shells.killStopping,
-    control: hostControl(parts),
+    control: {
+      ...hostControl(parts),
+      serve: async (place) => (await import('../mcp/serve/serve.ts')).serve(conversation, place),
+    },
     login: (place, key) => loginNow(parts.core, place, key),
     ...screenSettings({
       ouroHome: environment.ouroHome,
@@ -80,16 +85,18 @@ export async function makeConversation(parts: ConversationParts, started: Starte
     history: session.history,
     close: (reason) => close(parts, started, reason),
   };
+  return conversation;
 }
 
 /** Everything ends in order: the work first, then what watches it, then the record. */
 async function close(parts: ConversationParts, started: StartedRun, reason: string): Promise<void> {
   const { core, agent, session, hooks, loop, shells, mcp } = parts;
   parts.wake.close();
-  const ending = backgroundOf(parts).map(({ title }) => title);
+  const agents = new Set(loop.subAgents.running().map(({ id }) => id));
+  // By its id a sub-agent can be gone on with.
+  const ending = backgroundOf(parts).map(({ id, title }) => (agents.has(id) ? `${title} (${id})` : title));
   agent.abort('shutdown');
-  loop.subAgents.close();
-  await agent.waitForIdle();
+  await Promise.all([agent.waitForIdle(), loop.subAgents.close()]);
   if (ending.length > 0)
     await session.transcript.append({ type: 'system', subtype: ENDED_WITH_RUN, data: { titles: ending } });
   const limit = AbortSignal.timeout(HOOKS_AT_END_MS);

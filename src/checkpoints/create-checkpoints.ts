@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CheckpointInfo } from '../contracts/face/conversation.ts';
 import type { CheckpointEntry, FileBefore } from '../contracts/session.ts';
+import { nameOf } from '../lib/files/byte-names.ts';
 import { createContentStore } from './content-store.ts';
 import { holdContents } from './hold-contents.ts';
 import { createLedger } from './ledger.ts';
@@ -95,13 +96,14 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
       await append({ step: 'prompt', id: parts.newId(), messageId, prompt: words, at, order: next() });
       if (parts.background()) await commands.goOn();
     },
-    async beforeChange(realPath, bytes) {
+    async beforeChange(named, bytes) {
+      const realPath = nameOf(Buffer.from(named));
       for (const folder of missingAbove(realPath)) {
         await ledger.change({ path: folder, order: next(), before: { kind: 'absent' }, after: NEW_FOLDER });
       }
       const before = snapshots.at(realPath);
-      const mode = before.kind === 'file' ? before.mode : NEW_FILE_MODE;
-      const after = { kind: 'file' as const, mode, hash: held.hashOf(bytes) };
+      const access = before.kind === 'file' ? before : { mode: NEW_FILE_MODE };
+      const after = { ...access, kind: 'file' as const, hash: held.hashOf(bytes) };
       shared.note(realPath, after.hash);
       await ledger.change({ path: realPath, order: next(), before, after });
     },

@@ -11,12 +11,18 @@ export type Manifests = {
   drop(name: string): void;
 };
 
+const access = {
+  mode: z.number(),
+  owner: z.string().exactOptional(),
+  attributes: z.record(z.string(), z.string()).exactOptional(),
+};
+
 const before = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('absent') }),
-  z.object({ kind: z.literal('file'), mode: z.number(), hash: z.string() }),
+  z.object({ kind: z.literal('file'), hash: z.string(), ...access }),
   z.object({ kind: z.literal('link'), target: z.string() }),
-  z.object({ kind: z.literal('folder'), mode: z.number() }),
-  z.object({ kind: z.literal('pipe'), mode: z.number() }),
+  z.object({ kind: z.literal('folder'), ...access }),
+  z.object({ kind: z.literal('pipe'), ...access }),
   z.object({ kind: z.literal('not-kept'), why: z.string() }),
 ]);
 

@@ -4,7 +4,6 @@ import {
   chmodSync,
   closeSync,
   constants,
-  fchmodSync,
   fchownSync,
   lstatSync,
   mkdirSync,
@@ -19,11 +18,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
-import type { FileBefore } from '../contracts/session.ts';
+import type { FileAccess, FileBefore } from '../contracts/session.ts';
 import { messageOf } from '../lib/errors.ts';
 import { copyAttributes } from '../lib/files/attributes.ts';
+import { diskPath, nameOf } from '../lib/files/byte-names.ts';
 import { noteDraft, writeInPlace } from '../lib/files/unfinished.ts';
 import type { ContentStore } from './content-store.ts';
+import { giveAccess } from './give-access.ts';
 
 /** What came of going back. */
 export type Restored = {
@@ -68,9 +69,10 @@ export function restore(
     attempt(path, () => bringBack(path, before, { store, opened, unfinished }), restored);
   }
   // Modes of folders last: one that forbids writing would have forbidden all of the above.
-  for (const [path, mode] of opened) if (lstat(path) !== undefined) attempt(path, () => chmodSync(path, mode), []);
+  for (const [path, mode] of opened)
+    if (lstat(path) !== undefined) attempt(path, () => chmodSync(diskPath(path), mode), []);
   for (const [path, before] of wrong.toSorted(deepestFirst)) {
-    if (before.kind === 'folder' && isItself(path)) attempt(path, () => chmodSync(path, before.mode), []);
+    if (before.kind === 'folder' && isItself(path)) attempt(path, () => allGiven(giveAccess(path, before)), []);
   }
   return { restored, removed, problems };
 }
@@ -85,12 +87,12 @@ function remove(path: string, opened: Map<string, number>): void {
   refuseLinked(dirname(path));
   makeWritable(dirname(path), opened);
   if (now.isDirectory()) removeEmpty(path);
-  else unlinkSync(path);
+  else unlinkSync(diskPath(path));
 }
 
 function removeEmpty(folder: string): void {
-  if (readdirSync(folder).length > 0) throw new Error('it holds files that were never kept, so it stays.');
-  rmdirSync(folder);
+  if (readdirSync(diskPath(folder)).length > 0) throw new Error('it holds files that were never kept, so it stays.');
+  rmdirSync(diskPath(folder));
 }
 
 type Means = {
@@ -101,37 +103,37 @@ type Means = {
 
 function bringBack(path: string, before: Kept, { store, opened, unfinished }: Means): void {
   const parent = dirname(path);
-  if (lstat(parent) === undefined) mkdirSync(parent, { recursive: true });
+  if (lstat(parent) === undefined) mkdirSync(diskPath(parent), { recursive: true });
   refuseLinked(parent);
   makeWritable(parent, opened);
   const now = lstat(path);
   switch (before.kind) {
     case 'folder':
       if (now?.isDirectory() === true) return;
-      if (now !== undefined) unlinkSync(path);
-      mkdirSync(path);
-      chmodSync(path, before.mode | 0o700);
+      if (now !== undefined) unlinkSync(diskPath(path));
+      mkdirSync(diskPath(path));
+      chmodSync(diskPath(path), before.mode | 0o700);
       return;
     case 'pipe':
       if (now?.isFIFO() !== true) makePipe(path, now);
-      chmodSync(path, before.mode);
+      allGiven(giveAccess(path, before));
       return;
     case 'link':
       clear(path, now);
-      symlinkSync(before.target, path);
+      symlinkSync(diskPath(before.target), diskPath(path));
       return;
     default: {
       const bytes = store.read(before.hash);
       if (bytes === undefined) throw new Error('its kept content is gone.');
       clear(path, now);
-      writeFile(path, bytes, before.mode, unfinished);
+      allGiven(writeFile(path, bytes, before, unfinished));
     }
   }
 }
 
 function makePipe(path: string, now: ReturnType<typeof lstat>): void {
   clear(path, now);
-  if (now?.isFile() === true) unlinkSync(path);
+  if (now?.isFile() === true) unlinkSync(diskPath(path));
   const { status } = spawnSync('mkfifo', ['--', path]);
   if (status !== 0) throw new Error('the system could not make a named pipe there.');
 }
@@ -147,7 +149,7 @@ export function leadsElsewhere(folder: string): boolean {
 
 function isItself(folder: string): boolean {
   try {
-    return realpathSync(folder) === folder;
+    return nameOf(realpathSync(diskPath(folder), { encoding: 'buffer' })) === folder;
   } catch {
     return false;
   }
@@ -156,30 +158,35 @@ function isItself(folder: string): boolean {
 /** A folder that stands where a file was may hold what was never looked at: then it stays. */
 function clear(path: string, now: ReturnType<typeof lstat>): void {
   if (now?.isDirectory() === true) removeEmpty(path);
-  else if (now?.isSymbolicLink() === true) unlinkSync(path);
+  else if (now?.isSymbolicLink() === true) unlinkSync(diskPath(path));
 }
 
 /** As tools write: a file that has several names, or that somebody else owns, stays the same file. */
-function writeFile(path: string, bytes: Uint8Array, mode: number, unfinished: string | undefined): void {
+function writeFile(
+  path: string,
+  bytes: Uint8Array,
+  access: FileAccess,
+  unfinished: string | undefined,
+): readonly string[] {
   const now = lstat(path);
   if (now?.isFile() === true && (now.nlink > 1 || now.uid !== process.geteuid?.())) {
     writeInPlace(unfinished, path, bytes);
-    chmodSync(path, mode);
-    return;
+    return giveAccess(path, access);
   }
   const draft = join(dirname(path), `.${randomBytes(9).toString('hex')}.tmp`);
   const done = noteDraft(unfinished, draft);
-  const file = openSync(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+  const file = openSync(diskPath(draft), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
   try {
     writeFileSync(file, bytes);
-    if (now?.isFile() === true) {
+    if (now?.isFile() === true && access.owner === undefined) {
       fchownSync(file, now.uid, now.gid);
       copyAttributes(path, draft);
     }
-    fchmodSync(file, mode);
-    renameSync(draft, path);
+    const refused = giveAccess(draft, access);
+    renameSync(diskPath(draft), diskPath(path));
+    return refused;
   } catch (thrown) {
-    rmSync(draft, { force: true });
+    rmSync(diskPath(draft), { force: true });
     throw thrown;
   } finally {
     closeSync(file);
@@ -187,17 +194,21 @@ function writeFile(path: string, bytes: Uint8Array, mode: number, unfinished: st
   }
 }
 
+function allGiven(refused: readonly string[]): void {
+  if (refused.length > 0) throw new Error(`it is back, but the system does not give it ${refused.join(' and ')}.`);
+}
+
 /** A read-only folder is opened for as long as it takes. */
 function makeWritable(folder: string, opened: Map<string, number>): void {
-  const { mode } = lstatSync(folder);
+  const { mode } = lstatSync(diskPath(folder));
   if ((mode & 0o300) === 0o300 || opened.has(folder)) return;
   opened.set(folder, mode & 0o7777);
-  chmodSync(folder, (mode & 0o7777) | 0o700);
+  chmodSync(diskPath(folder), (mode & 0o7777) | 0o700);
 }
 
 function lstat(path: string) {
   try {
-    return lstatSync(path);
+    return lstatSync(diskPath(path));
   } catch {
     return undefined;
   }

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
-import type { FileBefore } from '../contracts/session.ts';
+import type { FileAccess, FileBefore } from '../contracts/session.ts';
+import { attributesOf } from '../lib/files/attributes.ts';
+import { diskPath } from '../lib/files/byte-names.ts';
 import type { Pack } from './pack.ts';
 import { type Entry, entryAt, type Found, WALK_LIMITS, type WalkLimits, walkWorkspace } from './walk-workspace.ts';
 
@@ -11,7 +13,11 @@ export type Snapshot = {
 };
 
 /** What is known of a file's content: true as long as its facts are these. */
-type Known = { readonly entry: Extract<Entry, { kind: 'file' }>; readonly hash: string; readonly atMs: number };
+type Known = {
+  readonly entry: Extract<Entry, { kind: 'file' }>;
+  readonly state: Extract<FileBefore, { kind: 'file' }>;
+  readonly atMs: number;
+};
 
 /** A change within the clock's grain of being read could have the same facts. */
 const GRAIN_MS = 50;
@@ -31,14 +37,16 @@ export function createSnapshots(store: Pack, skip: readonly string[], limits: Wa
 
   function keep(path: string, entry: Entry | undefined): FileBefore {
     if (entry === undefined) return { kind: 'absent' };
-    if (entry.kind !== 'file') return entry;
+    if (entry.kind === 'link' || entry.kind === 'not-kept') return entry;
+    if (entry.kind !== 'file') return { ...entry, ...attributesAt(path) };
     const old = known.get(path);
-    if (old !== undefined && isUnchanged(old, entry)) return { kind: 'file', mode: entry.mode, hash: old.hash };
+    if (old !== undefined && isUnchanged(old, entry)) return old.state;
     const atMs = Date.now();
     try {
-      const hash = store.put(readFileSync(path));
-      known.set(path, { entry, hash, atMs });
-      return { kind: 'file', mode: entry.mode, hash };
+      const hash = store.put(readFileSync(diskPath(path)));
+      const state = { kind: 'file', mode: entry.mode, hash, owner: entry.owner, ...attributesAt(path) } as const;
+      known.set(path, { entry, state, atMs });
+      return state;
     } catch {
       return { kind: 'not-kept', why: 'it could not be read or kept' };
     }
@@ -77,12 +85,25 @@ function isUnchanged({ entry: old, atMs }: Known, now: Extract<Entry, { kind: 'f
   return now.ctimeMs + GRAIN_MS < atMs && now.mtimeMs + GRAIN_MS < atMs;
 }
 
+function attributesAt(path: string): Pick<FileAccess, 'attributes'> {
+  const found = [...attributesOf(path)].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  if (found.length === 0) return {};
+  return { attributes: Object.fromEntries(found.map(([name, value]) => [name, value.toString('base64')])) };
+}
+
 /** Nothing that could be seen has changed. */
 export function isEqual(a: FileBefore, b: FileBefore): boolean {
-  if (a.kind === 'file') return b.kind === 'file' && a.hash === b.hash && a.mode === b.mode;
-  if (a.kind === 'folder') return b.kind === 'folder' && a.mode === b.mode;
-  if (a.kind === 'pipe') return b.kind === 'pipe' && a.mode === b.mode;
+  if (a.kind === 'file') return b.kind === 'file' && a.hash === b.hash && isSameAccess(a, b);
+  if (a.kind === 'folder') return b.kind === 'folder' && isSameAccess(a, b);
+  if (a.kind === 'pipe') return b.kind === 'pipe' && isSameAccess(a, b);
   if (a.kind === 'link') return b.kind === 'link' && a.target === b.target;
   if (a.kind === 'not-kept') return b.kind === 'not-kept' && a.why === b.why;
   return b.kind === 'absent';
+}
+
+/** What was not written down is taken to be the same. */
+export function isSameAccess(a: FileAccess, b: FileAccess): boolean {
+  if (a.mode !== b.mode) return false;
+  if (a.owner === undefined || b.owner === undefined) return true;
+  return a.owner === b.owner && JSON.stringify(a.attributes) === JSON.stringify(b.attributes);
 }

@@ -1,11 +1,12 @@
 import { dirname } from 'node:path';
 import type { FileBefore, Replaced } from '../contracts/session.ts';
+import { shownPath } from '../lib/files/byte-names.ts';
 import { mergeLines } from '../lib/text/merge-lines.ts';
 import type { ContentStore, createContentStore } from './content-store.ts';
 import { type Held, isMergeable } from './hold-contents.ts';
 import type { Step } from './plan-restore.ts';
 import { leadsElsewhere, type Restored, restore } from './restore.ts';
-import { isEqual, type Snapshots } from './snapshot.ts';
+import { isEqual, isSameAccess, type Snapshots } from './snapshot.ts';
 
 /** What has to stand under each path, and what stays as it is because somebody else has a hand in it. */
 type TakenBack = {
@@ -31,7 +32,11 @@ export async function takeBack(
   const wrong = [...plan].filter(([path, before]) => !disk.snapshots.isSame(path, before));
   await begin(wrong.map(([path, after]) => ({ path, before: disk.snapshots.at(path), after })));
   const done = restore(new Map(wrong), disk.store, disk.unfinished);
-  return { ...done, problems: [...problems, ...done.problems] };
+  return {
+    restored: done.restored.map(shownPath),
+    removed: done.removed.map(shownPath),
+    problems: [...problems, ...done.problems].map(shownPath),
+  };
 }
 
 export type WouldChange = { readonly path: string; readonly bytes: Uint8Array | undefined };
@@ -40,7 +45,10 @@ export type WouldChange = { readonly path: string; readonly bytes: Uint8Array | 
 export function wouldChange(steps: ReadonlyMap<string, readonly Step[]>, disk: Disk): readonly WouldChange[] {
   return [...planTakeBack(steps, disk).plan]
     .filter(([path, before]) => before.kind !== 'not-kept' && !disk.snapshots.isSame(path, before))
-    .map(([path, before]) => ({ path, bytes: before.kind === 'file' ? disk.store.read(before.hash) : undefined }));
+    .map(([path, before]) => ({
+      path: shownPath(path),
+      bytes: before.kind === 'file' ? disk.store.read(before.hash) : undefined,
+    }));
 }
 
 type FileState = Extract<FileBefore, { kind: 'file' }>;
@@ -93,9 +101,9 @@ function withoutStep({ before, after }: Step, now: FileBefore, store: ContentSto
 }
 
 function fileWithout(before: FileState, after: FileState, now: FileState, store: ContentStore): FileState | undefined {
-  const mode = now.mode === after.mode ? before.mode : now.mode;
+  const { hash: _, ...access } = isSameAccess(now, after) ? before : now;
   const hash = contentWithout(before.hash, after.hash, now.hash, store);
-  return hash === undefined ? undefined : { kind: 'file', mode, hash };
+  return hash === undefined ? undefined : { ...access, hash };
 }
 
 function contentWithout(before: string, after: string, now: string, store: ContentStore): string | undefined {

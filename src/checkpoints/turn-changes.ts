@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { CheckpointEntry, FileBefore } from '../contracts/session.ts';
+import { diskPath, shownPath } from '../lib/files/byte-names.ts';
 import type { ContentStore } from './content-store.ts';
 import { checkpointsOf } from './plan-restore.ts';
 import type { Snapshots } from './snapshot.ts';
@@ -29,7 +30,9 @@ export function turnChanges(entries: readonly CheckpointEntry[], disk: Disk): re
       const next = turns.slice(turn + 1).flatMap((later) => later.changes.filter((change) => change.path === path))[0];
       // What the next change found is what this one left, where nobody has written that down.
       const after = last?.after ?? next?.before;
-      return [{ path, before: contentOf(first.before, path, disk), after: contentOf(after, path, disk) }];
+      return [
+        { path: shownPath(path), before: contentOf(first.before, path, disk), after: contentOf(after, path, disk) },
+      ];
     });
     return files.length === 0 ? [] : [{ id, prompt, at, files }];
   });
@@ -46,7 +49,7 @@ function contentOf(state: FileBefore | undefined, path: string, { contents, snap
   if (kept !== undefined) return { is: 'bytes', bytes: kept };
   if (state !== undefined && !snapshots.isSame(path, state)) return { is: 'unknown' };
   try {
-    return { is: 'bytes', bytes: readFileSync(path) };
+    return { is: 'bytes', bytes: readFileSync(diskPath(path)) };
   } catch {
     return { is: 'absent' };
   }

@@ -1,5 +1,6 @@
-import { type Dirent, lstatSync, readdirSync, readlinkSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
+import { diskPath, mayBeLost, nameOf } from '../lib/files/byte-names.ts';
 import { formatBytes } from '../lib/text/format.ts';
 import { type IgnoredFolders, ignoredFolders } from './ignored-folders.ts';
 
@@ -8,14 +9,14 @@ export type Entry =
   | {
       readonly kind: 'file';
       readonly mode: number;
+      readonly owner: string;
       readonly size: number;
       readonly mtimeMs: number;
       readonly ctimeMs: number;
       readonly ino: number;
     }
   | { readonly kind: 'link'; readonly target: string }
-  | { readonly kind: 'folder'; readonly mode: number }
-  | { readonly kind: 'pipe'; readonly mode: number }
+  | { readonly kind: 'folder' | 'pipe'; readonly mode: number; readonly owner: string }
   | { readonly kind: 'not-kept'; readonly why: string };
 
 /** Everything that stands below some folders. What is under `unknown` was not looked at. */
@@ -67,17 +68,17 @@ export async function walkWorkspace(
     if (inside === undefined) return void unknown.set(folder, 'nobody may read it');
     const names = inside.map(({ name }) => name);
     const rules = own === undefined ? ignored.within(folder, names) : ignored;
-    for (const dirent of inside) {
-      const path = join(folder, dirent.name);
-      if (dirent.name === '.git' || skip.includes(path)) continue;
+    for (const { name, kind } of inside) {
+      const path = join(folder, name);
+      if (name === '.git' || skip.includes(path)) continue;
       if (own?.isSpent === true) return;
-      await look(path, dirent, rules, own);
+      await look(path, kind, rules, own);
     }
   }
 
-  async function look(path: string, dirent: Dirent, ignored: IgnoredFolders, own: Budget | undefined): Promise<void> {
-    if (dirent.isDirectory()) return enter(path, ignored, own);
-    const entry = entryOf(path, dirent, limits);
+  async function look(path: string, kind: Kind, ignored: IgnoredFolders, own: Budget | undefined): Promise<void> {
+    if (kind.isDirectory()) return enter(path, ignored, own);
+    const entry = entryOf(path, kind, limits);
     if (entry === undefined) return;
     const bytes = entry.kind === 'file' ? entry.size : 0;
     if (own !== undefined) own.take(bytes);
@@ -89,10 +90,10 @@ export async function walkWorkspace(
   }
 
   async function enter(path: string, ignored: IgnoredFolders, own: Budget | undefined): Promise<void> {
-    const mode = modeOf(path);
-    if (mode === undefined) return;
+    const entry = entryAt(path, limits);
+    if (entry === undefined) return;
     if (total.files > limits.files) return void unknown.set(path, 'the workspace is too large to keep all of it');
-    entries.set(path, { kind: 'folder', mode });
+    entries.set(path, entry);
     if (own !== undefined || !ignored.isIgnored(path)) return visit(path, ignored, own);
     const budget = createBudget(limits);
     const before = { ...total, known: new Set(entries.keys()) };
@@ -122,17 +123,19 @@ function createBudget({ ignoredFiles, ignoredBytes }: WalkLimits): Budget {
   };
 }
 
-function namesIn(folder: string): readonly Dirent[] | undefined {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return undefined;
-  }
-}
+/** What something is, as a list or a look tells it. */
+type Kind = Pick<Dirent, 'isDirectory' | 'isFile' | 'isSymbolicLink' | 'isFIFO'>;
+type Named = { readonly name: string; readonly kind: Kind };
 
-function modeOf(path: string): number | undefined {
+function namesIn(folder: string): readonly Named[] | undefined {
+  const place = diskPath(folder);
   try {
-    return lstatSync(path).mode & 0o7777;
+    const listed = readdirSync(place, { withFileTypes: true }).map((kind) => ({ name: kind.name, kind }));
+    if (!listed.some(({ name }) => mayBeLost(name))) return listed;
+    const lost = readdirSync(place, { encoding: 'buffer' })
+      .filter((bytes) => mayBeLost(bytes.toString('utf8')))
+      .map((bytes) => ({ name: nameOf(bytes), kind: lstatSync(diskPath(join(folder, nameOf(bytes)))) }));
+    return [...listed.filter(({ name }) => !mayBeLost(name)), ...lost];
   } catch {
     return undefined;
   }
@@ -141,29 +144,28 @@ function modeOf(path: string): number | undefined {
 /** How one path stands now; `undefined` when nothing is there. */
 export function entryAt(path: string, limits: WalkLimits = WALK_LIMITS): Entry | undefined {
   try {
-    const stat = lstatSync(path);
-    if (stat.isDirectory()) return { kind: 'folder', mode: stat.mode & 0o7777 };
+    const stat = lstatSync(diskPath(path));
+    if (stat.isDirectory()) return { kind: 'folder', ...accessOf(stat) };
     return entryOf(path, stat, limits);
   } catch {
     return undefined;
   }
 }
 
-function entryOf(
-  path: string,
-  type: Pick<Dirent, 'isFile' | 'isSymbolicLink' | 'isFIFO'>,
-  limits: WalkLimits,
-): Entry | undefined {
+function entryOf(path: string, kind: Kind, limits: WalkLimits): Entry | undefined {
+  const place = diskPath(path);
   try {
-    if (type.isSymbolicLink()) return { kind: 'link', target: readlinkSync(path) };
-    if (type.isFIFO()) return { kind: 'pipe', mode: lstatSync(path).mode & 0o7777 };
-    if (!type.isFile()) return { kind: 'not-kept', why: 'it is neither a file nor a folder' };
-    const { mode, size, mtimeMs, ctimeMs, ino } = lstatSync(path);
+    if (kind.isSymbolicLink()) return { kind: 'link', target: nameOf(readlinkSync(place, { encoding: 'buffer' })) };
+    if (kind.isFIFO()) return { kind: 'pipe', ...accessOf(lstatSync(place)) };
+    if (!kind.isFile()) return { kind: 'not-kept', why: 'it is neither a file nor a folder' };
+    const stat = lstatSync(place);
+    const { size, mtimeMs, ctimeMs, ino } = stat;
     if (size > limits.fileBytes) return { kind: 'not-kept', why: `it has ${formatBytes(size)}` };
-    return { kind: 'file', mode: mode & 0o7777, size, mtimeMs, ctimeMs, ino };
+    return { kind: 'file', ...accessOf(stat), size, mtimeMs, ctimeMs, ino };
   } catch {
-    // A name of other bytes cannot be reached by what it reads as; else it is gone since it was listed.
-    if (path.includes('\ufffd')) return { kind: 'not-kept', why: 'its name is not UTF-8' };
+    // It is gone since it was listed.
     return undefined;
   }
 }
+
+const accessOf = ({ mode, uid, gid }: Stats) => ({ mode: mode & 0o7777, owner: `${uid}:${gid}` });

@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import type { FileBefore } from '../contracts/session.ts';
 import { messageOf } from '../lib/errors.ts';
+import { shownPath } from '../lib/files/byte-names.ts';
 import type { Change, Ledger } from './ledger.ts';
 import type { Manifests } from './manifests.ts';
 import { isEqual, type Snapshot, type Snapshots } from './snapshot.ts';
@@ -110,7 +111,7 @@ function tooWide(roots: readonly string[], home: string): string | undefined {
 
 function namesOf({ files, unknown }: Snapshot, root: string): readonly string[] {
   const lost = [...files].flatMap(([path, entry]) => (entry.kind === 'not-kept' ? [[path, entry.why] as const] : []));
-  const names = [...unknown, ...lost].map(([path, why]) => `${relative(root, path)} (${why})`);
+  const names = [...unknown, ...lost].map(([path, why]) => `${shownPath(relative(root, path))} (${why})`);
   return names.length <= RECORDED ? names : [...names.slice(0, RECORDED), `${names.length - RECORDED} more`];
 }
 

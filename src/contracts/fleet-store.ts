@@ -33,7 +33,7 @@ export type FleetStore = {
     last: Beat,
     files?: Readonly<Partial<Record<FileKind, Uint8Array>>>,
   ): Promise<'kept' | 'late'>;
-  /** Keeps a file of an attempt that goes on. */
+  /** Keeps a file of an attempt that goes on; of one that does not count any more it keeps nothing. */
   keep(claim: Claim, kind: FileKind, bytes: Uint8Array): Promise<void>;
   file(batch: string, key: string, kind: FileKind): Promise<Uint8Array | undefined>;
   /** Nothing new of the lane begins until then. `limit` halves what runs at once; `rest` waits for quota or a key. */
@@ -45,6 +45,8 @@ export type FleetStore = {
   sweep(): Promise<number>;
   /** Answers how many tasks it concerned. Throws a sentence when there is no such batch. */
   order(batch: string, order: Order): Promise<number>;
+  /** Forgets a batch with all it has left, unless somebody still works on it. */
+  remove(batch: string): Promise<'removed' | 'somebody works on it'>;
   /** All batches, newest first. */
   batches(): Promise<readonly BatchStatus[]>;
   status(batch: string): Promise<BatchStatus | undefined>;

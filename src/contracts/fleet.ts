@@ -132,6 +132,8 @@ export type BatchStatus = {
   readonly limits: BatchLimits;
   readonly collect: CollectWish;
   readonly createdMs: number;
+  /** When anything last happened in it. */
+  readonly lastMs: number;
   readonly counts: Counts;
   readonly spent: Micros;
   readonly reserved: Micros;

@@ -34,6 +34,9 @@ export const HOOK_EVENTS = [
   'DirectoryAdded',
   'PreModelSwitch',
   'PostModelSwitch',
+  'FileChanged',
+  'MessageDisplay',
+  'TeammateIdle',
 ] as const;
 
 /** The name of such a moment. */

@@ -98,8 +98,8 @@ export type ToolStatement = {
   readonly result?: 'repeatable' | 'once';
   /** Sub-agents that have it: none, or only those that may have sub-agents of their own. Absent: all. */
   readonly subAgents?: 'none' | 'parents';
-  /** Another program may call it without a conversation with us. */
-  readonly isServed?: boolean;
+  /** Another program may call it without a conversation with us, and is told what kind of call that is. */
+  readonly served?: 'reads' | 'changes' | 'runs';
 };
 
 /** What the tool of a name, or of one it had before, says of itself. */

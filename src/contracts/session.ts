@@ -83,14 +83,23 @@ export type RecordBody =
 
 export type SessionRecord = RecordHead & RecordBody;
 
+/** Whose a file is and who may do what with it. */
+export type FileAccess = {
+  readonly mode: number;
+  /** `uid:gid`; older sessions do not say, nor what attributes there were. */
+  readonly owner?: string;
+  /** Access lists, capabilities and the like by their names, in base64; left out where there are none. */
+  readonly attributes?: Readonly<Record<string, string>>;
+};
+
 /** What stood under a path before something of ours touched it. */
 export type FileBefore =
   | { readonly kind: 'absent' }
-  | { readonly kind: 'file'; readonly mode: number; readonly hash: string }
+  | ({ readonly kind: 'file'; readonly hash: string } & FileAccess)
   | { readonly kind: 'link'; readonly target: string }
-  | { readonly kind: 'folder'; readonly mode: number }
+  | ({ readonly kind: 'folder' } & FileAccess)
   /** A named pipe. */
-  | { readonly kind: 'pipe'; readonly mode: number }
+  | ({ readonly kind: 'pipe' } & FileAccess)
   /** It was there and could not be kept: too large, unreadable or of no kind that has bytes. */
   | { readonly kind: 'not-kept'; readonly why: string };
 

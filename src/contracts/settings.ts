@@ -65,7 +65,16 @@ export type McpLoginConfig = {
 
 export type SandboxSettings = {
   readonly enabled?: boolean;
+  /** All of it, or none; not said: host by host. */
   readonly network?: boolean;
+  readonly allowedDomains?: readonly string[];
+  readonly deniedDomains?: readonly string[];
+  /** Other hosts than those allowed are refused, not asked about. */
+  readonly strictAllowlist?: boolean;
+  readonly allowUnixSockets?: readonly string[];
+  readonly allowAllUnixSockets?: boolean;
+  /** On macOS, where boxes have no network of their own. */
+  readonly allowLocalBinding?: boolean;
   readonly allowWrite?: readonly string[];
   readonly denyRead?: readonly string[];
   /** Stays as it is, wherever it lies. */

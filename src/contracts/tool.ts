@@ -49,8 +49,8 @@ export type CallContext = {
   readonly cwd: string;
   readonly signal: AbortSignal;
   readonly report: (progress: ToolProgress) => void;
-  /** Asks the person at the keyboard; resolves with `undefined` when nobody is there. */
-  readonly ask: (question: UserQuestion) => Promise<UserAnswer | undefined>;
+  /** Asks the person at the keyboard; resolves with `undefined` when nobody is there, or the question is withdrawn. */
+  readonly ask: (question: UserQuestion, withdrawn?: AbortSignal) => Promise<UserAnswer | undefined>;
 };
 
 /** A question of a tool: the overlay shows it, the answer comes back by id. */

@@ -28,7 +28,8 @@ export async function execute(
     cwd: deps.cwd(),
     signal: own.signal,
     report: (progress) => !over && emit({ type: 'tool_update', callId: block.id, progress }),
-    ask: (question) => deps.ask(block.id, question, signal),
+    ask: (question, withdrawn) =>
+      deps.ask(block.id, question, withdrawn === undefined ? signal : AbortSignal.any([signal, withdrawn])),
   };
   try {
     const ended = await untilAborted(outcomeOf(call, context), signal, ABORT_GRACE_MS);

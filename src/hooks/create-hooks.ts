@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { Hook, HookEvent, HookResult, HookVerdict } from '../contracts/hook.ts';
 import { isJsonObject, type JsonObject } from '../contracts/json.ts';
@@ -114,6 +115,8 @@ const WITHOUT_SUBJECT: readonly HookEvent[] = [
   'WorktreeRemove',
   'CwdChanged',
   'DirectoryAdded',
+  'MessageDisplay',
+  'TeammateIdle',
 ];
 
 /** Nobody waits for its end. */
@@ -140,5 +143,6 @@ function subjectOf(event: HookEvent, fields: JsonObject): string | undefined {
     PostModelSwitch: 'to_model',
   };
   if (WITHOUT_SUBJECT.includes(event)) return undefined;
+  if (event === 'FileChanged') return basename(String(fields.file_path ?? ''));
   return String(fields[keys[event] ?? 'tool_name'] ?? '');
 }

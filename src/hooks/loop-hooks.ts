@@ -1,12 +1,12 @@
 import type { LoopHooks } from '../contracts/hook.ts';
-import type { JsonValue } from '../contracts/json.ts';
+import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import type { Message } from '../contracts/message.ts';
 import type { BeforeCall } from '../contracts/query.ts';
 import { asJson } from '../lib/as-json.ts';
 import type { HookFire } from './create-hooks.ts';
 
-/** `Stop` for the main conversation, `SubagentStop` for a sub-agent; everything else is the same for both. */
-export function loopHooks(hooks: HookFire, stop: 'Stop' | 'SubagentStop', agentType?: string): LoopHooks {
+/** `Stop` for the main conversation, `SubagentStop` for a sub-agent, with whose stop it is; all else is the same for both. */
+export function loopHooks(hooks: HookFire, stop: 'Stop' | 'SubagentStop', whose: JsonObject = {}): LoopHooks {
   return {
     async beforeCall(request, signal): Promise<BeforeCall> {
       if (!hooks.has('PreToolUse')) return {};
@@ -56,7 +56,7 @@ export function loopHooks(hooks: HookFire, stop: 'Stop' | 'SubagentStop', agentT
       const fields = {
         stop_hook_active: stopHookActive,
         last_assistant_message: lastWords(messages),
-        ...(agentType === undefined ? {} : { agent_type: agentType }),
+        ...whose,
       };
       const verdict = await hooks.fire(stop, fields, signal);
       if (verdict.stop !== undefined) return { kind: 'prevent', words: verdict.stop };

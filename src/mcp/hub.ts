@@ -3,12 +3,12 @@ import type { Attempt, McpServerState } from '../contracts/face/host.ts';
 import type { ResultBlock } from '../contracts/message.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { type ConfiguredServer, launchHash } from './config/configured-server.ts';
-import { resourceBlocks } from './content.ts';
+import { keptResource } from './content.ts';
 import { createPrefixes } from './names.ts';
 import type { McpParts } from './server/mcp-parts.ts';
 import { createServerRun, type ServerRun } from './server/server-run.ts';
 import { describeServer } from './server/server-state.ts';
-import { promptBlocks, readArguments } from './server-prompt.ts';
+import { openArgument, promptBlocks, readArguments } from './server-prompt.ts';
 import { untrustedLine, untrustedText } from './untrusted-text.ts';
 
 /** Something a server has to read. */
@@ -28,6 +28,7 @@ export type McpHub = ReturnType<typeof createMcpHub>;
 
 const RESOURCE_CHARS = 300;
 const INSTRUCTION_CHARS = 2_000;
+const MOST_COMPLETIONS = 50;
 
 export function createMcpHub(parts: McpParts) {
   const prefixOf = createPrefixes();
@@ -48,7 +49,6 @@ export function createMcpHub(parts: McpParts) {
   for (const server of [...parts.servers, ...parts.hosted.map(hosted)]) add(server);
 
   const all = () => [...runs.values()];
-  const unknown = (name: string): Attempt => ({ ok: false, why: `There is no MCP server ${name}.` });
 
   return {
     /** Begins with every server that may run; nobody waits for them. */
@@ -62,21 +62,24 @@ export function createMcpHub(parts: McpParts) {
     listed: (command: string) => untilOffered(all(), command),
     states: (): readonly McpServerState[] => all().map((run) => describeServer(run.server, run.now())),
     tools: (): readonly Tool[] => all().flatMap((run) => run.now().catalog.tools),
-    prompts: (): readonly CommandInfo[] =>
-      all().flatMap((run) => run.now().catalog.prompts.map(({ command }) => command)),
+    prompts: (): readonly CommandInfo[] => all().flatMap(commandsOf),
     instructions: () => all().flatMap(instructionsOf),
     prompt: (command: string, typed: string, signal: AbortSignal) => readPrompt(all(), command, typed, signal),
 
+    /** How the last word of a prompt's arguments could go on. */
+    completions: (command: string, typed: string, signal: AbortSignal) => completeWord(all(), command, typed, signal),
+
     async resources(server: string | undefined, signal: AbortSignal): Promise<readonly ServerResource[]> {
-      const isConnected = (run: ServerRun) => run.now().phase.at === 'connected';
       const asked = server === undefined ? all().filter(isConnected) : [known(runs, server)];
       return (await Promise.all(asked.map((run) => listResources(run, signal)))).flat();
     },
 
     contents,
 
-    read: async (server: string, uri: string, signal: AbortSignal): Promise<readonly ResultBlock[]> =>
-      (await contents(server, uri, signal)).flatMap(resourceBlocks),
+    async read(server: string, uri: string, signal: AbortSignal): Promise<readonly ResultBlock[]> {
+      const found = await contents(server, uri, signal);
+      return (await Promise.all(found.map((one) => keptResource(one, parts.keepBytes)))).flat();
+    },
 
     reconnect: async (name: string): Promise<Attempt> => runs.get(name)?.reconnect() ?? unknown(name),
 
@@ -108,6 +111,10 @@ export function createMcpHub(parts: McpParts) {
   };
 }
 
+const isConnected = (run: ServerRun) => run.now().phase.at === 'connected';
+
+const unknown = (name: string): Attempt => ({ ok: false, why: `There is no MCP server ${name}.` });
+
 function known(runs: ReadonlyMap<string, ServerRun>, name: string): ServerRun {
   const run = runs.get(name);
   if (run !== undefined) return run;
@@ -132,6 +139,11 @@ async function untilOffered(runs: readonly ServerRun[], command: string): Promis
   await Promise.any(offered).catch(() => undefined);
 }
 
+const commandsOf = (run: ServerRun) => run.now().catalog.prompts.map(({ command }) => command);
+
+const promptOf = (run: ServerRun, command: string) =>
+  run.now().catalog.prompts.find((each) => each.command.name === command);
+
 /** What a prompt of a server says, asked for by its slash command. */
 async function readPrompt(
   runs: readonly ServerRun[],
@@ -140,7 +152,7 @@ async function readPrompt(
   signal: AbortSignal,
 ): Promise<PromptRun> {
   for (const run of runs) {
-    const prompt = run.now().catalog.prompts.find((each) => each.command.name === command);
+    const prompt = promptOf(run, command);
     if (prompt === undefined) continue;
     const read = readArguments(prompt, typed);
     if (!read.ok) return read;
@@ -148,6 +160,25 @@ async function readPrompt(
     return { ok: true, blocks: promptBlocks(await connection.prompt(prompt.name, read.values, signal)) };
   }
   return { ok: false, why: `No connected MCP server offers /${command} now. Look at /mcp.` };
+}
+
+/** Whole words that may stand in the place of the last one. */
+async function completeWord(
+  runs: readonly ServerRun[],
+  command: string,
+  typed: string,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const run = runs.find((each) => promptOf(each, command) !== undefined);
+  const prompt = run === undefined ? undefined : promptOf(run, command);
+  const open = prompt === undefined ? undefined : openArgument(prompt, typed);
+  if (run === undefined || prompt === undefined || open === undefined) return [];
+  const { name, value, given } = open;
+  const ref = { type: 'ref/prompt', name: prompt.name } as const;
+  const connection = await run.connected(signal);
+  const asked = { ref, argument: { name, value }, context: { arguments: { ...given } } };
+  const values = await connection.complete(asked, signal).catch(() => []);
+  return values.slice(0, MOST_COMPLETIONS).map((each) => open.wordFor(untrustedLine(each, RESOURCE_CHARS)));
 }
 
 async function listResources(run: ServerRun, signal: AbortSignal): Promise<readonly ServerResource[]> {

@@ -13,7 +13,10 @@ export type ServerPrompt = {
 };
 
 /** The prompts of one server as `/mcp__server__prompt`. */
-export function toPrompts(listed: readonly Prompt[], server: string, prefix: string): readonly ServerPrompt[] {
+export function toPrompts(
+  listed: readonly Prompt[],
+  { server, prefix, canComplete }: { readonly server: string; readonly prefix: string; readonly canComplete: boolean },
+): readonly ServerPrompt[] {
   const names = fullNames(
     prefix,
     listed.map(({ name }) => name),
@@ -31,6 +34,7 @@ export function toPrompts(listed: readonly Prompt[], server: string, prefix: str
         name: names[at] ?? '',
         description: untrustedLine(prompt.description ?? prompt.title ?? `${prompt.name} of ${server}`, 200),
         ...(hint === '' ? {} : { argumentHint: hint }),
+        ...(hint === '' || !canComplete ? {} : { completes: true as const }),
         source: 'mcp',
       },
     };
@@ -39,9 +43,17 @@ export function toPrompts(listed: readonly Prompt[], server: string, prefix: str
 
 /** Arguments as typed: words and quoted words in order, or `name=value`; the last one takes what is left. */
 export function readArguments(
-  { arguments: declared }: ServerPrompt,
+  prompt: ServerPrompt,
   typed: string,
 ): { readonly ok: true; readonly values: Record<string, string> } | { readonly ok: false; readonly why: string } {
+  const { values } = spread(prompt, typed);
+  const missing = prompt.arguments.filter(({ name, required }) => required === true && values[name] === undefined);
+  if (missing.length === 0) return { ok: true, values };
+  return { ok: false, why: `Give it ${missing.map(({ name }) => `<${untrustedLine(name, 40)}>`).join(' ')}.` };
+}
+
+/** The words that were typed, given out to the arguments. */
+function spread({ arguments: declared }: ServerPrompt, typed: string): { readonly values: Record<string, string> } {
   const values: Record<string, string> = {};
   const positional: string[] = [];
   for (const word of splitWords(typed)) {
@@ -54,9 +66,31 @@ export function readArguments(
     const words = at === open.length - 1 ? positional.slice(at) : positional.slice(at, at + 1);
     if (words.length > 0) values[name] = words.join(' ');
   });
-  const missing = declared.filter(({ name, required }) => required === true && values[name] === undefined);
-  if (missing.length === 0) return { ok: true, values };
-  return { ok: false, why: `Give it ${missing.map(({ name }) => `<${untrustedLine(name, 40)}>`).join(' ')}.` };
+  return { values };
+}
+
+/** The argument that the last word belongs to, what is written of it, and those before it. */
+export type OpenArgument = {
+  readonly name: string;
+  readonly value: string;
+  readonly given: Readonly<Record<string, string>>;
+  /** A whole word for a value, as it would be written there. */
+  readonly wordFor: (value: string) => string;
+};
+
+/** Which argument is being written; behind a blank it is the next one. */
+export function openArgument(prompt: ServerPrompt, typed: string): OpenArgument | undefined {
+  const [last = ''] = /(?:[\w-]+=)?"[^"]*$|\S*$/.exec(typed) ?? [];
+  const before = typed.slice(0, typed.length - last.length);
+  const { values } = spread(prompt, before);
+  const [, named = '', rest = last] = /^([\w-]+)=(.*)$/s.exec(last) ?? [];
+  const isNamed = prompt.arguments.some((argument) => argument.name === named);
+  // Of the words in order the last argument takes all that is left.
+  const name = isNamed ? named : prompt.arguments.find((argument) => values[argument.name] === undefined)?.name;
+  if (name === undefined) return undefined;
+  const value = (isNamed ? rest : last).replace(/^"/, '');
+  const quoted = (text: string) => (/\s/.test(text) ? `"${text.replaceAll('"', '')}"` : text);
+  return { name, value, given: values, wordFor: (text) => (isNamed ? `${named}=${quoted(text)}` : quoted(text)) };
 }
 
 function splitWords(typed: string): readonly string[] {

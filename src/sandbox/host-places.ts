@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, realpathSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { PathKind } from './plan.ts';
 
@@ -24,6 +24,18 @@ export function placeOf(path: string): string {
   const real = follow(path);
   if (real !== path || dirname(path) === path) return real;
   return join(placeOf(dirname(path)), basename(path));
+}
+
+/** Sockets with a place on the disk that somebody listens on, but for these. Nobody can tell which others come later. */
+export function socketsBut(allowed: readonly string[]): readonly string[] {
+  try {
+    const places = readFileSync('/proc/net/unix', 'utf8').matchAll(/ (\/.+)$/gm);
+    return [...new Set([...places].map(([, path = '']) => follow(path)))].filter(
+      (path) => !allowed.includes(path) && lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true,
+    );
+  } catch {
+    return [];
+  }
 }
 
 const MAX_DEPTH = 4;

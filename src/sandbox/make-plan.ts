@@ -1,7 +1,7 @@
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
 import type { SandboxSettings } from '../contracts/settings.ts';
-import { follow, kindOf, nestedRepositories, placeOf } from './host-places.ts';
+import { follow, kindOf, nestedRepositories, placeOf, socketsBut } from './host-places.ts';
 import { linkedGit } from './linked-git.ts';
 import type { SandboxPlan } from './plan.ts';
 import { filterIn } from './probe.ts';
@@ -24,31 +24,38 @@ export function planMaker(surroundings: Surroundings): (settings: SandboxSetting
   /** Where each place really was before the first command: one that leads elsewhere since is not opened. */
   const known = new Map<string, string>();
 
+  const placed = (path: string) =>
+    isAbsolute(path) ? path : path.startsWith('~/') ? join(environment.home, path.slice(2)) : resolve(cwd, path);
+
   function unmoved(path: string): readonly string[] {
     const real = known.get(path) ?? placeOf(path);
     known.set(path, real);
     return placeOf(real) === real ? [real] : [];
   }
 
-  return ({ network, allowWrite = [], denyRead = [], denyWrite = [] }) => {
-    const place = (path: string) =>
-      isAbsolute(path) ? path : path.startsWith('~/') ? join(environment.home, path.slice(2)) : resolve(cwd, path);
+  return (settings) => {
+    const { network, allowWrite = [], denyRead = [], denyWrite = [], allowUnixSockets = [] } = settings;
+    const unixSockets =
+      settings.allowAllUnixSockets === true ? 'all' : allowUnixSockets.map((path) => follow(placed(path)));
     const [first] = roots();
     const worktree = first === undefined ? undefined : linkedGit(follow(first));
     const isSet = new Set(setVariables());
     return {
       roots: roots().flatMap(unmoved),
-      allowWrite: allowWrite.map(place).flatMap(unmoved),
-      denyRead: denyRead.map(place),
-      denyWrite: denyWrite.map(place),
+      allowWrite: allowWrite.map(placed).flatMap(unmoved),
+      denyRead: denyRead.map(placed),
+      denyWrite: denyWrite.map(placed),
       home: follow(environment.home),
       ouroHome: follow(environment.ouroHome),
       nested: nestedRepositories(roots()),
       ...(worktree === undefined ? {} : { worktree }),
       variables: Object.keys(environment.variables).filter((name) => !isSet.has(name)),
-      ...filterIn(folder, 'refused'),
+      unixSockets,
+      otherSockets: unixSockets === 'all' || unixSockets.length === 0 ? [] : socketsBut(unixSockets),
+      localPorts: settings.allowLocalBinding === true ? 'open' : 'closed',
+      ...filterIn(folder, unixSockets.length === 0 ? 'refused' : 'made'),
       sessionFolder,
-      network: network === true ? 'open' : 'none',
+      network: network === undefined ? 'hosts' : network ? 'open' : 'none',
       user: process.getuid?.() === 0 ? 'root' : 'plain',
       kindOf,
       follow,

@@ -1,3 +1,6 @@
+/** What stands in front of a command that may ask us for hosts, and what it is told. */
+export type Way = { readonly enter: readonly string[]; readonly variables: Readonly<Record<string, string>> };
+
 /** What of a path matters for a mount. A link is never mounted: what was made in the box would say where it leads. */
 export type PathKind = 'directory' | 'file' | 'link' | 'missing';
 
@@ -17,7 +20,15 @@ export type SandboxPlan = {
   readonly ouroHome: string;
   /** Where large outputs were put aside: read back, not written. */
   readonly sessionFolder: string;
-  readonly network: 'none' | 'open';
+  /** Hosts: one by one, through us. */
+  readonly network: 'none' | 'hosts' | 'open';
+  /** The way to us, for the command that is to run: without it there is no network. */
+  readonly way?: Way;
+  /** Unix sockets that programs outside listen on: none is reached, these, or whatever can be seen. */
+  readonly unixSockets: readonly string[] | 'all';
+  /** Of those that are there and are not to be reached. */
+  readonly otherSockets: readonly string[];
+  readonly localPorts: 'open' | 'closed';
   readonly user: 'root' | 'plain';
   /** The names of the variables a command would see. */
   readonly variables: readonly string[];

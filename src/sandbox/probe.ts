@@ -39,6 +39,13 @@ export function wordsBefore(program: string, plan: SandboxPlan): readonly string
   return isMac ? seatbeltArguments(plan) : sandboxArguments(program, plan);
 }
 
+/** What puts a program into the network of another one. */
+export function programThatEnters({ path }: Pick<Environment, 'path'>, { roots }: Pick<SandboxPlan, 'roots'>): string {
+  const program = programOutside('nsenter', path, roots);
+  if (program === undefined) throw new Error('nsenter (of util-linux) is not installed');
+  return program;
+}
+
 /** Never a program of the workspace: what a command may write must not be what holds the next one. */
 function programOutside(name: string, path: readonly string[], roots: readonly string[]): string | undefined {
   return path.flatMap((folder) => programIn(folder, name, roots)).at(0);

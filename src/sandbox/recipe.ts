@@ -5,6 +5,7 @@ import { isMountable, type SandboxPlan } from './plan.ts';
 /** The words in front of a command that keep it in the sandbox of bubblewrap. Later mounts lie over earlier ones. */
 export function sandboxArguments(program: string, plan: SandboxPlan): readonly string[] {
   const { roots, home, kindOf } = plan;
+  const { enter = [], variables = {} } = plan.way ?? {};
   const bind = (path: string) => ['--bind', path, path];
   const hide = (spelled: string): readonly string[] => {
     const path = plan.follow(spelled);
@@ -14,13 +15,17 @@ export function sandboxArguments(program: string, plan: SandboxPlan): readonly s
   };
   return [
     ...withoutSecrets(plan),
-    ...(plan.filter === undefined ? [program] : [...WITH_FILTER, plan.filter, program, '--seccomp', '9']),
+    ...(plan.filter === undefined
+      ? [...enter, program]
+      : [...WITH_FILTER, plan.filter, ...enter, program, '--seccomp', '9']),
     ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--tmpfs', '/run'],
     // Root writes settings of the kernel by owning them, whatever rights it gave up.
     ...OF_THE_KERNEL.filter((path) => isMountable(kindOf(path))).flatMap((path) => ['--ro-bind', path, path]),
     ...(plan.network === 'open'
       ? ['--ro-bind-try', '/run/systemd/resolve', '/run/systemd/resolve']
-      : ['--unshare-net']),
+      : enter.length > 0
+        ? []
+        : ['--unshare-net']),
     ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--die-with-parent', '--new-session'],
     ...capabilities(plan.user),
     ...[...roots, ...plan.allowWrite].filter((path) => isMountable(kindOf(path))).flatMap(bind),
@@ -31,7 +36,10 @@ export function sandboxArguments(program: string, plan: SandboxPlan): readonly s
     ...(kindOf(plan.sessionFolder) === 'directory' ? ['--ro-bind', plan.sessionFolder, plan.sessionFolder] : []),
     ...CREDENTIALS.flatMap((name) => hide(name.startsWith('/') ? name : `${home}/${name}`)),
     ...plan.denyRead.flatMap(hide),
-    ...['--setenv', 'TMPDIR', '/tmp', '--'],
+    ...plan.otherSockets.flatMap((path) => ['--ro-bind-try', '/dev/null', path]),
+    ...(plan.unixSockets === 'all' ? [] : plan.unixSockets.flatMap((path) => ['--bind-try', path, path])),
+    ...Object.entries({ TMPDIR: '/tmp', ...variables }).flatMap(([name, value]) => ['--setenv', name, value]),
+    '--',
   ];
 }
 

@@ -5,7 +5,8 @@ import { withoutSecrets } from './recipe.ts';
 
 /** The words in front of a command that keep it in the sandbox of macOS. */
 export function seatbeltArguments(plan: SandboxPlan): readonly string[] {
-  return ['/usr/bin/env', 'TMPDIR=/tmp', ...withoutSecrets(plan), '/usr/bin/sandbox-exec', '-p', seatbeltProfile(plan)];
+  const told = Object.entries({ TMPDIR: '/tmp', ...plan.way?.variables }).map(([name, value]) => `${name}=${value}`);
+  return ['/usr/bin/env', ...told, ...withoutSecrets(plan), '/usr/bin/sandbox-exec', '-p', seatbeltProfile(plan)];
 }
 
 /**
@@ -34,9 +35,30 @@ export function seatbeltProfile(plan: SandboxPlan): string {
     // Keys are asked of a service, and other programs are driven by events.
     '(deny mach-lookup (global-name "com.apple.SecurityServer") (global-name "com.apple.securityd.xpc"))',
     '(deny appleevent-send)',
-    '(deny network-outbound (remote unix-socket))',
-    ...(plan.network === 'open' ? [] : ['(deny network*)']),
+    ...network(plan),
   ].join('\n');
+}
+
+/** Names are asked of a service by a socket of its own, which is only needed where all of the network is open. */
+function network({ network: reach, way, unixSockets, localPorts }: SandboxPlan): readonly string[] {
+  const door = URL.parse(way?.variables.HTTPS_PROXY ?? '')?.port;
+  const sockets =
+    unixSockets === 'all'
+      ? ['(remote unix-socket)']
+      : unixSockets.map((path) => `(remote unix-socket (path-literal ${quoted(path)}))`);
+  return [
+    reach === 'open' ? '(deny network-outbound (remote unix-socket))' : '(deny network*)',
+    ...(reach === 'open' ? ['(allow network-outbound (literal "/private/var/run/mDNSResponder"))'] : []),
+    ...(reach === 'hosts' && door !== undefined ? [`(allow network-outbound (remote ip "localhost:${door}"))`] : []),
+    ...(localPorts === 'open'
+      ? [
+          '(allow network-bind (local ip "localhost:*"))',
+          '(allow network-inbound (local ip "localhost:*"))',
+          '(allow network-outbound (remote ip "localhost:*"))',
+        ]
+      : []),
+    ...sockets.map((socket) => `(allow network-outbound ${socket})`),
+  ];
 }
 
 function subpath(path: string): string {

@@ -44,6 +44,9 @@ function key<Type extends z.ZodType>(type: Type, about: KeyFacts) {
 const flag = z.boolean();
 const name = text.min(1);
 const texts = z.array(text);
+const hosts = z.array(
+  text.regex(/^(?:\*|(?:\*\.)?(?:\[[\da-fA-F:.]+\]|[^\s:/@?#*[\]]+))(?::\d{1,5})?$/, 'names no host'),
+);
 const json: z.ZodType<JsonValue> = z.json();
 const isPower = { isPower: true } as const;
 const isOwn = { isOwn: true } as const;
@@ -65,7 +68,13 @@ const autoMode = {
 
 const sandbox = {
   enabled: now(flag, 'false', 'Shell commands run in a sandbox.'),
-  network: now(flag, 'false', 'They reach the network.'),
+  network: now(flag, 'host by host', 'They reach all of the network, or nothing of it.'),
+  allowedDomains: now(hosts, 'none', 'Hosts they reach unasked: `example.com`, `*.example.com`, with `:443`.'),
+  deniedDomains: now(hosts, 'none', 'Hosts they never reach, with all below them.'),
+  strictAllowlist: now(flag, 'false', 'Other hosts than those allowed are refused instead of asked about.'),
+  allowUnixSockets: now(texts, 'none', 'Unix sockets they may connect to.'),
+  allowAllUnixSockets: now(flag, 'false', 'They may connect to every Unix socket they can see.'),
+  allowLocalBinding: now(flag, 'false', 'On macOS: they may listen on and connect to ports of this machine.'),
   allowWrite: now(texts, 'none', 'Paths they may write besides the workspace.'),
   denyRead: now(texts, 'none', 'Paths they may not read.'),
   denyWrite: now(texts, 'none', 'Paths they may not write, wherever those lie.'),

@@ -7,7 +7,7 @@ import type {
   SettingsSource,
 } from '../contracts/settings.ts';
 import { countsSource } from './counts-source.ts';
-import { merge, restrained } from './merge.ts';
+import { merge, narrowing, restrained } from './merge.ts';
 import { withoutPowers } from './powers.ts';
 import { type ReadLayer, readLayer } from './read-layer.ts';
 
@@ -103,7 +103,7 @@ async function fromPolicy(text: string): Promise<ReadLayer> {
       ...(ask === undefined ? {} : { ask }),
       ...(disableBypassPermissionsMode === undefined ? {} : { disableBypassPermissionsMode }),
     },
-    ...(sandbox?.enabled === true ? { sandbox: { enabled: true } } : {}),
+    ...(sandbox === undefined ? {} : { sandbox: narrowing(sandbox) }),
   };
   const dropped = [...Object.keys(looser).map((key) => `permissions.${key}`), ...Object.keys(others)];
   if (dropped.length === 0) return { layer: { ...layer, settings }, problems };

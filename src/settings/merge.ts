@@ -1,5 +1,11 @@
 import type { JsonValue } from '../contracts/json.ts';
-import type { ExplainedSetting, Settings, SettingsLayer, SettingsProblem } from '../contracts/settings.ts';
+import type {
+  ExplainedSetting,
+  SandboxSettings,
+  Settings,
+  SettingsLayer,
+  SettingsProblem,
+} from '../contracts/settings.ts';
 import { SETTING_KEYS } from './keys.ts';
 
 /** Our key, our endpoint, the sessions of every other folder: keys that only the user or managed policy may set. */
@@ -36,16 +42,11 @@ export function restrained(layer: SettingsLayer): {
     tighter = others;
     tell(['autoMode'], 'and how much is judged in your place is not for a project to say');
   }
-  if (
-    sandbox !== undefined &&
-    (sandbox.enabled === false ||
-      sandbox.network === true ||
-      sandbox.autoAllow === true ||
-      sandbox.allowWrite !== undefined)
-  ) {
-    const { enabled: _e, network: _n, autoAllow: _a, allowWrite: _w, ...others } = sandbox;
-    tighter = { ...tighter, sandbox: { ...others, ...(sandbox.enabled === true ? { enabled: true } : {}) } };
-    tell(['sandbox'], 'and a project may not loosen the sandbox');
+  if (sandbox !== undefined) {
+    const narrower = narrowing(sandbox);
+    tighter = { ...tighter, sandbox: narrower };
+    if (Object.keys(narrower).length < Object.keys(sandbox).length)
+      tell(['sandbox'], 'and a project may not loosen the sandbox');
   }
   const steering = Object.keys(tighter.env ?? {}).filter((name) => STEERING.test(name));
   if (steering.length > 0) {
@@ -57,6 +58,20 @@ export function restrained(layer: SettingsLayer): {
   for (const key of foreign) tell([key], 'which only your own or managed settings may do');
   tighter = Object.fromEntries(Object.entries(tighter).filter(([key]) => !foreign.includes(key)));
   return { layer: { ...layer, settings: tighter }, problems };
+}
+
+/** What of it takes something away, and gives nothing. */
+export function narrowing(sandbox: SandboxSettings): SandboxSettings {
+  const { deniedDomains, denyRead, denyWrite, failIfUnavailable } = sandbox;
+  return {
+    ...(sandbox.enabled === true ? { enabled: true } : {}),
+    ...(sandbox.network === false ? { network: false } : {}),
+    ...(sandbox.strictAllowlist === true ? { strictAllowlist: true } : {}),
+    ...(deniedDomains && { deniedDomains }),
+    ...(denyRead && { denyRead }),
+    ...(denyWrite && { denyWrite }),
+    ...(failIfUnavailable && { failIfUnavailable }),
+  };
 }
 
 /** Layers from weakest to strongest become one: lists unite, objects merge, scalars override. */

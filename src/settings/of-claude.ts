@@ -36,6 +36,14 @@ const INNER: Readonly<Record<string, (key: string, value: unknown) => boolean>> 
       ? true
       : FOREIGN_SANDBOX.includes(key) || (key === 'failIfUnavailable' && value !== true),
 };
+const NETWORK_KEYS = [
+  'allowedDomains',
+  'deniedDomains',
+  'strictAllowlist',
+  'allowUnixSockets',
+  'allowAllUnixSockets',
+  'allowLocalBinding',
+];
 const FOREIGN_SANDBOX = [
   'allowUnsandboxedCommands',
   'excludedCommands',
@@ -81,9 +89,11 @@ function withinOf(key: string, value: unknown, unused: string[]): unknown {
   return Object.fromEntries(kept);
 }
 
-/** Its places to write and not to read stand one level deeper, and what runs unasked has a longer name. */
-function flatSandbox({ filesystem, autoAllowBashIfSandboxed, ...rest }: Readonly<Record<string, unknown>>) {
+/** Its hosts, and its places to write and not to read, stand one level deeper; what runs unasked has a longer name. */
+function flatSandbox({ filesystem, network, autoAllowBashIfSandboxed, ...rest }: Readonly<Record<string, unknown>>) {
   const files = isObject(filesystem) ? filesystem : {};
+  const hosts = isObject(network) ? Object.entries(network) : [];
+  const strangers = hosts.filter(([key]) => !NETWORK_KEYS.includes(key));
   const { allowWrite, denyRead, denyWrite, ...others } = files;
   return {
     ...(autoAllowBashIfSandboxed === undefined ? {} : { autoAllow: autoAllowBashIfSandboxed }),
@@ -91,6 +101,9 @@ function flatSandbox({ filesystem, autoAllowBashIfSandboxed, ...rest }: Readonly
     ...(denyRead === undefined ? {} : { denyRead }),
     ...(denyWrite === undefined ? {} : { denyWrite }),
     ...(Object.keys(others).length === 0 ? {} : { filesystem: others }),
+    ...Object.fromEntries(hosts.filter(([key]) => NETWORK_KEYS.includes(key))),
+    ...Object.fromEntries(strangers.map(([key, value]) => [`network.${key}`, { value }])),
+    ...(network === undefined || isObject(network) ? {} : { network }),
     ...rest,
   };
 }

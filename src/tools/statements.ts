@@ -13,6 +13,7 @@ import { multiEditStatement } from './multi-edit/multi-edit.ts';
 import { notebookEditStatement } from './notebook-edit/notebook-edit.ts';
 import { readStatement } from './read/read.ts';
 import { readMcpResourceStatement } from './read-mcp-resource/read-mcp-resource.ts';
+import { sendMessageStatement } from './send-message/send-message.ts';
 import { skillStatement } from './skill/skill.ts';
 import { structuredOutputStatement } from './structured-output/structured-output.ts';
 import { taskStatement } from './task/task.ts';
@@ -38,6 +39,7 @@ export const TOOL_STATEMENTS: readonly ToolStatement[] = [
   notebookEditStatement,
   readStatement,
   readMcpResourceStatement,
+  sendMessageStatement,
   skillStatement,
   structuredOutputStatement,
   taskStatement,

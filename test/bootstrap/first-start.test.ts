@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { programOf } from '../../bin/entry.mjs';
 import { packageNames } from '../../bin/runtime.mjs';
+import { longTest } from '../support/long-test.ts';
 import { livingProcesses } from '../support/processes.ts';
+import { someOf } from '../support/runs.ts';
 import { bareCheckout, nodeFile, started, temporary, writeExecutable } from './checkout.ts';
 
 const INSTALL = expect.stringMatching(/^ci --ignore-scripts --no-audit --no-fund .*--include=dev --include=optional/);
@@ -75,7 +77,7 @@ test('a missing npm is named', async () => {
   expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('npm could not be started.') });
 });
 
-test.each(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+test.each(someOf(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'] as const))(
   'a first start that %s ends leaves no npm that would be in the way of the next',
   async (signal) => {
     const { root, env } = bareCheckout();
@@ -90,7 +92,7 @@ test.each(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
   },
 );
 
-test('two first starts at once install once', async () => {
+longTest('two first starts at once install once', async () => {
   const { root, env, npmCalls } = bareCheckout();
   const ended = await Promise.all([1, 2, 3].map(() => started(...bootstrap(root, 'start'), { cwd: root, env })));
   expect(ended.map(({ code }) => code)).toEqual([0, 0, 0]);
@@ -108,7 +110,7 @@ test.each([
   expect(existsSync(join(root, '.installing'))).toBe(false);
 });
 
-test('another lock file installs again, one that was only touched does not', async () => {
+longTest('another lock file installs again, one that was only touched does not', async () => {
   const { root, env, npmCalls } = bareCheckout();
   const lockFile = join(root, 'package-lock.json');
   const later = new Date(Date.now() + 60_000);

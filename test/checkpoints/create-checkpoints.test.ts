@@ -3,7 +3,6 @@ import {
   chmod,
   chown,
   link,
-  lstat,
   mkdir,
   mkdtemp,
   readdir,
@@ -449,16 +448,71 @@ test('what somebody else does while a command runs stays: a person beside a know
   expect(gone).toEqual(['.claude/', settings, 'mine', 'theirs']);
 });
 
-test('named pipes come back, and names of other bytes are named before anything runs', async () => {
-  await shell("mkfifo -m 640 pipe; printf x > $'odd\\xff'", root, base);
+test('named pipes come back, and what has a name of other bytes, whatever it is', async () => {
+  const all = 'find . -printf "%p %y %m %l\\n" -type f -exec cat {} \\; | LC_ALL=C sort > ../seen';
+  const seen = async () => {
+    await shell(all, root, base);
+    return (await readFile(join(base, 'seen'))).toString('latin1');
+  };
+  await shell(
+    "mkfifo -m 640 pipe; mkdir -m 710 $'d\\xe9' sound; printf x > $'d\\xe9'/$'odd\\xff'; printf y > $'\\xc3(\\xe2\\x82'; " +
+      "ln -s $'to \\xfe' $'d\\xe9/li\\xfenk'; chmod 604 $'\\xc3(\\xe2\\x82'; printf z > $'fine \\u00fc \\ufffd'; touch $'same\\xfe' $'same\\xff'",
+    root,
+    base,
+  );
+  const before = await seen();
   const checkpoints = open();
   await checkpoints.prompt('m1', 'go');
-  await run(checkpoints, 'rm pipe; echo file > pipe; rm odd*');
-  expect(warned.join()).toMatch(/odd.* \(its name is not UTF-8\)/);
+  await run(
+    checkpoints,
+    "rm pipe; echo file > pipe; chmod 600 *; mv sound $'new\\xff'; echo more > $'new\\xff/a\\xf0'",
+  );
+  await run(checkpoints, 'rm -rf d* same* *\\(* fine*');
+  expect(await seen()).not.toBe(before);
   const done = await checkpoints.restore(await newest(checkpoints));
-  expect(done?.problems).toEqual([expect.stringContaining('not UTF-8')]);
-  const { mode } = await lstat(join(root, 'pipe'));
-  expect(mode.toString(8)).toBe('10640');
+  expect([done?.problems, warned]).toEqual([[], []]);
+  expect(done?.removed).toContain(join(root, 'new\ufffd/a\ufffd'));
+  expect(await seen()).toBe(before);
+});
+
+/** An access list as the system keeps it: the owner, a user, the group, the mask and others. */
+const LIST = Buffer.from(
+  '0200000001000600ffffffff020006003930000004000400ffffffff10000600ffffffff20000000ffffffff',
+  'hex',
+);
+
+test('what a command deleted comes back with its owner, its access list and its other attributes', async () => {
+  await mkdir(join(root, 'dir'));
+  const inside = join(root, 'dir', 'a');
+  await writeFile(inside, 'a');
+  await writeFile(join(root, 'bare'), 'b');
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) await chown(inside, 12_345, 54_321);
+  setAttribute(inside, 'user.note', Buffer.from('kept'));
+  setAttribute(inside, 'system.posix_acl_access', LIST);
+  if (isRoot)
+    setAttribute(inside, 'security.capability', Buffer.from('0100000200040000000000000000000000000000', 'hex'));
+  await chmod(inside, 0o4760);
+  setAttribute(join(root, 'dir'), 'system.posix_acl_default', LIST);
+  const facts = async (path: string) => {
+    const { uid, gid, mode } = await stat(path);
+    return { uid, gid, mode, attributes: attributesOf(path) };
+  };
+  const all = () => Promise.all([root, join(root, 'dir'), inside, join(root, 'bare')].map(facts));
+  const before = await all();
+  const checkpoints = open();
+  for (const line of [
+    'rm -rf dir bare',
+    'cp a b && rm a',
+    'setfattr -n user.new -v 1 bare; chown 1:1 dir bare',
+    'mv dir/a bare',
+  ]) {
+    await checkpoints.prompt('m1', line);
+    await run(checkpoints, line);
+    const done = await checkpoints.restore(await newest(checkpoints));
+    expect(done?.problems).toEqual([]);
+    expect(await all()).toEqual(before);
+  }
 });
 
 test('an undo leaves a file its other names, its owner and its attributes', async () => {

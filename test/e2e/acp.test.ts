@@ -9,6 +9,7 @@ import { calls, says, text, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, gate, startApiServer } from '../support/api/server.ts';
 import { bytesOf } from '../support/bytes-of.ts';
 import { bareEnvironment } from '../support/environment.ts';
+import { longTest } from '../support/long-test.ts';
 import { startHere } from '../support/run-here.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
@@ -114,7 +115,7 @@ test('a whole conversation: read, an edit that is asked about, its diff, and the
   expect(await zed.quit()).toBe(0);
 });
 
-test('a session is loaded by another process and told again', async () => {
+longTest('a session is loaded by another process and told again', async () => {
   server = await startApiServer({ turns: [says('Hello, Ann.'), says('Ann.')] });
   const first = await editor(() => '', [], asProcess);
   const { sessionId } = await first.agent.request('session/new', { cwd: project.dir, mcpServers: [] });
@@ -207,7 +208,7 @@ test('instructions of a folder nobody trusts are not given to the model, those o
   expect(server.requests().at(-1)?.raw).toContain('Speak of herons.');
 });
 
-test('what ends in the background begins a turn of its own, which a prompt may join', async () => {
+longTest('what ends in the background begins a turn of its own, which a prompt may join', async () => {
   const { closed, open } = gate();
   const inBackground = { command: 'until [ -e go ]; do sleep 0.05; done', run_in_background: true };
   server = await startApiServer({

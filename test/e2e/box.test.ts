@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { link, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { boxIn, NO_BOX } from '../support/box.ts';
 import { createTempProject } from '../support/temp-project.ts';
@@ -43,6 +43,39 @@ const WAYS_OUT: Readonly<Record<string, string>> = {
     'touch /usr/local/bin/x /etc/ld.so.preload /etc/profile.d/x.sh /var/spool/cron/x "$HOME/.bashrc" && echo OUT',
 };
 
+const TRIES = `
+touch in-workspace && echo wrote-workspace
+touch "$HOME/outside"
+touch /etc/ouro-outside && echo wrote-system
+cat "$HOME/.ssh/id" && echo read-key
+cat secret && echo read-secret
+touch .git/hooks/x && echo planted-hook
+echo x >> .git/config && echo changed-config
+mv .git g2 && echo moved-git
+touch .git/index && echo wrote-index
+mkdir -p .claude && touch .claude/settings.json && echo planted-settings
+mv .claude c2 && echo moved-settings
+touch .git/modules/lib/hooks/x && echo planted-module-hook
+for name in .mcp.json .envrc .npmrc .gitmodules .yarnrc.yml bunfig.toml .git/config.worktree; do
+  echo x > "$name" && echo "planted $name"; rm -f "$name" && echo "removed $name"
+done
+for name in .vscode .husky .idea .cargo .git/worktrees; do
+  touch "$name/x" && echo "planted $name/x"; mv "$name" gone && echo "moved $name"
+done
+touch lib/.git/hooks/x && echo planted-nested-hook
+echo x >> lib/.git/config && echo changed-nested-config
+touch lib/.git/index && echo wrote-nested-index
+mv lib lib2 && echo moved-nested; rm -rf lib2
+perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) and print "made-socket\n"; socketpair(A, B, AF_UNIX, SOCK_STREAM, 0) and print "made-pair\n"'
+env | grep -q 'a-key-of-mine' && echo read-variable
+cat /proc/*/environ | tr '\\0' '\\n' | grep -q 'a-key-of-mine' && echo read-environ
+echo ../elsewhere > .git/commondir
+ln -s "$HOME" home-link && touch home-link/through-link
+(echo > /dev/tcp/127.0.0.1/9) && echo connected
+mount -o remount,rw / && echo remounted
+[ "$(ls /proc | grep -c '^[0-9]')" -lt 12 ] && echo alone
+`;
+
 describe.skipIf(NO_BOX !== undefined)(`a box (${NO_BOX ?? 'bubblewrap works here'})`, () => {
   test('no way leads out of it', async () => {
     await using project = await createTempProject();
@@ -53,6 +86,44 @@ describe.skipIf(NO_BOX !== undefined)(`a box (${NO_BOX ?? 'bubblewrap works here
     );
     const printed = await run(`${script.join('\n')}\necho through`);
     expect(printed.split('\n').filter((line) => line.startsWith('OUT') || line === 'through')).toEqual(['through']);
+  });
+
+  test('what runs inside writes only in the workspace, reads no key and reaches nobody', async () => {
+    await using project = await createTempProject({
+      secret: 'x',
+      '.git/config': '[core]\n',
+      '.git/HEAD': 'ref: refs/heads/main\n',
+      'lib/.git/HEAD': 'ref: refs/heads/main\n',
+      'lib/.git/config': '[core]\n',
+      '.git/hooks/a': '',
+      '.git/modules/lib/hooks/a': '',
+    });
+    await mkdir(join(project.home, '.ssh'));
+    await writeFile(join(project.home, '.ssh/id'), 'key');
+    const settings = { network: false, denyRead: ['secret'], allowWrite: ['later'] };
+    const { run, sandbox } = await boxIn(project, { settings, env: { MY_TOKEN: 'a-key-of-mine' } });
+    const printed = await run(`exec 2>/dev/null; ${TRIES}`);
+    expect(existsSync(join(project.dir, '.git/commondir'))).toBe(false);
+    // A link that one command leaves behind opens nothing to the next.
+    const up = relative(project.dir, project.home);
+    await run(`ln -s ${up} later; ln -s ${up} .mcp.json`);
+    expect(await run('exec 2>/dev/null; touch later/through-later .mcp.json/x && echo wrote-home; echo ran')).toBe(
+      'ran\n',
+    );
+    sandbox.close();
+    expect(printed.split('\n').filter((line) => line !== '')).toEqual([
+      'wrote-workspace',
+      'wrote-index',
+      'wrote-nested-index',
+      'made-pair',
+      'alone',
+    ]);
+    const outside = [join(project.home, 'outside'), join(project.home, 'through-link')];
+    expect(outside.filter((path) => existsSync(path))).toEqual([]);
+    // What was laid over places that were not there is gone with the last command.
+    const left = ['.git', 'gone', 'home-link', 'in-workspace', 'later', 'lib', 'secret'];
+    expect((await readdir(project.dir)).sort()).toEqual(left);
+    expect((await readdir(join(project.dir, '.git'))).sort()).toEqual(['HEAD', 'config', 'hooks', 'index', 'modules']);
   });
 
   test('a guarded name that is a link is as it was when the command has ended', async () => {
@@ -141,7 +212,7 @@ describe.skipIf(NO_BOX !== undefined)(`a box (${NO_BOX ?? 'bubblewrap works here
   test('what is not to be written stays as it is, also where it can be written', async () => {
     await using project = await createTempProject({ 'conf/a': '1', b: '1', '.envrc': '1' });
     await link(join(project.dir, 'b'), join(project.home, 'hard'));
-    const { run } = await boxIn(project, { settings: { denyWrite: ['conf', 'later'] } });
+    const { run } = await boxIn(project, { settings: { network: false, denyWrite: ['conf', 'later'] } });
     await run('echo 2 > conf/a; echo 2 > later; rm -rf conf; ln ../home/hard h; echo 2 > .envrc');
     expect([await project.read('conf/a'), await project.read('.envrc')]).toEqual(['1', '1']);
     expect((await readdir(project.dir)).sort()).toEqual(['.envrc', 'b', 'conf']);
@@ -150,8 +221,9 @@ describe.skipIf(NO_BOX !== undefined)(`a box (${NO_BOX ?? 'bubblewrap works here
   test('what one program covers stays while a command of another relies on it, and goes with the last', async () => {
     await using project = await createTempProject();
     const [first, second] = [await boxIn(project), await boxIn(project)];
-    first.sandbox.wrap();
-    second.sandbox.wrap();
+    const command = { id: 'a', command: 'x', cwd: project.dir };
+    await first.sandbox.wrap(command);
+    await second.sandbox.wrap(command);
     first.sandbox.close();
     expect(existsSync(join(project.dir, '.vscode'))).toBe(true);
     second.sandbox.close();

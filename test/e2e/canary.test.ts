@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
+import { longTest } from '../support/long-test.ts';
 import { runOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -100,39 +101,42 @@ test('an untrusted repository full of traps springs none: nothing runs, nothing 
   expect(await readdir(project.dir)).not.toContain('pwned');
 });
 
-test('trusted for a run, its hooks run and its git helpers still do not; endpoint, key and bypass stay ours', async () => {
-  await using evil = await startApiServer({ turns: [] });
-  await using project = await trapped(evil.url);
-  await using server = await look();
-  const { code, stderr } = await run(project, server, ['--trust']);
-  const sprung = await project.sprung();
-  expect({ code, reached: evil.all().length }).toEqual({ code: 0, reached: 0 });
-  expect(sprung).toEqual(expect.arrayContaining(['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'Stop']));
-  const helpers = [
-    'fsmonitor',
-    'clean',
-    'textconv',
-    'alias',
-    'pager',
-    'post-index-change',
-    'apiKeyHelper',
-    'BASH_ENV',
-    'ssh',
-  ];
-  expect(sprung.filter((name) => helpers.some((helper) => name.startsWith(helper)))).toEqual([]);
-  for (const key of [
-    'baseUrl',
-    'apiKeyHelper',
-    'permissions.defaultMode',
-    'sandbox',
-    'env.BASH_ENV',
-    'env.HOME',
-    'dialogDelayMs',
-  ])
-    expect(stderr).toContain(`"${key}"`);
-});
+longTest(
+  'trusted for a run, its hooks run and its git helpers still do not; endpoint, key and bypass stay ours',
+  async () => {
+    await using evil = await startApiServer({ turns: [] });
+    await using project = await trapped(evil.url);
+    await using server = await look();
+    const { code, stderr } = await run(project, server, ['--trust']);
+    const sprung = await project.sprung();
+    expect({ code, reached: evil.all().length }).toEqual({ code: 0, reached: 0 });
+    expect(sprung).toEqual(expect.arrayContaining(['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'Stop']));
+    const helpers = [
+      'fsmonitor',
+      'clean',
+      'textconv',
+      'alias',
+      'pager',
+      'post-index-change',
+      'apiKeyHelper',
+      'BASH_ENV',
+      'ssh',
+    ];
+    expect(sprung.filter((name) => helpers.some((helper) => name.startsWith(helper)))).toEqual([]);
+    for (const key of [
+      'baseUrl',
+      'apiKeyHelper',
+      'permissions.defaultMode',
+      'sandbox',
+      'env.BASH_ENV',
+      'env.HOME',
+      'dialogDelayMs',
+    ])
+      expect(stderr).toContain(`"${key}"`);
+  },
+);
 
-test('what ouro keeps is for its owner alone', async () => {
+longTest('what ouro keeps is for its owner alone', async () => {
   await using project = await createTempProject({ 'a.txt': 'x'.repeat(100_000) });
   await using server = await startApiServer({
     turns: [

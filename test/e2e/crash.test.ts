@@ -9,6 +9,7 @@ import { toWire } from '../../src/model/wire/to-wire.ts';
 import { readRecords } from '../../src/session/records/read-records.ts';
 import { rebuild } from '../../src/session/records/rebuild.ts';
 import { violationOf } from '../support/api/validate-request.ts';
+import { longTest } from '../support/long-test.ts';
 import { AFTER, crashAfter, requestFaults, wholeRun } from './crash-run.ts';
 
 /** The full run of two hundred is `OURO_CRASHES=200`; a handful holds the line every day. */
@@ -58,15 +59,18 @@ function resumedRequest(text: string) {
 
 const linesOf = (records: readonly SessionRecord[]) => records.map((record) => `${JSON.stringify(record)}\n`);
 
-test('a file that ends at any record, or within one, gives a valid request that holds everything before once', async () => {
-  const lines = linesOf((await wholeRun()).records);
-  const first = lines.findIndex((line) => line.includes('"type":"user"'));
-  for (let count = first + 1; count <= lines.length; count += 1) {
-    const whole = lines.slice(0, count).join('');
-    const next = lines[count] ?? '';
-    for (const torn of ['', next.slice(0, 1), next.slice(0, next.length / 2), next.slice(0, -2)]) {
-      const { records, request } = resumedRequest(whole + torn);
-      expect(requestFaults(request, records, []), `after record ${count}, torn at ${torn.length}`).toEqual([]);
+longTest(
+  'a file that ends at any record, or within one, gives a valid request that holds everything before once',
+  async () => {
+    const lines = linesOf((await wholeRun()).records);
+    const first = lines.findIndex((line) => line.includes('"type":"user"'));
+    for (let count = first + 1; count <= lines.length; count += 1) {
+      const whole = lines.slice(0, count).join('');
+      const next = lines[count] ?? '';
+      for (const torn of ['', next.slice(0, 1), next.slice(0, next.length / 2), next.slice(0, -2)]) {
+        const { records, request } = resumedRequest(whole + torn);
+        expect(requestFaults(request, records, []), `after record ${count}, torn at ${torn.length}`).toEqual([]);
+      }
     }
-  }
-});
+  },
+);

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
 import { SHARED_CACHE } from '../support/environment.ts';
+import { longTest } from '../support/long-test.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 /** What the pages on scripts and hosts tell people to type is typed here. */
@@ -58,7 +59,7 @@ async function blocks(page: string, language: string): Promise<readonly string[]
   );
 }
 
-test.each(['print-mode.md', 'github-action.md'])('every shell line of %s runs', async (page) => {
+longTest.each(['print-mode.md', 'github-action.md'])('every shell line of %s runs', async (page) => {
   const all = await blocks(page, 'sh');
   expect(all.length).toBeGreaterThan(0);
   for (const code of all)

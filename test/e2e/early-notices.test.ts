@@ -6,6 +6,7 @@ import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
 import { bareEnvironment, terminalEnvironment } from '../support/environment.ts';
 import { HOST_FLAGS } from '../support/json-host.ts';
+import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
 import { cutAfter, storedFile } from '../support/stored-sessions.ts';
@@ -60,7 +61,7 @@ test('a host hears it as a line', async () => {
   ]);
 });
 
-test('the screen shows it, and goes on', async () => {
+longTest('the screen shows it, and goes on', async () => {
   const env = terminalEnvironment(project, server.url);
   const terminal = openTerminal([...ON_A_FULL_DISK, '-c', '--trust'], { cwd: project.dir, env, cols: 120, rows: 40 });
   await terminal.waitForText(SAID);

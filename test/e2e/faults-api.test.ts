@@ -37,6 +37,7 @@ import {
   toolUse,
 } from '../support/api/reply.ts';
 import { type Script, startApiServer } from '../support/api/server.ts';
+import { longTest } from '../support/long-test.ts';
 import { type HereEnd, runHere } from '../support/run-here.ts';
 import { startOuro } from '../support/run-ouro.ts';
 import { replayAll } from '../support/stored-sessions.ts';
@@ -208,7 +209,7 @@ test.concurrent('a prompt that is too long for ever ends after a bounded number 
 /** Lines that take room: about thirty thousand characters. */
 const LONG = Array.from({ length: 600 }, (_, at) => `line ${at} of a file that is rather long, too\n`).join('');
 
-test.concurrent('a conversation that outgrew its window is summarized once, and the run goes on', async () => {
+longTest.concurrent('a conversation that outgrew its window is summarized once, and the run goes on', async () => {
   const files = Object.fromEntries(Array.from({ length: 6 }, (_, at) => [`b${at}.txt`, LONG]));
   const { code, stdout, stderr, violations, requests } = await play(
     {

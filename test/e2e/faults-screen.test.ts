@@ -3,6 +3,7 @@ import { cutAt, overloaded, rateLimited, silenceAt } from '../support/api/faults
 import { type ApiTurn, says, status } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { terminalEnvironment } from '../support/environment.ts';
+import { longTest } from '../support/long-test.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
 import { createTempProject } from '../support/temp-project.ts';
 import { openTerminal } from '../support/terminal/virtual-terminal.ts';
@@ -41,7 +42,7 @@ test.concurrent('a retry is counted down; r tries at once', async () => {
   expect(ouro.api.requests()).toHaveLength(2);
 });
 
-test.concurrent('ESC ends the countdown, and the next question is asked', async () => {
+longTest.concurrent('ESC ends the countdown, and the next question is asked', async () => {
   await using ouro = await ask([status(500), says(STORY)]);
   await ouro.terminal.waitForText(/try 2 of 11 in \d+s {2}r now/);
   ouro.terminal.press('esc');
@@ -66,18 +67,21 @@ test.concurrent.each([
   expect(all).not.toContain('midnight');
 });
 
-test.concurrent('a refused key says what to check, and the question comes back: changed, it is asked in place of the old; a limit that lasts says when to come back', async () => {
-  await using ouro = await ask([status(401), rateLimited(7200)]);
-  await ouro.terminal.waitForText(/refused the credentials/);
-  await ouro.terminal.waitForText(/^[▌|] tell me/m);
-  ouro.terminal.type(' a story');
-  ouro.terminal.press('enter');
-  await ouro.terminal.waitForText(/try again after \d\d:\d\d/);
-  const asked = ouro.api.requests().map(({ raw }) => raw.match(/"tell me[^"]*"/g));
-  expect(asked).toEqual([['"tell me"'], ['"tell me a story"']]);
-});
+longTest.concurrent(
+  'a refused key says what to check, and the question comes back: changed, it is asked in place of the old; a limit that lasts says when to come back',
+  async () => {
+    await using ouro = await ask([status(401), rateLimited(7200)]);
+    await ouro.terminal.waitForText(/refused the credentials/);
+    await ouro.terminal.waitForText(/^[▌|] tell me/m);
+    ouro.terminal.type(' a story');
+    ouro.terminal.press('enter');
+    await ouro.terminal.waitForText(/try again after \d\d:\d\d/);
+    const asked = ouro.api.requests().map(({ raw }) => raw.match(/"tell me[^"]*"/g));
+    expect(asked).toEqual([['"tell me"'], ['"tell me a story"']]);
+  },
+);
 
-test.concurrent('giving way to another model is told', async () => {
+longTest.concurrent('giving way to another model is told', async () => {
   const args = ['--model', 'opus', '--fallback-model', 'haiku'];
   const busy = [overloaded(), overloaded(), overloaded()];
   await using ouro = await ask([...busy, says(STORY)], args, { OURO_RETRY_BASE_MS: '1' });

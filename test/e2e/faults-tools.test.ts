@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type ApiBlock, calls, halfCall, later, says, toolUse } from '../support/api/reply.ts';
 import { gate, startApiServer } from '../support/api/server.ts';
 import { bareEnvironment, terminalEnvironment } from '../support/environment.ts';
+import { longTest } from '../support/long-test.ts';
 import { expectNoneLeft, processesMarked } from '../support/processes.ts';
 import { runHere } from '../support/run-here.ts';
 import { LAUNCHER, runOuro, startOuro } from '../support/run-ouro.ts';
@@ -53,7 +54,7 @@ async function outcomesOf(blocks: readonly ApiBlock[], args: readonly string[] =
   return resultsIn(server.requests()[1]?.raw);
 }
 
-test('input that is no input is answered with the field and what was expected, and the loop goes on', async () => {
+longTest('input that is no input is answered with the field and what was expected, and the loop goes on', async () => {
   const outcomes = await outcomesOf([
     toolUse('Reed', { file_path: 'a.txt' }, 'unknown'),
     toolUse('Read', { path: 'a.txt' }, 'missing'),
@@ -117,7 +118,7 @@ const FLOOD = isWholeRun
   ? { words: 'a gigabyte', bytes: 1_000_000_000 }
   : { words: 'hundreds of megabytes', bytes: 300_000_000 };
 
-test(`${FLOOD.words} of output: bounded memory, head, tail and a path`, async () => {
+longTest(`${FLOOD.words} of output: bounded memory, head, tail and a path`, async () => {
   const { closed, open } = gate();
   await using server = await startApiServer({
     turns: (_request, index) =>
@@ -142,7 +143,7 @@ describe('nothing is left running', () => {
   const STUBBORN = '(trap "" TERM HUP INT; setsid sleep 4001 & sleep 4002) & exec >/dev/null 2>&1; sleep 4003';
 
   // What ignores its end is waited for in both, so both wait at the same time.
-  test('after a command ran out of time, and after one that was left in the background', async () => {
+  longTest('after a command ran out of time, and after one that was left in the background', async () => {
     const outcomeOf = async (id: string, input: object) => {
       await using own = await createTempProject();
       await using server = await startApiServer({ turns: [calls(toolUse('Bash', input, id)), says('seen')] });
@@ -172,7 +173,7 @@ describe('nothing is left running', () => {
     await expectNoneLeft(project.marker);
   });
 
-  test('after ESC, while ouro itself goes on', async () => {
+  longTest('after ESC, while ouro itself goes on', async () => {
     await using server = await startApiServer({
       turns: [calls(toolUse('Bash', { command: STUBBORN, description: 'wait for ever' })), says('Gone on.')],
     });

@@ -2,15 +2,16 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { calls, says, toolUse } from '../support/api/reply.ts';
+import { says } from '../support/api/reply.ts';
 import { type ApiServer, gate, startApiServer } from '../support/api/server.ts';
-import { isAfterCall, projectWithRepos, writePolicy, writingModel } from '../support/fleet.ts';
+import { projectWithRepos, writePolicy, writingModel } from '../support/fleet.ts';
 import { NO_POSTGRES, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { runHere } from '../support/run-here.ts';
 import { startOuro } from '../support/run-ouro.ts';
+import { isWholeRun } from '../support/runs.ts';
 import type { TempProject } from '../support/temp-project.ts';
 
-if (NO_POSTGRES !== undefined) process.stderr.write(`\n${NO_POSTGRES}\n`);
+const whole = test.skipIf(!isWholeRun);
 
 describe.skipIf(NO_POSTGRES !== undefined)('a queue on Postgres', () => {
   let postgres: TestPostgres;
@@ -48,7 +49,7 @@ describe.skipIf(NO_POSTGRES !== undefined)('a queue on Postgres', () => {
     return { OURO_HOME: folder };
   }
 
-  test('what one machine submits others work on, and any of them can collect it', async () => {
+  whole('what one machine submits others work on, and any of them can collect it', async () => {
     await begin(['one', 'two', 'three']);
     server = await startApiServer({ turns: writingModel });
     const submitted = await batch('write it', '--over', 'repos/*', '--detach', '--model', 'claude-sonnet-5-5');
@@ -63,26 +64,24 @@ describe.skipIf(NO_POSTGRES !== undefined)('a queue on Postgres', () => {
     expect(server.requests()).toHaveLength(6);
   });
 
-  test('no key is in the queue, in what it keeps, or on a command line', async () => {
+  whole('a queue that cannot be reached is said in a sentence, by whoever needs it', async () => {
     await begin(['one']);
-    const secret = 'sk-ant-marked-0123456789abcdef';
-    server = await startApiServer({
-      turns: (request) =>
-        isAfterCall(request) ? says(`It says ${secret}.`) : calls(toolUse('Read', { file_path: 'a.txt' })),
-    });
-    await project.write('repos/one/a.txt', `key = ${secret}\n`);
-    await project.git('-C', join(project.dir, 'repos/one'), 'commit', '-qam', 'A key');
-    await batch('read it', '--over', 'repos/one', '--detach', '--model', 'claude-sonnet-5-5');
-    await worker({ ANTHROPIC_API_KEY: secret }).ended;
-    const id = JSON.parse((await batch('--json')).stdout)[0].id;
-    const logs = await batch('logs', id, 'one', '--json');
-    expect(logs.stdout).toContain('[secret]');
-    const dump = await postgres.query(url, 'SELECT json_agg(t) FROM fleet_tasks t');
-    const jobs = await postgres.query(url, 'SELECT json_agg(j) FROM pgboss.job j');
-    expect(`${logs.stdout}${dump}${jobs}`).not.toContain(secret);
-    const refused = await runHere(project, ['batch', 'list', '--queue', 'postgres://me:hidden@localhost/db']);
-    expect(refused).toMatchObject({ code: 2 });
-    expect(refused.stderr).toContain('can be read by everybody on this machine');
+    const gone = { env: { OURO_QUEUE: 'postgres://ouro:hidden-word-1@127.0.0.1:1/none' } };
+    for (const args of [
+      ['batch', 'list'],
+      ['batch', 'write it', '--over', 'repos/one', '--yes'],
+      ['worker', '--until-empty'],
+    ]) {
+      const { code, stderr } = await runHere(project, args, server?.url, gone);
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^The queue cannot be reached: .*ouro worker doctor\n$/);
+      expect(stderr).not.toContain('hidden-word-1');
+    }
+    const doctor = await runHere(project, ['worker', 'doctor'], server?.url, gone);
+    expect(doctor.stdout).toMatch(/BAD {2}queue .*cannot be reached/);
+    const argv = await runHere(project, ['batch', 'list', '--queue', 'postgres://me:hidden@localhost/db']);
+    expect(argv).toMatchObject({ code: 2 });
+    expect(argv.stderr).toContain('can be read by everybody on this machine');
   });
 
   test('a worker that is killed loses nothing: another machine goes on with its session', async () => {
@@ -119,7 +118,7 @@ describe.skipIf(NO_POSTGRES !== undefined)('a queue on Postgres', () => {
     }
   }
 
-  test('a queue that is named stands in a private file', async () => {
+  whole('a queue that is named stands in a private file', async () => {
     await begin(['one']);
     await project.write('../home/.ouro/queues.json', JSON.stringify({ team: url }));
     const listed = await runHere(project, ['batch', 'list', '--queue', 'team']);

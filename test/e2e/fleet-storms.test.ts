@@ -1,43 +1,38 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { AttemptView } from '../../src/contracts/fleet.ts';
 import type { FleetStore } from '../../src/contracts/fleet-store.ts';
 import { openStore, type StorePlace } from '../../src/fleet/stores/open-store.ts';
-import { addRepo } from '../support/fleet.ts';
+import { addRepo, STORE_KINDS, testQueue } from '../support/fleet.ts';
 import type { StormRole } from '../support/fleet-process.ts';
 import { endOf, fakeOuro, hears, startStorm, stormBatch, stormTasks } from '../support/fleet-storm.ts';
-import { NO_POSTGRES, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { killNow } from '../support/processes.ts';
+import { runHere } from '../support/run-here.ts';
 import { isWholeRun, runs } from '../support/runs.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
-if (NO_POSTGRES !== undefined) process.stderr.write(`\n${NO_POSTGRES}\n`);
-
-let postgres: TestPostgres | undefined;
-beforeAll(async () => {
-  if (NO_POSTGRES === undefined) postgres = await startPostgres();
-});
-afterAll(() => postgres?.close());
-
-const KINDS = NO_POSTGRES === undefined ? (['SQLite', 'Postgres'] as const) : (['SQLite'] as const);
 const LEASE_MS = 1_500;
+/** The worker is the same over both stores: in a short run each storm blows over one of them, and some over none. */
+const whole = test.skipIf(!isWholeRun);
 
-describe.each(KINDS)('a storm over %s', (kind) => {
-  /** The worker is the same over both stores: in a short run one of them has to do. */
-  const isShort = kind === 'Postgres' && !isWholeRun;
+describe.each(STORE_KINDS)('a storm over %s', (kind) => {
+  const here = test.skipIf(kind === 'Postgres' && !isWholeRun);
+  const queue = testQueue(kind);
   let project: TempProject;
+  let env: Readonly<Record<string, string>>;
   let place: StorePlace;
   let store: FleetStore;
   let program: string;
 
   beforeEach(async () => {
     project = await createTempProject();
-    place =
-      kind === 'SQLite'
-        ? { kind: 'here', folder: join(project.dir, 'fleet') }
-        : { kind: 'postgres', url: (await postgres?.database()) ?? '' };
+    env = await queue.begin();
+    const { OURO_QUEUE: url } = env;
+    place = url === undefined ? { kind: 'here', folder: join(project.ouroHome, 'fleet') } : { kind: 'postgres', url };
     store = await openStore(place);
     program = await fakeOuro(project);
   });
@@ -45,6 +40,7 @@ describe.each(KINDS)('a storm over %s', (kind) => {
     await store.close();
     await project.remove();
   });
+  afterAll(() => queue.close());
 
   const worker = (more: Partial<Extract<StormRole, { role: 'worker' }>> = {}) =>
     startStorm(project, {
@@ -58,40 +54,59 @@ describe.each(KINDS)('a storm over %s', (kind) => {
       ...more,
     });
 
-  test.skipIf(isShort)('workers that are killed again and again lose nothing, and nothing counts twice', async () => {
-    const count = Math.max(16, runs(200).numRuns);
-    await store.submit(stormBatch(), stormTasks(count, 0.2));
-    let workers = [worker(), worker(), worker()];
-    for (let at = 0; !(await store.isSettled('storm')); at += 1) {
-      await wait(1_000);
-      const victim = workers[at % 3];
-      if (victim?.pid !== undefined) killNow(victim.pid);
-      workers = workers.map((one) => (one === victim || one.exitCode !== null ? worker() : one));
-    }
-    expect((await store.status('storm'))?.counts).toMatchObject({ done: count, failed: 0 });
-    await expectEachOnce(count);
-    for (const one of workers) if (one.pid !== undefined) killNow(one.pid);
-  });
-
-  test.skipIf(isShort)(
-    'a submit that is killed is there as a whole or not at all, and the same again makes it whole',
+  here.each(Array.from({ length: runs(3).numRuns }, (_, at) => at))(
+    'workers and a submitter that are killed lose nothing, and nothing counts twice (%i)',
     async () => {
-      const tasks = stormTasks(isWholeRun ? 5_000 : 800, 0.1);
-      const all = stormBatch();
-      for (let at = 0; at < runs(20).numRuns; at += 1) {
-        const batch = { ...all, id: `storm-${at}` };
-        const child = startStorm(project, { role: 'submit', place, batch, count: tasks.length });
-        await hears(child, 'ready');
-        await wait(Math.random() * 60);
-        if (child.pid !== undefined) killNow(child.pid);
-        await endOf(child);
-        const { added, known } = await store.submit(batch, tasks);
-        expect([added, known]).toEqual(known === 0 ? [tasks.length, 0] : [0, tasks.length]);
+      const count = Math.max(12, runs(200).numRuns);
+      const tasks = stormTasks(count, 0.2);
+      const submitter = startStorm(project, { role: 'submit', place, batch: stormBatch(), count, seconds: 0.2 });
+      await hears(submitter, 'ready');
+      await wait(Math.random() * 40);
+      killNow(submitter.pid ?? 0);
+      await store.submit(stormBatch(), tasks);
+      let workers = [worker(), worker(), worker()];
+      while (!(await store.isSettled('storm'))) {
+        await wait(isWholeRun ? 2_000 : 700);
+        const victim = workers[Math.floor(Math.random() * 3)];
+        if (victim?.pid !== undefined) killNow(victim.pid);
+        workers = workers.map((one) => (one === victim || one.exitCode !== null ? worker() : one));
       }
+      expect((await store.status('storm'))?.counts).toMatchObject({ done: count, failed: 0 });
+      const all = await attemptsOfEach(count);
+      expectEachOnce(all);
+      // A task whose worker was killed begins again within its lease and eight seconds.
+      const pauses = all.flatMap((attempts) =>
+        attempts.slice(1).map(({ startedMs }, at) => startedMs - (attempts[at]?.startedMs ?? 0)),
+      );
+      expect(Math.max(0, ...pauses)).toBeLessThan(LEASE_MS + 8_000 + 1_000);
+      for (const one of workers) if (one.pid !== undefined) killNow(one.pid);
     },
   );
 
-  test.skipIf(isShort)('a frozen worker does no harm: what it hands in late does not count', async () => {
+  here('a submit that is killed is there as a whole or not at all, and the same again makes it whole', async () => {
+    const tasks = stormTasks(isWholeRun ? 5_000 : 800, 0.1);
+    for (let at = 0; at < runs(20).numRuns; at += 1) {
+      const batch = { ...stormBatch(), id: `storm-${at}` };
+      const child = startStorm(project, { role: 'submit', place, batch, count: tasks.length, seconds: 0.1 });
+      await hears(child, 'ready');
+      await wait(Math.random() * 60);
+      if (child.pid !== undefined) killNow(child.pid);
+      await endOf(child);
+      const { added, known } = await store.submit(batch, tasks);
+      expect([added, known]).toEqual(known === 0 ? [tasks.length, 0] : [0, tasks.length]);
+    }
+  });
+
+  whole('two who submit the same at once make one batch of it', async () => {
+    const tasks = stormTasks(500, 0.1);
+    const other = await openStore(place);
+    const made = await Promise.all([store, other, store, other].map((one) => one.submit(stormBatch(), tasks)));
+    expect(made.map(({ added }) => added).toSorted((a, b) => a - b)).toEqual([0, 0, 0, 500]);
+    await other.close();
+    expect(await store.status('storm')).toMatchObject({ counts: { waiting: 500 } });
+  });
+
+  whole('a frozen worker does no harm: what it hands in late does not count', async () => {
     await store.submit(stormBatch(), stormTasks(4, 1));
     const frozen = worker({ slots: 2 });
     await running(2);
@@ -101,32 +116,67 @@ describe.each(KINDS)('a storm over %s', (kind) => {
     process.kill(frozen.pid ?? 0, 'SIGCONT');
     expect(await endOf(frozen)).toBe(0);
     expect((await store.status('storm'))?.counts).toMatchObject({ done: 4, failed: 0 });
-    await expectEachOnce(4);
+    expectEachOnce(await attemptsOfEach(4));
   });
 
-  test('however many ask, never more run at once than may', async () => {
-    const count = Math.max(20, runs(500).numRuns);
+  whole('however many ask, never more run at once than may', async () => {
+    const count = runs(500).numRuns;
     await store.submit(stormBatch({ atOnce: 5 }), stormTasks(count, 0.05));
     const workers = [worker({ slots: 2 }), worker({ slots: 2 }), worker({ slots: 2 }), worker({ slots: 2 })];
     for (const one of workers) expect(await endOf(one)).toBe(0);
-    expect(await mostAtOnce(count)).toBeLessThanOrEqual(5);
-    await expectEachOnce(count);
+    const all = await attemptsOfEach(count);
+    expect(mostAtOnce(all.flat())).toBeLessThanOrEqual(5);
+    expectEachOnce(all);
   });
 
-  test.skipIf(isShort)('a batch never costs more than it may', async () => {
+  here('a batch never costs more than it may', async () => {
     const dollars = (at: number) => 0.01 + (createHash('md5').update(String(at)).digest()[0] ?? 0) / 6_400;
     await store.submit(stormBatch({ each: 50_000, all: 300_000, atOnce: 4 }), stormTasks(40, 0.05, dollars));
     expect(await endOf(worker())).toBe(0);
     const status = await store.status('storm');
     expect(status?.spent).toBeLessThanOrEqual(300_000);
     expect(status?.waits).toMatchObject([{ kind: 'money' }]);
-    const begun = (await readFile(join(project.dir, 'begun'), 'utf8')).trim().split('\n');
-    const paid = begun.map((name) => Math.round(Number(dollars(Number(name.split('-')[1])).toFixed(4)) * 1e6));
+    const paid = (await linesOf('begun')).map((name) =>
+      Math.round(Number(dollars(Number(name.split('-')[1])).toFixed(4)) * 1e6),
+    );
     expect(status?.spent).toBe(paid.reduce((sum, one) => sum + one, 0));
   });
 
-  test.skipIf(isShort)('two workers share one repository without getting into each other’s way', async () => {
-    const count = Math.max(6, runs(20).numRuns);
+  whole(
+    'quota that is gone in the middle costs a few requests and no attempt, and all is done when it is back',
+    async () => {
+      const count = runs(300).numRuns;
+      await store.submit(stormBatch({ atOnce: 8, attempts: 1 }), stormTasks(count, 0.02));
+      const workers = [worker(), worker()];
+      while ((await linesOf('begun')).length < count / 3) await wait(10);
+      await project.write('gone', '');
+      while (((await store.status('storm'))?.waits.length ?? 0) === 0) await wait(20);
+      while (((await store.status('storm'))?.counts.running ?? 0) > 0) await wait(20);
+      expect((await linesOf('refused')).length).toBeLessThanOrEqual(8);
+      const { counts, waits } = (await store.status('storm')) ?? {};
+      expect(counts).toMatchObject({ failed: 0 });
+      expect(waits).toMatchObject([{ kind: 'lane', words: 'there is no credit left (402)' }]);
+      await rm(join(project.dir, 'gone'));
+      await store.order('storm', { order: 'resume' });
+      for (const one of workers) expect(await endOf(one)).toBe(0);
+      expect(await store.status('storm')).toMatchObject({ counts: { done: count, failed: 0 }, spent: count * 1_000 });
+    },
+  );
+
+  here('"done" is said when every task is done: some that failed are named, with the code for it', async () => {
+    const count = Math.max(12, runs(200).numRuns);
+    const bad = [1, 5, 9];
+    const tasks = stormTasks(count, 0.01, undefined, (at) => bad.includes(at));
+    await store.submit(stormBatch({ attempts: 1, atOnce: 8 }), tasks);
+    expect(await endOf(worker({ slots: 8 }))).toBe(0);
+    const { code, stdout } = await runHere(project, ['batch', 'status', 'storm'], undefined, { env });
+    expect(code).toBe(1);
+    expect(stdout).toContain(`storm: 3 failed\n  ${count - 3} of ${count} done, 3 failed\n`);
+    expect(stdout.match(/failed {2}task-\d+ {2}it is beyond me/g)).toHaveLength(3);
+  });
+
+  whole('two workers share one repository without getting into each other’s way', async () => {
+    const count = runs(20).numRuns;
     const repo = await addRepo(project, 'one', { 'a.txt': 'alpha\n' });
     const commit = (await project.git('-C', repo, 'rev-parse', 'HEAD')).trim();
     const tasks = stormTasks(count, 0.05).map((task) => ({
@@ -137,36 +187,42 @@ describe.each(KINDS)('a storm over %s', (kind) => {
     const workers = [worker(), worker()];
     for (const one of workers) expect(await endOf(one)).toBe(0);
     expect(await store.tasks('storm', ['failed'])).toEqual([]);
-    const mirrors = join(project.dir, 'fleet', 'mirrors');
-    const [mirror = ''] = (
-      await project.git('-C', project.dir, 'ls-files', '-o', '--directory', 'fleet/mirrors').catch(() => '')
-    ).split('\n');
-    const folder =
-      mirror === '' ? `${mirrors}/${createHash('sha256').update(repo).digest('hex').slice(0, 24)}.git` : mirror;
-    expect(await project.git('--git-dir', folder, 'worktree', 'list')).not.toContain('task-');
-    expect(await project.git('--git-dir', folder, 'fsck', '--no-dangling')).not.toMatch(/error|missing|corrupt/);
+    const name = `${createHash('sha256').update(repo).digest('hex').slice(0, 24)}.git`;
+    const mirror = join(project.dir, 'fleet', 'mirrors', name);
+    expect(await project.git('--git-dir', mirror, 'worktree', 'list')).not.toContain('task-');
+    expect(await project.git('--git-dir', mirror, 'fsck', '--no-dangling')).not.toMatch(/error|missing|corrupt/);
     for (const { key } of tasks) expect(String(await store.file('storm', key, 'patch'))).not.toBe('');
   });
 
   test.skipIf(kind === 'SQLite')('a database that is restarted in the middle costs nothing but time', async () => {
-    const count = Math.max(16, runs(100).numRuns);
+    const count = Math.max(12, runs(100).numRuns);
     await store.submit(stormBatch(), stormTasks(count, 0.3));
-    const workers = [worker({ leaseMs: 10_000 }), worker({ leaseMs: 10_000 })];
-    await running(4);
-    await postgres?.crashAndRestart();
-    for (const one of workers) expect(await endOf(one)).toBe(0);
-    await store.close();
-    store = await openStore(place);
-    const status = await store.status('storm');
-    expect(status?.counts).toMatchObject({ done: count });
-    expect(status?.spent).toBe(count * 1_000);
+    const workers = [worker({ leaseMs: 2_500 }), worker({ leaseMs: 2_500 })];
+    while ((await linesOf('begun')).length < 2) await wait(10);
+    await queue.server().crashAndRestart();
+    await expectAllDone(workers, count);
   });
+
+  test.skipIf(kind === 'SQLite' || !isWholeRun)(
+    'a database that is away for longer than the lease makes nobody lost: what runs is ended, and goes on',
+    async () => {
+      await store.submit(stormBatch(), stormTasks(8, 2));
+      const workers = [worker(), worker()];
+      while ((await linesOf('begun')).length < 8) await wait(10);
+      await queue.server().crashAndRestart(2 * LEASE_MS);
+      await expectAllDone(workers, 8);
+      const outcomes = (await attemptsOfEach(8)).flat().map(({ outcome }) => outcome);
+      expect(outcomes).not.toContain('lost');
+      expect(outcomes).toContain('the queue was away for longer than 1.5 s');
+    },
+  );
 
   test.skipIf(kind === 'SQLite' || !isWholeRun)(
     'who freezes inside of a transaction holds up the others for ten seconds at most',
     async () => {
       await store.submit(stormBatch(), stormTasks(2, 0.1));
-      const frozen = startStorm(project, { role: 'freeze', url: place.kind === 'postgres' ? place.url : '' });
+      const { OURO_QUEUE: url = '' } = env;
+      const frozen = startStorm(project, { role: 'freeze', url });
       await hears(frozen, 'frozen');
       const began = performance.now();
       expect(await endOf(worker())).toBe(0);
@@ -175,31 +231,46 @@ describe.each(KINDS)('a storm over %s', (kind) => {
     },
   );
 
+  /** Everything is done, and what was begun is paid for: once for each time it was begun. */
+  async function expectAllDone(workers: readonly ReturnType<typeof worker>[], count: number): Promise<void> {
+    for (const one of workers) expect(await endOf(one)).toBe(0);
+    await store.close();
+    store = await openStore(place);
+    const begun = (await linesOf('begun')).length;
+    expect(await store.status('storm')).toMatchObject({ counts: { done: count, failed: 0 }, spent: begun * 1_000 });
+  }
+
+  async function linesOf(name: string): Promise<readonly string[]> {
+    const file = join(project.dir, name);
+    return existsSync(file) ? (await readFile(file, 'utf8')).trim().split('\n') : [];
+  }
+
   async function running(count: number): Promise<void> {
     while (((await store.status('storm'))?.counts.running ?? 0) < count) await wait(20);
   }
 
-  async function expectEachOnce(count: number): Promise<void> {
-    const outcomes = await Promise.all(stormTasks(count, 0).map(({ key }) => store.attempts('storm', key)));
-    expect(outcomes.filter((attempts) => attempts.filter(({ outcome }) => outcome === 'done').length !== 1)).toEqual(
-      [],
-    );
-  }
-
-  async function mostAtOnce(count: number): Promise<number> {
-    const attempts = (await Promise.all(stormTasks(count, 0).map(({ key }) => store.attempts('storm', key)))).flat();
-    const moments = attempts.flatMap(({ startedMs, endedMs = Number.POSITIVE_INFINITY }) => [
-      { at: startedMs, step: 1 },
-      { at: endedMs, step: -1 },
-    ]);
-    // Of what ends and begins within one millisecond the end came first.
-    moments.sort((a, b) => a.at - b.at || a.step - b.step);
-    let now = 0;
-    return Math.max(
-      ...moments.map(({ step }) => {
-        now += step;
-        return now;
-      }),
-    );
-  }
+  const attemptsOfEach = (count: number): Promise<readonly (readonly AttemptView[])[]> =>
+    Promise.all(stormTasks(count, 0).map(({ key }) => store.attempts('storm', key)));
 });
+
+function expectEachOnce(all: readonly (readonly AttemptView[])[]): void {
+  const isOnce = (attempts: readonly AttemptView[]) =>
+    attempts.filter(({ outcome }) => outcome === 'done').length === 1;
+  expect(all.filter((attempts) => !isOnce(attempts))).toEqual([]);
+}
+
+function mostAtOnce(attempts: readonly AttemptView[]): number {
+  const moments = attempts.flatMap(({ startedMs, endedMs = Number.POSITIVE_INFINITY }) => [
+    { at: startedMs, step: 1 },
+    { at: endedMs, step: -1 },
+  ]);
+  // Of what ends and begins within one millisecond the end came first.
+  moments.sort((a, b) => a.at - b.at || a.step - b.step);
+  let now = 0;
+  return Math.max(
+    ...moments.map(({ step }) => {
+      now += step;
+      return now;
+    }),
+  );
+}

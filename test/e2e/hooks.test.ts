@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { calls, says, status, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { startJsonHost } from '../support/json-host.ts';
+import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
@@ -23,7 +24,7 @@ const HOOKS = {
   StopFailure: hook(HEARING),
 };
 
-test('questions, compactions, sub-agents, notifications and failures reach their hooks', async () => {
+longTest('questions, compactions, sub-agents, notifications and failures reach their hooks', async () => {
   await using project = await createTempProject();
   const story = 'once upon a time '.repeat(3_000);
   await using api = await startApiServer({
@@ -80,7 +81,7 @@ test('questions, compactions, sub-agents, notifications and failures reach their
   expect(await project.read('made')).toBe('');
 });
 
-test('a Stop hook that always objects is heard a bounded number of times', async () => {
+longTest('a Stop hook that always objects is heard a bounded number of times', async () => {
   await using project = await createTempProject();
   await using api = await startApiServer({ turns: () => says('Done.') });
   const hooks = {
@@ -151,27 +152,30 @@ async function listening(
   };
 }
 
-test('what is said while a query runs is heard by the same hooks: words are added, and a refusal keeps it out', async () => {
-  await using project = await createTempProject();
-  await using api = await startApiServer({
-    turns: (_, index) => (index === 0 ? says('Slowly.', { chunk: 1, delayMs: 40 }) : says('Fine.')),
-  });
-  const guard = `grep -q password && { echo 'No secrets here.' >&2; exit 2; }; echo The tide is low.`;
-  const flags = ['--settings', JSON.stringify({ hooks: { UserPromptSubmit: hook(guard) } })];
-  const host = startJsonHost(project, flags, api.url);
-  host.say('begin');
-  await api.waitForRequest(1);
-  host.say('my password is fish');
-  host.say('and then rest');
-  const { raw } = await api.waitForRequest(2);
-  await host.waitFor(() => host.heard().some(({ type }) => type === 'result'));
-  await host.end();
-  expect(raw).toContain('and then rest');
-  expect(raw.match(/The tide is low\./g)).toHaveLength(2);
-  expect(api.requests()).toHaveLength(2);
-  expect(raw).not.toContain('fish');
-  expect(JSON.stringify(host.heard())).toContain('No secrets here.');
-});
+longTest(
+  'what is said while a query runs is heard by the same hooks: words are added, and a refusal keeps it out',
+  async () => {
+    await using project = await createTempProject();
+    await using api = await startApiServer({
+      turns: (_, index) => (index === 0 ? says('Slowly.', { chunk: 1, delayMs: 40 }) : says('Fine.')),
+    });
+    const guard = `grep -q password && { echo 'No secrets here.' >&2; exit 2; }; echo The tide is low.`;
+    const flags = ['--settings', JSON.stringify({ hooks: { UserPromptSubmit: hook(guard) } })];
+    const host = startJsonHost(project, flags, api.url);
+    host.say('begin');
+    await api.waitForRequest(1);
+    host.say('my password is fish');
+    host.say('and then rest');
+    const { raw } = await api.waitForRequest(2);
+    await host.waitFor(() => host.heard().some(({ type }) => type === 'result'));
+    await host.end();
+    expect(raw).toContain('and then rest');
+    expect(raw.match(/The tide is low\./g)).toHaveLength(2);
+    expect(api.requests()).toHaveLength(2);
+    expect(raw).not.toContain('fish');
+    expect(JSON.stringify(host.heard())).toContain('No secrets here.');
+  },
+);
 
 test('a guard whose script was removed is told at the start and blocks its step', async () => {
   await using project = await createTempProject();

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, later, says, status, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, gate, type Script, startApiServer } from '../support/api/server.ts';
 import { HOST_FLAGS, startHostProcess, startJsonHost } from '../support/json-host.ts';
+import { longTest } from '../support/long-test.ts';
 import { expectNoneLeft } from '../support/processes.ts';
 import { runHere } from '../support/run-here.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
@@ -123,7 +124,7 @@ test('a message may join without a question, and one that nobody typed is taken 
   expect(server.requests()[0]?.raw).not.toContain('alpha');
 });
 
-test('the exit code tells how the last prompt went', async () => {
+longTest('the exit code tells how the last prompt went', async () => {
   const refused: Script = { turns: [], after: status(401) };
   expect(await fed(userLine('hi'), refused, '-p')).toMatchObject({ code: 1 });
   await server.close();
@@ -403,7 +404,7 @@ test('an interrupt withdraws the question, ends the turn, and is answered when i
   expect(await at.end()).toBe(0);
 });
 
-test('a signal ends a host’s process with its own code, and a reader that goes ends it quietly', async () => {
+longTest('a signal ends a host’s process with its own code, and a reader that goes ends it quietly', async () => {
   const { closed, open } = gate();
   const never: Script = {
     turns: [],

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, gate, startApiServer } from '../support/api/server.ts';
+import { longTest } from '../support/long-test.ts';
 import { processesMarked } from '../support/processes.ts';
 import { runOuro, startOuro } from '../support/run-ouro.ts';
 import { storedFile, storedFiles } from '../support/stored-sessions.ts';
@@ -58,58 +59,64 @@ test.each([
   expect(existsSync(path.replace(/jsonl$/, 'lock'))).toBe(false);
 });
 
-test('what a killed ouro left running is ended by the next start: shells in front and behind, and those of a sub-agent', async () => {
-  const shell = (command: string, more: object = {}) => toolUse('Bash', { command, ...more });
-  server = await startApiServer({
-    turns(request) {
-      const said = JSON.stringify(request.body.messages);
-      if (said.includes('again')) return says('fine');
-      if (said.includes('deep down')) return calls(shell('(trap "" TERM HUP; sleep 301; sleep 304) & wait'));
-      return calls(
-        shell('setsid sleep 302 & sleep 303', { run_in_background: true }),
-        toolUse('Task', { description: 'dig', prompt: 'deep down', subagent_type: 'general-purpose' }),
-      );
-    },
-  });
-  const env = { IS_SANDBOX: '1' };
-  const running = startOuro(project, ['-p', 'go', '--dangerously-skip-permissions'], server.url, { env });
-  await expect
-    .poll(async () => (await commands()).filter((one) => one.startsWith('sleep 30')).length, PATIENCE)
-    .toBe(3);
-  running.child.kill('SIGKILL');
-  await running.ended;
-  expect((await commands()).length).toBeGreaterThanOrEqual(3);
-  const next = await runOuro(project, ['-p', 'again'], server.url);
-  expect(next).toMatchObject({ code: 0, stdout: 'fine\n' });
-  expect(await commands()).toEqual([]);
-  const { id } = (await storedFiles(project)).find(({ records }) => JSON.stringify(records).includes('"go"')) ?? {};
-  const resumed = await runOuro(project, ['-p', '--resume', id ?? '', 'again, please'], server.url);
-  expect(resumed.stderr).toMatch(/Still running when .* was killed, and ended now: setsid sleep 302/);
-  expect(server.requests().at(-1)?.raw).toContain('Still running when');
-});
+longTest(
+  'what a killed ouro left running is ended by the next start: shells in front and behind, and those of a sub-agent',
+  async () => {
+    const shell = (command: string, more: object = {}) => toolUse('Bash', { command, ...more });
+    server = await startApiServer({
+      turns(request) {
+        const said = JSON.stringify(request.body.messages);
+        if (said.includes('again')) return says('fine');
+        if (said.includes('deep down')) return calls(shell('(trap "" TERM HUP; sleep 301; sleep 304) & wait'));
+        return calls(
+          shell('setsid sleep 302 & sleep 303', { run_in_background: true }),
+          toolUse('Task', { description: 'dig', prompt: 'deep down', subagent_type: 'general-purpose' }),
+        );
+      },
+    });
+    const env = { IS_SANDBOX: '1' };
+    const running = startOuro(project, ['-p', 'go', '--dangerously-skip-permissions'], server.url, { env });
+    await expect
+      .poll(async () => (await commands()).filter((one) => one.startsWith('sleep 30')).length, PATIENCE)
+      .toBe(3);
+    running.child.kill('SIGKILL');
+    await running.ended;
+    expect((await commands()).length).toBeGreaterThanOrEqual(3);
+    const next = await runOuro(project, ['-p', 'again'], server.url);
+    expect(next).toMatchObject({ code: 0, stdout: 'fine\n' });
+    expect(await commands()).toEqual([]);
+    const { id } = (await storedFiles(project)).find(({ records }) => JSON.stringify(records).includes('"go"')) ?? {};
+    const resumed = await runOuro(project, ['-p', '--resume', id ?? '', 'again, please'], server.url);
+    expect(resumed.stderr).toMatch(/Still running when .* was killed, and ended now: setsid sleep 302/);
+    expect(server.requests().at(-1)?.raw).toContain('Still running when');
+  },
+);
 
-test('what a killed ouro kept of the workspace goes with the next start, and what its command changed can be undone', async () => {
-  await project.write('a.txt', 'before\n');
-  const { closed, open } = gate();
-  server = await startApiServer({
-    turns: (request) =>
-      JSON.stringify(request.body.messages).includes('again')
-        ? says('fine', { faults: [{ at: 1, do: 'wait', until: closed, pings: 'pings' }] })
-        : calls(toolUse('Bash', { command: 'echo after > a.txt; touch here; sleep 305' })),
-  });
-  const env = { IS_SANDBOX: '1' };
-  const running = startOuro(project, ['-p', 'go', '--dangerously-skip-permissions'], server.url, { env });
-  await expect.poll(() => existsSync(join(project.dir, 'here')), PATIENCE).toBe(true);
-  running.child.kill('SIGKILL');
-  await running.ended;
-  const packs = async () =>
-    (await readdir(project.ouroHome, { recursive: true })).filter((name) => name.endsWith('pack'));
-  const { id } = await storedFile(project);
-  expect(await packs()).toHaveLength(1);
-  const next = startOuro(project, ['-p', 'again'], server.url);
-  await expect.poll(packs, PATIENCE).toEqual([]);
-  open();
-  await next.ended;
-  expect((await runOuro(project, ['undo', '--session', id])).stdout).toContain('restored a.txt');
-  expect(existsSync(join(project.dir, 'here'))).toBe(false);
-});
+longTest(
+  'what a killed ouro kept of the workspace goes with the next start, and what its command changed can be undone',
+  async () => {
+    await project.write('a.txt', 'before\n');
+    const { closed, open } = gate();
+    server = await startApiServer({
+      turns: (request) =>
+        JSON.stringify(request.body.messages).includes('again')
+          ? says('fine', { faults: [{ at: 1, do: 'wait', until: closed, pings: 'pings' }] })
+          : calls(toolUse('Bash', { command: 'echo after > a.txt; touch here; sleep 305' })),
+    });
+    const env = { IS_SANDBOX: '1' };
+    const running = startOuro(project, ['-p', 'go', '--dangerously-skip-permissions'], server.url, { env });
+    await expect.poll(() => existsSync(join(project.dir, 'here')), PATIENCE).toBe(true);
+    running.child.kill('SIGKILL');
+    await running.ended;
+    const packs = async () =>
+      (await readdir(project.ouroHome, { recursive: true })).filter((name) => name.endsWith('pack'));
+    const { id } = await storedFile(project);
+    expect(await packs()).toHaveLength(1);
+    const next = startOuro(project, ['-p', 'again'], server.url);
+    await expect.poll(packs, PATIENCE).toEqual([]);
+    open();
+    await next.ended;
+    expect((await runOuro(project, ['undo', '--session', id])).stdout).toContain('restored a.txt');
+    expect(existsSync(join(project.dir, 'here'))).toBe(false);
+  },
+);

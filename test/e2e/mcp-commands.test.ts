@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { STUB, startRemote } from '../mcp/servers.ts';
+import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -64,7 +65,7 @@ test('the servers of the desktop program are taken over, and none that is there 
   expect(await kept()).toEqual({ notes: { command: 'mine' }, files: { command: 'files', args: ['.'] } });
 });
 
-test('an address of the older kind is tried as such', async () => {
+longTest('an address of the older kind is tried as such', async () => {
   await using remote = await startRemote('sse');
   await mcp('add', 'old', remote.url);
   const { stdout } = await mcp('list', '--json');

@@ -6,6 +6,7 @@ import { startOAuthServer } from '../support/api/oauth-server.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { bareEnvironment } from '../support/environment.ts';
+import { longTest } from '../support/long-test.ts';
 import { expectNoneLeft } from '../support/processes.ts';
 import { runHere } from '../support/run-here.ts';
 import { LAUNCHER, runOuro, startOuro } from '../support/run-ouro.ts';
@@ -18,7 +19,7 @@ async function ouro(project: TempProject, ...args: readonly string[]) {
   return { code, text: `${stdout}${stderr}` };
 }
 
-test('a server is added, listed, used by the model, removed, and gone when ouro is', async () => {
+longTest('a server is added, listed, used by the model, removed, and gone when ouro is', async () => {
   await using project = await createTempProject();
   expect(await ouro(project, 'mcp', 'add', 'every', '--', 'node', EVERYTHING)).toMatchObject({ code: 0 });
   expect((await ouro(project, 'mcp', 'list')).text).toMatch(/^connected {3}every \(user\) .*tools/m);
@@ -91,7 +92,7 @@ test('another program uses our tools, as far as the rules allow', async () => {
   await expectNoneLeft(project.marker);
 });
 
-test('servers that never come up cost a script their time limit and nothing else', async () => {
+longTest('servers that never come up cost a script their time limit and nothing else', async () => {
   const dead = [
     { command: 'no-such-program' },
     { command: 'node', args: ['-e', 'process.exit(3)'] },

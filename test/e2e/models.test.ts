@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startOpenAiServer } from '../support/api/openai-server.ts';
 import { calls, says, status, toolUse } from '../support/api/reply.ts';
 import { type Script, startApiServer } from '../support/api/server.ts';
+import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -129,21 +130,24 @@ describe('an OpenAI-compatible server', () => {
   });
 });
 
-test('limits of time in the settings are kept; a limit nobody knows and a number that is none are told', async () => {
-  await using server = await startApiServer({
-    turns: [
-      says('never', { faults: [{ at: 3, do: 'wait', until: new Promise(() => undefined), pings: 'pings' }] }),
-      calls(toolUse('Bash', { command: 'sleep 100' })),
-      says('Came back.'),
-    ],
-  });
-  const timeouts = { streamIdleMs: 400, retryBaseMs: 1, bashMs: 200, soonMs: 3 };
-  const args = ['-p', 'go', '--allowedTools', 'Bash', '--settings', JSON.stringify({ timeouts })];
-  const { code, stdout, stderr } = await runHere(project, args, server.url, {
-    env: { OURO_RETRY_BASE_MS: undefined, OURO_MAX_RETRIES: 'lots' },
-  });
-  expect({ code, stdout }).toEqual({ code: 0, stdout: 'Came back.\n' });
-  expect(server.requests()[2]?.raw).toMatch(/the limit of .* is reached/);
-  expect(stderr).toMatch(/soonMs/);
-  expect(stderr).toMatch(/OURO_MAX_RETRIES is "lots"/);
-});
+longTest(
+  'limits of time in the settings are kept; a limit nobody knows and a number that is none are told',
+  async () => {
+    await using server = await startApiServer({
+      turns: [
+        says('never', { faults: [{ at: 3, do: 'wait', until: new Promise(() => undefined), pings: 'pings' }] }),
+        calls(toolUse('Bash', { command: 'sleep 100' })),
+        says('Came back.'),
+      ],
+    });
+    const timeouts = { streamIdleMs: 400, retryBaseMs: 1, bashMs: 200, soonMs: 3 };
+    const args = ['-p', 'go', '--allowedTools', 'Bash', '--settings', JSON.stringify({ timeouts })];
+    const { code, stdout, stderr } = await runHere(project, args, server.url, {
+      env: { OURO_RETRY_BASE_MS: undefined, OURO_MAX_RETRIES: 'lots' },
+    });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'Came back.\n' });
+    expect(server.requests()[2]?.raw).toMatch(/the limit of .* is reached/);
+    expect(stderr).toMatch(/soonMs/);
+    expect(stderr).toMatch(/OURO_MAX_RETRIES is "lots"/);
+  },
+);

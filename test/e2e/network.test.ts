@@ -10,8 +10,10 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
+import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { runOuro } from '../support/run-ouro.ts';
+import { isWholeRun } from '../support/runs.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 const run = promisify(execFile);
@@ -42,7 +44,7 @@ async function selfSigned() {
 }
 
 describe('a server with a certificate of its own', () => {
-  test('is trusted with NODE_EXTRA_CA_CERTS, also through a proxy; without, the sentence names it', async () => {
+  longTest('is trusted with NODE_EXTRA_CA_CERTS, also through a proxy; without, the sentence names it', async () => {
     const { file, pair } = await selfSigned();
     await using api = await startApiServer({ turns: [], after: says('safe and sound') });
     const secure = createTlsServer(pair, (request, response) => {
@@ -145,7 +147,7 @@ describe('nothing but the base URL is contacted', () => {
   });
 
   // Where the kernel lets a user have a network of their own, it counts the packets that found no way out.
-  test.runIf(ownNetwork)(
+  test.runIf(ownNetwork && isWholeRun)(
     'alone on a machine that has nothing but loopback, no packet looks for a way out',
     async () => {
       const program = fileURLToPath(new URL('../support/lonely-run.ts', import.meta.url));

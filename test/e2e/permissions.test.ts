@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
+import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { startOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
@@ -62,56 +63,59 @@ test('a folder is trusted, listed, changed, approved anew and forgotten', async 
   expect(await explained()).toEqual(['ask', 'untrusted']);
 });
 
-test('-p refuses what it would have to ask, says which rule would allow it, and writes every decision down', async () => {
-  await using project = await createTempProject(settings({ permissions: { deny: ['Read(secret/**)'] } }));
-  await project.write('secret/key', 'hush');
-  await using server = await startApiServer({
-    turns: [
-      calls(
-        toolUse('Bash', { command: 'npm test' }, 'a'),
-        toolUse('Bash', { command: 'cat secret/key' }, 'b'),
-        toolUse('Grep', { pattern: 'hush', output_mode: 'content' }, 'c'),
-        toolUse('Write', { file_path: 'new.txt', content: 'x' }, 'd'),
-        toolUse('Bash', { command: 'ls' }, 'e'),
-        toolUse('Bash', { command: 'make it' }, 'f'),
-      ),
-      says('done'),
-    ],
-  });
-  const args = [
-    '-p',
-    'go',
-    '--output-format',
-    'json',
-    '--allowedTools',
-    'Bash(make:*)',
-    '--permission-mode',
-    'default',
-  ];
-  const { stdout, code } = await runHere(project, args, server.url);
-  expect(code).toBe(0);
-  const { permission_denials: denials } = JSON.parse(stdout);
-  expect(denials).toMatchObject([
-    { tool_use_id: 'a', reason: expect.stringContaining('--allowedTools "Bash(npm test:*)"') },
-    { tool_use_id: 'b', reason: expect.stringContaining('Read(secret/**)') },
-    { tool_use_id: 'd', reason: expect.stringContaining('acceptEdits') },
-  ]);
-  const results = JSON.stringify(server.requests()[1]?.body.messages);
-  expect(results).not.toContain('hush\\n');
-  const told = (await records(project)).filter(({ type }) => type === 'permission');
-  expect(told.map(({ callId, verdict }) => [callId, verdict])).toEqual([
-    ['a', 'deny'],
-    ['b', 'deny'],
-    ['c', 'allow'],
-    ['d', 'deny'],
-    ['e', 'allow'],
-    ['f', 'allow'],
-  ]);
-  expect(told[1]).toMatchObject({
-    tool: 'Bash',
-    trace: [{ stage: 'deny', rule: 'Read(secret/**)', source: 'project', line: 1 }],
-  });
-});
+longTest(
+  '-p refuses what it would have to ask, says which rule would allow it, and writes every decision down',
+  async () => {
+    await using project = await createTempProject(settings({ permissions: { deny: ['Read(secret/**)'] } }));
+    await project.write('secret/key', 'hush');
+    await using server = await startApiServer({
+      turns: [
+        calls(
+          toolUse('Bash', { command: 'npm test' }, 'a'),
+          toolUse('Bash', { command: 'cat secret/key' }, 'b'),
+          toolUse('Grep', { pattern: 'hush', output_mode: 'content' }, 'c'),
+          toolUse('Write', { file_path: 'new.txt', content: 'x' }, 'd'),
+          toolUse('Bash', { command: 'ls' }, 'e'),
+          toolUse('Bash', { command: 'make it' }, 'f'),
+        ),
+        says('done'),
+      ],
+    });
+    const args = [
+      '-p',
+      'go',
+      '--output-format',
+      'json',
+      '--allowedTools',
+      'Bash(make:*)',
+      '--permission-mode',
+      'default',
+    ];
+    const { stdout, code } = await runHere(project, args, server.url);
+    expect(code).toBe(0);
+    const { permission_denials: denials } = JSON.parse(stdout);
+    expect(denials).toMatchObject([
+      { tool_use_id: 'a', reason: expect.stringContaining('--allowedTools "Bash(npm test:*)"') },
+      { tool_use_id: 'b', reason: expect.stringContaining('Read(secret/**)') },
+      { tool_use_id: 'd', reason: expect.stringContaining('acceptEdits') },
+    ]);
+    const results = JSON.stringify(server.requests()[1]?.body.messages);
+    expect(results).not.toContain('hush\\n');
+    const told = (await records(project)).filter(({ type }) => type === 'permission');
+    expect(told.map(({ callId, verdict }) => [callId, verdict])).toEqual([
+      ['a', 'deny'],
+      ['b', 'deny'],
+      ['c', 'allow'],
+      ['d', 'deny'],
+      ['e', 'allow'],
+      ['f', 'allow'],
+    ]);
+    expect(told[1]).toMatchObject({
+      tool: 'Bash',
+      trace: [{ stage: 'deny', rule: 'Read(secret/**)', source: 'project', line: 1 }],
+    });
+  },
+);
 
 test.each([
   ['plan', 'denied'],

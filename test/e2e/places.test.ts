@@ -4,6 +4,7 @@ import { GEMINI_DIALECT } from '../support/api/gemini-dialect.ts';
 import { calls, says, thinking, toolUse } from '../support/api/reply.ts';
 import { RESPONSES_DIALECT } from '../support/api/responses-dialect.ts';
 import { type ApiServer, startApiServer, startServer } from '../support/api/server.ts';
+import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -43,7 +44,7 @@ describe('the variables people have', () => {
     ]);
   });
 
-  test('ANTHROPIC_DEFAULT_SONNET_MODEL says what the newest sonnet is called there', async () => {
+  longTest('ANTHROPIC_DEFAULT_SONNET_MODEL says what the newest sonnet is called there', async () => {
     await using server = await startServer({ turns: [], after: says('Hello.') }, BEDROCK_DIALECT);
     const env = {
       ...NO_KEY,

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { composed } from '../support/composed.ts';
+import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -23,7 +24,7 @@ async function marketplace(project: TempProject): Promise<void> {
     plugins: [
       { name: 'kit', source: './plugins/kit', description: 'A kit' },
       { name: 'bare', source: './plugins/bare', strict: false, commands: './custom' },
-      { name: 'far', source: { source: 'npm', package: 'far' } },
+      { name: 'far', source: { source: 'pip', package: 'far' } },
       { name: 'out', source: '../../etc' },
     ],
   });
@@ -92,7 +93,7 @@ test('a plugin is added from a marketplace, shown, switched on, used, held to it
   expect(await readFile(join(project.ouroHome, 'settings.json'), 'utf8')).not.toContain('kit');
 });
 
-test('a marketplace in git is pinned to a commit; an update counts again once it was looked at', async () => {
+longTest('a marketplace in git is pinned to a commit; an update counts again once it was looked at', async () => {
   await using project = await createTempProject();
   await marketplace(project);
   const git = (...args: readonly string[]) => project.git('-C', '../market', ...args);

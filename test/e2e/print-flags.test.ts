@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, says, status, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
+import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -56,7 +57,7 @@ test('an effort that the model does not have is refused before anything is asked
   expect(server.requests()).toEqual([]);
 });
 
-test('a usage limit is waited out where that is asked for; else its end is told', async () => {
+longTest('a usage limit is waited out where that is asked for; else its end is told', async () => {
   const limited = { turns: [status(429, 'used up', { 'retry-after-ms': '150' }), says('fine')] };
   await using waited = await startApiServer(limited);
   const settings = { env: { OURO_MAX_RETRIES: '0' } };
@@ -174,7 +175,7 @@ test('a policy of whoever starts ouro tightens, and does nothing else', async ()
   expect(await runHere(project, ['-p', 'go', '--managed-settings', '{deny'], api.url)).toMatchObject({ code: 2 });
 });
 
-test('a folder is trusted for one run, and others are worked in beside it', async () => {
+longTest('a folder is trusted for one run, and others are worked in beside it', async () => {
   await project.write('.claude/settings.json', JSON.stringify({ model: 'claude-haiku-4-5' }));
   expect((await requestOf()).model).not.toBe('claude-haiku-4-5');
   expect((await requestOf('--trust')).model).toBe('claude-haiku-4-5');

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
+import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -67,14 +68,14 @@ test('a tool of an MCP server answers what nobody is there to answer', async () 
   ]);
 });
 
-test('a prompt tool that is not there denies, and says so', async () => {
+longTest('a prompt tool that is not there denies, and says so', async () => {
   server = await startApiServer({ turns: [calls(toolUse('Bash', { command: 'make' }, 'toolu_1')), says('done')] });
   const { code } = await run('--permission-prompt-tool=mcp__none__approve');
   expect(code).toBe(0);
   expect(sent(1)).toMatch(/mcp__none__approve could not be asked/);
 });
 
-test('servers of the command line are offered, alone when it says so', async () => {
+longTest('servers of the command line are offered, alone when it says so', async () => {
   await project.write(
     '../home/.ouro/settings.json',
     JSON.stringify({ mcpServers: { other: { command: process.execPath, args: ['guard.mjs'] } } }),

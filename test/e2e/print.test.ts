@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, says, status, text, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, gate, startApiServer } from '../support/api/server.ts';
 import { SHARED_CACHE } from '../support/environment.ts';
+import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { startOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
@@ -48,7 +49,7 @@ test('prompt and pipe come together: prompt, newline, stdin', async () => {
   expect(spoken()).toContain('review this\\nthe diff');
 });
 
-test('stdin alone is a prompt, also ten megabytes of it', async () => {
+longTest('stdin alone is a prompt, also ten megabytes of it', async () => {
   server = await startApiServer({ turns: [], after: says('long') });
   const { code, stdout } = await runHere(project, ['-p'], server.url, { stdin: 'x'.repeat(10_000_000) });
   expect({ code, stdout }).toEqual({ code: 0, stdout: 'long\n' });
@@ -78,19 +79,22 @@ test('a reader that leaves early is no failure', async () => {
   expect(await shell(line)).toEqual({ stdout: '{"type":"s', stderr: 'code 0\n' });
 });
 
-test('an answer that could not be written is a failure, so is a stdin that is none, and a folder that is gone', async () => {
-  server = await startApiServer({ turns: [], after: says('lost') });
-  expect((await shell('"$OURO" -p hello </dev/null >/dev/full; echo "code $?" >&2')).stderr).toMatch(
-    /^The output could not be written: .*\ncode 1\n$/,
-  );
-  const host = '"$OURO" --input-format=stream-json --output-format=stream-json --verbose </; echo "code $?"';
-  expect(await shell(host)).toMatchObject({
-    stdout: 'code 1\n',
-    stderr: expect.stringMatching(/^stdin could not be read: /),
-  });
-  const line = 'mkdir gone && cd gone && rmdir ../gone && "$OURO" -p hello </dev/null; echo "code $?"';
-  expect(await shell(line)).toMatchObject({ stdout: 'code 1\n', stderr: expect.stringContaining('is gone') });
-});
+longTest(
+  'an answer that could not be written is a failure, so is a stdin that is none, and a folder that is gone',
+  async () => {
+    server = await startApiServer({ turns: [], after: says('lost') });
+    expect((await shell('"$OURO" -p hello </dev/null >/dev/full; echo "code $?" >&2')).stderr).toMatch(
+      /^The output could not be written: .*\ncode 1\n$/,
+    );
+    const host = '"$OURO" --input-format=stream-json --output-format=stream-json --verbose </; echo "code $?"';
+    expect(await shell(host)).toMatchObject({
+      stdout: 'code 1\n',
+      stderr: expect.stringMatching(/^stdin could not be read: /),
+    });
+    const line = 'mkdir gone && cd gone && rmdir ../gone && "$OURO" -p hello </dev/null; echo "code $?"';
+    expect(await shell(line)).toMatchObject({ stdout: 'code 1\n', stderr: expect.stringContaining('is gone') });
+  },
+);
 
 test.each([
   [['-p'], /^There is no prompt\. Usage: ouro -p/],

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { STUB } from '../mcp/servers.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, type Script, startApiServer } from '../support/api/server.ts';
+import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { LAUNCHER, startOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
@@ -128,12 +129,12 @@ test('a command of the project takes its arguments, runs its line and brings its
   expect(requests[0]).toContain('Never touch the mill');
 });
 
-test('an output style is chosen by settings', async () => {
+longTest('an output style is chosen by settings', async () => {
   const { requests } = await ask('hello', [says('Hi.')], '--settings', '{"outputStyle":"terse"}');
   expect(requests[0]).toContain('Answer in four words.');
 });
 
-test('what the project forbids holds for every tool', async () => {
+longTest('what the project forbids holds for every tool', async () => {
   const { requests, stdout } = await ask(
     'tell',
     [calls(toolUse('Bash', { command: 'cat secret.txt', description: 'Look' }, 'toolu_1')), says('I could not.')],
@@ -146,14 +147,14 @@ test('what the project forbids holds for every tool', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ permission_denials: [{ tool_name: 'Bash' }] });
 });
 
-test('a file that is malformed is told with its place, and the rest still loads', async () => {
+longTest('a file that is malformed is told with its place, and the rest still loads', async () => {
   await project.write('.claude/agents/broken.md', '---\nname: broken\ndescription: [open\n---\nNo.\n');
   const { stderr, requests } = await ask('hello', [says('Hi.')]);
   expect(stderr).toMatch(/broken\.md:\d+/);
   expect(requests[0]).toContain('Scouts ahead');
 });
 
-test('what changes during a session counts from the next prompt on', async () => {
+longTest('what changes during a session counts from the next prompt on', async () => {
   await using api = await startApiServer({ turns: () => says('Fine.') });
   const args = ['--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose'];
   await using running = startOuro(project, args, api.url, { ...NODE, stdin: 'open' });
@@ -187,7 +188,7 @@ function bombLine(name: string, at: number): string {
   return `${name}: &${name} [${Array.from({ length: 10 }, () => `*${inner}`).join(',')}]`;
 }
 
-test('a project of pipes, devices and depths without end holds up no start, trusted or not', async () => {
+longTest('a project of pipes, devices and depths without end holds up no start, trusted or not', async () => {
   await using project = await createTempProject({
     '.claude/settings.local.json': `{"hooks": ${DEEP}`,
     '.claude/commands/deep.md': `---\na: ${DEEP.slice(0, 2_000)}\n---\nDeep.`,
@@ -215,7 +216,7 @@ test('a project of pipes, devices and depths without end holds up no start, trus
   expect(api.requests().at(-1)?.raw).toContain('Good.');
 });
 
-test('settings may come through a pipe of the shell, and servers with comments', async () => {
+longTest('settings may come through a pipe of the shell, and servers with comments', async () => {
   await using project = await createTempProject({ '.mcp.json': '{\n  // ours\n  "mcpServers": {},\n}' });
   const line = `"$0" -p hi --model demo --settings <(echo '{"theme": 7}') < /dev/null`;
   const env = { PATH: '/usr/bin:/bin', HOME: project.home };

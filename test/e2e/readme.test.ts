@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { calls, later, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { bareEnvironment, terminalEnvironment } from '../support/environment.ts';
+import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 import { openTerminal } from '../support/terminal/virtual-terminal.ts';
@@ -58,51 +59,54 @@ function installed(prefix: string): string {
   return command;
 }
 
-test('a stranger starts, takes the demo to its edit, leaves, goes on, and asks once, from the packed tarball', async () => {
-  expect(lines).toEqual(expect.arrayContaining(['ouro', 'ouro -c', 'ouro -r']));
-  await using project = await createTempProject();
-  const options = { cwd: project.dir, env: terminalEnvironment(project), cols: 100, rows: 40 };
-  const session = await (async () => {
-    await using terminal = openTerminal([ouro], options);
-    await terminal.waitForText(/d {2}the built-in demo/);
-    // What README shows of the first screen is on it.
-    for (const row of ['There is no API key on this machine', 'k  the API: paste a key', 'n  leave']) {
-      expect([row, README.includes(row)]).toEqual([row, true]);
-      await terminal.waitForText(new RegExp(row));
-    }
-    terminal.press('d');
-    const questions = [
-      /Run the tests of[\s\S]*(?:↑↓|up down) enter/,
-      /this change\?[\s\S]*(?:↑↓|up down) enter/,
-      /Run the tests again[\s\S]*(?:↑↓|up down) enter/,
-    ];
-    for (const question of questions) {
-      await terminal.waitForText(question);
+longTest(
+  'a stranger starts, takes the demo to its edit, leaves, goes on, and asks once, from the packed tarball',
+  async () => {
+    expect(lines).toEqual(expect.arrayContaining(['ouro', 'ouro -c', 'ouro -r']));
+    await using project = await createTempProject();
+    const options = { cwd: project.dir, env: terminalEnvironment(project), cols: 100, rows: 40 };
+    const session = await (async () => {
+      await using terminal = openTerminal([ouro], options);
+      await terminal.waitForText(/d {2}the built-in demo/);
+      // What README shows of the first screen is on it.
+      for (const row of ['There is no API key on this machine', 'k  the API: paste a key', 'n  leave']) {
+        expect([row, README.includes(row)]).toEqual([row, true]);
+        await terminal.waitForText(new RegExp(row));
+      }
+      terminal.press('d');
+      const questions = [
+        /Run the tests of[\s\S]*(?:↑↓|up down) enter/,
+        /this change\?[\s\S]*(?:↑↓|up down) enter/,
+        /Run the tests again[\s\S]*(?:↑↓|up down) enter/,
+      ];
+      for (const question of questions) {
+        await terminal.waitForText(question);
+        terminal.press('y');
+      }
+      await terminal.waitForText(/receipt[\s\S]*(?:↑↓|up down) enter/);
       terminal.press('y');
+      await terminal.waitForScreen(
+        (rows) => /That was the tour/.test(rows.join('\n')) && !/esc stop/.test(rows.join('\n')),
+      );
+      terminal.press('ctrl+c');
+      await terminal.waitForText(/ctrl-c again to leave/);
+      terminal.press('ctrl+c');
+      await terminal.exited;
+      return /ouro --resume (\S+)/.exec(terminal.logicalLines().join('\n'))?.[1];
+    })();
+    expect(session).toBeDefined();
+    {
+      await using again = openTerminal([ouro, '--model', 'demo', '--resume', session ?? ''], options);
+      await again.waitForText(/receipt|discount/);
     }
-    await terminal.waitForText(/receipt[\s\S]*(?:↑↓|up down) enter/);
-    terminal.press('y');
-    await terminal.waitForScreen(
-      (rows) => /That was the tour/.test(rows.join('\n')) && !/esc stop/.test(rows.join('\n')),
-    );
-    terminal.press('ctrl+c');
-    await terminal.waitForText(/ctrl-c again to leave/);
-    terminal.press('ctrl+c');
-    await terminal.exited;
-    return /ouro --resume (\S+)/.exec(terminal.logicalLines().join('\n'))?.[1];
-  })();
-  expect(session).toBeDefined();
-  {
-    await using again = openTerminal([ouro, '--model', 'demo', '--resume', session ?? ''], options);
-    await again.waitForText(/receipt|discount/);
-  }
-  const asked = spawnSync(ouro, ['-p', 'What does this project do?', '--model', 'demo'], {
-    cwd: project.dir,
-    env: bareEnvironment(project),
-    encoding: 'utf8',
-  });
-  expect(asked).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining('demo') });
-});
+    const asked = spawnSync(ouro, ['-p', 'What does this project do?', '--model', 'demo'], {
+      cwd: project.dir,
+      env: bareEnvironment(project),
+      encoding: 'utf8',
+    });
+    expect(asked).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining('demo') });
+  },
+);
 
 test('who runs goes on, whatever tool is wanted first, while an update replaces what was installed', async () => {
   const cell = { cell_type: 'code', id: 'c', source: 'alpha', metadata: {}, outputs: [], execution_count: null };

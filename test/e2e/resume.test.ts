@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, says, text, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, gate, type Script, startApiServer } from '../support/api/server.ts';
+import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { startOuro } from '../support/run-ouro.ts';
 import { cutAfter, replayAll, storedFile, storedFiles } from '../support/stored-sessions.ts';
@@ -139,7 +140,7 @@ test('the session that heard the last prompt is gone on with, also when the cloc
   expect(JSON.stringify(server?.requests().at(-1)?.body.messages)).toMatch(/two.*three/);
 });
 
-test('a session that is open elsewhere is gone on with in a copy, and that is said', async () => {
+longTest('a session that is open elsewhere is gone on with in a copy, and that is said', async () => {
   await serve(() => says('first'));
   await ouro(['hello']);
   const { closed, open } = gate();

@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
+import { longTest } from '../support/long-test.ts';
 import { openOuro } from '../support/terminal/open-ouro.ts';
 import { rowsOfWork, WORK_DONE, WORK_FILES, WORK_TURNS } from '../support/terminal/work-session.ts';
 
-test('a prompt with 21 calls, words between them and a failure costs at most 80 rows at 120x40', async () => {
+longTest('a prompt with 21 calls, words between them and a failure costs at most 80 rows at 120x40', async () => {
   const args = ['--trust', '--allowedTools', 'Bash', 'Edit', 'Write'];
   await using ouro = await openOuro([...WORK_TURNS], { cols: 120, rows: 40, args });
   for (const [path, text] of Object.entries(WORK_FILES)) await ouro.project.write(path, text);

@@ -4,6 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { calls, says, status, text, toolUse } from '../support/api/reply.ts';
 import { type Script, startApiServer } from '../support/api/server.ts';
 import { terminalEnvironment } from '../support/environment.ts';
+import { longTest } from '../support/long-test.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
 import { createTempProject } from '../support/temp-project.ts';
 import { openTerminal, type VirtualTerminal } from '../support/terminal/virtual-terminal.ts';
@@ -142,7 +143,7 @@ test('a command is asked about, and y runs it once', async () => {
   expect(await ouro.project.read('made.txt')).toBe('made\n');
 });
 
-test('the transcript is looked at while an answer comes, and nothing of it is lost', async () => {
+longTest('the transcript is looked at while an answer comes, and nothing of it is lost', async () => {
   await using ouro = await openOuro([says(PARAGRAPHS.slice(0, 12).join('\n\n'), { chunk: 24, delayMs: 10 })]);
   const { terminal } = ouro;
   terminal.type('talk');
@@ -175,7 +176,7 @@ test('what was being written is there again after the program was killed', async
   await again.waitForText(/^Not sent and kept for the next start here: 1 draft\.$/m);
 });
 
-test('another session is gone on in from the list, with its last words in sight', async () => {
+longTest('another session is gone on in from the list, with its last words in sight', async () => {
   await using ouro = await openOuro([says('The first answer.'), says('The second answer.'), says('Still here.')]);
   const { terminal } = ouro;
   terminal.type('about lexers');

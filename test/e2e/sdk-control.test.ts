@@ -4,6 +4,7 @@ import { type PermissionUpdate, query, type SDKMessage } from '@anthropic-ai/cla
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, reply, says, text, thinking, toolUse } from '../support/api/reply.ts';
 import { gate } from '../support/api/server.ts';
+import { longTest } from '../support/long-test.ts';
 import { conversation, createSdkHost, resultsOf, type SdkHost } from '../support/sdk-host.ts';
 
 /** What hosts may do to a conversation while it goes on. */
@@ -338,7 +339,7 @@ test('what hosts look up: context, files, agents, settings; what they have shown
   expect(await readFile(file, 'utf8')).toBe('beta\n');
 });
 
-test('an aborted query takes its process and its request along', async () => {
+longTest('an aborted query takes its process and its request along', async () => {
   const { closed, open } = gate();
   await host.api(says('never', { faults: [{ at: 4, do: 'wait', until: closed, pings: 'pings' }] }));
   const abortController = new AbortController();

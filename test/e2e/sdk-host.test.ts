@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { calls, says, text, toolUse } from '../support/api/reply.ts';
 import { gate } from '../support/api/server.ts';
+import { longTest } from '../support/long-test.ts';
 import { conversation, createSdkHost, resultsOf, type SdkHost } from '../support/sdk-host.ts';
 
 let host: SdkHost;
@@ -14,7 +15,7 @@ beforeEach(async () => {
 
 afterEach(() => host.close());
 
-test('a question is answered', async () => {
+longTest('a question is answered', async () => {
   await host.api(says('forty-two'));
   const heard: SDKMessage[] = [];
   for await (const message of query({ prompt: 'what is it?', options: host.processOptions() })) heard.push(message);
@@ -322,7 +323,7 @@ test('the system prompt is the host’s own: none by default, its words when giv
   expect(JSON.stringify(host.server().requests()[0]?.body.system ?? '')).not.toContain('ouro');
 });
 
-test('a prompt that many share keeps the facts about one folder in the first message', async () => {
+longTest('a prompt that many share keeps the facts about one folder in the first message', async () => {
   await host.api(says('one'), says('two'));
   const preset = { type: 'preset', preset: 'claude_code', append: 'Be kind.' } as const;
   await host.ask('go', { systemPrompt: preset });

@@ -13,6 +13,7 @@ import { z } from 'zod';
 import { messageOf } from '../../src/lib/errors.ts';
 import { STUB } from '../mcp/servers.ts';
 import { calls, hang, says, status, toolUse } from '../support/api/reply.ts';
+import { longTest } from '../support/long-test.ts';
 import { membersOfSdkType } from '../support/sdk-declarations.ts';
 import { conversation, createSdkHost, resultsOf, type SdkHost } from '../support/sdk-host.ts';
 
@@ -133,7 +134,7 @@ test('the mode auto is a mode of a host as well', async () => {
   expect(heard.find(({ type }) => type === 'system')).toMatchObject({ permissionMode: 'auto' });
 });
 
-test('what would be another run than the one asked for does not begin, and says why', async () => {
+longTest('what would be another run than the one asked for does not begin, and says why', async () => {
   await host.api();
   const refused: readonly [Options, string][] = [
     [{ projectConfigRoot: '/elsewhere' }, 'projectConfigRoot'],
@@ -310,7 +311,7 @@ test('a server asks the host, who is asked without canUseTool; what does not fit
   expect(await answered({ name: 'A' })).toContain('Name must be at least 2 characters');
 });
 
-test('an address to visit is put to the host, and without anybody to ask the server hears no', async () => {
+longTest('an address to visit is put to the host, and without anybody to ask the server hears no', async () => {
   await host.apiWith({
     turns: (_, at) => (at % 2 === 0 ? calls(toolUse('mcp__desk__ask', {}, `toolu_${at}`)) : says('done')),
   });

@@ -3,6 +3,7 @@ import { halfCall, reply, says, text, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
 import { startJsonHost } from '../support/json-host.ts';
 import { runHere } from '../support/run-here.ts';
+import { someOf } from '../support/runs.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 let project: TempProject;
@@ -50,20 +51,28 @@ const ouro = (...args: readonly string[]) =>
 const refusals = () => server.all().flatMap(({ violation }) => violation ?? []);
 const deep = (levels: number) => `${'{"in":'.repeat(levels)}1${'}'.repeat(levels)}`;
 
-test.each([
-  ['names with spaces', [toolUse('my tool', {})]],
-  ['names with colons, pipes and emoji', [toolUse('a:b', {}), toolUse('a|b', {}), toolUse('👍', {})]],
-  ['an empty name', [toolUse('', {})]],
-  ['a name of 300 characters', [toolUse('x'.repeat(300), {})]],
-  ['ids with odd characters', [toolUse('Read', { file_path: 'a.txt' }, 'call:1|👍 ')]],
-  ['empty ids', [toolUse('Read', { file_path: 'a.txt' }, ''), toolUse('Glob', { pattern: '*' }, '')]],
-  ['a missing id', [{ type: 'tool_use', name: 'Read', input: { file_path: 'a.txt' } }]],
-  ['one id for two calls', [toolUse('Read', { file_path: 'a.txt' }, 'one'), toolUse('Glob', { pattern: '*' }, 'one')]],
-  ['an input nested 20,000 deep', [halfCall('Read', deep(20_000))]],
-  ['an input nested 100,000 deep', [halfCall('Read', deep(100_000))]],
-  ['an error with a picture', [toolUse('mcp__odd__fail', {})]],
-  ['an answer nested 20,000 deep', [toolUse('mcp__odd__deep', {})]],
-])('%s: the prompt is answered, and so is the next one and a resumed one', async (_, blocks) => {
+test.each(
+  someOf(
+    [
+      ['names with spaces', [toolUse('my tool', {})]],
+      ['names with colons, pipes and emoji', [toolUse('a:b', {}), toolUse('a|b', {}), toolUse('👍', {})]],
+      ['an empty name', [toolUse('', {})]],
+      ['a name of 300 characters', [toolUse('x'.repeat(300), {})]],
+      ['ids with odd characters', [toolUse('Read', { file_path: 'a.txt' }, 'call:1|👍 ')]],
+      ['empty ids', [toolUse('Read', { file_path: 'a.txt' }, ''), toolUse('Glob', { pattern: '*' }, '')]],
+      ['a missing id', [{ type: 'tool_use', name: 'Read', input: { file_path: 'a.txt' } }]],
+      [
+        'one id for two calls',
+        [toolUse('Read', { file_path: 'a.txt' }, 'one'), toolUse('Glob', { pattern: '*' }, 'one')],
+      ],
+      ['an input nested 20,000 deep', [halfCall('Read', deep(20_000))]],
+      ['an input nested 100,000 deep', [halfCall('Read', deep(100_000))]],
+      ['an error with a picture', [toolUse('mcp__odd__fail', {})]],
+      ['an answer nested 20,000 deep', [toolUse('mcp__odd__deep', {})]],
+    ],
+    3,
+  ),
+)('%s: the prompt is answered, and so is the next one and a resumed one', async (_, blocks) => {
   server = await startApiServer({
     turns: (_request, index) => (index === 0 ? reply([text('I try.'), ...blocks], { chunk: 50_000 }) : says('fine')),
   });

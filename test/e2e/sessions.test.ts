@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { picture } from '../checkpoints/disk-picture.ts';
 import { calls, says, text, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, type Script, startApiServer } from '../support/api/server.ts';
+import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { storedFile, storedFiles } from '../support/stored-sessions.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
@@ -66,7 +67,7 @@ test('sessions are listed, named, searched, read, exported and deleted', async (
   expect((await ouro('sessions', 'nonsense')).code).toBe(2);
 });
 
-test('a damaged session is counted, told, repaired beside its old file, and goes on', async () => {
+longTest('a damaged session is counted, told, repaired beside its old file, and goes on', async () => {
   await talk([says('one')], 'first');
   const { id, path } = await storedFile(project);
   await appendFile(path, '\0\0\0\n{"v":1,"type":"user","uu');
@@ -122,45 +123,51 @@ test('a replay builds the same bytes; a capsule of it does too, without secrets;
   await writeFile(path, whole);
 });
 
-test('what a prompt changed is taken back after -p: tools and shell, modes and git-ignored files, prompt by prompt', async () => {
-  await project.write('.gitignore', 'secret\n');
-  await project.initGit();
-  await project.write('secret', 'mine');
-  await chmod(join(project.dir, 'secret'), 0o600);
-  await mkdir(join(project.dir, 'empty'));
-  const before = await picture(project.dir);
-  const git = await project.git('rev-parse', 'HEAD');
-  await talk(
-    [
-      calls(
-        toolUse('Write', { file_path: 'new.txt', content: 'new' }),
-        toolUse('Bash', { command: 'git clean -qfdx; rm -rf a.txt; mkdir b; echo x > b/x' }),
-      ),
-      says('done'),
-    ],
-    'tidy up',
-  );
-  const between = await picture(project.dir);
-  await talk([calls(toolUse('Bash', { command: 'chmod 700 b; mv b c' })), says('done')], '--continue', 'again');
-  expect((await ouro('undo', '--list')).stdout).toMatch(/again\n.*tidy up\n$/);
-  expect(await ouro('undo')).toMatchObject({ code: 0, stdout: expect.stringContaining('Files are as before: again') });
-  expect(await picture(project.dir)).toEqual(between);
-  expect(await ouro('undo', '--redo')).toMatchObject({ code: 0, stdout: expect.stringContaining('before the undo') });
-  expect(await picture(project.dir)).not.toEqual(between);
-  await project.write('c/x', 'by hand');
-  expect(await ouro('undo')).toMatchObject({
-    code: 1,
-    stdout: expect.stringMatching(/^Not all files are as before: again/m),
-  });
-  expect(await ouro('undo', '--redo')).toMatchObject({ code: 0 });
-  await project.write('c/x', 'x\n');
-  expect((await ouro('undo')).code).toBe(0);
-  expect(await picture(project.dir)).toEqual(between);
-  expect((await ouro('undo')).code).toBe(0);
-  expect(await picture(project.dir)).toEqual(before);
-  expect(await project.git('rev-parse', 'HEAD')).toBe(git);
-  expect(await ouro('undo')).toMatchObject({ code: 1, stderr: 'No change of a file is left to undo.\n' });
-});
+longTest(
+  'what a prompt changed is taken back after -p: tools and shell, modes and git-ignored files, prompt by prompt',
+  async () => {
+    await project.write('.gitignore', 'secret\n');
+    await project.initGit();
+    await project.write('secret', 'mine');
+    await chmod(join(project.dir, 'secret'), 0o600);
+    await mkdir(join(project.dir, 'empty'));
+    const before = await picture(project.dir);
+    const git = await project.git('rev-parse', 'HEAD');
+    await talk(
+      [
+        calls(
+          toolUse('Write', { file_path: 'new.txt', content: 'new' }),
+          toolUse('Bash', { command: 'git clean -qfdx; rm -rf a.txt; mkdir b; echo x > b/x' }),
+        ),
+        says('done'),
+      ],
+      'tidy up',
+    );
+    const between = await picture(project.dir);
+    await talk([calls(toolUse('Bash', { command: 'chmod 700 b; mv b c' })), says('done')], '--continue', 'again');
+    expect((await ouro('undo', '--list')).stdout).toMatch(/again\n.*tidy up\n$/);
+    expect(await ouro('undo')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Files are as before: again'),
+    });
+    expect(await picture(project.dir)).toEqual(between);
+    expect(await ouro('undo', '--redo')).toMatchObject({ code: 0, stdout: expect.stringContaining('before the undo') });
+    expect(await picture(project.dir)).not.toEqual(between);
+    await project.write('c/x', 'by hand');
+    expect(await ouro('undo')).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^Not all files are as before: again/m),
+    });
+    expect(await ouro('undo', '--redo')).toMatchObject({ code: 0 });
+    await project.write('c/x', 'x\n');
+    expect((await ouro('undo')).code).toBe(0);
+    expect(await picture(project.dir)).toEqual(between);
+    expect((await ouro('undo')).code).toBe(0);
+    expect(await picture(project.dir)).toEqual(before);
+    expect(await project.git('rev-parse', 'HEAD')).toBe(git);
+    expect(await ouro('undo')).toMatchObject({ code: 1, stderr: 'No change of a file is left to undo.\n' });
+  },
+);
 
 test("what a kill left empty is in nobody's way, and a session whose beginning is destroyed is still found", async () => {
   await talk(() => says('The walrus was Paul.'), 'who was the walrus?');

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bareCheckout, nodeFile, repository, started } from '../bootstrap/checkout.ts';
+import { longTest } from '../support/long-test.ts';
 
 const ouro = join(repository, 'bin', 'ouro');
 const manifest: { readonly version: string } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
@@ -53,7 +54,7 @@ test.each([
   expect(existsSync(canary)).toBe(false);
 });
 
-test('a hostile directory runs nothing through the first-run door either', async () => {
+longTest('a hostile directory runs nothing through the first-run door either', async () => {
   const { cwd, canary, env } = hostileProject();
   const door = join(repository, 'bin', 'bootstrap.mjs');
   const ended = await started(nodeFile(), [door, 'start', '--version'], { cwd, env });

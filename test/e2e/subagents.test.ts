@@ -6,6 +6,7 @@ import type { SeenRequest } from '../support/api/dialect.ts';
 import { type ApiTurn, calls, later, says, toolUse } from '../support/api/reply.ts';
 import { gate, startApiServer } from '../support/api/server.ts';
 import { terminalEnvironment } from '../support/environment.ts';
+import { longTest } from '../support/long-test.ts';
 import { expectNoneLeft } from '../support/processes.ts';
 import { runHere } from '../support/run-here.ts';
 import { LAUNCHER, startOuro } from '../support/run-ouro.ts';
@@ -256,36 +257,39 @@ test('one in the background is told of when it has finished, and its words are k
   expect(await readFile(join(project.ouroHome, sidechain), 'utf8')).toContain('Ann looked.');
 });
 
-test('one in the background asks on the screen after its parent has ended, and the conversation goes on', async () => {
-  const asked = gate();
-  const play = cast({
-    parent: [calls(task('Ann', { run_in_background: true })), says('Ann is at it.')],
-    Ann: [later(asked.closed, calls(bash('touch made'))), says('Ann made it.')],
-  });
-  await using server = await startApiServer({
-    turns: (request) => (request.raw.includes('and now') ? says('All heard.') : play(request)),
-  });
-  await using terminal = openTerminal([LAUNCHER, '--trust'], {
-    cwd: project.dir,
-    env: terminalEnvironment(project, server.url),
-  });
-  await terminal.waitForText(/^[▌|]/m);
-  terminal.type('go');
-  terminal.press('enter');
-  await terminal.waitForText(/Ann is at it\./);
-  await terminal.waitForText(/1 background/);
-  asked.open();
-  await terminal.waitForText(/a sub-agent[\s\S]*touch made[\s\S]*(?:↑↓|up down) enter/);
-  terminal.press('y');
-  await terminal.waitForText(/has finished/);
-  expect(existsSync(join(project.dir, 'made'))).toBe(true);
-  // Keys right behind an answer are taken for a part of it; what is pasted is not.
-  terminal.paste('and now?');
-  await terminal.waitForText(/and now\?/);
-  const isSent = () => {
+longTest(
+  'one in the background asks on the screen after its parent has ended, and the conversation goes on',
+  async () => {
+    const asked = gate();
+    const play = cast({
+      parent: [calls(task('Ann', { run_in_background: true })), says('Ann is at it.')],
+      Ann: [later(asked.closed, calls(bash('touch made'))), says('Ann made it.')],
+    });
+    await using server = await startApiServer({
+      turns: (request) => (request.raw.includes('and now') ? says('All heard.') : play(request)),
+    });
+    await using terminal = openTerminal([LAUNCHER, '--trust'], {
+      cwd: project.dir,
+      env: terminalEnvironment(project, server.url),
+    });
+    await terminal.waitForText(/^[▌|]/m);
+    terminal.type('go');
     terminal.press('enter');
-    return server.all().some(({ raw }) => raw.includes('and now'));
-  };
-  await expect.poll(isSent).toBe(true);
-  await terminal.waitForText(/All heard\./);
-});
+    await terminal.waitForText(/Ann is at it\./);
+    await terminal.waitForText(/1 background/);
+    asked.open();
+    await terminal.waitForText(/a sub-agent[\s\S]*touch made[\s\S]*(?:↑↓|up down) enter/);
+    terminal.press('y');
+    await terminal.waitForText(/has finished/);
+    expect(existsSync(join(project.dir, 'made'))).toBe(true);
+    // Keys right behind an answer are taken for a part of it; what is pasted is not.
+    terminal.paste('and now?');
+    await terminal.waitForText(/and now\?/);
+    const isSent = () => {
+      terminal.press('enter');
+      return server.all().some(({ raw }) => raw.includes('and now'));
+    };
+    await expect.poll(isSent).toBe(true);
+    await terminal.waitForText(/All heard\./);
+  },
+);

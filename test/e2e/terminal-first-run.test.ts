@@ -5,6 +5,7 @@ import { startOpenAiServer } from '../support/api/openai-server.ts';
 import { says } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { terminalEnvironment } from '../support/environment.ts';
+import { longTest } from '../support/long-test.ts';
 import { LAUNCHER, runOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 import { openTerminal } from '../support/terminal/virtual-terminal.ts';
@@ -30,44 +31,47 @@ async function pressSuggested(terminal: ReturnType<typeof open>, words: RegExp):
   terminal.press(place.exec(rows.join('\n'))?.[1] ?? '');
 }
 
-test('an empty home leads through the demo to the finished edit by the keys on screen alone, and it can be resumed', async () => {
-  await using terminal = open();
-  await terminal.waitForText(/none answers/);
-  await pressSuggested(terminal, /the built-in demo/);
-  for (const what of [
-    /node --test[\s\S]*Run the tests of/,
-    /Make this change\?/,
-    /Run the tests again/,
-    /receipt\.txt/,
-  ]) {
-    await terminal.waitForText(new RegExp(`${what.source}[\\s\\S]*(?:↑↓|up down) enter`));
-    await pressSuggested(terminal, /Yes, once/);
-  }
-  await terminal.waitForText(/That was the tour/);
-  const said = terminal.logicalLines().join('\n');
-  const folder = /\S*ouro-demo-\w+/.exec(said)?.[0] ?? '';
-  expect(said).toMatch(/This is the built-in demo/);
-  expect(said).toMatch(/1 of \d+ fail[\s\S]*subtotal \* \(1 - percent \/ 100\)[\s\S]*\d+ pass[\s\S]*receipt\.txt/);
-  expect(await readFile(join(folder, 'src/cart.mjs'), 'utf8')).toContain('subtotal * (1 - percent / 100)');
+longTest(
+  'an empty home leads through the demo to the finished edit by the keys on screen alone, and it can be resumed',
+  async () => {
+    await using terminal = open();
+    await terminal.waitForText(/none answers/);
+    await pressSuggested(terminal, /the built-in demo/);
+    for (const what of [
+      /node --test[\s\S]*Run the tests of/,
+      /Make this change\?/,
+      /Run the tests again/,
+      /receipt\.txt/,
+    ]) {
+      await terminal.waitForText(new RegExp(`${what.source}[\\s\\S]*(?:↑↓|up down) enter`));
+      await pressSuggested(terminal, /Yes, once/);
+    }
+    await terminal.waitForText(/That was the tour/);
+    const said = terminal.logicalLines().join('\n');
+    const folder = /\S*ouro-demo-\w+/.exec(said)?.[0] ?? '';
+    expect(said).toMatch(/This is the built-in demo/);
+    expect(said).toMatch(/1 of \d+ fail[\s\S]*subtotal \* \(1 - percent \/ 100\)[\s\S]*\d+ pass[\s\S]*receipt\.txt/);
+    expect(await readFile(join(folder, 'src/cart.mjs'), 'utf8')).toContain('subtotal * (1 - percent / 100)');
 
-  // Keys right behind an answer are taken for a part of it; what is pasted is not.
-  terminal.paste('tell me a joke');
-  await terminal.waitForText(/▌ tell me a joke/);
-  terminal.press('enter');
-  await terminal.waitForText(
-    /This is the demo, and I have no line for that[\s\S]*in this folder are real\.[\s\S]*▌ Say what is next/,
-  );
-  terminal.press('ctrl+c');
-  await terminal.waitForText(/ctrl-c again to leave/);
-  terminal.press('ctrl+c');
-  expect((await terminal.exited).code).toBe(0);
+    // Keys right behind an answer are taken for a part of it; what is pasted is not.
+    terminal.paste('tell me a joke');
+    await terminal.waitForText(/▌ tell me a joke/);
+    terminal.press('enter');
+    await terminal.waitForText(
+      /This is the demo, and I have no line for that[\s\S]*in this folder are real\.[\s\S]*▌ Say what is next/,
+    );
+    terminal.press('ctrl+c');
+    await terminal.waitForText(/ctrl-c again to leave/);
+    terminal.press('ctrl+c');
+    expect((await terminal.exited).code).toBe(0);
 
-  const args = ['-p', 'go on', '--continue'];
-  const resumed = await runOuro(project, args, undefined, { cwd: folder, env: { TMPDIR: dirname(project.dir) } });
-  expect(resumed).toMatchObject({ code: 0, stdout: expect.stringContaining('The tour is over') });
-});
+    const args = ['-p', 'go on', '--continue'];
+    const resumed = await runOuro(project, args, undefined, { cwd: folder, env: { TMPDIR: dirname(project.dir) } });
+    expect(resumed).toMatchObject({ code: 0, stdout: expect.stringContaining('The tour is over') });
+  },
+);
 
-test('the demo runs in print mode: what needs an answer is denied, and it says that it is the demo', async () => {
+longTest('the demo runs in print mode: what needs an answer is denied, and it says that it is the demo', async () => {
   const env = { TMPDIR: dirname(project.dir) };
   const plain = await runOuro(project, ['-p', 'fix it', '--model', 'demo'], undefined, { env });
   expect(plain.code).toBe(0);
@@ -160,7 +164,7 @@ test('what a folder and ~/.claude bring is asked about before it counts, and a y
   expect(terminal.bytes()).not.toMatch(/trust this folder|copy them/);
 });
 
-test('who goes on without trust is told which instructions are passed over, and none of them is sent', async () => {
+longTest('who goes on without trust is told which instructions are passed over, and none of them is sent', async () => {
   await using api = await startApiServer({ turns: () => says('Hello there.') });
   await project.write('../home/notes.md', 'Herons of home.\n');
   await project.write('CLAUDE.md', 'Speak of herons. @~/notes.md\n');

@@ -2,6 +2,8 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { calls, says, status, text, toolUse } from '../support/api/reply.ts';
+import { longTest } from '../support/long-test.ts';
+import { someOf } from '../support/runs.ts';
 import { openOuro } from '../support/terminal/open-ouro.ts';
 
 /** A busy machine takes its time. */
@@ -12,11 +14,16 @@ const TURNS = [
   says('Made.\n\n- one\n- two'),
 ];
 
-test.each([
-  ['--a11y', { args: ['--a11y'] }, /the flag --a11y says so/],
-  ['ACCESSIBLE', { env: { ACCESSIBLE: '1' } }, /ACCESSIBLE or OURO_A11Y is set/],
-  ['TERM=dumb', { env: { TERM: 'dumb' } }, /TERM=dumb/],
-])(
+test.each(
+  someOf(
+    [
+      ['--a11y', { args: ['--a11y'] }, /the flag --a11y says so/],
+      ['ACCESSIBLE', { env: { ACCESSIBLE: '1' } }, /ACCESSIBLE or OURO_A11Y is set/],
+      ['TERM=dumb', { env: { TERM: 'dumb' } }, /TERM=dumb/],
+    ],
+    1,
+  ),
+)(
   'with %s lines are only added: what happens has a name, and questions are answered by number',
   async (_how, how, why) => {
     await using ouro = await openOuro(TURNS, { ...how, ready: /^You: /m });
@@ -40,41 +47,44 @@ test.each([
   },
 );
 
-test('/stop stops what runs, a list is chosen from by number, and enter alone sends refused words again', async () => {
-  const long = says('word '.repeat(4000), { chunk: 10, delayMs: 5 });
-  await using ouro = await openOuro([long, status(401), says('Heard at last.')], {
-    args: ['--a11y'],
-    ready: /^You: /m,
-  });
-  const { terminal } = ouro;
-  terminal.type('go\r');
-  await ouro.api.waitForRequest(1);
-  terminal.type('/stop\r');
-  await terminal.waitForText(/Stopped\./);
-  terminal.type('/theme\r');
-  await terminal.waitForText(/Theme:[\s\S]*1: auto[\s\S]*Type a number/);
-  terminal.type('2\r');
-  terminal.type('/effort\r');
-  await terminal.waitForText(/Effort, of [\s\S]*1: auto, .*chosen[\s\S]*Type a number/);
-  terminal.type('4\r');
-  await terminal.waitForText(/Effort: medium\./);
-  terminal.type('/config theme\r');
-  await terminal.waitForText(/Settings:\s+1: theme, [\s\S]*Type a number/);
-  terminal.type('/model haiku\r');
-  await terminal.waitForText(/From the next turn on: claude-haiku/);
-  terminal.type('and this?\r');
-  await terminal.waitForText(/press enter to try\s+again/);
-  terminal.type('\r');
-  await terminal.waitForText(/Heard at last\./);
-  expect(
-    ouro.api
-      .requests()
-      .at(-1)
-      ?.raw.match(/and this\?/g),
-  ).toHaveLength(1);
-});
+longTest(
+  '/stop stops what runs, a list is chosen from by number, and enter alone sends refused words again',
+  async () => {
+    const long = says('word '.repeat(4000), { chunk: 10, delayMs: 5 });
+    await using ouro = await openOuro([long, status(401), says('Heard at last.')], {
+      args: ['--a11y'],
+      ready: /^You: /m,
+    });
+    const { terminal } = ouro;
+    terminal.type('go\r');
+    await ouro.api.waitForRequest(1);
+    terminal.type('/stop\r');
+    await terminal.waitForText(/Stopped\./);
+    terminal.type('/theme\r');
+    await terminal.waitForText(/Theme:[\s\S]*1: auto[\s\S]*Type a number/);
+    terminal.type('2\r');
+    terminal.type('/effort\r');
+    await terminal.waitForText(/Effort, of [\s\S]*1: auto, .*chosen[\s\S]*Type a number/);
+    terminal.type('4\r');
+    await terminal.waitForText(/Effort: medium\./);
+    terminal.type('/config theme\r');
+    await terminal.waitForText(/Settings:\s+1: theme, [\s\S]*Type a number/);
+    terminal.type('/model haiku\r');
+    await terminal.waitForText(/From the next turn on: claude-haiku/);
+    terminal.type('and this?\r');
+    await terminal.waitForText(/press enter to try\s+again/);
+    terminal.type('\r');
+    await terminal.waitForText(/Heard at last\./);
+    expect(
+      ouro.api
+        .requests()
+        .at(-1)
+        ?.raw.match(/and this\?/g),
+    ).toHaveLength(1);
+  },
+);
 
-test('a line that was not sent is there again after a kill, and more than a line by /draft', async () => {
+longTest('a line that was not sent is there again after a kill, and more than a line by /draft', async () => {
   await using ouro = await openOuro([says('Heard.')], { args: ['--a11y'], ready: /^You: /m });
   const folder = () => readdir(join(ouro.project.ouroHome, 'projects')).then(([name = '']) => name);
   const draft = async () => {
@@ -99,7 +109,7 @@ test('a line that was not sent is there again after a kill, and more than a line
   expect(ouro.api.requests()[0]?.raw).toContain('water the plants\\nand the cat');
 });
 
-test('an edit is changed in the editor before it is made, or asked about again when the editor fails', async () => {
+longTest('an edit is changed in the editor before it is made, or asked about again when the editor fails', async () => {
   const write = toolUse('Write', { file_path: 'note.txt', content: 'proposed\n' });
   await using ouro = await openOuro([calls(text('A note.'), write), says('Written.')], {
     args: ['--a11y'],

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { calls, later, reply, says, status, text, thinking, toolUse } from '../support/api/reply.ts';
+import { longTest } from '../support/long-test.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
 import { type OpenOuro, openOuro } from '../support/terminal/open-ouro.ts';
 
@@ -20,95 +21,101 @@ function sent({ api }: OpenOuro, nth: number): string {
   return JSON.stringify(api.requests()[nth]?.body.messages ?? []);
 }
 
-test('the cursor stands at the caret, wide characters counted, also while the spinner turns; a paste folds and is sent whole', async () => {
-  const gate = Promise.withResolvers<void>();
-  await using ouro = await openOuro([later(gate.promise, says('First.')), says('Second.'), says('Third.')]);
-  const { terminal } = ouro;
-  terminal.type('日本語 né');
-  await terminal.waitForText(/^[▌|] 日本語 né/m);
-  const row = terminal.screen().findIndex((line) => line.startsWith('▌ 日'));
-  expect(terminal.cursor()).toEqual({ x: 2 + 6 + 3, y: row });
-  terminal.press('left', 'left', 'left', 'left');
-  await terminal.waitForScreen(() => terminal.cursor().x === 6);
+longTest(
+  'the cursor stands at the caret, wide characters counted, also while the spinner turns; a paste folds and is sent whole',
+  async () => {
+    const gate = Promise.withResolvers<void>();
+    await using ouro = await openOuro([later(gate.promise, says('First.')), says('Second.'), says('Third.')]);
+    const { terminal } = ouro;
+    terminal.type('日本語 né');
+    await terminal.waitForText(/^[▌|] 日本語 né/m);
+    const row = terminal.screen().findIndex((line) => line.startsWith('▌ 日'));
+    expect(terminal.cursor()).toEqual({ x: 2 + 6 + 3, y: row });
+    terminal.press('left', 'left', 'left', 'left');
+    await terminal.waitForScreen(() => terminal.cursor().x === 6);
 
-  terminal.press('ctrl+e', 'enter');
-  await terminal.waitForText(WORKING);
-  terminal.type('中文');
-  await terminal.waitForText(/^[▌|] 中文/m);
-  // Frames of the spinner come and go; the cursor is where the next character belongs in every one.
-  const before = terminal.screen().join('\n');
-  await terminal.waitForScreen((rows) => rows.join('\n') !== before);
-  const draft = terminal.screen().findIndex((line) => line.startsWith('▌ 中文'));
-  expect(terminal.cursor()).toEqual({ x: 6, y: draft });
-  terminal.press('ctrl+u');
-  gate.resolve();
-  await terminal.waitForText(AT_REST);
+    terminal.press('ctrl+e', 'enter');
+    await terminal.waitForText(WORKING);
+    terminal.type('中文');
+    await terminal.waitForText(/^[▌|] 中文/m);
+    // Frames of the spinner come and go; the cursor is where the next character belongs in every one.
+    const before = terminal.screen().join('\n');
+    await terminal.waitForScreen((rows) => rows.join('\n') !== before);
+    const draft = terminal.screen().findIndex((line) => line.startsWith('▌ 中文'));
+    expect(terminal.cursor()).toEqual({ x: 6, y: draft });
+    terminal.press('ctrl+u');
+    gate.resolve();
+    await terminal.waitForText(AT_REST);
 
-  const lines = Array.from({ length: 200 }, (_, at) => `line ${at + 1} of the paste`).join('\n');
-  terminal.paste(`${lines}\x1b[31m`);
-  await terminal.waitForText(/\[paste 1: 200 lines/);
-  terminal.press('enter');
-  await terminal.waitForText(/Second\./);
-  expect(sent(ouro, 1)).toContain('line 200 of the paste');
-  expect(sent(ouro, 1)).not.toContain('[31m');
-  expect(terminal.logicalLines().filter((line) => line.includes('of the paste')).length).toBeLessThan(10);
+    const lines = Array.from({ length: 200 }, (_, at) => `line ${at + 1} of the paste`).join('\n');
+    terminal.paste(`${lines}\x1b[31m`);
+    await terminal.waitForText(/\[paste 1: 200 lines/);
+    terminal.press('enter');
+    await terminal.waitForText(/Second\./);
+    expect(sent(ouro, 1)).toContain('line 200 of the paste');
+    expect(sent(ouro, 1)).not.toContain('[31m');
+    expect(terminal.logicalLines().filter((line) => line.includes('of the paste')).length).toBeLessThan(10);
 
-  const megabyte = 'all work and no play\n'.repeat(50_000);
-  terminal.paste(megabyte);
-  await terminal.waitForText(/\[paste \d: 50000 lines/);
-  terminal.type('!');
-  await terminal.waitForText(/lines[^\]]*\]!/);
-  terminal.press('enter');
-  await terminal.waitForText(/Third\./);
-  expect(sent(ouro, 2).length).toBeGreaterThan(megabyte.length);
-});
+    const megabyte = 'all work and no play\n'.repeat(50_000);
+    terminal.paste(megabyte);
+    await terminal.waitForText(/\[paste \d: 50000 lines/);
+    terminal.type('!');
+    await terminal.waitForText(/lines[^\]]*\]!/);
+    terminal.press('enter');
+    await terminal.waitForText(/Third\./);
+    expect(sent(ouro, 2).length).toBeGreaterThan(megabyte.length);
+  },
+);
 
-test('ESC stops while it thinks, runs a command, asks and waits to try again; what waited comes back into the draft', async () => {
-  await using ouro = await openOuro(
-    [
-      reply([thinking('hm '.repeat(3000)), text('never')], { chunk: 5, delayMs: 5 }),
-      calls(text('Waiting.'), toolUse('Bash', { command: 'echo begun; sleep 60' })),
-      calls(toolUse('Bash', { command: 'touch asked' })),
-      status(529),
-      status(529),
-      says('after all'),
-    ],
-    {
-      env: { OURO_RETRY_BASE_MS: '60000' },
-      args: ['--allowedTools', 'Bash(echo:*)', 'Bash(sleep:*)', '--effort', 'high'],
-    },
-  );
-  const { terminal, api } = ouro;
-  const stopped = async (nth: number) => {
-    terminal.press('esc');
-    await terminal.waitForScreen(
-      () => terminal.logicalLines().filter((line) => line.includes('Say what to do instead')).length === nth,
+longTest(
+  'ESC stops while it thinks, runs a command, asks and waits to try again; what waited comes back into the draft',
+  async () => {
+    await using ouro = await openOuro(
+      [
+        reply([thinking('hm '.repeat(3000)), text('never')], { chunk: 5, delayMs: 5 }),
+        calls(text('Waiting.'), toolUse('Bash', { command: 'echo begun; sleep 60' })),
+        calls(toolUse('Bash', { command: 'touch asked' })),
+        status(529),
+        status(529),
+        says('after all'),
+      ],
+      {
+        env: { OURO_RETRY_BASE_MS: '60000' },
+        args: ['--allowedTools', 'Bash(echo:*)', 'Bash(sleep:*)', '--effort', 'high'],
+      },
     );
-  };
-  await send(ouro, 'think');
-  await terminal.waitForText(/thinking \d/);
-  await send(ouro, 'queued one');
-  await terminal.waitForText(/↳ queued one/);
-  await stopped(1);
-  await terminal.waitForText(/^[▌|] queued one/m);
-  await api.waitForSocketClosed(1);
-  terminal.press('ctrl+c');
-  await terminal.waitForText(AT_REST);
+    const { terminal, api } = ouro;
+    const stopped = async (nth: number) => {
+      terminal.press('esc');
+      await terminal.waitForScreen(
+        () => terminal.logicalLines().filter((line) => line.includes('Say what to do instead')).length === nth,
+      );
+    };
+    await send(ouro, 'think');
+    await terminal.waitForText(/thinking \d/);
+    await send(ouro, 'queued one');
+    await terminal.waitForText(/↳ queued one/);
+    await stopped(1);
+    await terminal.waitForText(/^[▌|] queued one/m);
+    await api.waitForSocketClosed(1);
+    terminal.press('ctrl+c');
+    await terminal.waitForText(AT_REST);
 
-  await send(ouro, 'run');
-  await terminal.waitForText(/│ begun/);
-  await stopped(2);
+    await send(ouro, 'run');
+    await terminal.waitForText(/│ begun/);
+    await stopped(2);
 
-  await send(ouro, 'ask');
-  await terminal.waitForText(/(?:↑↓|up down) enter/);
-  await stopped(3);
-  await expect(ouro.project.read('asked')).rejects.toThrow();
+    await send(ouro, 'ask');
+    await terminal.waitForText(/(?:↑↓|up down) enter/);
+    await stopped(3);
+    await expect(ouro.project.read('asked')).rejects.toThrow();
 
-  await send(ouro, 'retry');
-  await terminal.waitForText(/overloaded.*try 2 of/i);
-  await stopped(4);
-  expect(api.requests()).toHaveLength(4);
-});
+    await send(ouro, 'retry');
+    await terminal.waitForText(/overloaded.*try 2 of/i);
+    await stopped(4);
+    expect(api.requests()).toHaveLength(4);
+  },
+);
 
 test('messages queue while it works, Up takes the last one back, and keys typed before a question never answer it', async () => {
   const gate = Promise.withResolvers<void>();
@@ -146,7 +153,7 @@ test('messages queue while it works, Up takes the last one back, and keys typed 
   await terminal.waitForText(/^[▌|] yes no y/m);
 });
 
-test('Esc Esc offers the earlier messages, and the chosen one comes back to be edited', async () => {
+longTest('Esc Esc offers the earlier messages, and the chosen one comes back to be edited', async () => {
   await using ouro = await openOuro([says('One.'), says('Two.')]);
   const { terminal } = ouro;
   await send(ouro, 'the first message');
@@ -162,7 +169,7 @@ test('Esc Esc offers the earlier messages, and the chosen one comes back to be e
   await terminal.waitForText(/^[▌|] the first message/m);
 });
 
-test('under a shell: an editor of one’s own, Ctrl-Z and fg, and a terminal as it was after the end', async () => {
+longTest('under a shell: an editor of one’s own, Ctrl-Z and fg, and a terminal as it was after the end', async () => {
   const ouroCommand = `EDITOR='printf edited >>' '${LAUNCHER}' --settings '{"title":true}'`;
   const write = calls(toolUse('Write', { file_path: 'made.txt', content: 'proposed, ' }));
   await using ouro = await openOuro([write, says('Hello.')], {

@@ -5,6 +5,7 @@ import { calls, later, says, text, toolUse } from '../support/api/reply.ts';
 import { gate, startApiServer } from '../support/api/server.ts';
 import { citedText, webSearch } from '../support/api/server-blocks.ts';
 import { terminalEnvironment } from '../support/environment.ts';
+import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { LAUNCHER, startOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
@@ -94,7 +95,7 @@ test('a call runs while the reply that holds it still streams, and looking calls
   expect((await running.ended).code).toBe(0);
 });
 
-test('a notebook is read by cell, and one cell of it edited', async () => {
+longTest('a notebook is read by cell, and one cell of it edited', async () => {
   const cell = { cell_type: 'code', id: 'c1', metadata: {}, execution_count: null, outputs: [], source: ['a = 1\n'] };
   const book = JSON.stringify(
     { cells: [cell], metadata: { kept: 'as it is' }, nbformat: 4, nbformat_minor: 5 },
@@ -115,7 +116,7 @@ test('a notebook is read by cell, and one cell of it edited', async () => {
   expect(await project.read('n.ipynb')).toBe(book.replace('a = 1', 'a = 2'));
 });
 
-test('several calls are summed up in a line by the small model, for the screen alone', async () => {
+longTest('several calls are summed up in a line by the small model, for the screen alone', async () => {
   const { closed, open } = gate();
   const look = (id: string) => toolUse('Read', { file_path: 'a.txt' }, id);
   await using server = await startApiServer({

@@ -6,6 +6,7 @@ import { enterWorktree } from '../../src/app/session/worktree.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { bareEnvironment } from '../support/environment.ts';
+import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
@@ -33,43 +34,49 @@ test('-w works on a branch of its own, keeps what was made there and clears away
   expect((await project.git('worktree', 'list')).trim().split('\n')).toHaveLength(2);
 });
 
-test('a worktree is made again from its branch, never in the place of something else, and works from a new folder', async () => {
-  await using project = await createTempProject({ 'notes.txt': 'one\n' });
-  await project.initGit();
-  await runHere(project, ['trust']);
-  await using api = await startApiServer({ turns: () => says('Done.') });
-  const beside = (name: string) => join(dirname(project.dir), 'project-worktrees', name);
-  const run = (name: string, cwd = project.dir) => runHere(project, ['-p', 'look', '-w', name], api.url, { cwd });
-  await project.git('worktree', 'add', '-q', beside('kept'), '-b', 'ouro/kept');
-  await rm(beside('kept'), { recursive: true });
-  expect(await run('kept')).toMatchObject({ code: 0, stderr: expect.stringContaining('on branch ouro/kept') });
+longTest(
+  'a worktree is made again from its branch, never in the place of something else, and works from a new folder',
+  async () => {
+    await using project = await createTempProject({ 'notes.txt': 'one\n' });
+    await project.initGit();
+    await runHere(project, ['trust']);
+    await using api = await startApiServer({ turns: () => says('Done.') });
+    const beside = (name: string) => join(dirname(project.dir), 'project-worktrees', name);
+    const run = (name: string, cwd = project.dir) => runHere(project, ['-p', 'look', '-w', name], api.url, { cwd });
+    await project.git('worktree', 'add', '-q', beside('kept'), '-b', 'ouro/kept');
+    await rm(beside('kept'), { recursive: true });
+    expect(await run('kept')).toMatchObject({ code: 0, stderr: expect.stringContaining('on branch ouro/kept') });
 
-  await project.write('../project-worktrees/other/mine.txt', 'mine');
-  const foreign = await run('other');
-  expect(foreign).toMatchObject({ code: 1, stderr: expect.stringContaining('no worktree of this repository') });
+    await project.write('../project-worktrees/other/mine.txt', 'mine');
+    const foreign = await run('other');
+    expect(foreign).toMatchObject({ code: 1, stderr: expect.stringContaining('no worktree of this repository') });
 
-  await project.write('fresh/notes.txt', 'new');
-  await runHere(project, ['trust'], undefined, { cwd: join(project.dir, 'fresh') });
-  expect(await run('idea', join(project.dir, 'fresh'))).toMatchObject({ code: 0, stdout: 'Done.\n' });
-  // The hook at the end still has its folder.
-  const hooks = { SessionEnd: [{ hooks: [{ type: 'command', command: `pwd > ${project.dir}/end.txt` }] }] };
-  await runHere(project, ['-p', 'look', '-w', 'idea', '--settings', JSON.stringify({ hooks })], api.url);
-  expect(await project.read('end.txt')).toBe(`${beside('idea')}\n`);
-  expect((await project.git('worktree', 'list')).trim().split('\n')).toHaveLength(1);
-});
+    await project.write('fresh/notes.txt', 'new');
+    await runHere(project, ['trust'], undefined, { cwd: join(project.dir, 'fresh') });
+    expect(await run('idea', join(project.dir, 'fresh'))).toMatchObject({ code: 0, stdout: 'Done.\n' });
+    // The hook at the end still has its folder.
+    const hooks = { SessionEnd: [{ hooks: [{ type: 'command', command: `pwd > ${project.dir}/end.txt` }] }] };
+    await runHere(project, ['-p', 'look', '-w', 'idea', '--settings', JSON.stringify({ hooks })], api.url);
+    expect(await project.read('end.txt')).toBe(`${beside('idea')}\n`);
+    expect((await project.git('worktree', 'list')).trim().split('\n')).toHaveLength(1);
+  },
+);
 
-test('who is in a worktree is known from its start on: the next one is told, and nobody clears it away', async () => {
-  await using project = await createTempProject({ 'notes.txt': 'one\n' });
-  await project.initGit();
-  await runHere(project, ['trust']);
-  await using api = await startApiServer({ turns: () => says('Done.') });
-  const first = await enterWorktree(project.dir, 'idea', readEnvironment(bareEnvironment(project)));
-  expect(first.words).not.toContain('Another');
-  const second = await runHere(project, ['-p', 'look', '-w', 'idea'], api.url);
-  expect(second.stderr).toContain(`Another ouro (process ${process.pid}) works there, too.`);
-  expect(second.stderr).toMatch(/Another ouro works in \S+idea, so it stays/);
-  expect(await first.leave()).toEqual({ is: 'gone' });
-});
+longTest(
+  'who is in a worktree is known from its start on: the next one is told, and nobody clears it away',
+  async () => {
+    await using project = await createTempProject({ 'notes.txt': 'one\n' });
+    await project.initGit();
+    await runHere(project, ['trust']);
+    await using api = await startApiServer({ turns: () => says('Done.') });
+    const first = await enterWorktree(project.dir, 'idea', readEnvironment(bareEnvironment(project)));
+    expect(first.words).not.toContain('Another');
+    const second = await runHere(project, ['-p', 'look', '-w', 'idea'], api.url);
+    expect(second.stderr).toContain(`Another ouro (process ${process.pid}) works there, too.`);
+    expect(second.stderr).toMatch(/Another ouro works in \S+idea, so it stays/);
+    expect(await first.leave()).toEqual({ is: 'gone' });
+  },
+);
 
 test('a name that is none, and a folder without a repository, are told', async () => {
   await using project = await createTempProject({ 'notes.txt': 'one\n' });
@@ -81,7 +88,7 @@ test('a name that is none, and a folder without a repository, are told', async (
   expect(none.stderr).toContain('not a git repository');
 });
 
-test('a worktree stays for files that git ignores, and for commits that no branch holds any more', async () => {
+longTest('a worktree stays for files that git ignores, and for commits that no branch holds any more', async () => {
   await using project = await createTempProject({ 'notes.txt': 'one\n', '.gitignore': 'out/\n' });
   await project.initGit();
   const environment = readEnvironment(bareEnvironment(project));

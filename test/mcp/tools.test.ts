@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { blocksOf } from '../../src/mcp/content.ts';
+import { blocksOf, outcomeOf } from '../../src/mcp/content.ts';
 import { toTools } from '../../src/mcp/tools.ts';
 
 const PARTS = { server: 's', prefix: 's', call: async () => ({ content: '' }) };
@@ -28,4 +28,30 @@ test('bytes that are text are read as text, and others are told', () => {
   expect(blob('application/vnd.api+json', '{}')).toEqual([{ type: 'text', text: '[resource a:b]\n{}' }]);
   const broken = { uri: 'a:b', mimeType: 'text/plain', blob: Buffer.from([0xff, 0xfe]).toString('base64') };
   expect(JSON.stringify(blocksOf({ type: 'resource', resource: broken }))).toContain('left out');
+});
+
+test('bytes that no model can be shown are kept, and it is told where', async () => {
+  const kept: string[] = [];
+  const keep = async (bytes: Uint8Array, type: string) => {
+    kept.push(`${type} ${bytes.length}`);
+    return `kept in /k/${kept.length}`;
+  };
+  const data = Buffer.from('abc').toString('base64');
+  const content = [
+    { type: 'audio', mimeType: 'audio/WAV; x=1', data },
+    { type: 'image', mimeType: 'image/png', data },
+    { type: 'resource', resource: { uri: 'a:zip', mimeType: 'application/zip', blob: data } },
+    { type: 'resource', resource: { uri: 'a:text', mimeType: 'text/plain', blob: data } },
+    { type: 'text', text: 'the same again' },
+  ] as const;
+  const outcome = await outcomeOf({ content: [...content], structuredContent: { a: 1 } }, keep);
+  expect(kept).toEqual(['audio/wav 3', 'application/zip 3']);
+  expect(outcome).toMatchObject({ structured: { a: 1 } });
+  expect(outcome.content).toMatchObject([
+    { text: '{\n  "a": 1\n}' },
+    { text: '[a sound, audio/WAV; x=1, 3 B, kept in /k/1]' },
+    { type: 'image' },
+    { text: '[resource a:zip, application/zip, 3 B, kept in /k/2]' },
+    { text: '[resource a:text]\nabc' },
+  ]);
 });

@@ -33,6 +33,12 @@ test('every key of the schema has its row, and rows below an object are found by
   expect(keysNamed('sandbox').map(({ key }) => key)).toEqual([
     'sandbox.enabled',
     'sandbox.network',
+    'sandbox.allowedDomains',
+    'sandbox.deniedDomains',
+    'sandbox.strictAllowlist',
+    'sandbox.allowUnixSockets',
+    'sandbox.allowAllUnixSockets',
+    'sandbox.allowLocalBinding',
     'sandbox.allowWrite',
     'sandbox.denyRead',
     'sandbox.denyWrite',

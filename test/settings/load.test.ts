@@ -109,6 +109,8 @@ test.each([
   ['{"permissions": {"defaultMode": "bypassPermissions"}}', 'defaultMode'],
   ['{"sandbox": {"enabled": false}}', 'sandbox'],
   ['{"sandbox": {"network": true}}', 'sandbox'],
+  ['{"sandbox": {"network": {"allowedDomains": ["evil.test"], "allowAllUnixSockets": true}}}', 'sandbox'],
+  ['{"sandbox": {"allowedDomains": ["*"], "allowUnixSockets": ["/run/docker.sock"]}}', 'sandbox'],
 ])('a project that says %s is ignored with a warning', async (text, key) => {
   const { merged, problems } = await load({ [PROJECT]: text, [USER]: '{"sandbox": {"enabled": true}}' });
   expect(problems).toHaveLength(1);

@@ -13,7 +13,7 @@ test('a full settings file of Claude Code is told of in one line, and what has a
     expect.arrayContaining([
       'hooks.TeammateIdle',
       'permissions.disableAutoMode',
-      'sandbox.network',
+      'sandbox.network.httpProxyPort',
       'spinnerVerbs',
       'worktree',
     ]),
@@ -25,7 +25,14 @@ test('a full settings file of Claude Code is told of in one line, and what has a
     reducedMotion: true,
     progress: false,
     permissions: { deny: ['Read(./.env)', 'WebFetch'], additionalDirectories: ['../docs'] },
-    sandbox: { enabled: false, autoAllow: true, allowWrite: ['/tmp/build'], denyRead: ['~/.aws/credentials'] },
+    sandbox: {
+      enabled: false,
+      autoAllow: true,
+      allowWrite: ['/tmp/build'],
+      denyRead: ['~/.aws/credentials'],
+      allowedDomains: ['github.com'],
+      allowLocalBinding: true,
+    },
     hooks: { Stop: [{ hooks: [{ type: 'prompt' }] }] },
   });
   expect(Object.keys(layer.settings.hooks ?? {})).toEqual(['PreToolUse', 'PostToolUse', 'Stop']);

@@ -1,14 +1,17 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { readEnvironment } from '../../src/app/environment.ts';
+import { createBoxWay, openBoxNetwork } from '../../src/app/permissions/box-way.ts';
 import { type Sandbox, wireSandbox } from '../../src/app/permissions/sandbox.ts';
 import type { SandboxSettings } from '../../src/contracts/settings.ts';
+import type { BoxNetworkParts } from '../../src/sandbox/network/box-network.ts';
 import { testCore } from './core.ts';
 import type { TempProject } from './temp-project.ts';
 
 export type Box = {
   readonly sandbox: Sandbox;
-  /** Runs a command in it, to its end: what it printed, errors too. */
+  /** Runs a command in it, to its end: what it printed, errors too, and what the model is told besides. */
   run(command: string): Promise<string>;
 };
 
@@ -16,12 +19,16 @@ export type BoxOptions = {
   readonly settings?: SandboxSettings;
   readonly env?: Readonly<Record<string, string>>;
   readonly roots?: readonly string[];
+  /** Which hosts may be reached; asked where the settings leave the network out. */
+  readonly decide?: BoxNetworkParts['decide'];
+  /** Where names lead. */
+  readonly names?: Readonly<Record<string, string>>;
 };
 
 /** A box of this project, as conversations have it. */
 export async function boxIn(
   project: TempProject,
-  { settings = {}, env = {}, roots = [project.dir] }: BoxOptions = {},
+  { settings = { network: false }, env = {}, roots = [project.dir], decide = refuseAll, names }: BoxOptions = {},
 ): Promise<Box> {
   const environment = readEnvironment({
     HOME: project.home,
@@ -31,18 +38,30 @@ export async function boxIn(
   });
   const core = await testCore(project, { environment });
   const asked = { ...core, settings: { ...core.settings, now: () => ({ sandbox: { enabled: true, ...settings } }) } };
-  const sandbox = wireSandbox(asked, { roots: () => roots, sessionFolder: join(project.ouroHome, 's') });
+  const way = createBoxWay((plan, bwrap) =>
+    openBoxNetwork(asked, { decide, ...(names && { resolve: resolver(names) }) }, plan, bwrap),
+  );
+  const sandbox = wireSandbox(asked, { roots: () => roots, sessionFolder: join(project.ouroHome, 's'), way });
   return {
     sandbox,
     async run(command) {
-      const [file = '', ...args] = sandbox.wrap()?.(['/bin/bash', '--noprofile', '--norc', '-c', command]) ?? [];
+      const id = randomUUID();
+      const wrap = await sandbox.wrap({ id, command, cwd: project.dir });
+      const [file = '', ...args] = wrap?.(['/bin/bash', '--noprofile', '--norc', '-c', command]) ?? [];
       const printed = await outputOf(file, args, { cwd: roots[0], env: { ...environment.variables } });
-      sandbox.sweep('exited');
-      sandbox.sweep('over');
-      return printed;
+      sandbox.sweep('exited', id);
+      sandbox.sweep('over', id);
+      return [printed, ...sandbox.keptFrom(id)].join('');
     },
   };
 }
+
+const resolver = (names: Readonly<Record<string, string>>) => async (host: string) => {
+  const address = names[host];
+  return address === undefined ? [] : [address];
+};
+
+const refuseAll = async () => ({ ok: false, why: 'nobody is asked in this test' }) as const;
 
 const tried = spawnSync(
   '/usr/bin/env',

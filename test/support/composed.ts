@@ -38,6 +38,7 @@ export async function composed(
       const outcome = await conversation.runCommand(line);
       if (outcome.kind === 'show') return outcome.markdown;
       if (outcome.kind === 'panel' || outcome.kind === 'review') return outcome.text;
+      if (outcome.kind === 'open') return outcome.text ?? outcome.kind;
       return outcome.kind === 'done' || outcome.kind === 'failed' ? (outcome.words ?? '') : outcome.kind;
     },
     close: () => conversation.close('other'),

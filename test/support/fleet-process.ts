@@ -5,6 +5,7 @@ import { fleetGit } from '../../src/fleet/git/fleet-git.ts';
 import { openMirrors } from '../../src/fleet/git/mirrors.ts';
 import { openPostgres } from '../../src/fleet/stores/engines/postgres.ts';
 import { openStore, type StorePlace } from '../../src/fleet/stores/open-store.ts';
+import { ownSecrets } from '../../src/fleet/worker/own-secrets.ts';
 import { runWorker } from '../../src/fleet/worker/worker.ts';
 import { stormTasks } from './fleet-storm.ts';
 
@@ -24,6 +25,7 @@ export type StormRole =
       readonly place: StorePlace;
       readonly batch: NewBatch;
       readonly count: number;
+      readonly seconds: number;
     }
   /** Stops inside of a transaction that holds the batch. */
   | { readonly role: 'freeze'; readonly url: string };
@@ -34,7 +36,7 @@ async function play(role: StormRole): Promise<void> {
   const store = await openStore(role.place);
   if (role.role === 'submit') {
     process.stdout.write('ready\n');
-    await store.submit(role.batch, stormTasks(role.count, 0.1));
+    await store.submit(role.batch, stormTasks(role.count, role.seconds));
     process.stdout.write('submitted\n');
     return store.close();
   }
@@ -60,6 +62,7 @@ async function play(role: StormRole): Promise<void> {
       git,
       mirrors: openMirrors(folder, git),
       policy: {},
+      secrets: ownSecrets(environment, claim.spec),
       machine: 'storm',
       scrub: async (text) => text,
       keep: undefined,

@@ -42,18 +42,28 @@ export function hears(child: ChildProcess, word: string): Promise<void> {
 }
 
 /**
- * A program that stands for ouro: the last line of its prompt says how long it works and what that costs. It leaves a
- * line in `begun` for each time it was started, so that work done twice is seen.
+ * A program that stands for ouro: the last line of its prompt says how long it works, what that costs, its name and how
+ * it ends. It leaves a line in `begun` for each time it was started, so that work done twice is seen; while a file
+ * `gone` is there the quota is used up, and it leaves a line in `refused`.
  */
 export async function fakeOuro(project: TempProject): Promise<string> {
   const program = join(project.dir, 'fake-ouro');
   const text = `#!/bin/sh
 prompt=$(cat)
 set -- $(printf '%s\\n' "$prompt" | tail -n 1)
+if [ -f ${join(project.dir, 'gone')} ]; then
+  echo "$3" >> ${join(project.dir, 'refused')}
+  echo '{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["no credit"],"api_error_status":402,"num_turns":1,"total_cost_usd":0,"permission_denials":[],"terminal_reason":"api_error"}'
+  exit 1
+fi
 echo "$3" >> ${join(project.dir, 'begun')}
 [ -d .git ] || [ -f .git ] && echo "$3" > done.txt
 echo '{"type":"system","subtype":"spend","total_cost_usd":'$2'}'
 sleep "$1"
+if [ "$4" = fails ]; then
+  echo '{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["it is beyond me"],"num_turns":1,"total_cost_usd":'$2',"permission_denials":[],"terminal_reason":"model_error"}'
+  exit 1
+fi
 echo '{"type":"result","subtype":"success","is_error":false,"result":"ok","num_turns":1,"total_cost_usd":'$2',"permission_denials":[],"terminal_reason":"completed"}'
 `;
   await writeFile(program, text);
@@ -66,12 +76,13 @@ export function stormTasks(
   count: number,
   seconds: number,
   dollars: (at: number) => number = () => 0.001,
+  fails: (at: number) => boolean = () => false,
 ): readonly NewTask[] {
   return Array.from({ length: count }, (_, at) => ({
     key: `task-${at}`,
     title: `task ${at}`,
     spec: {
-      prompt: `${seconds} ${dollars(at).toFixed(4)} task-${at}`,
+      prompt: `${seconds} ${dollars(at).toFixed(4)} task-${at} ${fails(at) ? 'fails' : 'ends'}`,
       mode: 'acceptEdits',
       allowedTools: [],
       disallowedTools: [],

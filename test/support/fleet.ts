@@ -2,7 +2,41 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SeenRequest } from './api/dialect.ts';
 import { type ApiTurn, calls, says, toolUse } from './api/reply.ts';
+import { NO_POSTGRES, startPostgres, type TestPostgres } from './postgres.ts';
+import { isWholeRun } from './runs.ts';
 import { createTempProject, type TempProject } from './temp-project.ts';
+
+export type StoreKind = 'SQLite' | 'Postgres';
+
+/** The stores there are here. What is the same over both is tried over Postgres in whole runs only. */
+export const STORE_KINDS: readonly StoreKind[] = NO_POSTGRES === undefined ? ['SQLite', 'Postgres'] : ['SQLite'];
+export const STORES_OF_A_RUN = isWholeRun ? STORE_KINDS : STORE_KINDS.slice(0, 1);
+if (NO_POSTGRES !== undefined) process.stderr.write(`\n${NO_POSTGRES}\n`);
+
+/** A queue for each test: the file of the machine, or a database on a server of all tests of a file. */
+export type TestQueue = {
+  /** What names the queue to the program. */
+  begin(): Promise<Readonly<Record<string, string>>>;
+  readonly server: () => TestPostgres;
+  close(): Promise<void>;
+};
+
+export function testQueue(kind: StoreKind): TestQueue {
+  let server: TestPostgres | undefined;
+  return {
+    async begin() {
+      const none: Readonly<Record<string, string>> = {};
+      if (kind === 'SQLite') return none;
+      server ??= await startPostgres();
+      return { ...none, OURO_QUEUE: await server.database() };
+    },
+    server() {
+      if (server === undefined) throw new Error('This queue has no server.');
+      return server;
+    },
+    close: async () => server?.close(),
+  };
+}
 
 /** A project with repositories in it: `repos/one`, `repos/two`, …, each with one commit. */
 export async function projectWithRepos(
@@ -27,12 +61,12 @@ export async function addRepo(
   return folder;
 }
 
-/** What this machine lets tasks do; a short lease, so that nobody waits half a minute for what was lost. */
+/** What this machine lets tasks do; the lease outlasts a machine that is busy. */
 export async function writePolicy(project: TempProject, policy: object = {}): Promise<void> {
   await mkdir(project.ouroHome, { recursive: true });
   await writeFile(
     join(project.ouroHome, 'worker.json'),
-    JSON.stringify({ leaseSeconds: 2, freeMegabytes: 0, ...policy }),
+    JSON.stringify({ leaseSeconds: 20, freeMegabytes: 0, ...policy }),
   );
 }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -12,8 +13,10 @@ export type TestPostgres = {
   /** A new empty database. */
   database(): Promise<string>;
   query(url: string, text: string): Promise<string>;
-  /** As after a power cut: what was not on disk is gone, connections break off. */
-  crashAndRestart(): Promise<void>;
+  /** All that is in a database, as text. */
+  dump(url: string): Promise<string>;
+  /** As after a power cut: connections break off, and nobody is there until the time is over. */
+  crashAndRestart(awayMs?: number): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -59,13 +62,21 @@ export async function startPostgres(): Promise<TestPostgres> {
   let count = 0;
   return {
     query,
+    async dump(url) {
+      const { stdout } = await run(join(programs, 'pg_dump'), ['--data-only', '--inserts', url], {
+        ...options,
+        maxBuffer: 64_000_000,
+      });
+      return stdout;
+    },
     async database() {
       count += 1;
       await query(urlOf('postgres'), `CREATE DATABASE test_${count}`);
       return urlOf(`test_${count}`);
     },
-    async crashAndRestart() {
+    async crashAndRestart(awayMs = 0) {
       await stopServer(server, 'SIGQUIT');
+      if (awayMs > 0) await wait(awayMs);
       server = await startServer(join(programs, 'postgres'), data, folder, options);
     },
     async close() {

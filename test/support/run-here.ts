@@ -9,7 +9,11 @@ import type { RunSettings } from './run-ouro.ts';
 import type { TempProject } from './temp-project.ts';
 
 /** As for a process, but nobody can be waited for on stdin. */
-type HereSettings = Omit<RunSettings, 'stdin'> & { readonly stdin?: string };
+type HereSettings = Omit<RunSettings, 'stdin'> & {
+  readonly stdin?: string;
+  /** What somebody at a terminal types when they are asked, one after the other. */
+  readonly answers?: readonly string[];
+};
 
 export type HereEnd = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
@@ -21,8 +25,9 @@ export async function runHere(
   settings: HereSettings = {},
 ): Promise<HereEnd> {
   const env = withSettings(bareEnvironment(project, apiUrl), settings.env);
-  const { stdin, cwd = project.dir } = settings;
-  const program = startHere(args, { cwd, env, stdin: stdin === undefined ? 'none' : 'stream' });
+  const { stdin, answers, cwd = project.dir } = settings;
+  const kind = stdin === undefined ? 'none' : 'stream';
+  const program = startHere(args, { cwd, env, stdin: kind, ...(answers === undefined ? {} : { answers }) });
   const said: string[] = [];
   program.stdout.setEncoding('utf8').on('data', (text: string) => said.push(text));
   program.stdin.end(stdin);
@@ -49,9 +54,10 @@ export function startHere(
     readonly cwd: string;
     readonly env: Readonly<Record<string, string | undefined>>;
     readonly stdin?: Io['stdin']['kind'];
+    readonly answers?: readonly string[];
   },
 ): HereProgram {
-  const { cwd, env, stdin: kind = 'stream' } = settings;
+  const { cwd, env, stdin: kind = 'stream', answers } = settings;
   const stdin = new PassThrough();
   const stdout = new PassThrough();
   const state: { killed: boolean; exitCode: number | null } = { killed: false, exitCode: null };
@@ -59,7 +65,10 @@ export function startHere(
   const io: Io = {
     cwd,
     environment: readEnvironment(env),
-    stdin: { isTty: false, kind, chunks: () => stdin },
+    stdin:
+      answers === undefined
+        ? { isTty: false, kind, chunks: () => stdin }
+        : { isTty: true, kind, chunks: () => typed(answers) },
     stdout: {
       isTty: false,
       columns: () => 80,
@@ -97,4 +106,8 @@ export function startHere(
   };
   const program = Object.assign(new EventEmitter(), { stdin, stdout, ...state, kill });
   return Object.assign(program, { ended: run() });
+}
+
+async function* typed(answers: readonly string[]): AsyncGenerator<Uint8Array> {
+  for (const answer of answers) yield Buffer.from(`${answer}\n`);
 }

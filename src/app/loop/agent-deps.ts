@@ -68,7 +68,6 @@ export function agentDeps(
       maxTurns: kind.maxTurns,
       tokenBudget: undefined,
       chain,
-      skipFirstPoll: true,
     },
     model: model.port,
     // Who cannot search for tools is sent all it may use.

@@ -99,6 +99,7 @@ function bashTool({ settings, live, now }: Core, { permissions, session, shells,
     extraEnv: permissions.shellVariables,
     sandbox: permissions.sandbox.wrap,
     leftSandbox: permissions.sandbox.sweep,
+    keptFrom: permissions.sandbox.keptFrom,
     ledger: session.ledger,
     workspaceRoots(callId) {
       const own = owners.standOf(callId)?.root;

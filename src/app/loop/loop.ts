@@ -1,9 +1,11 @@
 import { readDecisions } from '../../context/decisions.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
+import type { Tool } from '../../contracts/tool.ts';
 import { asJson } from '../../lib/as-json.ts';
 import type { Shells } from '../../tools/bash/shells.ts';
 import { createKillShellTool } from '../../tools/kill-shell/kill-shell.ts';
 import { createLocator } from '../../tools/search/choose-locator.ts';
+import { createSendMessageTool } from '../../tools/send-message/send-message.ts';
 import { createSkillTool } from '../../tools/skill/skill.ts';
 import { createCallOwners } from '../../tools/task/call-owners.ts';
 import { createTaskTool } from '../../tools/task/task.ts';
@@ -21,8 +23,8 @@ import { createPrompt, type Prompt } from './prompt.ts';
 import { createQueryDeps } from './query-deps.ts';
 import { createOfferedSkills } from './skills/offered-skills.ts';
 import type { RunWishes } from './skills/run-wishes.ts';
-import { createSkills } from './skills.ts';
-import { createSubAgents } from './sub-agents.ts';
+import { createSkills, type Skills } from './skills.ts';
+import { createSubAgents, type SubAgents } from './sub-agents.ts';
 import { createToolset, type Toolset } from './toolset.ts';
 import type { TurnLog } from './turn-log.ts';
 
@@ -44,7 +46,7 @@ export function createLoop(core: Core, needs: Needs) {
   const { session, mcp, hooks, shells, turnLog, wishes } = needs;
   const locator = createLocator(core.environment.variables);
   const owners = createCallOwners();
-  const news = createNews(shells);
+  const news = createNews(shells, mcp);
   const offeredSkills = createOfferedSkills(core);
   const toolset = createToolset(core, { ...needs, locator, owners });
   const prompt = createPrompt(core, {
@@ -82,12 +84,12 @@ export function createLoop(core: Core, needs: Needs) {
   const judge = createJudge(core, { earlier: session.opened.messages, system: prompt.system.parts });
   const parts = { toolset, owners, prompt, context, contextFor, fallbacks, judge };
   const deps = createQueryDeps(core, { ...needs, ...parts });
-  const subAgents = createSubAgents(core, { owners, hooks, deps, learn: fallbacks.learn, addNews: news.add });
+  const subAgents = createSubAgents(core, { session, owners, hooks, deps, learn: fallbacks.learn, addNews: news.add });
   hooks.answerWith(subAgents.answerHook);
   const gatedCalls = createGatedCalls(core, { deps, toolset });
   const sessionId = session.opened.id;
   const skills = createSkills(core, { sessionId, gatedCalls, wishes, run: subAgents.run });
-  toolset.add([createTaskTool(subAgents), createSkillTool(skills), createKillShellTool(shells, subAgents.stop)]);
+  toolset.add(toolsOnTop(subAgents, skills, shells));
   const heardClearing = createClearings(toolset, turnLog);
   resumeParts(core, session, { toolset, prompt, context, news });
   return {
@@ -120,14 +122,24 @@ export function createLoop(core: Core, needs: Needs) {
   };
 }
 
+/** Tools that can only be made once there are others. */
+function toolsOnTop(subAgents: SubAgents, skills: Skills, shells: Shells): readonly Tool[] {
+  return [
+    createTaskTool(subAgents),
+    createSendMessageTool(subAgents),
+    createSkillTool(skills),
+    createKillShellTool(shells, subAgents.stop),
+  ];
+}
+
 /** What happened in the background, for the model's next turn. */
-function createNews(shells: Pick<Shells, 'hasNotices' | 'takeNotices'>) {
+function createNews(shells: Pick<Shells, 'hasNotices' | 'takeNotices'>, mcp: Pick<McpServers, 'takeNews'>) {
   let waiting: string[] = [];
   return {
     add: (words: string) => void waiting.push(words),
     isWaiting: () => waiting.length > 0 || shells.hasNotices(),
     take(): readonly string[] {
-      const taken = [...shells.takeNotices(), ...waiting];
+      const taken = [...shells.takeNotices(), ...mcp.takeNews(), ...waiting];
       waiting = [];
       return taken;
     },

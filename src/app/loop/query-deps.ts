@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { AgentPort } from '../../agent/parts.ts';
+import type { JsonObject } from '../../contracts/json.ts';
 import type { ContextPort, QueryDeps } from '../../contracts/query.ts';
 import { queryDeps } from '../../engine/defaults.ts';
 import { askWithHooks } from '../../hooks/ask-with-hooks.ts';
@@ -8,6 +9,7 @@ import { loopHooks } from '../../hooks/loop-hooks.ts';
 import { createToolBatch } from '../../hooks/tool-batch.ts';
 import { plannerOf, resolveModel } from '../../model/catalog.ts';
 import { thinkingEffort } from '../../model/efforts.ts';
+import { subagentPath } from '../../session/paths.ts';
 import { createCapResult } from '../../tools/cap-result.ts';
 import { requireAnswer } from '../../tools/structured-output/structured-output.ts';
 import type { Core } from '../core.ts';
@@ -76,8 +78,8 @@ export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
     return { config, modelInfo: model.infoOf, ask, onWait, capResult, costUsd: meter.costUsd, newId: core.newId };
   }
 
-  function hooked(port: AgentPort, fire: HookFire, stop: 'Stop' | 'SubagentStop', agentType?: string) {
-    const { beforeCall, afterCall, onStop } = loopHooks(fire, stop, agentType);
+  function hooked(port: AgentPort, fire: HookFire, stop: 'Stop' | 'SubagentStop', whose?: JsonObject) {
+    const { beforeCall, afterCall, onStop } = loopHooks(fire, stop, whose);
     return { beforeCall: permissions.watched(port, beforeCall), afterCall, onStop };
   }
 
@@ -107,7 +109,13 @@ export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
     subAgent(port, asking) {
       const own = gate(port, agentBounds(core, asking.kind, asking.place));
       const fire = asking.isOfHook ? hooks.ofHooks : hooks.with(hooksOfAgent(asking.kind));
-      const common = { ...shared(port), ...hooked(port, fire, 'SubagentStop', asking.kind.name), gate: own };
+      const { agentId, kind } = asking;
+      const hooksOfQuery = hooked(port, fire, 'SubagentStop', {
+        agent_id: agentId,
+        agent_type: kind.name,
+        agent_transcript_path: subagentPath(session.transcript.folder, agentId),
+      });
+      const common = { ...shared(port), ...hooksOfQuery, gate: own, queues: port.queues };
       return agentDeps(core, needs, common, asking);
     },
   };

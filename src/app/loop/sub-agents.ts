@@ -1,187 +1,172 @@
-import type { AgentEvent } from '../../contracts/event.ts';
-import type { AgentKind } from '../../contracts/extension.ts';
-import type { AssistantMessage, Message } from '../../contracts/message.ts';
-import { query } from '../../engine/query.ts';
+import { ToolFailure } from '../../contracts/tool.ts';
 import type { HookRunners } from '../../hooks/act.ts';
-import type { Hooks } from '../../hooks/create-hooks.ts';
-import { messageOf } from '../../lib/errors.ts';
-import type { CallOwners } from '../../tools/task/call-owners.ts';
-import type { AgentOrder, AgentReport, TaskParts } from '../../tools/task/task.ts';
+import { formatCount } from '../../lib/text/format.ts';
+import { agentMeant, type SubAgent } from '../../session/sub-agents/roster.ts';
+import type { SendMessageParts } from '../../tools/send-message/send-message.ts';
+import { type AgentOrder, type AgentReport, type TaskParts, taskStatement } from '../../tools/task/task.ts';
 import type { Core } from '../core.ts';
-import type { SubAgentAsking } from './agent-deps.ts';
-import { openAgentPlace } from './agents/agent-place.ts';
-import { agentWords } from './agents/agent-words.ts';
-import type { Fallbacks } from './fallbacks.ts';
-import type { QueryDepsSource } from './query-deps.ts';
+import { type AgentRuns, createAgentRuns } from './agent-runs.ts';
 
-export type SubAgents = TaskParts & {
-  /** Looks around for a hook and answers its question. */
-  readonly answerHook: HookRunners['askAgent'];
-  /** Those nobody waits for. */
-  readonly running: () => readonly { readonly id: string; readonly title: string; readonly startedAtMs: number }[];
-  /** Ends one of them; false when there is none of that id. */
-  readonly stop: (id: string) => boolean;
-  /** Nothing in the background outlives the session. */
-  readonly close: () => void;
-};
+export type SubAgents = TaskParts &
+  SendMessageParts &
+  Pick<AgentRuns, 'messages' | 'close'> & {
+    /** Looks around for a hook and answers its question. */
+    readonly answerHook: HookRunners['askAgent'];
+    /** All of the session, the oldest first. */
+    readonly all: () => readonly SubAgent[];
+    /** Those nobody waits for. */
+    readonly running: () => readonly { readonly id: string; readonly title: string; readonly startedAtMs: number }[];
+    /** Ends one that is at work; false when there is none of that id. */
+    readonly stop: (id: string) => boolean;
+    /** By its id or name. */
+    readonly find: (wanted: string) => SubAgent | undefined;
+    /** A person speaks to it; answers with what becomes of that. */
+    readonly tell: (id: string, words: string) => string;
+  };
 
-type Needs = {
-  readonly owners: CallOwners;
-  readonly hooks: Hooks;
-  readonly deps: QueryDepsSource;
-  readonly learn: Fallbacks['learn'];
+type Needs = Parameters<typeof createAgentRuns>[1] & {
   /** Told to the model with its next turn. */
   readonly addNews: (words: string) => void;
 };
 
 /** Runs sub-agents: each its own loop and messages, with at most the parent's permissions, gone when the parent is. */
-export function createSubAgents(core: Core, { owners, hooks, deps, learn, addNews }: Needs): SubAgents {
-  const { bus, extensions, live } = core;
-  const kinds = () => extensions.now().agents;
+export function createSubAgents(core: Core, { addNews, ...needs }: Needs): SubAgents {
+  const { owners, deps } = needs;
+  const runs = createAgentRuns(core, needs);
+  const background = createBackground(core, runs, { addNews, ...needs });
+  const kinds = () => core.extensions.now().agents;
+  const meant = (wanted: string, callId: string) => agentMeant(runs.roster(), wanted, owners.ownerOf(callId));
 
-  async function run(order: AgentOrder, agentId: string, signal: AbortSignal): Promise<AgentReport> {
-    const found = kinds().find(({ name }) => name === order.type);
-    if (found === undefined) return failed(`There is no kind of sub-agent "${order.type}".`);
-    const kind = order.effort === undefined ? found : { ...found, effort: order.effort };
-    const parent = owners.standOf(order.callId) ?? { cwd: live.now().cwd };
-    const wanted = { name: kind.name, isolation: order.isolation ?? kind.isolation };
-    const place = await openAgentPlace(core, wanted, parent, hooks).catch(messageOf);
-    if (typeof place === 'string') return failed(`It was not started: ${place}`);
-    let left: string | undefined;
-    let report: AgentReport;
-    try {
-      owners.enter(agentId, order.callId, place.stand);
-      const isOfHook = order.callId === '';
-      const fire = isOfHook ? hooks.ofHooks : hooks;
-      const { context } = await fire.fire('SubagentStart', { agent_id: agentId, agent_type: kind.name }, signal);
-      const [own] = await Promise.all([agentWords(core, kind), learn(modelsOf(order, kind))]);
-      const words = context === undefined ? own : `${own}\n\n${context}`;
-      report = await converse(order, { kind, agentId, place, words, isOfHook, model: order.model }, signal);
-    } finally {
-      owners.leave(agentId);
-      left = await place.leave();
-    }
-    return left === undefined ? report : { ...report, text: `${report.text}\n\n${left}` };
+  function fresh({ callId, type, description, name, model, effort, isolation }: AgentOrder): SubAgent {
+    const parent = owners.ownerOf(callId);
+    const depth = parent === undefined ? 1 : owners.depthOf(parent) + 1;
+    const id = `agent_${core.newId().slice(0, 8)}`;
+    const facts = { id, kind: type, title: description, name, callId, parent, depth, model, effort, isolation };
+    return { ...facts, state: 'working', startedAtMs: core.now(), calls: 0, tokens: 0, line: '', text: '' };
   }
 
-  async function converse(order: AgentOrder, asking: SubAgentAsking, signal: AbortSignal): Promise<AgentReport> {
-    const { callId } = order;
-    const { kind, agentId } = asking;
-    const tell = (event: AgentEvent) => bus.tell({ type: 'subagent', callId, agentId, agentType: kind.name, event });
-    const startedAt = core.now();
-    await tell({ type: 'agent_start' });
-    const prompt: Message = {
-      role: 'user',
-      id: core.newId(),
-      origin: 'prompt',
-      blocks: [{ type: 'text', text: order.prompt }],
-    };
-    await tell({ type: 'message_end', message: prompt });
-    let progress: Progress = { text: '', calls: 0, tokens: 0 };
-    const events = query([prompt], deps.subAgent(bus.port(), asking), signal);
-    for (let step = await events.next(); ; step = await events.next()) {
-      if (step.done === true) {
-        const terminal = step.value;
-        await tell({ type: 'agent_end', terminal, durationMs: core.now() - startedAt });
-        if (terminal.reason === 'completed') return { ...progress, failed: false };
-        const why = terminal.words ?? terminal.failure?.message ?? terminal.reason;
-        return { ...progress, text: [progress.text, `It ended early: ${why}`].join('\n').trim(), failed: true };
-      }
-      const event = step.value;
-      await tell(event);
-      progress = progressAfter(progress, event);
-      if (event.type !== 'tool_start') continue;
-      const line = event.title.startsWith(event.tool) ? event.title : `${event.tool} ${event.title}`;
-      const { calls, tokens } = progress;
-      order.report({ kind: 'agent', agentId, agentType: kind.name, line, calls, tokens });
-    }
+  /** Who must not be started must not go on either. */
+  async function refuseGoingOn({ kind, title }: SubAgent, callId: string, signal: AbortSignal): Promise<void> {
+    const tool = taskStatement.name;
+    const input = { subagent_type: kind, description: title };
+    const call = { callId, tool, title, input, cwd: core.live.now().cwd, isReadOnly: true };
+    const verdict = await deps.gate(core.bus.port())(call, {}, signal);
+    if (verdict.behavior === 'deny') throw new ToolFailure(verdict.message);
   }
 
-  const newAgentId = () => `agent_${core.newId().slice(0, 8)}`;
-  const background = createBackground(core, addNews);
+  async function wanted(order: AgentOrder, signal: AbortSignal): Promise<SubAgent> {
+    if (order.resume === undefined) return fresh(order);
+    const found = meant(order.resume, order.callId);
+    if (found === undefined) throw new ToolFailure(unknownWords(order.resume, runs));
+    await refuseGoingOn(found, order.callId, signal);
+    const now = runs.roster().get(found.id) ?? found;
+    if (now.state === 'working') throw new ToolFailure(`${now.id} is at work. SendMessage reaches it.`);
+    return now;
+  }
+
+  const runOf = ({ prompt, callId, report }: AgentOrder) => ({ words: prompt, byCall: callId, report });
+  const cut = runs.takeCut();
+  if (cut.length > 0)
+    addNews(
+      `At work when this session was left: ${cut.map(labelOf).join(', ')}. SendMessage goes on with what is still wanted of it.`,
+    );
+
   return {
     types: kinds,
     async answerHook({ prompt, model }, signal) {
       const order = { callId: '', type: 'Explore', description: 'A hook asks', prompt, model, isolation: undefined };
-      const { text, failed: isLost } = await run({ ...order, report: () => undefined }, newAgentId(), signal);
-      return isLost ? undefined : text;
+      const run = { words: prompt, byCall: '', report: () => undefined, isOfHook: true } as const;
+      const { held, report } = runs.start(fresh({ ...order, report: run.report }), run);
+      const { text, failed } = await whileWanted(held, report, signal);
+      return failed ? undefined : text;
     },
-    run: (order, signal) => run(order, newAgentId(), signal),
-    runInBackground(order) {
-      const id = newAgentId();
-      background.begin(id, order, (signal) => run(order, id, signal));
-      return id;
+    async run(order, signal) {
+      const { held, report } = runs.start(await wanted(order, signal), runOf(order));
+      return whileWanted(held, report, signal);
     },
-    ...background,
+    async runInBackground(order, signal) {
+      return background.begin(await wanted(order, signal), runOf(order));
+    },
+    async send({ callId, to, words }, signal) {
+      const found = meant(to, callId);
+      if (found === undefined) throw new ToolFailure(unknownWords(to, runs));
+      if (found.state !== 'working') await refuseGoingOn(found, callId, signal);
+      return background.tell(found.id, words, callId);
+    },
+    find: (name) => agentMeant(runs.roster(), name, undefined),
+    tell: (id, words) => background.tell(id, words, ''),
+    all: () => [...runs.roster().values()],
+    running: background.running,
+    messages: runs.messages,
+    close: runs.close,
+    stop(id) {
+      const held = runs.held(id);
+      held?.stop();
+      return held !== undefined;
+    },
   };
 }
 
-/** A model of its own, where it has one. */
-function modelsOf({ model }: AgentOrder, kind: AgentKind): readonly string[] {
-  const wanted = model ?? kind.model ?? 'inherit';
-  return wanted === 'inherit' ? [] : [wanted];
+/** Nobody waits any longer: it ends. */
+function whileWanted(held: { stop(): void }, report: Promise<AgentReport>, signal: AbortSignal): Promise<AgentReport> {
+  if (signal.aborted) held.stop();
+  signal.addEventListener('abort', held.stop);
+  return report.finally(() => signal.removeEventListener('abort', held.stop));
+}
+
+function labelOf({ id, title, name }: SubAgent): string {
+  return `${id} (${name === undefined ? '' : `${name}: `}${title})`;
+}
+
+const MOST_NAMED = 10;
+
+function unknownWords(wanted: string, runs: AgentRuns): string {
+  const known = [...runs.roster().values()].slice(-MOST_NAMED).map(labelOf);
+  return known.length === 0
+    ? `There is no sub-agent ${wanted}: none was started in this session.`
+    : `There is no sub-agent ${wanted} of yours. The last ${formatCount(known.length, 'sub-agent')}: ${known.join(', ')}.`;
 }
 
 /** Sub-agents nobody waits for: their end is told with the model's next turn. */
-function createBackground({ bus, now }: Core, addNews: Needs['addNews']) {
-  const running = new Map<string, Background>();
+function createBackground(
+  { bus, now }: Core,
+  runs: AgentRuns,
+  { addNews, hooks, session }: Pick<Needs, 'addNews' | 'hooks' | 'session'>,
+) {
+  const running = new Map<string, { readonly title: string; readonly startedAtMs: number }>();
 
-  function ended(id: string, { callId, description: title }: AgentOrder, report: AgentReport): void {
-    const wasStopped = running.get(id)?.end.signal.aborted === true;
+  function ended({ id, callId, title, name = id }: SubAgent, { text }: AgentReport): void {
     running.delete(id);
-    const state = !report.failed ? 'completed' : wasStopped ? 'stopped' : 'failed';
+    const last = runs.roster().get(id)?.state;
+    const state = last === 'completed' || last === 'stopped' ? last : 'failed';
     const words = `Sub-agent ${id} (${title}) ${ENDS[state]}`;
-    addNews(`${words}:\n${report.text}`);
+    addNews(`${words}:\n${text}`);
     void bus.tell({ type: 'background', id, callId, kind: 'agent', title, state, words: `${words}.` });
+    const team = { teammate_name: name, team_name: session.transcript.sessionId };
+    if (state === 'completed') hooks.fireInBackground('TeammateIdle', team);
+  }
+
+  function begin(agent: SubAgent, run: Parameters<AgentRuns['start']>[1]): string {
+    const { id, callId, title } = agent;
+    running.set(id, { title, startedAtMs: now() });
+    void bus.tell({ type: 'background', id, callId, kind: 'agent', title, state: 'started' });
+    void runs.start(agent, run).report.then((report) => ended(agent, report)); // It never fails: its end is a report.
+    return id;
   }
 
   return {
-    begin(id: string, order: AgentOrder, run: (signal: AbortSignal) => Promise<AgentReport>): void {
-      const { callId, description: title } = order;
-      const end = new AbortController();
-      running.set(id, { title, startedAtMs: now(), end });
-      void bus.tell({ type: 'background', id, callId, kind: 'agent', title, state: 'started' });
-      void run(end.signal)
-        .catch((thrown) => failed(messageOf(thrown)))
-        .then((report) => ended(id, order, report));
+    begin,
+    tell(id: string, words: string, byCall: string): string {
+      const agent = runs.roster().get(id);
+      const held = runs.held(id);
+      if (agent === undefined) return `There is no sub-agent ${id}.`;
+      held?.tell(words);
+      if (held !== undefined) return `${labelOf(agent)} is at work and hears it after its present turn.`;
+      begin(agent, { words, byCall, report: () => undefined });
+      return `${labelOf(agent)} goes on in the background. You are told when it has finished.`;
     },
-    running: () => [...running].map(([id, { title, startedAtMs }]) => ({ id, title, startedAtMs })),
-    stop(id: string): boolean {
-      const found = running.get(id);
-      found?.end.abort();
-      return found !== undefined;
-    },
-    close(): void {
-      for (const { end } of running.values()) end.abort();
-    },
+    running: () => [...running].map(([id, one]) => ({ id, ...one })),
   };
 }
 
-type Background = { readonly title: string; readonly startedAtMs: number; readonly end: AbortController };
-
 const ENDS = { completed: 'has finished', failed: 'has failed', stopped: 'was stopped' } as const;
-
-type Progress = Pick<AgentReport, 'text' | 'calls' | 'tokens'>;
-
-function progressAfter(progress: Progress, event: AgentEvent): Progress {
-  switch (event.type) {
-    case 'tool_start':
-      return { ...progress, calls: progress.calls + 1 };
-    case 'turn_end': {
-      const used = (event.usage?.outputTokens ?? 0) + (event.usage?.inputTokens ?? 0);
-      return { ...progress, tokens: progress.tokens + used };
-    }
-    case 'message_end':
-      return event.message.role === 'assistant' ? { ...progress, text: wordsOf(event.message) } : progress;
-    default:
-      return progress;
-  }
-}
-
-function failed(text: string): AgentReport {
-  return { text, calls: 0, tokens: 0, failed: true };
-}
-
-function wordsOf({ blocks }: AssistantMessage): string {
-  return blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
-}

@@ -7,7 +7,9 @@ import { createFreshness } from '../../lib/files/fresh-files.ts';
 import { openApprovals } from '../../mcp/config/approvals.ts';
 import { type McpConfig, PROJECT_FILE } from '../../mcp/config/config.ts';
 import { createMcpHub, type McpHub } from '../../mcp/hub.ts';
+import { createKeepBytes } from '../../mcp/keep-bytes.ts';
 import type { ServerLedger } from '../../mcp/server/mcp-parts.ts';
+import { untrustedLine } from '../../mcp/untrusted-text.ts';
 import { reminder } from '../../prompt/reminder.ts';
 import { settingsVariables } from '../../settings/child-variables.ts';
 import { createListMcpResourcesTool } from '../../tools/list-mcp-resources/list-mcp-resources.ts';
@@ -15,10 +17,13 @@ import { createReadMcpResourceTool } from '../../tools/read-mcp-resource/read-mc
 import type { Core } from '../core.ts';
 import { projectFolders } from '../settings/project-folders.ts';
 import { readMcp } from './read-mcp.ts';
+import { createSample } from './sample.ts';
 
 type Needs = {
   readonly roots: () => readonly string[];
   readonly ledger: ServerLedger;
+  /** Where whole results of calls are kept. */
+  readonly resultsFolder: () => string;
   /** What will be sent next differs from what the cache holds, for a reason. */
   readonly expect: (why: string) => void;
 };
@@ -36,6 +41,8 @@ export type McpServers = {
   offers(command: string): Promise<void>;
   /** Starts, changes and ends servers whose files were changed since. */
   refresh(): Promise<void>;
+  /** What became of resources since they were read, for the model; each is told once. */
+  takeNews(): readonly string[];
   /** What a resource named `server:uri` in a prompt holds; `undefined` when no server has that name. */
   mentioned(mention: string): Promise<string | undefined>;
   /** Approves or rejects a server of the project as it is configured now. */
@@ -49,12 +56,16 @@ const PATIENCE_MS = 2_000;
 const LIST_MS = 60_000;
 const MENTION_MS = 30_000;
 const MENTION_CHARS = 100_000;
+const MOST_NAMED = 20;
+const NAME_CHARS = 300;
 
 export async function createMcpServers(core: Core, needs: Needs): Promise<McpServers> {
   const { options, environment, cwd, settings } = core;
   const read = () => readMcp({ ...core, loaded: settings.loaded() });
   const config = await read();
   const hostServers: readonly HostMcpServer[] = options.host?.mcpServers ?? [];
+  const changedResources = new Set<string>();
+  const never = new AbortController().signal;
   const hub = createMcpHub({
     servers: config.servers,
     hosted: hostServers,
@@ -68,7 +79,11 @@ export async function createMcpServers(core: Core, needs: Needs): Promise<McpSer
       const { mcpTimeoutMs, mcpCallTimeoutMs } = settings.limits();
       return { startMs: mcpTimeoutMs, callMs: mcpCallTimeoutMs };
     },
+    ask: (question, withdrawn = never) => core.bus.port().ask('', question, withdrawn),
+    sample: createSample(core),
+    keepBytes: createKeepBytes(needs.resultsFolder),
     onChange(change) {
+      if (change.kind === 'resource') changedResources.add(`${change.server}:${change.uri}`);
       if (change.kind === 'tools') needs.expect(`The tools of ${change.server} changed.`);
       if (change.kind === 'visited') {
         const { server, id } = change;
@@ -105,30 +120,57 @@ export async function createMcpServers(core: Core, needs: Needs): Promise<McpSer
       hub.start();
       await hub.listed(command);
     },
+    takeNews() {
+      const words = changeWords([...changedResources]);
+      changedResources.clear();
+      return words;
+    },
     refresh: createRefresh(config, core, hub, read),
-    async mentioned(mention) {
-      const [, server = '', uri = ''] = /^([^:/\\]+):(.+)$/.exec(mention) ?? [];
-      if (!hub.states().some(({ name }) => name === server)) return undefined;
-      try {
-        const blocks = await hub.read(server, uri, AbortSignal.timeout(callLimit(MENTION_MS)));
-        const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
-        return reminder(`The user named ${mention}. It reads:\n${text.slice(0, MENTION_CHARS)}`);
-      } catch (thrown) {
-        return reminder(`The user named ${mention}, but it could not be read: ${messageOf(thrown)}`);
-      }
-    },
-    async judge(name, verdict) {
-      const fresh = (await read()).servers.find((server) => server.name === name);
-      if (fresh === undefined || (fresh.scope !== 'project' && fresh.scope !== 'local')) {
-        return { ok: false, words: `This project configures no MCP server ${name}.` };
-      }
-      const notice = await openApprovals(environment.ouroHome, cwd).keep(name, { hash: fresh.hash, verdict });
-      const judged = (await read()).servers.find((server) => server.name === name);
-      if (judged !== undefined) await hub.put(judged);
-      const words = verdict === 'approved' ? `${name} is approved and starts.` : `${name} is not started.`;
-      return { ok: true, words: notice === undefined ? words : `${words} ${notice}` };
-    },
+    mentioned: (mention) => readMention(mention, hub, callLimit(MENTION_MS)),
+    judge: (name, verdict) => judgeServer(name, verdict, { core, hub, read }),
   };
+}
+
+/** What somebody names as `server:uri`, for the model. */
+async function readMention(mention: string, hub: McpHub, limitMs: number): Promise<string | undefined> {
+  const [, server = '', uri = ''] = /^([^:/\\]+):(.+)$/.exec(mention) ?? [];
+  if (!hub.states().some(({ name }) => name === server)) return undefined;
+  try {
+    const blocks = await hub.read(server, uri, AbortSignal.timeout(limitMs));
+    const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+    return reminder(`The user named ${mention}. It reads:\n${text.slice(0, MENTION_CHARS)}`);
+  } catch (thrown) {
+    return reminder(`The user named ${mention}, but it could not be read: ${messageOf(thrown)}`);
+  }
+}
+
+type Judging = { readonly core: Core; readonly hub: McpHub; readonly read: () => Promise<McpConfig> };
+
+/** Approves or rejects what the project configures now, and does what follows. */
+async function judgeServer(
+  name: string,
+  verdict: 'approved' | 'rejected',
+  { core: { environment, cwd }, hub, read }: Judging,
+): Promise<{ readonly ok: boolean; readonly words: string }> {
+  const fresh = (await read()).servers.find((server) => server.name === name);
+  if (fresh === undefined || (fresh.scope !== 'project' && fresh.scope !== 'local')) {
+    return { ok: false, words: `This project configures no MCP server ${name}.` };
+  }
+  const notice = await openApprovals(environment.ouroHome, cwd).keep(name, { hash: fresh.hash, verdict });
+  const judged = (await read()).servers.find((server) => server.name === name);
+  if (judged !== undefined) await hub.put(judged);
+  const words = verdict === 'approved' ? `${name} is approved and starts.` : `${name} is not started.`;
+  return { ok: true, words: notice === undefined ? words : `${words} ${notice}` };
+}
+
+/** Resources that are no longer what they were when they were read. */
+function changeWords(changed: readonly string[]): readonly string[] {
+  if (changed.length === 0) return [];
+  const named = changed.slice(0, MOST_NAMED).map((name) => untrustedLine(name, NAME_CHARS));
+  const more = changed.length > MOST_NAMED ? ` and ${changed.length - MOST_NAMED} more` : '';
+  return [
+    `Resources of MCP servers have changed since they were read: ${named.join(', ')}${more}. Read them again where it matters.`,
+  ];
 }
 
 /** Looks at the files, which costs a few stats, and does what became of them. */

@@ -34,6 +34,8 @@ export type GateBounds = {
   readonly mode?: PermissionMode;
   /** Asked at each decision. */
   readonly rules?: () => readonly Rule[];
+  /** Who is asked about these calls in place of the person at this face. */
+  readonly ask?: AgentPort['askPermission'];
   /** Belongs to the workspace of these calls alone, before all other folders. */
   readonly root?: string;
   /** Where notes are kept: its Markdown files are guarded by rules alone. */
@@ -54,7 +56,7 @@ export function makeGate(wiring: GateWiring, port: AskingPort, bounds: GateBound
     factsOf,
     ...(port.askHook === undefined ? {} : { askHook: port.askHook }),
     ...(port.judge === undefined ? {} : { judge: port.judge }),
-    ...(!wiring.canAsk ? {} : { ask: port.askPermission }),
+    ...(bounds.ask === undefined && !wiring.canAsk ? {} : { ask: bounds.ask ?? port.askPermission }),
     preview: (facts, cwd, signal) => previewEdit(facts, { cwd, home: wiring.home }, signal),
     record: recorder(wiring, port),
     remember: wiring.remember,

@@ -12,8 +12,10 @@ import { excludedFromSearch } from '../../permissions/paths/excluded.ts';
 import { diskFs } from '../../permissions/paths/fs.ts';
 import { TOOL_STATEMENTS } from '../../tools/statements.ts';
 import type { Core } from '../core.ts';
+import { createBoxWay, openBoxNetwork } from './box-way.ts';
 import { createCallGuards } from './call-guards.ts';
 import { type AskingPort, type Denial, type GateBounds, type GateWiring, hookRefusal, makeGate } from './gate.ts';
+import { createHostGate } from './host-gate.ts';
 import { makePolicy, type PolicySource } from './policy.ts';
 import { type Sandbox, wireSandbox } from './sandbox.ts';
 import { factsOf } from './tool-facts.ts';
@@ -85,7 +87,6 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
     copiedSecrets: () => [...copied],
     sandbox: () => sandbox.asks(),
   });
-  const sandbox = wireSandbox(core, { roots: source.roots, sessionFolder });
   const guards = createCallGuards(settings.variables, (at) => source.policy(at));
   const denials: Denial[] = [...refusals];
   const decisions: KeptDecision[] = [];
@@ -102,6 +103,8 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
     changeMode,
     newId: core.newId,
   };
+
+  const sandbox = boxes(core, gateWiring, { roots: source.roots, sessionFolder });
 
   return {
     ...source,
@@ -140,4 +143,17 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
     if (mode === 'bypassPermissions' && !mayBypass) return;
     live.change({ mode });
   }
+}
+
+/** Boxes whose hosts are decided by the same rules as calls. */
+function boxes(
+  core: Core,
+  wiring: GateWiring,
+  places: Pick<Parameters<typeof wireSandbox>[1], 'roots' | 'sessionFolder'>,
+) {
+  const decide = createHostGate(core, wiring);
+  return wireSandbox(core, {
+    ...places,
+    way: createBoxWay((plan, bwrap) => openBoxNetwork(core, { decide }, plan, bwrap)),
+  });
 }

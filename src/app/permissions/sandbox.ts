@@ -4,35 +4,45 @@ import type { Policy } from '../../contracts/permission.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { createCovers } from '../../sandbox/covers.ts';
 import { planMaker } from '../../sandbox/make-plan.ts';
+import type { Caller, Refusal } from '../../sandbox/network/box-network.ts';
 import type { SandboxPlan } from '../../sandbox/plan.ts';
 import { type Probed, probe, wordsBefore } from '../../sandbox/probe.ts';
 import type { Core } from '../core.ts';
+import type { BoxWay } from './box-way.ts';
 
-type Needs = { readonly roots: () => readonly string[]; readonly sessionFolder: string };
+type Needs = {
+  readonly roots: () => readonly string[];
+  readonly sessionFolder: string;
+  readonly way: BoxWay;
+};
 
 export type SandboxState =
   | { readonly is: 'off' }
-  | { readonly is: 'on'; readonly plan: SandboxPlan; readonly program: string }
+  | { readonly is: 'on'; readonly plan: SandboxPlan; readonly program: string; readonly noNetwork?: string }
   | { readonly is: 'unavailable'; readonly why: string };
 
 /** Shell commands in a box: asked for by settings or by `/sandbox on`, and never silently left out. */
 export type Sandbox = {
   /** `undefined` when none is asked for; throws when one is asked for and cannot be had. */
-  wrap(): ((argv: readonly string[]) => readonly string[]) | undefined;
+  wrap(command: Omit<Caller, 'signal'>): Promise<((argv: readonly string[]) => readonly string[]) | undefined>;
   state(): SandboxState;
   /** For this session, whatever the settings say. */
   switchTo(wanted: 'on' | 'off' | 'auto'): void;
   /** Is what stays inside asked about? Nothing without a sandbox. */
   asks(): Policy['sandbox'];
   /** A command has ended: what would lead git elsewhere goes. All it left is over: after the last, covers go too. */
-  sweep(end: 'exited' | 'over'): void;
+  sweep(end: 'exited' | 'over', callId: string): void;
+  /** The hosts that this command was kept from, in a sentence for the model. */
+  keptFrom(callId: string): readonly string[];
+  /** The hosts that commands were kept from lately, the oldest first. */
+  refusals(): readonly Refusal[];
   /** Takes back what was made to be guarded, whatever still runs. */
   close(): void;
 };
 
 export function wireSandbox(
   { environment, cwd, settings }: Pick<Core, 'environment' | 'cwd' | 'settings'>,
-  { roots, sessionFolder }: Needs,
+  { roots, sessionFolder, way }: Needs,
 ): Sandbox {
   const folder = join(environment.ouroHome, 'sandbox');
   const covers = createCovers(join(folder, 'covers'), randomUUID());
@@ -52,7 +62,9 @@ export function wireSandbox(
     if (!isOn()) return { is: 'off' };
     const plan = planOf(settings.now().sandbox ?? {});
     probed ??= probe(plan, environment);
-    return probed.ok ? { is: 'on', plan, program: probed.program } : { is: 'unavailable', why: probed.why };
+    if (!probed.ok) return { is: 'unavailable', why: probed.why };
+    const problem = way.problem();
+    return { is: 'on', plan, program: probed.program, ...(problem === undefined ? {} : { noNetwork: problem }) };
   }
 
   const isOn = () => (wanted === 'settings' ? settings.now().sandbox?.enabled === true : wanted !== 'off');
@@ -67,7 +79,7 @@ export function wireSandbox(
       const isAuto = wanted === 'auto' || (wanted !== 'on' && settings.now().sandbox?.autoAllow === true);
       return isAuto ? 'unasked' : 'asked';
     },
-    wrap() {
+    async wrap(command) {
       const now = state();
       if (now.is === 'off') return undefined;
       if (now.is === 'unavailable') {
@@ -75,16 +87,28 @@ export function wireSandbox(
           `Nothing was run: commands are to run in a sandbox, and there is none here (${now.why}). Tell the user; they can install bubblewrap, or set sandbox.enabled to false.`,
         );
       }
-      if (process.platform === 'linux') covers.cover(now.plan);
+      const plan = await way.planFor(now.plan, now.program, command);
+      if (process.platform === 'linux') covers.cover(plan);
       running += 1;
-      const before = wordsBefore(now.program, now.plan);
+      const before = wordsBefore(now.program, plan);
       return (argv) => [...before, ...argv];
     },
-    sweep(end) {
+    sweep(end, callId) {
       covers.mend();
-      if (end === 'over') running -= 1;
+      if (end === 'over') {
+        running -= 1;
+        way.leave(callId);
+      }
       if (running === 0) covers.uncover();
     },
-    close: () => covers.uncover(),
+    keptFrom(callId) {
+      const hosts = way.refusals().flatMap((one) => (one.callId === callId ? [`${one.host} (${one.why})`] : []));
+      return hosts.length === 0 ? [] : [`[kept in by the sandbox, not reached: ${hosts.join(', ')}]`];
+    },
+    refusals: way.refusals,
+    close() {
+      covers.uncover();
+      way.close();
+    },
   };
 }

@@ -14,11 +14,14 @@ export function hostControl(parts: ConversationParts): Partial<ControlPort> {
   return {
     ...controlMcp(parts.mcp),
     servedTools: () =>
-      loop.toolset.all().flatMap(({ name, spec }) => (toolNamed(name)?.isServed === true ? [spec] : [])),
-    callServed: async (name, input) =>
-      toolNamed(name)?.isServed === true
-        ? loop.gatedCalls.call(name, input)
-        : { end: 'refused', text: `There is no tool ${name}.` },
+      loop.toolset.all().flatMap(({ name, label, spec }) => {
+        const kind = toolNamed(name)?.served;
+        return kind === undefined ? [] : [{ spec, label, kind }];
+      }),
+    callServed: async (name, input, caller) =>
+      toolNamed(name)?.served === undefined
+        ? { end: 'refused', content: `There is no tool ${name}.` }
+        : loop.gatedCalls.call(name, input, caller),
     permissionRules: () => ({ rules: permissions.rules(), directories: permissions.roots() }),
     async updatePermissions(updates) {
       await permissions.update(updates);

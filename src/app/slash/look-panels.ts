@@ -1,9 +1,8 @@
 import { renderContextUsage } from '../../context/report/usage-lines.ts';
-import type { AgentKind } from '../../contracts/extension.ts';
 import type { PanelRow } from '../../contracts/face/panel.ts';
 import { actionOf, type Hook, type HookResult } from '../../contracts/hook.ts';
 import { formatDuration, formatTokens } from '../../lib/text/format.ts';
-import { asPanel, type BuiltinCommand, failed, plain, show } from './builtin-command.ts';
+import { asPanel, type BuiltinCommand, failed, plain } from './builtin-command.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 
 /** Lists of what is in effect here. */
@@ -22,25 +21,6 @@ export const LOOK_PANELS: readonly BuiltinCommand[] = [
         line: 'hooks',
         rows: all.map(hookRow),
         empty: 'No hooks are configured. They stand under "hooks" in a settings file.',
-        acts: [],
-      });
-    },
-  },
-  {
-    name: 'agents',
-    description: 'kinds of sub-agents',
-    argumentHint: '[name]',
-    async run(args, { core }) {
-      const kinds = core.extensions.now().agents;
-      const wanted = kinds.find(({ name }) => name === args.trim());
-      if (args.trim() !== '')
-        return wanted === undefined ? failed(`There is no sub-agent ${args.trim()}.`) : show(agentText(wanted));
-      return asPanel({
-        title: 'Sub-agents',
-        line: 'agents',
-        note: 'more of them: .claude/agents/<name>.md',
-        rows: kinds.map(agentRow),
-        empty: 'No sub-agents here.',
         acts: [],
       });
     },
@@ -106,32 +86,4 @@ function hookText({ hook, last }: Listed): string {
     .filter(([, words]) => words !== undefined && words !== '')
     .map(([name, words]) => `${name?.padEnd(10)} ${words}`)
     .join('\n');
-}
-
-function agentRow({ name, description, source, model, tools }: AgentKind): PanelRow {
-  const how = [model, tools === undefined ? 'all tools' : tools.join(', ')].filter((word) => word !== undefined);
-  return {
-    id: name,
-    cells: [name, source, description],
-    detail: [description, how.join(', ')],
-    acts: [{ kind: 'run', key: 'enter', label: 'what it is told', line: `agents ${name}` }],
-  };
-}
-
-function agentText(kind: AgentKind): string {
-  const { name, description, prompt, source, tools, disallowedTools, model, maxTurns } = kind;
-  const also = (['effort', 'permissionMode', 'isolation', 'memory', 'color'] as const).flatMap((field) =>
-    kind[field] === undefined ? [] : [`${field} ${kind[field]}`],
-  );
-  const facts = [
-    `from ${source}`,
-    tools === undefined ? 'all tools' : `tools ${tools.join(', ')}`,
-    ...(disallowedTools.length === 0 ? [] : [`without ${disallowedTools.join(', ')}`]),
-    ...(model === undefined ? [] : [`model ${model}`]),
-    ...(maxTurns === undefined ? [] : [`at most ${maxTurns} turns`]),
-    ...also,
-    ...(kind.background === true ? ['always in the background'] : []),
-    ...(kind.skills === undefined ? [] : [`knows ${kind.skills.join(', ')}`]),
-  ];
-  return [`**${name}**: ${description}`, facts.join(', '), prompt].join('\n\n');
 }

@@ -1,6 +1,6 @@
 import type { UpdateDestination } from '../../contracts/face/host.ts';
 import type { PanelRow } from '../../contracts/face/panel.ts';
-import type { Policy, Rule, RuleBehavior } from '../../contracts/permission.ts';
+import type { Rule, RuleBehavior } from '../../contracts/permission.ts';
 import { explainText } from '../../permissions/explain.ts';
 import { explainCall } from '../../permissions/explain-call.ts';
 import { lintRules } from '../../permissions/lint-rules.ts';
@@ -9,7 +9,7 @@ import { parseRule } from '../../permissions/rules/rules.ts';
 import { bashStatement } from '../../tools/bash/bash.ts';
 import { TOOL_STATEMENTS } from '../../tools/statements.ts';
 import type { KeptDecision } from '../permissions/permissions.ts';
-import type { SandboxState } from '../permissions/sandbox.ts';
+import { sandboxWords } from '../permissions/sandbox-words.ts';
 import { trustFolder, trustShow } from '../settings/trust-commands.ts';
 import { asPanel, type BuiltinCommand, done, failed, plain } from './builtin-command.ts';
 import type { ConversationParts } from './conversation-parts.ts';
@@ -68,31 +68,15 @@ export const PERMISSION_COMMANDS: readonly BuiltinCommand[] = [
     name: 'sandbox',
     description: 'what shell commands may reach; on and off for this session',
     argumentHint: '[on|auto|off]',
-    async run(args, { permissions: { sandbox } }) {
+    async run(args, { permissions: { sandbox, rules }, core }) {
       const wanted = args.trim();
       if (wanted !== '' && wanted !== 'on' && wanted !== 'auto' && wanted !== 'off')
         return failed('Say /sandbox, /sandbox on, /sandbox auto or /sandbox off.');
       if (wanted !== '') sandbox.switchTo(wanted);
-      return plain(sandboxWords(sandbox.state(), sandbox.asks()));
+      return plain(sandboxWords(sandbox, core.settings.now().sandbox, rules()));
     },
   },
 ];
-
-function sandboxWords(state: SandboxState, asks: Policy['sandbox']): string {
-  if (state.is === 'off') return 'Shell commands run without a sandbox. /sandbox on puts them into one.';
-  if (state.is === 'unavailable') return `A sandbox is asked for and cannot be had: ${state.why}. No command runs.`;
-  const { roots, allowWrite, denyRead, network } = state.plan;
-  return [
-    'Shell commands run in a sandbox.',
-    `  may write  ${[...roots, ...allowWrite, '/tmp of their own'].join(', ')}`,
-    '  may not    see keys and credentials, reach daemons, change or make .git/hooks, .mcp.json, .envrc, .vscode and the like',
-    ...(denyRead.length === 0 ? [] : [`             read ${denyRead.join(', ')}`]),
-    asks === 'unasked'
-      ? '  unasked    runs what stays inside; denials, secrets and what is to run outside are asked about as ever'
-      : '  unasked    runs only what the rules allow; /sandbox auto lets everything run that stays inside',
-    `  network    ${network === 'open' ? 'open' : 'none'}`,
-  ].join('\n');
-}
 
 /** Rules, folders and what was decided last: each with its reason, and with what can be done about it. */
 function overview({ permissions, core: { live, trusted, cwd } }: ConversationParts) {

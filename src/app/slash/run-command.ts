@@ -17,11 +17,12 @@ import { MCP_COMMANDS } from './mcp-commands.ts';
 import { MODEL_COMMANDS } from './model-commands.ts';
 import { PERMISSION_COMMANDS } from './permission-commands.ts';
 import { PLUGIN_COMMAND } from './plugin-command.ts';
-import { PS_COMMAND } from './ps-command.ts';
 import { SCREEN_COMMANDS, VIEW_COMMANDS } from './screen-commands.ts';
 import { SESSION_COMMANDS } from './session-commands.ts';
+import { WORK_COMMANDS } from './work-commands.ts';
 
 const PROMPT_MS = 60_000;
+const COMPLETE_MS = 3_000;
 
 const BUILT_IN: readonly BuiltinCommand[] = [
   ...VIEW_COMMANDS,
@@ -30,7 +31,7 @@ const BUILT_IN: readonly BuiltinCommand[] = [
   ...LOOK_PANELS,
   CONFIG_COMMAND,
   DIFF_COMMAND,
-  PS_COMMAND,
+  ...WORK_COMMANDS,
   PLUGIN_COMMAND,
   ...MODEL_COMMANDS,
   ...KEY_COMMANDS,
@@ -72,6 +73,12 @@ export async function runCommand(line: string, parts: ConversationParts): Promis
   return isEmpty
     ? { kind: 'failed', words: `/${name} says nothing, so nothing was asked. Look at where it comes from.` }
     : outcome;
+}
+
+/** How the last word of a line could go on; the servers of prompts know that. */
+export async function completeArgument(line: string, { mcp }: ConversationParts): Promise<readonly string[]> {
+  const [, name = '', typed = ''] = /^(\S+)\s([\s\S]*)$/.exec(line) ?? [];
+  return mcp.hub.completions(name, typed, AbortSignal.timeout(COMPLETE_MS));
 }
 
 /** Built-in names win over files, files over the other names of what is built in. */

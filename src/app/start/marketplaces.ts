@@ -2,11 +2,16 @@ import { cp, mkdir, realpath, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
 import type { Settings } from '../../contracts/settings.ts';
+import { fetchList } from '../../extensions/plugins/fetch-list.ts';
+import { fetchPackage } from '../../extensions/plugins/fetch-package.ts';
 import {
   addressInSettings,
   gitAddress,
+  isListAddress,
   MARKETPLACE_FILE,
+  NPM,
   type PluginEntry,
+  packageOf,
   readMarketplace,
 } from '../../extensions/plugins/marketplace.ts';
 import { type KnownMarketplace, type PluginStore, pluginHome } from '../../extensions/plugins/plugin-store.ts';
@@ -56,10 +61,23 @@ export function createMarketplaces(
       const folder = isUsual ? dirname(dirname(file)) : dirname(file);
       return { address: written, folder, file: isUsual ? MARKETPLACE_FILE : basename(file), temporary: false };
     }
+    const folder = join(pluginHome(ouroHome), 'fetched', 'marketplace');
+    if (isListAddress(written)) {
+      await rm(folder, { recursive: true, force: true });
+      await fetchList(written, folder);
+      return { address: written, folder, temporary: true };
+    }
+    if (written.startsWith(NPM)) {
+      const source = packageOf(...nameAndVersion(written.slice(NPM.length)));
+      if (source.kind === 'unknown') throw new Error(`${written} cannot be added: ${source.why}.`);
+      await fetchPackage(source, folder, variables);
+      return { address: written, folder, temporary: true };
+    }
     const address = gitAddress(bare);
     if (address === undefined)
-      throw new Error(`${written} is neither a folder, nor a file, nor an address of a git repository.`);
-    const folder = join(pluginHome(ouroHome), 'fetched', 'marketplace');
+      throw new Error(
+        `${written} is neither a folder, nor a file, nor an address of a git repository or of a list of plugins.`,
+      );
     return {
       address: written,
       folder,
@@ -88,6 +106,12 @@ export function createMarketplaces(
   }
 
   return { addMarketplace, entryOf };
+}
+
+/** `name@version`; the name of a package with a scope begins with an @ itself. */
+function nameAndVersion(written: string): readonly [string, string?] {
+  const at = written.indexOf('@', 1);
+  return at === -1 ? [written] : [written.slice(0, at), written.slice(at + 1)];
 }
 
 async function replaceFolder(from: string, to: string): Promise<void> {

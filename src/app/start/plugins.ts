@@ -1,12 +1,15 @@
-import { cp, mkdir, rm } from 'node:fs/promises';
+import { cp, mkdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
 import type { Plugin } from '../../contracts/extension.ts';
+import { fetchPackage } from '../../extensions/plugins/fetch-package.ts';
+import type { PluginSource } from '../../extensions/plugins/marketplace.ts';
 import { pluginMark } from '../../extensions/plugins/plugin-mark.ts';
 import { type InstalledPlugin, openPluginStore, pluginHome } from '../../extensions/plugins/plugin-store.ts';
 import { readPlugin } from '../../extensions/plugins/read-plugin.ts';
 import { validatePlugin } from '../../extensions/plugins/validate-plugin.ts';
 import { fetchRepository } from '../../git/fetch-repository.ts';
+import { ifThere } from '../../lib/files/errno.ts';
 import { keepSetting } from '../../settings/keep-setting.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import { createMarketplaces } from './marketplaces.ts';
@@ -14,7 +17,7 @@ import { pluginEffects } from './plugin-effects.ts';
 
 /** Everything one does with plugins; each answers with lines to show, and throws a sentence. Nothing is fetched but by these. */
 export function createPlugins(environment: Environment, cwd: string) {
-  const { ouroHome, variables } = environment;
+  const { ouroHome } = environment;
   const store = openPluginStore(ouroHome);
   const settings = async () => (await readSettings({ cwd }, environment, false)).merged;
 
@@ -33,10 +36,9 @@ export function createPlugins(environment: Environment, cwd: string) {
   ): Promise<{ readonly id: string; readonly plugin: Plugin; readonly lines: readonly string[] }> {
     const { id, entry, market } = await entryOf(wanted);
     if (entry.source.kind === 'unknown') throw new Error(`${id} cannot be installed: ${entry.source.why}.`);
-    const scratch = join(pluginHome(ouroHome), 'fetched', 'plugin');
-    const commit =
-      entry.source.kind === 'git' ? await fetchRepository(entry.source, scratch, variables) : market.commit;
-    const from = entry.source.kind === 'git' ? join(scratch, entry.source.path ?? '.') : entry.source.path;
+    const { from, commit, release } = await fetched(entry.source, market.commit, environment);
+    if ((await ifThere(stat(from)))?.isDirectory() !== true)
+      throw new Error(`${id} cannot be installed: ${from} is not there.`);
     const mark = await pluginMark(from);
     const folder = join(pluginHome(ouroHome), 'cache', id, mark.slice(0, 16));
     await rm(folder, { recursive: true, force: true });
@@ -44,7 +46,7 @@ export function createPlugins(environment: Environment, cwd: string) {
     await cp(from, folder, { recursive: true, filter: (path) => basename(path) !== '.git' });
     const read = await readPlugin(folder, entry.said);
     if (!read.ok) throw new Error(read.why);
-    const { version } = read.plugin;
+    const { version = release } = read.plugin;
     await keep(['plugins', id], { folder, mark, version, commit, said: entry.said });
     const of = commit === undefined ? '' : ` at commit ${commit.slice(0, 12)}`;
     return {
@@ -87,6 +89,25 @@ export function createPlugins(environment: Environment, cwd: string) {
     store,
     keep,
   };
+}
+
+/** The folder it lies in once it is here. */
+async function fetched(
+  source: PluginSource,
+  marketCommit: string | undefined,
+  { ouroHome, variables }: Environment,
+): Promise<{ readonly from: string; readonly commit?: string | undefined; readonly release?: string }> {
+  const scratch = join(pluginHome(ouroHome), 'fetched', 'plugin');
+  switch (source.kind) {
+    case 'folder':
+      return { from: source.path, commit: marketCommit };
+    case 'npm':
+      return { from: scratch, release: await fetchPackage(source, scratch, variables) };
+    default: {
+      const commit = await fetchRepository(source, scratch, variables);
+      return { from: join(scratch, source.path ?? '.'), commit };
+    }
+  }
 }
 
 export type Plugins = ReturnType<typeof createPlugins>;

@@ -84,7 +84,7 @@ export const SUBCOMMANDS = {
   },
   batch: {
     usage:
-      '"<prompt>" --over <dirs> | run <file> | list | status | show | logs | pause | resume | cancel | retry | budget | collect | init',
+      '"<prompt>" --over <dirs> | run <file> | list | status | show | logs | pause | resume | cancel | retry | budget | collect | delete | init',
     words: 'one prompt over many repositories, folders or files, unattended',
     choices: [
       'run',
@@ -98,6 +98,7 @@ export const SUBCOMMANDS = {
       'retry',
       'budget',
       'collect',
+      'delete',
       'init',
     ],
     flags: BATCH_FLAGS,
@@ -181,6 +182,7 @@ export const SUBCOMMANDS = {
         { numberFrom: 1, isWhole: true },
         'the port its login comes back to',
       ),
+      http: flag('--http <port>', { numberFrom: 0, isWhole: true }, 'serve over HTTP on this port of loopback; 0: any'),
       header: { ...flag('-H, --header <Name: value>', 'texts', 'a header of every request'), default: [] },
       json,
     },

@@ -18,6 +18,7 @@ const ACTIONS: Readonly<Record<string, () => Promise<Action>>> = {
   resume: async () => (await import('../fleet/order-batch.ts')).orderBatch,
   cancel: async () => (await import('../fleet/order-batch.ts')).orderBatch,
   retry: async () => (await import('../fleet/order-batch.ts')).orderBatch,
+  delete: async () => (await import('../fleet/delete-batches.ts')).deleteBatches,
   budget: async () => (await import('../fleet/order-batch.ts')).orderBatch,
 };
 

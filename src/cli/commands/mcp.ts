@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { launchWords, type Managed, manageMcp } from '../../app/mcp/manage-mcp.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
@@ -134,9 +135,8 @@ async function logIn({ words, io, manager }: Wish): Promise<number> {
   return report(io, await manager.login(one(words), visit, controller.signal));
 }
 
-async function serve({ request }: Wish): Promise<number> {
-  const [{ serveMcp }, { createConversation }, { readInvocation }] = await Promise.all([
-    import('../faces/serve-mcp.ts'),
+async function serve({ request, flags }: Wish): Promise<number> {
+  const [{ createConversation }, { readInvocation }] = await Promise.all([
     import('../../app/compose.ts'),
     import('../args/invocation.ts'),
   ]);
@@ -148,7 +148,13 @@ async function serve({ request }: Wish): Promise<number> {
   const composed = await createConversation({ ...run, model: 'demo', mcpSources: 'flags-only' }, io.environment);
   if (!composed.ok) return report(io, { ok: false, words: composed.problem });
   shutdown.guard(composed.conversation);
-  await serveMcp(composed.conversation);
+  const token = randomBytes(24).toString('base64url');
+  const place =
+    flags.http === undefined ? ({ over: 'pipes' } as const) : ({ over: 'http', port: flags.http, token } as const);
+  const served = await composed.conversation.control?.serve?.(place);
+  if (served?.url !== undefined)
+    say(io, `Serving at ${served.url}. A client needs this header: Authorization: Bearer ${token}`);
+  await served?.closed;
   return 0;
 }
 

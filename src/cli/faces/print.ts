@@ -92,8 +92,12 @@ export async function printOnce(
       break;
     default:
       if (terminal.reason !== 'completed') warn(endWords(terminal));
-      if (code !== 0 && !isCutAnswer(terminal, result)) break;
-      if (port.live === undefined || said.kind === 'answer' || result.structured_output !== undefined)
+      if (code !== 0) {
+        const cut = LEFT_UNFINISHED.has(terminal.reason) ? record.unfinished() : '';
+        if (cut === '') break;
+        if (terminal.reason !== 'max_output_tokens') warn('The answer is cut: it broke off there.');
+        if (port.live === undefined) port.write(`${cut}\n`);
+      } else if (port.live === undefined || said.kind === 'answer' || result.structured_output !== undefined)
         port.write(`${textOf(result)}\n`);
   }
   return code;
@@ -128,9 +132,12 @@ async function answer(
 }
 
 /** Recovery was used up: what there is of the answer is printed, and stderr says that it is cut. */
-function isCutAnswer({ reason, words }: Terminal, { result }: JsonObject): boolean {
-  return reason === 'max_output_tokens' && result !== words;
-}
+const LEFT_UNFINISHED: ReadonlySet<Terminal['reason']> = new Set([
+  'max_output_tokens',
+  'api_error',
+  'model_error',
+  'prompt_too_long',
+]);
 
 function textOf(result: JsonObject): string {
   return result.structured_output === undefined ? String(result.result) : JSON.stringify(result.structured_output);

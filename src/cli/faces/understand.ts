@@ -29,6 +29,7 @@ export async function understand(conversation: Conversation, words: string): Pro
     case 'failed':
       return { kind: 'answer', words: outcome.words, outcome: 'failed' };
     case 'open':
+      if (outcome.text !== undefined) return { kind: 'answer', words: outcome.text, outcome: 'done' };
       return { kind: 'answer', words: `/${name} opens a view, and there is no screen here.`, outcome: 'failed' };
     default:
       return exhaustive(outcome);

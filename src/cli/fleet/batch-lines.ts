@@ -24,6 +24,8 @@ function placeOf({ url, commit, folder }: NonNullable<NewTask['spec']['place']>)
   return `${url}${folder === '' ? '' : ` ${folder}`} at ${commit.slice(0, 12)}`;
 }
 
+export const batchCount = (count: number): string => `${count} ${count === 1 ? 'batch' : 'batches'}`;
+
 /** One line for each batch. */
 export function batchTable(batches: readonly BatchStatus[], nowMs: number): string {
   const rows = batches.map((batch) => [

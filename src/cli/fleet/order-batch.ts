@@ -54,13 +54,17 @@ function told(order: Order, count: number, all: number): string {
     case 'pause':
       return 'nothing new begins; what runs goes on. "ouro batch resume" ends the pause.';
     case 'resume':
-      return count === 0 ? 'goes on.' : `goes on, with ${formatCount(count, 'task')} that were cancelled.`;
+      return count === 0
+        ? 'goes on.'
+        : `goes on, with ${formatCount(count, 'task')} that ${count === 1 ? 'was' : 'were'} cancelled.`;
     case 'cancel':
       return count === 0
         ? 'nothing was left to cancel.'
         : `${formatCount(count, 'task')} cancelled; what runs is being ended.`;
     case 'retry':
-      return count === 0 ? 'nothing of it has failed.' : `${formatCount(count, 'task')} begin again.`;
+      return count === 0
+        ? 'nothing of it has failed.'
+        : `${formatCount(count, 'task')} ${count === 1 ? 'begins' : 'begin'} again.`;
     default:
       return `may cost ${money(all)} in all.`;
   }

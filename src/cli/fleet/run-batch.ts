@@ -15,6 +15,7 @@ import { UsageError } from '../args/usage-error.ts';
 import { signalCode } from '../exit-code.ts';
 import type { Io } from '../io.ts';
 import type { Shutdown } from '../shutdown.ts';
+import type { Person } from './ask.ts';
 import { previewLines, statusText } from './batch-lines.ts';
 import { type Fleet, openFleet } from './open-fleet.ts';
 import { startWorker } from './start-worker.ts';
@@ -119,17 +120,29 @@ async function signed(batch: string, tasks: readonly NewTask[], key: string | un
   return done;
 }
 
-async function submitAndWork({ batch, tasks }: Expanded, fleet: Fleet, wish: BatchWish): Promise<number> {
+async function submitAndWork(expanded: Expanded, fleet: Fleet, wish: BatchWish): Promise<number> {
+  if (!wish.io.stdin.isTty) return submitParts(expanded, fleet, wish);
+  const { personAt } = await import('./ask.ts');
+  const person = personAt(wish.io);
+  try {
+    return await submitParts(expanded, fleet, wish, person);
+  } finally {
+    await person.leave();
+  }
+}
+
+/** The first that are to be tried, then the others: with a person there only as far as they say. */
+async function submitParts(
+  { batch, tasks }: Expanded,
+  fleet: Fleet,
+  wish: BatchWish,
+  person?: Person,
+): Promise<number> {
   const { flags, io } = wish;
-  const { ask } = await import('./ask.ts');
   const first = flags.try === undefined ? tasks : tasks.filter(({ kind }) => kind === 'work').slice(0, flags.try);
-  if (flags.yes !== true && io.stdin.isTty && !(await ask(io, `Begin with ${formatCount(first.length, 'task')}?`)))
+  if (flags.yes !== true && (await person?.ask(`Begin with ${formatCount(first.length, 'task')}?`)) === false)
     return EXIT.done;
-  const { known } = await fleet.store.submit(batch, first);
-  if (known > 0 && flags.json !== true) io.stderr.write(`${formatCount(known, 'task')} of it were known already.\n`);
-  const reused = flags.reuse === true ? await fleet.store.reuse(batch.id) : 0;
-  if (reused > 0 && flags.json !== true)
-    io.stderr.write(`${formatCount(reused, 'task')} taken over from other batches.\n`);
+  await submitSome(batch, first, fleet, wish);
   if (flags.detach === true) {
     io.stdout.write(`${batch.id}\n`);
     return EXIT.done;
@@ -137,14 +150,28 @@ async function submitAndWork({ batch, tasks }: Expanded, fleet: Fleet, wish: Bat
   const code = await workOn(batch.id, fleet, wish);
   const left = tasks.length - first.length;
   if (left === 0 || code === 130 || code === 143) return code;
-  if (!io.stdin.isTty) {
-    io.stderr.write(`${formatCount(left, 'task')} are left: the same command without --try goes on with them.\n`);
+  if (person === undefined) {
+    io.stderr.write(
+      `${formatCount(left, 'task')} ${left === 1 ? 'is' : 'are'} left: the same command without --try goes on with them.\n`,
+    );
     return code;
   }
-  if (!(await ask(io, `Go on with the other ${left}?`))) return code;
-  await fleet.store.submit(batch, tasks);
-  if (flags.reuse === true) await fleet.store.reuse(batch.id);
+  if (!(await person.ask(`Go on with the other ${left}?`))) return code;
+  await submitSome(batch, tasks, fleet, wish);
   return workOn(batch.id, fleet, wish);
+}
+
+async function submitSome(
+  batch: Expanded['batch'],
+  tasks: readonly NewTask[],
+  { store }: Fleet,
+  { flags, io }: BatchWish,
+): Promise<void> {
+  const { known } = await store.submit(batch, tasks);
+  const reused = flags.reuse === true ? await store.reuse(batch.id) : 0;
+  if (flags.json === true) return;
+  if (known > 0) io.stderr.write(`${formatCount(known, 'task')} of it were known already.\n`);
+  if (reused > 0) io.stderr.write(`${formatCount(reused, 'task')} taken over from other batches.\n`);
 }
 
 /** Works on a batch in this process and watches it, until it has come to an end or has to wait. */
@@ -187,9 +214,9 @@ function codeOf(ended: WorkerEnd, status: BatchStatus, shutdown: Shutdown): numb
   return batchCode(status);
 }
 
-/** 0 is said only when every task is done. */
+/** 0 is said only when every task is done; one that is paused, or that nobody works on yet, is not. */
 export function batchCode({ counts, waits }: BatchStatus): number {
-  if (counts.waiting + counts.running + counts.held > 0 && waits.length > 0)
+  if (counts.waiting + counts.running + counts.held > 0)
     return waits.some(({ kind }) => kind === 'money') ? EXIT.money : EXIT.waits;
   return counts.failed + counts.cancelled > 0 ? EXIT.failed : EXIT.done;
 }

@@ -4,6 +4,7 @@ import type { Claim } from '../../contracts/fleet.ts';
 import { fleetGit } from '../../fleet/git/fleet-git.ts';
 import { openMirrors } from '../../fleet/git/mirrors.ts';
 import { microsOf } from '../../fleet/worker/child-lines.ts';
+import { ownSecrets } from '../../fleet/worker/own-secrets.ts';
 import type { Policy } from '../../fleet/worker/policy.ts';
 import type { TaskParts } from '../../fleet/worker/task-parts.ts';
 import { runWorker, type WorkerEnd, type WorkerOptions } from '../../fleet/worker/worker.ts';
@@ -33,12 +34,15 @@ export function startWorker(fleet: Fleet, policy: Policy, io: Io, wish: WorkerWi
   });
 }
 
+/** Beside the folder of ouro itself, in which every edit is asked about. */
+export const workRootOf = ({ ouroHome }: Io['environment']): string => `${ouroHome}-work`;
+
 function partsOf(fleet: Fleet, policy: Policy, { environment }: Io, machine: string): (claim: Claim) => TaskParts {
   const git = fleetGit(environment);
   const shared = {
     environment,
     program: ownProgram(),
-    workRoot: `${environment.ouroHome}-work`,
+    workRoot: workRootOf(environment),
     git,
     mirrors: openMirrors(fleet.folder, git),
     policy,
@@ -55,6 +59,7 @@ function partsOf(fleet: Fleet, policy: Policy, { environment }: Io, machine: str
   };
   return (claim) => ({
     ...shared,
+    secrets: ownSecrets(environment, claim.spec),
     stored: (kind) => fleet.store.file(claim.batch, claim.key, kind),
     keep: fleet.reach === 'many' ? (kind, bytes) => fleet.store.keep(claim, kind, bytes) : undefined,
     results: () => fleet.store.tasks(claim.batch),

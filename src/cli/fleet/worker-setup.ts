@@ -4,6 +4,7 @@ import { messageOf } from '../../lib/errors.ts';
 import { writePrivately } from '../../lib/files/private-file.ts';
 import { outputOf } from '../../lib/processes/run-program.ts';
 import type { Io } from '../io.ts';
+import { batchCount } from './batch-lines.ts';
 import { openFleet } from './open-fleet.ts';
 import type { WorkerFlags } from './run-worker.ts';
 
@@ -46,7 +47,7 @@ export async function checkWorker(flags: WorkerFlags, io: Io): Promise<number> {
       const { store, reach } = await openFleet(io, flags.queue);
       const batches = await store.batches();
       await store.close();
-      return `${reach === 'many' ? 'Postgres' : 'of this machine'}, ${batches.length} batches`;
+      return `${reach === 'many' ? 'Postgres' : 'of this machine'}, ${batchCount(batches.length)}`;
     }),
     await finding('key', async () => {
       const names = Object.keys(io.environment.keys).filter((name) => name !== 'OURO_QUEUE');

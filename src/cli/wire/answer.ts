@@ -1,4 +1,5 @@
 import type { AgentEvent } from '../../contracts/event.ts';
+import type { UserOrigin } from '../../contracts/message.ts';
 
 /** The answer of a run while it is written. */
 export type Answer = {
@@ -21,7 +22,7 @@ export function nextAnswer(answer: Answer, event: AgentEvent): Answer {
       return event.block.type === 'text' ? { ...answer, current: answer.current + event.block.text } : answer;
     case 'message_end': {
       const { message } = event;
-      if (message.role === 'user') return message.origin === 'resume' ? answer : { ...answer, pieces: '' };
+      if (message.role === 'user') return GOES_WITH.has(message.origin) ? answer : { ...answer, pieces: '' };
       const whole = answer.pieces + answer.current;
       return message.role === 'assistant' ? { text: whole, pieces: whole, current: '' } : answer;
     }
@@ -29,3 +30,6 @@ export function nextAnswer(answer: Answer, event: AgentEvent): Answer {
       return answer;
   }
 }
+
+/** Words of ours about the very answer: that it was cut, and is to go on. */
+const GOES_WITH: ReadonlySet<UserOrigin> = new Set(['resume', 'interrupt']);

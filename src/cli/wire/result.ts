@@ -11,6 +11,8 @@ export type RunRecord = {
   hear(event: AgentEvent): void;
   /** `words` stand for the answer when no model was asked. */
   result(terminal: Terminal, words?: string): JsonObject;
+  /** What stands of an answer that broke off: nothing of what was said before earlier calls. */
+  unfinished(): string;
 };
 
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
@@ -69,6 +71,7 @@ export function createRunRecord(conversation: Conversation, now: () => number): 
       }
     },
     result,
+    unfinished: () => answer.pieces,
   };
 }
 

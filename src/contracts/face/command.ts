@@ -7,6 +7,8 @@ export type CommandInfo = {
   readonly name: string;
   readonly description: string;
   readonly argumentHint?: string;
+  /** Somebody knows how its arguments could go on. */
+  readonly completes?: true;
   readonly source: 'builtin' | 'project' | 'user' | 'mcp' | 'skill';
   readonly aliases?: readonly string[];
 };
@@ -21,8 +23,8 @@ export type CommandOutcome =
   | { readonly kind: 'panel'; readonly panel: Panel; readonly text: string }
   /** A change to look through; each of its parts can be taken back by a line with the number of the part behind it. */
   | { readonly kind: 'review'; readonly review: Review; readonly text: string }
-  /** The face opens one of its own views. */
-  | { readonly kind: 'open'; readonly view: CommandView; readonly argument: string }
+  /** The face opens one of its own views; `text` says the same where there is none. */
+  | { readonly kind: 'open'; readonly view: CommandView; readonly argument: string; readonly text?: string }
   | { readonly kind: 'done'; readonly words?: string }
   | { readonly kind: 'failed'; readonly words: string };
 
@@ -40,6 +42,8 @@ export type CommandView =
   | 'resume'
   | 'rewind'
   | 'transcript'
+  /** What the sub-agent of that id has heard and said. */
+  | 'sub_agent'
   | 'copy'
   | 'redraw'
   | 'tasks'

@@ -1,7 +1,7 @@
 import type { Agent, Prompt } from '../agent.ts';
 import type { DiffHunk, Todo } from '../display.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import type { Usage } from '../message.ts';
+import type { Message, Usage } from '../message.ts';
 import type { Effort, ModelInfo } from '../model.ts';
 import type { PermissionMode, ToolFacts } from '../permission.ts';
 import type { Terminal } from '../terminal.ts';
@@ -39,6 +39,8 @@ export type Conversation = {
   runShell(command: string): Promise<void>;
   /** Paths for the `@` menu, best first. */
   findFiles(query: string, limit: number): Promise<readonly string[]>;
+  /** What may stand in the place of the last word of a command line (without its slash), best first. */
+  completeArgument?(line: string): Promise<readonly string[]>;
   /** What is written becomes blocks: `@file` mentions are read, images attached. */
   expandPrompt(
     words: string,
@@ -59,6 +61,8 @@ export type Conversation = {
   readonly storedSessions?: StoredSessionsPort;
   /** Background shells and sub-agents that are still at work. */
   background(): readonly { readonly id: string; readonly title: string; readonly elapsedMs: number }[];
+  /** What a sub-agent has heard and said by now; an id of none has said nothing. */
+  subAgentMessages?(id: string): Promise<readonly Message[]>;
   /** Waits until the usage limit that ended the last run is reset, and goes on; `undefined` when it was stopped, or there is none. */
   waitForLimit?(): Promise<Terminal | undefined>;
   /** Resolves when no turn is about to begin by itself, and none that did is still on. */

@@ -1,8 +1,9 @@
 import type { Hook } from '../hook.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { ToolSpec } from '../model.ts';
-import type { Rule, RuleBehavior } from '../permission.ts';
+import type { PermissionAnswer, PermissionRequest, Rule, RuleBehavior, ToolStatement } from '../permission.ts';
 import type { McpServerConfig } from '../settings.ts';
+import type { CallContext, ToolOutcome } from '../tool.ts';
 
 /** What a host on the other side of the wire lends to a run. */
 export type HostParts = {
@@ -48,6 +49,24 @@ export type PermissionUpdate =
 
 export type UpdateDestination = 'session' | 'local' | 'project' | 'user';
 
+/** A tool that another program may call. */
+export type ServedTool = {
+  readonly spec: ToolSpec;
+  readonly label: string;
+  readonly kind: NonNullable<ToolStatement['served']>;
+};
+
+/** Another program that calls a tool: how it takes the call back, what it is told meanwhile, and who there can be asked. */
+export type ServedCaller = Pick<CallContext, 'signal' | 'report'> & {
+  readonly ask: ((request: PermissionRequest, signal: AbortSignal) => Promise<PermissionAnswer>) | undefined;
+};
+
+/** What came of a call outside of a reply. */
+export type ServedOutcome = {
+  readonly end: 'done' | 'failed' | 'refused';
+  readonly content: ToolOutcome['content'];
+};
+
 /** What hosts may ask of a conversation beyond what a screen needs. A member that is absent is not supported. */
 export type ControlPort = {
   mcpServers(): readonly McpServerState[];
@@ -67,11 +86,12 @@ export type ControlPort = {
   /** Calls a tool by its full name, outside the conversation; for `--permission-prompt-tool=mcp__server__tool`. */
   callTool(name: string, input: JsonObject): Promise<string>;
   /** Those of our own tools that need no conversation, as the model sees them, and a call of one through the same gate. */
-  servedTools(): readonly ToolSpec[];
-  callServed(
-    name: string,
-    input: JsonObject,
-  ): Promise<{ readonly end: 'done' | 'failed' | 'refused'; readonly text: string }>;
+  servedTools(): readonly ServedTool[];
+  callServed(name: string, input: JsonObject, caller: ServedCaller): Promise<ServedOutcome>;
+  /** Offers these tools, commands as prompts and files as resources to MCP clients; `closed` when the one on the pipes leaves. */
+  serve(
+    place: { readonly over: 'pipes' } | { readonly over: 'http'; readonly port: number; readonly token: string },
+  ): Promise<{ readonly url: string | undefined; readonly closed: Promise<void> }>;
   permissionRules(): { readonly rules: readonly Rule[]; readonly directories: readonly string[] };
   updatePermissions(updates: readonly PermissionUpdate[]): Promise<Attempt>;
   /** All layers merged, and each layer as it was read. */

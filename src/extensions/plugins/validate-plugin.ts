@@ -16,7 +16,7 @@ export async function validatePlugin(folder: string): Promise<readonly string[]>
   if (!read.ok) return [read.why];
   const each = read.marketplace.plugins.map(async ({ name, source, said }) => {
     if (source.kind === 'unknown') return [`${name}: ${source.why}.`];
-    if (source.kind === 'git') return [];
+    if (source.kind !== 'folder') return [];
     if ((await ifThere(stat(source.path))) === undefined) return [`${name}: ${source.path} is not there.`];
     const plugin = await readPlugin(source.path, said);
     return plugin.ok ? [] : [plugin.why];

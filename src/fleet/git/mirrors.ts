@@ -14,6 +14,8 @@ export type Mirrors = {
   bring(place: TaskPlace): Promise<string>;
   /** Takes the folder away. */
   remove(place: Pick<TaskPlace, 'url'>, folder: string): Promise<void>;
+  /** Takes the copy of a repository away that nobody needs any more; one that somebody works in stays. */
+  forget(url: string): Promise<void>;
   folderOf(url: string): string;
 };
 
@@ -65,6 +67,14 @@ export function openMirrors(fleetFolder: string, git: FleetGit): Mirrors {
       await alone(mirror, async () => {
         await rm(folder, { recursive: true, force: true });
         await git({ args: ['worktree', 'prune'], cwd: mirror, env: { GIT_DIR: mirror } });
+      });
+    },
+    async forget(url) {
+      const mirror = folderOf(url);
+      if (!existsSync(mirror)) return;
+      await alone(mirror, async () => {
+        await git({ args: ['worktree', 'prune'], cwd: mirror, env: { GIT_DIR: mirror } });
+        if (!existsSync(join(mirror, 'worktrees'))) await rm(mirror, { recursive: true, force: true });
       });
     },
   };

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Claim, Claimer } from '../../contracts/fleet.ts';
-import type { JobQueue } from './job-queue.ts';
+import type { BatchLimits, Claim, Claimer, Micros } from '../../contracts/fleet.ts';
+import type { HeldJob, JobQueue } from './job-queue.ts';
 import { laneHasRoom } from './lanes.ts';
-import { ledgerOf, spentOn } from './money.ts';
-import { readBatch, readTask } from './rows.ts';
+import { leastNeeded, ledgerOf, spentOn } from './money.ts';
+import { readBatch, readTask, type TaskRow } from './rows.ts';
 import type { Sql, Transaction } from './sql.ts';
 import { queueOf } from './submit.ts';
 
@@ -13,17 +13,9 @@ type Candidate = { readonly batch: string; readonly lane: string };
 export async function claimTask(sql: Sql, queue: JobQueue, claimer: Claimer): Promise<Claim | undefined> {
   const candidates = await sql.transaction((tx) => candidatesIn(tx, claimer.batch));
   for (const candidate of candidates) {
-    const claim = await sql.transaction((tx) => claimFrom(sql, queue, tx, candidate, claimer)).catch(unaffordable);
+    const claim = await sql.transaction((tx) => claimFrom(sql, queue, tx, candidate, claimer));
     if (claim !== undefined) return claim;
   }
-  return undefined;
-}
-
-/** Thrown to take a transaction back: what was taken from the queue would cost more than the batch has left. */
-class TooDear extends Error {}
-
-function unaffordable(thrown: unknown): undefined {
-  if (!(thrown instanceof TooDear)) throw thrown;
   return undefined;
 }
 
@@ -54,15 +46,10 @@ async function claimFrom(
   const { spent, reserved, open } = await ledgerOf(tx, id);
   const isFree = state === 'open' && open < limits.atOnce && spent + reserved <= limits.all;
   if (!isFree || !(await laneHasRoom(sql, tx, lane))) return undefined;
-  const held = await queue.take(tx, queueOf(id, lane));
-  if (held === undefined) return undefined;
-  const [row] = await tx.all('SELECT * FROM fleet_tasks WHERE batch = ? AND job = ?', id, held.id);
-  if (row === undefined) throw new Error(`The queue of batch ${id} holds a task that the batch does not know.`);
-  const task = readTask(row);
+  const taken = await takeAffordable({ queue, tx, lane, batch: id, limits, left: limits.all - spent - reserved });
+  if (taken === undefined) return undefined;
+  const { held, task, booked, budget } = taken;
   const now = await tx.now();
-  const booked = await spentOn(tx, id, task.task_key);
-  const budget = Math.max(0, limits.each - booked);
-  if (spent + reserved + budget > limits.all) throw new TooDear();
   const claim: Claim = {
     id: randomUUID(),
     batch: id,
@@ -95,4 +82,37 @@ async function claimFrom(
     claim.key,
   );
   return claim;
+}
+
+type Purse = {
+  readonly queue: JobQueue;
+  readonly tx: Transaction;
+  readonly batch: string;
+  readonly lane: string;
+  readonly limits: BatchLimits;
+  readonly left: Micros;
+};
+
+/** So many are looked at when the first may cost more than is left; whoever has had an attempt needs less. */
+const MOST_LOOKED_AT = 100;
+
+/** The first of the queue that what is left pays for. Those before it go back to their places. */
+async function takeAffordable({ queue, tx, batch, lane, limits, left }: Purse) {
+  if (limits.each > left && (await leastNeeded(tx, batch, limits)) > left) return undefined;
+  const name = queueOf(batch, lane);
+  const dear: HeldJob[] = [];
+  let found: { held: HeldJob; task: TaskRow; booked: Micros; budget: Micros } | undefined;
+  while (found === undefined && dear.length < MOST_LOOKED_AT) {
+    const held = await queue.take(tx, name);
+    if (held === undefined) break;
+    const [row] = await tx.all('SELECT * FROM fleet_tasks WHERE batch = ? AND job = ?', batch, held.id);
+    if (row === undefined) throw new Error(`The queue of batch ${batch} holds a task that the batch does not know.`);
+    const task = readTask(row);
+    const booked = await spentOn(tx, batch, task.task_key);
+    const budget = Math.max(0, limits.each - booked);
+    if (budget <= left) found = { held, task, booked, budget };
+    else dear.push(held);
+  }
+  for (const held of dear) await queue.back(tx, name, held, 0);
+  return found;
 }

@@ -4,9 +4,10 @@ import { compressed, fileOf, keepFile } from './files.ts';
 import type { JobQueue } from './job-queue.ts';
 import { coolLane } from './lanes.ts';
 import { giveOrder } from './orders.ts';
+import { removeBatch } from './remove.ts';
 import { reuseResults } from './reuse.ts';
 import { openSchema } from './schema.ts';
-import { beatAttempt, settleAttempt, sweepLost } from './settle.ts';
+import { beatAttempt, isStillHeld, settleAttempt, sweepLost } from './settle.ts';
 import type { Sql } from './sql.ts';
 import { allBatches, attemptsOf, isAllSettled, oneBatch, tasksOf } from './status.ts';
 import { submitBatch } from './submit.ts';
@@ -31,12 +32,15 @@ export async function createStore(sql: Sql, queue: JobQueue): Promise<FleetStore
     },
     async keep(claim, kind, bytes) {
       const packed = await compressed(bytes);
-      await sql.transaction((tx) => keepFile(tx, claim, kind, packed));
+      await sql.transaction(async (tx) => {
+        if (await isStillHeld(sql, tx, claim)) await keepFile(tx, claim, kind, packed);
+      });
     },
     file: (batch, key, kind) => sql.transaction((tx) => fileOf(tx, batch, key, kind)),
     cool: (lane, why) => sql.transaction((tx) => coolLane(sql, tx, lane, why)),
     sweep: () => sweepLost(parts),
     order: (batch, order) => giveOrder(parts, batch, order),
+    remove: (batch) => removeBatch(parts, batch),
     batches: () => sql.transaction(allBatches),
     status: (batch) => sql.transaction((tx) => oneBatch(tx, batch)),
     tasks: (batch, states) => sql.transaction((tx) => tasksOf(tx, batch, states)),

@@ -1,8 +1,11 @@
 import type { Transaction } from './sql.ts';
 
-export type NewJob = { readonly id: string; readonly priority: number };
+export type NewJob = { readonly id: string; readonly priority: number; readonly seq: number };
 /** A job somebody holds; its token names the attempt. */
 export type HeldJob = { readonly id: string; readonly token: number };
+
+/** No job waits longer than this before it may be taken again. */
+export const LONGEST_PAUSE_MS = 60_000;
 
 /**
  * What waits and who holds it: the part of a store that an engine may do. Each call is a part of the transaction it is
@@ -22,5 +25,7 @@ export type JobQueue = {
   touch(tx: Transaction, queue: string, job: HeldJob): Promise<boolean>;
   /** Takes jobs out of the queue, also those that somebody holds. */
   cancel(tx: Transaction, queue: string, ids: readonly string[]): Promise<void>;
+  /** Takes a queue away with all that is in it; not in a transaction. */
+  drop(queue: string): Promise<void>;
   close(): Promise<void>;
 };

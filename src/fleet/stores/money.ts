@@ -1,4 +1,4 @@
-import type { Micros } from '../../contracts/fleet.ts';
+import type { BatchLimits, Micros } from '../../contracts/fleet.ts';
 import type { Transaction } from './sql.ts';
 
 /** What a batch has spent, and what its running attempts may still spend. */
@@ -27,4 +27,16 @@ export async function spentOn(tx: Transaction, batch: string, key: string): Prom
     key,
   );
   return Number(row?.spent);
+}
+
+/** What the cheapest of the tasks that wait may still cost: one that has had an attempt needs only what that left. */
+export async function leastNeeded(tx: Transaction, batch: string, { each }: BatchLimits): Promise<Micros> {
+  const [row] = await tx.all(
+    `SELECT min(CASE WHEN spent > ? THEN 0 ELSE ? - spent END) AS least FROM
+       (SELECT coalesce(sum(a.cost), 0) AS spent FROM fleet_tasks t
+        LEFT JOIN fleet_attempts a ON a.batch = t.batch AND a.task_key = t.task_key
+        WHERE t.batch = ? AND t.state = 'waiting' GROUP BY t.task_key) AS waiting`,
+    ...[each, each, batch],
+  );
+  return Number(row?.least);
 }

@@ -1,7 +1,7 @@
 import type { Order, TaskState } from '../../contracts/fleet.ts';
 import type { JobQueue } from './job-queue.ts';
-import { readBatch, readTask, type TaskRow } from './rows.ts';
-import { releaseSummary } from './settle.ts';
+import { readAttempt, readBatch, readTask, type TaskRow } from './rows.ts';
+import { closeLost, releaseSummary } from './settle.ts';
 import type { Sql, Transaction } from './sql.ts';
 import { queueOf } from './submit.ts';
 
@@ -70,6 +70,7 @@ async function retry(queue: JobQueue, tx: Transaction, batch: string, keys?: rea
 /** Tasks begin again with all their attempts; a summary waits anew for what it sums up. */
 async function again(queue: JobQueue, tx: Transaction, batch: string, tasks: readonly TaskRow[]): Promise<number> {
   const work = tasks.filter(({ kind }) => kind === 'work');
+  await dropAttempts(tx, batch, tasks);
   for (const { task_key: key, kind } of tasks)
     await tx.all(
       `UPDATE fleet_tasks SET state = ?, tries = 0, reason = NULL, ended_ms = NULL WHERE batch = ? AND task_key = ?`,
@@ -84,10 +85,17 @@ async function again(queue: JobQueue, tx: Transaction, batch: string, tasks: rea
     await queue.add(
       tx,
       queueOf(batch, lane),
-      some.map(({ job, priority }) => ({ id: job, priority })),
+      some.map(({ job, priority, seq }) => ({ id: job, priority, seq })),
     );
   await releaseSummary({ queue }, tx, batch);
   return tasks.length;
+}
+
+/** Whoever still holds one of the tasks, and has not heard yet that it was cancelled, holds it no more. */
+async function dropAttempts(tx: Transaction, batch: string, tasks: readonly TaskRow[]): Promise<void> {
+  const open = await tx.all('SELECT * FROM fleet_attempts WHERE batch = ? AND ended_ms IS NULL', batch);
+  const keys = new Set(tasks.map((task) => task.task_key));
+  for (const attempt of open.map(readAttempt)) if (keys.has(attempt.task_key)) await closeLost(tx, attempt);
 }
 
 async function tasksIn(tx: Transaction, batch: string, states: readonly TaskState[]): Promise<readonly TaskRow[]> {

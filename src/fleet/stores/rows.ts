@@ -62,6 +62,7 @@ const parsedJson = text.transform((value): unknown => JSON.parse(value));
 const taskRow = z.object({
   task_key: text,
   job: text,
+  seq: number,
   title: text,
   kind,
   lane: text,
@@ -86,7 +87,7 @@ export const readTask = (row: Row): TaskRow => taskRow.parse(row);
 
 export function taskView(row: TaskRow): TaskView {
   const { task_key: key, started_ms: startedMs, ended_ms: endedMs, result, cost = 0, job: _job, ...rest } = row;
-  const { signature: _signature, priority: _priority, ...shown } = rest;
+  const { signature: _signature, priority: _priority, seq: _seq, ...shown } = rest;
   return {
     ...shown,
     key,

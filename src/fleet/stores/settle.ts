@@ -1,6 +1,6 @@
 import type { Beat, Claim, Ending, FileKind, TaskState } from '../../contracts/fleet.ts';
 import { keepFile } from './files.ts';
-import type { JobQueue } from './job-queue.ts';
+import { type JobQueue, LONGEST_PAUSE_MS } from './job-queue.ts';
 import { type AttemptRow, readAttempt, readBatch, readTask, type TaskRow } from './rows.ts';
 import type { Sql, Transaction } from './sql.ts';
 import { queueOf } from './submit.ts';
@@ -48,7 +48,6 @@ export function settleAttempt(
 
 const FILE_KINDS: readonly FileKind[] = ['patch', 'transcript', 'unfinished'];
 const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 60_000;
 
 /** A task that failed is tried again after a second, then after twice as long each time. */
 const pauseAfter = (attempt: number): number => Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
@@ -79,18 +78,32 @@ async function attemptOf(tx: Transaction, id: string): Promise<AttemptRow | unde
   return row === undefined ? undefined : readAttempt(row);
 }
 
+/** Does the attempt still count? Who settles it waits until this transaction is over. */
+export async function isStillHeld(sql: Sql, tx: Transaction, { id }: Pick<Claim, 'id'>): Promise<boolean> {
+  const open = await tx.all(`SELECT id FROM fleet_attempts WHERE id = ? AND ended_ms IS NULL${sql.forUpdate}`, id);
+  return open.length === 1;
+}
+
 async function closeAttempt(tx: Transaction, id: string, outcome: string): Promise<void> {
   await tx.all('UPDATE fleet_attempts SET ended_ms = ?, outcome = ? WHERE id = ?', await tx.now(), outcome, id);
 }
 
-async function rememberSession(tx: Transaction, { batch, key }: Claim, session: string | undefined): Promise<void> {
+/** From now on the attempt does not count, whoever holds it; the next one goes on in its session. */
+export async function closeLost(tx: Transaction, { id, batch, task_key: key, session }: AttemptRow): Promise<void> {
+  await closeAttempt(tx, id, LOST_OUTCOME);
+  await rememberSession(tx, { batch, key }, session);
+}
+
+type TaskName = Pick<Claim, 'batch' | 'key'>;
+
+async function rememberSession(tx: Transaction, { batch, key }: TaskName, session: string | undefined): Promise<void> {
   if (session === undefined) return;
   await tx.all('UPDATE fleet_tasks SET session = ? WHERE batch = ? AND task_key = ?', session, batch, key);
 }
 
 type Move = { readonly state: TaskState; readonly tries: number; readonly ending: Ending };
 
-async function moveTask(tx: Transaction, { batch, key }: Pick<Claim, 'batch' | 'key'>, move: Move): Promise<void> {
+async function moveTask(tx: Transaction, { batch, key }: TaskName, move: Move): Promise<void> {
   const { state, tries, ending } = move;
   const isOver = state === 'done' || state === 'failed';
   await tx.all(
@@ -117,8 +130,8 @@ export async function releaseSummary({ queue }: Pick<Parts, 'queue'>, tx: Transa
     "UPDATE fleet_tasks SET state = 'waiting' WHERE batch = ? AND kind = 'summary' AND state = 'held' RETURNING *",
     batch,
   );
-  for (const { job, lane, priority } of held.map(readTask))
-    await queue.add(tx, queueOf(batch, lane), [{ id: job, priority }]);
+  for (const { job, lane, priority, seq } of held.map(readTask))
+    await queue.add(tx, queueOf(batch, lane), [{ id: job, priority, seq }]);
 }
 
 /**
@@ -126,14 +139,19 @@ export async function releaseSummary({ queue }: Pick<Parts, 'queue'>, tx: Transa
  * transaction of its own and looks again, as the worker may have been heard of meanwhile.
  */
 export async function sweepLost({ sql, queue }: Parts): Promise<number> {
-  const silent = await sql.transaction(async (tx) => silentAttempts(tx, await tx.now()));
+  const silent = await sql.transaction(async (tx) => {
+    const now = await tx.now();
+    // Beats of the future: the clock was set back. Leases begin anew, or nobody would miss who is gone.
+    await tx.all('UPDATE fleet_attempts SET beat_ms = ? WHERE ended_ms IS NULL AND beat_ms > ?', now, now);
+    return silentAttempts(tx, now);
+  });
   const taken = await Promise.all(
     silent.map(({ id, batch, task_key: key }) =>
       sql.transaction(async (tx) => {
         const locked = await lockedTask(sql, tx, batch, key);
         const [attempt] = await silentAttempts(tx, await tx.now(), id);
         if (locked === undefined || attempt === undefined) return 0;
-        await closeAttempt(tx, id, LOST_OUTCOME);
+        await closeLost(tx, attempt);
         if (locked.task.state === 'cancelled') return 1;
         const ending: Ending = { kind: 'failed', reason: LOST, again: 'if attempts are left' };
         const state = nextState(ending, locked.task, locked.attempts);
@@ -141,13 +159,6 @@ export async function sweepLost({ sql, queue }: Parts): Promise<number> {
         const name = queueOf(batch, attempt.lane);
         if (state === 'waiting') await queue.back(tx, name, held, 0);
         else await queue.done(tx, name, held);
-        if (attempt.session !== undefined)
-          await tx.all(
-            'UPDATE fleet_tasks SET session = ? WHERE batch = ? AND task_key = ?',
-            attempt.session,
-            batch,
-            key,
-          );
         await moveTask(tx, { batch, key }, { state, tries: triesAfter(ending, locked.task), ending });
         await releaseSummary({ queue }, tx, batch);
         return 1;

@@ -1,6 +1,6 @@
 import type { AttemptView, BatchStatus, Counts, TaskState, TaskView, Waiting } from '../../contracts/fleet.ts';
 import { formatMoney } from '../../lib/text/format.ts';
-import { type Ledger, ledgerOf } from './money.ts';
+import { type Ledger, leastNeeded, ledgerOf } from './money.ts';
 import { attemptView, type BatchRow, readAttempt, readBatch, readLane, readTask, taskView } from './rows.ts';
 import { places, type Transaction } from './sql.ts';
 
@@ -20,9 +20,14 @@ async function statusOf(tx: Transaction, batch: BatchRow): Promise<BatchStatus> 
   const counts = await countsOf(tx, batch.id);
   const { spent, reserved, open } = await ledgerOf(tx, batch.id);
   const median = await medianCost(tx, batch.id);
+  const [last] = await tx.all(
+    'SELECT max(coalesce(ended_ms, beat_ms)) AS last FROM fleet_attempts WHERE batch = ?',
+    batch.id,
+  );
   return {
     ...batch,
     counts,
+    lastMs: Math.max(batch.createdMs, Number(last?.last ?? 0)),
     spent,
     reserved,
     expected: median === undefined ? undefined : median * (counts.waiting + counts.running + counts.held),
@@ -59,14 +64,7 @@ async function waitsOf(
   { id, limits }: BatchRow,
   { spent, reserved }: Ledger,
 ): Promise<readonly Waiting[]> {
-  const [least] = await tx.all(
-    `SELECT min(CASE WHEN spent > ? THEN 0 ELSE ? - spent END) AS least FROM
-       (SELECT coalesce(sum(a.cost), 0) AS spent FROM fleet_tasks t
-        LEFT JOIN fleet_attempts a ON a.batch = t.batch AND a.task_key = t.task_key
-        WHERE t.batch = ? AND t.state = 'waiting' GROUP BY t.task_key) AS waiting`,
-    ...[limits.each, limits.each, id],
-  );
-  const isDear = spent + reserved + Number(least?.least) > limits.all;
+  const isDear = spent + reserved + (await leastNeeded(tx, id, limits)) > limits.all;
   const money: readonly Waiting[] = isDear
     ? [{ kind: 'money', words: `the next task may cost more than is left of ${formatMoney(limits.all / 1e6)}` }]
     : [];

@@ -54,13 +54,14 @@ export async function submitBatch(
       task.kind === 'work' ? 'waiting' : 'held',
       0,
     ]);
+    const seqOf = new Map(tasks.map(({ key }, at) => [key, at]));
     const added = new Set(await insertNew(tx, 'fleet_tasks', TASK_COLUMNS, rows, 'task_key'));
     const fresh = tasks.filter(({ key, kind }) => added.has(key) && kind === 'work');
     for (const [lane, some] of Map.groupBy(fresh, (task) => task.lane))
       await queue.add(
         tx,
         queueOf(id, lane),
-        some.map(({ key, priority: first }) => ({ id: jobOf(id, key), priority: first })),
+        some.map(({ key, priority: first }) => ({ id: jobOf(id, key), priority: first, seq: seqOf.get(key) ?? 0 })),
       );
     return { added: added.size, known: tasks.length - added.size };
   });

@@ -24,13 +24,13 @@ const LIMIT_WORDS: Readonly<Record<number, string>> = {
 
 /** Holds a claim from its first beat to its last: runs the task, shows that it lives, hands in what came of it. */
 export async function runAttempt(claim: Claim, parts: AttemptParts): Promise<TaskEnd> {
-  const { store, leaseMs, signal, partsFor } = parts;
+  const { store, signal, partsFor } = parts;
   const stop = new AbortController();
   const timeLimit = setTimeout(() => stop.abort(TIME_IS_UP), claim.spec.minutes * 60_000);
   const onEnd = () => stop.abort('its worker was stopped');
   signal.addEventListener('abort', onEnd, { once: true });
   if (signal.aborted) onEnd();
-  const heart = startHeart(claim, store, Math.min(leaseMs / 3, MOST_BETWEEN_BEATS_MS), (why) => stop.abort(why));
+  const heart = startHeart(claim, parts, (why) => stop.abort(why));
   try {
     const ears = { onBeat: heart.hear, onThrottle: (throttle: Throttle) => void coolLane(store, claim, throttle) };
     const end = inTime(await runTask(claim, partsFor(claim), ears, stop.signal), stop.signal);
@@ -86,9 +86,13 @@ async function coolLane(store: FleetStore, { lane }: Claim, { status, delayMs }:
 
 type Heart = { readonly hear: (beat: Beat) => void; readonly stop: () => void };
 
-/** Beats at once when the cost has changed, else now and then; one at a time. */
-function startHeart(claim: Claim, store: FleetStore, everyMs: number, stop: (why: string) => void): Heart {
+/**
+ * Beats at once when the cost has changed, else now and then; one at a time. Not heard for a whole lease the attempt is
+ * ended: another one may count by now, and nobody would see what this one goes on to spend.
+ */
+function startHeart(claim: Claim, { store, leaseMs }: AttemptParts, stop: (why: string) => void): Heart {
   let latest: Beat = { cost: 0 };
+  let heardAt = performance.now();
   let told = -1;
   let isBeating = false;
   let isStopped = false;
@@ -98,6 +102,7 @@ function startHeart(claim: Claim, store: FleetStore, everyMs: number, stop: (why
     try {
       const { cost } = latest;
       const answer = await store.beat(claim, latest);
+      heardAt = performance.now();
       told = cost;
       if (answer === 'stop') stop('it was cancelled');
       if (answer === 'lost') stop('another attempt counts by now');
@@ -107,7 +112,13 @@ function startHeart(claim: Claim, store: FleetStore, everyMs: number, stop: (why
     isBeating = false;
     if (latest.cost !== told && told !== -1) void beat();
   }
-  const timer = setInterval(() => void beat(), everyMs);
+  const timer = setInterval(
+    () => {
+      if (performance.now() - heardAt > leaseMs) stop(`the queue was away for longer than ${leaseMs / 1000} s`);
+      else void beat();
+    },
+    Math.min(leaseMs / 3, MOST_BETWEEN_BEATS_MS),
+  );
   return {
     hear(heard) {
       const isDearer = heard.cost !== latest.cost || heard.session !== latest.session;

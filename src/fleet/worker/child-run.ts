@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Micros, TaskSpec } from '../../contracts/fleet.ts';
 import { hearLine, NO_STORY, type RunStory, type Throttle } from './child-lines.ts';
+import { endLeftover, noteChild } from './leftover.ts';
 
 /** One run of `ouro -p`. */
 export type ChildRun = {
@@ -16,6 +17,8 @@ export type ChildRun = {
   /** Policy in the form of managed settings, which only tighten. */
   readonly policy: string;
   readonly extraArgs?: readonly string[];
+  /** Where the process is noted while it works on a task. */
+  readonly noteFile?: string;
 };
 
 export type ChildEnd = { readonly story: RunStory; readonly code: number | null; readonly stderr: string };
@@ -33,6 +36,7 @@ const STDERR_CHARS = 2_000;
  * by itself; when the signal aborts, it is asked to end, and made to a little later.
  */
 export async function runChild(run: ChildRun, ears: ChildEars, signal: AbortSignal): Promise<ChildEnd> {
+  if (run.noteFile !== undefined) await endLeftover(run.noteFile);
   const child = spawn(run.program, argsOf(run), {
     cwd: run.cwd,
     env: { ...run.env },
@@ -49,6 +53,12 @@ export async function runChild(run: ChildRun, ears: ChildEars, signal: AbortSign
       // The group has ended already.
     }
   };
+  try {
+    if (run.noteFile !== undefined && child.pid !== undefined) noteChild(run.noteFile, child.pid);
+  } catch (thrown) {
+    kill('SIGKILL');
+    throw thrown;
+  }
   const stop = () => {
     kill('SIGTERM');
     killing = setTimeout(() => kill('SIGKILL'), KILL_AFTER_MS);

@@ -21,7 +21,7 @@ export function keepUnfinished(prepared: PreparedWork, parts: TaskParts): { read
     const { patch } = await patchOf(parts.git, work);
     if (isStopped) return;
     if (transcript !== undefined) await put('transcript', transcript);
-    if (patch.length <= MOST_BYTES) await put('unfinished', patch);
+    if (patch.length <= MOST_BYTES && !parts.secrets.isIn(patch)) await put('unfinished', patch);
   }
 
   const plan = (ms: number) => {

@@ -41,7 +41,8 @@ export async function runTask(claim: Claim, parts: TaskParts, ears: WorkEars, si
   try {
     const end = await doWork({ claim, prepared, parts }, ears, signal);
     await keeping.stop();
-    return await settled({ claim, prepared, parts, end }, signal);
+    const settledEnd = await settled({ claim, prepared, parts, end }, signal);
+    return { ...settledEnd, ending: parts.secrets.hideIn(settledEnd.ending) };
   } catch (thrown) {
     return unprepared(thrown);
   } finally {
@@ -52,6 +53,7 @@ export async function runTask(claim: Claim, parts: TaskParts, ears: WorkEars, si
 /** Takes the folder of a task away: what there was to keep of it is in the store. */
 export async function clearWork(claim: Claim, { workRoot, mirrors }: TaskParts): Promise<void> {
   const folder = workFolder(workRoot, claim.batch, claim.key);
+  await rm(`${folder}.child`, { force: true });
   if (claim.spec.place === undefined) await rm(folder, { recursive: true, force: true });
   else await mirrors.remove(claim.spec.place, folder);
 }
@@ -93,8 +95,9 @@ async function settled(ended: Ended, signal: AbortSignal): Promise<TaskEnd> {
   const { prepared, parts, end } = ended;
   const work = prepared.place === undefined ? undefined : await patchOf(parts.git, prepared.place);
   const transcript = await transcriptOf(ended);
+  const problem = work === undefined ? undefined : problemOf(work, parts);
   const kept = (kind: 'patch' | 'unfinished'): TaskFiles => ({
-    ...(work === undefined || work.patch.length > MAX_PATCH_BYTES ? {} : { [kind]: work.patch }),
+    ...(work === undefined || problem !== undefined ? {} : { [kind]: work.patch }),
     ...(transcript === undefined ? {} : { transcript }),
   });
   const { verdict, last } = end;
@@ -102,9 +105,14 @@ async function settled(ended: Ended, signal: AbortSignal): Promise<TaskEnd> {
   if (verdict.kind === 'over') return { ending: verdict.ending, last, files: kept('unfinished') };
   if (verdict.kind !== 'answered')
     return { ending: back(verdict.words), last, files: kept('unfinished'), trouble: verdict };
-  if (work !== undefined && work.patch.length > MAX_PATCH_BYTES)
-    return { ...failure('its patch has more than 16 MB', 'never'), last, files: kept('patch') };
+  if (problem !== undefined) return { ...failure(problem, 'never'), last, files: kept('patch') };
   return { ending: { kind: 'done', result: resultOf(ended, work) }, last, files: kept('patch') };
+}
+
+/** Why a patch cannot be handed in. */
+function problemOf({ patch }: WorkPatch, { secrets }: TaskParts): string | undefined {
+  if (patch.length > MAX_PATCH_BYTES) return 'its patch has more than 16 MB';
+  return secrets.isIn(patch) ? 'its patch holds a key or a token of the machine it ran on' : undefined;
 }
 
 const NOBODY = { home: '', user: '' };

@@ -6,10 +6,10 @@ import type { TaskParts } from './task-parts.ts';
 /** The stored conversation of a task as it may leave this machine. */
 export async function readSession(
   { cwd }: PreparedWork,
-  { environment, scrub }: TaskParts,
+  { environment, scrub, secrets }: TaskParts,
   session: string,
 ): Promise<Uint8Array | undefined> {
   const file = transcriptPath(projectDir(environment.ouroHome, cwd), session);
   const text = await readFile(file, 'utf8').catch(() => undefined);
-  return text === undefined ? undefined : Buffer.from(await scrub(text));
+  return text === undefined ? undefined : Buffer.from(secrets.hide(await scrub(text)));
 }

@@ -2,6 +2,7 @@ import type { Environment } from '../../contracts/environment.ts';
 import type { FileKind, Micros, TaskView } from '../../contracts/fleet.ts';
 import type { FleetGit } from '../git/fleet-git.ts';
 import type { Mirrors } from '../git/mirrors.ts';
+import type { OwnSecrets } from './own-secrets.ts';
 import type { Policy } from './policy.ts';
 
 /** What a task needs of the machine it runs on. */
@@ -15,6 +16,7 @@ export type TaskParts = {
   readonly mirrors: Mirrors;
   readonly policy: Policy;
   readonly machine: string;
+  readonly secrets: OwnSecrets;
   /** A transcript as it may leave this machine. */
   readonly scrub: (transcript: string) => Promise<string>;
   /** Keeps in the store what is done so far, so that another machine can go on with it. */

@@ -73,7 +73,7 @@ async function runOnce(work: Work, round: Round, ears: WorkEars, signal: AbortSi
   const beatOf = ({ cost, doing }: RunStory): Beat => ({
     cost: sum.cost + cost,
     session: session.id,
-    ...(doing === undefined ? {} : { doing }),
+    ...(doing === undefined ? {} : { doing: parts.secrets.hide(doing) }),
   });
   const budget = claim.budget - sum.cost;
   const ended = await runChild(
@@ -86,6 +86,7 @@ async function runOnce(work: Work, round: Round, ears: WorkEars, signal: AbortSi
       session,
       budget: Math.max(0, budget),
       policy: managedSettings(parts.policy, claim.spec),
+      noteFile: `${prepared.folder}.child`,
     },
     { onStory: (story) => ears.onBeat(beatOf(story)), onThrottle: ears.onThrottle },
     signal,

@@ -37,6 +37,7 @@ export type WorkerEnd =
 const IDLE_MS = 1_000;
 const BUSY_MS = 200;
 const MOST_STRIKES = 3;
+const MOST_BETWEEN_SWEEPS_MS = 5_000;
 
 /** Takes tasks and runs them, so many at once, until there is a reason to end. What it runs when it ends goes back. */
 export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
@@ -51,7 +52,7 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
   let strikes = 0;
   let began = 0;
   let troubled = '';
-  let sweptAt = 0;
+  const broom = broomOf(options);
 
   function begin(claim: Claim): void {
     began += 1;
@@ -74,10 +75,7 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
   async function look(): Promise<WorkerEnd | 'took one' | 'nothing'> {
     const full = await fullDisk(options);
     if (full !== undefined) return { kind: 'left', words: full };
-    if (performance.now() - sweptAt > Math.min(leaseMs / 3, 5_000) || sweptAt === 0) {
-      sweptAt = performance.now();
-      await store.sweep();
-    }
+    await broom.sweepWhenDue();
     const claim = await store.claim(claimer);
     if (claim !== undefined) {
       begin(claim);
@@ -91,7 +89,7 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
       if (signal.aborted) return { kind: 'stopped' };
       if (strikes >= MOST_STRIKES) return { kind: 'left', words: troubled };
       if (options.until === 'once' && began > 0) return { kind: 'once' };
-      const seen = running.size >= slots ? 'nothing' : await look().catch((thrown: unknown) => away(thrown, say));
+      const seen = running.size >= slots ? 'nothing' : await look().catch(broom.onAway);
       if (seen === 'took one') continue;
       if (seen !== 'nothing') return seen;
       await pause(running, running.size >= slots ? 'full' : running.size > 0 ? 'some' : 'idle', signal);
@@ -102,10 +100,26 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
   return ended;
 }
 
-function away(thrown: unknown, say: (line: string) => void): 'nothing' {
-  if (!(thrown instanceof StoreAway)) throw thrown;
-  say(thrown.message);
-  return 'nothing';
+/** Takes back now and then what others have lost. */
+function broomOf({ store, leaseMs, say }: WorkerOptions) {
+  let dueAt = 0;
+  let isAway = false;
+  return {
+    async sweepWhenDue(): Promise<void> {
+      if (performance.now() < dueAt) return;
+      await store.sweep();
+      isAway = false;
+      dueAt = performance.now() + Math.min(leaseMs / 3, MOST_BETWEEN_SWEEPS_MS);
+    },
+    onAway(thrown: unknown): 'nothing' {
+      if (!(thrown instanceof StoreAway)) throw thrown;
+      if (!isAway) say(thrown.message);
+      isAway = true;
+      // The others could not be heard of either: they have a lease to say that they live before anything is taken back.
+      dueAt = performance.now() + leaseMs;
+      return 'nothing';
+    },
+  };
 }
 
 /** Nothing runs here: has all come to an end, or does what is left wait for something? */

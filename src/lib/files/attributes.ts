@@ -1,3 +1,6 @@
+import { once } from '../once.ts';
+import { bytesOfPath } from './byte-names.ts';
+
 /** What belongs to a file beside its bytes, owner and mode: access lists, capabilities and whatever else has a name. */
 export type Attributes = ReadonlyMap<string, Buffer>;
 
@@ -6,17 +9,28 @@ const MOST_BYTES = 65_536;
 /** Given by the system itself, by rules of its own. */
 const SYSTEM = /^security\.(?:selinux|ima|evm)$/;
 
-/** Gives one file all attributes of another; false when the system refuses one. */
-export function copyAttributes(from: string, to: string): boolean {
-  const calls = openCalls();
-  if (calls === undefined) return true;
-  return [...readAll(calls, from)].every(([name, value]) => SYSTEM.test(name) || calls.set(to, name, value));
-}
-
-/** @internal Asked by tests. */
+/** What a path has; empty where the system knows of none. */
 export function attributesOf(path: string): Attributes {
   const calls = openCalls();
   return calls === undefined ? new Map() : readAll(calls, path);
+}
+
+/** Gives one file all attributes of another and no others; false when the system refuses one. */
+export function copyAttributes(from: string, to: string): boolean {
+  return setAttributes(to, attributesOf(from)).length === 0;
+}
+
+/** Gives a path these attributes and no others. Answers which could not be given or taken away. */
+export function setAttributes(path: string, wanted: Attributes): readonly string[] {
+  const calls = openCalls();
+  if (calls === undefined) return [...wanted.keys()];
+  const now = readAll(calls, path);
+  const extra = [...now.keys()].filter((name) => !SYSTEM.test(name) && !wanted.has(name));
+  const other = [...wanted].filter(([name, value]) => !SYSTEM.test(name) && now.get(name)?.equals(value) !== true);
+  return [
+    ...extra.filter((name) => !calls.remove(path, name)),
+    ...other.filter(([name, value]) => !calls.set(path, name, value)).map(([name]) => name),
+  ];
 }
 
 /** @internal Asked by tests. */
@@ -25,46 +39,61 @@ export function setAttribute(path: string, name: string, value: Buffer): boolean
 }
 
 type Calls = {
-  list(path: string, into: Buffer): number;
-  get(path: string, name: string, into: Buffer): number;
+  /** The names, each with a NUL behind it. */
+  list(path: string): Buffer;
+  get(path: string, name: string): Buffer | undefined;
   set(path: string, name: string, value: Buffer): boolean;
+  remove(path: string, name: string): boolean;
 };
 
+const NONE: Attributes = new Map();
+
 function readAll(calls: Calls, path: string): Attributes {
-  const names = Buffer.alloc(MOST_BYTES);
-  const found = new Map<string, Buffer>();
-  const length = calls.list(path, names);
-  for (const name of names.toString('latin1', 0, Math.max(0, length)).split('\0')) {
-    if (name === '') continue;
-    const value = Buffer.alloc(MOST_BYTES);
-    const size = calls.get(path, name, value);
-    if (size >= 0) found.set(name, value.subarray(0, size));
-  }
-  return found;
+  const names = calls.list(path);
+  if (names.length === 0) return NONE;
+  const found = names
+    .toString('latin1')
+    .split('\0')
+    .flatMap((name) => {
+      const value = name === '' ? undefined : calls.get(path, name);
+      return value === undefined ? [] : [[name, value] as const];
+    });
+  return new Map(found);
 }
 
 /** Node has no words for them, so the system is asked through the runtime; where that cannot be, there are none. */
-function openCalls(): Calls | undefined {
+const openCalls = once((): Calls | undefined => {
   if (process.platform !== 'linux') return undefined;
   for (const library of LIBRARIES) {
     try {
       const symbols = symbolsOf(library);
-      if (symbols === undefined) return undefined;
-      const { llistxattr, lgetxattr, lsetxattr } = symbols;
-      const text = (words: string) => Buffer.from(`${words}\0`, 'utf8');
-      return {
-        list: (path, into) => Number(llistxattr(text(path), into, into.length)),
-        get: (path, name, into) => Number(lgetxattr(text(path), text(name), into, into.length)),
-        // An empty value needs an address, too.
-        set: (path, name, value) =>
-          Number(lsetxattr(text(path), text(name), Buffer.concat([value, Buffer.alloc(1)]), value.length, 0)) === 0,
-      };
+      return symbols === undefined ? undefined : callsOf(symbols);
     } catch {
       // Another system, another name.
     }
   }
   return undefined;
+});
+
+function callsOf({ llistxattr, lgetxattr, lsetxattr, lremovexattr }: Symbols): Calls {
+  const scratch = Buffer.alloc(MOST_BYTES);
+  const text = (words: string) => Buffer.from(`${words}\0`, 'utf8');
+  const at = (path: string) => Buffer.concat([bytesOfPath(path), NUL]);
+  const copied = (size: number) => Buffer.from(scratch.subarray(0, Math.max(0, size)));
+  return {
+    list: (path) => copied(Number(llistxattr(at(path), scratch, scratch.length))),
+    get(path, name) {
+      const size = Number(lgetxattr(at(path), text(name), scratch, scratch.length));
+      return size < 0 ? undefined : copied(size);
+    },
+    // An empty value needs an address, too.
+    set: (path, name, value) =>
+      Number(lsetxattr(at(path), text(name), Buffer.concat([value, NUL]), value.length, 0)) === 0,
+    remove: (path, name) => Number(lremovexattr(at(path), text(name))) === 0,
+  };
 }
+
+const NUL = Buffer.alloc(1);
 
 type Call = (...args: readonly (Uint8Array | number)[]) => number | bigint;
 type Symbols = Readonly<Record<keyof typeof SIGNATURES, Call>>;
@@ -79,4 +108,5 @@ const SIGNATURES = {
   llistxattr: { args: ['ptr', 'ptr', 'usize'], returns: 'i64' },
   lgetxattr: { args: ['ptr', 'ptr', 'ptr', 'usize'], returns: 'i64' },
   lsetxattr: { args: ['ptr', 'ptr', 'ptr', 'usize', 'i32'], returns: 'i32' },
+  lremovexattr: { args: ['ptr', 'ptr'], returns: 'i32' },
 } as const;

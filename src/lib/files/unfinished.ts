@@ -15,6 +15,7 @@ import {
 import { join } from 'node:path';
 import { z } from 'zod';
 import { markOf, processState } from '../processes/process-mark.ts';
+import { diskPath } from './byte-names.ts';
 
 /**
  * What a process is in the middle of, one small file for each in a folder: after a kill the next start puts it right.
@@ -40,7 +41,7 @@ export function noteDraft(folder: string | undefined, draft: string): () => void
  * old content is kept until it is done, and comes back when it fails.
  */
 export function writeInPlace(folder: string | undefined, target: string, bytes: Uint8Array): void {
-  const old = readFileSync(target);
+  const old = readFileSync(diskPath(target));
   const done = note(folder, { target, oldBytes: old.length }, old, bytes);
   try {
     overwrite(target, bytes);
@@ -54,7 +55,7 @@ export function writeInPlace(folder: string | undefined, target: string, bytes: 
 }
 
 function overwrite(target: string, bytes: Uint8Array): void {
-  const file = openSync(target, constants.O_WRONLY | constants.O_NOFOLLOW);
+  const file = openSync(diskPath(target), constants.O_WRONLY | constants.O_NOFOLLOW);
   try {
     for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at, at);
     ftruncateSync(file, bytes.length);
@@ -86,7 +87,7 @@ export function finishUnfinished(folder: string): void {
     const read = readEntry(path);
     if (read !== undefined && processState(read.owner) !== 'dead') continue;
     try {
-      if (read?.draft !== undefined) rmSync(read.draft, { force: true });
+      if (read?.draft !== undefined) rmSync(diskPath(read.draft), { force: true });
       if (read?.target !== undefined) bringBack(read.target, read.old, read.fresh);
     } catch {
       // The file is gone, or may not be written any more.
@@ -110,7 +111,7 @@ function readEntry(path: string) {
 
 /** Only what begins with the new content and goes on with the old one was left half: all else is finished, or theirs. */
 function bringBack(target: string, old: Buffer, fresh: Buffer): void {
-  const now = readFileSync(target);
+  const now = readFileSync(diskPath(target));
   let head = 0;
   while (head < now.length && now[head] === fresh[head]) head += 1;
   const isHalf = now.subarray(head).equals(old.subarray(head)) && (head < now.length || head < fresh.length);

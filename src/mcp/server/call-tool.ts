@@ -2,7 +2,7 @@ import { McpError, UrlElicitationRequiredError } from '@modelcontextprotocol/sdk
 import type { JsonObject } from '../../contracts/json.ts';
 import { type CallContext, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { outcomeOf } from '../content.ts';
+import { type KeepBytes, outcomeOf } from '../content.ts';
 import { elicit } from '../elicit.ts';
 import { isUnauthorized } from '../login/stored-auth.ts';
 import { untrustedLine } from '../untrusted-text.ts';
@@ -12,6 +12,7 @@ import { type Connection, ServerSilent } from './connection.ts';
 export type CallSite = {
   readonly server: string;
   readonly callTimeoutMs: number;
+  readonly keep: KeepBytes | undefined;
   /** The server wants a login, or one that reaches further. */
   readonly onUnauthorized: () => void;
 };
@@ -27,7 +28,7 @@ export async function callTool(
   site: CallSite,
 ): Promise<ToolOutcome> {
   try {
-    return outcomeOf(await connection.call(tool, input, context));
+    return await outcomeOf(await connection.call(tool, input, context), site.keep);
   } catch (thrown) {
     if (thrown instanceof UrlElicitationRequiredError) throw new ToolFailure(await visited(thrown, context, site));
     if (context.signal.aborted) throw new ToolFailure('The call was stopped.', { cause: thrown });
@@ -44,11 +45,11 @@ export async function callTool(
 /** The person has to go somewhere first: to one address after the other, as long as the answer is yes. */
 async function visited(
   { elicitations }: UrlElicitationRequiredError,
-  { ask }: CallContext,
+  { ask, signal }: CallContext,
   { server }: CallSite,
 ): Promise<string> {
   for (const params of elicitations) {
-    const { result } = await elicit(server, params, ask);
+    const { result } = await elicit(server, params, ask, signal);
     if (result.action !== 'accept')
       return `The user was to visit ${untrustedLine(params.url, 500)} for ${server} first, and did not want to.`;
   }

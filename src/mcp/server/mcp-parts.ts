@@ -1,6 +1,8 @@
 import type { HostMcpServer } from '../../contracts/face/host.ts';
-import type { UserAnswer, UserQuestion } from '../../contracts/tool.ts';
 import type { ConfiguredServer } from '../config/configured-server.ts';
+import type { KeepBytes } from '../content.ts';
+import type { Ask } from '../elicit.ts';
+import type { Sample } from '../sampling/sampler.ts';
 
 /** Child processes on disk, so that the next start can end what a crash left behind. */
 export type ServerLedger = {
@@ -23,6 +25,8 @@ export type McpChange =
       readonly removed: readonly string[];
     }
   | { readonly kind: 'prompts' | 'resources'; readonly server: string }
+  /** A resource that was read is another one now. */
+  | { readonly kind: 'resource'; readonly server: string; readonly uri: string }
   /** What a person visited an address for is done. */
   | { readonly kind: 'visited'; readonly server: string; readonly id: string };
 
@@ -46,7 +50,11 @@ export type McpParts = {
   /** The first wait before a lost server is started again; it doubles. */
   readonly backoffMs?: number;
   /** Asks the person when a server asks outside any call; a call's own `ask` comes first. */
-  readonly ask?: (question: UserQuestion) => Promise<UserAnswer | undefined>;
+  readonly ask?: Ask;
+  /** Asks the model of the conversation for a server; without it servers hear that none can be asked. */
+  readonly sample?: Sample;
+  /** Where bytes go that a model cannot be shown: sounds, archives. */
+  readonly keepBytes?: KeepBytes;
   readonly onChange: (change: McpChange) => void;
   readonly newMarker: () => string;
   readonly ledger?: ServerLedger;

@@ -3,7 +3,8 @@ import type { CallContext, Tool, ToolOutcome } from '../../contracts/tool.ts';
 import { type ServerPrompt, toPrompts } from '../server-prompt.ts';
 import { toTools } from '../tools.ts';
 import { untrustedLine } from '../untrusted-text.ts';
-import type { Connection, ListKind } from './connection.ts';
+import type { Connection } from './connection.ts';
+import type { ListKind } from './our-side.ts';
 
 /** What a server offers, as it was last told. */
 export type Catalog = {
@@ -42,7 +43,7 @@ async function readTools(connection: Connection, of: CatalogOf): Promise<Pick<Ca
 /** A server whose prompts cannot be listed still has its tools. */
 async function readPrompts(connection: Connection, of: CatalogOf): Promise<Pick<Catalog, 'prompts'>> {
   const listed = connection.has('prompts') ? await connection.prompts().catch(() => []) : [];
-  return { prompts: toPrompts(listed, of.server, of.prefix) };
+  return { prompts: toPrompts(listed, { ...of, canComplete: connection.has('completions') }) };
 }
 
 /** Which names came and went; a tool that only changed is both, so that it is told anew. */

@@ -3,8 +3,9 @@ import { untilAborted } from '../../lib/abort.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { ConfiguredServer } from '../config/configured-server.ts';
 import { untrustedLine } from '../untrusted-text.ts';
-import type { Connection, ListKind } from './connection.ts';
+import type { Connection } from './connection.ts';
 import type { McpParts } from './mcp-parts.ts';
+import type { ListKind } from './our-side.ts';
 import { type Catalog, type CatalogOf, readList, toolChanges } from './server-catalog.ts';
 import { IDLE, nextState, type ServerEvent, type ServerState, whyNot } from './server-state.ts';
 import type { Started } from './start-server.ts';
@@ -46,7 +47,12 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
   const { now, happen, say } = held;
   const connected: ServerRun['connected'] = (signal) =>
     whenConnected(server, now, () => starting, AbortSignal.any([signal, AbortSignal.timeout(startTimeoutMs())]));
-  const call = callingAt(server.name, callTimeoutMs, { connected, onUnauthorized: () => dropForLogin(held) });
+  const call: CatalogOf['call'] = async (tool, input, context) => {
+    const connection = await connected(context.signal);
+    const { callTool } = await import('./call-tool.ts');
+    const site = { server: server.name, keep: parts.keepBytes, onUnauthorized: () => dropForLogin(held) };
+    return callTool(connection, tool, input, context, { ...site, callTimeoutMs: callTimeoutMs() });
+  };
   const catalogOf: CatalogOf = { server: server.name, prefix, call };
   const lists = createLists(server.name, held, parts.onChange);
 
@@ -130,10 +136,12 @@ function dropForLogin({ now, happen }: ReturnType<typeof holdState>): void {
   if (phase.at === 'connected') void phase.connection.close();
 }
 
-/** What is told of questions that the server has put to the person. */
-function questionHooks(server: string, { onChange }: McpParts, say: (level: 'warn', words: string) => void) {
+/** What is told of questions that the server has put to the person or the model, and of what it has changed. */
+function questionHooks(server: string, { onChange }: McpParts, say: (level: 'info' | 'warn', words: string) => void) {
   return {
     onDeclined: (words: string) => say('warn', words),
+    onSampled: (words: string) => say('info', words),
+    onResourceChanged: (uri: string) => onChange({ kind: 'resource', server, uri }),
     onVisited: (id: string) => onChange({ kind: 'visited', server, id }),
   };
 }
@@ -194,17 +202,4 @@ function holdState(
   }
 
   return { now: () => state, happen, say };
-}
-
-/** Calls a tool of a server that may have to be waited for. */
-function callingAt(
-  server: string,
-  callTimeoutMs: () => number,
-  { connected, onUnauthorized }: Pick<ServerRun, 'connected'> & { readonly onUnauthorized: () => void },
-): CatalogOf['call'] {
-  return async (tool, input, context) => {
-    const connection = await connected(context.signal);
-    const { callTool } = await import('./call-tool.ts');
-    return callTool(connection, tool, input, context, { server, callTimeoutMs: callTimeoutMs(), onUnauthorized });
-  };
 }

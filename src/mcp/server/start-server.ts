@@ -16,7 +16,7 @@ export type Started =
 
 export type StartHooks = Pick<
   ConnectionParts,
-  'onListChanged' | 'onClosed' | 'onDeclined' | 'onVisited' | 'callTimeoutMs'
+  'onListChanged' | 'onResourceChanged' | 'onClosed' | 'onDeclined' | 'onSampled' | 'onVisited' | 'callTimeoutMs'
 >;
 
 /** A list that is asked for and was not waited for any longer. */
@@ -54,6 +54,7 @@ export async function startServer(
         version: parts.version,
         roots: parts.roots,
         ask: parts.ask,
+        sample: parts.sample,
         isRemote: server.launch.kind === 'http' || server.launch.kind === 'sse',
       },
       AbortSignal.any([signal, limit]),

@@ -2,8 +2,8 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../lib/errors.ts';
 import { errnoOf } from '../../lib/files/errno.ts';
+import { type ProxySetting, proxyFor } from '../../lib/network/proxy-setting.ts';
 import { NetworkProblem } from './network-problem.ts';
-import { type ProxySetting, proxyFor } from './proxy.ts';
 
 /** What stands between us and a provider, as the environment says it. */
 export type NetworkSettings = {

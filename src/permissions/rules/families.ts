@@ -22,6 +22,9 @@ export const FAMILY_WORD = { command: 'Bash', read: 'Read', edit: 'Edit' } as co
 /** The word of rules for commands that may leave the sandbox. */
 export const OUTSIDE_WORD = 'Outside';
 
+/** The word of rules for hosts, those that commands in a sandbox reach too. */
+export const HOST_WORD = 'WebFetch';
+
 /** What a tool was called before, in rules that were written then. */
 export const RENAMED: Readonly<Record<string, string>> = { Agent: 'Task', KillBash: 'KillShell' };
 

@@ -1,4 +1,5 @@
 import type { SessionRecord } from '../../contracts/session.ts';
+import { createSeenTexts } from '../../lib/seen-texts.ts';
 import { soundRecord } from './sound-record.ts';
 
 /** How many lines could not be read or were saved from damage. */
@@ -20,7 +21,7 @@ export function createRecordReader(hear: (record: SessionRecord) => void): {
   line(raw: string): void;
   done(): LineCounts;
 } {
-  const seen = new Set<string>();
+  const seen = createSeenTexts();
   let damaged = 0;
   let salvaged = 0;
   let doubled = 0;
@@ -28,12 +29,8 @@ export function createRecordReader(hear: (record: SessionRecord) => void): {
   let torn: string | undefined;
 
   function keep(record: SessionRecord): void {
-    if (seen.has(record.uuid)) {
-      doubled += 1;
-      return;
-    }
-    seen.add(record.uuid);
-    hear(record);
+    if (seen.isNew(record.uuid)) hear(record);
+    else doubled += 1;
   }
 
   function settleTorn(next: string): void {

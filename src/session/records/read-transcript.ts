@@ -25,8 +25,8 @@ const SAID: ReadonlySet<string> = new Set([
 ]);
 const BULKY = [...SAID].map((type) => Buffer.from(`{"v":1,"type":"${type}"`));
 
-/** No request holds half as much: what a conversation has said before can be sent to nobody. */
-const MOST_BYTES = 64_000_000;
+/** No request holds as much: what a conversation has said before can be sent to nobody. */
+const MOST_BYTES = 50_000_000;
 /** Prompts from before that are kept all the same. */
 const MOST_PROMPT_BYTES = 8_000;
 const MOST_PROMPTS_CHARS = 200_000;

@@ -13,6 +13,8 @@ export type Transcript = {
   readonly folder: string;
   record(event: AgentEvent): Promise<void>;
   append(body: RecordBody): Promise<void>;
+  /** The same, in the file of a sub-agent. */
+  appendOf(agentId: string, body: RecordBody): Promise<void>;
   /** On the disk itself, not only in its cache. */
   sync(): Promise<void>;
   close(): Promise<void>;
@@ -73,12 +75,12 @@ export function openTranscript(options: TranscriptOptions): Transcript {
     await main.sync();
   }
 
-  async function recordSubagent(agentId: string, event: AgentEvent): Promise<void> {
-    const own =
-      subagents.get(agentId) ??
-      createRecordWriter({ ...options, lastUuid: null, fs: disk }, subagentPath(folder, agentId));
+  function writerOf(agentId: string): RecordWriter {
+    const known = subagents.get(agentId);
+    if (known !== undefined) return known;
+    const own = createRecordWriter({ ...options, lastUuid: null, fs: disk }, subagentPath(folder, agentId));
     subagents.set(agentId, own);
-    await Promise.all(own.bodiesOf(event).map(own.append));
+    return own;
   }
 
   return {
@@ -86,8 +88,13 @@ export function openTranscript(options: TranscriptOptions): Transcript {
     path,
     folder,
     append,
+    appendOf: (agentId, body) => writerOf(agentId).append(body),
     async record(event) {
-      if (event.type === 'subagent') return recordSubagent(event.agentId, event.event);
+      if (event.type === 'subagent') {
+        const own = writerOf(event.agentId);
+        await Promise.all(own.bodiesOf(event.event).map(own.append));
+        return;
+      }
       const written = Promise.all(main.bodiesOf(event).map(append));
       if (isDependedOn(event)) await written;
       await settle(event);
@@ -105,6 +112,7 @@ export function openTranscript(options: TranscriptOptions): Transcript {
 const UNKEPT = {
   record: async () => undefined,
   append: async () => undefined,
+  appendOf: async () => undefined,
   sync: async () => undefined,
   close: async () => undefined,
   waiting: () => 0,

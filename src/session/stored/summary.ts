@@ -49,9 +49,16 @@ export function summarizeSession(path: string, scratch: Buffer = summaryScratch(
   };
 }
 
-type Peek = { readonly head: Buffer; readonly tail: Buffer; readonly bytes: number; readonly modifiedMs: number };
+/** The two ends of a file; of a small one all of it, twice. */
+export type Peek = {
+  readonly head: Buffer;
+  readonly tail: Buffer;
+  readonly bytes: number;
+  readonly modifiedMs: number;
+};
 
-function peek(path: string, scratch: Buffer): Peek | undefined {
+/** Reads the ends of a file; `undefined` when it is gone or cannot be read. */
+export function peek(path: string, scratch: Buffer): Peek | undefined {
   let file: number | undefined;
   try {
     file = openSync(path, 'r');

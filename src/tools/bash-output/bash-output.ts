@@ -10,7 +10,7 @@ const PROMPT =
   'Reads what a background shell printed since it was last read, and whether it still runs. filter is a regular expression: only lines that match are shown.';
 
 /** What it says of itself to those who decide about its calls. */
-export const bashOutputStatement: ToolStatement = { name: 'BashOutput', facts: sessionFacts, isServed: true };
+export const bashOutputStatement: ToolStatement = { name: 'BashOutput', facts: sessionFacts, served: 'reads' };
 
 /** New output of a shell in the background. */
 export function createBashOutputTool(shells: Shells) {

@@ -23,12 +23,15 @@ export type BashParts = FrontParts & {
   /** Variables for this command alone (git made harmless when nobody was asked). */
   readonly extraEnv?: (callId: string) => Readonly<Record<string, string | undefined>>;
   /** `undefined` without a sandbox; throws a ToolFailure when one is wanted and cannot be had. */
-  readonly sandbox?: () => ((argv: readonly string[]) => readonly string[]) | undefined;
+  readonly sandbox?: (command: BoxedCommand) => Promise<((argv: readonly string[]) => readonly string[]) | undefined>;
   /** A command that ran in it has ended, with all it started. */
-  readonly leftSandbox?: (end: 'exited' | 'over') => void;
+  readonly leftSandbox?: (end: 'exited' | 'over', callId: string) => void;
   /** Commands that certainly change nothing may run side by side. */
   readonly onlyLooks?: (command: string) => boolean;
 };
+
+/** A command that is to run in a sandbox. */
+type BoxedCommand = { readonly id: string; readonly command: string; readonly cwd: string };
 
 const KEEP_BYTES = 30_000;
 const FILE_BYTES = 100_000_000;
@@ -43,7 +46,7 @@ const input = z.object({
 });
 
 /** What it says of itself to those who decide about its calls. */
-export const bashStatement: ToolStatement = { name: 'Bash', facts: commandFacts, mainInput: 'command', isServed: true };
+export const bashStatement: ToolStatement = { name: 'Bash', facts: commandFacts, mainInput: 'command', served: 'runs' };
 
 /** The shell: always comes back, and takes everything it started with it. */
 export function createBashTool(parts: BashParts) {
@@ -62,7 +65,7 @@ export function createBashTool(parts: BashParts) {
       const pattern = await linePattern(given.wake_on);
       const isBackground = given.run_in_background === true;
       if (pattern !== undefined && !isBackground) throw new ToolFailure('wake_on needs run_in_background.');
-      const shell = start(command, context, given.outside_sandbox ? { ...parts, sandbox: () => undefined } : parts);
+      const shell = await start(command, context, given.outside_sandbox ? undefined : parts.sandbox, parts);
       if (isBackground)
         return inBackground('Started', parts.shells.background(context.callId, command, shell, pattern));
       const { timeoutMs, maxTimeoutMs } = parts.limits();
@@ -72,8 +75,13 @@ export function createBashTool(parts: BashParts) {
   });
 }
 
-function start(command: string, { callId, cwd }: CallContext, parts: BashParts): RunningShell {
-  const wrap = parts.sandbox?.();
+async function start(
+  command: string,
+  { callId, cwd }: CallContext,
+  sandbox: BashParts['sandbox'],
+  parts: BashParts,
+): Promise<RunningShell> {
+  const wrap = await sandbox?.({ id: callId, command, cwd });
   // Ids come from the provider, and another ouro may have a call of the same: the mark is ours alone.
   const marker = `${callId}-${randomUUID()}`;
   const shell = startShell({
@@ -92,6 +100,7 @@ function start(command: string, { callId, cwd }: CallContext, parts: BashParts):
     },
     ...(wrap === undefined ? {} : { wrap }),
   });
-  for (const end of wrap ? (['exited', 'over'] as const) : []) void shell[end].then(() => parts.leftSandbox?.(end));
+  for (const end of wrap ? (['exited', 'over'] as const) : [])
+    void shell[end].then(() => parts.leftSandbox?.(end, callId));
   return shell;
 }

@@ -14,6 +14,8 @@ export type FrontParts = {
   /** Tells where the shell of this call's conversation stands after a command. */
   readonly setCwd: (cwd: string, callId: string) => void;
   readonly now: () => number;
+  /** What was kept from this command, in sentences for the model. */
+  readonly keptFrom?: (callId: string) => readonly string[];
 };
 
 const PROGRESS_EVERY_MS = 100;
@@ -35,6 +37,7 @@ export async function waitForShell(
   const ending = await endingOf(shell, { moved, limitMs, signal: context.signal });
   clearInterval(ticker);
   const elapsed = formatDuration(parts.now() - startedAt);
+  const kept = parts.keptFrom?.(context.callId) ?? [];
   switch (ending.kind) {
     case 'moved':
       return inBackground('Moved', ending.id);
@@ -46,11 +49,11 @@ export async function waitForShell(
       await shell.stop();
       done();
       const note = `[stopped after ${elapsed}: the limit of ${formatDuration(limitMs)} is reached]`;
-      return shellOutcome(command, shell, null, note, 'ended');
+      return shellOutcome(command, shell, null, [...kept, note].join('\n'), 'ended');
     }
     default:
       done();
-      return finished(command, shell, ending.exit, context, parts);
+      return finished(command, shell, ending.exit, context, parts, kept);
   }
 }
 
@@ -99,8 +102,9 @@ async function finished(
   exit: ShellExit,
   context: CallContext,
   parts: FrontParts,
+  kept: readonly string[],
 ): Promise<ToolOutcome> {
-  const notes: string[] = [];
+  const notes: string[] = [...kept];
   if (exit.problem !== undefined) notes.push(`[could not start: ${exit.problem}]`);
   else if (exit.code !== 0) notes.push(`[ended ${endOf(exit)}]`);
   if (shell.leftSomething()) {

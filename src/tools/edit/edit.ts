@@ -21,7 +21,7 @@ export const editStatement: ToolStatement = {
   name: 'Edit',
   facts: pathFacts('edit', 'file_path'),
   mainInput: 'file_path',
-  isServed: true,
+  served: 'changes',
 };
 
 /** Replaces text in a file and leaves every other byte as it was. */

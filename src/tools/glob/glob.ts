@@ -37,7 +37,7 @@ export const globStatement: ToolStatement = {
   facts: searchFacts,
   mainInput: 'pattern',
   result: 'repeatable',
-  isServed: true,
+  served: 'reads',
 };
 
 /** Finds files by name. */

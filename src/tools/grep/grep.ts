@@ -41,7 +41,7 @@ export const grepStatement: ToolStatement = {
   facts: searchFacts,
   mainInput: 'path',
   result: 'repeatable',
-  isServed: true,
+  served: 'reads',
 };
 
 /** Finds text in files. */

@@ -11,7 +11,7 @@ export const killShellStatement: ToolStatement = {
   name: 'KillShell',
   aliases: ['KillBash'],
   facts: sessionFacts,
-  isServed: true,
+  served: 'changes',
 };
 
 /** Ends a background shell and everything it started, or a sub-agent in the background. */

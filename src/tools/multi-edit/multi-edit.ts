@@ -27,7 +27,7 @@ export const multiEditStatement: ToolStatement = {
   name: 'MultiEdit',
   facts: pathFacts('edit', 'file_path'),
   mainInput: 'file_path',
-  isServed: true,
+  served: 'changes',
 };
 
 /** Several replacements in one file: all or none. */

@@ -25,7 +25,7 @@ export const notebookEditStatement: ToolStatement = {
   name: 'NotebookEdit',
   facts: pathFacts('edit', 'notebook_path'),
   mainInput: 'notebook_path',
-  isServed: true,
+  served: 'changes',
 };
 
 /** Changes one cell of a notebook and nothing else in it. */

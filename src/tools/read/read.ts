@@ -32,7 +32,7 @@ export const readStatement: ToolStatement = {
   facts: pathFacts('read', 'file_path'),
   mainInput: 'file_path',
   result: 'repeatable',
-  isServed: true,
+  served: 'reads',
 };
 
 /** Reads files for the model and remembers what it has seen. */

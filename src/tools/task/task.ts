@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AgentKind } from '../../contracts/extension.ts';
 import type { Effort } from '../../contracts/model.ts';
 import type { ToolStatement } from '../../contracts/permission.ts';
-import { ToolFailure, type ToolProgress } from '../../contracts/tool.ts';
+import { ToolFailure, type ToolOutcome, type ToolProgress } from '../../contracts/tool.ts';
 import { buildTool } from '../build-tool.ts';
 import { textOf } from '../stated-facts.ts';
 
@@ -15,17 +15,24 @@ export type AgentOrder = {
   readonly type: string;
   readonly description: string;
   readonly prompt: string;
-  readonly model: string | undefined;
+  readonly model?: string | undefined;
   readonly effort?: Effort | undefined;
   /** Asked for by the call itself, whatever the kind says. */
-  readonly isolation: 'worktree' | undefined;
+  readonly isolation?: 'worktree' | undefined;
+  /** What it is called, so that it can be spoken to. */
+  readonly name?: string | undefined;
+  /** An earlier one, by its id or name, that goes on with this. */
+  readonly resume?: string | undefined;
   readonly report: (progress: ToolProgress) => void;
 };
 
 export type AgentReport = {
+  /** Absent when none was started. */
+  readonly id?: string;
   readonly text: string;
   readonly calls: number;
   readonly tokens: number;
+  readonly durationMs: number;
   readonly failed: boolean;
 };
 
@@ -36,7 +43,7 @@ export type TaskParts = {
   readonly types: () => readonly AgentType[];
   readonly run: (order: AgentOrder, signal: AbortSignal) => Promise<AgentReport>;
   /** Runs without anybody waiting; answers with an id whose end is told as a notice. */
-  readonly runInBackground: (order: AgentOrder) => string;
+  readonly runInBackground: (order: AgentOrder, signal: AbortSignal) => Promise<string>;
 };
 
 const input = z.object({
@@ -45,6 +52,8 @@ const input = z.object({
   subagent_type: z.string().optional(),
   model: z.string().optional(),
   run_in_background: z.boolean().optional(),
+  name: z.string().optional().describe('What you call it in a SendMessage; its id does as well'),
+  resume: z.string().optional().describe('The id or name of an earlier one, which goes on with all it knows'),
   isolation: z
     .enum(['worktree'])
     .optional()
@@ -71,25 +80,47 @@ export function createTaskTool(parts: TaskParts) {
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
     title: ({ description }) => description,
-    async call({ description, prompt, model, isolation, ...wanted }, context) {
-      const { name: type, background } = typeOf(wanted.subagent_type, parts.types());
-      const { callId, report: tell } = context;
-      const order = { callId, type, description, prompt, model, isolation, report: tell };
-      if (wanted.run_in_background ?? background === true) {
-        const id = parts.runInBackground(order);
+    async call({ subagent_type, run_in_background, ...wanted }, context) {
+      const { resume, description, prompt } = wanted;
+      // An earlier one is of its own kind.
+      const { name: type, background } =
+        resume === undefined ? typeOf(subagent_type, parts.types()) : { name: '', background: false };
+      const order = { ...wanted, callId: context.callId, type, report: context.report };
+      if (run_in_background ?? background === true) {
+        const id = await parts.runInBackground(order, context.signal);
         return {
-          content: `Started in the background as ${id}. You are told when it has finished.`,
+          content: `Started in the background as ${id}. You are told when it has finished; SendMessage reaches it.`,
           display: { kind: 'text', text: `in the background as ${id}` },
+          structured: { status: 'async_launched', isAsync: true, agentId: id, description, prompt },
         };
       }
-      const report = await parts.run(order, context.signal);
-      return {
-        content: report.text === '' ? '(the sub-agent said nothing)' : report.text,
-        ...(report.failed ? { isError: true } : {}),
-        display: { kind: 'agent', agentType: type, summary: firstWords(report.text), calls: report.calls },
-      };
+      return outcomeOf(await parts.run(order, context.signal), order);
     },
   });
+}
+
+/** What it has found, and by which name it can be asked for more. */
+function outcomeOf(report: AgentReport, { type, prompt }: AgentOrder): ToolOutcome {
+  const { id, text, calls, tokens, durationMs, failed } = report;
+  const again = id === undefined ? '' : `\n\n(${id}: SendMessage goes on with it)`;
+  return {
+    content: `${text === '' ? '(the sub-agent said nothing)' : text}${again}`,
+    ...(failed ? { isError: true } : {}),
+    display: { kind: 'agent', agentType: type, summary: firstWords(text), calls },
+    ...(id === undefined
+      ? {}
+      : {
+          structured: {
+            status: 'completed',
+            agentId: id,
+            prompt,
+            content: [{ type: 'text', text }],
+            totalToolUseCount: calls,
+            totalTokens: tokens,
+            totalDurationMs: durationMs,
+          },
+        }),
+  };
 }
 
 /** Names are given with and without capitals. */

@@ -1,5 +1,5 @@
 import { ToolFailure } from '../../contracts/tool.ts';
-import { isAddress, isPublicAddress } from './public-address.ts';
+import { isAddress, isPublicAddress } from '../../lib/network/public-address.ts';
 
 /** Where names lead, and which addresses beyond the public internet the user opened. */
 export type Network = {

@@ -22,7 +22,7 @@ export const writeStatement: ToolStatement = {
   name: 'Write',
   facts: pathFacts('edit', 'file_path'),
   mainInput: 'file_path',
-  isServed: true,
+  served: 'changes',
 };
 
 /** Writes whole files, in one step each. */

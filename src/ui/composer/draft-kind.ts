@@ -5,7 +5,8 @@ export type DraftKind = 'empty' | 'message' | 'command' | 'shell' | 'memory';
 
 /** A word the caret is in that a menu can complete. */
 export type CompletionTarget = {
-  readonly kind: 'command' | 'file';
+  /** `argument`: the last word of a command line, which is the query. */
+  readonly kind: 'command' | 'file' | 'argument';
   readonly from: number;
   readonly to: number;
   readonly query: string;
@@ -22,6 +23,18 @@ export function draftKind({ text, literal }: EditorState): DraftKind {
   if (/^\/[\w:-]*(?=\s|$)/.test(text)) return 'command';
   if (text.startsWith('!')) return 'shell';
   return text.startsWith('#') && !text.startsWith('##') ? 'memory' : 'message';
+}
+
+/** The argument of a command that is being written, where somebody knows how it could go on. */
+export function argumentTarget(
+  { text, caret, literal }: EditorState,
+  completes: (command: string) => boolean,
+): CompletionTarget | undefined {
+  const line = literal || caret > LOOK_BACK ? '' : text.slice(0, caret);
+  const name = /^\/([\w:-]+)\s/.exec(line)?.[1];
+  if (name === undefined || !completes(name)) return undefined;
+  const [word = ''] = /(?:[\w-]+=)?"[^"]*$|\S*$/.exec(line) ?? [];
+  return { kind: 'argument', from: caret - word.length, to: caret, query: line.slice(1) };
 }
 
 /** What the menu under the draft should offer, if anything. */

@@ -4,7 +4,7 @@ import { resumedItems } from '../history/resumed-items.ts';
 import { printing } from '../view/view-state.ts';
 import { copyAnswer } from './copy-text.ts';
 import type { EffectHost } from './effect-host.ts';
-import { showTranscript } from './pages.ts';
+import { showSubAgent, showTranscript } from './pages.ts';
 import { openPicker } from './pickers.ts';
 
 const REDRAWN_TURNS = 3;
@@ -43,6 +43,8 @@ export async function openView(view: CommandView, argument: string, host: Effect
       return host.sessions.open('folder');
     case 'transcript':
       return showTranscript(host);
+    case 'sub_agent':
+      return showSubAgent(argument, host);
     case 'copy':
       return copyAnswer(argument, host);
     case 'redraw': {

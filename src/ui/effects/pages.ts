@@ -5,14 +5,49 @@ import type { PermissionRequest } from '../../contracts/permission.ts';
 import { fenced } from '../../lib/text/fence.ts';
 import { shortPath } from '../text/drawing.ts';
 import { textHoldsCode } from '../view/holds-code.ts';
+import type { Overlay } from '../view/overlay.ts';
 import { moveReview, reviewPage } from '../view/review-page.ts';
 import { printing } from '../view/view-state.ts';
-import { openViewer, type ViewerPage, withReview } from '../view/viewer-state.ts';
+import { openViewer, type ViewerPage, withMore, withReview } from '../view/viewer-state.ts';
 import type { EffectHost } from './effect-host.ts';
 
 /** Everything that was said, on a screen of its own. */
 export function showTranscript(host: EffectHost): Promise<void> {
   return open('Transcript', { kind: 'transcript', messages: host.messages() }, host);
+}
+
+/** What a sub-agent has heard and said; as long as it is open, it grows with it. */
+export async function showSubAgent(id: string, host: EffectHost): Promise<void> {
+  const messages = (await host.conversation.subAgentMessages?.(id)) ?? [];
+  await open(`Sub-agent ${id}`, { kind: 'transcript', messages, of: id }, host);
+  void readOn(id, host).catch(() => undefined); // What was shown stays.
+}
+
+const READ_ON_MS = 1000;
+
+async function readOn(id: string, { conversation, output, change, now }: EffectHost): Promise<void> {
+  const open = () => openTranscript(now().overlay, id);
+  while (open() !== undefined) {
+    await new Promise((resolve) => setTimeout(resolve, READ_ON_MS).unref());
+    const messages = (await conversation.subAgentMessages?.(id)) ?? [];
+    const shown = open();
+    if (shown === undefined || messages.length === shown.page.messages.length) continue;
+    change((view) => {
+      const { overlay } = view;
+      const found = openTranscript(overlay, id);
+      if (overlay?.kind !== 'viewer' || found === undefined) return view;
+      const page = { ...found.page, messages };
+      const rows = output.layOut(page, found.viewer.shown);
+      return { ...view, overlay: { ...overlay, viewer: withMore(found.viewer, page, rows, output.height()) } };
+    });
+  }
+}
+
+function openTranscript(overlay: Overlay | undefined, id: string) {
+  if (overlay?.kind !== 'viewer') return undefined;
+  const { viewer } = overlay;
+  const { page } = viewer;
+  return page.kind === 'transcript' && page.of === id ? { viewer, page } : undefined;
 }
 
 /** All of what is asked about; a change part by part, where its parts can be told from one another. */

@@ -5,7 +5,7 @@ import { messageOf } from '../../lib/errors.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
 import { edit } from '../composer/edit.ts';
 import type { Effect, ScreenEffect } from '../press/effects.ts';
-import { filesFound } from '../press/press-composer.ts';
+import { choicesFound } from '../press/press-composer.ts';
 import type { HistoryItem } from '../view/history-item.ts';
 import { type ReviewPage, reviewAnswer } from '../view/review-page.ts';
 import { isBusy, printing, type ViewState } from '../view/view-state.ts';
@@ -91,7 +91,11 @@ async function onScreen(effect: ScreenEffect, host: EffectHost): Promise<void> {
   switch (effect.type) {
     case 'find_files': {
       const paths = await conversation.findFiles(effect.query, MENU_FILES);
-      return change((view) => filesFound(view, effect.query, paths));
+      return change((view) => choicesFound(view, 'file', effect.query, paths));
+    }
+    case 'find_arguments': {
+      const words = (await conversation.completeArgument?.(effect.line)) ?? [];
+      return change((view) => choicesFound(view, 'argument', effect.line, words));
     }
     case 'recall': {
       const entries = await conversation.history.recent(effect.scope, MOST_RECALLED);

@@ -40,10 +40,14 @@ export async function runInPanel(line: string, host: EffectHost): Promise<void> 
     case 'show':
       change(host, panel.panel.line, (now) => ({ ...now, said: undefined }));
       return openText(panel.panel.title, outcome.markdown, host);
+    case 'open':
+      if (outcome.view !== 'sub_agent') break;
+      change(host, panel.panel.line, (now) => ({ ...now, said: undefined }));
+      return openView(outcome.view, outcome.argument, host);
     default:
-      host.change((view) => ({ ...view, overlay: undefined }));
-      return showOutcome(outcome, host);
   }
+  host.change((view) => ({ ...view, overlay: undefined }));
+  return showOutcome(outcome, host);
 }
 
 /** The panel behind a page. */

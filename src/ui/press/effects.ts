@@ -36,6 +36,7 @@ export type ScreenEffect =
   | { readonly type: 'take_back'; readonly line: string; readonly shows: string }
   | { readonly type: 'view_request'; readonly request: PermissionRequest }
   | { readonly type: 'find_files'; readonly query: string }
+  | { readonly type: 'find_arguments'; readonly line: string }
   | { readonly type: 'picked'; readonly purpose: PickerPurpose; readonly id: string }
   | { readonly type: 'list_sessions'; readonly scope: SessionScope }
   | { readonly type: 'search_sessions'; readonly words: string; readonly scope: SessionScope }

@@ -1,6 +1,6 @@
 import { oneLine } from '../../lib/text/one-line.ts';
 import { truncateEnd } from '../../lib/text/truncate.ts';
-import { completionTarget } from '../composer/draft-kind.ts';
+import { argumentTarget, completionTarget } from '../composer/draft-kind.ts';
 import { type EditorAction, edit } from '../composer/edit.ts';
 import type { EditorState } from '../composer/editor-state.ts';
 import { commandChoices } from '../view/overlay.ts';
@@ -43,7 +43,11 @@ export function typeText(view: ViewState, text: string, context: PressContext): 
 
 /** Opens, keeps or closes the menu according to the word at the caret. */
 function followMenu(view: ViewState, { commands }: PressContext): Pressed {
-  const target = isLent(view) || view.editor.search !== undefined ? undefined : completionTarget(view.editor);
+  const completes = (name: string) => commands.some((command) => command.name === name && command.completes === true);
+  const target =
+    isLent(view) || view.editor.search !== undefined
+      ? undefined
+      : (completionTarget(view.editor) ?? argumentTarget(view.editor, completes));
   if (target === undefined) return only(view.overlay?.kind === 'menu' ? { ...view, overlay: undefined } : view);
   if (target.kind === 'command') {
     const choices = commandChoices(commands, target.query);
@@ -52,19 +56,27 @@ function followMenu(view: ViewState, { commands }: PressContext): Pressed {
       overlay: choices.length === 0 ? undefined : { kind: 'menu', target, choices, selected: -1 },
     });
   }
-  const kept = view.overlay?.kind === 'menu' && view.overlay.target.kind === 'file' ? view.overlay.choices : [];
-  const effects: readonly Effect[] = [{ type: 'find_files', query: target.query }];
+  const { kind, query } = target;
+  const kept = view.overlay?.kind === 'menu' && view.overlay.target.kind === kind ? view.overlay.choices : [];
+  const effects: readonly Effect[] = [
+    kind === 'file' ? { type: 'find_files', query } : { type: 'find_arguments', line: query },
+  ];
   return { view: { ...view, overlay: { kind: 'menu', target, choices: kept, selected: -1 } }, effects };
 }
 
-/** Files for the `@` menu have been found; too late when the word has changed meanwhile. */
-export function filesFound(view: ViewState, query: string, paths: readonly string[]): ViewState {
+/** Files for the `@` menu, or arguments, have been found; too late when the word has changed meanwhile. */
+export function choicesFound(
+  view: ViewState,
+  kind: 'file' | 'argument',
+  query: string,
+  found: readonly string[],
+): ViewState {
   const { overlay } = view;
-  if (overlay?.kind !== 'menu' || overlay.target.kind !== 'file' || overlay.target.query !== query) return view;
-  if (paths.length === 0) return { ...view, overlay: undefined };
+  if (overlay?.kind !== 'menu' || overlay.target.kind !== kind || overlay.target.query !== query) return view;
+  if (found.length === 0) return { ...view, overlay: undefined };
   return {
     ...view,
-    overlay: { ...overlay, choices: paths.map((path) => ({ id: path, label: path, detail: '' })), selected: -1 },
+    overlay: { ...overlay, choices: found.map((id) => ({ id, label: id, detail: '' })), selected: -1 },
   };
 }
 

@@ -58,6 +58,11 @@ function pressMenu(view: ViewState, menu: Menu, { chord }: KeyInput, context: Pr
       return choice === undefined ? undefined : fill(view, menu, choice, context);
     }
     case 'enter': {
+      // What is written as an argument is a whole line already: it is sent, unless another was chosen.
+      if (target.kind === 'argument') {
+        const choice = choices[selected];
+        return choice === undefined ? undefined : fill(view, menu, choice, context);
+      }
       if (target.kind === 'file') {
         const choice = choices[Math.max(0, selected)];
         return choice === undefined || choice.id === target.query ? undefined : fill(view, menu, choice, context);
@@ -74,10 +79,12 @@ function pressMenu(view: ViewState, menu: Menu, { chord }: KeyInput, context: Pr
 function fill(view: ViewState, { target }: Menu, { id }: Choice, context: PressContext): Pressed {
   const isFolder = target.kind === 'file' && id.endsWith('/');
   const quoted = target.kind === 'file' && /\s/.test(id) ? `"${id}"` : id;
-  const text = `${target.kind === 'file' ? '@' : '/'}${quoted}${isFolder ? '' : ' '}`;
+  const text = `${SIGNS[target.kind]}${quoted}${isFolder ? '' : ' '}`;
   const filled = editDraft(view, { type: 'replace', from: target.from, to: target.to, text }, context);
   return isFolder ? filled : { ...filled, view: { ...filled.view, overlay: undefined } };
 }
+
+const SIGNS = { file: '@', command: '/', argument: '' } as const;
 
 function pressPicker(view: ViewState, picker: Picker, { chord, text }: KeyInput): Pressed {
   const choices = pickerChoices(picker);

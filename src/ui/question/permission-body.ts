@@ -35,7 +35,7 @@ export function permissionTitle({ facts, toolName, agentId }: PermissionRequest,
       return `Make this change?${by}${path === undefined ? '' : `   ${sanitize(shortPath(path, cwd), 'line')}`}`;
     }
     case 'fetch':
-      return `Fetch this page?${by}`;
+      return `${facts.command === undefined ? 'Fetch this page?' : 'Let this command reach the network?'}${by}`;
     case 'mcp': {
       const [, server = '', tool = ''] = /^mcp__(.+?)__(.+)$/.exec(facts.tool) ?? [];
       return `Let ${sanitize(server === '' ? toolName : server, 'line')} do this?${by}${tool === '' ? '' : `   ${sanitize(tool, 'line')}`}`;
@@ -87,7 +87,9 @@ function subject(request: PermissionRequest, drawing: Drawing): readonly Logical
       return hunks.length === 0 ? inputLines(facts.input) : diffLines({ hunks }, drawing.width);
     }
     case 'fetch':
-      return codeLines(facts.url ?? request.title);
+      return facts.command === undefined
+        ? codeLines(facts.url ?? request.title)
+        : [...codeLines(`host ${request.title}`), ...codeLines(facts.command)];
     default: {
       const title = shortTitle(sanitizeScreen(request.title), drawing.cwd);
       // The title names the tool, as the first line does.

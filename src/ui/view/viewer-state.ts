@@ -5,7 +5,8 @@ import type { ReviewPage } from './review-page.ts';
 
 /** What can be looked at on a screen of its own. */
 export type ViewerPage =
-  | { readonly kind: 'transcript'; readonly messages: readonly Message[] }
+  /** `of`: the sub-agent whose it is, which may go on while it is read. */
+  | { readonly kind: 'transcript'; readonly messages: readonly Message[]; readonly of?: string }
   | { readonly kind: 'text'; readonly markdown: string }
   /** All of what is asked about, which is answered there. */
   | { readonly kind: 'request'; readonly request: PermissionRequest }
@@ -50,6 +51,12 @@ export function withRows(viewer: Viewer, rows: readonly ViewerRow[], height: num
   const same = here === undefined ? -1 : rows.findIndex(({ block }) => block === here);
   const top = same === -1 ? Math.round(share * rows.length) : same;
   return { ...viewer, rows, top: Math.max(0, Math.min(top, lastTop(rows.length, height))) };
+}
+
+/** A page that has grown; who reads its end goes on reading its end. */
+export function withMore(viewer: Viewer, page: ViewerPage, rows: readonly ViewerRow[], height: number): Viewer {
+  const isAtEnd = viewer.top >= lastTop(viewer.rows.length, height);
+  return { ...viewer, page, rows, top: isAtEnd ? lastTop(rows.length, height) : viewer.top };
 }
 
 /** The page with another part of it under the keys, and that part in sight. */

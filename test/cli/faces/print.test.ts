@@ -132,6 +132,17 @@ test('what there is of an answer that never ended is printed, and stderr says th
   });
 });
 
+const half = { ...fails('network'), blocks: [{ type: 'text' as const, text: 'half of it' }] };
+const look = { ...calls('Echo'), blocks: [{ type: 'text' as const, text: 'I look.' }, ...calls('Echo').blocks] };
+
+test.each([
+  ['the words that came', [half], ['scripted network', 'The answer is cut: it broke off there.'], 'half of it\n'],
+  ['not what was said before a call', [look, fails('network')], ['scripted network'], ''],
+  ['only the words behind a call', [look, half], expect.anything(), 'half of it\n'],
+])('of an answer whose connection is lost for good it prints %s', async (_what, replies, warnings, stdout) => {
+  expect(await printed(fakeConversation({ replies }))).toEqual({ code: 1, stdout, warnings });
+});
+
 test.each([
   [
     'after the answer',

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Claim, NewBatch, NewTask, TaskResult } from '../../../src/contracts/fleet.ts';
 import { postgresPair, type StorePair, sqlitePair } from '../../support/fleet-stores.ts';
 import { NO_POSTGRES, startPostgres, type TestPostgres } from '../../support/postgres.ts';
@@ -9,28 +9,26 @@ const me = { worker: 'w1', machine: 'here', leaseMs: LEASE_MS };
 const other = { worker: 'w2', machine: 'there', leaseMs: LEASE_MS };
 
 let postgres: TestPostgres | undefined;
-beforeAll(async () => {
-  if (NO_POSTGRES !== undefined) process.stderr.write(`\n${NO_POSTGRES}\n`);
-  else postgres = await startPostgres();
-});
 afterAll(() => postgres?.close());
+if (NO_POSTGRES !== undefined) process.stderr.write(`\n${NO_POSTGRES}\n`);
 
 const STORES = [
   { name: 'SQLite', open: sqlitePair, isMissing: false },
-  { name: 'pg-boss on Postgres', open: async () => openPostgresPair(), isMissing: NO_POSTGRES !== undefined },
+  { name: 'pg-boss on Postgres', open: openPostgresPair, isMissing: NO_POSTGRES !== undefined },
 ];
 
 async function openPostgresPair(): Promise<StorePair> {
-  if (postgres === undefined) throw new Error(NO_POSTGRES);
+  postgres = await startPostgres();
   return postgresPair(postgres);
 }
 
 describe.each(STORES.filter(({ isMissing }) => !isMissing))('a store on $name', ({ open }) => {
   let pair: StorePair;
-  beforeEach(async () => {
+  beforeAll(async () => {
     pair = await open();
   });
-  afterEach(() => pair.close());
+  beforeEach(() => pair.empty());
+  afterAll(() => pair.close());
 
   test('adds what is not there yet, and the same again adds nothing', async () => {
     expect(await pair.one.submit(batch(), [task('a'), task('b')])).toEqual({ added: 2, known: 0 });
@@ -134,6 +132,19 @@ describe.each(STORES.filter(({ isMissing }) => !isMissing))('a store on $name', 
     });
   });
 
+  test('what was lost, failed or given back goes before what has not begun', async () => {
+    await pair.one.submit(batch(), [task('a'), task('b'), task('c'), task('d'), task('e')]);
+    await claimed(pair);
+    await pair.later(LEASE_MS + 1_000);
+    await pair.one.sweep();
+    const [first, second, third] = [await claimed(pair), await claimed(pair), await claimed(pair)];
+    expect([first.key, second.key, third.key]).toEqual(['a', 'b', 'c']);
+    await pair.one.finish(third, { kind: 'back', reason: 'stopped', afterMs: 0 }, spent(0));
+    await pair.one.finish(second, failed(), spent(0));
+    await pair.later(5_000);
+    expect([(await claimed(pair)).key, (await claimed(pair)).key]).toEqual(['b', 'c']);
+  });
+
   test('two who sweep at once take a lost task back once', async () => {
     await pair.one.submit(batch(), [task('a')]);
     await claimed(pair);
@@ -177,6 +188,19 @@ describe.each(STORES.filter(({ isMissing }) => !isMissing))('a store on $name', 
     expect(await pair.one.status('b1')).toMatchObject({ reserved: 2 * DOLLAR, waits: [{ kind: 'money' }] });
     await pair.one.finish(first, done(), spent(0.2));
     expect(await pair.two.claim(other)).toMatchObject({ key: 'c' });
+  });
+
+  test('what needs less than is left begins, though something dearer stands before it', async () => {
+    await pair.one.submit(batch({ all: 3 }), [task('x'), task('dear'), task('cheap')]);
+    const [first, dear, cheap] = [await claimed(pair), await claimed(pair), await claimed(pair)];
+    await pair.one.finish(first, done(), spent(1.5));
+    await pair.one.finish(cheap, failed(), spent(0.7));
+    await pair.one.finish(dear, { kind: 'back', reason: 'stopped', afterMs: 0 }, spent(0));
+    await pair.later(5_000);
+    expect(await claimed(pair)).toMatchObject({ key: 'cheap', budget: 0.3 * DOLLAR });
+    expect((await pair.one.status('b1'))?.waits).toMatchObject([{ kind: 'money' }]);
+    await pair.one.order('b1', { order: 'budget', more: DOLLAR });
+    expect((await claimed(pair)).key).toBe('dear');
   });
 
   test('a larger budget lets it go on', async () => {
@@ -268,6 +292,22 @@ describe.each(STORES.filter(({ isMissing }) => !isMissing))('a store on $name', 
     expect(await claimed(pair)).toMatchObject({ key: 'a', before: { session: 's1' } });
   });
 
+  test('who goes on before the cancel was heard takes the task from whoever still holds it', async () => {
+    await pair.one.submit(batch(), [task('a')]);
+    const old = await claimed(pair);
+    await pair.one.beat(old, spent(0.1));
+    await pair.two.order('b1', { order: 'cancel' });
+    await pair.two.order('b1', { order: 'resume' });
+    const next = await claimed(pair);
+    expect(next).toMatchObject({ key: 'a', before: { session: 's1' }, booked: 0.1 * DOLLAR });
+    expect(await pair.one.beat(old, spent(0.2))).toBe('lost');
+    const stopped = { kind: 'back', reason: 'it was cancelled', afterMs: 0 } as const;
+    expect(await pair.one.finish(old, stopped, spent(0.2))).toBe('late');
+    expect(await pair.one.beat(next, spent(0))).toBe('go on');
+    expect(await pair.one.finish(next, done(), spent(0.3))).toBe('kept');
+    expect(await pair.two.status('b1')).toMatchObject({ counts: { done: 1 }, spent: 0.5 * DOLLAR });
+  });
+
   test('one task is cancelled, the others go on', async () => {
     await pair.one.submit(batch(), [task('a'), task('b')]);
     await pair.one.order('b1', { order: 'cancel', keys: ['a'] });
@@ -331,6 +371,25 @@ describe.each(STORES.filter(({ isMissing }) => !isMissing))('a store on $name', 
     expect(await pair.two.file('b1', 'b', 'patch')).toBeUndefined();
   });
 
+  test('an attempt that does not count any more changes no file', async () => {
+    await pair.one.submit(batch(), [task('a')]);
+    const late = await claimed(pair);
+    await pair.later(LEASE_MS + 1_000);
+    await pair.two.sweep();
+    await pair.one.finish(await claimed(pair), done(), spent(0), { transcript: new Uint8Array([1]) });
+    await pair.one.keep(late, 'transcript', new Uint8Array([2]));
+    expect([...((await pair.two.file('b1', 'a', 'transcript')) ?? [])]).toEqual([1]);
+  });
+
+  test('a clock that is set back keeps nobody from missing who is gone', async () => {
+    await pair.one.submit(batch(), [task('a')]);
+    await claimed(pair);
+    await pair.later(-3_600_000);
+    expect(await pair.two.sweep()).toBe(0);
+    await pair.later(LEASE_MS + 1_000);
+    expect(await pair.two.sweep()).toBe(1);
+  });
+
   test('lists its batches, the newest first, with what is expected to be spent', async () => {
     await pair.one.submit(batch(), [task('a'), task('b'), task('c'), task('d')]);
     for (const cost of [0.1, 0.4, 0.2]) await pair.one.finish(await claimed(pair), done(), spent(cost));
@@ -354,6 +413,20 @@ describe.each(STORES.filter(({ isMissing }) => !isMissing))('a store on $name', 
     expect([next.batch, next.key]).toEqual(['b2', 'b']);
     await pair.one.finish(next, done(), spent(0));
     expect((await claimed(pair)).key).toBe('z');
+  });
+
+  test('a batch that is forgotten leaves nothing behind, and can be begun anew', async () => {
+    await pair.one.submit(batch(), [task('a'), task('b')]);
+    await pair.one.submit(batch({ id: 'b2' }), [task('a')]);
+    const held = await claimed(pair);
+    expect(await pair.two.remove('b1')).toBe('somebody works on it');
+    await pair.one.finish(held, done(), spent(0.1), { patch: new Uint8Array([1]) });
+    expect(await pair.two.remove('b1')).toBe('removed');
+    expect(await pair.one.finish(held, done(), spent(0.1))).toBe('late');
+    expect((await pair.one.batches()).map(({ id }) => id)).toEqual(['b2']);
+    expect([await pair.one.file('b1', 'a', 'patch'), await pair.one.attempts('b1', 'a')]).toEqual([undefined, []]);
+    expect(await pair.one.submit(batch({ priority: 9 }), [task('a')])).toEqual({ added: 1, known: 0 });
+    expect(await claimed(pair)).toMatchObject({ batch: 'b1', key: 'a', attempt: 1, before: undefined });
   });
 
   test('an order to a batch that is not there says so', async () => {

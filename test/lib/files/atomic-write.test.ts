@@ -165,20 +165,30 @@ describe('writeAtomically', () => {
     expect(await fs.readdir(dir)).toEqual(['f']);
   });
 
+  /** The owner and one more may write, the group may read, others nothing. */
+  const LIST = Buffer.from(
+    '0200000001000600ffffffff02000600d204000004000400ffffffff10000600ffffffff20000000ffffffff',
+    'hex',
+  );
+
+  test.skipIf(process.platform !== 'linux')(
+    'what a folder gives to new files, no edit gives to a file that did not have it',
+    async () => {
+      const dir = await place();
+      const file = path.join(dir, 'f');
+      await fs.writeFile(file, 'old', { mode: 0o640 });
+      expect(setAttribute(dir, 'system.posix_acl_default', LIST)).toBe(true);
+      await writeAtomically(file, bytes('new'));
+      expect([attributesOf(file), (await fs.stat(file)).mode & 0o777]).toEqual([new Map(), 0o640]);
+    },
+  );
+
   test.skipIf(process.platform !== 'linux')(
     'access lists and other attributes stay, and nobody may do more',
     async () => {
       const file = path.join(await place(), 'f');
       await fs.writeFile(file, 'old', { mode: 0o640 });
-      // The owner and one more may write, the group may read, others nothing.
-      const list = Buffer.from(
-        '02000000 01000600ffffffff 02000600d2040000 04000400ffffffff 10000600ffffffff 20000000ffffffff'.replaceAll(
-          ' ',
-          '',
-        ),
-        'hex',
-      );
-      expect(setAttribute(file, 'system.posix_acl_access', list)).toBe(true);
+      expect(setAttribute(file, 'system.posix_acl_access', LIST)).toBe(true);
       expect(setAttribute(file, 'user.note', Buffer.from('kept'))).toBe(true);
       const before = attributesOf(file);
       await writeAtomically(file, bytes('new'));

@@ -18,6 +18,7 @@ const connection: Connection = {
   call: never,
   prompt: never,
   read: never,
+  complete: never,
   close: async () => undefined,
 };
 const START: ServerEvent = { type: 'start' };

@@ -12,9 +12,9 @@ function setUp(more: Partial<TaskParts> = {}) {
     ],
     run: async (order) => {
       orders.push(order);
-      return { text: 'Found it.', calls: 3, tokens: 900, failed: false };
+      return { text: 'Found it.', calls: 3, tokens: 900, durationMs: 5, failed: false };
     },
-    runInBackground: (order) => {
+    runInBackground: async (order) => {
       orders.push(order);
       return 'agent_1';
     },
@@ -43,7 +43,7 @@ test('its progress and the abort pass through', async () => {
     run: async ({ report }, signal) => {
       report(note);
       controller.abort();
-      return { text: '', calls: 0, tokens: 0, failed: signal.aborted };
+      return { text: '', calls: 0, tokens: 0, durationMs: 0, failed: signal.aborted };
     },
   });
   const outcome = await callTool(tool, input, { signal: controller.signal, report: (one) => heard.push(one) });

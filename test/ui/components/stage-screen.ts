@@ -41,7 +41,7 @@ const COMMANDS: readonly CommandInfo[] = [
   { name: 'compact', description: 'make room now', argumentHint: '[what to keep]', source: 'builtin' },
   { name: 'context', description: 'where the tokens of the window go', source: 'builtin' },
   { name: 'cost', description: 'tokens and money of this session', source: 'builtin' },
-  { name: 'deploy', description: 'build and put it on the server', source: 'project' },
+  { name: 'deploy', description: 'build and put it on the server', source: 'project', completes: true },
   { name: 'model', description: 'choose another model', argumentHint: '[name]', source: 'builtin' },
 ];
 

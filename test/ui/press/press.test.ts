@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ModelFailure } from '../../../src/contracts/model.ts';
+import { choicesFound } from '../../../src/ui/press/press-composer.ts';
 import { holdsCode } from '../../../src/ui/view/holds-code.ts';
 import { asked, begins, fails, over, queued } from '../components/events.ts';
 import { openStage, type StageScreen } from '../components/stage-screen.ts';
@@ -238,6 +239,23 @@ describe('menus', () => {
     );
     screen.press('tab');
     expect(screen.view().editor.text).toBe('see @"a page.md" ');
+  });
+
+  test('of arguments open where somebody knows how they go on; enter sends the line unless one was chosen', () => {
+    const screen = stage();
+    screen.type('/model so');
+    expect(screen.effects).toEqual([]);
+    screen.press('ctrl+u');
+    screen.type('/deploy to st');
+    expect(screen.effects.at(-1)).toEqual({ type: 'find_arguments', line: 'deploy to st' });
+    screen.change((view) => choicesFound(view, 'argument', 'deploy to s', ['late']));
+    screen.change((view) => choicesFound(view, 'argument', 'deploy to st', ['staging', 'store']));
+    screen.press('down', 'down', 'enter');
+    expect(screen.view().editor.text).toBe('/deploy to store ');
+    screen.type('x');
+    screen.change((view) => choicesFound(view, 'argument', 'deploy to store x', ['xx']));
+    screen.press('enter');
+    expect(screen.effects.at(-1)).toEqual({ type: 'command', line: 'deploy to store x' });
   });
 });
 

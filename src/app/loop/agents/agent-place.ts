@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import type { AgentKind } from '../../../contracts/extension.ts';
 import type { Rule } from '../../../contracts/permission.ts';
@@ -23,15 +22,22 @@ export type AgentPlace = {
   leave(): Promise<string | undefined>;
 };
 
+/** Whose place it is to be; who goes on finds what it left, by the same name. */
+export type PlaceWish = {
+  readonly name: string;
+  readonly agentId: string;
+  readonly isolation: AgentKind['isolation'] | undefined;
+};
+
 /** Throws a sentence when it is to have a checkout of its own and can have none: it never works in the parent's instead. */
 export async function openAgentPlace(
   core: Core,
-  { name, isolation }: { readonly name: string; readonly isolation: AgentKind['isolation'] | undefined },
+  { name, agentId, isolation }: PlaceWish,
   parent: AgentStand,
   hooks: HookFire,
 ): Promise<AgentPlace> {
   if (isolation !== 'worktree') return sharedPlace(parent);
-  const called = `${name.replace(/[^\w.-]+/g, '-').replace(/^[.-]+/, '')}-${randomBytes(3).toString('hex')}`;
+  const called = `${name.replace(/[^\w.-]+/g, '-').replace(/^[.-]+/, '')}-${agentId.replace(/^agent_/, '')}`;
   const worktree = hooks.has('WorktreeCreate')
     ? await madeByHook(called, hooks)
     : await enterWorktree(parent.cwd, called, core.environment, core.trusted ? 'this-run' : undefined);

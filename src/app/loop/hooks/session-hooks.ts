@@ -59,8 +59,19 @@ const COMPACTED_MS = 30_000;
 
 /** Fires the events that nobody waits for: notifications, failed turns, compactions. */
 export function hookNews(hooks: Hooks, addContext: (words: string) => void, face: RunOptions['face']): AgentListener {
+  let turnId = '';
   return async (event) => {
     switch (event.type) {
+      case 'message_end': {
+        const { role, id } = event.message;
+        if (role === 'user') turnId = id;
+        if (role !== 'assistant' || !hooks.has('MessageDisplay')) return;
+        const delta = event.message.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+        // Whole messages are shown to it, each with one word: their last.
+        const shown = { turn_id: turnId, message_id: id, index: 0, final: true, delta };
+        if (delta !== '') hooks.fireInBackground('MessageDisplay', shown);
+        return;
+      }
       case 'permission_request': {
         const { toolName } = event.request;
         const message = `ouro needs your permission to use ${toolName}.`;

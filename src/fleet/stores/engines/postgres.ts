@@ -2,7 +2,7 @@ import { type Db, PgBoss } from 'pg-boss';
 import { errnoOf } from '../../../lib/files/errno.ts';
 import type { JobQueue } from '../job-queue.ts';
 import { inTurn, type Row, type Sql, type SqlValue, type Transaction } from '../sql.ts';
-import { awayOrSame } from '../store-away.ts';
+import { awayOrSame, goneAway, StoreAway } from '../store-away.ts';
 import { openPgBossQueue } from './pg-boss-queue.ts';
 
 /** No machine that freezes inside a transaction holds up the others for longer than this. */
@@ -52,8 +52,8 @@ function openSql(boss: PgBoss, handles: WeakMap<Transaction, Db>): Sql {
             return await inTransaction(db, handles, work);
           } catch (thrown) {
             // Nothing of it has happened, and the others have gone on by now.
-            if (tries < MOST_TRIES && IN_EACH_OTHERS_WAY.includes(errnoOf(thrown) ?? '')) continue;
-            throw awayOrSame(thrown);
+            const cause = thrown instanceof StoreAway ? thrown.cause : thrown;
+            if (tries >= MOST_TRIES || !IN_EACH_OTHERS_WAY.includes(errnoOf(cause) ?? '')) throw thrown;
           }
         }
       }),
@@ -67,9 +67,10 @@ async function inTransaction<Answer>(
   work: (tx: Transaction) => Promise<Answer>,
 ): Promise<Answer> {
   if (db.beginTransaction === undefined) throw new Error('This version of pg-boss has no transactions.');
-  const { db: inside, commit, rollback } = await db.beginTransaction();
+  const { db: inside, commit, rollback } = await db.beginTransaction().catch(goneAway);
+  const asked: Db = { ...inside, executeSql: (text, values) => inside.executeSql(text, values).catch(goneAway) };
   const all = async (text: string, ...values: readonly SqlValue[]): Promise<readonly Row[]> =>
-    (await inside.executeSql(numbered(text), values.map(storable))).rows;
+    (await asked.executeSql(numbered(text), values.map(storable))).rows;
   const tx: Transaction = {
     all,
     async now() {
@@ -77,10 +78,10 @@ async function inTransaction<Answer>(
       return Number(row?.now);
     },
   };
-  handles.set(tx, inside);
+  handles.set(tx, asked);
   try {
     const answer = await work(tx);
-    await commit();
+    await commit().catch(goneAway);
     return answer;
   } catch (thrown) {
     await rollback();

@@ -1,4 +1,4 @@
-import type { JobQueue } from '../job-queue.ts';
+import { type JobQueue, LONGEST_PAUSE_MS } from '../job-queue.ts';
 import type { Sql } from '../sql.ts';
 
 /** The queue of the store that needs nothing installed: one more table beside the others. */
@@ -23,12 +23,13 @@ export async function openSqliteQueue(sql: Sql): Promise<JobQueue> {
         );
     },
     async take(tx, queue) {
+      // A pause that has longer to go was noted before the clock was set back.
+      const now = await tx.now();
       const [row] = await tx.all(
         `UPDATE jobs SET state = 'held', token = token + 1 WHERE id =
-         (SELECT id FROM jobs WHERE queue = ? AND state = 'waiting' AND after_ms <= ?
+         (SELECT id FROM jobs WHERE queue = ? AND state = 'waiting' AND (after_ms <= ? OR after_ms > ?)
           ORDER BY priority DESC, seq LIMIT 1) RETURNING id, token`,
-        queue,
-        await tx.now(),
+        ...[queue, now, now + LONGEST_PAUSE_MS],
       );
       return row === undefined ? undefined : { id: String(row.id), token: Number(row.token) };
     },
@@ -45,6 +46,9 @@ export async function openSqliteQueue(sql: Sql): Promise<JobQueue> {
     },
     async cancel(tx, _queue, ids) {
       for (const id of ids) await tx.all("UPDATE jobs SET state = 'over' WHERE id = ?", id);
+    },
+    async drop(queue) {
+      await sql.transaction((tx) => tx.all('DELETE FROM jobs WHERE queue = ?', queue));
     },
     close: async () => undefined,
   };

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { calls, says, toolUse } from '../../../support/api/reply.ts';
 import { startApiServer } from '../../../support/api/server.ts';
@@ -7,6 +7,11 @@ import { composed } from '../../../support/composed.ts';
 import { createTempProject, type TempProject } from '../../../support/temp-project.ts';
 
 const LOG = 'cat >> log.jsonl';
+const ANN = toolUse(
+  'Task',
+  { description: 'Ann', prompt: 'You are Ann', name: 'ann', run_in_background: true },
+  'toolu_ann',
+);
 const command = (line: string, more: object = {}) => ({ hooks: [{ type: 'command', command: line, ...more }] });
 
 /** What every event was told, in the order it came. */
@@ -24,6 +29,9 @@ test('a conversation tells hooks of its moments: batches, tasks, folders, models
     'InstructionsLoaded',
     'ConfigChange',
     'PermissionDenied',
+    'MessageDisplay',
+    'TeammateIdle',
+    'SubagentStop',
   ];
   const hooks = {
     ...Object.fromEntries(events.map((event) => [event, [command(LOG)]])),
@@ -31,6 +39,7 @@ test('a conversation tells hooks of its moments: batches, tasks, folders, models
     UserPromptExpansion: [
       { matcher: 'go', ...command(`echo '{"hookSpecificOutput":{"additionalContext":"of the command"}}'`) },
     ],
+    FileChanged: [{ matcher: '.envrc|gone.txt|new.txt', ...command(LOG) }],
     PreModelSwitch: [{ matcher: '.*opus.*', ...command('echo too dear >&2; exit 2') }],
     PostToolUse: [
       { matcher: 'Read', ...command(`echo '{"hookSpecificOutput":{"updatedToolOutput":"in other words"}}'`) },
@@ -40,6 +49,8 @@ test('a conversation tells hooks of its moments: batches, tasks, folders, models
     '.claude/settings.json': JSON.stringify({ hooks }),
     'CLAUDE.md': 'Be brief.',
     'a.txt': 'alpha',
+    '.envrc': 'one',
+    'gone.txt': 'x',
     'sub/b.txt': 'b',
     '.claude/commands/go.md': 'Go on.',
   });
@@ -47,6 +58,7 @@ test('a conversation tells hooks of its moments: batches, tasks, folders, models
     toolUse('TodoWrite', { todos: [{ content: 'Read it', status, activeForm: 'Reading' }] }, `toolu_${status}`);
   await using server = await startApiServer({
     turns: ({ raw }) => {
+      if (raw.includes('You are Ann') && !raw.includes('toolu_ann')) return says('Ann here.');
       if (!raw.includes('toolu_read'))
         return calls(
           toolUse('Read', { file_path: 'a.txt' }, 'toolu_read'),
@@ -54,7 +66,7 @@ test('a conversation tells hooks of its moments: batches, tasks, folders, models
           toolUse('Bash', { command: 'cd sub' }, 'toolu_cd'),
           toolUse('Bash', { command: 'touch no' }, 'toolu_no'),
         );
-      return raw.includes('toolu_completed') ? says('Done.') : calls(todo('completed'));
+      return raw.includes('toolu_completed') ? says('Done.') : calls(todo('completed'), ANN);
     },
   });
   const made = await composed(project, server.url, { face: 'print' });
@@ -68,7 +80,11 @@ test('a conversation tells hooks of its moments: batches, tasks, folders, models
     expect(await made.conversation.setModel('opus')).toEqual({ ok: false, why: 'too dear' });
     expect(await made.conversation.setModel('haiku')).toMatchObject({ ok: true });
     await project.write('.claude/settings.json', JSON.stringify({ hooks, language: 'French' }));
+    await project.write('.envrc', 'other');
+    await project.write('new.txt', 'new');
+    await rm(join(project.dir, 'gone.txt'));
     await made.conversation.agent.prompt('more');
+    await vi.waitFor(async () => expect((await told(project)).map(({ teammate_name: name }) => name)).toContain('ann'));
   } finally {
     await made.close();
   }
@@ -84,6 +100,22 @@ test('a conversation tells hooks of its moments: batches, tasks, folders, models
   expect(of('PostModelSwitch')).toMatchObject([{ to_model: expect.stringContaining('haiku') }]);
   expect(of('InstructionsLoaded')).toMatchObject([
     { file_path: join(project.dir, 'CLAUDE.md'), memory_type: 'Project', load_reason: 'session_start' },
+  ]);
+  expect(
+    of('FileChanged')
+      .map(({ file_path: path, event }) => [basename(String(path)), event])
+      .toSorted(),
+  ).toEqual([
+    ['.envrc', 'change'],
+    ['gone.txt', 'unlink'],
+    ['new.txt', 'add'],
+  ]);
+  expect(of('MessageDisplay')).toMatchObject([
+    { index: 0, final: true, delta: 'Done.' },
+    { index: 0, final: true, delta: 'Done.' },
+  ]);
+  expect(of('SubagentStop')).toMatchObject([
+    { agent_id: expect.stringMatching(/^agent_/), agent_transcript_path: expect.stringContaining('/subagents/') },
   ]);
   expect(of('ConfigChange')).toMatchObject([
     { source: 'project_settings', file_path: join(project.dir, '.claude/settings.json') },

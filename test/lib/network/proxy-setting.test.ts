@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { proxyFor } from '../../../src/model/wire/proxy.ts';
+import { proxyFor } from '../../../src/lib/network/proxy-setting.ts';
 
 const PROXY = { HTTPS_PROXY: 'http://me:secret@proxy.corp:3128' };
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isPublicAddress } from '../../../src/tools/web-fetch/public-address.ts';
+import { isPublicAddress } from '../../../src/lib/network/public-address.ts';
 
 test.each([
   '8.8.8.8',

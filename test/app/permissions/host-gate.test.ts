@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest';
+import { createHostGate } from '../../../src/app/permissions/host-gate.ts';
+import { makePolicy } from '../../../src/app/permissions/policy.ts';
+import type { PermissionAnswer, PermissionMode, PermissionRequest } from '../../../src/contracts/permission.ts';
+import type { SandboxSettings } from '../../../src/contracts/settings.ts';
+import { testCore } from '../../support/core.ts';
+import { createTempProject, type TempProject } from '../../support/temp-project.ts';
+
+type Given = {
+  readonly settings?: SandboxSettings;
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+  readonly mode?: PermissionMode;
+  readonly canAsk?: boolean;
+  readonly answer?: (request: PermissionRequest) => PermissionAnswer;
+};
+
+/** A gate with these rules, and what it asks. */
+async function gateOf(project: TempProject, given: Given) {
+  const { settings = {}, allow = [], deny = [], mode = 'default', canAsk = true, answer } = given;
+  const core = await testCore(project);
+  const asked: PermissionRequest[] = [];
+  core.bus.attach({
+    async askPermission(request) {
+      asked.push(request);
+      return answer?.(request) ?? { behavior: 'deny' };
+    },
+    ask: async () => undefined,
+    queues: { takeSteering: () => [], takeFollowUps: () => [], hasSteering: () => false },
+    tell: async () => undefined,
+    onWait: () => undefined,
+  });
+  const granted: string[] = [...allow];
+  const { policy } = makePolicy({
+    options: { allowedTools: granted, disallowedTools: deny, addDirs: [] },
+    environment: core.environment,
+    cwd: project.dir,
+    trusted: true,
+    loaded: core.settings.loaded,
+    live: () => ({ mode, grants: granted.map((rule) => ({ rule, behavior: 'allow' as const })), directories: [] }),
+    mayBypass: true,
+  });
+  const gate = createHostGate(
+    { ...core, settings: { ...core.settings, now: () => ({ sandbox: settings }) } },
+    { policy, canAsk, remember: async (rules) => void granted.push(...rules), changeMode: () => undefined },
+  );
+  const caller = (id = 'call') => ({ id, command: 'npm ci', cwd: project.dir, signal: new AbortController().signal });
+  return { gate, asked, caller, ask: (host: string, port = 443) => gate(caller(), { host, port }) };
+}
+
+test.each([
+  ['a host of the settings', { settings: { allowedDomains: ['*.npmjs.org'] } }, true],
+  ['a rule of hosts', { allow: ['WebFetch(domain:registry.npmjs.org)'] }, true],
+  ['a rule of hosts below', { allow: ['WebFetch(domain:*.npmjs.org)'] }, true],
+  ['a mode that asks nothing', { mode: 'bypassPermissions' }, true],
+  ['a rule about the tool as a whole', { allow: ['WebFetch'], canAsk: false }, false],
+  ['nobody to ask', { canAsk: false }, false],
+  ['mode dontAsk', { mode: 'dontAsk' }, false],
+  ['mode plan', { mode: 'plan' }, false],
+  ['a list that is strict', { settings: { strictAllowlist: true } }, false],
+  ['a denied host', { settings: { allowedDomains: ['*'], deniedDomains: ['npmjs.org'] } }, false],
+  ['a denied port', { settings: { allowedDomains: ['*'], deniedDomains: ['*:443'] } }, false],
+  ['a rule that denies', { settings: { allowedDomains: ['*'] }, deny: ['WebFetch(domain:npmjs.org)'] }, false],
+  ['a denial where nothing is asked', { mode: 'bypassPermissions', deny: ['WebFetch(domain:npmjs.org)'] }, false],
+] as const satisfies readonly (readonly [string, Given, boolean])[])(
+  '%s is answered without a question',
+  async (_, given, ok) => {
+    await using project = await createTempProject();
+    const { ask, asked } = await gateOf(project, given);
+    expect([(await ask('registry.npmjs.org')).ok, asked.length]).toEqual([ok, 0]);
+  },
+);
+
+test.each(['localhost', '127.0.0.1', '10.0.0.1', '169.254.169.254', 'db.internal', 'router', '::1'])(
+  '%s is no question: it is named in the settings or refused',
+  async (host) => {
+    await using project = await createTempProject();
+    for (const mode of ['default', 'bypassPermissions'] as const) {
+      const { ask, asked } = await gateOf(project, { mode, allow: [`WebFetch(domain:${host})`] });
+      expect([(await ask(host)).ok, asked.length]).toEqual([false, 0]);
+    }
+    const named = host.includes(':') ? `[${host}]` : host;
+    const { ask } = await gateOf(project, { settings: { allowedDomains: [named] } });
+    expect((await ask(host)).ok).toBe(true);
+  },
+);
+
+test('a new host is asked about once for each command, with the command and the rule that would allow it', async () => {
+  await using project = await createTempProject();
+  const { gate, asked, caller } = await gateOf(project, { answer: () => ({ behavior: 'allow' }) });
+  const one = caller();
+  const goal = { host: 'registry.npmjs.org', port: 443 };
+  const both = await Promise.all([gate(one, goal), gate(one, goal), gate(one, goal)]);
+  expect(both.every(({ ok }) => ok)).toBe(true);
+  expect(asked).toHaveLength(1);
+  expect(asked[0]).toMatchObject({
+    callId: 'call',
+    title: 'registry.npmjs.org:443',
+    facts: { kind: 'fetch', command: 'npm ci', url: 'https://registry.npmjs.org:443/' },
+    suggestions: [{ rule: 'WebFetch(domain:registry.npmjs.org)' }],
+  });
+  await gate(caller('next'), goal);
+  expect(asked).toHaveLength(2);
+});
+
+test('a no holds for the command, an always for all that come, and those that wait are not asked', async () => {
+  await using project = await createTempProject();
+  const refusing = await gateOf(project, { answer: () => ({ behavior: 'deny', message: 'not today' }) });
+  const one = refusing.caller();
+  const goal = { host: 'a.test', port: 80 };
+  expect(await refusing.gate(one, goal)).toEqual({ ok: false, why: 'not today' });
+  expect(await refusing.gate(one, goal)).toEqual({ ok: false, why: 'not today' });
+  expect(refusing.asked).toHaveLength(1);
+  const always = await gateOf(project, {
+    answer: ({ suggestions }) => ({
+      behavior: 'allow',
+      remember: { rules: suggestions.map(({ rule }) => rule), destination: 'session' },
+    }),
+  });
+  const all = await Promise.all(['x', 'y', 'z'].map((id) => always.gate(always.caller(id), goal)));
+  expect([all.every(({ ok }) => ok), always.asked.length]).toEqual([true, 1]);
+});

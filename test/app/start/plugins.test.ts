@@ -1,0 +1,83 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readEnvironment } from '../../../src/app/environment.ts';
+import { createPlugins } from '../../../src/app/start/plugins.ts';
+import { bareEnvironment } from '../../support/environment.ts';
+import { createTempProject, type TempProject } from '../../support/temp-project.ts';
+
+/** A registry with one package, and beside it the list of a marketplace that names it. */
+async function startRegistry(archive: Buffer) {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    const { url = '' } = request;
+    asked.push(url);
+    const at = `http://${request.headers.host}`;
+    const dist = { tarball: `${at}/kit.tgz` };
+    const version = { name: '@acme/kit', version: '2.1.0', dist, scripts: { prepare: 'touch ran' } };
+    const npm = (name: string, more: object = {}) => ({ name, source: { source: 'npm', registry: at, ...more } });
+    const list = {
+      name: 'far',
+      plugins: [
+        npm('kit', { package: '@acme/kit', version: '^2.0.0' }),
+        npm('flag', { package: '--eval=x' }),
+        npm('git', { package: 'kit', version: 'git+ssh://x' }),
+        { name: 'plain', source: { source: 'npm', package: 'kit', registry: 'http://example.org' } },
+        { name: 'near', source: './plugins/near' },
+      ],
+    };
+    if (url === '/kit.tgz') return void response.end(archive);
+    if (url === '/away.json') return void response.writeHead(302, { location: 'http://example.invalid/' }).end();
+    const answers: Readonly<Record<string, object>> = {
+      '/@acme%2fkit': { name: '@acme/kit', 'dist-tags': { latest: '2.1.0' }, versions: { '2.1.0': version } },
+      '/market.json': list,
+    };
+    response.writeHead(answers[url] === undefined ? 404 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(answers[url] ?? {}));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    asked,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function packed(project: TempProject): Promise<Buffer> {
+  const manifest = { name: '@acme/kit', version: '2.1.0', scripts: { prepare: 'touch ran', postinstall: 'touch ran' } };
+  await project.write('../pack/package/package.json', JSON.stringify(manifest));
+  await project.write('../pack/package/.claude-plugin/plugin.json', JSON.stringify({ name: 'kit' }));
+  await project.write('../pack/package/commands/ship.md', 'Ship it.');
+  const folder = join(project.dir, '../pack');
+  execFileSync('tar', ['-czf', 'kit.tgz', 'package'], { cwd: folder });
+  return readFileSync(join(folder, 'kit.tgz'));
+}
+
+test('a list at an address is a marketplace, and a package of npm a plugin; nothing of it runs, nothing comes unasked', async () => {
+  await using project = await createTempProject();
+  await using registry = await startRegistry(await packed(project));
+  const environment = readEnvironment(bareEnvironment(project, 'http://127.0.0.1:9'));
+  const plugins = createPlugins(environment, project.dir);
+  expect(await plugins.addMarketplace(`${registry.url}/market.json`)).toContain('  kit@far  ');
+  expect(registry.asked).toEqual(['/market.json']);
+  const { id, plugin, lines } = await plugins.install('kit');
+  expect([id, plugin.name, lines[0]]).toEqual(['kit@far', 'kit', 'kit@far 2.1.0 is installed. It brings:']);
+  expect(lines.join('\n')).toContain('/kit:ship');
+  const { value } = await plugins.store.read();
+  expect(value.plugins['kit@far']).toMatchObject({ version: '2.1.0', mark: expect.stringMatching(/^[0-9a-f]{64}$/) });
+  await expect(plugins.install('flag')).rejects.toThrow('--eval=x is no name of a package');
+  await expect(plugins.install('git')).rejects.toThrow('git+ssh://x is no version of a package');
+  await expect(plugins.install('plain')).rejects.toThrow('is no https address of a registry');
+  await expect(plugins.install('near')).rejects.toThrow('plugins/near is not there');
+  await expect(plugins.addMarketplace('npm:../x')).rejects.toThrow('../x is no name of a package');
+  await expect(plugins.addMarketplace(`${registry.url}/gone.json`)).rejects.toThrow('the server answers 404');
+  await expect(plugins.addMarketplace(`${registry.url}/away.json`)).rejects.toThrow('could not be fetched');
+  await expect(plugins.addMarketplace('http://example.org/market.json')).rejects.toThrow('neither a folder');
+});

@@ -1,0 +1,42 @@
+import { Server, type ServerOptions } from '@modelcontextprotocol/sdk/server/index.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import type { HostMcpServer } from '../../src/contracts/face/host.ts';
+import type { JsonObject } from '../../src/contracts/json.ts';
+import { asJson } from '../../src/lib/as-json.ts';
+import type { McpParts } from '../../src/mcp/server/mcp-parts.ts';
+import { startHub } from './servers.ts';
+
+/** A real server of the MCP library inside this process, as a host lends one; what it says reaches whoever listens. */
+function inProcess(options: ServerOptions, arrange: (server: Server) => void): HostMcpServer {
+  const listeners: ((message: JsonObject) => void)[] = [];
+  const server = new Server({ name: 'inside', version: '1' }, options);
+  arrange(server);
+  const transport: Transport = {
+    start: async () => undefined,
+    async send(message) {
+      for (const hear of listeners) hear(asJson(message));
+    },
+    close: async () => undefined,
+  };
+  void server.connect(transport);
+  return {
+    name: 'inside',
+    async send(message) {
+      transport.onmessage?.(JSONRPCMessageSchema.parse(message));
+      return undefined;
+    },
+    onMessage: (hear) => void listeners.push(hear),
+  };
+}
+
+/** A hub of this one server, connected. */
+export async function hubInside(
+  options: ServerOptions,
+  arrange: (server: Server) => void,
+  parts: Partial<McpParts> = {},
+) {
+  const started = startHub([], { hosted: [inProcess(options, arrange)], ...parts });
+  await started.hub.settled();
+  return started;
+}
