@@ -1,7 +1,7 @@
 import type { AgentPort } from '../../agent/parts.ts';
 import type { PermissionUpdate } from '../../contracts/face/host.ts';
 import type { JsonObject } from '../../contracts/json.ts';
-import type { Decision, PermissionMode } from '../../contracts/permission.ts';
+import type { Decision, PermissionMode, Rule } from '../../contracts/permission.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
 import { changePermissions } from '../../permissions/change-permissions.ts';
 import { bypassObjection } from '../../permissions/first-mode.ts';
@@ -73,7 +73,6 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
     notice: (level, text) => void core.bus.tell({ type: 'notice', level, topic: 'permissions', text }),
     onStored: settings.approveOwnChange,
   });
-  const copied = new Set<string>();
   const source = makePolicy({
     options,
     environment,
@@ -84,7 +83,7 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
     mayBypass,
     current: changes.current,
     sessionFolder,
-    copiedSecrets: () => [...copied],
+    copiedSecrets: () => guards.copies(),
     sandbox: () => sandbox.asks(),
   });
   const guards = createCallGuards(settings.variables, (at) => source.policy(at));
@@ -125,16 +124,12 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
     confirmTarget: guards.confirmTarget,
     sandbox,
     update: changes.apply,
-    warnings: () =>
-      lintRules(source.rules(), TOOL_STATEMENTS)
-        .filter(({ kind }) => kind !== 'shadowed')
-        .map(({ text }) => text),
+    warnings: () => ruleWarnings(source.rules()),
   };
 
   function record(entry: GateRecord): void {
     guards.record(entry);
     const { request, verdict, by, decision } = entry;
-    if (verdict === 'allow') for (const copy of decision.copies ?? []) copied.add(copy);
     decisions.push({ tool: request.tool, title: request.title, verdict, by, decision });
     if (decisions.length > KEPT_DECISIONS) decisions.shift();
   }
@@ -156,4 +151,10 @@ function boxes(
     ...places,
     way: createBoxWay((plan, bwrap) => openBoxNetwork(core, { decide }, plan, bwrap)),
   });
+}
+
+function ruleWarnings(rules: readonly Rule[]): readonly string[] {
+  return lintRules(rules, TOOL_STATEMENTS)
+    .filter(({ kind }) => kind !== 'shadowed')
+    .map(({ text }) => text);
 }

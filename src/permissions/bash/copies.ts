@@ -19,6 +19,7 @@ const MAX_ROUNDS = 4;
  */
 export function copiesOfSecrets(context: DecisionContext, paths: ShellPaths): Copies {
   const made = new Set<string>();
+  if (paths.isCut) return { files: [], elsewhere: 'none' };
   let elsewhere: Copies['elsewhere'] = 'none';
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const before = made.size;
