@@ -25,7 +25,10 @@ const verbs = {
   start: (bun) => {
     const { cwd, env } = withoutNpm(root, process.env, process.cwd());
     const { file, args } = programOf(root, bun, asShipped);
-    return runProgram(file, [...args, ...rest], { cwd, env: { BUN_GC_TIMER_INTERVAL: '60000', ...env } });
+    return runProgram(file, [...args, ...rest], {
+      cwd,
+      env: { BUN_GC_TIMER_INTERVAL: '60000', BUN_JSC_useFTLJIT: '0', ...env },
+    });
   },
   test: (bun) =>
     runProgram(bun, [...safeFlags, join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...rest], {

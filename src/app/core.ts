@@ -25,6 +25,8 @@ export type Core = {
   readonly extensions: ExtensionsNow;
   readonly live: LiveState;
   readonly model: ModelChoice;
+  /** The model for side calls beside the one in use now; absent where they should be left out. */
+  readonly smallModel: () => string | undefined;
   readonly meter: UsageMeter;
   readonly repository: Repository;
   readonly bus: Bus;

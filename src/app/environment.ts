@@ -94,8 +94,10 @@ function behindLink(path: string): string {
 }
 
 /** What bin/ouro tells our own runtime is nothing for other programs on it. */
+const OUR_PACE: Readonly<Record<string, string>> = { BUN_GC_TIMER_INTERVAL: '60000', BUN_JSC_useFTLJIT: '0' };
+
 function isOurPace(name: string, env: Readonly<Record<string, string | undefined>>): boolean {
-  return name === 'BUN_GC_TIMER_INTERVAL' && env[name] === '60000';
+  return OUR_PACE[name] !== undefined && env[name] === OUR_PACE[name];
 }
 
 /** The directory ouro was started in; from here on it travels as a value. */

@@ -67,6 +67,7 @@ export async function openCore(given: RunOptions, started: StartedRun): Promise<
   const mode = firstMode(withStoredMode(options, session.stored), settings.now(), environment);
   if (!mode.ok) return mode;
   const first = { model: model.model, mode: mode.mode, cwd };
+  const live = createLiveState(firstLive(first, options, settings.now(), session));
   const core: Core = {
     options,
     environment,
@@ -75,8 +76,9 @@ export async function openCore(given: RunOptions, started: StartedRun): Promise<
     acceptsOutside: trust.acceptsOutside,
     settings,
     extensions,
-    live: createLiveState(firstLive(first, options, settings.now(), session)),
+    live,
     model,
+    smallModel: () => model.smallModelFor(live.now().model),
     meter: createUsageMeter(model.infoOf),
     repository,
     bus,

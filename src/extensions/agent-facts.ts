@@ -55,6 +55,7 @@ function unusedFields(facts: Facts, kind: object, servers: readonly string[] | u
   const unknown = Object.entries(facts).filter(
     ([field, value]) =>
       value !== null &&
+      value !== '' &&
       !SAID.includes(field) &&
       !Object.hasOwn(kind, field) &&
       !(Object.hasOwn(NEUTRAL, field) && NEUTRAL[field]?.(value) === true),

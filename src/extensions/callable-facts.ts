@@ -50,7 +50,6 @@ const KNOWN = [
   'metadata',
   'tags',
   'category',
-  'allowed_tools',
 ];
 
 /** The fields of a head that change nothing here. */

@@ -35,7 +35,8 @@ async function inFolder({ folder, source, admit, prefix = '' }: ExtensionFolder)
   const items: AgentKind[] = [];
   const problems: ExtensionProblem[] = [];
   const unused = new Map<string, readonly string[]>();
-  for (const { path, name, text } of await markdownFiles(folder, admit)) {
+  const { files, leftOut } = await markdownFiles(folder, admit);
+  for (const { path, name, text } of files) {
     const { facts, body, problem } = await readFrontMatter(text);
     const description = textFact(facts, 'description');
     if (problem !== undefined)
@@ -49,7 +50,7 @@ async function inFolder({ folder, source, admit, prefix = '' }: ExtensionFolder)
       unused.set(path, read.unused);
     }
   }
-  return { items, problems: [...problems, ...unusedLine(folder, 'sub-agents', unused)] };
+  return { items, problems: [...leftOut, ...problems, ...unusedLine(folder, 'sub-agents', unused)] };
 }
 
 const flagSchema = z.record(z.string(), z.looseObject({ description: z.string(), prompt: z.string() }));

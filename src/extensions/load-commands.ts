@@ -12,11 +12,14 @@ export async function loadCommands(folders: readonly ExtensionFolder[]): Promise
   const problems: ExtensionProblem[] = [];
   for (const { folder, source, admit, prefix = '', pluginRoot } of folders) {
     const unused = new Map<string, readonly string[]>();
-    for (const { path, name: found, text } of await markdownFiles(folder, admit)) {
+    const { files, leftOut } = await markdownFiles(folder, admit);
+    problems.push(...leftOut);
+    for (const { path, name: found, text } of files) {
       const { facts, body, problem } = await readFrontMatter(text);
       if (problem !== undefined)
         problems.push({ path, line: problem.line, text: `${problem.text}. The command works without its head.` });
-      const name = `${prefix}${found}`;
+      // What is typed behind a slash ends with a space.
+      const name = `${prefix}${found.replaceAll(/\s+/g, '-')}`;
       const winner = items.get(name);
       if (winner !== undefined) {
         problems.push({ path, text: `is hidden by ${winner.path}, which has the same name /${name}.` });

@@ -5,7 +5,7 @@ import type { ExtensionFolder } from './extension-folder.ts';
 import { loadAgents } from './load-agents.ts';
 import { loadCommands } from './load-commands.ts';
 import { loadOutputStyles } from './load-output-styles.ts';
-import { loadSkills } from './load-skills.ts';
+import { findSkill, loadSkills } from './load-skills.ts';
 
 /** Everything that files add to ouro. */
 export type Extensions = {
@@ -62,6 +62,24 @@ export async function loadExtensions(places: {
     agents: agents.items,
     styles: styles.items,
     plugins,
-    problems: [...leftOut, ...commands.problems, ...skills.problems, ...agents.problems, ...styles.problems],
+    problems: [
+      ...leftOut,
+      ...commands.problems,
+      ...skills.problems,
+      ...agents.problems,
+      ...styles.problems,
+      ...strayKnowledge(agents.items, skills.items),
+    ],
   };
+}
+
+/** Skills a sub-agent is to know by heart, and that nobody has. */
+function strayKnowledge(agents: readonly AgentKind[], skills: readonly Skill[]): readonly ExtensionProblem[] {
+  return agents.flatMap(({ path, name, skills: wanted = [] }) => {
+    const missing = wanted.filter((one) => findSkill(skills, one) === undefined);
+    if (missing.length === 0) return [];
+    return [
+      { path: path ?? name, text: `wants skills that are not here: ${missing.join(', ')}. It works without them.` },
+    ];
+  });
 }

@@ -1,7 +1,8 @@
 import type { ExtensionProblem, Loaded, OutputStyle } from '../contracts/extension.ts';
 import { markdownFiles } from '../lib/files/markdown-files.ts';
-import { readFrontMatter, textFact } from '../lib/text/front-matter.ts';
+import { type FrontMatter, flagFact, readFrontMatter, textFact } from '../lib/text/front-matter.ts';
 import type { ExtensionFolder } from './extension-folder.ts';
+import { unusedLine } from './unused-line.ts';
 
 const BUILT_IN: readonly OutputStyle[] = [
   { name: 'default', description: 'brief and plain', text: '', source: 'builtin' },
@@ -18,11 +19,15 @@ export async function loadOutputStyles(folders: readonly ExtensionFolder[]): Pro
   const items = new Map<string, OutputStyle>();
   const problems: ExtensionProblem[] = [];
   for (const { folder, source, admit } of folders) {
-    for (const { path, name, text } of await markdownFiles(folder, admit)) {
+    const { files, leftOut } = await markdownFiles(folder, admit);
+    const unused = new Map<string, readonly string[]>();
+    problems.push(...leftOut);
+    for (const { path, name, text } of files) {
       const { facts, body, problem } = await readFrontMatter(text);
       if (problem !== undefined)
         problems.push({ path, line: problem.line, text: `${problem.text}. The style works without its head.` });
       const called = textFact(facts, 'name') ?? name;
+      unused.set(path, unusedFields(facts));
       if (!items.has(called))
         items.set(called, {
           name: called,
@@ -31,7 +36,16 @@ export async function loadOutputStyles(folders: readonly ExtensionFolder[]): Pro
           source,
         });
     }
+    problems.push(...unusedLine(folder, 'output styles', unused));
   }
   for (const style of BUILT_IN) if (!items.has(style.name)) items.set(style.name, style);
   return { items: [...items.values()], problems };
 }
+
+/** The rest of what the model is told is kept with every style, so asking for that changes nothing and asks for nothing else. */
+function unusedFields(facts: FrontMatter['facts']): readonly string[] {
+  const known = ['name', 'description', ...(flagFact(facts, KEEPS) === true ? [KEEPS] : [])];
+  return Object.keys(facts).filter((field) => !known.includes(field));
+}
+
+const KEEPS = 'keep-coding-instructions';

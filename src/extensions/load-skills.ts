@@ -1,12 +1,15 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { ExtensionProblem, Loaded, Skill } from '../contracts/extension.ts';
-import { asItIs } from '../lib/files/markdown-files.ts';
+import { asItIs, leftOutWords } from '../lib/files/markdown-files.ts';
 import { readRegular } from '../lib/files/read-regular.ts';
 import { readFrontMatter, textFact } from '../lib/text/front-matter.ts';
 import { callableFacts, descriptionOf, firstWords, pathsOf, unusedFacts } from './callable-facts.ts';
 import type { ExtensionFolder } from './extension-folder.ts';
 import { unusedLine } from './unused-line.ts';
+
+/** More than a model could read at once. */
+const MOST_BYTES = 1_000_000;
 
 /** Skills of all folders (`<folder>/<name>/SKILL.md`), the strongest first. */
 export async function loadSkills(folders: readonly ExtensionFolder[]): Promise<Loaded<Skill>> {
@@ -40,15 +43,16 @@ async function readSkill(
   { source, admit = asItIs, prefix = '', pluginRoot }: ExtensionFolder,
 ): Promise<{ readonly skill: Skill; readonly unused: readonly string[] } | ExtensionProblem | undefined> {
   const at = admit(path);
-  const text = at === undefined ? undefined : await readRegular(at).catch(() => undefined);
-  if (text === undefined) return undefined;
+  if (at === undefined) return undefined;
+  const text = await readRegular(at, MOST_BYTES).catch((thrown) => ({ path, text: leftOutWords(thrown) }));
+  if (typeof text !== 'string') return text;
   const { facts, body, problem } = await readFrontMatter(text);
   if (problem !== undefined) return { path, line: problem.line, text: `${problem.text}. The skill is not offered.` };
   const folder = join(path, '..');
   const callable = callableFacts(facts);
-  const described = descriptionOf(facts) ?? (callable.callers === 'people' ? firstWords(body) : undefined);
-  if (described === undefined) {
-    const why = 'has no description in its head, so nobody could know when to use it. It is not offered.';
+  const described = descriptionOf(facts) ?? firstWords(body);
+  if (described === '') {
+    const why = 'has neither a description nor a text, so nobody could know when to use it. It is not offered.';
     return { path, line: 1, text: why };
   }
   const own = textFact(facts, 'name')?.trim() || basename(folder);

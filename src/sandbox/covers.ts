@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
+  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -51,7 +52,8 @@ export function createCovers(folder: string, name: string): Covers {
   function keep(next: Claim): void {
     claim = next;
     if (next.uses.length + next.made.length === 0) {
-      rmSync(own, { force: true });
+      // A home that cannot be written has no such file, and removing it there fails.
+      if (existsSync(own)) rmSync(own, { force: true });
       return;
     }
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -118,7 +120,7 @@ function putBack(path: string, target: string): void {
 }
 
 function claimsIn(folder: string): readonly (Claim & { readonly file: string })[] {
-  const names = lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() ? readdirSync(folder) : [];
+  const names = existsSync(folder) && lstatSync(folder).isDirectory() ? readdirSync(folder) : [];
   return names.flatMap((name) => {
     try {
       const file = join(folder, name);

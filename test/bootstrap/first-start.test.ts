@@ -173,7 +173,14 @@ test('started by npm, the program sees the folder and the environment of the per
   expect(JSON.parse(ended.stdout)).toEqual({
     args: [],
     cwd,
-    env: { BUN_GC_TIMER_INTERVAL: '60000', NPM_LOG, HOME, PATH, npm_config_registry: 'http://127.0.0.1:9/' },
+    env: {
+      BUN_GC_TIMER_INTERVAL: '60000',
+      BUN_JSC_useFTLJIT: '0',
+      NPM_LOG,
+      HOME,
+      PATH,
+      npm_config_registry: 'http://127.0.0.1:9/',
+    },
     library: 'production',
   });
 });

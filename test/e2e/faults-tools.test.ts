@@ -249,6 +249,36 @@ describe('a file that cannot be written keeps its old content', () => {
       edit: expect.stringMatching(/^error: .*was not written and is unchanged: the disk is full/),
     });
   });
+
+  test.runIf(ownMounts).each([
+    ['full', 'size=1m', 'head -c 2m /dev/zero >"$OURO_HOME/fill" 2>/dev/null; truncate -s -4096 "$OURO_HOME/fill"', 2],
+    [
+      'out of inodes',
+      'size=9m,nr_inodes=200',
+      'i=0; while touch "$OURO_HOME/fill$i"; do i=$((i+1)); done 2>/dev/null',
+      0,
+    ],
+  ])('a compaction and what is said after it are there again when the disk of the sessions was %s', async (...row) => {
+    const [, limits, fill, refused] = row;
+    await using server = await startApiServer({
+      turns: ({ raw }) => says(raw.includes('<summary>') ? '<summary>ALL OF IT</summary>' : 'y'.repeat(3_000)),
+    });
+    // What could not be written is kept in /tmp: here one of its own, gone with the mounts.
+    const line = `mkdir -p "$OURO_HOME" && mount -t tmpfs -o ${limits} none "$OURO_HOME" && mkdir "$TMPDIR" && mount -t tmpfs none "$TMPDIR"
+      ask() { "$0" -p "$@" </dev/null >/dev/null; }
+      ask 'PROMPT 1'; ask -c 'PROMPT 0'; ${fill}; ask -c /compact; ask -c 'PROMPT 2'; rm "$OURO_HOME"/fill*; ask -c 'PROMPT 3'
+      "$0" sessions check; find "$TMPDIR"`;
+    const { stdout, stderr } = await run('unshare', ['-rm', 'sh', '-c', line, LAUNCHER], {
+      cwd: project.dir,
+      env: { ...bareEnvironment(project, server.url), TMPDIR: join(project.home, 'tmp') },
+    });
+    // What is there already needs no new inode.
+    expect(stderr.match(/could not be saved .*ENOSPC.* is kept in /g) ?? []).toHaveLength(refused);
+    const last = server.requests().at(-1)?.raw ?? '';
+    expect(['ALL OF IT', 'PROMPT 1', 'PROMPT 2', 'PROMPT 3'].filter((words) => !last.includes(words))).toEqual([]);
+    expect(stdout).toMatch(/sound/);
+    expect(stdout).not.toMatch(/jsonl/);
+  });
 });
 
 function mayMount(): Promise<boolean> {

@@ -19,7 +19,10 @@ const LEASE_MS = 1_500;
 /** The worker is the same over both stores: in a short run each storm blows over one of them, and some over none. */
 const whole = test.skipIf(!isWholeRun);
 
-describe.each(STORE_KINDS)('a storm over %s', (kind) => {
+/** A whole storm takes a minute where nothing else runs, and what it takes where much does. */
+const PATIENCE = isWholeRun ? { timeout: 300_000 } : {};
+
+describe.each(STORE_KINDS)('a storm over %s', PATIENCE, (kind) => {
   const here = test.skipIf(kind === 'Postgres' && !isWholeRun);
   const queue = testQueue(kind);
   let project: TempProject;

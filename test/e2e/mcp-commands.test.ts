@@ -3,8 +3,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { STUB, startRemote } from '../mcp/servers.ts';
-import { longTest } from '../support/long-test.ts';
+import { startOld } from '../mcp/remote-servers.ts';
+import { STUB } from '../mcp/servers.ts';
 import { runHere } from '../support/run-here.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -65,11 +65,12 @@ test('the servers of the desktop program are taken over, and none that is there 
   expect(await kept()).toEqual({ notes: { command: 'mine' }, files: { command: 'files', args: ['.'] } });
 });
 
-longTest('an address of the older kind is tried as such', async () => {
-  await using remote = await startRemote('sse');
+test('an address of the older kind is tried as such', async () => {
+  const remote = await startOld();
   await mcp('add', 'old', remote.url);
   const { stdout } = await mcp('list', '--json');
   expect(JSON.parse(stdout)).toMatchObject([{ name: 'old', status: 'connected' }]);
+  await remote.close();
 });
 
 test('a server that refuses for good is not asked for ever', async () => {

@@ -1,7 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { expect, test } from 'vitest';
-import { EVERYTHING, STUB } from '../mcp/servers.ts';
+import { STUB } from '../mcp/servers.ts';
 import { startOAuthServer } from '../support/api/oauth-server.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
@@ -21,7 +21,7 @@ async function ouro(project: TempProject, ...args: readonly string[]) {
 
 longTest('a server is added, listed, used by the model, removed, and gone when ouro is', async () => {
   await using project = await createTempProject();
-  expect(await ouro(project, 'mcp', 'add', 'every', '--', 'node', EVERYTHING)).toMatchObject({ code: 0 });
+  expect(await ouro(project, 'mcp', 'add', 'every', '--', STUB.command, ...STUB.args)).toMatchObject({ code: 0 });
   expect((await ouro(project, 'mcp', 'list')).text).toMatch(/^connected {3}every \(user\) .*tools/m);
   await using api = await startApiServer({
     turns: [calls(toolUse('mcp__every__echo', { message: 'round' }, 'toolu_1')), says('Done.')],

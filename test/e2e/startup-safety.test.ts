@@ -72,7 +72,7 @@ test('the program the launcher starts gets no variable from a .env file', async 
   const names = Object.keys(seen.env).filter((name) => !['PWD', 'OLDPWD', 'SHLVL', '_'].includes(name));
   expect({ cwd: seen.cwd, names: names.sort() }).toEqual({
     cwd,
-    names: ['BUN_GC_TIMER_INTERVAL', ...Object.keys(env)].sort(),
+    names: ['BUN_GC_TIMER_INTERVAL', 'BUN_JSC_useFTLJIT', ...Object.keys(env)].sort(),
   });
   expect(existsSync(canary)).toBe(false);
 });

@@ -123,12 +123,12 @@ test.each([
   expect(await expandCommand({ body, argumentNames: ['issue', 'branch'] }, args, parts)).toBe(expected);
 });
 
-test('skills need a description; what is wrong is told', async () => {
+test('skills need a description or a text; what is wrong is told', async () => {
   await project.write(
     '.claude/x/pdf/SKILL.md',
     '---\nname: pdf-tools\ndescription: Reads PDFs\npaths:\n  - "**/*.pdf"\n---\nUse pdftotext.',
   );
-  await project.write('.claude/x/mute/SKILL.md', 'no head');
+  await project.write('.claude/x/mute/SKILL.md', '---\nname: mute\n---\n');
   await project.write('.claude/x/broken/SKILL.md', '---\n- a\n---\nx');
   const { items, problems } = await loadSkills(folders());
   expect(items).toMatchObject([

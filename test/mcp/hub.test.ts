@@ -1,10 +1,18 @@
 import { randomUUID } from 'node:crypto';
+import {
+  CallToolRequestSchema,
+  ElicitResultSchema,
+  ListToolsRequestSchema,
+  RootsListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
 import { expect, test } from 'vitest';
+import type { CallContext } from '../../src/contracts/tool.ts';
 import { MARKER, marked } from '../../src/lib/processes/process-tree.ts';
 import { callTool } from '../support/call-tool.ts';
-import { expectNoneLeft, processesMarked } from '../support/processes.ts';
-import { createTempProject } from '../support/temp-project.ts';
-import { configured, EVERYTHING, FILESYSTEM, inTime, STUB, startHub, startRemote, stdio, stub } from './servers.ts';
+import { processesMarked } from '../support/processes.ts';
+import { hubInside } from './in-process.ts';
+import { startOld, startPresent } from './remote-servers.ts';
+import { configured, inTime, STUB, startHub, stub } from './servers.ts';
 
 type Hub = ReturnType<typeof startHub>['hub'];
 
@@ -14,101 +22,102 @@ function tool(hub: Hub, name: string) {
   return found;
 }
 
-test.concurrent('a server on pipes brings tools, prompts, resources and instructions, and leaves no process', async () => {
-  const marker = randomUUID();
-  {
-    await using started = startHub([stdio('every thing', EVERYTHING)], { newMarker: () => marker });
-    const { hub } = started;
-    await hub.settled();
-    expect(hub.states()).toMatchObject([{ name: 'every thing', status: 'connected', scope: 'user' }]);
-    const echo = await callTool(tool(hub, 'mcp__every_thing__echo'), { message: 'hello' });
-    expect(echo.content).toBe('Echo: hello');
-    const sum = await callTool(tool(hub, 'mcp__every_thing__get-sum'), { a: 2, b: 3 });
-    expect(sum.content).toContain('5');
-    const image = await callTool(tool(hub, 'mcp__every_thing__get-tiny-image'), {});
-    expect(image.content).toContainEqual(expect.objectContaining({ type: 'image' }));
-    expect(hub.instructions()).toHaveLength(1);
-    const resources = await hub.resources('every thing', inTime());
-    expect(resources.length).toBeGreaterThan(3);
-    const template = resources.find(({ uri }) => uri.includes('{'));
-    expect(template?.name).toMatch(/fill in what stands in braces/);
-    const filled = template?.uri.replace(/\{[^}]*\}/, '1') ?? '';
-    expect(await hub.read('every thing', filled, inTime())).not.toEqual([]);
-    expect(await hub.read('every thing', resources[0]?.uri ?? '', inTime())).not.toEqual([]);
-    expect(await hub.prompt('mcp__every_thing__args-prompt', 'Paris', inTime())).toMatchObject({ ok: true });
-    expect(await hub.prompt('mcp__every_thing__args-prompt', '', inTime())).toEqual({
-      ok: false,
-      why: 'Give it <city>.',
-    });
-    expect(await processesMarked(`${MARKER}=${marker}`)).not.toEqual([]);
-  }
-  await expectNoneLeft(`${MARKER}=${marker}`);
-});
-
 test.concurrent('a long call tells its progress, and an aborted one ends at once', async () => {
-  await using started = startHub([stub('slow')]);
-  const { hub } = started;
-  await hub.settled();
-  const work = tool(hub, 'mcp__slow__count');
-  const done = await callTool(work, { steps: 2 });
-  expect(done.isError ?? false).toBe(false);
+  await using started = await hubInside({ capabilities: { tools: {} } }, (server) => {
+    server.setRequestHandler(ListToolsRequestSchema, () => ({
+      tools: [{ name: 'count', inputSchema: { type: 'object' } }],
+    }));
+    server.setRequestHandler(
+      CallToolRequestSchema,
+      async ({ params: { _meta: meta } }, { sendNotification, signal }) => {
+        const params = { progressToken: meta?.progressToken ?? '', progress: 1, total: 300, message: 'one' };
+        await sendNotification({ method: 'notifications/progress', params });
+        // It never ends by itself.
+        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped'))));
+      },
+    );
+  });
   const notes: string[] = [];
   const controller = new AbortController();
-  const call = callTool(
-    work,
-    { steps: 300 },
-    {
-      signal: controller.signal,
-      report: (progress) => {
-        notes.push(progress.kind === 'note' ? progress.text : '');
-        controller.abort();
-      },
-    },
-  );
+  const report: CallContext['report'] = (progress) => {
+    notes.push(progress.kind === 'note' ? progress.text : '');
+    controller.abort();
+  };
+  const call = callTool(tool(started.hub, 'mcp__inside__count'), {}, { signal: controller.signal, report });
   await expect(call).rejects.toThrow('stopped');
-  expect(notes[0]).toContain('of 300');
+  expect(notes).toEqual(['one (1 of 300)']);
 });
 
 test.concurrent('a question of a server is asked in the name of the call that runs', async () => {
-  await using started = startHub([stdio('asks', EVERYTHING)]);
-  const { hub } = started;
-  await hub.settled();
+  await using started = await hubInside({ capabilities: { tools: {} } }, (server) => {
+    server.setRequestHandler(ListToolsRequestSchema, () => ({
+      tools: [{ name: 'ask', inputSchema: { type: 'object' } }],
+    }));
+    server.setRequestHandler(CallToolRequestSchema, async (_, { sendRequest }) => {
+      const params = { message: 'Which?', requestedSchema: { type: 'object', properties: {} } };
+      const { action } = await sendRequest({ method: 'elicitation/create', params }, ElicitResultSchema);
+      return { content: [{ type: 'text', text: action }] };
+    });
+  });
   const asked: string[] = [];
-  const outcome = await callTool(
-    tool(hub, 'mcp__asks__trigger-elicitation-request'),
-    {},
-    {
-      ask: async (question) => {
-        asked.push(JSON.stringify(question));
-        return undefined;
-      },
-    },
-  );
-  expect(asked.join()).toContain('asks');
-  expect(JSON.stringify(outcome.content)).toMatch(/cancel|decline/i);
+  const ask: CallContext['ask'] = async (question) => {
+    asked.push(question.kind === 'elicitation' ? `${question.server}: ${question.message}` : question.kind);
+    return undefined;
+  };
+  const outcome = await callTool(tool(started.hub, 'mcp__inside__ask'), {}, { ask });
+  expect([asked, outcome.content]).toEqual([['inside: Which?'], 'cancel']);
 });
 
 test.concurrent.each([
-  ['streamableHttp', 'http'],
-  ['sse', 'sse'],
-] as const)('a server over %s answers, and its end is told', async (transport, kind) => {
-  const remote = await startRemote(transport);
+  ['http', startPresent],
+  ['sse', startOld],
+] as const)('a server over %s answers, and its end is told', async (kind, start) => {
+  const remote = await start();
   await using started = startHub([configured('far', { kind, url: remote.url, headers: {} })], { backoffMs: 5 });
   const { hub } = started;
   await hub.settled();
-  const echo = tool(hub, 'mcp__far__echo');
-  expect((await callTool(echo, { message: 'hi' })).content).toBe('Echo: hi');
-  await remote[Symbol.asyncDispose]();
-  await expect(callTool(echo, { message: 'hi' })).rejects.toThrow(/far/);
+  const simple = tool(hub, 'mcp__far__test_simple_text');
+  expect((await callTool(simple, {})).content).toContain('simple text response');
+  await remote.close();
+  await expect(callTool(simple, {})).rejects.toThrow(/far/);
 });
 
-test.concurrent('a server of files serves its folder', async () => {
-  await using project = await createTempProject({ 'notes.txt': 'remember' });
-  await using started = startHub([stdio('files', FILESYSTEM, project.dir)], { roots: () => [project.dir] });
-  const { hub } = started;
-  await hub.settled();
-  const read = tool(hub, 'mcp__files__read_text_file');
-  expect((await callTool(read, { path: `${project.dir}/notes.txt` })).content).toContain('remember');
+test.concurrent('how an argument could go on is asked of the server of the prompt', async () => {
+  const remote = await startPresent();
+  const launch = { kind: 'http', url: remote.url, headers: {} } as const;
+  await using started = startHub([configured('far', launch)]);
+  await started.hub.settled();
+  const completions = (typed: string) =>
+    started.hub.completions('mcp__far__test_prompt_with_arguments', typed, inTime());
+  expect(await completions('arg2=pari')).toEqual(['arg2=paris']);
+  expect(await completions('a b ')).toEqual([]);
+  await remote.close();
+});
+
+test.concurrent('folders that came since are told before the next call', async () => {
+  const heard: string[] = [];
+  let folders = ['/one'];
+  const parts = { roots: () => folders };
+  await using started = await hubInside(
+    { capabilities: { tools: {} } },
+    (server) => {
+      server.setRequestHandler(ListToolsRequestSchema, () => ({
+        tools: [{ name: 'look', inputSchema: { type: 'object' } }],
+      }));
+      server.setNotificationHandler(RootsListChangedNotificationSchema, () => void heard.push('changed'));
+      server.setRequestHandler(CallToolRequestSchema, async () => {
+        const { roots } = await server.listRoots();
+        heard.push(...roots.map(({ uri }) => uri));
+        return { content: [] };
+      });
+    },
+    parts,
+  );
+  const look = tool(started.hub, 'mcp__inside__look');
+  await callTool(look, {});
+  folders = ['/one', '/two'];
+  await callTool(look, {});
+  expect(heard).toEqual(['file:///one', 'changed', 'file:///one', 'file:///two']);
 });
 
 test.concurrent('servers that do not start are told with their reason, and hold up nobody', async () => {
@@ -117,8 +126,8 @@ test.concurrent('servers that do not start are told with their reason, and hold 
       configured('missing', { kind: 'stdio', command: 'no-such-program-at-all', args: [], env: {} }),
       configured('dies', {
         kind: 'stdio',
-        command: 'node',
-        args: ['-e', 'console.error("no licence"); process.exit(3)'],
+        command: 'sh',
+        args: ['-c', 'echo no licence >&2; exit 3'],
         env: {},
       }),
       configured('silent', { kind: 'stdio', command: 'sleep', args: ['600'], env: {} }),
@@ -159,7 +168,7 @@ test.concurrent('switched off it offers nothing; switched on it is back; removed
   await hub.toggle('one', 'off');
   expect([hub.states()[0]?.status, hub.tools().length]).toEqual(['disabled', 0]);
   expect(await hub.toggle('one', 'on')).toEqual({ ok: true });
-  expect(hub.tools().map(({ name }) => name)).toEqual(['mcp__one__echo', 'mcp__one__count']);
+  expect(hub.tools().map(({ name }) => name)).toEqual(['mcp__one__echo']);
   await hub.remove('one');
   expect([hub.states(), hub.tools()]).toEqual([[], []]);
   expect(await hub.reconnect('one')).toEqual({ ok: false, why: 'There is no MCP server one.' });

@@ -33,7 +33,7 @@ test('keys of providers are used for requests, and reach no command, hook, serve
     project,
     server.url,
     { settings: JSON.stringify(settings) },
-    { ...secrets, PLAIN: 'plain', BUN_GC_TIMER_INTERVAL: '60000' },
+    { ...secrets, PLAIN: 'plain', BUN_GC_TIMER_INTERVAL: '60000', BUN_JSC_useFTLJIT: '0' },
   );
   await conversation.agent.prompt('go');
   expect(await conversation.statusLine?.()).toBe('line');
@@ -42,7 +42,10 @@ test('keys of providers are used for requests, and reach no command, hook, serve
   for (const name of ['by-command', 'by-hook', 'by-script', 'by-server']) {
     const seen = await project.read(name);
     expect([name, seen]).toEqual([name, expect.stringContaining('FROM_SETTINGS=seen')]);
-    expect([name, seen]).toEqual([name, expect.not.stringMatching(/sk-(?:mine|open|token|ant)|BUN_GC_TIMER/)]);
+    expect([name, seen]).toEqual([
+      name,
+      expect.not.stringMatching(/sk-(?:mine|open|token|ant)|BUN_GC_TIMER|BUN_JSC_useFTL/),
+    ]);
   }
   expect((await project.read('by-server')).match(/=<none>/g)).toHaveLength(2);
   expect(await project.read('by-command')).toContain('PLAIN=plain');

@@ -40,6 +40,7 @@ export async function testCore(
     extensions: { now: () => extensions, refresh: async () => undefined, reload: async () => undefined },
     live: createLiveState({ ...START, cwd: project.dir, ...live }),
     model,
+    smallModel: () => model.smallModelFor('sonnet'),
     meter: createUsageMeter(model.infoOf),
     repository: await openRepository(project.dir, { variables: {}, trusted: false, mayLook: () => false }),
     bus: createBus(),

@@ -6,17 +6,6 @@ const text = (words) => ({ content: [{ type: 'text', text: words }] });
 
 const TOOLS = {
   echo: { properties: { message: { type: 'string' } }, call: ({ message }) => text(`Echo: ${message}`) },
-  count: {
-    properties: { steps: { type: 'number' } },
-    // It ends when it has told every step, and with many steps never.
-    call: ({ steps }, meta) => {
-      for (let progress = 1; progress <= Math.min(steps, 5); progress += 1) {
-        const params = { progressToken: meta?.progressToken, progress, total: steps };
-        send({ method: 'notifications/progress', params });
-      }
-      return steps > 5 ? undefined : text('counted');
-    },
-  },
 };
 
 const METHODS = {
@@ -32,7 +21,7 @@ const METHODS = {
       inputSchema: { type: 'object', properties },
     })),
   }),
-  'tools/call': ({ name, arguments: input, _meta: meta }) => TOOLS[name].call(input, meta),
+  'tools/call': ({ name, arguments: input }) => TOOLS[name].call(input),
   'prompts/list': () => ({ prompts: [{ name: 'travel', arguments: [{ name: 'city', required: true }] }] }),
   'prompts/get': ({ arguments: { city } }) => ({
     messages: [{ role: 'user', content: { type: 'text', text: `How is the weather in ${city}?` } }],

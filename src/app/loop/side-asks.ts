@@ -16,24 +16,25 @@ const SUMMARIZER =
 export type SideAsks = {
   readonly aboutPage: WebFetchParts['ask'];
   readonly searchWeb: WebSearch;
-  /** Absent where nobody watches, or the provider has no small model. */
+  /** Absent where nobody watches. */
   readonly summarizeCalls: QueryDeps['summarizeCalls'];
 };
 
 /** A summary of calls is for people who watch, perhaps through a host. */
 export function createSideAsks({
   model,
+  smallModel,
   live,
   meter,
   options,
-}: Pick<Core, 'model' | 'live' | 'meter' | 'options'>): SideAsks {
-  const { port, smallModel, infoOf } = model;
+}: Pick<Core, 'model' | 'smallModel' | 'live' | 'meter' | 'options'>): SideAsks {
+  const { port, infoOf } = model;
   const onUsage = meter.add;
 
   return {
     async aboutPage(prompt, page, signal) {
       const question = {
-        model: smallModel,
+        model: smallModel(),
         system: PAGE_READER,
         prompt: `${prompt}\n\n${page}`,
         maxTokens: 4096,
@@ -44,19 +45,19 @@ export function createSideAsks({
       return answer ?? page;
     },
     async searchWeb(query, options, signal) {
-      const order = { model: searcher(smallModel, live.now().model, infoOf), query, ...options, onUsage };
+      const order = { model: searcher(smallModel(), live.now().model, infoOf), query, ...options, onUsage };
       const answer = await searchWithProvider(port, order, signal);
       if (!answer.ok) throw new ToolFailure(`The search failed: ${answer.why}`);
       return answer;
     },
     summarizeCalls:
-      smallModel === undefined || (options.face !== 'screen' && options.face !== 'host')
+      options.face !== 'screen' && options.face !== 'host'
         ? undefined
         : async (calls, signal) => {
             // One or two calls say what they are by their own titles.
             if (calls.length < 3) return undefined;
             const prompt = calls.map(({ tool, title }) => `${tool}: ${title}`).join('\n');
-            const question = { model: smallModel, system: SUMMARIZER, prompt, maxTokens: SUMMARY_TOKENS, onUsage };
+            const question = { model: smallModel(), system: SUMMARIZER, prompt, maxTokens: SUMMARY_TOKENS, onUsage };
             return askSmallModel(port, question, signal);
           },
   };

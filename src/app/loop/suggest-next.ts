@@ -13,7 +13,8 @@ export async function suggestNext(core: Core, agent: Agent): Promise<string | un
   );
   const answer = messages.findLast((message) => message.role === 'assistant' && wordsOf(message) !== '');
   if (prompt === undefined || answer === undefined) return undefined;
-  return guessNext(core.model, { prompt: wordsOf(prompt), answer: wordsOf(answer) }, core.meter.add);
+  const side = { port: core.model.port, smallModel: core.smallModel };
+  return guessNext(side, { prompt: wordsOf(prompt), answer: wordsOf(answer) }, core.meter.add);
 }
 
 function isTyped(origin: UserOrigin): boolean {

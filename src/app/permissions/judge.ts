@@ -40,30 +40,33 @@ type Needs = {
 };
 
 /** The small model as judge of calls. It is shown what people wrote, never what a tool gave. */
-export function createJudge(core: Pick<Core, 'model' | 'meter' | 'settings' | 'bus'>, needs: Needs): Judge {
+export function createJudge(
+  core: Pick<Core, 'model' | 'smallModel' | 'meter' | 'settings' | 'bus'>,
+  needs: Needs,
+): Judge {
   let words: readonly string[] = needs.earlier.flatMap(typedWords).slice(-KEPT_WORDS);
   let ledger = NOTHING_JUDGED;
   let before: Promise<unknown> = Promise.resolve();
   const tell = (event: JudgeEvent) => {
     ledger = reduceJudge(ledger, event);
   };
-  const { port, smallModel } = core.model;
 
   async function judgement(call: Omit<JudgedCall, 'words' | 'instructions'>, signal: AbortSignal): Promise<Judgement> {
     const { maxInARow = USUAL_LIMITS.inARow, maxUsd = USUAL_LIMITS.usd } = core.settings.now().autoMode ?? {};
     const spent = spentBudget(ledger, { inARow: maxInARow, usd: maxUsd });
     if (spent !== undefined) return { verdict: 'ask', why: spent };
-    if (smallModel === undefined) return { verdict: 'ask', why: 'There is no small model here that could judge it.' };
+    const model = core.smallModel();
+    if (model === undefined) return { verdict: 'ask', why: 'There is no small model here that could judge it.' };
     const answer = await askSmallModel(
-      port,
+      core.model.port,
       {
-        model: smallModel,
+        model,
         system: JUDGE_ORDER,
         prompt: judgeQuestion({ ...call, words, instructions: partText(needs.system(), 'memory') ?? '' }),
         maxTokens: ANSWER_TOKENS,
-        onUsage(model, usage) {
-          core.meter.add(model, usage);
-          tell({ is: 'paid', usd: costUsd(usage, core.model.infoOf(model).price) ?? UNKNOWN_PRICE_USD });
+        onUsage(asked, usage) {
+          core.meter.add(asked, usage);
+          tell({ is: 'paid', usd: costUsd(usage, core.model.infoOf(asked).price) ?? UNKNOWN_PRICE_USD });
         },
       },
       AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]),

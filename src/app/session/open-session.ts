@@ -8,6 +8,7 @@ import type { Message } from '../../contracts/message.ts';
 import { type RecordBody, SCHEMA_VERSION } from '../../contracts/session.ts';
 import { formatBytes } from '../../lib/text/format.ts';
 import { projectDir, transcriptPath } from '../../session/paths.ts';
+import { linesAside } from '../../session/records/aside.ts';
 import { cutAnswer } from '../../session/records/cut-answer.ts';
 import { settleDangling } from '../../session/records/dangling.ts';
 import { endedWithRun } from '../../session/records/ended-with-run.ts';
@@ -34,6 +35,8 @@ export type OpenedSession = {
   readonly messages: readonly Message[];
   readonly isResumed: boolean;
   readonly claim: Claim | undefined;
+  /** Lines that an earlier run could not write: they come before all others. */
+  readonly unsaved: readonly string[];
   /** To be written before anything is sent: what the end of the last process left open. */
   readonly settled: readonly RecordBody[];
   readonly warnings: readonly string[];
@@ -66,7 +69,7 @@ export async function openSession(
 
 async function fresh(id: string, dir: string): Promise<SessionOpening> {
   if (await isTaken(transcriptPath(dir, id))) return { ok: false, problem: takenWords(id) };
-  const nothing = { messages: [], settled: [], warnings: [], news: [], refusals: [] };
+  const nothing = { messages: [], unsaved: [], settled: [], warnings: [], news: [], refusals: [] };
   return { ok: true, id, dir, isResumed: false, claim: undefined, stored: NEW_SESSION, ...nothing };
 }
 
@@ -95,7 +98,8 @@ async function resume(
     persistence === 'memory'
       ? { id: wanted.id ?? (wanted.fork === 'fork' ? randomUUID() : summary.id), path: summary.path }
       : await takePlace(summary, wanted);
-  const read = await readSession(place.path);
+  const unsaved = linesAside(summary.id);
+  const read = await readSession(place.path, unsaved);
   const broken = cutAnswer(read.records, await readOpenWords(dirname(summary.path), summary.id), randomUUID);
   const rebuilt = rebuild(broken?.records ?? read.records);
   const whole = await settleDangling(rebuilt, (at) => changedSince(at, realCwd, environment));
@@ -117,6 +121,7 @@ async function resume(
     messages: cut.messages,
     isResumed: true,
     claim: place.claim,
+    unsaved,
     settled: [
       ...(broken === undefined ? [] : [broken.block]),
       ...whole.records,

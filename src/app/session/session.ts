@@ -7,6 +7,7 @@ import { titleAsker } from '../../model/side/side-calls.ts';
 import { openDebugLog } from '../../session/debug-log.ts';
 import { createDraftStore } from '../../session/input/draft.ts';
 import { createPromptHistory } from '../../session/input/prompt-history.ts';
+import { openAside } from '../../session/records/aside.ts';
 import { openTranscript, type Transcript } from '../../session/records/transcript.ts';
 import { createAnswerJournal } from '../../session/running/answer-journal.ts';
 import {
@@ -55,7 +56,11 @@ export function createSession(core: Core, { opened, started }: Needs): Session {
     if (part.mode !== undefined) void core.bus.tell({ type: 'mode', mode: part.mode });
   });
   const { sent, notice } = sentBefore(opened.stored, options, core.environment.version);
-  const nameIt = nameSession(live, transcript, titleAsker(core.model, options.face, core.meter.add));
+  const nameIt = nameSession(
+    live,
+    transcript,
+    titleAsker({ port: core.model.port, smallModel: core.smallModel }, options.face, core.meter.add),
+  );
   const state = createStateKeeper(core, transcript);
   const { dir, id: sessionId, isResumed } = opened;
   const left = isResumed ? 'words' : 'nothing';
@@ -94,6 +99,8 @@ function transcriptOf(
     persistence: options.persistence,
     title: opened.stored.title,
     claim: opened.claim,
+    aside: openAside(opened.id),
+    unsaved: opened.unsaved,
     newId,
     now,
     tell: (level, text) => void bus.tell({ type: 'notice', level, topic: 'session_store', text }),

@@ -1,6 +1,6 @@
 import { formatMoney } from '../../lib/text/format.ts';
 import { choosePort, usualSmallModel } from '../../model/choose/choose-port.ts';
-import { locateModel } from '../../model/choose/model-name.ts';
+import { placeOf } from '../../model/choose/model-name.ts';
 import type { Offer, OfferedModel } from '../../model/choose/offered.ts';
 import type { PortConfig } from '../../model/choose/port-config.ts';
 import { costUsd } from '../../model/pricing.ts';
@@ -32,7 +32,7 @@ export async function liveCheck(config: PortConfig, { models }: Offer): Promise<
 async function checkPlace(config: PortConfig, offered: readonly OfferedModel[]): Promise<Finding> {
   const [first] = offered;
   if (first === undefined) throw new Error('A place without a model was to be checked.');
-  const usual = usualSmallModel(locateModel(first.info.id, config.providers, config.claudeAt), config.claudeAt);
+  const usual = usualSmallModel(placeOf(config, first.info.id), config.claudeAt);
   const { info, place } = offered.find((one) => one.info.id === usual) ?? cheapest(offered) ?? first;
   const name = `live ${place}`;
   const choice = choosePort({ ...config, model: info.id, retry: { limits: () => ({ maxRetries: 0 }) } });

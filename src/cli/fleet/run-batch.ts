@@ -170,7 +170,8 @@ async function submitSome(
   const { known } = await store.submit(batch, tasks);
   const reused = flags.reuse === true ? await store.reuse(batch.id) : 0;
   if (flags.json === true) return;
-  if (known > 0) io.stderr.write(`${formatCount(known, 'task')} of it were known already.\n`);
+  if (known > 0)
+    io.stderr.write(`${formatCount(known, 'task')} of it ${known === 1 ? 'was' : 'were'} known already.\n`);
   if (reused > 0) io.stderr.write(`${formatCount(reused, 'task')} taken over from other batches.\n`);
 }
 

@@ -22,11 +22,10 @@ export async function claimTask(sql: Sql, queue: JobQueue, claimer: Claimer): Pr
 /** Batches with waiting work, by lane: the urgent first, then the older. */
 async function candidatesIn(tx: Transaction, only: string | undefined): Promise<readonly Candidate[]> {
   const rows = await tx.all(
-    `SELECT b.id AS batch, t.lane AS lane FROM fleet_batches b
-     JOIN (SELECT DISTINCT batch, lane FROM fleet_tasks WHERE state = 'waiting') t ON t.batch = b.id
-     LEFT JOIN fleet_lanes l ON l.name = t.lane
-     WHERE b.state = 'open' AND coalesce(l.until_ms, 0) <= ? AND b.id = coalesce(?, b.id)
-     ORDER BY b.priority DESC, b.created_ms, b.id, t.lane`,
+    `SELECT b.id AS batch, l.name AS lane FROM fleet_batches b CROSS JOIN fleet_lanes l
+     WHERE b.state = 'open' AND l.until_ms <= ? AND b.id = coalesce(?, b.id)
+     AND EXISTS (SELECT 1 FROM fleet_tasks t WHERE t.batch = b.id AND t.state = 'waiting' AND t.lane = l.name)
+     ORDER BY b.priority DESC, b.created_ms, b.id, l.name`,
     await tx.now(),
     only ?? null,
   );

@@ -5,7 +5,6 @@ const MINUTE_MS = 60_000;
 
 /** May one more attempt of a lane begin? The lane is locked, so whoever else asks waits for the answer. */
 export async function laneHasRoom(sql: Sql, tx: Transaction, lane: string): Promise<boolean> {
-  await addLane(tx, lane);
   const [row] = await tx.all(`SELECT * FROM fleet_lanes WHERE name = ?${sql.forUpdate}`, lane);
   const found = row === undefined ? undefined : readLane(row);
   const now = await tx.now();
@@ -51,7 +50,8 @@ function halved(limit: number | undefined, open: number): number {
   return Math.max(1, Math.floor(Math.min(limit ?? open, open) / 2));
 }
 
-async function addLane(tx: Transaction, lane: string): Promise<void> {
+/** Every lane that has tasks is noted: whoever looks for work goes through the lanes, not through the tasks. */
+export async function addLane(tx: Transaction, lane: string): Promise<void> {
   await tx.all(
     "INSERT INTO fleet_lanes (name, until_ms, words, since_ms) VALUES (?, 0, '', 0) ON CONFLICT DO NOTHING",
     lane,

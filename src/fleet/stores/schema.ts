@@ -44,6 +44,7 @@ function tables(bytes: string): readonly string[] {
       state TEXT NOT NULL, tries INTEGER NOT NULL, reason TEXT, session TEXT, machine TEXT, doing TEXT,
       started_ms BIGINT, ended_ms BIGINT, result TEXT, PRIMARY KEY (batch, task_key))`,
     'CREATE INDEX IF NOT EXISTS fleet_tasks_state ON fleet_tasks (batch, state, lane)',
+    'CREATE INDEX IF NOT EXISTS fleet_tasks_job ON fleet_tasks (batch, job)',
     `CREATE TABLE IF NOT EXISTS fleet_attempts (
       id TEXT PRIMARY KEY, batch TEXT NOT NULL, task_key TEXT NOT NULL, token BIGINT NOT NULL, lane TEXT NOT NULL,
       worker TEXT NOT NULL, machine TEXT NOT NULL, started_ms BIGINT NOT NULL, beat_ms BIGINT NOT NULL,

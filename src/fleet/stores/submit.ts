@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { NewBatch, NewTask } from '../../contracts/fleet.ts';
 import type { JobQueue } from './job-queue.ts';
+import { addLane } from './lanes.ts';
 import { insertNew } from './schema.ts';
 import type { Sql } from './sql.ts';
 
@@ -40,6 +41,7 @@ export async function submitBatch(
       ],
       'id',
     );
+    for (const lane of new Set(tasks.map((task) => task.lane))) await addLane(tx, lane);
     const rows = tasks.map((task, at) => [
       id,
       task.key,

@@ -9,12 +9,13 @@ export type FrontMatter = {
 /** Splits a Markdown file into its YAML head and its text. A file without a head is all text. */
 export async function readFrontMatter(source: string): Promise<FrontMatter> {
   const text = source.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
-  if (!text.startsWith('---\n')) return { facts: {}, body: text };
+  const start = /^---[ \t]*\n/.exec(text)?.[0].length;
+  if (start === undefined) return { facts: {}, body: text };
   const end = /\n---[ \t]*(?:\n|$)/.exec(text);
   if (end === null)
     return { facts: {}, body: text, problem: { line: 1, text: 'the head opened with --- is never closed' } };
   const body = text.slice(end.index + end[0].length);
-  return { ...(await readHead(text.slice(4, end.index + 1))), body };
+  return { ...(await readHead(text.slice(start, end.index + 1))), body };
 }
 
 /** What takes a parser seconds is no head. */
@@ -26,6 +27,9 @@ export async function readHead(head: string): Promise<Pick<FrontMatter, 'facts' 
     return { facts: {}, problem: { line: 1, text: 'the head is longer than anybody writes' } };
   const read = await readYaml(head);
   if (read.problem === undefined) return read;
+  // Lines of facts say nothing of facts within facts.
+  const mended = /^[ \t]+[\w-]+:/m.test(head) ? await readYaml(await withQuotes(head)) : read;
+  if (mended.problem === undefined) return mended;
   const facts = plainFacts(head);
   return facts === undefined ? read : { facts };
 }
@@ -44,6 +48,18 @@ async function readYaml(head: string): Promise<Pick<FrontMatter, 'facts' | 'prob
   if (typeof value !== 'object' || Array.isArray(value))
     return { facts: {}, problem: { line: 2, text: 'the head must be a list of "key: value" lines' } };
   return { facts: { ...value } };
+}
+
+/** The same with quotes around each fact that YAML cannot read by itself; what is nested below others stays as it is. */
+async function withQuotes(head: string): Promise<string> {
+  const { parseDocument } = await import('yaml');
+  const lines = head.split('\n').map((line) => {
+    const [, key, rest = ''] = FACT.exec(line) ?? [];
+    const value = plainValue(rest.trim());
+    if (key === undefined || typeof value !== 'string' || value === '') return line;
+    return parseDocument(line).errors.length === 0 ? line : `${key}: ${JSON.stringify(value)}`;
+  });
+  return lines.join('\n');
 }
 
 /** A star is a name to YAML, and one that was given to nothing is only noticed here. */
@@ -96,10 +112,10 @@ function plainValue(text: string): string | string[] | undefined {
   return closing === ']' && !/[[\]]/.test(inner) ? inner.split(',').map((part) => part.trim()) : text;
 }
 
-/** A fact as text; a list becomes one text with commas. */
+/** A fact as text; a list becomes one text with commas, and what says nothing is none. */
 export function textFact(facts: FrontMatter['facts'], key: string): string | undefined {
   const value = facts[key];
-  if (typeof value === 'string') return value;
+  if (typeof value === 'string') return value.trim() === '' ? undefined : value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return Array.isArray(value) ? value.join(', ') : undefined;
 }

@@ -3,13 +3,17 @@ import type { Ask } from '../elicit.ts';
 /** A call at work: how long its server may be silent, and whom a question of the server goes to. */
 export type ActiveCall = {
   readonly ask: Ask;
-  /** Aborted when nothing was heard for too long. */
+  /** Aborted when nothing was heard for too long: `silent`; or nothing but progress for very long: `endless`. */
   readonly silent: AbortSignal;
   heard(): void;
   /** Time in which the server waits for us does not count. */
   whilePaused<Answer>(work: () => Promise<Answer>): Promise<Answer>;
   end(): void;
 };
+
+/** A server that goes on telling progress, and nothing else, is given up after so many times its limit of silence. */
+const MOST_SILENCES = 24;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The calls of one server that are at work. A question of the server is asked in the name of the newest. */
 export function createActiveCalls(limitMs: () => number) {
@@ -19,10 +23,14 @@ export function createActiveCalls(limitMs: () => number) {
     const controller = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     let pauses = 0;
+    const endless = setTimeout(
+      () => controller.abort('endless'),
+      Math.min(limitMs() * MOST_SILENCES, LONGEST_TIMER_MS),
+    );
 
     function heard(): void {
       clearTimeout(timer);
-      if (pauses === 0) timer = setTimeout(() => controller.abort(), limitMs());
+      if (pauses === 0) timer = setTimeout(() => controller.abort('silent'), limitMs());
     }
 
     const call: ActiveCall = {
@@ -42,6 +50,7 @@ export function createActiveCalls(limitMs: () => number) {
       end() {
         pauses += 1;
         clearTimeout(timer);
+        clearTimeout(endless);
         active = active.filter((one) => one !== call);
       },
     };

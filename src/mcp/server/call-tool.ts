@@ -59,6 +59,8 @@ async function visited(
 
 function failureWords(thrown: unknown, { server, callTimeoutMs }: CallSite, ending: string | undefined): string {
   if (thrown instanceof ServerSilent) {
+    if (thrown.message === 'endless')
+      return `The MCP server ${server} told progress and never came to an end, so the call was given up. Whether it took effect is not known.`;
     const seconds = Math.round(callTimeoutMs / 1000);
     return `The MCP server ${server} said nothing for ${seconds} s, so the call was given up. Whether it took effect is not known.`;
   }

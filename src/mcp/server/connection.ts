@@ -52,7 +52,7 @@ export type Connection = {
   close(): Promise<void>;
 };
 
-/** The server said nothing about a call for too long. */
+/** The server said nothing about a call for too long (`silent`), or nothing but progress (`endless`). */
 export class ServerSilent extends Error {
   override readonly name = 'ServerSilent';
 }
@@ -61,6 +61,7 @@ export class ServerSilent extends Error {
 const NO_LIMIT_MS = 2 ** 31 - 1;
 const PING_TIMEOUT_MS = 5_000;
 const NOTE_CHARS = 200;
+const CALM_MS = 50;
 
 /** Shakes hands over a transport. Rejects when the server refuses, ends, or the signal is aborted. */
 export async function openConnection(parts: ConnectionParts, signal: AbortSignal): Promise<Connection> {
@@ -133,9 +134,10 @@ async function callOnce(
   context: CallContext,
   call: ActiveCall,
 ): Promise<CallToolResult> {
+  const calm = calmly((text) => context.report({ kind: 'note', text }));
   const note = (text: string) => {
     call.heard();
-    context.report({ kind: 'note', text });
+    calm.say(text);
   };
   const options = {
     signal: AbortSignal.any([context.signal, call.silent]),
@@ -148,11 +150,32 @@ async function callOnce(
     // Not `callTool`: that one holds results against schemas of the server and throws good answers away.
     return await client.request({ method: 'tools/call', params }, CallToolResultSchema, options);
   } catch (thrown) {
-    if (call.silent.aborted && !context.signal.aborted) throw new ServerSilent();
+    if (call.silent.aborted && !context.signal.aborted) throw new ServerSilent(String(call.silent.reason));
     throw thrown;
   } finally {
+    calm.end();
     call.end();
   }
+}
+
+/** Says the newest words at once or shortly after those before them; nobody reads faster. */
+function calmly(say: (words: string) => void) {
+  let newest: string | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = () => {
+    timer = undefined;
+    if (newest === undefined) return;
+    say(newest);
+    newest = undefined;
+    timer = setTimeout(flush, CALM_MS);
+  };
+  return {
+    say(words: string): void {
+      newest = words;
+      if (timer === undefined) flush();
+    },
+    end: () => clearTimeout(timer),
+  };
 }
 
 /** A tool that answers with a task, and with nothing else. */

@@ -5,6 +5,8 @@ import { z } from 'zod';
 export const LIST_TIMEOUT_MS = 30_000;
 const NEXT_PAGE_TIMEOUT_MS = 3_000;
 const MOST_PAGES = 50;
+/** No model can choose among more, and no person. */
+const MOST_ITEMS = 2_000;
 
 /** How a list is asked for, and where it stands in the answer. */
 type ListName = { readonly method: string; readonly key: string };
@@ -34,10 +36,13 @@ export async function list<Item>(
     // What is there is used when the rest of it does not come.
     if (page === undefined) break;
     const found = z.array(z.unknown()).parse(page[what.key] ?? []);
-    items.push(...found.flatMap((item) => schema.safeParse(item).data ?? []));
+    for (const item of found.slice(0, MOST_ITEMS - items.length)) {
+      const { data } = schema.safeParse(item);
+      if (data !== undefined) items.push(data);
+    }
     cursor = page.nextCursor;
-  } while (cursor !== undefined && !seen.has(cursor) && seen.size < MOST_PAGES);
-  return items;
+  } while (cursor !== undefined && !seen.has(cursor) && seen.size < MOST_PAGES && items.length < MOST_ITEMS);
+  return items.slice(0, MOST_ITEMS);
 }
 
 /** Of a list that has begun, a page that does not come in time is `undefined`. */

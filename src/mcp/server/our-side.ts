@@ -51,6 +51,11 @@ export type OurSide = {
 const NOTE_CHARS = 200;
 /** Wishes of a server that wait for their answer as tasks. */
 const MOST_TASKS = 20;
+/** Questions that may wait for their answer at the same time. */
+const MOST_OPEN = 5;
+const MOST_VISITS = 100;
+/** A person need not read of every no. */
+const MOST_TOLD = 5;
 const LONGEST_KEPT_MS = 3_600_000;
 
 /** Our side of the protocol: what a server may ask, and what it may tell. */
@@ -69,18 +74,30 @@ export function ourSide(side: OurSide, newest: () => ActiveCall | undefined): Cl
 
   side.closed.addEventListener('abort', () => tasks.cleanup(), { once: true });
 
+  let open = 0;
+  let declined = 0;
+  let visits: readonly string[] = [];
+
   /** In the name of the call at work; while a person or a model is asked, its server is not late. */
   async function inCall<Answer>(work: (ask: Ask | undefined) => Promise<Answer>): Promise<Answer> {
+    if (open >= MOST_OPEN) throw new McpError(ErrorCode.InvalidRequest, 'Too many questions wait already.');
     const call = newest();
-    return call === undefined ? work(ask) : call.whilePaused(() => work(call.ask));
+    open += 1;
+    try {
+      return await (call === undefined ? work(ask) : call.whilePaused(() => work(call.ask)));
+    } finally {
+      open -= 1;
+    }
   }
 
   client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: side.roots().map(rootOf) }));
   client.setRequestHandler(ElicitRequestSchema, ({ params }, extra) =>
     asTaskWhereWanted(params.task, extra, { tasks, closed: side.closed }, (signal) =>
       inCall(async (own) => {
+        if (params.mode === 'url') visits = [...visits, params.elicitationId].slice(-MOST_VISITS);
         const { result, reason } = await elicit(server, params, own, signal);
-        if (reason !== undefined)
+        declined += reason === undefined ? 0 : 1;
+        if (reason !== undefined && declined <= MOST_TOLD)
           onDeclined(`wanted to know something and was told no: ${untrustedLine(reason, NOTE_CHARS)}`);
         return result;
       }),
@@ -93,7 +110,7 @@ export function ourSide(side: OurSide, newest: () => ActiveCall | undefined): Cl
       ),
     );
   client.setNotificationHandler(ElicitationCompleteNotificationSchema, ({ params }) => {
-    onVisited(params.elicitationId);
+    if (visits.includes(params.elicitationId)) onVisited(params.elicitationId);
   });
   client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => side.onResourceChanged(params.uri));
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => onListChanged('tools'));

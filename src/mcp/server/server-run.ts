@@ -32,6 +32,7 @@ const START_TIMEOUT_MS = 30_000;
 const CALL_TIMEOUT_MS = 600_000;
 const BACKOFF_MS = 1_000;
 const WHY_CHARS = 300;
+const LIST_GAP_MS = 500;
 const LATE_TOOLS = 'does not list its tools yet; they are offered when it does.';
 
 /** Holds the state of one server and does what a change of it asks for. */
@@ -63,7 +64,7 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
       if (!signal.aborted) happen({ type: 'lost', why, atMs: performance.now() });
     };
     const onListChanged = (kind: ListKind) =>
-      lists.take(kind, (connection) => readList(connection, catalogOf, kind), signal);
+      lists.takeAgain(kind, (connection) => readList(connection, catalogOf, kind), signal);
     const hooks = { callTimeoutMs, onListChanged, onClosed, ...questionHooks(server.name, parts, say) };
     // Loaded with the first server that starts: a session without servers never pays for it.
     const started = await import('./start-server.ts')
@@ -168,10 +169,27 @@ function createLists(
     }
   }
 
+  /** Kinds of which a list waits to be asked for; another change before then is heard with it. */
+  let waiting: readonly ListKind[] = [];
+  let rests: Readonly<Record<ListKind, Promise<unknown>>> = coming;
+  const gap = (signal: AbortSignal) => untilAborted(new Promise((resolve) => setTimeout(resolve, LIST_GAP_MS)), signal);
+
   return {
     /** One list of a kind after the other, so that the last word of the server counts. */
     take(kind: ListKind, read: ReadList, signal: AbortSignal): void {
       coming = { ...coming, [kind]: coming[kind].then(() => takeOne(kind, read, signal)) };
+    },
+    /** The same for a list that changed: once for all changes in a row, and then not again at once. */
+    takeAgain(kind: ListKind, read: ReadList, signal: AbortSignal): void {
+      if (waiting.includes(kind)) return;
+      waiting = [...waiting, kind];
+      const taken = Promise.all([coming[kind], rests[kind]]).then(() => {
+        waiting = waiting.filter((one) => one !== kind);
+        const one = takeOne(kind, read, signal);
+        rests = { ...rests, [kind]: one.then(() => gap(signal)) };
+        return one;
+      });
+      coming = { ...coming, [kind]: taken };
     },
     taken: (kind: ListKind) => coming[kind],
   };

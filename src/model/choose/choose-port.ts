@@ -1,9 +1,9 @@
 import type { ModelPort } from '../../contracts/model.ts';
 import { SMALL_MODEL } from '../catalog.ts';
 import { PRESETS } from '../presets.ts';
-import { keyProblem } from './key-problem.ts';
+import { keyProblem, unknownPlace } from './key-problem.ts';
 import type { InfoOfModels } from './model-info.ts';
-import { choiceName, locateModel, type ModelPlace, type Providers } from './model-name.ts';
+import { choiceName, locateModel, type ModelPlace, type Providers, placeOf } from './model-name.ts';
 import { type Offer, offeredModels } from './offered.ts';
 import type { PortConfig } from './port-config.ts';
 import { openRouter } from './router.ts';
@@ -19,8 +19,8 @@ export type ModelChoice = Pick<InfoOfModels, 'infoOf' | 'lookUp' | 'learn'> & {
   readonly find: (name: string) => FoundModel;
   /** A key of this place is there now: requests from here on have it. */
   readonly takeKey: (place: string, key: string) => void;
-  /** Absent where side calls should be left out. */
-  readonly smallModel: string | undefined;
+  /** The model for side calls beside this one; absent where they should be left out. */
+  readonly smallModelFor: (model: string) => string | undefined;
   /** What can be chosen from: of the place keys are for, of configured servers, of those on this machine. */
   readonly offered: () => Promise<Offer>;
 };
@@ -38,7 +38,7 @@ export function choosePort(given: PortConfig): PortChoice {
   const config = { ...given, providers };
   const first = findModel(config, config.model);
   if (!first.ok) return first;
-  const place = locateModel(config.model, config.providers, config.claudeAt);
+  const place = placeOf(config, config.model);
   const router = openRouter(config);
   return {
     ok: true,
@@ -51,14 +51,14 @@ export function choosePort(given: PortConfig): PortChoice {
     },
     provider: place.provider,
     keySource: place.provider === 'anthropic' ? (config.keySource ?? 'none') : 'none',
-    smallModel: smallModelOf(config, place),
+    smallModelFor: (model) => smallModelOf(config, placeOf(config, model)),
     offered: () => offeredModels(config, router),
   };
 }
 
 function findModel(config: PortConfig, name: string): FoundModel {
-  const place = locateModel(name, config.providers, config.claudeAt);
-  const problem = keyProblem(place, config);
+  const place = placeOf(config, name);
+  const problem = unknownPlace(config, place) ?? keyProblem(place, config);
   return problem === undefined ? { ok: true, model: choiceName(place, name) } : { ok: false, problem };
 }
 

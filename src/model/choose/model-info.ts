@@ -8,7 +8,7 @@ import { infoWith } from '../facts/info-with.ts';
 import { createKnownModels, type ServedModel } from '../facts/known-models.ts';
 import type { ModelFacts } from '../facts/model-entry.ts';
 import { PRESETS } from '../presets.ts';
-import { locateModel, type ModelPlace } from './model-name.ts';
+import { type ModelPlace, placeOf } from './model-name.ts';
 import type { PortConfig } from './port-config.ts';
 
 /** What is known of every model that can be named. */
@@ -32,8 +32,8 @@ const SERVER_TIMEOUT_MS = 2000;
 
 /** Without a configuration: what is known of places with a name. */
 export function createModelInfo(config: Omit<PortConfig, 'model'> = {}): InfoOfModels {
-  const { providers, models = {}, fetch: send = fetch, pageOf = bundledPage, clouds = NO_CLOUDS } = config;
-  const placeOf = (model: string) => locateModel(model, providers, config.claudeAt);
+  const { models = {}, fetch: send = fetch, pageOf = bundledPage, clouds = NO_CLOUDS } = config;
+  const locate = (model: string) => placeOf(config, model);
   const known = createKnownModels({
     pageOf,
     askServer: (server, model) => askServer(server, model, { send, timeoutMs: SERVER_TIMEOUT_MS }),
@@ -42,7 +42,7 @@ export function createModelInfo(config: Omit<PortConfig, 'model'> = {}): InfoOfM
   let editing: Editing = 'by the provider';
 
   function infoOf(model: string): ModelInfo {
-    const place = placeOf(model);
+    const place = locate(model);
     const own = models[model] ?? models[place.model] ?? {};
     if (place.provider === 'openai')
       return ofServer(model, place, { ...known.factsOf(servedOf(place)), ...ownOf(place) }, own);
@@ -56,7 +56,7 @@ export function createModelInfo(config: Omit<PortConfig, 'model'> = {}): InfoOfM
   }
 
   const isUntold = (model: string) => {
-    const place = placeOf(model);
+    const place = locate(model);
     if (place.provider !== 'openai') return false;
     const facts = { ...known.factsOf(servedOf(place)), ...ownOf(place), ...models[model] };
     return facts.contextWindow === undefined;
@@ -64,15 +64,15 @@ export function createModelInfo(config: Omit<PortConfig, 'model'> = {}): InfoOfM
 
   return {
     infoOf,
-    lookUp: (model) => known.lookUp(servedOf(placeOf(model))),
+    lookUp: (model) => known.lookUp(servedOf(locate(model))),
     async learn(model) {
-      await known.learn(servedOf(placeOf(model)));
+      await known.learn(servedOf(locate(model)));
       if (!isUntold(model) || told.has(model)) return undefined;
       told.add(model);
       const { contextWindow, maxOutputTokens } = infoOf(model);
       return `Nobody says what ${model} can do, so a window of ${contextWindow} tokens and answers of ${maxOutputTokens} are assumed. Your settings can say it: "models": { "${model}": { "contextWindow": ${contextWindow} } }.`;
     },
-    note: (model, said) => known.note(servedOf(placeOf(model)), said),
+    note: (model, said) => known.note(servedOf(locate(model)), said),
     async namesIn(catalogue) {
       const page = catalogue === undefined ? undefined : await known.page(catalogue);
       return page?.models.map(({ id }) => id) ?? [];

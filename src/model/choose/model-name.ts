@@ -55,6 +55,19 @@ export function locateModel(name: string, providers: Providers = {}, claudeAt?: 
   return { provider: 'cloud', cloud, model: region === undefined || bare === model ? named : `${region}/${named}` };
 }
 
+/** Where a name leads under a configuration. `anthropic/…` is Anthropic's own, but a gateway may have names of that kind. */
+export function placeOf(config: NameConfig, name: string): ModelPlace {
+  const own = config.baseUrl === undefined ? name.trim().replace(/^anthropic\//i, '') : name;
+  return locateModel(own, config.providers, config.claudeAt);
+}
+
+/** What of a configuration says where names lead. */
+export type NameConfig = {
+  readonly baseUrl?: string;
+  readonly providers?: Providers;
+  readonly claudeAt?: ClaudeHome | undefined;
+};
+
 /** The name that leads to a place again, whatever the surroundings say then. */
 export function choiceName(place: ModelPlace, typed: string): string {
   if (place.provider === 'openai') return typed.trim();

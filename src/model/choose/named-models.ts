@@ -1,6 +1,6 @@
 import type { ModelInfo, ModelPort } from '../../contracts/model.ts';
 import { DEFAULT_MODEL } from '../catalog.ts';
-import { choiceName, locateModel } from './model-name.ts';
+import { choiceName, placeOf } from './model-name.ts';
 import type { PortConfig } from './port-config.ts';
 import { openRouter } from './router.ts';
 
@@ -20,7 +20,7 @@ export function createNamedModels(given: Omit<PortConfig, 'model'>): NamedModels
   return {
     ...openRouter(config),
     nameOf(model) {
-      return choiceName(locateModel(model, config.providers, config.claudeAt), model);
+      return choiceName(placeOf(config, model), model);
     },
   };
 }

@@ -5,7 +5,7 @@ import { factsOfListed } from '../facts/listed-facts.ts';
 import { PRESETS } from '../presets.ts';
 import { type DiscoveryOptions, discoverLocalServers, modelsOf } from './discovery.ts';
 import type { InfoOfModels } from './model-info.ts';
-import { choiceName, locateModel, type Providers } from './model-name.ts';
+import { choiceName, type Providers, placeOf } from './model-name.ts';
 import type { PortConfig } from './port-config.ts';
 
 /** A model that can be used here. */
@@ -48,11 +48,11 @@ export async function offeredModels(
 }
 
 function claude(config: PortConfig, { infoOf }: ModelFinder): readonly OfferedModel[] {
-  const { apiKey, authToken, keySource = 'given', claudeAt, providers } = config;
+  const { apiKey, authToken, keySource = 'given', claudeAt } = config;
   const hasKey = apiKey !== undefined || authToken !== undefined;
   const of = (place: string, key: string) =>
     listModels().map(({ id }) => {
-      const name = choiceName(locateModel(id, providers, claudeAt), id);
+      const name = choiceName(placeOf(config, id), id);
       return { info: infoOf(name), place, key };
     });
   return [

@@ -2,6 +2,7 @@ import type { Environment, Limits } from '../../contracts/environment.ts';
 import type { Settings } from '../../contracts/settings.ts';
 import { DEFAULT_MODEL, resolveModel } from '../catalog.ts';
 import type { ClaudeHome } from '../claude-name.ts';
+import { profileRegion } from '../clouds/aws-profile.ts';
 import { type CloudSettings, firstOf, usualCloud } from '../clouds/cloud-settings.ts';
 import { catalogueFolder, newestPages } from '../facts/newest-pages.ts';
 import { createKeyHelper } from '../keys/key-helper.ts';
@@ -65,7 +66,8 @@ function credentialsOf(
 
 function cloudSettings(settings: Settings, { variables, keys }: Environment): CloudSettings {
   const { awsAuthRefresh, awsCredentialExport, gcpAuthRefresh } = settings;
-  return { variables, keys, awsAuthRefresh, awsCredentialExport, gcpAuthRefresh };
+  const region = () => profileRegion(variables);
+  return { variables, keys, profileRegion: region, awsAuthRefresh, awsCredentialExport, gcpAuthRefresh };
 }
 
 /** The usual cloud, and what people call the newest of each kind there. */

@@ -4,7 +4,7 @@ import { effortToSend } from '../efforts.ts';
 import { withRetry } from '../retry.ts';
 import { keyProblem } from './key-problem.ts';
 import { createModelInfo, type InfoOfModels } from './model-info.ts';
-import { locateModel, type ModelPlace, type Providers } from './model-name.ts';
+import { type ModelPlace, type Providers, placeOf } from './model-name.ts';
 import { openPort, type RouterConfig } from './open-port.ts';
 import type { PortConfig } from './port-config.ts';
 
@@ -29,12 +29,12 @@ function createRouter(config: RouterConfig): ModelPort {
   }
 
   return {
-    name: locateModel(config.model, config.providers, config.claudeAt).provider,
+    name: placeOf(config, config.model).provider,
     async prepare() {
-      await (await portOf(locateModel(config.model, config.providers, config.claudeAt))).prepare?.();
+      await (await portOf(placeOf(config, config.model))).prepare?.();
     },
     async *stream(request, options, signal) {
-      const place = locateModel(request.model, config.providers, config.claudeAt);
+      const place = placeOf(config, request.model);
       const problem = keyProblem(place, config);
       const isAskedFor = place.provider === 'openai' && options.getApiKey !== undefined;
       if (problem !== undefined && !isAskedFor) return { ok: false, failure: { kind: 'auth', message: problem } };
@@ -51,7 +51,7 @@ function createRouter(config: RouterConfig): ModelPort {
       return keyless(outcome, [...keysFor(place, config), ...key.used()]);
     },
     async countTokens(request, signal) {
-      const place = locateModel(request.model, config.providers, config.claudeAt);
+      const place = placeOf(config, request.model);
       return (await portOf(place)).countTokens?.({ ...request, model: place.model }, signal);
     },
   };

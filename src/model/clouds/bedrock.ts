@@ -3,7 +3,7 @@ import { splitRegion } from '../claude-name.ts';
 import { clientOptions, type MessagesService, type MessagesSettings } from '../messages/messages-service.ts';
 import { addressOf } from '../wire/stream-response.ts';
 import { openAwsSource } from './aws-credentials.ts';
-import { type CloudSettings, firstOf, gatewayIdentity, isOn } from './cloud-settings.ts';
+import { type CloudSettings, firstOf, gatewayIdentity, isOn, usualAwsRegion } from './cloud-settings.ts';
 
 type Client = Awaited<ReturnType<MessagesService['client']>>;
 /** The service of AWS for all models, and Anthropic's own API there. */
@@ -20,8 +20,7 @@ export function bedrockService(
   const skipsAuth = isOn(settings.variables.CLAUDE_CODE_SKIP_BEDROCK_AUTH);
   const clients = new Map<string, Promise<Client>>();
 
-  const regionOf = (model: string) =>
-    splitRegion(model).region ?? firstOf(settings, 'AWS_REGION', 'AWS_DEFAULT_REGION') ?? 'us-east-1';
+  const regionOf = (model: string) => splitRegion(model).region ?? usualAwsRegion(settings) ?? 'us-east-1';
 
   function urlOf(model: string): string {
     const region = regionOf(model);

@@ -5,6 +5,8 @@ export type CloudSettings = {
   readonly variables: Readonly<Record<string, string>>;
   /** Variables that no command of anybody's gets. */
   readonly keys: Readonly<Record<string, string>>;
+  /** The region that the files of AWS name for the profile in use. */
+  readonly profileRegion?: () => string | undefined;
   /** A command that signs in again where the credentials of AWS lie, such as `aws sso login`. */
   readonly awsAuthRefresh?: string | undefined;
   /** A command that prints credentials of AWS as JSON. */
@@ -26,6 +28,11 @@ export function firstOf({ variables, keys }: CloudSettings, ...names: readonly s
   return names
     .map((name) => (keys[name] ?? variables[name])?.trim())
     .find((value) => value !== undefined && value !== '');
+}
+
+/** The region of AWS that holds where a model names none. */
+export function usualAwsRegion(settings: CloudSettings): string | undefined {
+  return firstOf(settings, 'AWS_REGION', 'AWS_DEFAULT_REGION') ?? settings.profileRegion?.();
 }
 
 /** What a gateway that speaks to the cloud for us is shown. */
@@ -59,8 +66,8 @@ export function cloudProblem(cloud: Cloud, settings: CloudSettings, region: stri
     case 'bedrock':
     case 'mantle': {
       const address = cloud === 'bedrock' ? 'ANTHROPIC_BEDROCK_BASE_URL' : 'ANTHROPIC_BEDROCK_MANTLE_BASE_URL';
-      return (region ?? firstOf(settings, 'AWS_REGION', 'AWS_DEFAULT_REGION', address)) === undefined
-        ? `Amazon Bedrock needs a region. Set AWS_REGION, or name it before the model: ${cloud}/us-east-1/….`
+      return (region ?? firstOf(settings, address) ?? usualAwsRegion(settings)) === undefined
+        ? `Amazon Bedrock needs a region. Set AWS_REGION, give your profile one (aws configure), or name it before the model: ${cloud}/us-east-1/….`
         : undefined;
     }
     case 'foundry':

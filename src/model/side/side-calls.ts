@@ -2,7 +2,6 @@ import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { Usage } from '../../contracts/message.ts';
 import type { ModelPort } from '../../contracts/model.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import type { ModelChoice } from '../choose/choose-port.ts';
 
 /** A question on the side: a title, a summary, an answer about a web page. */
 export type SideQuestion = {
@@ -55,6 +54,9 @@ const PROMPT_CHARS = 2_000;
 const ANSWER_CHARS = 500;
 const PATIENCE_MS = 20_000;
 
+/** Who is asked: the small model that goes with the model in use at that moment. */
+type SideModel = { readonly port: ModelPort; readonly smallModel: () => string | undefined };
+
 export type AskTitle = (prompt: string, answer: string) => Promise<string | undefined>;
 
 const GUESSER =
@@ -64,12 +66,12 @@ const NEXT_CHARS = 120;
 
 /** What a person could say next, guessed by the small model from what was said last; nothing where it has no idea. */
 export async function guessNext(
-  { port, smallModel }: Pick<ModelChoice, 'port' | 'smallModel'>,
+  { port, smallModel }: SideModel,
   { prompt, answer }: { readonly prompt: string; readonly answer: string },
   onUsage: (model: string, usage: Usage) => void,
 ): Promise<string | undefined> {
   const words = `${prompt.slice(0, PROMPT_CHARS)}\n\n${answer.slice(-PROMPT_CHARS)}`.toWellFormed();
-  const question = { model: smallModel, system: GUESSER, prompt: words, maxTokens: NEXT_TOKENS, onUsage };
+  const question = { model: smallModel(), system: GUESSER, prompt: words, maxTokens: NEXT_TOKENS, onUsage };
   const said = await askSmallModel(port, question, AbortSignal.timeout(PATIENCE_MS));
   const [line = ''] = sanitize(said ?? '', 'foreign')
     .trim()
@@ -81,14 +83,14 @@ export async function guessNext(
 
 /** Asks the small model what a conversation is about. Nobody in a hurry pays for it: `-p` goes by its first words. */
 export function titleAsker(
-  { port, smallModel }: Pick<ModelChoice, 'port' | 'smallModel'>,
+  { port, smallModel }: SideModel,
   face: RunOptions['face'],
   onUsage: (model: string, usage: Usage) => void,
 ): AskTitle | undefined {
-  if (smallModel === undefined || (face !== 'screen' && face !== 'editor')) return undefined;
+  if (face !== 'screen' && face !== 'editor') return undefined;
   return async (prompt, answer) => {
     const words = `${prompt.slice(0, PROMPT_CHARS)}\n\n${answer.slice(0, ANSWER_CHARS)}`.toWellFormed();
-    const question = { model: smallModel, system: TITLER, prompt: words, maxTokens: TITLE_TOKENS, onUsage };
+    const question = { model: smallModel(), system: TITLER, prompt: words, maxTokens: TITLE_TOKENS, onUsage };
     const said = await askSmallModel(port, question, AbortSignal.timeout(PATIENCE_MS));
     const [line = ''] = said?.split('\n') ?? [];
     const title = line.replaceAll(/^["'*#\s]+|["'*.\s]+$/g, '').slice(0, TITLE_CHARS);

@@ -1,5 +1,6 @@
 import { messageOf } from '../../lib/errors.ts';
 import type { AppendFs, AppendHandle } from './append-fs.ts';
+import type { Aside } from './aside.ts';
 
 /** Lines on their way to disk: in order, never lost from memory until they are there. */
 export type AppendFile = {
@@ -13,20 +14,35 @@ export type AppendFile = {
 
 /** What happened to the file that people should know. */
 export type AppendNews =
-  | { readonly what: 'failed'; readonly why: string }
+  /** `keptIn` is another disk that has the lines meanwhile. */
+  | { readonly what: 'failed'; readonly why: string; readonly keptIn: string | undefined }
   | { readonly what: 'works' }
   | { readonly what: 'restored' };
 
+export type AppendOptions = {
+  /** Where lines are kept while the disk refuses them. */
+  readonly aside?: Aside | undefined;
+  /** Lines that are aside since an earlier run: they are written first. */
+  readonly unsaved?: readonly string[] | undefined;
+};
+
 /** Batches what comes within a tick, and retries what failed with the next line. `tell` hears the first failure and the recovery. */
-export function createAppendFile(path: string, fs: AppendFs, tell: (news: AppendNews) => void): AppendFile {
+export function createAppendFile(
+  path: string,
+  fs: AppendFs,
+  tell: (news: AppendNews) => void,
+  { aside, unsaved = [] }: AppendOptions = {},
+): AppendFile {
   const file = reopening(path, fs, () => tell({ what: 'restored' }));
-  let pending: string[] = [];
+  let pending: string[] = unsaved.map((line) => `${line}\n`);
+  /** How many of those that wait are aside already. */
+  let asideCount = pending.length;
   let writing: Promise<void> | undefined;
   let isFailing = false;
   let isClosed = false;
 
-  function report(failure: { readonly thrown: unknown } | undefined): void {
-    if (!isFailing && failure !== undefined) tell({ what: 'failed', why: messageOf(failure.thrown) });
+  function report(failure: { readonly thrown: unknown } | undefined, keptIn?: string): void {
+    if (!isFailing && failure !== undefined) tell({ what: 'failed', why: messageOf(failure.thrown), keptIn });
     if (isFailing && failure === undefined) tell({ what: 'works' });
     isFailing = failure !== undefined;
   }
@@ -38,11 +54,16 @@ export function createAppendFile(path: string, fs: AppendFs, tell: (news: Append
       const batch = pending;
       pending = [];
       const failure = await failureOf(file.write(batch.join('')));
-      report(failure);
       if (failure !== undefined) {
+        const keptIn = await aside?.keep(batch.slice(asideCount).join(''));
+        if (keptIn !== undefined) asideCount = batch.length;
         pending = [...batch, ...pending];
+        report(failure, keptIn);
         break;
       }
+      report(failure);
+      if (asideCount > 0) await aside?.clear();
+      asideCount = 0;
       // Lines that come after the end are kept too, but nobody would close the file behind them.
       if (isClosed) await file.close();
     }

@@ -50,6 +50,12 @@ export async function readTranscript(path: string): Promise<ReadRecords> {
 /** What a resume needs, and how many bytes of what was said were left out of it. */
 export type RecentRecords = ReadRecords & { readonly leftOut: number };
 
+type RecentOptions = {
+  readonly mostBytes?: number;
+  /** Lines that belong behind those of the file. */
+  readonly unsaved?: readonly string[];
+};
+
 /**
  * Reads a transcript as a resume needs it: everything from the last boundary on, and of what came before only the
  * small records (titles, settings, checkpoints). `all` starts at the first line. Of what is too long to be sent, the end
@@ -58,22 +64,22 @@ export type RecentRecords = ReadRecords & { readonly leftOut: number };
 export async function readRecent(
   path: string,
   what: 'all' | 'from-boundary',
-  mostBytes: number = MOST_BYTES,
+  { mostBytes = MOST_BYTES, unsaved = [] }: RecentOptions = {},
 ): Promise<RecentRecords> {
   await using file = await open(path, 'r');
   const { size } = await file.stat();
   const boundary = what === 'all' ? 0 : (await lastPlaceOf(file, size, BOUNDARY)) + 1;
-  const { read, isTrusted } = await readFrom(file, { boundary, size, mostBytes });
+  const { read, isTrusted } = await readFrom(file, { boundary, size, mostBytes, unsaved });
   // A boundary that cannot be trusted: what came before it is needed then.
-  return isTrusted ? read : (await readFrom(file, { boundary: 0, size, mostBytes })).read;
+  return isTrusted ? read : (await readFrom(file, { boundary: 0, size, mostBytes, unsaved })).read;
 }
 
-type Bytes = { readonly boundary: number; readonly size: number; readonly mostBytes: number };
+type Asked = Required<RecentOptions> & { readonly boundary: number; readonly size: number };
 
 /** A boundary is not trusted when it is not what its bytes look like, or when it was written over. */
 async function readFrom(
   file: FileHandle,
-  { boundary, size, mostBytes }: Bytes,
+  { boundary, size, mostBytes, unsaved }: Asked,
 ): Promise<{ readonly read: RecentRecords; readonly isTrusted: boolean }> {
   const records: SessionRecord[] = [];
   const reader = createRecordReader((record) => records.push(record));
@@ -93,6 +99,7 @@ async function readFrom(
     if (at >= leftOut || (isFirst && boundary > 0) || isSmall(line)) read(line);
     at += line.length + 1;
   });
+  for (const line of unsaved) reader.line(line);
   const counts = reader.done();
   const first = records[small];
   const isTrusted =

@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import { type RecordBody, SCHEMA_VERSION, type SessionRecord } from '../../contracts/session.ts';
-import { createAppendFile } from './append-file.ts';
+import { type AppendNews, type AppendOptions, createAppendFile } from './append-file.ts';
 import type { AppendFs } from './append-fs.ts';
 import { createRecorder } from './recorder.ts';
 
@@ -33,7 +33,7 @@ export type RecordWriterOptions = {
   /** A sentence when writing fails, and one when it works again. */
   readonly tell: (level: 'info' | 'error', text: string) => void;
   readonly fs: AppendFs;
-};
+} & AppendOptions;
 
 const FAR_CHARS = 8_000;
 
@@ -43,13 +43,15 @@ export function createRecordWriter(options: RecordWriterOptions, path: string): 
   let parentUuid = options.lastUuid;
   let title = options.title;
   let charsSinceTitle = 0;
-  const file = createAppendFile(path, fs, (news) => {
+  const hear = (news: AppendNews) => {
     if (news.what === 'works') return tell('info', 'The session is being saved again.');
     if (news.what === 'restored')
       return tell('info', `The file of this session was deleted; it is written anew: ${path}`);
     const advice = `ouro goes on and keeps trying; free some space or check the permissions of ${path}.`;
-    tell('error', `The session could not be saved (${news.why}). ${advice}`);
-  });
+    const meanwhile = news.keptIn === undefined ? '' : ` What is said meanwhile is kept in ${news.keptIn}.`;
+    tell('error', `The session could not be saved (${news.why}). ${advice}${meanwhile}`);
+  };
+  const file = createAppendFile(path, fs, hear, options);
 
   function append(body: RecordBody): Promise<void> {
     const uuid = newId();

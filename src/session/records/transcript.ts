@@ -78,7 +78,10 @@ export function openTranscript(options: TranscriptOptions): Transcript {
   function writerOf(agentId: string): RecordWriter {
     const known = subagents.get(agentId);
     if (known !== undefined) return known;
-    const own = createRecordWriter({ ...options, lastUuid: null, fs: disk }, subagentPath(folder, agentId));
+    const own = createRecordWriter(
+      { ...options, ...NOT_ASIDE, lastUuid: null, fs: disk },
+      subagentPath(folder, agentId),
+    );
     subagents.set(agentId, own);
     return own;
   }
@@ -108,6 +111,9 @@ export function openTranscript(options: TranscriptOptions): Transcript {
     waiting: main.waiting,
   };
 }
+
+/** The files of sub-agents are only read by people. */
+const NOT_ASIDE = { aside: undefined, unsaved: [] };
 
 const UNKEPT = {
   record: async () => undefined,

@@ -70,11 +70,14 @@ function matching(sessions: readonly SessionSummary[], wanted: string): readonly
   return sessions.filter(({ id, title }) => id.startsWith(lower) || title.toLowerCase() === lower);
 }
 
-/** What a resume needs of a session: from its last boundary on, or all of it when it went back behind that. */
-export async function readSession(path: string): Promise<RecentRecords> {
-  const recent = await readRecent(path, 'from-boundary');
+/**
+ * What a resume needs of a session: from its last boundary on, or all of it when it went back behind that. `unsaved` are
+ * lines that belong behind it.
+ */
+export async function readSession(path: string, unsaved: readonly string[] = []): Promise<RecentRecords> {
+  const recent = await readRecent(path, 'from-boundary', { unsaved });
   if (!rebuild(recent.records).incomplete) return recent;
-  const all = await readRecent(path, 'all');
+  const all = await readRecent(path, 'all', { unsaved });
   return all.leftOut === 0 ? all : { ...all, records: sinceLostRewind(all.records) };
 }
 

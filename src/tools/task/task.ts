@@ -123,10 +123,14 @@ function outcomeOf(report: AgentReport, { type, prompt }: AgentOrder): ToolOutco
   };
 }
 
-/** Names are given with and without capitals. */
+/** Names are given with and without capitals, with spaces or with what stands for them. */
 function typeOf(wanted = 'general-purpose', known: readonly AgentType[]): AgentType {
-  const lower = wanted.toLowerCase();
-  const found = known.find(({ name }) => name === wanted) ?? known.find(({ name }) => name.toLowerCase() === lower);
+  const plain = (name: string) =>
+    name
+      .trim()
+      .toLowerCase()
+      .replaceAll(/[\s_]+/g, '-');
+  const found = known.find(({ name }) => name === wanted) ?? known.find(({ name }) => plain(name) === plain(wanted));
   if (found !== undefined) return found;
   const names = known.map(({ name }) => name).join(', ');
   throw new ToolFailure(`There is no kind of sub-agent "${wanted}". There are: ${names}.`);

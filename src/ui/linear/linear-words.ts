@@ -8,7 +8,7 @@ import type { Drawing } from '../text/drawing.ts';
 import { type LogicalLine, lineText } from '../text/line.ts';
 import { type Ask, callIdOf, type OpenDialog, openDialog } from '../view/ask.ts';
 import { type DialogOption, dialogOptions } from '../view/dialog-options.ts';
-import type { HistoryItem } from '../view/history-item.ts';
+import { type HistoryItem, waitingItems } from '../view/history-item.ts';
 import type { ToolEnding, ToolEntry } from '../view/tool-entry.ts';
 import type { ViewState } from '../view/view-state.ts';
 import { isSamePanel, overlayWords } from './overlay-words.ts';
@@ -70,12 +70,12 @@ export function changeWords(
 } {
   const lines: string[] = [];
   let last = carry;
-  for (const item of now.outbox) {
+  for (const item of waitingItems(now.outbox)) {
     const finished = finishedWords(item, drawing, last);
     last = finished.carry;
     lines.push(...finished.lines);
   }
-  const printed = { ...now, outbox: [] };
+  const printed = { ...now, outbox: undefined };
   lines.push(...begunWords(before, printed, drawing));
   const isOther = now.asks[0]?.id !== before.asks[0]?.id || stepOf(now) !== stepOf(before);
   const asksAnew = now.asks.length > 0 && isOther;

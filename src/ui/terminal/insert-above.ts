@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { asPrintable, type Printable } from '../../lib/printable.ts';
 import { down, type Frame } from './frame.ts';
-import { filledRow } from './row-bytes.ts';
+import { changedRow, filledRow } from './row-bytes.ts';
 
 /** Text whose width every terminal agrees on. */
 const CERTAIN = /^[\x20-\x7e]*$/;
@@ -31,9 +31,28 @@ export function insertAbove(
   // Behind the last row of all there may be no other.
   const at = kept === 0 ? head.length - 1 : head.length;
   const text = written.join('\n') + (kept === 0 ? '' : '\n');
-  const toCaret = `${down(after.caret.y - at)}\u001b[${after.caret.x + 1}G`;
+  const end = keptRows(old.slice(gone), next.slice(head.length), at);
+  const toCaret = `${down(after.caret.y - end.at)}\u001b[${after.caret.x + 1}G`;
   // The same in fewer bytes; it stands in nearly every row.
-  return asPrintable(`${moveEnd(before, gone, shift)}${text.replaceAll('\u001b[0m', '\u001b[m')}${toCaret}`);
+  const shorter = `${text}${end.text}`.replaceAll('\u001b[0m', '\u001b[m');
+  return asPrintable(`${moveEnd(before, gone, shift)}${shorter}${toCaret}`);
+}
+
+/** What has changed in rows that were moved, and in which row of the frame the cursor is then. */
+function keptRows(
+  old: readonly string[],
+  next: readonly string[],
+  top: number,
+): { readonly text: string; readonly at: number } {
+  let at = top;
+  let text = '';
+  for (const [index, row] of next.entries()) {
+    const before = old[index];
+    if (before === undefined || before === row) continue;
+    text += `${down(top + index - at)}\r${changedRow(before, row)}`;
+    at = top + index;
+  }
+  return { text, at };
 }
 
 /** Moves the end of a frame by so many rows, and goes to where the frame began. */
@@ -57,10 +76,13 @@ function rowText(line: string, columns: number): string {
   return `\u001b[K${filled}${filled === line ? rest : ''}`;
 }
 
+/** How many rows at the end are the same, or so nearly that the little that differs is written over them. */
 function commonEnd(before: readonly string[], after: readonly string[]): number {
   let length = 0;
-  while (length < Math.min(before.length, after.length) && before.at(-1 - length) === after.at(-1 - length))
-    length += 1;
+  for (; length < Math.min(before.length, after.length); length += 1) {
+    const [old = '', row = ''] = [before.at(-1 - length), after.at(-1 - length)];
+    if (old !== row && changedRow(old, row).length * 2 > row.length) break;
+  }
   return length;
 }
 

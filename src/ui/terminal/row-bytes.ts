@@ -22,14 +22,16 @@ export function filledRow(row: string, columns = Number.POSITIVE_INFINITY): stri
   return `${band}${ERASE}${row}${rest}${RESET}`;
 }
 
-/** A row over another one; the cursor is in its first column. What both begin with stays as it stands. */
+/** A row over another one; the cursor is in its first column. What both begin with, and end with, stays as it stands. */
 export function changedRow(before: string, after: string): string {
   const same = commonStart(before, after);
   if (same === undefined) return `${ERASE}${filledRow(after)}`;
   const { columns, opened } = same;
+  const move = columns === 0 ? '' : `\u001b[${columns + 1}G`;
+  const middle = changedMiddle(before, after, same.length);
+  if (middle !== undefined) return `${move}${opened}${middle}`;
   const band = bandOf(after);
   const isShorter = textWidth(stripVTControlCharacters(after)) < textWidth(stripVTControlCharacters(before));
-  const move = columns === 0 ? '' : `\u001b[${columns + 1}G`;
   const rest = isShorter ? `${band}${ERASE}${band === '' ? '' : RESET}` : '';
   return `${move}${opened}${after.slice(same.length)}${rest}`;
 }
@@ -56,8 +58,27 @@ function commonStart(
   const text = stripVTControlCharacters(shared);
   // What follows must not change the last character that is kept.
   const next = [stripVTControlCharacters(before.slice(length)), stripVTControlCharacters(after.slice(length))];
-  if (!CERTAIN.test(text) || next.some((rest) => !/^[\x20-\x7e▌│]?$/u.test(rest.slice(0, 1)))) return undefined;
+  if (!CERTAIN.test(text) || next.some((rest) => !CERTAIN.test(rest.slice(0, 1)))) return undefined;
   return { length, columns: text.length, opened: openStyles(shared) };
+}
+
+/** What differs between a start and an end that both share, where it is as wide; else undefined. */
+function changedMiddle(before: string, after: string, start: number): string | undefined {
+  const most = Math.min(before.length, after.length) - start;
+  let shared = 0;
+  while (shared < most && before.at(-1 - shared) === after.at(-1 - shared)) shared += 1;
+  const sequence = after.lastIndexOf('\u001b', after.length - shared - 1);
+  const isCut = sequence >= start && !after.slice(sequence, after.length - shared).includes('m');
+  // A sequence that only ends alike is written as a whole.
+  const end = shared - (isCut ? after.indexOf('m', sequence) + 1 - (after.length - shared) : 0);
+  const [old, next] = [before.slice(start, before.length - end), after.slice(start, after.length - end)];
+  const [oldText, text] = [stripVTControlCharacters(old), stripVTControlCharacters(next)];
+  const follows = stripVTControlCharacters(after.slice(after.length - end)).slice(0, 1);
+  if (end <= 0 || oldText.length !== text.length || ![oldText, text, follows].every((one) => CERTAIN.test(one)))
+    return undefined;
+  const opened = openStyles(after.slice(0, after.length - end));
+  if (opened !== openStyles(before.slice(0, before.length - end))) return undefined;
+  return opened === '' ? next : `${next}${RESET}`;
 }
 
 /** The styles that are on behind a text, each by its own sequence, as Ink writes them. */

@@ -6,6 +6,7 @@ import type { Highlight } from '../text/line.ts';
 import { ASCII_GLYPHS, type Glyphs, UNICODE_GLYPHS } from '../theme/glyphs.ts';
 import type { OwnTheme } from '../theme/theme.ts';
 import { paintOf, type ThemeChoice } from '../theme/theme-choice.ts';
+import { waitingItems } from '../view/history-item.ts';
 import type { Overlay } from '../view/overlay.ts';
 import type { ViewState } from '../view/view-state.ts';
 import type { Shown, ViewerPage, ViewerRow } from '../view/viewer-state.ts';
@@ -73,7 +74,6 @@ export function createScreenOutput(
     highlight,
   });
   const alternate = createAlternateScreen(terminal.write, drawing, () => paint);
-  const planOf = (view: ViewState) => planScreen(view, drawing(), printer.carry());
   const choose = (changed: Partial<ThemeChoice>) => {
     choice = { ...choice, ...changed };
     paint = paintOf(choice);
@@ -92,9 +92,11 @@ export function createScreenOutput(
         alternate.leave();
         stage.comeBack();
       }
-      const lines = printer.print(view.outbox, drawing(), paint);
-      const left = view.outbox.length === 0 ? view : { ...view, outbox: [] };
-      stage.show({ view: left, plan: planOf(left), look: { drawing: drawing(), paint } }, lines);
+      const now = drawing();
+      const lines = printer.print(waitingItems(view.outbox), now, paint);
+      const left = view.outbox === undefined ? view : { ...view, outbox: undefined };
+      const plan = planScreen(left, now, printer.carry());
+      stage.show({ view: left, plan, look: { drawing: now, paint } }, lines);
       return left;
     },
     drawing,
@@ -118,7 +120,7 @@ export function createScreenOutput(
     hasColors: () => hasTriedColors,
     layOut: alternate.layOut,
     height: () => terminal.rows,
-    inSight: (view) => planOf(view).question?.inSight ?? 'all',
+    inSight: (view) => planScreen(view, drawing(), printer.carry()).question?.inSight ?? 'all',
     write: (text) => void terminal.write(text),
     stepAside: stage.stepAside,
     comeBack: stage.comeBack,

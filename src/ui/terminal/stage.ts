@@ -6,7 +6,7 @@ import { type Look, LookContext } from '../text/use-look.ts';
 import type { ViewState } from '../view/view-state.ts';
 import { eraseAfterResize, eraseFrame, type Frame, NO_FRAME } from './frame.ts';
 import { frameBytes } from './frame-writer.ts';
-import { createInkLayout } from './ink-layout.ts';
+import { createInkLayout } from './ink/ink-layout.ts';
 
 /** The terminal as the screen needs it. */
 export type TerminalOut = {

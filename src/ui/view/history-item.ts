@@ -30,3 +30,13 @@ export type HistoryItem =
   | { readonly kind: 'made_room'; readonly fromTokens: number; readonly toTokens: number }
   | { readonly kind: 'shown'; readonly markdown: string }
   | { readonly kind: 'todos'; readonly todos: readonly Todo[] };
+
+/** What has finished and is not printed yet, the newest outermost: however much waits, more of it costs the same. */
+export type Outbox = { readonly earlier: Outbox; readonly items: readonly HistoryItem[] } | undefined;
+
+/** Everything that waits, in the order it has finished. */
+export function waitingItems(outbox: Outbox): readonly HistoryItem[] {
+  const parts: (readonly HistoryItem[])[] = [];
+  for (let rest = outbox; rest !== undefined; rest = rest.earlier) parts.push(rest.items);
+  return parts.reverse().flat();
+}

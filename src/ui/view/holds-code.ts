@@ -1,6 +1,6 @@
 import type { MarkdownBlock } from '../markdown/block.ts';
 import { openBlock } from '../markdown/stream.ts';
-import type { HistoryItem } from './history-item.ts';
+import { type HistoryItem, waitingItems } from './history-item.ts';
 import type { ViewState } from './view-state.ts';
 
 const FENCE = /`{3}|~{3}/;
@@ -10,7 +10,7 @@ export function holdsCode({ outbox, pieces, overlay }: Pick<ViewState, 'outbox' 
   return (
     // The sample of a theme holds some.
     (overlay?.kind === 'picker' && overlay.purpose === 'theme') ||
-    outbox.some(itemHoldsCode) ||
+    waitingItems(outbox).some(itemHoldsCode) ||
     pieces.some((piece) => {
       if (piece.kind === 'tool') return false;
       const open = openBlock(piece.stream);

@@ -6,7 +6,7 @@ import type { VimState } from '../composer/vim.ts';
 import type { MarkdownBlock } from '../markdown/block.ts';
 import type { MarkdownStream } from '../markdown/stream.ts';
 import type { Ask, Attention } from './ask.ts';
-import type { HistoryItem, Tally } from './history-item.ts';
+import type { HistoryItem, Outbox, Tally } from './history-item.ts';
 import type { Overlay } from './overlay.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
@@ -81,7 +81,7 @@ export type ViewState = {
   readonly attention: Attention;
   readonly facts: StatusFacts;
   /** What has finished and is not printed yet; whoever prints it takes it out. */
-  readonly outbox: readonly HistoryItem[];
+  readonly outbox: Outbox;
   /** The last prompt, so that it can come back into the composer when nothing came of it. */
   readonly lastPrompt: string;
   /** Words that name something in vain, which has been said: sent again, they go. */
@@ -147,7 +147,7 @@ export function initialView(facts: StatusFacts, todos: readonly Todo[] = []): Vi
     asks: [],
     attention: { stage: 'none' },
     facts,
-    outbox: [],
+    outbox: undefined,
     lastPrompt: '',
     held: '',
     editor: createEditor(),
@@ -181,5 +181,5 @@ export function isBusy(view: ViewState): boolean {
 
 /** The view with more to print. */
 export function printing(view: ViewState, ...items: readonly HistoryItem[]): ViewState {
-  return items.length === 0 ? view : { ...view, outbox: [...view.outbox, ...items] };
+  return items.length === 0 ? view : { ...view, outbox: { earlier: view.outbox, items } };
 }

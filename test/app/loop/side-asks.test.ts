@@ -25,10 +25,10 @@ async function sideAsks(turns: readonly ApiTurn[], small?: 'no small model') {
   if (!choice.ok) throw new Error(choice.problem);
   const used: string[] = [];
   await using project = await createTempProject();
-  const model = small === undefined ? choice : { ...choice, smallModel: undefined };
+  const smallModel = small === undefined ? () => choice.smallModelFor('sonnet') : () => undefined;
   const meter = { ...createUsageMeter(), add: (name: string) => void used.push(name) };
   const options = runOptions({ face: 'screen' });
-  const asks = createSideAsks(await testCore(project, { model, meter, options }));
+  const asks = createSideAsks(await testCore(project, { model: choice, smallModel, meter, options }));
   return { ...asks, used, requests: server.requests, [Symbol.asyncDispose]: server.close };
 }
 
@@ -53,7 +53,8 @@ test('calls are summed up from three on, and nowhere without a small model', asy
   expect(await asks.summarizeCalls?.([call, call], SIGNAL)).toBeUndefined();
   expect(await asks.summarizeCalls?.([call, call, call], SIGNAL)).toBe('Looked around');
   await using without = await sideAsks([], 'no small model');
-  expect(without.summarizeCalls).toBeUndefined();
+  expect(await without.summarizeCalls?.([call, call, call], SIGNAL)).toBeUndefined();
+  expect(without.requests()).toEqual([]);
 });
 
 test('a search that pauses is taken up again, and brings every page once', async () => {

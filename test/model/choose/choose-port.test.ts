@@ -59,16 +59,15 @@ describe('choosePort', () => {
       model: 'claude-opus-5-5',
       provider: 'anthropic',
       keySource: 'ANTHROPIC_API_KEY',
-      smallModel: SMALL_MODEL,
     });
   });
 
   test('the demo and local servers need no key and have no small model', () => {
-    expect(chosen({ model: 'demo' })).toMatchObject({ provider: 'demo', keySource: 'none', smallModel: undefined });
+    expect(chosen({ model: 'demo' })).toMatchObject({ provider: 'demo', keySource: 'none' });
+    expect(chosen({ model: 'demo' }).smallModelFor('demo')).toBeUndefined();
     expect(chosen({ model: 'ollama/qwen3' })).toMatchObject({
       provider: 'openai',
       model: 'ollama/qwen3',
-      smallModel: undefined,
     });
   });
 
@@ -216,6 +215,38 @@ describe('the small model for side calls', () => {
     ['openai/gpt-5', { providers: { openai: { ...key, baseUrl: 'http://proxy/v1' } } }, undefined],
   ])('of %s with %j is %s', (model, more, smallModel) => {
     const providers = { openai: key, groq: key };
-    expect(chosen({ model, apiKey: 'k', providers, ...more }).smallModel).toBe(smallModel);
+    expect(chosen({ model, apiKey: 'k', providers, ...more }).smallModelFor(model)).toBe(smallModel);
+  });
+
+  test('goes with the model in use, also after that has changed', () => {
+    const { smallModelFor } = chosen({ model: 'sonnet', apiKey: 'k', providers: { groq: key } });
+    expect(['sonnet', 'groq/x', 'ollama/x', 'demo'].map(smallModelFor)).toEqual([
+      SMALL_MODEL,
+      'groq/llama-3.1-8b-instant',
+      undefined,
+      undefined,
+    ]);
+  });
+});
+
+describe('a prefix', () => {
+  test.each([
+    ['grok/x', 'No place is called "grok". Did you mean groq/x?'],
+    ['opnerouter/anthropic/claude-sonnet-4.5', 'Did you mean openrouter/anthropic/claude-sonnet-4.5?'],
+    ['somewhere-else/x', 'No place is called "somewhere-else". There are'],
+    ['wrok/x', 'Did you mean work/x?'],
+  ])('that leads nowhere is told at once, with what may be meant: %s', (model, words) => {
+    const providers = { work: { baseUrl: 'http://127.0.0.1:9/v1' } };
+    const choice = choosePort({ model, apiKey: 'k', providers });
+    expect(choice.ok ? '' : choice.problem).toContain(words);
+    const { find } = chosen({ model: 'sonnet', apiKey: 'k', providers });
+    expect(find(model)).toEqual({ ok: false, problem: expect.stringContaining(words) });
+  });
+
+  test('of Anthropic itself may be said; a gateway has names of its own', () => {
+    expect(chosen({ model: 'anthropic/opus', apiKey: 'k' }).model).toBe('claude-opus-5-5');
+    const gateway = { apiKey: 'k', baseUrl: 'http://127.0.0.1:9' };
+    expect(chosen({ model: 'anthropic/claude-sonnet-4.5', ...gateway }).model).toBe('anthropic/claude-sonnet-4.5');
+    expect(chosen({ model: 'team/model', ...gateway }).model).toBe('team/model');
   });
 });

@@ -163,13 +163,13 @@ describe('credentials of AWS', () => {
 
 test('names without a prefix are on the cloud that a variable names, small model and all', () => {
   const variables = { AWS_REGION: 'us-east-1' };
-  expect(
-    choosePort({ model: 'opus', claudeAt: { cloud: 'bedrock', names: {} }, clouds: { variables, keys: {} } }),
-  ).toMatchObject({
-    ok: true,
-    model: 'bedrock/global.anthropic.claude-opus-5-5',
-    smallModel: 'bedrock/global.anthropic.claude-haiku-5-5',
+  const choice = choosePort({
+    model: 'opus',
+    claudeAt: { cloud: 'bedrock', names: {} },
+    clouds: { variables, keys: {} },
   });
+  expect(choice).toMatchObject({ ok: true, model: 'bedrock/global.anthropic.claude-opus-5-5' });
+  expect(choice.ok && choice.smallModelFor(choice.model)).toBe('bedrock/global.anthropic.claude-haiku-5-5');
 });
 
 test('without a region the sentence names the variable', () => {

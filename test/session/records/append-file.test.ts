@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type AppendNews, createAppendFile } from '../../../src/session/records/append-file.ts';
 import { type AppendFs, diskAppendFs } from '../../../src/session/records/append-fs.ts';
+import { linesAside, openAside } from '../../../src/session/records/aside.ts';
 
 /** A disk that counts what is open. */
 function countingDisk() {
@@ -85,5 +86,45 @@ test('as long as a deleted file cannot be written anew, what it held is kept', a
   await file.close();
   expect(await readFile(path, 'utf8')).toBe('one\ntwo\nthree\n');
   expect(news.slice(1)).toEqual([{ what: 'restored' }, { what: 'works' }]);
+  await rm(home, { recursive: true });
+});
+
+test('what a disk refuses is kept on another one, and goes where it belongs as soon as that can be', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'ouro-append-'));
+  const [places, blocked] = [[join(home, 'gone'), home], join(home, 'blocked')];
+  const path = join(blocked, 's.jsonl');
+  const news: AppendNews[] = [];
+  const open = () => {
+    const options = { aside: openAside('s', places), unsaved: linesAside('s', places) };
+    return createAppendFile(path, diskAppendFs, (one) => void news.push(one), options);
+  };
+  await writeFile(blocked, 'in the way');
+  const killed = open();
+  await killed.append('one\n');
+  await killed.append('two\n');
+  expect(linesAside('s', places)).toEqual(['one', 'two']);
+  expect(news).toMatchObject([{ what: 'failed', keptIn: expect.stringContaining(home) }]);
+  const next = open();
+  await next.append('three\n');
+  expect(linesAside('s', places)).toEqual(['one', 'two', 'three']);
+  await rm(blocked);
+  await next.append('four\n');
+  await next.close();
+  expect(await readFile(path, 'utf8')).toBe('one\ntwo\nthree\nfour\n');
+  expect(linesAside('s', places)).toEqual([]);
+  await rm(home, { recursive: true });
+});
+
+test('what somebody else could have put there is not read', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'ouro-append-'));
+  await openAside('s', [home]).keep('one\n');
+  const [folder = ''] = await readdir(home);
+  expect(linesAside('s', [home])).toEqual(['one']);
+  await chmod(join(home, folder), 0o777);
+  expect(linesAside('s', [home])).toEqual([]);
+  await rename(join(home, folder), join(home, 'real'));
+  await chmod(join(home, 'real'), 0o700);
+  await symlink(join(home, 'real'), join(home, folder));
+  expect(linesAside('s', [home])).toEqual([]);
   await rm(home, { recursive: true });
 });

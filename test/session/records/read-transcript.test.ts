@@ -78,7 +78,7 @@ const LONG = [
 const ROOM = 6_000;
 
 test('of a conversation that is too long its end is read, from a prompt on, and what was typed before', async () => {
-  const { records, leftOut } = await readRecent(await fileOf(LONG), 'from-boundary', ROOM);
+  const { records, leftOut } = await readRecent(await fileOf(LONG), 'from-boundary', { mostBytes: ROOM });
   const gone = `left-out-${leftOut}`;
   expect(messagesIn(records)).toEqual(['p1', 'p2', gone, 'p3', 't4', 'a-t4', 't5', 'a-t5']);
   expect(rebuild(records).title?.title).toBe('named');
@@ -87,19 +87,21 @@ test('of a conversation that is too long its end is read, from a prompt on, and 
 
 test('where one prompt has led to all of that, it goes on with a reply', async () => {
   const lines = [prompt('p1'), ...turn('t1', 9_000), ...turn('t2'), ...turn('t3')];
-  const { records, leftOut } = await readRecent(await fileOf(lines), 'from-boundary', 3_000);
+  const { records, leftOut } = await readRecent(await fileOf(lines), 'from-boundary', { mostBytes: 3_000 });
   expect(messagesIn(records)).toEqual(['p1', `left-out-${leftOut}`, 't3', 'a-t3']);
 });
 
 test('a summary stays, whatever is left out behind it', async () => {
   const lines = [prompt('p0'), boundary('b', [typed('kept')]), ...LONG];
-  const { records, leftOut } = await readRecent(await fileOf(lines), 'from-boundary', ROOM);
+  const { records, leftOut } = await readRecent(await fileOf(lines), 'from-boundary', { mostBytes: ROOM });
   const gone = `left-out-${leftOut}`;
   expect(messagesIn(records)).toEqual(['kept', 'p1', 'p2', gone, 'p3', 't4', 'a-t4', 't5', 'a-t5']);
 });
 
 test('pages of NULs take nobody away', async () => {
-  const { records, leftOut } = await readRecent(await fileOf([...LONG, '\0'.repeat(1_000_000)]), 'all', 100_000);
+  const { records, leftOut } = await readRecent(await fileOf([...LONG, '\0'.repeat(1_000_000)]), 'all', {
+    mostBytes: 100_000,
+  });
   expect([leftOut, messagesIn(records).length]).toEqual([
     0,
     messagesIn((await readTranscript(await fileOf(LONG))).records).length,
@@ -107,12 +109,14 @@ test('pages of NULs take nobody away', async () => {
 });
 
 test('back at a prompt from before, what came since is gone', async () => {
-  const { records } = await readRecent(await fileOf([...LONG, rewind('p2'), prompt('p4')]), 'all', ROOM);
+  const { records } = await readRecent(await fileOf([...LONG, rewind('p2'), prompt('p4')]), 'all', { mostBytes: ROOM });
   expect(messagesIn(records)).toEqual(['p1', 'p4']);
 });
 
 test('back at a place that was left out, nothing from before is left', async () => {
-  const { records } = await readRecent(await fileOf([...LONG, rewind('long'), prompt('p4')]), 'all', ROOM);
+  const { records } = await readRecent(await fileOf([...LONG, rewind('long'), prompt('p4')]), 'all', {
+    mostBytes: ROOM,
+  });
   expect(rebuild(records).incomplete).toBe(true);
   expect(messagesIn(sinceLostRewind(records))).toEqual(['p4']);
 });

@@ -7,6 +7,7 @@ import {
   offerLastSession,
   statusFactsOf,
 } from '../../../src/ui/effects/facts.ts';
+import { waitingItems } from '../../../src/ui/view/history-item.ts';
 import { initialView, type ViewState } from '../../../src/ui/view/view-state.ts';
 import { fakeConversation } from '../../support/loop/fake-conversation.ts';
 import { effectHost } from './test-host.ts';
@@ -49,7 +50,7 @@ test('a start says which session of the folder was the last, until something is 
     await offerLastSession(withSessions(sessions), (update) => {
       view = update(view);
     });
-    return view.outbox;
+    return waitingItems(view.outbox);
   };
   const text = '1d ago  lexer: handle emoji width · main · 22 KB     ouro -c or /resume goes on there';
   expect(await printed([LAST, { ...LAST, id: 's0' }], '')).toEqual([{ kind: 'last_session', text }]);

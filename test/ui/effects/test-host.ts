@@ -1,6 +1,7 @@
 import type { Message } from '../../../src/contracts/message.ts';
 import { createInOrder, type EffectHost } from '../../../src/ui/effects/effect-host.ts';
 import { createSessionList } from '../../../src/ui/effects/session-list.ts';
+import { waitingItems } from '../../../src/ui/view/history-item.ts';
 import type { ViewState } from '../../../src/ui/view/view-state.ts';
 import { type FakeOptions, fakeConversation } from '../../support/loop/fake-conversation.ts';
 import { openStage } from '../components/stage-screen.ts';
@@ -21,7 +22,7 @@ export function effectHost(messages: readonly Message[] = [], options: FakeOptio
   const change: EffectHost['change'] = (update) => {
     screen.change((view) => {
       const next = update(view);
-      const last = next.outbox.at(-1);
+      const last = waitingItems(next.outbox).at(-1);
       if (last?.kind === 'notice') told = last.text;
       return next;
     });

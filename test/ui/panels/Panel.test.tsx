@@ -6,7 +6,7 @@ import { textWidth } from '../../../src/lib/text/text-width.ts';
 import { edit } from '../../../src/ui/composer/edit.ts';
 import { createEditor } from '../../../src/ui/composer/editor-state.ts';
 import { Panel } from '../../../src/ui/panels/Panel.tsx';
-import { createInkLayout } from '../../../src/ui/terminal/ink-layout.ts';
+import { createInkLayout } from '../../../src/ui/terminal/ink/ink-layout.ts';
 import { LookContext } from '../../../src/ui/text/use-look.ts';
 import { ASCII_GLYPHS, type Glyphs, UNICODE_GLYPHS } from '../../../src/ui/theme/glyphs.ts';
 import { openPanel, type PanelView, renewPanel, searchPanel } from '../../../src/ui/view/panel-view.ts';

@@ -28,6 +28,9 @@ const words = fc.constantFrom(
 const row = fc.oneof(
   words,
   fc.tuple(words, words).map(([one, two]) => `\u001b[1m\u001b[38;2;1;2;3m${one}\u001b[39m\u001b[22m ${two}`),
+  fc
+    .tuple(words, words)
+    .map(([one, two]) => `\u001b[1;7m ask \u001b[0m  \u001b[33m${one}\u001b[0m ${two}\u001b[2m  esc\u001b[0m stop`),
   words.map((text) => `${BAND}\u001b[33m▌\u001b[39m ${text}\u001b[49m`),
 );
 const frame = fc
@@ -74,4 +77,18 @@ test('a character more costs a few bytes, not its row', () => {
     caret: { x: 29, y: 0 },
   };
   expect(frameBytes(before, after, [], { columns: 80, rows: 24 }).length).toBeLessThan(50);
+});
+
+test('a sign that turns and a count that goes on cost a few bytes, also below lines that are printed', () => {
+  const status = (sign: string, count: number) =>
+    asPrintable(
+      ` \u001b[1;7m ask \u001b[0m  \u001b[33m${sign}\u001b[0m writing 3s · ${count} tokens\u001b[2m  esc stop   sonnet   0%   $0.00\u001b[0m`,
+    );
+  const frame = (sign: string, count: number): Frame => ({
+    rows: ['draft', status(sign, count)].map((row) => asPrintable(row)),
+    caret: { x: 5, y: 0 },
+  });
+  const bytes = (lines: readonly string[]) =>
+    frameBytes(frame('◐', 312), frame('◓', 408), lines.map(asPrintable), { columns: 80, rows: 24 }).length;
+  expect([bytes([]) < 60, bytes(['a line']) < 90]).toEqual([true, true]);
 });

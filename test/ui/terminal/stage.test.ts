@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { asPrintable } from '../../../src/lib/printable.ts';
 import { planScreen } from '../../../src/ui/components/plan-screen.ts';
 import { Screen } from '../../../src/ui/components/Screen.tsx';
-import { createInkLayout } from '../../../src/ui/terminal/ink-layout.ts';
+import { createInkLayout } from '../../../src/ui/terminal/ink/ink-layout.ts';
 import { LookContext } from '../../../src/ui/text/use-look.ts';
 import { isWholeRun, runs } from '../../support/runs.ts';
 import {

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../src/contracts/json.ts';
 import { activitySpans } from '../../../src/ui/status/activity-spans.ts';
 import type { Drawing } from '../../../src/ui/text/drawing.ts';
 import { ASCII_GLYPHS } from '../../../src/ui/theme/glyphs.ts';
-import type { HistoryItem } from '../../../src/ui/view/history-item.ts';
+import { type HistoryItem, waitingItems } from '../../../src/ui/view/history-item.ts';
 import { reduceView } from '../../../src/ui/view/reduce-view.ts';
 import { isFolded } from '../../../src/ui/view/slice-asks.ts';
 import { initialView, type ViewState } from '../../../src/ui/view/view-state.ts';
@@ -39,7 +39,7 @@ const told = (events: readonly AgentEvent[], from: ViewState = START, nowMs = 0)
 
 /** What is printed, in a word and its text. */
 function printed({ outbox }: ViewState): readonly string[] {
-  return outbox.map((item) => `${item.kind} ${wordsOf(item)}`.trim());
+  return waitingItems(outbox).map((item) => `${item.kind} ${wordsOf(item)}`.trim());
 }
 
 function wordsOf(item: HistoryItem): string {
@@ -307,7 +307,7 @@ test('a conversation that is cleared leaves no tasks; one that was made smaller 
   const boundary = { role: 'boundary', id: 'b', trigger: 'manual', preTokens: 900 } as const;
   const busy: ViewState = { ...START, todos };
   const cleared = told([{ type: 'compacted', boundary, messages: [boundary], postTokens: 0 }], busy);
-  expect([cleared.todos, cleared.outbox]).toEqual([[], []]);
+  expect([cleared.todos, cleared.outbox]).toEqual([[], undefined]);
   const summary = { role: 'user', id: 's', origin: 'summary', blocks: [] } as const;
   const smaller = told([{ type: 'compacted', boundary, messages: [boundary, summary], postTokens: 9 }], busy);
   expect(smaller.todos).toEqual(todos);

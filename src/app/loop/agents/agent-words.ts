@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AgentKind, Skill } from '../../../contracts/extension.ts';
+import { findSkill } from '../../../extensions/load-skills.ts';
 import { ifThere } from '../../../lib/files/errno.ts';
 import { readRegular } from '../../../lib/files/read-regular.ts';
 import { isInside } from '../../../permissions/paths/paths.ts';
@@ -17,7 +18,7 @@ const NOTES_BYTES = 25_000;
 /** What a sub-agent knows from the start: its own words, the skills it has by heart, the notes it kept. */
 export async function agentWords(core: Core, kind: AgentKind): Promise<string> {
   const { skills } = core.extensions.now();
-  const known = (kind.skills ?? []).flatMap((name) => skills.find((skill) => skill.name === name) ?? []);
+  const known = (kind.skills ?? []).flatMap((name) => findSkill(skills, name) ?? []);
   const notes = notesFolder(core, kind);
   return [kind.prompt, ...known.map(skillWords), ...(notes === undefined ? [] : [await notesWords(notes)])].join(
     '\n\n',

@@ -14,14 +14,14 @@ const JUDGE =
 
 /** What hooks do besides commands and requests: ask a model or a sub-agent, call a tool of a server. */
 export function createHookRunners(
-  { model, meter, cwd }: Pick<Core, 'model' | 'meter' | 'cwd'>,
+  { model, smallModel, live, meter, cwd }: Pick<Core, 'model' | 'smallModel' | 'live' | 'meter' | 'cwd'>,
   { tools, ready }: Pick<McpServers, 'tools' | 'ready'>,
 ): Runners {
   const agents = Promise.withResolvers<HookRunners['askAgent']>();
   return {
     answerWith: agents.resolve,
     askModel({ prompt, model: wanted }, signal) {
-      const name = wanted === undefined ? (model.smallModel ?? model.model) : resolveModel(wanted);
+      const name = wanted === undefined ? (smallModel() ?? live.now().model) : resolveModel(wanted);
       const question = { model: name, system: JUDGE, prompt, onUsage: meter.add };
       return askSmallModel(model.port, question, signal);
     },

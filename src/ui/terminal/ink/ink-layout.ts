@@ -1,7 +1,8 @@
 import { Writable } from 'node:stream';
-import { render } from 'ink';
-import type { ReactElement } from 'react';
-import { asPrintable, type Printable } from '../../lib/printable.ts';
+import { Box, type DOMElement, render } from 'ink';
+import { createElement, type ReactElement } from 'react';
+import { asPrintable, type Printable } from '../../../lib/printable.ts';
+import { type KnownWidths, laidOutRows } from './laid-out-rows.ts';
 
 /** Ink without a terminal: it lays components out, whoever asks writes the rows. */
 export type InkLayout = {
@@ -12,6 +13,9 @@ export type InkLayout = {
 /** Lays out for a terminal of such a size; the size is asked for at every frame. */
 export function createInkLayout(size: { readonly columns: number; readonly rows: number }): InkLayout {
   let output = '';
+  let widths: KnownWidths = new Map();
+  let root: DOMElement | undefined;
+  let drawByInk = () => {};
   const stream = new Writable({
     decodeStrings: false,
     write(chunk: string | Buffer, _encoding, done) {
@@ -28,11 +32,30 @@ export function createInkLayout(size: { readonly columns: number; readonly rows:
     exitOnCtrlC: false,
     patchConsole: false,
   });
+
+  /** Ink goes on laying out whatever changes, and draws it cell by cell only where it is told to. */
+  function take(box: DOMElement | null): void {
+    if (box === null) return;
+    root = topOf(box);
+    drawByInk = root.onRender ?? drawByInk;
+    root.onRender = () => {};
+  }
+
   return {
     rowsOf(element) {
-      instance.rerender(element);
+      instance.rerender(createElement(Box, { ref: take, flexDirection: 'column' }, element));
+      const read = root === undefined ? undefined : laidOutRows(root, widths);
+      if (read !== undefined) {
+        widths = read.widths;
+        return read.rows;
+      }
+      drawByInk();
       return output.split('\n').map(asPrintable);
     },
     close: () => instance.unmount(),
   };
+}
+
+function topOf(node: DOMElement): DOMElement {
+  return node.parentNode === undefined ? node : topOf(node.parentNode);
 }

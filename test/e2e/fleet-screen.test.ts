@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { FleetStore } from '../../src/contracts/fleet-store.ts';
+import { openStore } from '../../src/fleet/stores/open-store.ts';
+import { terminalEnvironment } from '../support/environment.ts';
+import { STORES_OF_A_RUN, testQueue } from '../support/fleet.ts';
+import { stormBatch, stormTasks } from '../support/fleet-storm.ts';
+import { runHere } from '../support/run-here.ts';
+import { LAUNCHER } from '../support/run-ouro.ts';
+import { isWholeRun } from '../support/runs.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
+import { openTerminal } from '../support/terminal/virtual-terminal.ts';
+
+const SIZES = [
+  { cols: 120, rows: 40 },
+  { cols: 80, rows: 24 },
+];
+const RESULT = {
+  answer: 'Done.',
+  verified: 'not asked',
+  turns: 1,
+  machine: 'here',
+  session: 's',
+  denials: 0,
+  stat: { files: 1, added: 1, removed: 0 },
+  notes: [],
+} as const;
+
+describe.skipIf(!isWholeRun).each(STORES_OF_A_RUN)('the screen of a batch over %s', (kind) => {
+  const queue = testQueue(kind);
+  let project: TempProject;
+  let env: Readonly<Record<string, string>> = {};
+  let store: FleetStore;
+
+  beforeEach(async () => {
+    env = await queue.begin();
+    project = await createTempProject();
+    const { OURO_QUEUE: url } = env;
+    const folder = join(project.ouroHome, 'fleet');
+    store = await openStore(url === undefined ? { kind: 'here', folder } : { kind: 'postgres', url });
+  });
+  afterEach(async () => {
+    await store.close();
+    await project.remove();
+  });
+  afterAll(() => queue.close());
+
+  test.each(SIZES)('a thousand tasks are watched at $cols columns without flicker', async ({ cols, rows }) => {
+    await store.submit(stormBatch({ atOnce: 50 }), stormTasks(1_000, 1));
+    const me = { worker: 'w', machine: 'here', leaseMs: 600_000 };
+    const claims = [];
+    for (let at = 0; at < 14; at += 1) claims.push(await store.claim(me));
+    const [failing, ...others] = claims.flatMap((claim) => claim ?? []);
+    if (failing === undefined) throw new Error('There was nothing to claim.');
+    await store.finish(failing, { kind: 'failed', reason: 'it is beyond me', again: 'never' }, { cost: 20_000 });
+    await store.cool('anthropic', { kind: 'rest', untilMs: Date.now() + 600_000, words: 'the quota is used up (429)' });
+    const terminal = openTerminal([LAUNCHER, 'batch', 'status', 'storm', '--watch'], {
+      cwd: project.dir,
+      env: { ...terminalEnvironment(project), ...env },
+      cols,
+      rows,
+    });
+    try {
+      await terminal.waitForText(/13 running/);
+      const [before, began] = [terminal.bytes().length, performance.now()];
+      for (const claim of others.slice(0, 8)) {
+        await store.beat(claim, { cost: 10_000, doing: 'Edit src/cart.mjs' });
+        await store.finish(claim, { kind: 'done', result: RESULT }, { cost: 30_000 });
+        await wait(100);
+      }
+      const shown = (await terminal.waitForText(/8 of 1000 done/)).join('\n');
+      const seconds = (performance.now() - began) / 1_000;
+      expect(shown).toContain('5 running, 986 waiting, 1 failed');
+      expect(shown).toMatch(/\$0\.26 of \$1000\.00 spent, \$5\.00 reserved, about \$29\.\d\d to come/);
+      expect(shown).toMatch(/anthropic waits until \d\d:\d\d: the quota is used up \(429\)/);
+      expect(shown).toMatch(/✗ task 0 +it is beyond me/);
+      const drawn = terminal.bytes().slice(before);
+      const frames = drawn.split('\u001b[?2026h').length - 1;
+      expect(frames).toBeGreaterThan(0);
+      expect(frames / seconds).toBeLessThanOrEqual(10);
+      // Nothing is wiped to be drawn again: the whole screen is never cleared, and each frame is shown as one.
+      expect(drawn).not.toMatch(/\u001b\[[23]J/);
+      expect(drawn.split('\u001b[?2026l').length - 1).toBe(frames);
+      const told = JSON.parse((await runHere(project, ['batch', 'status', '--json'], undefined, { env })).stdout);
+      expect(told).toMatchObject({ counts: { done: 8, running: 5, failed: 1 }, spent: 260_000, reserved: 5_000_000 });
+      expect(told.waits).toMatchObject([{ kind: 'lane', words: 'the quota is used up (429)' }]);
+      expect(told.tasks).toHaveLength(1_000);
+    } finally {
+      await terminal.kill();
+    }
+  });
+});

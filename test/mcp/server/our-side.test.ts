@@ -1,0 +1,98 @@
+import { CallToolRequestSchema, ElicitResultSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { expect, test } from 'vitest';
+import type { CallContext } from '../../../src/contracts/tool.ts';
+import { callTool } from '../../support/call-tool.ts';
+import { hubInside } from '../in-process.ts';
+
+const named = (count: number) => ({
+  tools: Array.from({ length: count }, (_, at) => ({ name: `t${at}`, inputSchema: { type: 'object' as const } })),
+});
+
+test('a person is asked a few things at a time, however many a server wants to know', async () => {
+  let open = 0;
+  let most = 0;
+  await using started = await hubInside({ capabilities: { tools: {} } }, (server) => {
+    server.setRequestHandler(ListToolsRequestSchema, () => named(1));
+    server.setRequestHandler(CallToolRequestSchema, async () => {
+      const params = { message: 'Which?', requestedSchema: { type: 'object', properties: {} } };
+      const asked = Array.from({ length: 200 }, () =>
+        server.request({ method: 'elicitation/create', params }, ElicitResultSchema).then(
+          ({ action }) => action,
+          () => 'refused',
+        ),
+      );
+      const answers = await Promise.all(asked);
+      return { content: [{ type: 'text', text: `${answers.filter((one) => one === 'refused').length} refused` }] };
+    });
+  });
+  const ask: CallContext['ask'] = async () => {
+    open += 1;
+    most = Math.max(most, open);
+    await new Promise(setImmediate);
+    open -= 1;
+    return { kind: 'elicitation', action: 'decline', reason: 'Nobody is there.' };
+  };
+  const [tool] = started.hub.tools();
+  const outcome = tool === undefined ? undefined : await callTool(tool, {}, { ask });
+  expect([most <= 5, /^1\d\d refused$/.test(String(outcome?.content))]).toEqual([true, true]);
+  // Not every no is told.
+  expect(started.changes.filter(({ kind }) => kind === 'state').length).toBeLessThanOrEqual(5);
+});
+
+test('a list that changes all the time is asked for now and then, and never taken without end', async () => {
+  let listed = 0;
+  await using started = await hubInside({ capabilities: { tools: { listChanged: true } } }, (server) => {
+    server.setRequestHandler(ListToolsRequestSchema, async () => {
+      listed += 1;
+      // Each answer is out of date at once.
+      for (let times = 0; times < 300; times += 1) await server.sendToolListChanged();
+      return named(3_000 + listed);
+    });
+  });
+  await new Promise(setImmediate);
+  expect(listed).toBeLessThanOrEqual(3);
+  expect(started.hub.tools()).toHaveLength(2_000);
+});
+
+test('progress without end is shown now and then', async () => {
+  const notes: string[] = [];
+  await using started = await hubInside({ capabilities: { tools: {} } }, (server) => {
+    server.setRequestHandler(ListToolsRequestSchema, () => named(1));
+    server.setRequestHandler(CallToolRequestSchema, async ({ params: { _meta: meta } }, { sendNotification }) => {
+      for (let progress = 1; progress <= 300; progress += 1)
+        await sendNotification({
+          method: 'notifications/progress',
+          params: { progressToken: meta?.progressToken ?? '', progress },
+        });
+      return { content: [] };
+    });
+  });
+  const [tool] = started.hub.tools();
+  const report: CallContext['report'] = (progress) => void (progress.kind === 'note' && notes.push(progress.text));
+  if (tool !== undefined) await callTool(tool, {}, { report });
+  expect([notes[0], notes.length < 100]).toEqual(['1', true]);
+});
+
+test('that something was done at an address is heard where somebody was sent to it', async () => {
+  let told = async () => {};
+  await using started = await hubInside({ capabilities: { tools: {} } }, (server) => {
+    server.setRequestHandler(ListToolsRequestSchema, () => named(1));
+    server.setRequestHandler(CallToolRequestSchema, async () => {
+      const params = { mode: 'url', message: 'Go', url: 'https://example.com', elicitationId: 'one' } as const;
+      await server.request({ method: 'elicitation/create', params }, ElicitResultSchema);
+      return { content: [] };
+    });
+    told = async () => {
+      for (const elicitationId of ['other', 'one'])
+        await server.notification({ method: 'notifications/elicitation/complete', params: { elicitationId } });
+    };
+  });
+  const [tool] = started.hub.tools();
+  const ask: CallContext['ask'] = async () => ({ kind: 'elicitation', action: 'accept' });
+  if (tool !== undefined) await callTool(tool, {}, { ask });
+  await told();
+  await new Promise(setImmediate);
+  expect(started.changes.filter(({ kind }) => kind === 'visited')).toEqual([
+    { kind: 'visited', server: 'inside', id: 'one' },
+  ]);
+});

@@ -1,0 +1,104 @@
+import { Writable } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
+import fc from 'fast-check';
+import { Box, type DOMElement, render, renderToString } from 'ink';
+import { createElement, type ReactElement } from 'react';
+import { expect, test } from 'vitest';
+import { asPrintable } from '../../../../src/lib/printable.ts';
+import { planScreen } from '../../../../src/ui/components/plan-screen.ts';
+import { Screen } from '../../../../src/ui/components/Screen.tsx';
+import { NO_CARRY } from '../../../../src/ui/history/history-lines.ts';
+import { laidOutRows } from '../../../../src/ui/terminal/ink/laid-out-rows.ts';
+import { Painted } from '../../../../src/ui/text/Painted.tsx';
+import { LookContext } from '../../../../src/ui/text/use-look.ts';
+import { runs } from '../../../support/runs.ts';
+import { begins, grows, queued } from '../../components/events.ts';
+import { openStage } from '../../components/stage-screen.ts';
+
+const COLUMNS = 30;
+
+/** The rows of a tree as they are read from Ink's layout; undefined where Ink has to draw it. */
+function read(element: ReactElement, columns = COLUMNS): readonly string[] | undefined {
+  let top: DOMElement | undefined;
+  const take = (box: DOMElement | null) => {
+    for (let node = box ?? undefined; node !== undefined; node = node.parentNode) top = node;
+  };
+  const stdout = Object.assign(new Writable({ write: (_chunk, _encoding, done) => done() }), { columns, rows: 50 });
+  const options = { debug: true, interactive: false, patchConsole: false, exitOnCtrlC: false };
+  // Ink asks of a terminal what it writes to, how wide it is, and nothing else here.
+  const instance = render(<Box ref={take}>{element}</Box>, Object.assign(options, { stdout }));
+  const rows = top === undefined ? undefined : laidOutRows(top, new Map())?.rows.map(stripVTControlCharacters);
+  instance.unmount();
+  return rows;
+}
+
+function painted(words: string): ReactElement {
+  return <Painted wrap="truncate">{asPrintable(words)}</Painted>;
+}
+
+const text = fc
+  .array(fc.constantFrom('a', 'two words', '中文', '◐ runs', '', '\u001b[1;31mred\u001b[0m  ', 'x'.repeat(12)), {
+    minLength: 1,
+    maxLength: 3,
+  })
+  .map((lines) => painted(lines.map((line) => line || ' ').join('\n')));
+const { tree } = fc.letrec<{ tree: ReactElement }>((tie) => ({
+  tree: fc.oneof(
+    { maxDepth: 3, withCrossShrink: true },
+    text,
+    fc
+      .record({
+        children: fc.array(tie('tree'), { maxLength: 3 }),
+        flexDirection: fc.constantFrom('row', 'column'),
+        marginTop: fc.nat(2),
+        paddingLeft: fc.nat(2),
+        columnGap: fc.nat(3),
+      })
+      .map(({ children, ...layout }) => createElement(Box, layout, ...children)),
+  ),
+}));
+
+test('what is read from a layout is what Ink would draw', () => {
+  let known = 0;
+  fc.assert(
+    fc.property(tree, (element) => {
+      const rows = read(element);
+      if (rows === undefined) return;
+      known += 1;
+      const drawn = renderToString(element, { columns: COLUMNS }).split('\n');
+      expect(rows.join('\n').trimEnd()).toBe(drawn.map(stripVTControlCharacters).join('\n').trimEnd());
+    }),
+    runs(60),
+  );
+  expect(known).toBeGreaterThan(0);
+});
+
+test('a border, what is cut and what does not fit is drawn by Ink', () => {
+  const [words, short] = [painted('x'.repeat(40)), painted('x')];
+  const framed = createElement(Box, { borderStyle: 'single' }, short);
+  const cut = createElement(Box, { overflowY: 'hidden' }, short);
+  const all = [words, framed, cut];
+  expect(all.map((element) => read(element))).toEqual([undefined, undefined, undefined]);
+  expect(read(short)).toEqual(['x']);
+});
+
+test('the screen of an answer that grows is read: no cell of it is drawn', () => {
+  for (const cols of [40, 80, 120]) {
+    const stage = openStage({ cols, rows: 24 });
+    stage.tell(
+      begins(),
+      grows('# Head\n\nSome words that go on and on\n\n- and `more`'),
+      queued('q1', 'next', 'then this'),
+    );
+    stage.type('a draft');
+    const drawing = stage.drawing();
+    const plan = planScreen(stage.view(), drawing, NO_CARRY);
+    const screen = (
+      <LookContext value={{ drawing, paint: asPrintable }}>
+        <Screen view={stage.view()} plan={plan} />
+      </LookContext>
+    );
+    expect(read(screen, cols)?.join('\n')).toContain('a draft');
+    stage.close();
+  }
+});
