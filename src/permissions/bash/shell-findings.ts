@@ -52,7 +52,6 @@ export function shellFindings(context: DecisionContext, command: string): Findin
   // What asks anyway needs no long list of reasons.
   const isSettled = paths.isCut || (unanalysed.length > 0 && command.length > MAX_EXPLAINED);
   const copied = copiesOfSecrets(context, paths);
-  const copies = copied.files;
   const after = withCopies(context, copied);
   const needed = once(() => (isSettled ? [] : certain.parts.map(onceEach((part) => partNeeds(after, part)))));
   const doubts = isWatched(context) ? doubtsOf() : [];
@@ -67,7 +66,7 @@ export function shellFindings(context: DecisionContext, command: string): Findin
       unanalysed.length === 0
         ? certain.parts.flatMap((part) => redirectNeeds(context, part))
         : redirectedNeeds(context, paths);
-    return { objections, needs: [allowedBy(whole, command), ...writes], unanalysed, hardens: [], copies };
+    return { objections, needs: [allowedBy(whole, command), ...writes], unanalysed, hardens: [], copies: copied.files };
   }
   const parts = needed();
   const unclear = (asks: Need['asks']) => (text: string) =>
@@ -85,7 +84,7 @@ export function shellFindings(context: DecisionContext, command: string): Findin
     needs: [...needs, ...planted],
     unanalysed: [...unanalysed, ...doubts],
     hardens: [...new Set(parts.flatMap((part) => part.hardens)), ...(isUnasked ? ['path' as const] : [])],
-    copies,
+    copies: copied.files,
   };
 
   /** What nobody can tell of a line that does more than look, where rules deny or ask about something. */
