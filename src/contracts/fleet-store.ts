@@ -6,6 +6,8 @@ import type {
   Claimer,
   Ending,
   FileKind,
+  LostTask,
+  Micros,
   NewBatch,
   NewTask,
   Order,
@@ -41,8 +43,10 @@ export type FleetStore = {
     lane: string,
     why: { readonly kind: 'limit' | 'rest'; readonly untilMs: number; readonly words: string },
   ): Promise<void>;
-  /** Takes back what workers hold that have not been heard of for their lease. Answers how many. */
-  sweep(): Promise<number>;
+  /** Takes back what workers hold that have not been heard of for their lease. Answers whose. */
+  sweep(): Promise<readonly LostTask[]>;
+  /** Books what a lost attempt has cost beyond what it could tell: all attempts of the task together have cost so much. */
+  charge(task: LostTask, total: Micros): Promise<void>;
   /** Answers how many tasks it concerned. Throws a sentence when there is no such batch. */
   order(batch: string, order: Order): Promise<number>;
   /** Forgets a batch with all it has left, unless somebody still works on it. */

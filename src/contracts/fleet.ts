@@ -120,6 +120,14 @@ export type Claimer = {
 /** What a running attempt tells while it works. */
 export type Beat = { readonly cost: Micros; readonly session?: string; readonly doing?: string };
 
+/** A task that was taken back from a worker nobody has heard of, and where its conversation was. */
+export type LostTask = {
+  readonly batch: string;
+  readonly key: string;
+  readonly machine: string;
+  readonly session: string | undefined;
+};
+
 export type FileKind = 'patch' | 'transcript' | 'unfinished';
 
 /** Counts of a batch's tasks by state. */

@@ -11,9 +11,7 @@ import { startOuro } from '../support/run-ouro.ts';
 import { isWholeRun } from '../support/runs.ts';
 import type { TempProject } from '../support/temp-project.ts';
 
-const whole = test.skipIf(!isWholeRun);
-
-describe.skipIf(NO_POSTGRES !== undefined)('a queue on Postgres', () => {
+describe.skipIf(NO_POSTGRES !== undefined || !isWholeRun)('a queue on Postgres', () => {
   let postgres: TestPostgres;
   let url: string;
   let project: TempProject;
@@ -49,7 +47,7 @@ describe.skipIf(NO_POSTGRES !== undefined)('a queue on Postgres', () => {
     return { OURO_HOME: folder };
   }
 
-  whole('what one machine submits others work on, and any of them can collect it', async () => {
+  test('what one machine submits others work on, and any of them can collect it', async () => {
     await begin(['one', 'two', 'three']);
     server = await startApiServer({ turns: writingModel });
     const submitted = await batch('write it', '--over', 'repos/*', '--detach', '--model', 'claude-sonnet-5-5');
@@ -64,7 +62,7 @@ describe.skipIf(NO_POSTGRES !== undefined)('a queue on Postgres', () => {
     expect(server.requests()).toHaveLength(6);
   });
 
-  whole('a queue that cannot be reached is said in a sentence, by whoever needs it', async () => {
+  test('a queue that cannot be reached is said in a sentence, by whoever needs it', async () => {
     await begin(['one']);
     const gone = { env: { OURO_QUEUE: 'postgres://ouro:hidden-word-1@127.0.0.1:1/none' } };
     for (const args of [
@@ -118,7 +116,7 @@ describe.skipIf(NO_POSTGRES !== undefined)('a queue on Postgres', () => {
     }
   }
 
-  whole('a queue that is named stands in a private file', async () => {
+  test('a queue that is named stands in a private file', async () => {
     await begin(['one']);
     await project.write('../home/.ouro/queues.json', JSON.stringify({ team: url }));
     const listed = await runHere(project, ['batch', 'list', '--queue', 'team']);

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { AttemptView } from '../../src/contracts/fleet.ts';
 import type { FleetStore } from '../../src/contracts/fleet-store.ts';
 import { openStore, type StorePlace } from '../../src/fleet/stores/open-store.ts';
-import { addRepo, STORE_KINDS, testQueue } from '../support/fleet.ts';
+import { addRepo, STORES_OF_A_RUN, testQueue } from '../support/fleet.ts';
 import type { StormRole } from '../support/fleet-process.ts';
 import { endOf, fakeOuro, hears, startStorm, stormBatch, stormTasks } from '../support/fleet-storm.ts';
 import { killNow } from '../support/processes.ts';
@@ -16,14 +16,13 @@ import { isWholeRun, runs } from '../support/runs.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 const LEASE_MS = 1_500;
-/** The worker is the same over both stores: in a short run each storm blows over one of them, and some over none. */
 const whole = test.skipIf(!isWholeRun);
 
 /** A whole storm takes a minute where nothing else runs, and what it takes where much does. */
 const PATIENCE = isWholeRun ? { timeout: 300_000 } : {};
 
-describe.each(STORE_KINDS)('a storm over %s', PATIENCE, (kind) => {
-  const here = test.skipIf(kind === 'Postgres' && !isWholeRun);
+describe.each(STORES_OF_A_RUN)('a storm over %s', PATIENCE, (kind) => {
+  const onServer = test.skipIf(kind === 'SQLite');
   const queue = testQueue(kind);
   let project: TempProject;
   let env: Readonly<Record<string, string>>;
@@ -57,7 +56,7 @@ describe.each(STORE_KINDS)('a storm over %s', PATIENCE, (kind) => {
       ...more,
     });
 
-  here.each(Array.from({ length: runs(3).numRuns }, (_, at) => at))(
+  test.each(Array.from({ length: runs(3).numRuns }, (_, at) => at))(
     'workers and a submitter that are killed lose nothing, and nothing counts twice (%i)',
     async () => {
       const count = Math.max(12, runs(200).numRuns);
@@ -86,7 +85,7 @@ describe.each(STORE_KINDS)('a storm over %s', PATIENCE, (kind) => {
     },
   );
 
-  here('a submit that is killed is there as a whole or not at all, and the same again makes it whole', async () => {
+  test('a submit that is killed is there as a whole or not at all, and the same again makes it whole', async () => {
     const tasks = stormTasks(isWholeRun ? 5_000 : 800, 0.1);
     for (let at = 0; at < runs(20).numRuns; at += 1) {
       const batch = { ...stormBatch(), id: `storm-${at}` };
@@ -132,7 +131,7 @@ describe.each(STORE_KINDS)('a storm over %s', PATIENCE, (kind) => {
     expectEachOnce(all);
   });
 
-  here('a batch never costs more than it may', async () => {
+  whole('a batch never costs more than it may', async () => {
     const dollars = (at: number) => 0.01 + (createHash('md5').update(String(at)).digest()[0] ?? 0) / 6_400;
     await store.submit(stormBatch({ each: 50_000, all: 300_000, atOnce: 4 }), stormTasks(40, 0.05, dollars));
     expect(await endOf(worker())).toBe(0);
@@ -166,7 +165,7 @@ describe.each(STORE_KINDS)('a storm over %s', PATIENCE, (kind) => {
     },
   );
 
-  here('"done" is said when every task is done: some that failed are named, with the code for it', async () => {
+  test('"done" is said when every task is done: some that failed are named, with the code for it', async () => {
     const count = Math.max(12, runs(200).numRuns);
     const bad = [1, 5, 9];
     const tasks = stormTasks(count, 0.01, undefined, (at) => bad.includes(at));
@@ -197,7 +196,7 @@ describe.each(STORE_KINDS)('a storm over %s', PATIENCE, (kind) => {
     for (const { key } of tasks) expect(String(await store.file('storm', key, 'patch'))).not.toBe('');
   });
 
-  test.skipIf(kind === 'SQLite')('a database that is restarted in the middle costs nothing but time', async () => {
+  onServer('a database that is restarted in the middle costs nothing but time', async () => {
     const count = Math.max(12, runs(100).numRuns);
     await store.submit(stormBatch(), stormTasks(count, 0.3));
     const workers = [worker({ leaseMs: 2_500 }), worker({ leaseMs: 2_500 })];
@@ -206,7 +205,7 @@ describe.each(STORE_KINDS)('a storm over %s', PATIENCE, (kind) => {
     await expectAllDone(workers, count);
   });
 
-  test.skipIf(kind === 'SQLite' || !isWholeRun)(
+  onServer(
     'a database that is away for longer than the lease makes nobody lost: what runs is ended, and goes on',
     async () => {
       await store.submit(stormBatch(), stormTasks(8, 2));
@@ -220,19 +219,16 @@ describe.each(STORE_KINDS)('a storm over %s', PATIENCE, (kind) => {
     },
   );
 
-  test.skipIf(kind === 'SQLite' || !isWholeRun)(
-    'who freezes inside of a transaction holds up the others for ten seconds at most',
-    async () => {
-      await store.submit(stormBatch(), stormTasks(2, 0.1));
-      const { OURO_QUEUE: url = '' } = env;
-      const frozen = startStorm(project, { role: 'freeze', url });
-      await hears(frozen, 'frozen');
-      const began = performance.now();
-      expect(await endOf(worker())).toBe(0);
-      expect(performance.now() - began).toBeLessThan(12_000);
-      killNow(frozen.pid ?? 0);
-    },
-  );
+  onServer('who freezes inside of a transaction holds up the others for ten seconds at most', async () => {
+    await store.submit(stormBatch(), stormTasks(2, 0.1));
+    const { OURO_QUEUE: url = '' } = env;
+    const frozen = startStorm(project, { role: 'freeze', url });
+    await hears(frozen, 'frozen');
+    const began = performance.now();
+    expect(await endOf(worker())).toBe(0);
+    expect(performance.now() - began).toBeLessThan(12_000);
+    killNow(frozen.pid ?? 0);
+  });
 
   /** Everything is done, and what was begun is paid for: once for each time it was begun. */
   async function expectAllDone(workers: readonly ReturnType<typeof worker>[], count: number): Promise<void> {

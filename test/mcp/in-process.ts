@@ -8,7 +8,7 @@ import type { McpParts } from '../../src/mcp/server/mcp-parts.ts';
 import { startHub } from './servers.ts';
 
 /** A real server of the MCP library inside this process, as a host lends one; what it says reaches whoever listens. */
-function inProcess(options: ServerOptions, arrange: (server: Server) => void): HostMcpServer {
+export function inProcess(options: ServerOptions, arrange: (server: Server) => void): HostMcpServer {
   const listeners: ((message: JsonObject) => void)[] = [];
   const server = new Server({ name: 'inside', version: '1' }, options);
   arrange(server);

@@ -54,6 +54,7 @@ async function play(role: StormRole): Promise<void> {
     fleetFolder: folder,
     freeMegabytes: 0,
     signal: new AbortController().signal,
+    costOfLost: async () => undefined,
     say: (line) => process.stderr.write(`${line}\n`),
     partsFor: (claim) => ({
       environment,

@@ -9,7 +9,7 @@ import { createTempProject, type TempProject } from './temp-project.ts';
 export type StoreKind = 'SQLite' | 'Postgres';
 
 /** The stores there are here. What is the same over both is tried over Postgres in whole runs only. */
-export const STORE_KINDS: readonly StoreKind[] = NO_POSTGRES === undefined ? ['SQLite', 'Postgres'] : ['SQLite'];
+const STORE_KINDS: readonly StoreKind[] = NO_POSTGRES === undefined ? ['SQLite', 'Postgres'] : ['SQLite'];
 export const STORES_OF_A_RUN = isWholeRun ? STORE_KINDS : STORE_KINDS.slice(0, 1);
 if (NO_POSTGRES !== undefined) process.stderr.write(`\n${NO_POSTGRES}\n`);
 

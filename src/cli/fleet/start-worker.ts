@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
-import type { Claim } from '../../contracts/fleet.ts';
+import type { Claim, Micros } from '../../contracts/fleet.ts';
 import { fleetGit } from '../../fleet/git/fleet-git.ts';
 import { openMirrors } from '../../fleet/git/mirrors.ts';
 import { microsOf } from '../../fleet/worker/child-lines.ts';
+import { costOfLost } from '../../fleet/worker/cost-of-lost.ts';
 import { ownSecrets } from '../../fleet/worker/own-secrets.ts';
 import type { Policy } from '../../fleet/worker/policy.ts';
 import type { TaskParts } from '../../fleet/worker/task-parts.ts';
@@ -31,6 +32,14 @@ export function startWorker(fleet: Fleet, policy: Policy, io: Io, wish: WorkerWi
     fleetFolder: fleet.folder,
     freeMegabytes: policy.freeMegabytes ?? FREE_MEGABYTES,
     partsFor: partsOf(fleet, policy, io, machine),
+    costOfLost: (task) =>
+      costOfLost(task, {
+        store: fleet.store,
+        environment: io.environment,
+        workRoot: workRootOf(io.environment),
+        machine,
+        costOf,
+      }),
   });
 }
 
@@ -47,10 +56,7 @@ function partsOf(fleet: Fleet, policy: Policy, { environment }: Io, machine: str
     mirrors: openMirrors(fleet.folder, git),
     policy,
     machine,
-    async costOf(file: string) {
-      const { storedCostUsd } = await import('../../app/session/cost-before.ts');
-      return microsOf(await storedCostUsd(file));
-    },
+    costOf,
     async scrub(text: string) {
       if (fleet.reach === 'this machine') return text;
       const { scrubbedTranscript } = await import('../../app/replay/make-capsule.ts');
@@ -64,6 +70,11 @@ function partsOf(fleet: Fleet, policy: Policy, { environment }: Io, machine: str
     keep: fleet.reach === 'many' ? (kind, bytes) => fleet.store.keep(claim, kind, bytes) : undefined,
     results: () => fleet.store.tasks(claim.batch),
   });
+}
+
+async function costOf(transcriptFile: string): Promise<Micros> {
+  const { storedCostUsd } = await import('../../app/session/cost-before.ts');
+  return microsOf(await storedCostUsd(transcriptFile));
 }
 
 function userName(): string {

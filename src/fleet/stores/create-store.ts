@@ -3,6 +3,7 @@ import { claimTask } from './claim.ts';
 import { compressed, fileOf, keepFile } from './files.ts';
 import type { JobQueue } from './job-queue.ts';
 import { coolLane } from './lanes.ts';
+import { chargeTask } from './money.ts';
 import { giveOrder } from './orders.ts';
 import { removeBatch } from './remove.ts';
 import { reuseResults } from './reuse.ts';
@@ -39,6 +40,7 @@ export async function createStore(sql: Sql, queue: JobQueue): Promise<FleetStore
     file: (batch, key, kind) => sql.transaction((tx) => fileOf(tx, batch, key, kind)),
     cool: (lane, why) => sql.transaction((tx) => coolLane(sql, tx, lane, why)),
     sweep: () => sweepLost(parts),
+    charge: (task, total) => sql.transaction((tx) => chargeTask(sql, tx, task, total)),
     order: (batch, order) => giveOrder(parts, batch, order),
     remove: (batch) => removeBatch(parts, batch),
     batches: () => sql.transaction(allBatches),

@@ -1,5 +1,5 @@
-import type { BatchLimits, Micros } from '../../contracts/fleet.ts';
-import type { Transaction } from './sql.ts';
+import type { BatchLimits, LostTask, Micros } from '../../contracts/fleet.ts';
+import type { Sql, Transaction } from './sql.ts';
 
 /** What a batch has spent, and what its running attempts may still spend. */
 export type Ledger = { readonly spent: Micros; readonly reserved: Micros; readonly open: number };
@@ -40,4 +40,21 @@ export async function leastNeeded(tx: Transaction, batch: string, { each }: Batc
     ...[batch, batch],
   );
   return Math.max(0, each - Number(row?.most ?? 0));
+}
+
+/** Books what nobody could tell of any more with the last attempt. While another one runs, that one books it itself. */
+export async function chargeTask(
+  sql: Sql,
+  tx: Transaction,
+  { batch, key }: Pick<LostTask, 'batch' | 'key'>,
+  total: Micros,
+): Promise<void> {
+  await tx.all(`SELECT id FROM fleet_batches WHERE id = ?${sql.forUpdate}`, batch);
+  const [last] = await tx.all(
+    'SELECT id, ended_ms FROM fleet_attempts WHERE batch = ? AND task_key = ? ORDER BY started_ms DESC, token DESC LIMIT 1',
+    ...[batch, key],
+  );
+  const missing = total - (await spentOn(tx, batch, key));
+  if (last === undefined || last.ended_ms === null || missing <= 0) return;
+  await tx.all('UPDATE fleet_attempts SET cost = cost + ? WHERE id = ?', missing, String(last.id));
 }

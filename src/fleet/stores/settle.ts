@@ -1,4 +1,4 @@
-import type { Beat, Claim, Ending, FileKind, TaskState } from '../../contracts/fleet.ts';
+import type { Beat, Claim, Ending, FileKind, LostTask, TaskState } from '../../contracts/fleet.ts';
 import { keepFile } from './files.ts';
 import { type JobQueue, LONGEST_PAUSE_MS } from './job-queue.ts';
 import { type AttemptRow, readAttempt, readBatch, readTask, type TaskRow } from './rows.ts';
@@ -138,7 +138,7 @@ export async function releaseSummary({ queue }: Pick<Parts, 'queue'>, tx: Transa
  * Takes back what has not been heard of for its lease: the attempt counts, with the money it had told of. Each is a
  * transaction of its own and looks again, as the worker may have been heard of meanwhile.
  */
-export async function sweepLost({ sql, queue }: Parts): Promise<number> {
+export async function sweepLost({ sql, queue }: Parts): Promise<readonly LostTask[]> {
   const silent = await sql.transaction(async (tx) => {
     const now = await tx.now();
     // Beats of the future: the clock was set back. Leases begin anew, or nobody would miss who is gone.
@@ -146,13 +146,14 @@ export async function sweepLost({ sql, queue }: Parts): Promise<number> {
     return silentAttempts(tx, now);
   });
   const taken = await Promise.all(
-    silent.map(({ id, batch, task_key: key }) =>
-      sql.transaction(async (tx) => {
+    silent.map(({ id, batch, task_key: key, machine, session }) =>
+      sql.transaction(async (tx): Promise<readonly LostTask[]> => {
         const locked = await lockedTask(sql, tx, batch, key);
         const [attempt] = await silentAttempts(tx, await tx.now(), id);
-        if (locked === undefined || attempt === undefined) return 0;
+        if (locked === undefined || attempt === undefined) return [];
+        const lost = [{ batch, key, machine, session }];
         await closeLost(tx, attempt);
-        if (locked.task.state === 'cancelled') return 1;
+        if (locked.task.state === 'cancelled') return lost;
         const ending: Ending = { kind: 'failed', reason: LOST, again: 'if attempts are left' };
         const state = nextState(ending, locked.task, locked.attempts);
         const held = { id: locked.task.job, token: attempt.token };
@@ -161,11 +162,11 @@ export async function sweepLost({ sql, queue }: Parts): Promise<number> {
         else await queue.done(tx, name, held);
         await moveTask(tx, { batch, key }, { state, tries: triesAfter(ending, locked.task), ending });
         await releaseSummary({ queue }, tx, batch);
-        return 1;
+        return lost;
       }),
     ),
   );
-  return taken.reduce<number>((sum, one) => sum + one, 0);
+  return taken.flat();
 }
 
 const LOST_OUTCOME = 'lost';

@@ -91,7 +91,7 @@ async function runOnce(work: Work, round: Round, ears: WorkEars, signal: AbortSi
     { onStory: (story) => ears.onBeat(beatOf(story)), onThrottle: ears.onThrottle },
     signal,
   );
-  const verdict = verdictOf(ended, claim.budget);
+  const verdict = verdictOf(ended, claim.budget + claim.booked);
   return { verdict, cost: sum.cost + ended.story.cost, session: session.id, end: ended.story.end };
 }
 

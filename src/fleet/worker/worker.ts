@@ -1,5 +1,5 @@
 import { mkdir, statfs } from 'node:fs/promises';
-import type { Claim } from '../../contracts/fleet.ts';
+import type { Claim, LostTask, Micros } from '../../contracts/fleet.ts';
 import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { formatBytes } from '../../lib/text/format.ts';
 import { StoreAway } from '../stores/store-away.ts';
@@ -23,6 +23,8 @@ export type WorkerOptions = {
   readonly freeMegabytes: number;
   readonly signal: AbortSignal;
   readonly partsFor: (claim: Claim) => TaskParts;
+  /** What the stored conversation of a lost task has cost, when it is on this machine. */
+  readonly costOfLost: (task: LostTask) => Promise<Micros | undefined>;
   readonly say: (line: string) => void;
 };
 
@@ -101,13 +103,16 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
 }
 
 /** Takes back now and then what others have lost. */
-function broomOf({ store, leaseMs, say }: WorkerOptions) {
+function broomOf({ store, leaseMs, say, costOfLost }: WorkerOptions) {
   let dueAt = 0;
   let isAway = false;
   return {
     async sweepWhenDue(): Promise<void> {
       if (performance.now() < dueAt) return;
-      await store.sweep();
+      for (const task of await store.sweep()) {
+        const cost = await costOfLost(task);
+        if (cost !== undefined) await store.charge(task, cost);
+      }
       isAway = false;
       dueAt = performance.now() + Math.min(leaseMs / 3, MOST_BETWEEN_SWEEPS_MS);
     },

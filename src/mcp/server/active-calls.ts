@@ -23,10 +23,15 @@ export function createActiveCalls(limitMs: () => number) {
     const controller = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     let pauses = 0;
-    const endless = setTimeout(
-      () => controller.abort('endless'),
-      Math.min(limitMs() * MOST_SILENCES, LONGEST_TIMER_MS),
-    );
+    let endless: ReturnType<typeof setTimeout> | undefined;
+
+    /** It has as long as any call from here on. */
+    function begun(): void {
+      clearTimeout(endless);
+      if (pauses > 0) return;
+      const longestMs = Math.min(limitMs() * MOST_SILENCES, LONGEST_TIMER_MS);
+      endless = setTimeout(() => controller.abort('endless'), longestMs);
+    }
 
     function heard(): void {
       clearTimeout(timer);
@@ -40,11 +45,13 @@ export function createActiveCalls(limitMs: () => number) {
       async whilePaused(work) {
         pauses += 1;
         clearTimeout(timer);
+        clearTimeout(endless);
         try {
           return await work();
         } finally {
           pauses -= 1;
           heard();
+          begun();
         }
       },
       end() {
@@ -56,6 +63,7 @@ export function createActiveCalls(limitMs: () => number) {
     };
     active = [...active, call];
     heard();
+    begun();
     return call;
   }
 

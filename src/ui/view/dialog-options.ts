@@ -47,11 +47,21 @@ export function linesOf(options: readonly DialogOption[]): readonly DialogOption
 }
 
 /** The option that is under the cursor at once: never one that could do harm. */
-export function preselected(ask: Ask): number | undefined {
-  if (ask.kind === 'question') return ask.question.kind === 'elicitation' ? undefined : 0;
+export function preselected(ask: Ask, form: AskForm): number | undefined {
+  if (ask.kind === 'question') return ask.question.kind === 'elicitation' ? presetOf(ask.question, form) : 0;
   const { danger, concealed, targets, risks = [] } = ask.request;
   const isHarmful = risks.some(({ kind }) => kind !== 'runs_project' && kind !== 'network');
   return danger === 'none' && concealed === 'none' && targets.length === 0 && !isHarmful ? 0 : undefined;
+}
+
+/** In a form the cursor stands on what the field has by itself, or on the first: nothing goes before it was seen as a whole. */
+function presetOf(question: UserQuestion, form: AskForm): number | undefined {
+  const asked = askedParts(question)[form.question];
+  if (asked === undefined) return undefined;
+  return Math.max(
+    0,
+    asked.options.findIndex(({ answer }) => answer === asked.skip?.answer),
+  );
 }
 
 function permissionOptions(request: PermissionRequest): readonly DialogOption[] {

@@ -64,7 +64,10 @@ export function armIfQuiet(view: ViewState, nowMs: number, quietMs: number): Vie
     return isDue ? { ...view, attention: { ...attention, isHearing: true } } : view;
   }
   if (isFolded(view) || nowMs < armsAtMs(view, quietMs)) return view;
-  return { ...view, attention: { ...attention, armedAtMs: nowMs, isHearing: false, selected: preselected(ask) } };
+  return {
+    ...view,
+    attention: { ...attention, armedAtMs: nowMs, isHearing: false, selected: preselected(ask, attention.form) },
+  };
 }
 
 /** What a change of the draft, or of what is open, means to the dialog: it folds, or comes in sight anew. */

@@ -94,6 +94,34 @@ test('Task with resume waits for the one that goes on, and says where there is n
   }
 });
 
+test('who must not be started must not go on, and what is kept nowhere goes on from memory', async () => {
+  await using project = await createTempProject();
+  await using server = await startApiServer({
+    turns: (request) => {
+      if (isAnn(request)) return says(turnOf(request) === 0 ? 'It is 42.' : 'Still 42.');
+      return [calls(task()), says('Ann knows.'), calls(send('ann', 'again')), says('Asked or not.')][turnOf(request)];
+    },
+  });
+  const made = await composed(project, server.url, { persistence: 'memory', face: 'print' });
+  try {
+    await made.conversation.agent.prompt('go');
+    expect(await made.command('agents tell ann and now')).toContain('goes on in the background');
+    await vi.waitFor(() => expect(endsOf(made.events)).toEqual(['completed']));
+    expect(server.requests().filter(isAnn).at(-1)?.raw).toContain('It is 42.');
+    await made.conversation.control?.updatePermissions?.([
+      { type: 'addRules', rules: ['Task(general-purpose)'], behavior: 'deny', destination: 'session' },
+    ]);
+    await made.conversation.agent.prompt('more');
+    const last = made.events.findLast((event) => event.type === 'tool_end');
+    expect(last).toMatchObject({ tool: 'SendMessage', status: 'failed' });
+    expect(server.requests().filter(isAnn)).toHaveLength(2);
+    expect(await made.command('agents tell nobody hello')).toBe('There is no sub-agent nobody in this session.');
+    expect(await made.command('agents ann')).toContain('> and now\n\nStill 42.');
+  } finally {
+    await made.close();
+  }
+});
+
 /** A session in which Ann has said one thing, left in order; her file, and the session's id. */
 async function leftSession(project: TempProject, url: string) {
   const made = await composed(project, url);

@@ -96,3 +96,61 @@ test('that something was done at an address is heard where somebody was sent to 
     { kind: 'visited', server: 'inside', id: 'one' },
   ]);
 });
+
+test('outside any call the person is asked by whoever holds the conversation', async () => {
+  let ask = async (): Promise<string> => '';
+  await using started = await hubInside(
+    { capabilities: {} },
+    (server) => {
+      ask = async () => {
+        const params = { message: 'Which?', requestedSchema: { type: 'object', properties: {} } };
+        return (await server.request({ method: 'elicitation/create', params }, ElicitResultSchema)).action;
+      };
+    },
+    { ask: async () => ({ kind: 'elicitation', action: 'accept', content: {} }) },
+  );
+  expect([await ask(), started.changes]).toEqual(['accept', []]);
+});
+
+test('a server that tells progress and never ends is given up', async () => {
+  await using started = await hubInside(
+    { capabilities: { tools: {} } },
+    (server) => {
+      server.setRequestHandler(ListToolsRequestSchema, () => named(1));
+      server.setRequestHandler(
+        CallToolRequestSchema,
+        async ({ params: { _meta: meta } }, { sendNotification, signal }) => {
+          for (let progress = 1; !signal.aborted; progress += 1) {
+            const params = { progressToken: meta?.progressToken ?? '', progress };
+            await sendNotification({ method: 'notifications/progress', params });
+            await new Promise(setImmediate);
+          }
+          return { content: [] };
+        },
+      );
+    },
+    { limits: () => ({ callMs: 10 }) },
+  );
+  const [tool] = started.hub.tools();
+  await expect(tool === undefined ? 'no tool' : callTool(tool, {})).rejects.toThrow('never came to an end');
+});
+
+test('a question is withdrawn when its server is gone', async () => {
+  await using started = await hubInside({ capabilities: { tools: {} } }, (server) => {
+    server.setRequestHandler(ListToolsRequestSchema, () => named(1));
+    server.setRequestHandler(CallToolRequestSchema, async () => {
+      const params = { message: 'Which?', requestedSchema: { type: 'object', properties: {} } };
+      await server.request({ method: 'elicitation/create', params }, ElicitResultSchema);
+      return { content: [] };
+    });
+  });
+  const withdrawn = Promise.withResolvers<string>();
+  const ask: CallContext['ask'] = async (_, signal) => {
+    signal?.addEventListener('abort', () => withdrawn.resolve('withdrawn'));
+    void started.hub.toggle('inside', 'off');
+    return new Promise(() => undefined);
+  };
+  const [tool] = started.hub.tools();
+  const call = tool === undefined ? undefined : callTool(tool, {}, { ask }).catch(() => 'ended');
+  expect([await withdrawn.promise, await call]).toEqual(['withdrawn', 'ended']);
+});

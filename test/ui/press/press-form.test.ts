@@ -86,3 +86,19 @@ test('an address is shown whole, and accepting it is a yes', async () => {
   slowly(screen, 'y');
   expect(answers(screen)).toEqual(sent({ action: 'accept', content: {} }));
 });
+
+test('enter takes the first choice, or what the field has by itself, and never sends', async () => {
+  const screen = askedFor({
+    mode: 'form',
+    schema: {
+      type: 'object',
+      properties: {
+        one: { type: 'string', enum: ['a', 'b'] },
+        other: { type: 'string', enum: ['a', 'b'], default: 'b' },
+      },
+    },
+  });
+  slowly(screen, 'enter', 'enter', 'enter');
+  await screen.waitForText(/one: a[\s\S]*other: b/);
+  expect(answers(screen)).toEqual([]);
+});

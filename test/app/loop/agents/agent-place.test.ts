@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { calls, says, toolUse } from '../../../support/api/reply.ts';
 import { startApiServer } from '../../../support/api/server.ts';
 import { composed } from '../../../support/composed.ts';
@@ -40,6 +40,12 @@ test('a sub-agent of its own worktree changes nothing in the checkout, wherever 
     expect(ended).toContain(`${path}\\n?? made.txt`);
     expect(JSON.stringify(server.requests()[1]?.body.system)).toContain(`git worktree of your own: ${path}`);
     expect(await project.git('status', '--porcelain')).toBe('');
+    const [, id = ''] = /(agent_\w{8}): SendMessage/.exec(last) ?? [];
+    const before = server.requests().length;
+    await made.command(`agents tell ${id} and more`);
+    // Who goes on finds what it has left there.
+    await vi.waitFor(() => expect(server.requests().length).toBeGreaterThan(before));
+    expect(JSON.stringify(server.requests()[before]?.body.system)).toContain(`git worktree of your own: ${path}`);
   } finally {
     await made.close();
   }

@@ -1,0 +1,64 @@
+import {
+  CallToolRequestSchema,
+  CreateMessageResultSchema,
+  ListToolsRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+import { expect, test } from 'vitest';
+import { createSample } from '../../../src/app/mcp/sample.ts';
+import { inProcess } from '../../mcp/in-process.ts';
+import { calls, says, toolUse } from '../../support/api/reply.ts';
+import { startApiServer } from '../../support/api/server.ts';
+import { composed } from '../../support/composed.ts';
+import { testCore } from '../../support/core.ts';
+import { runOptions } from '../../support/run-options.ts';
+import { createTempProject } from '../../support/temp-project.ts';
+
+const ASKED = { messages: [{ role: 'user', content: { type: 'text', text: 'Name a river.' } }], maxTokens: 9 } as const;
+
+test('a server asks in the middle of a call, the person says yes, and the model of the conversation answers', async () => {
+  await using project = await createTempProject();
+  const turns = [calls(toolUse('mcp__inside__think', {}, 'toolu_1')), says('The Elbe.'), says('Done.')];
+  await using api = await startApiServer({ turns });
+  const server = inProcess({ capabilities: { tools: {} } }, (one) => {
+    one.setRequestHandler(ListToolsRequestSchema, () => ({
+      tools: [{ name: 'think', inputSchema: { type: 'object' } }],
+    }));
+    one.setRequestHandler(CallToolRequestSchema, async () => {
+      const request = {
+        method: 'sampling/createMessage',
+        params: { ...ASKED, messages: [...ASKED.messages] },
+      } as const;
+      const { content } = await one.request(request, CreateMessageResultSchema);
+      return { content: [content.type === 'text' ? content : { type: 'text', text: content.type }] };
+    });
+  });
+  const { conversation, events, close } = await composed(project, api.url, {
+    host: { hooks: [], mcpServers: [server] },
+    allowedTools: ['mcp__inside'],
+  });
+  conversation.agent.subscribe((event) => {
+    if (event.type !== 'question' || event.question.kind !== 'questions') return;
+    const [first] = event.question.questions[0]?.options ?? [];
+    conversation.agent.answerQuestion(event.id, { kind: 'questions', answers: [first?.label ?? ''] });
+  });
+  await conversation.agent.prompt('think');
+  await conversation.agent.waitForIdle();
+  const [first, aside, last] = api.requests().map(({ body }) => body);
+  expect([aside?.model, aside?.max_tokens, aside?.tools ?? []]).toEqual([first?.model, 9, []]);
+  expect(JSON.stringify(aside?.messages)).toContain('Name a river.');
+  expect(JSON.stringify(last?.messages)).toContain('The Elbe.');
+  // What the answer cost is counted with the rest.
+  expect(conversation.usage().models[0]?.replies).toBe(3);
+  expect(events.some((event) => event.type === 'notice' && event.text.includes('asked the model'))).toBe(true);
+  await close();
+});
+
+test('nothing is asked for a server once the budget of the run is used up', async () => {
+  await using project = await createTempProject();
+  const core = await testCore(project, { options: runOptions({ maxBudgetUsd: 0 }) });
+  const wish = { system: [], tools: [], messages: [], maxOutputTokens: 1 };
+  expect(await createSample(core)(wish, new AbortController().signal)).toEqual({
+    ok: false,
+    why: 'the budget of $0 is used up.',
+  });
+});
