@@ -1,5 +1,5 @@
-import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { PathKind } from './plan.ts';
 
 /** What stands under a path. */
@@ -10,12 +10,15 @@ export function kindOf(path: string): PathKind {
   return entry.isDirectory() ? 'directory' : 'file';
 }
 
-/** Where it really is; what is not there stays as it is spelled. */
-export function follow(path: string): string {
+const MAX_LINKS = 40;
+
+/** Where it really is, or would be: a link to nothing leads there all the same. What is not there stays as it is spelled. */
+export function follow(path: string, links = 0): string {
   try {
     return realpathSync(path);
   } catch {
-    return path;
+    if (links >= MAX_LINKS || kindOf(path) !== 'link') return path;
+    return follow(resolve(dirname(path), readlinkSync(path)), links + 1);
   }
 }
 
@@ -42,19 +45,33 @@ const MAX_DEPTH = 4;
 const MAX_FOLDERS = 2_000;
 const LARGE = ['node_modules', '.git', 'target', 'dist', 'build', '.venv', 'vendor/bundle'];
 
-/** The git folders of repositories inside of the workspace, or files that stand for them, as deep as one keeps them. */
-export function nestedRepositories(roots: readonly string[]): readonly string[] {
-  const found: string[] = [];
+/** What a look through the workspace finds: git folders of repositories, or files that stand for them; what is denied. */
+export type Seen = {
+  readonly nested: readonly string[];
+  readonly hidden: readonly string[];
+  readonly kept: readonly string[];
+};
+
+type Denied = { readonly [use in 'read' | 'write']: (path: string) => boolean };
+
+/** As deep as one keeps such things. What lies below a place that is found is not looked at. */
+export function lookThrough(roots: readonly string[], denied: Denied): Seen {
+  const nested: string[] = [];
+  const hidden: string[] = [];
+  const kept: string[] = [];
   const pending = roots.map((folder) => ({ folder, depth: 0 }));
   for (let at = 0; at < pending.length && at < MAX_FOLDERS; at += 1) {
     const { folder = '', depth = 0 } = pending[at] ?? {};
     const entries = entriesOf(folder);
-    if (depth > 0 && entries.some(({ name }) => name === '.git')) found.push(join(folder, '.git'));
-    if (depth === MAX_DEPTH) continue;
-    for (const { name, isFolder } of entries)
-      if (isFolder && !LARGE.includes(name)) pending.push({ folder: join(folder, name), depth: depth + 1 });
+    if (depth > 0 && entries.some(({ name }) => name === '.git')) nested.push(join(folder, '.git'));
+    for (const { name, isFolder } of entries) {
+      const path = join(folder, name);
+      if (denied.read(path)) hidden.push(path);
+      else if (denied.write(path)) kept.push(path);
+      else if (isFolder && depth < MAX_DEPTH && !LARGE.includes(name)) pending.push({ folder: path, depth: depth + 1 });
+    }
   }
-  return found;
+  return { nested, hidden, kept };
 }
 
 function entriesOf(folder: string): readonly { readonly name: string; readonly isFolder: boolean }[] {

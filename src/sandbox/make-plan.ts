@@ -1,7 +1,8 @@
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
 import type { SandboxSettings } from '../contracts/settings.ts';
-import { follow, kindOf, nestedRepositories, placeOf, socketsBut } from './host-places.ts';
+import { shortHash } from '../lib/text/short-hash.ts';
+import { follow, kindOf, lookThrough, placeOf, socketsBut } from './host-places.ts';
 import { linkedGit } from './linked-git.ts';
 import type { SandboxPlan } from './plan.ts';
 import { filterIn } from './probe.ts';
@@ -14,13 +15,18 @@ type Surroundings = {
   readonly sessionFolder: string;
   /** Ours, for what a box is made with. */
   readonly folder: string;
+  /** What rules deny, by name and by a test. */
+  readonly denied: (use: 'read' | 'write') => {
+    readonly places: readonly string[];
+    readonly denies: (path: string) => boolean;
+  };
   /** Names of variables that the person set for commands: they stay, whatever they are called. */
   readonly setVariables: () => readonly string[];
 };
 
 /** Makes the plan of the next box from settings and disk as they are now. */
 export function planMaker(surroundings: Surroundings): (settings: SandboxSettings) => SandboxPlan {
-  const { environment, cwd, roots, sessionFolder, folder, setVariables } = surroundings;
+  const { environment, cwd, roots, sessionFolder, folder, setVariables, denied } = surroundings;
   /** Where each place really was before the first command: one that leads elsewhere since is not opened. */
   const known = new Map<string, string>();
 
@@ -40,16 +46,24 @@ export function planMaker(surroundings: Surroundings): (settings: SandboxSetting
     const [first] = roots();
     const worktree = first === undefined ? undefined : linkedGit(follow(first));
     const isSet = new Set(setVariables());
+    const [read, write] = [denied('read'), denied('write')];
+    const seen = lookThrough(roots(), { read: read.denies, write: write.denies });
+    // What holds the workspace itself cannot be taken out of it: there the rules decide alone.
+    const isBeside = (path: string) =>
+      !roots().some((root) => root === path || root.startsWith(`${path === '/' ? '' : path}/`));
+    const isThere = (path: string) => isBeside(path) && kindOf(path) !== 'missing';
     return {
       roots: roots().flatMap(unmoved),
       allowWrite: allowWrite.map(placed).flatMap(unmoved),
-      denyRead: denyRead.map(placed),
-      denyWrite: denyWrite.map(placed),
+      denyRead: [...new Set([...denyRead.map(placed), ...read.places.filter(isThere), ...seen.hidden])],
+      denyWrite: [...new Set([...denyWrite.map(placed), ...write.places.filter(isThere), ...seen.kept])],
       home: follow(environment.home),
       ouroHome: follow(environment.ouroHome),
-      nested: nestedRepositories(roots()),
+      nested: seen.nested,
       ...(worktree === undefined ? {} : { worktree }),
       variables: Object.keys(environment.variables).filter((name) => !isSet.has(name)),
+      set: [...Object.keys(environment.variables), ...isSet],
+      caches: join(folder, 'caches', shortHash(follow(first ?? cwd), 12)),
       unixSockets,
       otherSockets: unixSockets === 'all' || unixSockets.length === 0 ? [] : socketsBut(unixSockets),
       localPorts: settings.allowLocalBinding === true ? 'open' : 'closed',

@@ -169,6 +169,25 @@ const AGENTS = [
   'GIT_ASKPASS',
 ];
 
+/** Where package managers are told to keep what they fetched and built. */
+const CACHES = {
+  npm_config_cache: 'npm',
+  YARN_CACHE_FOLDER: 'yarn',
+  BUN_INSTALL_CACHE_DIR: 'bun',
+  PIP_CACHE_DIR: 'pip',
+  UV_CACHE_DIR: 'uv',
+  GOCACHE: 'go-build',
+  CCACHE_DIR: 'ccache',
+  COMPOSER_CACHE_DIR: 'composer',
+  GRADLE_USER_HOME: 'gradle',
+} as const;
+
+/** The variables that say so, but for those that somebody set. */
+export function cacheVariables(folder: string, set: readonly string[]): Readonly<Record<string, string>> {
+  const open = Object.entries(CACHES).filter(([name]) => !set.includes(name));
+  return Object.fromEntries(open.map(([name, below]) => [name, `${folder}/${below}`]));
+}
+
 /** Does a variable of this name hold a key, or lead to a program that has some? */
 export function isSecretName(name: string): boolean {
   return SECRET.test(name) || AGENTS.includes(name);

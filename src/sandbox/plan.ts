@@ -18,6 +18,8 @@ export type SandboxPlan = {
   readonly worktree?: { readonly own: string; readonly common: string };
   readonly home: string;
   readonly ouroHome: string;
+  /** What package managers keep between commands of this workspace: theirs at home is not written. */
+  readonly caches: string;
   /** Where large outputs were put aside: read back, not written. */
   readonly sessionFolder: string;
   /** Hosts: one by one, through us. */
@@ -32,6 +34,8 @@ export type SandboxPlan = {
   readonly user: 'root' | 'plain';
   /** The names of the variables a command would see. */
   readonly variables: readonly string[];
+  /** Of those, and of what the settings add: all that somebody set. */
+  readonly set: readonly string[];
   /** The file that holds the filter of system calls; none for a processor we have no filter for. */
   readonly filter?: string;
   readonly kindOf: (path: string) => PathKind;

@@ -1,5 +1,5 @@
 import { guards, pins } from './guarded.ts';
-import { CREDENTIALS, isSecretName, OF_THE_KERNEL } from './places.ts';
+import { CREDENTIALS, cacheVariables, isSecretName, OF_THE_KERNEL } from './places.ts';
 import { isMountable, type SandboxPlan } from './plan.ts';
 
 /** The words in front of a command that keep it in the sandbox of bubblewrap. Later mounts lie over earlier ones. */
@@ -33,12 +33,15 @@ export function sandboxArguments(program: string, plan: SandboxPlan): readonly s
     ...guards(plan),
     // Hidden last: nothing that may be written uncovers it.
     ...hide(plan.ouroHome),
+    ...(kindOf(plan.caches) === 'directory' ? bind(plan.caches) : []),
     ...(kindOf(plan.sessionFolder) === 'directory' ? ['--ro-bind', plan.sessionFolder, plan.sessionFolder] : []),
     ...CREDENTIALS.flatMap((name) => hide(name.startsWith('/') ? name : `${home}/${name}`)),
     ...plan.denyRead.flatMap(hide),
     ...plan.otherSockets.flatMap((path) => ['--ro-bind-try', '/dev/null', path]),
     ...(plan.unixSockets === 'all' ? [] : plan.unixSockets.flatMap((path) => ['--bind-try', path, path])),
-    ...Object.entries({ TMPDIR: '/tmp', ...variables }).flatMap(([name, value]) => ['--setenv', name, value]),
+    ...Object.entries({ TMPDIR: '/tmp', ...cacheVariables(plan.caches, plan.set), ...variables }).flatMap(
+      ([name, value]) => ['--setenv', name, value],
+    ),
     '--',
   ];
 }

@@ -1,11 +1,15 @@
 import { guardedPlaces } from './guarded.ts';
-import { CREDENTIALS } from './places.ts';
+import { CREDENTIALS, cacheVariables } from './places.ts';
 import type { SandboxPlan } from './plan.ts';
 import { withoutSecrets } from './recipe.ts';
 
 /** The words in front of a command that keep it in the sandbox of macOS. */
 export function seatbeltArguments(plan: SandboxPlan): readonly string[] {
-  const told = Object.entries({ TMPDIR: '/tmp', ...plan.way?.variables }).map(([name, value]) => `${name}=${value}`);
+  const told = Object.entries({
+    TMPDIR: '/tmp',
+    ...cacheVariables(plan.caches, plan.set),
+    ...plan.way?.variables,
+  }).map(([name, value]) => `${name}=${value}`);
   return ['/usr/bin/env', ...told, ...withoutSecrets(plan), '/usr/bin/sandbox-exec', '-p', seatbeltProfile(plan)];
 }
 
@@ -32,6 +36,7 @@ export function seatbeltProfile(plan: SandboxPlan): string {
     `(deny file-write* ${guarded.join(' ')})`,
     `(deny file-read* file-write* ${secret.map((path) => subpath(follow(path))).join(' ')})`,
     `(allow file-read* ${subpath(sessionFolder)})`,
+    `(allow file-read* file-write* ${subpath(plan.caches)})`,
     // Keys are asked of a service, and other programs are driven by events.
     '(deny mach-lookup (global-name "com.apple.SecurityServer") (global-name "com.apple.securityd.xpc"))',
     '(deny appleevent-send)',

@@ -218,6 +218,34 @@ describe.skipIf(NO_BOX !== undefined)(`a box (${NO_BOX ?? 'bubblewrap works here
     expect((await readdir(project.dir)).sort()).toEqual(['.envrc', 'b', 'conf']);
   });
 
+  test('what rules deny to read or to change is denied to programs too', async () => {
+    await using project = await createTempProject({
+      '.env': 'SECRET',
+      'a/b/.env': 'SECRET',
+      'secrets/x/y': 'SECRET',
+      'a/k.pem': 'SECRET',
+      'gen/a': '1',
+      'ok/b': '1',
+    });
+    await mkdir(join(project.home, 'private'));
+    await writeFile(join(project.home, 'private/z'), 'SECRET');
+    const deny = [
+      'Read(.env)',
+      'Read(secrets/**)',
+      'Read(*.pem)',
+      'Read(~/private/**)',
+      'Edit(gen/**)',
+      'Edit(*.lock)',
+    ];
+    const { run } = await boxIn(project, { deny });
+    const printed = await run(
+      'cat .env a/b/.env secrets/x/y a/k.pem ../home/private/z 2>/dev/null; echo 2 > gen/a; rm -rf gen; echo 2 > ok/b; grep -r SECRET . ; echo over',
+    );
+    expect(printed.split('\n').filter((line) => /SECRET|over/.test(line))).toEqual(['over']);
+    expect([await project.read('gen/a'), await project.read('ok/b')]).toEqual(['1', '2\n']);
+    expect(await project.read('.env')).toBe('SECRET');
+  });
+
   test('what one program covers stays while a command of another relies on it, and goes with the last', async () => {
     await using project = await createTempProject();
     const [first, second] = [await boxIn(project), await boxIn(project)];

@@ -38,6 +38,8 @@ const PLAN: SandboxPlan = {
   ouroHome: '/home/me/.ouro',
   sessionFolder: '/home/me/.ouro/s',
   network: 'none',
+  set: ['GOCACHE'],
+  caches: '/home/me/.ouro/c',
   unixSockets: [],
   otherSockets: [],
   localPorts: 'closed',

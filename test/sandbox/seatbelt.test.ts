@@ -12,6 +12,8 @@ const PLAN: SandboxPlan = {
   ouroHome: '/Users/me/.ouro',
   sessionFolder: '/Users/me/.ouro/s',
   network: 'none',
+  set: ['GOCACHE'],
+  caches: '/home/me/.ouro/c',
   unixSockets: [],
   otherSockets: [],
   localPorts: 'closed',
@@ -36,9 +38,45 @@ test('on macOS the workspace is written, what decides which programs run is not,
   expect(seatbeltProfile({ ...PLAN, network: 'open' })).not.toContain('(deny network*)');
 });
 
-test('on macOS secrets are taken out of the environment', () => {
-  expect(seatbeltArguments(PLAN).slice(0, 7)).toEqual([
-    ...['/usr/bin/env', 'TMPDIR=/tmp', '/usr/bin/env', '-u', 'GH_TOKEN'],
-    ...['/usr/bin/sandbox-exec', '-p'],
+test('on macOS secrets are taken out of the environment, and what programs find their way by is put in', () => {
+  const way = { enter: [], variables: { HTTPS_PROXY: 'http://ouro:key@127.0.0.1:4711' } };
+  const words = seatbeltArguments({ ...PLAN, network: 'hosts', way });
+  expect(words.slice(0, 2)).toEqual(['/usr/bin/env', 'TMPDIR=/tmp']);
+  expect(words).toContain('npm_config_cache=/home/me/.ouro/c/npm');
+  expect(words).toContain('HTTPS_PROXY=http://ouro:key@127.0.0.1:4711');
+  expect(words.slice(-6, -1)).toEqual(['/usr/bin/env', '-u', 'GH_TOKEN', '/usr/bin/sandbox-exec', '-p']);
+});
+
+const network = (more: Partial<SandboxPlan>) =>
+  seatbeltProfile({ ...PLAN, ...more })
+    .split('\n')
+    .filter((rule) => /network|remote|local ip/.test(rule));
+
+test('on macOS nothing leads out but the door, what the settings open, or all of it', () => {
+  const closed = '(deny network*)';
+  const way = { enter: [], variables: { HTTPS_PROXY: 'http://ouro:key@127.0.0.1:4711' } };
+  expect(network({ network: 'none', way })).toEqual([closed]);
+  expect(network({ network: 'hosts' })).toEqual([closed]);
+  expect(network({ network: 'hosts', way })).toEqual([closed, '(allow network-outbound (remote ip "localhost:4711"))']);
+  expect(network({ network: 'hosts', localPorts: 'open' }).slice(1)).toEqual([
+    '(allow network-bind (local ip "localhost:*"))',
+    '(allow network-inbound (local ip "localhost:*"))',
+    '(allow network-outbound (remote ip "localhost:*"))',
   ]);
+  expect(network({ network: 'none', unixSockets: ['/a "b"'] })).toEqual([
+    closed,
+    '(allow network-outbound (remote unix-socket (path-literal "/a \\"b\\"")))',
+  ]);
+  expect(network({ network: 'open' })).toEqual([
+    '(deny network-outbound (remote unix-socket))',
+    '(allow network-outbound (literal "/private/var/run/mDNSResponder"))',
+  ]);
+});
+
+test('on macOS no name of a place ends its rule', () => {
+  const odd = '/w/a")(allow default)("';
+  const profile = seatbeltProfile({ ...PLAN, denyRead: [odd], allowWrite: [`${odd}\\`] });
+  const bare = profile.replace(/"(?:[^"\\]|\\.)*"/gs, 'T');
+  expect(bare.split('\n').filter((rule) => rule.includes('allow default'))).toEqual(['(allow default)']);
+  expect((bare.match(/\(/g) ?? []).length).toBe((bare.match(/\)/g) ?? []).length);
 });

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { readEnvironment } from '../../src/app/environment.ts';
 import { createBoxWay, openBoxNetwork } from '../../src/app/permissions/box-way.ts';
 import { type Sandbox, wireSandbox } from '../../src/app/permissions/sandbox.ts';
+import type { Policy } from '../../src/contracts/permission.ts';
 import type { SandboxSettings } from '../../src/contracts/settings.ts';
+import { deniedPlaces } from '../../src/permissions/paths/denied-places.ts';
+import { rulesOfTexts } from '../../src/permissions/rules/collect-rules.ts';
 import type { BoxNetworkParts } from '../../src/sandbox/network/box-network.ts';
 import { testCore } from './core.ts';
 import type { TempProject } from './temp-project.ts';
@@ -18,6 +21,8 @@ export type Box = {
 export type BoxOptions = {
   readonly settings?: SandboxSettings;
   readonly env?: Readonly<Record<string, string>>;
+  /** Rules that deny. */
+  readonly deny?: readonly string[];
   readonly roots?: readonly string[];
   /** Which hosts may be reached; asked where the settings leave the network out. */
   readonly decide?: BoxNetworkParts['decide'];
@@ -28,7 +33,14 @@ export type BoxOptions = {
 /** A box of this project, as conversations have it. */
 export async function boxIn(
   project: TempProject,
-  { settings = { network: false }, env = {}, roots = [project.dir], decide = refuseAll, names }: BoxOptions = {},
+  {
+    settings = { network: false },
+    env = {},
+    roots = [project.dir],
+    decide = refuseAll,
+    names,
+    deny = [],
+  }: BoxOptions = {},
 ): Promise<Box> {
   const environment = readEnvironment({
     HOME: project.home,
@@ -41,7 +53,8 @@ export async function boxIn(
   const way = createBoxWay((plan, bwrap) =>
     openBoxNetwork(asked, { decide, ...(names && { resolve: resolver(names) }) }, plan, bwrap),
   );
-  const sandbox = wireSandbox(asked, { roots: () => roots, sessionFolder: join(project.ouroHome, 's'), way });
+  const denied = (use: 'read' | 'write') => deniedPlaces(policyWith(project, deny), use);
+  const sandbox = wireSandbox(asked, { roots: () => roots, sessionFolder: join(project.ouroHome, 's'), way, denied });
   return {
     sandbox,
     async run(command) {
@@ -60,6 +73,14 @@ const resolver = (names: Readonly<Record<string, string>>) => async (host: strin
   const address = names[host];
   return address === undefined ? [] : [address];
 };
+
+function policyWith({ dir, home }: TempProject, deny: readonly string[]): Policy {
+  return {
+    ...{ mode: 'default', workspaceRoots: [dir], cwd: dir, home, trusted: true, canBypass: false, protectedPaths: [] },
+    ...{ sensitivePaths: [], searchPath: [], disk: 'case-sensitive' },
+    rules: rulesOfTexts(deny, 'deny', { source: 'flag', root: dir }),
+  };
+}
 
 const refuseAll = async () => ({ ok: false, why: 'nobody is asked in this test' }) as const;
 

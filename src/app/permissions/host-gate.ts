@@ -4,8 +4,7 @@ import { decide } from '../../permissions/decide.ts';
 import { diskFs } from '../../permissions/paths/fs.ts';
 import { HOST_WORD } from '../../permissions/rules/families.ts';
 import type { Caller, HostAnswer } from '../../sandbox/network/box-network.ts';
-import { fitsDenial, fitsPattern, type Goal, namesHost } from '../../sandbox/network/host-pattern.ts';
-import { spelled } from '../../sandbox/network/way-out.ts';
+import { fitsDenial, fitsPattern, type Goal, namesHost, spelled } from '../../sandbox/network/host-pattern.ts';
 import type { Core } from '../core.ts';
 import type { GateWiring } from './gate.ts';
 

@@ -8,6 +8,7 @@ import { bypassObjection } from '../../permissions/first-mode.ts';
 import { fitsRule } from '../../permissions/fits-rule.ts';
 import type { GateRecord } from '../../permissions/gate-parts.ts';
 import { lintRules } from '../../permissions/lint-rules.ts';
+import { deniedPlaces } from '../../permissions/paths/denied-places.ts';
 import { excludedFromSearch } from '../../permissions/paths/excluded.ts';
 import { diskFs } from '../../permissions/paths/fs.ts';
 import { TOOL_STATEMENTS } from '../../tools/statements.ts';
@@ -102,7 +103,7 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
     newId: core.newId,
   };
 
-  const sandbox = boxes(core, gateWiring, { roots: source.roots, sessionFolder });
+  const sandbox = boxes(core, gateWiring, { source, sessionFolder });
 
   return {
     ...source,
@@ -142,15 +143,17 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
   }
 }
 
-/** Boxes whose hosts are decided by the same rules as calls. */
+/** Boxes whose hosts and places are decided by the same rules as calls. */
 function boxes(
   core: Core,
   wiring: GateWiring,
-  places: Pick<Parameters<typeof wireSandbox>[1], 'roots' | 'sessionFolder'>,
-) {
+  { source, sessionFolder }: { readonly source: PolicySource; readonly sessionFolder: string },
+): Sandbox {
   const decide = createHostGate(core, wiring);
   return wireSandbox(core, {
-    ...places,
+    roots: source.roots,
+    sessionFolder,
+    denied: (use) => deniedPlaces(source.policy(core.cwd), use),
     way: createBoxWay((plan, bwrap) => openBoxNetwork(core, { decide }, plan, bwrap)),
   });
 }

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Policy } from '../../contracts/permission.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
+import type { DeniedPlaces } from '../../permissions/paths/denied-places.ts';
 import { createCovers } from '../../sandbox/covers.ts';
 import { planMaker } from '../../sandbox/make-plan.ts';
 import type { Caller, Refusal } from '../../sandbox/network/box-network.ts';
@@ -14,6 +16,8 @@ type Needs = {
   readonly roots: () => readonly string[];
   readonly sessionFolder: string;
   readonly way: BoxWay;
+  /** What rules deny to read and to change. */
+  readonly denied: (use: 'read' | 'write') => DeniedPlaces;
 };
 
 export type SandboxState =
@@ -42,7 +46,7 @@ export type Sandbox = {
 
 export function wireSandbox(
   { environment, cwd, settings }: Pick<Core, 'environment' | 'cwd' | 'settings'>,
-  { roots, sessionFolder, way }: Needs,
+  { roots, sessionFolder, way, denied }: Needs,
 ): Sandbox {
   const folder = join(environment.ouroHome, 'sandbox');
   const covers = createCovers(join(folder, 'covers'), randomUUID());
@@ -54,6 +58,7 @@ export function wireSandbox(
     roots,
     sessionFolder,
     folder,
+    denied,
     setVariables: () => Object.keys(settings.now().env ?? {}),
   });
   let probed: Probed | undefined;
@@ -88,6 +93,7 @@ export function wireSandbox(
         );
       }
       const plan = await way.planFor(now.plan, now.program, command);
+      mkdirSync(plan.caches, { recursive: true, mode: 0o700 });
       if (process.platform === 'linux') covers.cover(plan);
       running += 1;
       const before = wordsBefore(now.program, plan);

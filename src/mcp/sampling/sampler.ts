@@ -57,7 +57,8 @@ export function createSampler({ server, sample, onSampled }: SamplerParts) {
     const [said] = answer?.kind === 'questions' ? answer.answers : [];
     if (said === ALWAYS) unasked = MOST_UNASKED;
     if (said === ONCE || said === ALWAYS) return;
-    refused.add(ask);
+    // A server that has taken its question back has heard no no.
+    if (!withdrawn.aborted) refused.add(ask);
     const words = said === undefined || said === NO ? '' : `: ${said}`;
     throw new McpError(REFUSED, answer === undefined ? 'Nobody said yes.' : `The user has said no${words}`);
   }

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Bridge } from './bridge.ts';
 import { readBytes } from './byte-reader.ts';
-import type { Goal } from './host-pattern.ts';
+import { type Goal, spelled } from './host-pattern.ts';
 import { type Passage, serveProgram } from './proxy.ts';
 import { proxyVariables } from './variables.ts';
-import { openWay, spelled, type WayOut } from './way-out.ts';
+import { openWay, type WayOut } from './way-out.ts';
 
 /** A command that runs in a box. */
 export type Caller = {

@@ -15,6 +15,11 @@ export function readGoal(host: string, port: number): Goal | undefined {
   return name === undefined ? undefined : { host: name, port };
 }
 
+/** As people and addresses write it. */
+export function spelled({ host, port }: Goal): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 /** `example.com`, `*.example.com` (what is below it), either with `:443`; addresses; `*` for everything. */
 export function fitsPattern(text: string, { host, port }: Goal): boolean {
   const pattern = readPattern(text);

@@ -4,7 +4,7 @@ import { proxyFor } from '../../lib/network/proxy-setting.ts';
 import { isAddress } from '../../lib/network/public-address.ts';
 import { type Resolve, resolveGoal } from './addresses.ts';
 import { readBytes } from './byte-reader.ts';
-import type { Goal } from './host-pattern.ts';
+import { type Goal, spelled } from './host-pattern.ts';
 import { connectTo, opened, type Passage } from './proxy.ts';
 
 export type WayOut = {
@@ -30,11 +30,6 @@ export async function openWay(goal: Goal, { variables, resolve, named }: WayOut)
     const why = thrown instanceof Error ? thrown.message : String(thrown);
     return { ok: false, kind: 'unreachable', why: `${spelled(goal)} could not be reached: ${why}` };
   }
-}
-
-/** As people and addresses write it. */
-export function spelled({ host, port }: Goal): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 async function throughProxy(proxy: URL, goal: Goal): Promise<Socket> {
