@@ -3,6 +3,7 @@ import type { ConversationInfo } from '../contracts/face/conversation.ts';
 import { effortInstead, effortsOf } from '../model/efforts.ts';
 import { budgetWarnings } from '../model/pricing.ts';
 import { problemLines } from '../settings/problem-lines.ts';
+import type { Core } from './core.ts';
 import { strayTools } from './loop/toolset.ts';
 import type { ConversationParts } from './slash/conversation-parts.ts';
 
@@ -19,6 +20,7 @@ export function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnin
     folder: core.cwd,
     home: core.environment.home,
     gitBranch: core.repository.branchAtStart,
+    ...(offersAuto(core) ? { offersAuto: true } : {}),
     model,
     modelInfo: core.model.infoOf(model),
     effort,
@@ -42,6 +44,12 @@ export function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnin
     todos,
     permissionDenials: parts.permissions.denials(),
   };
+}
+
+/** `autoMode` and such a default come from its person alone, never from a project. */
+function offersAuto({ options, settings }: Core): boolean {
+  const { autoMode, permissions } = settings.now();
+  return autoMode !== undefined || (options.permissionMode ?? permissions?.defaultMode) === 'auto';
 }
 
 /** What is to be said before the first prompt, found when the conversation was made. */

@@ -113,6 +113,8 @@ export type ConversationInfo = {
   /** The person's own folder, for paths to be shown from it. */
   readonly home: string;
   readonly gitBranch: string | undefined;
+  /** Mode auto was switched on by its person: a key reaches it. */
+  readonly offersAuto?: true;
   readonly model: string;
   readonly modelInfo: ModelInfo;
   /** The one this run would go back to. */

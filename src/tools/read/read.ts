@@ -57,7 +57,7 @@ export function createReadTool(parts: ReadParts): Tool {
       const file = absolutePath(wanted.file_path, { cwd, home: parts.home });
       const found = await readOpenFile(file, parts.editor, signal);
       const range = `${wanted.offset ?? 1}+${wanted.limit ?? DEFAULT_LINES}${wanted.pages ?? ''}`;
-      if (parts.readState.isShown(found, range)) return unchanged(file);
+      if (parts.readState.isShown(found, range)) return unchanged(file, found, wanted);
       const outcome = await show(file, found, wanted);
       parts.readState.recordRead(found, range);
       return outcome;
@@ -102,10 +102,13 @@ function showText(file: string, text: string, wanted: ReadInput): ToolOutcome {
   return { content: range.content, display, structured };
 }
 
-function unchanged(file: string): ToolOutcome {
+/** Told in a line; to whoever looks on it is a look like any other, and shares a line with those beside it. */
+function unchanged(file: string, { bytes }: FileBytes, wanted: ReadInput): ToolOutcome {
+  const text = decodeText(bytes)?.text;
+  const shown = text === undefined ? undefined : showText(file, text, wanted).display;
   return {
     content: 'Unchanged since it was last read; the content further up in this conversation is still right.',
-    display: { kind: 'text', text: 'Unchanged since last read' },
+    display: shown ?? { kind: 'text', text: 'Unchanged since last read' },
     structured: { type: 'file_unchanged', file: { filePath: file } },
   };
 }
