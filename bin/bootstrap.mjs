@@ -1,5 +1,6 @@
 // The door for a bare clone: Node's own modules only, because nothing else is there yet.
 // bootstrap.mjs start|test|check|lint|run <file> [arguments]
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { check, TEST_RUNTIME } from './check.mjs';
@@ -21,13 +22,19 @@ const safeFlags = [
 /** React draws twice as fast without what it does for its developers. A variable would reach every command that is run. */
 const asShipped = [...safeFlags, '--define=process.env.NODE_ENV:"production"'];
 
+/** What the runtime has translated it keeps where caches are, as bin/ouro says. */
+function translated({ HOME, XDG_CACHE_HOME }) {
+  const place = HOME && existsSync(HOME) ? join(XDG_CACHE_HOME || join(HOME, '.cache'), 'ouro') : '0';
+  return { BUN_RUNTIME_TRANSPILER_CACHE_PATH: place };
+}
+
 const verbs = {
   start: (bun) => {
     const { cwd, env } = withoutNpm(root, process.env, process.cwd());
     const { file, args } = programOf(root, bun, asShipped);
     return runProgram(file, [...args, ...rest], {
       cwd,
-      env: { BUN_GC_TIMER_INTERVAL: '60000', BUN_JSC_useFTLJIT: '0', ...env },
+      env: { BUN_GC_TIMER_INTERVAL: '60000', BUN_JSC_useFTLJIT: '0', ...translated(env), ...env },
     });
   },
   test: (bun) =>

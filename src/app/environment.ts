@@ -97,6 +97,8 @@ function behindLink(path: string): string {
 const OUR_PACE: Readonly<Record<string, string>> = { BUN_GC_TIMER_INTERVAL: '60000', BUN_JSC_useFTLJIT: '0' };
 
 function isOurPace(name: string, env: Readonly<Record<string, string | undefined>>): boolean {
+  const caches = env.XDG_CACHE_HOME || `${env.HOME}/.cache`;
+  if (name === 'BUN_RUNTIME_TRANSPILER_CACHE_PATH') return ['0', `${caches}/ouro`].includes(env[name] ?? '');
   return OUR_PACE[name] !== undefined && env[name] === OUR_PACE[name];
 }
 

@@ -52,7 +52,9 @@ export async function openCore(given: RunOptions, started: StartedRun): Promise<
   const options = await addSampleProject(role.options);
   const environment = keysAside(started.environment, settings.now());
   const { problem, keys } = await storedKeys(environment);
-  const stored = { ...session.stored, keys };
+  const onSignIn = (setting: string, line: string) =>
+    void bus.tell({ type: 'notice', level: 'info', topic: 'model', text: `${setting}: ${line}` });
+  const stored = { ...session.stored, keys, onSignIn };
   const chosen = chooseModel(options, settings.now(), environment, settings.limits, stored);
   const model = chosen.ok ? { ...chosen, port: withToolAliases(chosen.port, options.toolAliases) } : chosen;
   if (!model.ok) {

@@ -7,6 +7,8 @@ export type Preset = {
   readonly keys: readonly string[];
   /** Its key variables belong to other programs too: they are neither hidden from commands nor used to list models. */
   readonly sharesKeys?: true;
+  /** What only its keys look like. */
+  readonly keyShape?: RegExp;
   readonly reasoning?: ReasoningWish;
   /** What models.dev calls it, where that is another name. */
   readonly catalogue?: string;
@@ -34,6 +36,7 @@ export const PRESETS: ReadonlyMap<string, Preset> = new Map<string, Preset>([
       label: 'OpenAI',
       baseUrl: 'https://api.openai.com/v1',
       keys: ['OPENAI_API_KEY'],
+      keyShape: /^sk-(?:proj|svcacct|admin)-|T3BlbkFJ/,
       ...level,
       vision: true,
     },
@@ -47,6 +50,7 @@ export const PRESETS: ReadonlyMap<string, Preset> = new Map<string, Preset>([
       label: 'Google Gemini',
       baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
       keys: ['GEMINI_API_KEY'],
+      keyShape: /^AIza/,
       ...level,
       vision: true,
     },
@@ -58,6 +62,7 @@ export const PRESETS: ReadonlyMap<string, Preset> = new Map<string, Preset>([
       label: 'OpenRouter',
       baseUrl: 'https://openrouter.ai/api/v1',
       keys: ['OPENROUTER_API_KEY'],
+      keyShape: /^sk-or-/,
       reasoning: 'reasoning.effort',
     },
   ],
@@ -69,6 +74,7 @@ export const PRESETS: ReadonlyMap<string, Preset> = new Map<string, Preset>([
       label: 'Groq',
       baseUrl: 'https://api.groq.com/openai/v1',
       keys: ['GROQ_API_KEY'],
+      keyShape: /^gsk_/,
       ...level,
     },
   ],
@@ -90,6 +96,7 @@ export const PRESETS: ReadonlyMap<string, Preset> = new Map<string, Preset>([
       label: 'DeepSeek',
       baseUrl: 'https://api.deepseek.com/v1',
       keys: ['DEEPSEEK_API_KEY'],
+      keyShape: /^sk-[0-9a-f]{32}$/,
       ...onOrOff,
     },
   ],
@@ -101,6 +108,7 @@ export const PRESETS: ReadonlyMap<string, Preset> = new Map<string, Preset>([
       label: 'xAI',
       baseUrl: 'https://api.x.ai/v1',
       keys: ['XAI_API_KEY'],
+      keyShape: /^xai-/,
       ...level,
     },
   ],
@@ -112,6 +120,7 @@ export const PRESETS: ReadonlyMap<string, Preset> = new Map<string, Preset>([
       label: 'Together',
       baseUrl: 'https://api.together.xyz/v1',
       keys: ['TOGETHER_API_KEY'],
+      keyShape: /^tgp_/,
       ...level,
     },
   ],
@@ -123,6 +132,7 @@ export const PRESETS: ReadonlyMap<string, Preset> = new Map<string, Preset>([
       label: 'Fireworks',
       baseUrl: 'https://api.fireworks.ai/inference/v1',
       keys: ['FIREWORKS_API_KEY'],
+      keyShape: /^fw_/,
       ...level,
     },
   ],
@@ -133,6 +143,7 @@ export const PRESETS: ReadonlyMap<string, Preset> = new Map<string, Preset>([
       label: 'Cerebras',
       baseUrl: 'https://api.cerebras.ai/v1',
       keys: ['CEREBRAS_API_KEY'],
+      keyShape: /^csk-/,
       ...level,
     },
   ],

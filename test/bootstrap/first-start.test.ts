@@ -176,6 +176,7 @@ test('started by npm, the program sees the folder and the environment of the per
     env: {
       BUN_GC_TIMER_INTERVAL: '60000',
       BUN_JSC_useFTLJIT: '0',
+      BUN_RUNTIME_TRANSPILER_CACHE_PATH: `${HOME}/.cache/ouro`,
       NPM_LOG,
       HOME,
       PATH,

@@ -46,6 +46,26 @@ test('the runtime lets a machine be, however it is started, unless somebody says
   ]);
 });
 
+test('what the runtime has translated is kept where caches are, however it is started, and makes no home', async () => {
+  const { root, env } = bareCheckout();
+  const place = async (file: string, args: readonly string[], more: Record<string, string>) => {
+    const { stdout } = await started(file, args, { cwd: root, env: { ...env, ...more } });
+    return JSON.parse(stdout).env.BUN_RUNTIME_TRANSPILER_CACHE_PATH;
+  };
+  const cases: readonly Record<string, string>[] = [
+    {},
+    { XDG_CACHE_HOME: '/c' },
+    { HOME: '/nowhere' },
+    { BUN_RUNTIME_TRANSPILER_CACHE_PATH: '/theirs' },
+  ];
+  const expected = [join(env.HOME ?? '', '.cache', 'ouro'), '/c/ouro', '0', '/theirs'];
+  const bootstrap = [join(root, 'bin', 'bootstrap.mjs'), 'start'];
+  // The first start installs.
+  await place(join(root, 'bin', 'ouro'), [], {});
+  expect(await Promise.all(cases.map((one) => place(join(root, 'bin', 'ouro'), [], one)))).toEqual(expected);
+  expect(await Promise.all(cases.map((one) => place(nodeFile(), bootstrap, one)))).toEqual(expected);
+});
+
 test('libraries are those of production, however it is started, and no command that is run hears of it', async () => {
   const { root, env } = bareCheckout();
   const facts = async (file: string, args: readonly string[]) => {

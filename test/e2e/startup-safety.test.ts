@@ -68,11 +68,18 @@ test('the program the launcher starts gets no variable from a .env file', async 
   await started(join(root, 'bin', 'ouro'), [], { cwd: root, env: installing });
   const ended = await started(join(root, 'bin', 'ouro'), [], { cwd, env });
   const seen: { readonly env: Readonly<Record<string, string>>; readonly cwd: string } = JSON.parse(ended.stdout);
-  // A shell may set PWD, OLDPWD and _ on its own, and the launcher sets the pace of the runtime.
+  // A shell may set PWD, OLDPWD and _ on its own, and the launcher sets the pace of the runtime and where it keeps its own.
   const names = Object.keys(seen.env).filter((name) => !['PWD', 'OLDPWD', 'SHLVL', '_'].includes(name));
   expect({ cwd: seen.cwd, names: names.sort() }).toEqual({
     cwd,
-    names: ['BUN_GC_TIMER_INTERVAL', 'BUN_JSC_useFTLJIT', ...Object.keys(env)].sort(),
+    names: [
+      ...new Set([
+        'BUN_GC_TIMER_INTERVAL',
+        'BUN_JSC_useFTLJIT',
+        'BUN_RUNTIME_TRANSPILER_CACHE_PATH',
+        ...Object.keys(env),
+      ]),
+    ].sort(),
   });
   expect(existsSync(canary)).toBe(false);
 });

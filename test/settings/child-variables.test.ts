@@ -33,7 +33,13 @@ test('keys of providers are used for requests, and reach no command, hook, serve
     project,
     server.url,
     { settings: JSON.stringify(settings) },
-    { ...secrets, PLAIN: 'plain', BUN_GC_TIMER_INTERVAL: '60000', BUN_JSC_useFTLJIT: '0' },
+    {
+      ...secrets,
+      PLAIN: 'plain',
+      BUN_GC_TIMER_INTERVAL: '60000',
+      BUN_JSC_useFTLJIT: '0',
+      BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0',
+    },
   );
   await conversation.agent.prompt('go');
   expect(await conversation.statusLine?.()).toBe('line');
@@ -44,7 +50,7 @@ test('keys of providers are used for requests, and reach no command, hook, serve
     expect([name, seen]).toEqual([name, expect.stringContaining('FROM_SETTINGS=seen')]);
     expect([name, seen]).toEqual([
       name,
-      expect.not.stringMatching(/sk-(?:mine|open|token|ant)|BUN_GC_TIMER|BUN_JSC_useFTL/),
+      expect.not.stringMatching(/sk-(?:mine|open|token|ant)|BUN_GC_TIMER|BUN_JSC_useFTL|TRANSPILER/),
     ]);
   }
   expect((await project.read('by-server')).match(/=<none>/g)).toHaveLength(2);

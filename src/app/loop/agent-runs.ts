@@ -3,7 +3,14 @@ import type { Message } from '../../contracts/message.ts';
 import type { ToolProgress } from '../../contracts/tool.ts';
 import type { Hooks } from '../../hooks/create-hooks.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { afterEvent, type Roster, rosterOf, type SubAgent, withAgent } from '../../session/sub-agents/roster.ts';
+import {
+  afterEvent,
+  NO_USAGE,
+  type Roster,
+  rosterOf,
+  type SubAgent,
+  withAgent,
+} from '../../session/sub-agents/roster.ts';
 import { beginRecord, endRecord, readSubAgent, storedSubAgents } from '../../session/sub-agents/stored-sub-agents.ts';
 import type { CallOwners } from '../../tools/task/call-owners.ts';
 import type { AgentReport } from '../../tools/task/task.ts';
@@ -74,7 +81,7 @@ export function createAgentRuns(core: Core, needs: Needs): AgentRuns {
 
   function start(wanted: SubAgent, run: AgentRun): ReturnType<AgentRuns['start']> {
     const isKnown = roster.has(wanted.id);
-    let agent: SubAgent = { ...wanted, state: 'working', startedAtMs: core.now(), text: '' };
+    let agent: SubAgent = { ...wanted, state: 'working', startedAtMs: core.now(), usage: NO_USAGE, text: '' };
     const hear = (event: AgentEvent) => {
       const { callId, id: agentId, kind: agentType } = agent;
       agent = afterEvent(agent, event);
@@ -184,6 +191,7 @@ function reportOf(agent: SubAgent, before: SubAgent, { why, left }: End): AgentR
     text: text.filter((part) => part !== undefined).join('\n\n'),
     calls: agent.calls - before.calls,
     tokens: agent.tokens - before.tokens,
+    usage: agent.usage,
     durationMs: endedAtMs - startedAtMs,
     failed: why !== undefined,
   };

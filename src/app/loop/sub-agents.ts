@@ -1,8 +1,9 @@
 import { ToolFailure } from '../../contracts/tool.ts';
 import type { HookRunners } from '../../hooks/act.ts';
 import { formatCount } from '../../lib/text/format.ts';
-import { agentMeant, type SubAgent } from '../../session/sub-agents/roster.ts';
+import { agentMeant, NO_USAGE, type SubAgent } from '../../session/sub-agents/roster.ts';
 import type { SendMessageParts } from '../../tools/send-message/send-message.ts';
+import type { CallOwners } from '../../tools/task/call-owners.ts';
 import { type AgentOrder, type AgentReport, type TaskParts, taskStatement } from '../../tools/task/task.ts';
 import type { Core } from '../core.ts';
 import { type AgentRuns, createAgentRuns } from './agent-runs.ts';
@@ -37,13 +38,7 @@ export function createSubAgents(core: Core, { addNews, ...needs }: Needs): SubAg
   const kinds = () => core.extensions.now().agents;
   const meant = (wanted: string, callId: string) => agentMeant(runs.roster(), wanted, owners.ownerOf(callId));
 
-  function fresh({ callId, type, description, name, model, effort, isolation }: AgentOrder): SubAgent {
-    const parent = owners.ownerOf(callId);
-    const depth = parent === undefined ? 1 : owners.depthOf(parent) + 1;
-    const id = `agent_${core.newId().slice(0, 8)}`;
-    const facts = { id, kind: type, title: description, name, callId, parent, depth, model, effort, isolation };
-    return { ...facts, state: 'working', startedAtMs: core.now(), calls: 0, tokens: 0, line: '', text: '' };
-  }
+  const fresh = (order: AgentOrder) => freshAgent(core, owners, order);
 
   /** Who must not be started must not go on either. */
   async function refuseGoingOn({ kind, title }: SubAgent, callId: string, signal: AbortSignal): Promise<void> {
@@ -104,6 +99,28 @@ export function createSubAgents(core: Core, { addNews, ...needs }: Needs): SubAg
       held?.stop();
       return held !== undefined;
     },
+  };
+}
+
+/** One that has done nothing yet, as deep as who asks for it and one more. */
+function freshAgent(
+  core: Core,
+  owners: CallOwners,
+  { callId, type, description, name, model, effort, isolation }: AgentOrder,
+): SubAgent {
+  const parent = owners.ownerOf(callId);
+  const depth = parent === undefined ? 1 : owners.depthOf(parent) + 1;
+  const id = `agent_${core.newId().slice(0, 8)}`;
+  const facts = { id, kind: type, title: description, name, callId, parent, depth, model, effort, isolation };
+  return {
+    ...facts,
+    state: 'working',
+    startedAtMs: core.now(),
+    calls: 0,
+    tokens: 0,
+    usage: NO_USAGE,
+    line: '',
+    text: '',
   };
 }
 

@@ -13,6 +13,7 @@ import { keysFound } from '../../model/choose/explain-no-model.ts';
 import { NO_KEY } from '../../model/choose/key-problem.ts';
 import { readProviders } from '../../model/choose/read-providers.ts';
 import { inSampleProject } from '../../model/demo/place.ts';
+import { ownerOfKey } from '../../model/keys/key-places.ts';
 import { storedKeys, storeKey } from '../../model/keys/stored-keys.ts';
 import { bypassObjection, firstMode } from '../../permissions/first-mode.ts';
 import { keysAside } from '../../settings/child-variables.ts';
@@ -96,6 +97,10 @@ export async function settleFirstRun(
   const { ouroHome } = environment;
   const { folder } = question;
   const run = question.bypass === 'settled' || bypass === 'yes' ? given : askingAsUsual(given);
+  const begunWith = async (chosen: string) => {
+    await keepSetting(ouroHome, 'model', chosen);
+    return { ...run, model: chosen };
+  };
   if (question.bypass === 'unconfirmed' && bypass === 'yes') {
     await agreedStore(environment).change(() => [
       { path: ['v'], value: 1 },
@@ -106,12 +111,13 @@ export async function settleFirstRun(
   switch (model.kind) {
     case 'demo':
       return inSampleProject(run);
-    case 'key':
-      await storeKey(environment, 'anthropic', model.key);
-      return run;
+    case 'key': {
+      const owner = ownerOfKey(model.key);
+      await storeKey(environment, owner.name, model.key);
+      return owner.model === undefined ? run : begunWith(owner.model);
+    }
     case 'named':
-      await keepSetting(ouroHome, 'model', model.model);
-      return { ...run, model: model.model };
+      return begunWith(model.model);
     default:
       return run;
   }

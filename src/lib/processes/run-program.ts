@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { loadExeca } from './load-execa.ts';
 
@@ -22,6 +23,8 @@ export type ProgramOptions = {
   readonly signal?: AbortSignal;
   /** What an end in time is asked for with; whoever does not heed it is killed a second later. */
   readonly killSignal?: 'SIGTERM' | 'SIGKILL';
+  /** Hears each line of either output as it comes, for programs that a person has to answer elsewhere. */
+  readonly onLine?: (line: string) => void;
 };
 
 const MAX_BYTES = 1_000_000;
@@ -42,7 +45,7 @@ export async function runProgram(
   watch?: (pid: number) => () => void,
 ): Promise<ProgramEnd> {
   const { execa } = await loadExeca();
-  const { cwd, env, input = '', timeoutMs, maxBytes = MAX_BYTES, signal, killSignal = 'SIGTERM' } = options;
+  const { cwd, env, input = '', timeoutMs, maxBytes = MAX_BYTES, signal, killSignal = 'SIGTERM', onLine } = options;
   const child = execa(file, args, {
     input,
     timeout: timeoutMs,
@@ -57,6 +60,8 @@ export async function runProgram(
   });
   const stdout = collected(child.stdout, maxBytes);
   const stderr = collected(child.stderr, maxBytes);
+  if (onLine !== undefined)
+    for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', onLine);
   const onExit = child.pid === undefined ? undefined : watch?.(child.pid);
   let drained: ReturnType<typeof setTimeout> | undefined;
   child.nodeChildProcess.once('exit', () => {

@@ -1,14 +1,16 @@
 import type { Environment, Limits } from '../../contracts/environment.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { Settings } from '../../contracts/settings.ts';
+import { type CloudSettings, NO_CLOUDS } from '../clouds/cloud-settings.ts';
 import { isSample } from '../demo/place.ts';
 import type { StoredKeys } from '../keys/stored-keys.ts';
 import { choosePort, type PortChoice } from './choose-port.ts';
 import type { PortConfig } from './port-config.ts';
 import { readPortConfig } from './read-port-config.ts';
 
-/** What an earlier run left: its model and folder, and keys that were stored. */
+/** What an earlier run left: its model and folder, and keys that were stored; and who hears what a sign-in says. */
 type Stored = {
+  readonly onSignIn?: CloudSettings['onSignIn'];
   readonly model?: string | undefined;
   readonly cwd?: string | undefined;
   readonly keys?: StoredKeys;
@@ -20,12 +22,13 @@ export function chooseModel(
   settings: Settings,
   environment: Environment,
   limits: () => Limits,
-  { keys = new Map(), ...stored }: Stored,
+  { keys = new Map(), onSignIn, ...stored }: Stored,
 ): PortChoice {
   const read = readPortConfig(settings, environment, keys, limits);
   if (!read.ok) return read;
   return choosePort({
     ...read.config,
+    clouds: { ...(read.config.clouds ?? NO_CLOUDS), onSignIn },
     model: options.model ?? stored.model ?? read.config.model,
     ...(options.betas === undefined ? {} : { betas: options.betas }),
     demo: demoStage(options, stored.cwd),

@@ -30,7 +30,7 @@ export function openAwsSource(settings: CloudSettings, now: () => number = Date.
   let kept: Promise<AwsCredentials> | undefined;
 
   const signIn = shareRenewal(async () => {
-    await runRenewal('awsAuthRefresh', awsAuthRefresh ?? '', variables);
+    await runRenewal('awsAuthRefresh', awsAuthRefresh ?? '', settings);
     return true;
   }, now);
 
@@ -120,7 +120,9 @@ const printedCredentials = z.object({
 });
 
 async function exported(command: string, variables: CloudSettings['variables']): Promise<AwsCredentials> {
-  const parsed = printedCredentials.safeParse(parseJson(await runRenewal('awsCredentialExport', command, variables)));
+  const parsed = printedCredentials.safeParse(
+    parseJson(await runRenewal('awsCredentialExport', command, { variables })),
+  );
   if (!parsed.success) {
     throw new KeyUnavailable(
       'The command of awsCredentialExport printed no credentials. It must print { "Credentials": { "AccessKeyId": "…", "SecretAccessKey": "…", "SessionToken": "…" } }.',

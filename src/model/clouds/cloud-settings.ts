@@ -9,6 +9,8 @@ export type CloudSettings = {
   readonly profileRegion?: () => string | undefined;
   /** A command that signs in again where the credentials of AWS lie, such as `aws sso login`. */
   readonly awsAuthRefresh?: string | undefined;
+  /** Hears what a command that signs in prints while it runs: an address to open, a code to type there. */
+  readonly onSignIn?: ((setting: string, line: string) => void) | undefined;
   /** A command that prints credentials of AWS as JSON. */
   readonly awsCredentialExport?: string | undefined;
   /** A command that signs in to Google Cloud again. */

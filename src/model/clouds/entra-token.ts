@@ -13,7 +13,10 @@ const EARLY_MS = 120_000;
 
 type Token = { readonly text: string; readonly endsAtMs: number };
 
-/** Tokens of Microsoft Entra: of an application by its secret or its federated file, else of who is signed in with `az`. */
+/**
+ * Tokens of Microsoft Entra: of an application by its secret or its federated file, of the machine where that has an
+ * identity, else of who is signed in with `az`.
+ */
 export function openEntraSource(
   settings: CloudSettings,
   send: typeof fetch = fetch,
@@ -34,7 +37,8 @@ async function newToken(settings: CloudSettings, send: typeof fetch, now: () => 
   const federated = firstOf(settings, 'AZURE_FEDERATED_TOKEN_FILE');
   try {
     if (tenant === undefined || client_id === undefined || (secret ?? federated) === undefined) {
-      return await fromCommandLine(settings);
+      const machine = machineRequest(settings);
+      return machine === undefined ? await fromCommandLine(settings) : await fromServer(machine, { send, now });
     }
     const proof: Record<string, string> =
       secret === undefined
@@ -43,7 +47,7 @@ async function newToken(settings: CloudSettings, send: typeof fetch, now: () => 
     const authority = firstOf(settings, 'AZURE_AUTHORITY_HOST') ?? 'https://login.microsoftonline.com';
     const url = `${authority.replace(/\/+$/, '')}/${tenant}/oauth2/v2.0/token`;
     const form = { grant_type: 'client_credentials', client_id, scope: SCOPE, ...proof };
-    return await fromServer(url, new URLSearchParams(form), { send, now });
+    return await fromServer({ url, body: new URLSearchParams(form) }, { send, now });
   } catch (cause) {
     const said = messageOf(cause).trim().split('\n').at(-1)?.replace(/\.$/, '');
     const advice =
@@ -54,23 +58,53 @@ async function newToken(settings: CloudSettings, send: typeof fetch, now: () => 
 
 const ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
+type TokenRequest = {
+  readonly url: string;
+  readonly body?: URLSearchParams;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/**
+ * How a machine of Azure is asked who it is: at the address that its surroundings name, or at the one all of them have,
+ * which is asked only where `AZURE_TOKEN_CREDENTIALS` says so; elsewhere nobody would answer.
+ */
+function machineRequest(settings: CloudSettings): TokenRequest | undefined {
+  const own = firstOf(settings, 'IDENTITY_ENDPOINT');
+  const proof = firstOf(settings, 'IDENTITY_HEADER');
+  const isTold = /^(?:prod|managedidentitycredential)$/i.test(firstOf(settings, 'AZURE_TOKEN_CREDENTIALS') ?? '');
+  const client_id = firstOf(settings, 'AZURE_CLIENT_ID');
+  const query = (version: string) =>
+    new URLSearchParams({ 'api-version': version, resource: RESOURCE, ...(client_id && { client_id }) });
+  if (own !== undefined && proof !== undefined) {
+    return { url: `${own}?${query('2019-08-01')}`, headers: { 'x-identity-header': proof } };
+  }
+  if (!isTold) return undefined;
+  const host = firstOf(settings, 'AZURE_POD_IDENTITY_AUTHORITY_HOST') ?? 'http://169.254.169.254';
+  return {
+    url: `${host.replace(/\/+$/, '')}/metadata/identity/oauth2/token?${query('2018-02-01')}`,
+    headers: { metadata: 'true' },
+  };
+}
+
 async function fromServer(
-  url: string,
-  body: URLSearchParams,
+  { url, body, headers = {} }: TokenRequest,
   { send, now }: { readonly send: typeof fetch; readonly now: () => number },
 ): Promise<Token> {
   const response = await send(url, {
-    method: 'POST',
-    body,
+    ...(body === undefined ? { method: 'GET' } : { method: 'POST', body }),
+    headers,
     redirect: 'error',
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   const said = objectOf(parseJson(await response.text()));
   const text = textOf(said?.access_token);
   if (text === undefined) {
-    throw new Error(textOf(said?.error_description)?.split('\n')[0] ?? `${url} answered with ${response.status}`);
+    throw new Error(
+      textOf(said?.error_description)?.split('\n')[0] ?? `${new URL(url).origin} answered with ${response.status}`,
+    );
   }
-  return { text, endsAtMs: now() + (numberOf(said?.expires_in) ?? 0) * 1000 };
+  // A machine's identity writes its numbers as text.
+  return { text, endsAtMs: now() + (numberOf(Number(said?.expires_in)) ?? 0) * 1000 };
 }
 
 async function fromCommandLine({ variables }: CloudSettings): Promise<Token> {

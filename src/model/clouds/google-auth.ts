@@ -17,7 +17,7 @@ const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 
 /** A token that is given, else the default credentials of Google's tools; a command signs in when there are none. */
 export function openGoogleSource(settings: CloudSettings): GoogleSource {
-  const { gcpAuthRefresh, variables } = settings;
+  const { gcpAuthRefresh } = settings;
   const given = firstOf(settings, 'CLOUDSDK_AUTH_ACCESS_TOKEN', 'GOOGLE_OAUTH_ACCESS_TOKEN');
   let auth: Promise<GoogleAuth> | undefined;
 
@@ -34,7 +34,7 @@ export function openGoogleSource(settings: CloudSettings): GoogleSource {
 
   /** Without a command the credentials are only read anew: somebody may have signed in elsewhere. */
   const signIn = shareRenewal(async () => {
-    if (gcpAuthRefresh !== undefined) await runRenewal('gcpAuthRefresh', gcpAuthRefresh, variables);
+    if (gcpAuthRefresh !== undefined) await runRenewal('gcpAuthRefresh', gcpAuthRefresh, settings);
     auth = undefined;
     return true;
   });

@@ -2,6 +2,7 @@ import { messageOf } from '../../lib/errors.ts';
 import { printed } from '../../lib/processes/run-program.ts';
 import { runScript } from '../../lib/processes/run-script.ts';
 import { KeyUnavailable } from '../keys/key-unavailable.ts';
+import type { CloudSettings } from './cloud-settings.ts';
 
 /** A person may have to sign in with a browser meanwhile. */
 const TIMEOUT_MS = 180_000;
@@ -10,9 +11,13 @@ const TIMEOUT_MS = 180_000;
 export async function runRenewal(
   setting: string,
   command: string,
-  variables: Readonly<Record<string, string>>,
+  { variables, onSignIn }: Pick<CloudSettings, 'variables' | 'onSignIn'>,
 ): Promise<string> {
-  const end = await runScript('sh', command, { env: variables, timeoutMs: TIMEOUT_MS });
+  const end = await runScript('sh', command, {
+    env: variables,
+    timeoutMs: TIMEOUT_MS,
+    ...(onSignIn && { onLine: (line: string) => onSignIn(setting, line) }),
+  });
   try {
     return printed('it', end);
   } catch (cause) {

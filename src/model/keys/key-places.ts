@@ -41,6 +41,12 @@ export function keyPlace(wanted: string, configured: readonly string[]): KeyPlac
   };
 }
 
+/** Whose key this is, seen from what it looks like, and the model to begin with there; Anthropic's where nothing tells. */
+export function ownerOfKey(key: string): { readonly name: string; readonly model?: string } {
+  const [name, preset] = [...PRESETS].find(([, { keyShape }]) => keyShape?.test(key)) ?? [];
+  return name === undefined || preset?.main === undefined ? ANTHROPIC : { name, model: `${name}/${preset.main}` };
+}
+
 /** Why something cannot be a key; it is not repeated. */
 export function keyFault(key: string): string | undefined {
   if (key === '') return 'There was no key in what came in. Nothing was stored.';

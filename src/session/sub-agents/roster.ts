@@ -1,4 +1,5 @@
 import type { AgentEvent } from '../../contracts/event.ts';
+import type { Usage } from '../../contracts/message.ts';
 import type { Effort } from '../../contracts/model.ts';
 import { oneLine } from '../../lib/text/one-line.ts';
 import type { StoredSubAgent, SubAgentEnd } from './stored-sub-agents.ts';
@@ -23,11 +24,15 @@ export type SubAgent = {
   readonly endedAtMs?: number;
   readonly calls: number;
   readonly tokens: number;
+  /** What its present run has used, or its last one. */
+  readonly usage: Usage;
   /** What it does at present, or said last. */
   readonly line: string;
   /** Its last words, whole. */
   readonly text: string;
 };
+
+export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
 /** All of them by their id, the oldest first. */
 export type Roster = ReadonlyMap<string, SubAgent>;
@@ -38,7 +43,8 @@ export function rosterOf(stored: readonly StoredSubAgent[]): Roster {
     stored.map(({ id, facts, startedAt, end }) => {
       const { state = 'cut', calls = 0, tokens = 0, line = '' } = end ?? {};
       const ended = end === undefined ? {} : { endedAtMs: Date.parse(end.at) };
-      return [id, { ...facts, id, state, calls, tokens, line, startedAtMs: Date.parse(startedAt), ...ended, text: '' }];
+      const done = { state, calls, tokens, usage: NO_USAGE, line, text: '' };
+      return [id, { ...facts, id, ...done, startedAtMs: Date.parse(startedAt), ...ended }];
     }),
   );
 }
@@ -69,8 +75,14 @@ export function afterEvent(agent: SubAgent, event: AgentEvent): SubAgent {
       return { ...agent, calls: agent.calls + 1, line };
     }
     case 'turn_end': {
-      const used = (event.usage?.outputTokens ?? 0) + (event.usage?.inputTokens ?? 0);
-      return { ...agent, tokens: agent.tokens + used };
+      const { usage: used = NO_USAGE } = event;
+      const usage = {
+        inputTokens: agent.usage.inputTokens + used.inputTokens,
+        outputTokens: agent.usage.outputTokens + used.outputTokens,
+        cacheReadTokens: agent.usage.cacheReadTokens + used.cacheReadTokens,
+        cacheWriteTokens: agent.usage.cacheWriteTokens + used.cacheWriteTokens,
+      };
+      return { ...agent, usage, tokens: agent.tokens + used.inputTokens + used.outputTokens };
     }
     case 'message_end': {
       if (event.message.role !== 'assistant') return agent;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AgentKind } from '../../contracts/extension.ts';
+import type { Usage } from '../../contracts/message.ts';
 import type { Effort } from '../../contracts/model.ts';
 import type { ToolStatement } from '../../contracts/permission.ts';
 import { ToolFailure, type ToolOutcome, type ToolProgress } from '../../contracts/tool.ts';
@@ -32,6 +33,7 @@ export type AgentReport = {
   readonly text: string;
   readonly calls: number;
   readonly tokens: number;
+  readonly usage: Usage;
   readonly durationMs: number;
   readonly failed: boolean;
 };
@@ -101,7 +103,7 @@ export function createTaskTool(parts: TaskParts) {
 
 /** What it has found, and by which name it can be asked for more. */
 function outcomeOf(report: AgentReport, { type, prompt }: AgentOrder): ToolOutcome {
-  const { id, text, calls, tokens, durationMs, failed } = report;
+  const { id, text, calls, tokens, usage, durationMs, failed } = report;
   const again = id === undefined ? '' : `\n\n(${id}: SendMessage goes on with it)`;
   return {
     content: `${text === '' ? '(the sub-agent said nothing)' : text}${again}`,
@@ -118,8 +120,22 @@ function outcomeOf(report: AgentReport, { type, prompt }: AgentOrder): ToolOutco
             totalToolUseCount: calls,
             totalTokens: tokens,
             totalDurationMs: durationMs,
+            usage: wireUsage(usage),
           },
         }),
+  };
+}
+
+/** As hosts know it. */
+function wireUsage({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage) {
+  return {
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    cache_creation_input_tokens: cacheWriteTokens,
+    cache_read_input_tokens: cacheReadTokens,
+    server_tool_use: null,
+    service_tier: null,
+    cache_creation: null,
   };
 }
 

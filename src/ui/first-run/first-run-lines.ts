@@ -140,7 +140,7 @@ function sourceLines(state: FirstRunState): readonly LogicalLine[] {
     terminalLine(toned('dim', 'Model   '), plain(`There is no API key ${whose} this machine. Answers can come from:`)),
     ...placeLines(state),
     choice('d', 'the built-in demo: scripted, needs no key and no network'),
-    choice('k', 'the API: paste a key (not shown, kept for you alone)'),
+    choice('k', 'the API: paste a key of Anthropic, OpenAI, Gemini … (not shown)'),
     choice('l', `a model on this machine: ${serverWords(state)}`),
     choice('u', 'another server that speaks the OpenAI protocol, by its address'),
   ];
@@ -164,7 +164,9 @@ function pageLines({ page }: FirstRunState): readonly LogicalLine[] {
   switch (page.kind) {
     case 'key':
       return [
-        terminalLine(plain('Paste the API key. It is not shown, and kept in a file that only you can read.')),
+        terminalLine(
+          plain('Paste an API key. Whose it is shows in how it begins. It is not shown, and kept for you alone.'),
+        ),
         terminalLine(toned('accent', '> '), plain('*'.repeat(Math.min(40, page.text.length)))),
         terminalLine(toned('dim', 'enter keeps it, esc goes back')),
       ];

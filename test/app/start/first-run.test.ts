@@ -1,4 +1,4 @@
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../../src/app/environment.ts';
@@ -48,3 +48,36 @@ test('a run without questions is agreed to once, by flag or by setting; a no ask
   await settleFirstRun(question, { ...NOW, bypass: 'yes' }, flagged, places);
   expect(await firstRunQuestion(flagged, places)).toBeUndefined();
 });
+
+test.each([
+  ['sk-ant-api03-abc', 'anthropic', undefined],
+  ['sk-proj-abc', 'openai', 'openai/gpt-6.1-sol'],
+  [`sk-${'a'.repeat(20)}T3BlbkFJ${'b'.repeat(20)}`, 'openai', 'openai/gpt-6.1-sol'],
+  ['AIzaSyAbc', 'gemini', 'gemini/gemini-3.8-flash'],
+  ['sk-or-v1-abc', 'openrouter', 'openrouter/anthropic/claude-sonnet-5.5'],
+  ['gsk_abc', 'groq', 'groq/openai/gpt-oss-120b'],
+  ['xai-abc', 'xai', 'xai/grok-4.7'],
+  [`sk-${'0123456789abcdef'.repeat(2)}`, 'deepseek', 'deepseek/deepseek-v4-pro'],
+  ['of-nobody-we-know', 'anthropic', undefined],
+])(
+  'a pasted key is kept for the place that it belongs to, and its model is begun with: %s',
+  async (key, place, model) => {
+    await using project = await createTempProject();
+    const surroundings = { ...bareEnvironment(project), PATH: '/nowhere' };
+    const places = readEnvironment(surroundings);
+    const run = runOptions({ cwd: project.dir, face: 'screen' });
+    const question = await firstRunQuestion(run, places);
+    if (question === undefined) throw new Error('Nobody was asked.');
+    const settled = await settleFirstRun(
+      question,
+      { ...NOW, model: { kind: 'key', key }, bypass: 'open' },
+      run,
+      places,
+    );
+    expect(settled.model).toBe(model);
+    expect(JSON.parse(await readFile(join(places.ouroHome, 'keys.json'), 'utf8'))).toMatchObject({
+      [place]: key,
+    });
+    expect(await firstRunQuestion(run, places)).toBeUndefined();
+  },
+);

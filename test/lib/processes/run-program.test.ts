@@ -56,3 +56,10 @@ test('a program that is not there is a problem in words, and output of one that 
   await expect(outputOf('/bin/sh', ['-c', 'echo why >&2; exit 2'], { timeoutMs: 1_000 })).rejects.toThrow('why');
   expect(await outputOf('/bin/echo', ['hi'], { timeoutMs: 1_000 })).toBe('hi\n');
 });
+
+test('each line can be heard as it comes, of both outputs', async () => {
+  const heard: string[] = [];
+  const end = await sh('echo one; echo two >&2; printf three', { onLine: (line) => void heard.push(line) });
+  expect(heard.toSorted()).toEqual(['one', 'three', 'two']);
+  expect(String(end.stdout)).toBe('one\nthree');
+});

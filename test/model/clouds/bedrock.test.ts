@@ -112,9 +112,16 @@ describe('credentials of AWS', () => {
       AWS_SHARED_CREDENTIALS_FILE: file,
       AWS_CONFIG_FILE: join(project.dir, 'none'),
     };
-    const refresh = `echo run >> '${project.dir}/runs'; cp '${project.dir}/fresh' '${file}'`;
-    const { outcome } = await ask({ variables, awsAuthRefresh: refresh });
+    const said = 'echo "Open this page:"; echo "https://device.example/ABCD" >&2';
+    const refresh = `${said}; echo run >> '${project.dir}/runs'; cp '${project.dir}/fresh' '${file}'`;
+    const heard: string[] = [];
+    const onSignIn = (setting: string, line: string) => void heard.push(`${setting}: ${line}`);
+    const { outcome } = await ask({ variables, awsAuthRefresh: refresh, onSignIn });
     expect(outcome.ok).toBe(true);
+    expect(heard.toSorted()).toEqual([
+      'awsAuthRefresh: Open this page:',
+      'awsAuthRefresh: https://device.example/ABCD',
+    ]);
     expect(await readFile(join(project.dir, 'runs'), 'utf8')).toBe('run\n');
   });
 

@@ -67,6 +67,38 @@ test('whoever is signed in with az needs no key, and is asked once for many requ
   );
 });
 
+test.each([
+  ['that its surroundings name', (url: string) => ({ IDENTITY_ENDPOINT: `${url}/msi`, IDENTITY_HEADER: 'proof' })],
+  [
+    'that all machines have, where that is asked for',
+    (url: string) => ({
+      AZURE_POD_IDENTITY_AUTHORITY_HOST: url,
+      AZURE_TOKEN_CREDENTIALS: 'prod',
+      AZURE_CLIENT_ID: 'me',
+    }),
+  ],
+])('a machine of Azure says who it is at the address %s', async (where, surroundings) => {
+  const asked: object[] = [];
+  const entra = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://127.0.0.1');
+    asked.push({ pathname, client: searchParams.get('client_id'), proof: request.headers['x-identity-header'] });
+    response.end(JSON.stringify({ token_type: 'Bearer', expires_in: '3600', access_token: 'right' }));
+  });
+  entra.listen(0, '127.0.0.1');
+  await once(entra, 'listening');
+  const address = entra.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const source = openEntraSource({ variables: surroundings(`http://127.0.0.1:${port}`), keys: {} });
+  expect([await source(), await source()]).toEqual(['right', 'right']);
+  entra.closeAllConnections();
+  entra.close();
+  expect(asked).toEqual([
+    where.startsWith('that its')
+      ? { pathname: '/msi', client: null, proof: 'proof' }
+      : { pathname: '/metadata/identity/oauth2/token', client: 'me', proof: undefined },
+  ]);
+});
+
 test('without anything the sentence says what to set', async () => {
   const { outcome } = await ask({});
   expect(outcome).toMatchObject({

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { afterEvent, agentMeant, rosterOf, type SubAgent, withAgent } from '../../../src/session/sub-agents/roster.ts';
+import {
+  afterEvent,
+  agentMeant,
+  NO_USAGE,
+  rosterOf,
+  type SubAgent,
+  withAgent,
+} from '../../../src/session/sub-agents/roster.ts';
 
 const agent = (id: string, more: Partial<SubAgent> = {}): SubAgent => ({
   id,
@@ -11,6 +18,7 @@ const agent = (id: string, more: Partial<SubAgent> = {}): SubAgent => ({
   startedAtMs: 0,
   calls: 0,
   tokens: 0,
+  usage: NO_USAGE,
   line: '',
   text: '',
   ...more,

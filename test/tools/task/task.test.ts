@@ -3,6 +3,8 @@ import type { ToolProgress } from '../../../src/contracts/tool.ts';
 import { type AgentOrder, createTaskTool, type TaskParts } from '../../../src/tools/task/task.ts';
 import { callTool } from '../../support/call-tool.ts';
 
+const USAGE = { inputTokens: 700, outputTokens: 200, cacheReadTokens: 5, cacheWriteTokens: 6 };
+
 function setUp(more: Partial<TaskParts> = {}) {
   const orders: AgentOrder[] = [];
   const tool = createTaskTool({
@@ -12,7 +14,7 @@ function setUp(more: Partial<TaskParts> = {}) {
     ],
     run: async (order) => {
       orders.push(order);
-      return { text: 'Found it.', calls: 3, tokens: 900, durationMs: 5, failed: false };
+      return { text: 'Found it.', calls: 3, tokens: 900, usage: USAGE, durationMs: 5, failed: false };
     },
     runInBackground: async (order) => {
       orders.push(order);
@@ -35,6 +37,21 @@ test('the last message of the sub-agent is the result', async () => {
   });
 });
 
+test('hosts get its id and what it used, and the model is told how to ask for more', async () => {
+  const report = { id: 'agent_1', text: 'Found.', calls: 1, tokens: 900, usage: USAGE, durationMs: 5, failed: false };
+  const { tool } = setUp({ run: async () => report });
+  const outcome = await callTool(tool, input);
+  expect(outcome.content).toBe('Found.\n\n(agent_1: SendMessage goes on with it)');
+  expect(outcome.structured).toMatchObject({
+    status: 'completed',
+    agentId: 'agent_1',
+    content: [{ type: 'text', text: 'Found.' }],
+    totalToolUseCount: 1,
+    totalTokens: 900,
+    usage: { input_tokens: 700, output_tokens: 200, cache_read_input_tokens: 5, cache_creation_input_tokens: 6 },
+  });
+});
+
 test('its progress and the abort pass through', async () => {
   const heard: ToolProgress[] = [];
   const controller = new AbortController();
@@ -43,7 +60,7 @@ test('its progress and the abort pass through', async () => {
     run: async ({ report }, signal) => {
       report(note);
       controller.abort();
-      return { text: '', calls: 0, tokens: 0, durationMs: 0, failed: signal.aborted };
+      return { text: '', calls: 0, tokens: 0, usage: USAGE, durationMs: 0, failed: signal.aborted };
     },
   });
   const outcome = await callTool(tool, input, { signal: controller.signal, report: (one) => heard.push(one) });
