@@ -3,6 +3,7 @@ import type { ConversationInfo } from '../contracts/face/conversation.ts';
 import { effortInstead, effortsOf } from '../model/efforts.ts';
 import { budgetWarnings } from '../model/pricing.ts';
 import { problemLines } from '../settings/problem-lines.ts';
+import type { Core } from './core.ts';
 import { strayTools } from './loop/toolset.ts';
 import type { ConversationParts } from './slash/conversation-parts.ts';
 
@@ -10,7 +11,7 @@ import type { ConversationParts } from './slash/conversation-parts.ts';
 export function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnings'> {
   const { core, agent, session, loop } = parts;
   const { model, cwd, effort, mode, outputStyle, title, todos } = core.live.now();
-  const { agents, skills } = core.extensions.now();
+  const { agents, skills, plugins } = core.extensions.now();
   return {
     sessionId: agent.sessionId,
     title,
@@ -19,6 +20,7 @@ export function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnin
     folder: core.cwd,
     home: core.environment.home,
     gitBranch: core.repository.branchAtStart,
+    ...(offersAuto(core) ? { offersAuto: true } : {}),
     model,
     modelInfo: core.model.infoOf(model),
     effort,
@@ -30,6 +32,7 @@ export function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnin
       .map(({ name, status, error }) => ({ name, status, ...(error === undefined ? {} : { error }) })),
     agents: agents.map(({ name }) => name),
     skills: skills.map(({ name }) => name),
+    plugins: plugins.map(({ name, root }) => ({ name, path: root })),
     outputStyle,
     apiKeySource: core.model.keySource,
     version: core.environment.version,
@@ -41,6 +44,12 @@ export function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnin
     todos,
     permissionDenials: parts.permissions.denials(),
   };
+}
+
+/** `autoMode` and such a default come from its person alone, never from a project. */
+function offersAuto({ options, settings }: Core): boolean {
+  const { autoMode, permissions } = settings.now();
+  return autoMode !== undefined || (options.permissionMode ?? permissions?.defaultMode) === 'auto';
 }
 
 /** What is to be said before the first prompt, found when the conversation was made. */

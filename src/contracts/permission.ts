@@ -49,6 +49,8 @@ export type Policy = {
   readonly notesFolder?: string;
   /** Files that are never read unasked, beside the well-known ones (our key store). */
   readonly sensitivePaths: readonly string[];
+  /** Files that commands of this session have filled from such ones. */
+  readonly copiedSecrets?: readonly string[];
   /** The entries of PATH; those inside the workspace are not trusted to hold `ls`. */
   readonly searchPath: readonly string[];
   readonly disk: 'case-sensitive' | 'case-insensitive';
@@ -153,6 +155,8 @@ export type Decision = {
   readonly targets: readonly RealTarget[];
   /** What an environment has to guard because nobody was asked: git with `harden-git.ts`, the programs it finds. */
   readonly hardens: readonly Hardening[];
+  /** Files that it may fill from files of secrets. */
+  readonly copies?: readonly string[];
 };
 
 /** Something a call would do that whoever is asked wants to know: "deletes build/", "uses the network". */

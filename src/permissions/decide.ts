@@ -150,6 +150,7 @@ function ended(
     suggestions: verdict !== 'ask' || breaker || found.unanalysed.length > 0 ? [] : suggestionsOf(found.needs),
     targets: targetsOf(context),
     // What a person agrees to leaves secrets out, too.
+    ...(found.copies === undefined || found.copies.length === 0 ? {} : { copies: found.copies }),
     hardens: verdict === 'allow' ? found.hardens : found.hardens.filter((each) => each === 'search'),
   };
 }

@@ -17,6 +17,8 @@ export type CallGuards = {
   record(entry: GateRecord): void;
   shellVariables(callId: string): Readonly<Record<string, string | undefined>>;
   confirmTarget(path: string): Promise<void>;
+  /** What commands of the session filled from files of secrets. */
+  copies(): readonly string[];
 };
 
 export function createCallGuards(
@@ -25,15 +27,18 @@ export function createCallGuards(
 ): CallGuards {
   const hardened = new Map<string, CallHardening>();
   const targets = new Set<string>();
+  const copies = new Set<string>();
   return {
     record({ request, input, verdict, decision }) {
       if (verdict === 'deny') return;
+      for (const copy of decision.copies ?? []) copies.add(copy);
       if (decision.hardens.length > 0) hardened.set(request.callId, { hardens: decision.hardens, cwd: request.cwd });
       const base = { cwd: request.cwd, home: policy(request.cwd).home };
       for (const path of factsOf(request.tool, input, request.cwd).writes ?? []) {
         targets.add(resolvePath(diskFs, base, path).real);
       }
     },
+    copies: () => [...copies],
     shellVariables(callId) {
       const call = hardened.get(callId);
       if (call === undefined) return {};

@@ -1,7 +1,7 @@
 import type { AgentPort } from '../../agent/parts.ts';
 import type { PermissionUpdate } from '../../contracts/face/host.ts';
 import type { JsonObject } from '../../contracts/json.ts';
-import type { Decision, PermissionMode } from '../../contracts/permission.ts';
+import type { Decision, PermissionMode, Rule } from '../../contracts/permission.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
 import { changePermissions } from '../../permissions/change-permissions.ts';
 import { bypassObjection } from '../../permissions/first-mode.ts';
@@ -84,6 +84,7 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
     mayBypass,
     current: changes.current,
     sessionFolder,
+    copiedSecrets: () => guards.copies(),
     sandbox: () => sandbox.asks(),
   });
   const guards = createCallGuards(settings.variables, (at) => source.policy(at));
@@ -94,7 +95,7 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
   const gateWiring: GateWiring = {
     policy: source.policy,
     mode: () => live.now().mode,
-    home: environment.home,
+    files: { home: environment.home, editor: options.host?.files },
     canAsk: !nobody,
     record,
     onDenial: (denial) => denials.push(denial),
@@ -124,10 +125,7 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
     confirmTarget: guards.confirmTarget,
     sandbox,
     update: changes.apply,
-    warnings: () =>
-      lintRules(source.rules(), TOOL_STATEMENTS)
-        .filter(({ kind }) => kind !== 'shadowed')
-        .map(({ text }) => text),
+    warnings: () => ruleWarnings(source.rules()),
   };
 
   function record(entry: GateRecord): void {
@@ -156,4 +154,10 @@ function boxes(
     denied: (use) => deniedPlaces(source.policy(core.cwd), use),
     way: createBoxWay((plan, bwrap) => openBoxNetwork(core, { decide }, plan, bwrap)),
   });
+}
+
+function ruleWarnings(rules: readonly Rule[]): readonly string[] {
+  return lintRules(rules, TOOL_STATEMENTS)
+    .filter(({ kind }) => kind !== 'shadowed')
+    .map(({ text }) => text);
 }

@@ -23,6 +23,8 @@ export type PolicySources = {
   readonly current?: (rules: readonly Rule[]) => readonly Rule[];
   /** Where commands run, and whether what stays there is asked about. */
   readonly sandbox?: () => Policy['sandbox'];
+  /** What commands of the session filled from files of secrets. */
+  readonly copiedSecrets?: () => readonly string[];
   /** The session's own folder: large results that were put aside there may be read back. */
   readonly sessionFolder?: string;
 };
@@ -86,6 +88,7 @@ export function makePolicy(sources: PolicySources): PolicySource {
       canBypass: sources.mayBypass,
       protectedPaths: [ouroHome],
       sensitivePaths: SECRETS.map((name) => join(ouroHome, name)),
+      copiedSecrets: sources.copiedSecrets?.() ?? [],
       searchPath: searchPath(),
       ...inSandbox(),
       disk: process.platform === 'darwin' || process.platform === 'win32' ? 'case-insensitive' : 'case-sensitive',

@@ -11,6 +11,8 @@ export type AttemptParts = {
   /** Aborted when the worker is to end. */
   readonly signal: AbortSignal;
   readonly partsFor: (claim: Claim) => TaskParts;
+  /** The store could not be reached. */
+  readonly onAway: () => void;
   readonly say: (line: string) => void;
 };
 
@@ -63,12 +65,13 @@ function inTime(end: TaskEnd, signal: AbortSignal): TaskEnd {
 }
 
 /** A store that is away for a while keeps nobody from handing in what is done: it is paid for. */
-async function persistent<Answer>(work: () => Promise<Answer>, { say }: AttemptParts): Promise<Answer> {
+async function persistent<Answer>(work: () => Promise<Answer>, { say, onAway }: AttemptParts): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await work();
     } catch (thrown) {
       if (!(thrown instanceof StoreAway)) throw thrown;
+      onAway();
       if (tries === 1) say(`${thrown.message} What is done is kept and handed in later.`);
     }
     await new Promise((resolve) => setTimeout(resolve, AWAY_PAUSE_MS));
@@ -90,7 +93,7 @@ type Heart = { readonly hear: (beat: Beat) => void; readonly stop: () => void };
  * Beats at once when the cost has changed, else now and then; one at a time. Not heard for a whole lease the attempt is
  * ended: another one may count by now, and nobody would see what this one goes on to spend.
  */
-function startHeart(claim: Claim, { store, leaseMs }: AttemptParts, stop: (why: string) => void): Heart {
+function startHeart(claim: Claim, { store, leaseMs, onAway }: AttemptParts, stop: (why: string) => void): Heart {
   let latest: Beat = { cost: 0 };
   let heardAt = performance.now();
   let told = -1;
@@ -107,7 +110,8 @@ function startHeart(claim: Claim, { store, leaseMs }: AttemptParts, stop: (why: 
       if (answer === 'stop') stop('it was cancelled');
       if (answer === 'lost') stop('another attempt counts by now');
     } catch {
-      // The store is away: the next beat tries again, and the lease says for how long that may last.
+      // The next beat tries again, and the lease says for how long that may last.
+      onAway();
     }
     isBeating = false;
     if (latest.cost !== told && told !== -1) void beat();

@@ -58,7 +58,7 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
 
   function begin(claim: Claim): void {
     began += 1;
-    const work = runAttempt(claim, options)
+    const work = runAttempt(claim, { ...options, onAway: broom.rest })
       .then(({ trouble, ending }) => {
         if (trouble?.kind === 'machine') {
           strikes += 1;
@@ -106,7 +106,12 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
 function broomOf({ store, leaseMs, say, costOfLost }: WorkerOptions) {
   let dueAt = 0;
   let isAway = false;
+  /** The others could not be heard of either: they have a lease to say that they live before anything is taken back. */
+  const rest = () => {
+    dueAt = performance.now() + leaseMs;
+  };
   return {
+    rest,
     async sweepWhenDue(): Promise<void> {
       if (performance.now() < dueAt) return;
       for (const task of await store.sweep()) {
@@ -120,8 +125,7 @@ function broomOf({ store, leaseMs, say, costOfLost }: WorkerOptions) {
       if (!(thrown instanceof StoreAway)) throw thrown;
       if (!isAway) say(thrown.message);
       isAway = true;
-      // The others could not be heard of either: they have a lease to say that they live before anything is taken back.
-      dueAt = performance.now() + leaseMs;
+      rest();
       return 'nothing';
     },
   };

@@ -4,6 +4,7 @@ import { CHANGERS } from './programs/changers.ts';
 import { FILE_READERS } from './programs/file-readers.ts';
 import { GIT } from './programs/git.ts';
 import { INTERPRETERS } from './programs/interpreters.ts';
+import { MACHINE } from './programs/machine.ts';
 import type { Program, Programs } from './programs/program.ts';
 import { SEARCHERS } from './programs/searchers.ts';
 import { SHELLS } from './programs/shells.ts';
@@ -18,6 +19,7 @@ const PROGRAMS: Programs = {
   ...CHANGERS,
   ...BUILDERS,
   ...GIT,
+  ...MACHINE,
 };
 
 /** The names of the table. They stand nowhere else: the architecture test looks for them. */

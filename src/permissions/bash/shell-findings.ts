@@ -1,4 +1,5 @@
 import { type ParsedScript, parse } from 'unbash';
+import type { Rule } from '../../contracts/permission.ts';
 import { once } from '../../lib/once.ts';
 import { type DecisionContext, findRule, resolveIn } from '../paths/context.ts';
 import { type Findings, type Need, ruleSays } from '../paths/finding.ts';
@@ -9,12 +10,13 @@ import { isCovered } from './certain/covered.ts';
 import { readCertain } from './certain/read-certain.ts';
 import { characterProblems, isLong, tooMuchToRead } from './check-bytes.ts';
 import { commandPattern } from './command-rule.ts';
+import { type Copies, copiesOfSecrets } from './copies.ts';
 import { namedWords } from './named-words.ts';
 import { plantedNeeds } from './planted.ts';
 import { computedNames } from './possible/computed-names.ts';
 import { opaqueTexts } from './possible/opaque.ts';
 import { type PossibleReading, readPossible } from './possible/read-possible.ts';
-import { shellPaths } from './possible/shell-paths.ts';
+import { type ShellPaths, shellPaths } from './possible/shell-paths.ts';
 import { printedNames } from './printed-names.ts';
 import { partNeeds, redirectNeeds } from './shell-needs.ts';
 import { shellObjections } from './shell-objections.ts';
@@ -49,7 +51,9 @@ export function shellFindings(context: DecisionContext, command: string): Findin
   const objections = shellObjections(context, command, possible, paths);
   // What asks anyway needs no long list of reasons.
   const isSettled = paths.isCut || (unanalysed.length > 0 && command.length > MAX_EXPLAINED);
-  const needed = once(() => (isSettled ? [] : certain.parts.map(onceEach((part) => partNeeds(context, part)))));
+  const copied = copiesOfSecrets(context, paths);
+  const after = withCopies(context, copied);
+  const needed = once(() => (isSettled ? [] : certain.parts.map(onceEach((part) => partNeeds(after, part)))));
   const doubts = isWatched(context) ? doubtsOf() : [];
   const isNamed = doubts.length === 0 && (unanalysed.length === 0 || !watchesBash(context));
   const whole = findRule(
@@ -58,23 +62,20 @@ export function shellFindings(context: DecisionContext, command: string): Findin
     (rule) => familyOf(rule.tool) === 'command' && isWhole(rule.specifier, command),
   );
   if (whole !== undefined && characters.length === 0 && (isNamed || whole.specifier !== undefined)) {
-    const text = `${command} is allowed by ${ruleSays(whole)}.`;
-    const cover: Need = { kind: 'command', subject: command, text, cover: { by: 'rule', rule: whole } };
     const writes =
       unanalysed.length === 0
         ? certain.parts.flatMap((part) => redirectNeeds(context, part))
-        : paths.writes
-            .filter((each) => each.command.startsWith('> '))
-            .map(({ path }) => pathNeed(context, { tool: context.facts.tool, use: 'write', path }));
-    return { objections, needs: [cover, ...writes], unanalysed, hardens: [] };
+        : redirectedNeeds(context, paths);
+    return { objections, needs: [allowedBy(whole, command), ...writes], unanalysed, hardens: [], copies: copied.files };
   }
   const parts = needed();
-  const asks = watchesBash(context) ? 'in every mode' : 'by mode';
-  const unclear: readonly Need[] = [
-    ...unanalysed.map((text): Need => ({ kind: 'command', subject: command, text, asks })),
-    ...doubts.map((text): Need => ({ kind: 'command', subject: command, text, asks: 'in every mode' })),
+  const unclear = (asks: Need['asks']) => (text: string) =>
+    ({ kind: 'command', subject: command, text, asks }) as const;
+  const needs: readonly Need[] = [
+    ...unanalysed.map(unclear(watchesBash(context) ? 'in every mode' : 'by mode')),
+    ...doubts.map(unclear('in every mode')),
+    ...parts.flatMap((part) => part.needs),
   ];
-  const needs = [...unclear, ...parts.flatMap((part) => part.needs)];
   const isUnasked = needs.every(isQuiet);
   const looking = certain.parts.filter((_, at) => parts[at]?.needs.every(isQuiet));
   const planted = plantedNeeds(context, looking, isUnasked ? 'unasked' : 'mixed');
@@ -83,6 +84,7 @@ export function shellFindings(context: DecisionContext, command: string): Findin
     needs: [...needs, ...planted],
     unanalysed: [...unanalysed, ...doubts],
     hardens: [...new Set(parts.flatMap((part) => part.hardens)), ...(isUnasked ? ['path' as const] : [])],
+    copies: copied.files,
   };
 
   /** What nobody can tell of a line that does more than look, where rules deny or ask about something. */
@@ -102,6 +104,26 @@ export function shellFindings(context: DecisionContext, command: string): Findin
     ];
     return [...(isOpen ? hidden : []), ...namedWords(context, possible, paths.cwds)];
   }
+}
+
+function allowedBy(rule: Rule, command: string): Need {
+  const text = `${command} is allowed by ${ruleSays(rule)}.`;
+  return { kind: 'command', subject: command, text, cover: { by: 'rule', rule } };
+}
+
+/** What redirections may write, in a line that is not read for certain. */
+function redirectedNeeds(context: DecisionContext, { writes }: ShellPaths): readonly Need[] {
+  return writes
+    .filter((each) => each.command.startsWith('> '))
+    .map(({ path }) => pathNeed(context, { tool: context.facts.tool, use: 'write', path }));
+}
+
+/** What a line fills from files of secrets is one of them for what else the line does. */
+function withCopies(context: DecisionContext, { files, elsewhere }: Copies): DecisionContext {
+  const { policy } = context;
+  const copies = elsewhere === 'possible' ? ['/'] : files;
+  if (copies.length === 0) return context;
+  return { ...context, copies, policy: { ...policy, copiedSecrets: [...(policy.copiedSecrets ?? []), ...copies] } };
 }
 
 const MAX_COMPARED = { words: 1_000, characters: 20_000 };

@@ -153,9 +153,21 @@ function wordNeeds(context: DecisionContext, cwd: string, word: Argument): reado
       : [spelled(word)];
   if (paths === 'too many')
     return [{ kind: 'read', subject: word.text, text: `${word.text} matches too many files to look at.` }];
+  if (word.kind === 'glob' && mayMeetCopy(context, cwd)) return [meetingCopy(word.text)];
   return paths.map((path) =>
     pathNeed(context, { tool: context.facts.tool, use: 'read', path: resolveIn(context, cwd, path) }),
   );
+}
+
+/** Could what a pattern, a search or git comes by be a copy of secrets that the line makes first? */
+function mayMeetCopy({ copies = [], roots }: DecisionContext, folder: string): boolean {
+  return copies.some(
+    (copy) => isInside(copy, folder) || isInside(folder, copy) || !roots.some((root) => isInside(copy, root)),
+  );
+}
+
+function meetingCopy(subject: string): Need {
+  return { kind: 'read', subject, text: `${subject} may come by what the line itself makes of a file of secrets.` };
 }
 
 /** `du *` in a folder that holds a file called `--files0-from=.env`. */
@@ -177,6 +189,7 @@ function searchNeeds(
   { follows, opens }: Extract<ReadOnlyReading, { ok: true }>,
   leave: (name: string) => boolean,
 ): readonly Need[] {
+  if (context.copies !== undefined && mayMeetCopy(context, folder)) return [meetingCopy(folder)];
   if (context.fs.lstat(folder)?.kind !== 'directory') return [];
   const shows = once(() => shownNames(context.fs, folder, context.roots));
   const hit = scanFolder(context.fs, folder, ({ path, kind }) => {

@@ -10,6 +10,8 @@ export type DecisionContext = {
   readonly fs: PermissionFs;
   /** The workspace folders where they really are. */
   readonly roots: readonly string[];
+  /** What the line itself fills from files of secrets: it may not be there yet. */
+  readonly copies?: readonly string[];
 };
 
 export function contextOf(facts: ToolFacts, policy: Policy, fs: PermissionFs): DecisionContext {

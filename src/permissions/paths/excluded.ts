@@ -10,6 +10,11 @@ export function excludedFromSearch(policy: Policy): readonly string[] {
       behavior !== 'allow' && problem === undefined && specifier !== undefined && familyOf(tool) === 'read',
   );
   return [
-    ...new Set([...ruled.flatMap((rule) => searchGlobs(rule, policy)), ...SECRET_GLOBS, ...secretPlaces(policy.home)]),
+    ...new Set([
+      ...ruled.flatMap((rule) => searchGlobs(rule, policy)),
+      ...SECRET_GLOBS,
+      ...secretPlaces(policy.home),
+      ...(policy.copiedSecrets ?? []),
+    ]),
   ];
 }

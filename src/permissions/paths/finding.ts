@@ -21,6 +21,8 @@ export type Findings = {
   /** What could not be analysed, as sentences. */
   readonly unanalysed: readonly string[];
   readonly hardens: readonly Hardening[];
+  /** Files that the call may fill from files of secrets. */
+  readonly copies?: readonly string[];
 };
 
 export function sourceOf(rule: Rule): string {

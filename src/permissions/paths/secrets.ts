@@ -98,6 +98,9 @@ export function sensitiveRead(path: ResolvedPath, policy: Policy): string | unde
 function sensitivePlace(place: string, policy: Policy): string | undefined {
   const ours = policy.sensitivePaths.find((guarded) => isInside(place, folded(guarded)));
   if (ours !== undefined) return `${ours} holds a key`;
+  const copy = policy.copiedSecrets?.find((each) => isInside(place, folded(each)));
+  if (copy === '/') return 'the line may have put secrets into any file';
+  if (copy !== undefined) return `${copy} was made of a file of secrets`;
   const parts = place.split('/').map(trimmedName);
   const name = parts.at(-1) ?? '';
   if (/^\.env([._-]|$)/.test(name) && !SAMPLE.test(name)) return `${name} often holds secrets`;

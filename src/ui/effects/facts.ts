@@ -13,6 +13,7 @@ export function statusFactsOf(conversation: Conversation): StatusFacts {
   const info = conversation.info();
   return {
     mode: info.mode,
+    ...(info.offersAuto === undefined ? {} : { offersAuto: info.offersAuto }),
     model: info.modelInfo.label,
     contextTokens: info.contextTokens,
     contextWindow: info.modelInfo.contextWindow,

@@ -54,8 +54,11 @@ export function performCommand(view: ViewState, command: Command, context: Press
       if (suggestion(editor) !== undefined) return editDraft(view, { type: 'accept-suggestion' }, context);
       return editDraft(view, { type: 'move', to: command === 'right' ? 'right' : 'line-end' }, context);
     case 'cycle_mode': {
-      const at = MODES.indexOf(view.facts.mode);
-      return withEffects(view, { type: 'mode', mode: MODES[(at + 1) % MODES.length] ?? 'default' });
+      const modes = view.facts.offersAuto === true ? [...MODES, 'auto'] : MODES;
+      return withEffects(view, {
+        type: 'mode',
+        mode: modes[(modes.indexOf(view.facts.mode) + 1) % modes.length] ?? 'default',
+      });
     }
     case 'answer_or_yank':
       return editDraft(view, { type: 'yank' }, context);

@@ -53,6 +53,7 @@ export type Thinking = { readonly sinceMs: number; readonly tail: string };
 /** What the status line is made of. */
 export type StatusFacts = {
   readonly mode: string;
+  readonly offersAuto?: true;
   readonly model: string;
   readonly contextTokens: number;
   readonly contextWindow: number;

@@ -92,7 +92,9 @@ describe('text', () => {
   test('an unchanged file read again is a line, until it changes or the conversation forgot it', async () => {
     const name = await file('again', 'a\n');
     await read(name);
-    expect(textOf(await read(name))).toContain('Unchanged');
+    const again = await read(name);
+    expect(textOf(again)).toContain('Unchanged');
+    expect(again.display).toMatchObject({ kind: 'file', lines: 1, partial: false });
     bench.readState.forgetShown();
     expect(textOf(await read(name))).toBe('1→a');
     await file('again', 'b\n');

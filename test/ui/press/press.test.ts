@@ -31,6 +31,19 @@ test('a message is kept for later, unless it begins with a blank', () => {
   expect(screen.effects).toContainEqual({ type: 'remember', words: 'for all' });
 });
 
+test.each([
+  [undefined, ['acceptEdits', 'plan', 'default']],
+  [true, ['acceptEdits', 'plan', 'auto', 'default']],
+] as const)('a key goes through the modes, auto among them where its person switched that on', (offersAuto, modes) => {
+  const screen = stage();
+  screen.change((view) => ({ ...view, facts: { ...view.facts, ...(offersAuto && { offersAuto }) } }));
+  for (const mode of modes) {
+    screen.press('shift+tab');
+    expect(screen.effects.at(-1)).toEqual({ type: 'mode', mode });
+    screen.change((view) => ({ ...view, facts: { ...view.facts, mode } }));
+  }
+});
+
 describe('ESC', () => {
   test('leaves pinned words where they wait', () => {
     const screen = stage();

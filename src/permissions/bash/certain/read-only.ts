@@ -25,12 +25,17 @@ export function readOnlyReading(argv: readonly Argument[]): ReadOnlyReading {
   return tableReading(name, program, program.readOnly, argv.slice(1));
 }
 
+const PLAIN = /^[\w@][\w./@#,:-]*$/;
+
 /** `npm ls x`: a sub-command that only looks, options that leave it so, and plain names. */
 function isLook({ looks = {} }: Program, [, ...words]: readonly string[]): boolean {
   const sub = [words.slice(0, 2).join(' '), words[0] ?? ''].find((each) => Object.hasOwn(looks, each));
   const options = sub === undefined ? undefined : looks[sub];
   const rest = words.slice(sub?.split(' ').length ?? 0);
-  return options !== undefined && rest.every((word) => options.test(word) || /^[\w@][\w./@#,:-]*$/.test(word));
+  return (
+    options !== undefined &&
+    rest.every((word, at) => options.test(word) || options.test(`${word} ${rest[at + 1]}`) || PLAIN.test(word))
+  );
 }
 
 /** A walk that gives each file it finds to a program that only reads: `find src -name '*.ts' -exec wc -l {} +`. */

@@ -78,7 +78,7 @@ export function shellPaths(
   };
 }
 
-/** Each word once, in every folder, as far as our limit goes. */
+/** Each word of a command once, in every folder, as far as our limit goes. */
 function placedIn(
   context: DecisionContext,
   cwds: readonly string[],
@@ -87,7 +87,7 @@ function placedIn(
   const seen = new Set<string>();
   const paths: NamedPath[] = [];
   for (const { word, sure, command } of mentions) {
-    const key = `${sure} ${word}`;
+    const key = `${sure} ${word} ${command}`;
     if (seen.has(key)) continue;
     seen.add(key);
     for (const cwd of cwds) {

@@ -24,6 +24,26 @@ const INSTALLED =
 const SHOWN =
   /^(?:-[cLs]|--(?:comments|json(?:=.*)?|state(?:=\w+)?|limit(?:=\d+)?|author=.*|label=.*|assignee=.*|head=.*|base=.*|name-only|patch|log|log-failed|verbose|watch=false))$/;
 
+/** Tables of names and states; what they hold in full (`-o yaml`) may be secrets. */
+const IN_CLUSTER =
+  /^(?:-A|--(?:all-namespaces|show-labels|no-headers|all|deployed|failed|namespace=[\w-]+|sort-by=[\w.{}[\]]+|selector=[\w=,./-]+)|-n [\w-]+|-l [\w=,./-]+|-o (?:wide|name)|-o(?:wide|name)|--output=(?:wide|name))$/;
+const KINDS =
+  'pods pod po services service svc deployments deployment deploy nodes node no events ev all namespaces namespace ns ingress ingresses ing jobs job cronjobs cj pvc pv statefulsets statefulset sts daemonsets daemonset ds replicasets rs hpa endpoints ep';
+const CLUSTER: Readonly<Record<string, RegExp>> = {
+  ...Object.fromEntries(words(KINDS).map((kind) => [`get ${kind}`, IN_CLUSTER])),
+  ...Object.fromEntries(words('pods pod nodes node').map((kind) => [`top ${kind}`, IN_CLUSTER])),
+  version: /^--client$/,
+  'api-resources': IN_CLUSTER,
+  explain: /^--recursive$/,
+  'config current-context': /^$/,
+  'config get-contexts': IN_CLUSTER,
+  'rollout status': IN_CLUSTER,
+  'rollout history': IN_CLUSTER,
+  'auth can-i': IN_CLUSTER,
+};
+
+const BUILDS = `${ELSEWHERE} -e -r --build-file --build-runner --zig-lib-dir --cache-dir --global-cache-dir -p -property --property -o`;
+
 const ABOUT = /^(?:--version|-[vV]|--help|-h)$/;
 /** The project names the version to run, and where it lies or comes from. */
 const TOOLCHAINS: readonly NearFile[] = [{ name: 'rust-toolchain' }, { name: 'rust-toolchain.toml' }];
@@ -34,7 +54,15 @@ const otherGo = (name: string): NearFile => ({ name, holding: /^\s*toolchain\b/m
 export const BUILDERS: Programs = {
   npm: {
     ...SCRIPTS,
-    looks: { ls: INSTALLED, list: INSTALLED, ll: INSTALLED, la: INSTALLED },
+    looks: {
+      ls: INSTALLED,
+      list: INSTALLED,
+      ll: INSTALLED,
+      la: INSTALLED,
+      root: INSTALLED,
+      prefix: INSTALLED,
+      'pkg get': /^$/,
+    },
     version: /^(?:--version|-v|-V)$/,
     globalOptions: ['--prefix', '-C', '-w', '--workspace', '--userconfig', '--registry', '--loglevel', '--cache'],
     guards: words(
@@ -104,12 +132,14 @@ export const BUILDERS: Programs = {
   },
   ...each('pip pip3', {
     ...PACKAGES,
+    looks: { list: /^--(?:format=\w+|not-required|user|local)$|^-l$/, show: /^(?:-f|--files)$/, check: /^$/ },
     exactly: [...BRINGING, 'download', 'wheel', 'config'],
     globalOptions: ['--python', '--proxy', '--log'],
     guards: words('--python --target -t --root --src --log --report --index-url -i --extra-index-url --find-links'),
   }),
   kubectl: {
     suggest: 2,
+    looks: CLUSTER,
     exactly: words('run debug attach cp edit proxy plugin config apply create replace patch'),
     otherO: true,
     runsAfter: ['exec', '--'],
@@ -120,6 +150,7 @@ export const BUILDERS: Programs = {
   },
   helm: {
     ...PACKAGES,
+    looks: { list: IN_CLUSTER, ls: IN_CLUSTER, history: IN_CLUSTER, version: /^--short$/ },
     globalOptions: ['-n', '--namespace', '--kube-context', '--kubeconfig'],
     guards: words(
       '--post-renderer --kubeconfig --kube-context --registry-config --repository-config --repo -d --destination --output-dir',
@@ -127,6 +158,7 @@ export const BUILDERS: Programs = {
   },
   terraform: {
     suggest: 2,
+    version: /^(?:version|--version|-version|-v)$/,
     exactly: words('init import console state workspace'),
     globalOptions: ['-chdir'],
     guards: words(
@@ -168,12 +200,8 @@ export const BUILDERS: Programs = {
       `${ELSEWHERE} --justfile --shell --shell-arg --shell-command -c --command --set -d --working-directory --dotenv-path --dotenv-filename --chooser NAME=`,
     ),
   },
-  ...each('dotnet mix flutter dart zig', {
-    ...PACKAGES,
-    guards: words(
-      `${ELSEWHERE} -e -r --build-file --build-runner --zig-lib-dir --cache-dir --global-cache-dir -p -property --property -o`,
-    ),
-  }),
+  dotnet: { ...PACKAGES, version: /^--list-(?:sdks|runtimes)$/, guards: words(BUILDS) },
+  ...each('mix flutter dart zig', { ...PACKAGES, guards: words(BUILDS) }),
   ...each('nx turbo', {
     suggest: 2,
     exactly: BRINGING,

@@ -25,6 +25,8 @@ export const FILE_READERS: Programs = {
       globs: 'checked',
     },
   },
+  fmt: { reads: 'operands', readOnly: { short: 'cstuw:g:' } },
+  zcat: { reads: 'operands', readOnly: { short: 'f' } },
   tac: { reads: 'operands', readOnly: { short: 'br', long: 'before regex', globs: 'checked' } },
   head: {
     reads: 'operands',

@@ -22,17 +22,20 @@ const VERSION = /^(?:--version|-V)$/;
 
 /** Programs that run code of a language other than that of the shell. */
 export const INTERPRETERS: Programs = {
-  ...each('python python2 pypy ipython bpython jython micropython circuitpython graalpy cython hy xonsh sage', CODE),
+  python: { ...CODE, version: VERSION },
+  ...each('python2 pypy ipython bpython jython micropython circuitpython graalpy cython hy xonsh sage', CODE),
   python3: { ...CODE, version: VERSION },
   node: { ...NODE, version: /^(?:--version|-v|-V)$/ },
   ...each('qjs qjsc d8 jsc rhino gjs cjs phantomjs osascript', CODE),
   ...each('nodejs iojs tsx ts-node esno jiti babel-node', NODE),
   deno: { ...NODE, globalOptions: [] },
   bun: { ...NODE, globalOptions: ['--cwd', '--config', '-c'], runsAfter: ['exec', '--'] },
-  ...each('perl ruby', { ...CODE, inPlace: /^-[a-zA-Z]*i|^--in-place/ }),
+  ...each('perl ruby', { ...CODE, version: /^-v$/, inPlace: /^-[a-zA-Z]*i|^--in-place/ }),
   ...each('raku rakudo perl6', BARE),
-  ...each('jruby truffleruby rbx mruby irb pry crystal php php-cgi hhvm phpdbg psysh', CODE),
-  ...each('lua luajit luau texlua fennel moon tarantool', CODE),
+  php: { ...CODE, version: /^(?:-[vm]|--version|--modules)$/ },
+  ...each('jruby truffleruby rbx mruby irb pry crystal php-cgi hhvm phpdbg psysh', CODE),
+  lua: { ...CODE, version: /^-v$/ },
+  ...each('luajit luau texlua fennel moon tarantool', CODE),
   ...each(
     'R Rscript littler octave octave-cli julia matlab maxima gap magma scilab scilab-cli wolfram wolframscript',
     CODE,
@@ -47,7 +50,8 @@ export const INTERPRETERS: Programs = {
   expect: { code: { hasBareNames: true }, runsText: true },
   ...each('elixir iex erl escript ghc ghci runghc runhaskell ocaml utop ocamlscript sml', CODE),
   ...each('jshell groovy groovysh scala-cli kotlin amm bsh csharp fsi fsharpi dotnet-script', CODE),
-  ...each('java scala swift lein rails', { ...CODE, suggest: 'exact' }),
+  java: { ...CODE, suggest: 'exact', version: /^--?version$/ },
+  ...each('scala swift lein rails', { ...CODE, suggest: 'exact' }),
   swift: {
     ...CODE,
     suggest: 2,

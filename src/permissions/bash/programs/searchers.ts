@@ -105,5 +105,14 @@ export const SEARCHERS: Programs = {
     grammar: sedReading,
   },
   ...each('ag ack', { reads: 'after-pattern', searches: 'always' }),
-  ...each('fd fdfind', RUNS_FOUND),
+  ...each('fd fdfind', {
+    ...RUNS_FOUND,
+    lists: 'here',
+    readOnly: {
+      short: 'HIase=t=d:gp',
+      long: 'hidden no-ignore extension= type= max-depth# glob',
+      operands: 'pattern-then-paths',
+      withoutPath: 'here',
+    },
+  }),
 };
