@@ -11,7 +11,7 @@ import type { ConversationParts } from './slash/conversation-parts.ts';
 export function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnings'> {
   const { core, agent, session, loop } = parts;
   const { model, cwd, effort, mode, outputStyle, title, todos } = core.live.now();
-  const { agents, skills } = core.extensions.now();
+  const { agents, skills, plugins } = core.extensions.now();
   return {
     sessionId: agent.sessionId,
     title,
@@ -32,6 +32,7 @@ export function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnin
       .map(({ name, status, error }) => ({ name, status, ...(error === undefined ? {} : { error }) })),
     agents: agents.map(({ name }) => name),
     skills: skills.map(({ name }) => name),
+    plugins: plugins.map(({ name, root }) => ({ name, path: root })),
     outputStyle,
     apiKeySource: core.model.keySource,
     version: core.environment.version,

@@ -1,5 +1,5 @@
 import type { Conversation } from '../contracts/face/conversation.ts';
-import { listModels } from '../model/catalog.ts';
+import { recently } from '../lib/recently.ts';
 import { cleanUp } from '../session/clean-up.ts';
 import { ENDED_WITH_RUN } from '../session/records/ended-with-run.ts';
 import { screenSettings } from '../settings/screen-settings.ts';
@@ -42,7 +42,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
     setEffort: actions.setEffort,
     setThinkingTokens: (thinkingTokens) => live.change({ thinkingTokens }),
     setMode: actions.setMode,
-    models: listModels,
+    models: recently(async () => (await core.model.offered()).models.map(({ info }) => info), core.now),
     commands: () => listCommands(parts),
     runCommand: (line) => runCommand(line, parts),
     runShell: createShellLines({

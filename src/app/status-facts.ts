@@ -14,7 +14,7 @@ export function statusFacts({ core, agent, session, permissions }: Needs) {
     hook_event_name: 'Status',
     session_id: agent.sessionId,
     ...(title === undefined ? {} : { session_name: title }),
-    transcript_path: session.transcript.path ?? '',
+    transcript_path: session.published.path,
     cwd,
     model: { id: model, display_name: label },
     workspace: { current_dir: cwd, project_dir: core.cwd, added_dirs: addedDirs },

@@ -128,6 +128,7 @@ export type Settings = {
   readonly autoCompact?: boolean;
   readonly autoCompactPercent?: number;
   readonly cleanupPeriodDays?: number;
+  readonly transcriptMirror?: string;
   readonly autoMode?: { readonly maxInARow?: number; readonly maxUsd?: number };
   readonly sandbox?: SandboxSettings;
   readonly apiKeyHelper?: string;

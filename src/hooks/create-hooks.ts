@@ -16,6 +16,8 @@ export type HookParts = HookRunners & {
   readonly hooks: () => readonly Hook[];
   /** session_id, transcript_path, cwd, permission_mode. */
   readonly common: () => JsonObject;
+  /** What is waited for before hooks run: they may read the transcript. */
+  readonly beforeHooks?: () => Promise<void>;
   /** Does a call fit a permission rule (a hook's `if`)? */
   readonly fitsRule: (rule: string, tool: string, input: JsonObject) => boolean;
   readonly tell: (event: AgentEvent) => void;
@@ -64,6 +66,7 @@ export function createHooks(parts: HookParts): Hooks {
     const fitting = ofEvent.filter((hook, index) => asked[index] && !spent.has(keyOf(hook)));
     if (fitting.length === 0) return mergeVerdicts([]);
     for (const hook of fitting) if (hook.once === true) spent.add(keyOf(hook));
+    await parts.beforeHooks?.();
     const input = { ...parts.common(), hook_event_name: event, ...fields };
     for (const hook of fitting) if (isAsync(hook)) behind.begin(hook, input);
     const results = await Promise.all(fitting.filter((hook) => !isAsync(hook)).map((hook) => run(hook, input, signal)));

@@ -11,7 +11,7 @@ import { hookRunners } from './hook-runners.ts';
 export type HookWiring = {
   readonly loaded: () => LoadedSettings;
   readonly hostHooks: readonly Hook[];
-  readonly session: { readonly id: string; readonly path: string };
+  readonly session: { readonly id: string; readonly path: string; readonly caughtUp: () => Promise<void> };
   readonly live: () => Live;
   readonly cwd: string;
   readonly variables: () => Readonly<Record<string, string>>;
@@ -36,6 +36,7 @@ export function makeHooks(wiring: HookWiring): Hooks {
       cwd: wiring.live().cwd,
       permission_mode: wiring.live().mode,
     }),
+    beforeHooks: wiring.session.caughtUp,
     fitsRule: wiring.fitsRule,
     tell: wiring.tell,
     ...hookRunners(wiring),

@@ -139,6 +139,12 @@ export const settingsSchema = z.strictObject({
   autoCompactPercent: now(z.number().min(10).max(95), 'by model', 'How full the window is then.'),
   wakeOnBackground: now(flag, 'true', 'A turn begins by itself when work in the background ends.'),
   cleanupPeriodDays: next(z.number().int().min(1), 'never', 'Sessions older than this are deleted.', isOwn),
+  transcriptMirror: next(
+    name,
+    'none',
+    'Where sessions are also kept as Claude Code would: such as `~/.claude`.',
+    isOwn,
+  ),
   apiKeyHelper: next(text, 'not set', 'A command that prints the API key.', isOwn),
   awsAuthRefresh: next(text, 'not set', 'A command that signs in to AWS again, such as `aws sso login`.', isOwn),
   awsCredentialExport: next(text, 'not set', 'A command that prints credentials of AWS as JSON.', isOwn),

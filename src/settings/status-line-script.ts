@@ -3,7 +3,8 @@ import type { Settings } from '../contracts/settings.ts';
 import { createHanging } from '../lib/processes/hanging.ts';
 import { runScript } from '../lib/processes/run-script.ts';
 
-const TIMEOUT_MS = 300;
+/** Nobody waits for it: scripts that start a runtime and ask git take a second on a busy machine. */
+const TIMEOUT_MS = 5_000;
 const MOST_CHARS = 1000;
 const MOST_BYTES = 10_000;
 /** More would leave the draft no room. */
@@ -23,6 +24,7 @@ export function createStatusLine(parts: StatusLineNeeds): () => Promise<string |
   const hanging = createHanging();
   let last: { readonly command: string; readonly words: string } | undefined;
   let running: Promise<string | undefined> | undefined;
+  let next: Promise<string | undefined> | undefined;
 
   async function firstLines(command: string): Promise<string | undefined> {
     if (hanging.isPaused(command)) return undefined;
@@ -42,16 +44,29 @@ export function createStatusLine(parts: StatusLineNeeds): () => Promise<string |
     return words.trim() === '' ? undefined : words;
   }
 
-  return async () => {
+  /** One at a time: a slow script must not pile up. What was asked meanwhile is asked once more behind it. */
+  function queued(): Promise<string | undefined> {
+    if (running === undefined) {
+      running = ask().finally(() => {
+        running = undefined;
+      });
+      return running;
+    }
+    next ??= running.then(() => {
+      next = undefined;
+      return queued();
+    });
+    return next;
+  }
+
+  async function ask(): Promise<string | undefined> {
     const command = parts.settings().statusLine?.command;
     if (command !== last?.command) last = undefined;
     if (command === undefined) return undefined;
-    // One at a time: a slow script must not pile up.
-    running ??= firstLines(command).finally(() => {
-      running = undefined;
-    });
-    const words = await running;
+    const words = await firstLines(command);
     if (words !== undefined) last = { command, words };
     return last?.words;
-  };
+  }
+
+  return queued;
 }

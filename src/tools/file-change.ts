@@ -1,16 +1,20 @@
 import { access, constants, mkdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
+import type { HostFiles } from '../contracts/face/host.ts';
 import { ToolFailure } from '../contracts/tool.ts';
 import { messageOf } from '../lib/errors.ts';
 import { type WriteFs, WriteRefused, writeAtomically } from '../lib/files/atomic-write.ts';
 import { errnoOf, ifThere } from '../lib/files/errno.ts';
-import { type FileBytes, hashOf, readFileBytes } from './file-bytes.ts';
+import { type FileBytes, hashOf } from './file-bytes.ts';
+import { readOpenFile, writeThroughEditor } from './open-in-editor.ts';
 import type { ReadState } from './read-state.ts';
 
 /** What the tools that change files are built from. */
 export type ChangeParts = {
   readonly readState: ReadState;
   readonly home: string;
+  /** Whoever shows these files to a person. */
+  readonly editor?: HostFiles | undefined;
   /** Called with the real path before a file changes or a folder is made, so that a checkpoint can keep the old bytes. */
   readonly beforeChange?: (realPath: string, bytes: Uint8Array) => Promise<void>;
   /** The disk; tests hand in one that fails. */
@@ -21,7 +25,7 @@ export type ChangeParts = {
 
 /** The current bytes of a file that is about to change: seen in this session and still the same. */
 export async function readForChange(file: string, parts: ChangeParts, signal: AbortSignal): Promise<FileBytes> {
-  const current = await readFileBytes(file, signal);
+  const current = await readOpenFile(file, parts.editor, signal);
   const seen = parts.readState.seen(current.realPath);
   if (seen === undefined) {
     throw new ToolFailure(`${file} has not been read in this session. Read it first, then change it.`);
@@ -50,11 +54,18 @@ export async function exists(file: string): Promise<boolean> {
   return (await ifThere(stat(file))) !== undefined;
 }
 
+const AFTERWARDS_MS = 10_000;
+
 /** Writes the new bytes in one step and remembers them. On any failure the old content is still there. */
 export async function changeFile(file: string, bytes: Uint8Array, parts: ChangeParts): Promise<void> {
   try {
     await parts.beforeChange?.(await realTarget(file), bytes);
     await mkdir(path.dirname(file), { recursive: true });
+    if (await writeThroughEditor(file, bytes, parts.editor)) {
+      // Editors may put a file in order as they save it.
+      parts.readState.recordChange(await readOpenFile(file, parts.editor, AbortSignal.timeout(AFTERWARDS_MS)));
+      return;
+    }
     const realPath = await writeAtomically(file, bytes, parts);
     const { mtimeMs } = await stat(realPath);
     parts.readState.recordChange({ realPath, mtimeMs, size: bytes.length, hash: hashOf(bytes) });

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { Display } from '../contracts/display.ts';
+import type { HostFiles } from '../contracts/face/host.ts';
 import type { ToolFacts } from '../contracts/permission.ts';
 import { decodeText } from '../lib/files/encoding.ts';
 import { applyEdit } from './edit/apply-edit.ts';
 import { absolutePath } from './file-arguments.ts';
-import { readFileBytes } from './file-bytes.ts';
 import { exists } from './file-change.ts';
 import { showChange } from './file-diff.ts';
+import { readOpenFile } from './open-in-editor.ts';
 
 const MAX_CHARS = 1_000_000;
 
@@ -31,7 +32,7 @@ const inputs = z.union([
 type Wanted = Extract<z.output<typeof inputs>, { edits: unknown }>['edits'];
 
 /** Where an edit would happen. */
-export type EditPlace = { readonly cwd: string; readonly home: string };
+export type EditPlace = { readonly cwd: string; readonly home: string; readonly editor?: HostFiles | undefined };
 
 type Outcome = { readonly path: string; readonly before: string | undefined; readonly after: string };
 
@@ -52,7 +53,7 @@ export async function outcomeOf(facts: ToolFacts, place: EditPlace, signal: Abor
   try {
     const path = absolutePath(read.data.file_path, place);
     const isThere = await exists(path);
-    const before = isThere ? decodeText((await readFileBytes(path, signal)).bytes)?.text : '';
+    const before = isThere ? decodeText((await readOpenFile(path, place.editor, signal)).bytes)?.text : '';
     if (before === undefined || before.length > MAX_CHARS) return undefined;
     const after = 'content' in read.data ? read.data.content : edited(before, read.data.edits, path);
     return { path, before: isThere ? before : undefined, after };

@@ -123,7 +123,9 @@ test('a plugin of one run is a folder, and a project can only switch on what was
   });
   await marketplace(project);
   await using server = await startApiServer({ turns: () => says('Done.') });
-  const made = await composed(project, server.url, { pluginDirs: [join(project.dir, '../market/plugins/kit')] });
+  const made = await composed(project, server.url, {
+    pluginDirs: [{ folder: join(project.dir, '../market/plugins/kit'), servers: 'started' }],
+  });
   try {
     expect(made.conversation.commands().map(({ name }) => name)).toContain('kit:ship');
     expect(made.conversation.info().warnings.join()).toContain('which is not installed');

@@ -14,3 +14,17 @@ test('the words of one script are never those of another', async () => {
   for (command of commands) words.push(await ask());
   expect(words).toEqual(['one', undefined, 'two', undefined, undefined, 'two']);
 });
+
+test('what changed while a script ran is told to it once more, however often it was asked', async () => {
+  let asked = 0;
+  const ask = createStatusLine({
+    settings: () => ({ statusLine: { command: 'cat' } }),
+    variables: () => ({ PATH: '/usr/bin:/bin' }),
+    cwd: () => '/',
+    facts: () => {
+      asked += 1;
+      return { asked };
+    },
+  });
+  expect(await Promise.all([ask(), ask(), ask()])).toEqual(['{"asked":1}', '{"asked":2}', '{"asked":2}']);
+});

@@ -43,7 +43,7 @@ export type ToolNeeds = {
 
 /** The tools that know what was read of files: each conversation, a sub-agent's too, has its own. */
 export function fileTools(
-  { environment: { home, ouroHome }, bus }: Core,
+  { environment: { home, ouroHome }, bus, options }: Core,
   { permissions, checkpoints }: Pick<ToolNeeds, 'permissions' | 'checkpoints'>,
   readState: ReadState,
 ): readonly Tool[] {
@@ -56,7 +56,7 @@ export function fileTools(
       void bus.tell({ type: 'notice', level: 'info', topic: 'files', text });
     }
   };
-  const change = { readState, home, beforeChange, unfinished: unfinishedIn(ouroHome) };
+  const change = { readState, home, editor: options.host?.files, beforeChange, unfinished: unfinishedIn(ouroHome) };
   return [
     createEditTool(change),
     createMultiEditTool(change),

@@ -1,5 +1,6 @@
 import type { AgentPort } from '../../agent/parts.ts';
 import type { ConversationInfo } from '../../contracts/face/conversation.ts';
+import type { HostFiles } from '../../contracts/face/host.ts';
 import type { PermissionMode, Policy, RememberDestination, Rule } from '../../contracts/permission.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
 import type { CallRequest } from '../../contracts/tool.ts';
@@ -17,7 +18,8 @@ export type Denial = ConversationInfo['permissionDenials'][number];
 export type GateWiring = {
   readonly policy: (cwd: string, mode?: PermissionMode) => Policy;
   readonly mode: () => PermissionMode;
-  readonly home: string;
+  /** Where paths begin that are written with `~`, and who shows the files that edits change. */
+  readonly files: { readonly home: string; readonly editor: HostFiles | undefined };
   readonly canAsk: boolean;
   readonly record: (entry: GateRecord) => void;
   readonly onDenial: (denial: Denial) => void;
@@ -57,7 +59,7 @@ export function makeGate(wiring: GateWiring, port: AskingPort, bounds: GateBound
     ...(port.askHook === undefined ? {} : { askHook: port.askHook }),
     ...(port.judge === undefined ? {} : { judge: port.judge }),
     ...(bounds.ask === undefined && !wiring.canAsk ? {} : { ask: bounds.ask ?? port.askPermission }),
-    preview: (facts, cwd, signal) => previewEdit(facts, { cwd, home: wiring.home }, signal),
+    preview: (facts, cwd, signal) => previewEdit(facts, { cwd, ...wiring.files }, signal),
     record: recorder(wiring, port),
     remember: wiring.remember,
     changeMode: wiring.changeMode,

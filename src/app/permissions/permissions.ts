@@ -95,7 +95,7 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
   const gateWiring: GateWiring = {
     policy: source.policy,
     mode: () => live.now().mode,
-    home: environment.home,
+    files: { home: environment.home, editor: options.host?.files },
     canAsk: !nobody,
     record,
     onDenial: (denial) => denials.push(denial),

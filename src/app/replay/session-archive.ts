@@ -2,6 +2,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import type { Environment } from '../../contracts/environment.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
+import { claudeTranscript } from '../../session/mirror/stored-lines.ts';
 import { readRecords } from '../../session/records/read-records.ts';
 import { readTranscript } from '../../session/records/read-transcript.ts';
 import { type CheckReport, checkSession, repairSession } from '../../session/stored/check.ts';
@@ -38,7 +39,7 @@ export type SessionArchive = {
   search(words: string, scope: 'folder' | 'all', signal: AbortSignal): AsyncGenerator<SearchHit, void>;
   rename(session: SessionSummary, title: string): Promise<Done>;
   delete(session: SessionSummary): Promise<Done>;
-  exported(session: SessionSummary, format: ExportFormat): Promise<string>;
+  exported(session: SessionSummary, format: ExportFormat | 'claude'): Promise<string>;
   capsule(session: SessionSummary): Promise<string>;
   /** Of a session, or of the file of a capsule. */
   replay(path: string): Promise<Rerun>;
@@ -71,6 +72,7 @@ export function openArchive({ ouroHome, home }: Pick<Environment, 'ouroHome' | '
     rename: (session, title) => renameSession(session, title, { newId: () => crypto.randomUUID(), now: Date.now }),
     delete: deleteSession,
     async exported(session, format) {
+      if (format === 'claude') return claudeTranscript(session);
       const { records } = await readTranscript(session.path);
       const { id, title, cwd: folder, gitBranch } = session;
       return exportSession({ id, title, cwd: folder, gitBranch, items: dialogueOf(records) }, format);

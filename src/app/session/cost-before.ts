@@ -1,11 +1,11 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Usage } from '../../contracts/message.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
 import { formatMoney, formatTokens } from '../../lib/text/format.ts';
 import { createModelInfo, type InfoOfModels } from '../../model/choose/model-info.ts';
 import { addUsage, sumUsage, totalCost, type UsageTotals } from '../../model/pricing.ts';
+import { subagentPath } from '../../session/paths.ts';
 import { eachRecord } from '../../session/records/read-transcript.ts';
+import { agentsOf } from '../../session/stored/subagents.ts';
 
 type ModelFinder = Pick<InfoOfModels, 'infoOf' | 'lookUp'>;
 
@@ -39,7 +39,8 @@ async function totalsOf(
   { infoOf, lookUp }: ModelFinder,
 ): Promise<UsageTotals> {
   let totals: UsageTotals = new Map();
-  for (const file of [path, ...(await subagentFiles(folder))]) {
+  const agents = await agentsOf(folder).catch(() => []);
+  for (const file of [path, ...agents.map((agentId) => subagentPath(folder, agentId))]) {
     const used: { readonly model: string; readonly usage: Usage }[] = [];
     const hear = (record: SessionRecord) => {
       if (record.type !== 'reply' || record.usage === undefined || !fits(record.timestamp)) return;
@@ -52,10 +53,4 @@ async function totalsOf(
     }
   }
   return totals;
-}
-
-async function subagentFiles(folder: string): Promise<readonly string[]> {
-  const place = join(folder, 'subagents');
-  const names = await readdir(place).catch(() => []);
-  return names.filter((name) => name.endsWith('.jsonl')).map((name) => join(place, name));
 }

@@ -32,6 +32,8 @@ export type OpenedSession = {
   readonly id: string;
   /** The folder its file lies in: a session stays where it began, wherever it is resumed from. */
   readonly dir: string;
+  /** The folder an earlier run began it in. */
+  readonly beganIn?: string;
   readonly messages: readonly Message[];
   readonly isResumed: boolean;
   readonly claim: Claim | undefined;
@@ -118,6 +120,7 @@ async function resume(
     ok: true,
     id: place.id,
     dir: dirname(summary.path),
+    beganIn: summary.cwd,
     messages: cut.messages,
     isResumed: true,
     claim: place.claim,

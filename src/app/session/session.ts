@@ -7,6 +7,7 @@ import { titleAsker } from '../../model/side/side-calls.ts';
 import { openDebugLog } from '../../session/debug-log.ts';
 import { createDraftStore } from '../../session/input/draft.ts';
 import { createPromptHistory } from '../../session/input/prompt-history.ts';
+import { createMirror, type Mirror } from '../../session/mirror/mirror.ts';
 import { openAside } from '../../session/records/aside.ts';
 import { openTranscript, type Transcript } from '../../session/records/transcript.ts';
 import { createAnswerJournal } from '../../session/running/answer-journal.ts';
@@ -35,6 +36,8 @@ export type Session = Pick<Conversation, 'draft' | 'history'> & {
   /** What an earlier run of this session sent and told: repeated, not made anew. */
   readonly sentBefore: SentBefore | undefined;
   readonly warnings: readonly string[];
+  /** The file that hooks and status lines are told of, and when it holds all that was said. */
+  readonly published: { readonly path: string; readonly caughtUp: () => Promise<void> };
   /** `--debug`: hears everything, last of all. */
   readonly debugLog: AgentListener | undefined;
   /** The transcript's listener: what it was told is on disk when it resolves. */
@@ -48,7 +51,8 @@ type Needs = { readonly opened: OpenedSession; readonly started: StartedRun };
 /** Opens the transcript and everything beside it that must outlive the process. */
 export function createSession(core: Core, { opened, started }: Needs): Session {
   const { options, live } = core;
-  const transcript = transcriptOf(core, opened);
+  const mirror = mirrorOf(core, opened);
+  const transcript = transcriptOf(core, opened, mirror);
   // Nobody waits: lines keep their order, so these are on disk before the next prompt is.
   for (const record of opened.settled) void transcript.append(record);
   live.onChange((part) => {
@@ -73,6 +77,10 @@ export function createSession(core: Core, { opened, started }: Needs): Session {
     recorded: recordRequests(transcript, opened.stored.knownTexts)(core.model.port),
     sentBefore: sent,
     warnings: [debugLog?.words, ...opened.warnings, notice].filter((words) => words !== undefined),
+    published:
+      mirror === undefined
+        ? { path: transcript.path ?? '', caughtUp: async () => undefined }
+        : { path: mirror.path, caughtUp: mirror.flush },
     debugLog: debugLog?.hear,
     async record(event) {
       await state.hear(event);
@@ -88,6 +96,7 @@ export function createSession(core: Core, { opened, started }: Needs): Session {
 function transcriptOf(
   { options, environment, cwd, repository, bus, newId, now }: Core,
   opened: OpenedSession,
+  mirror: Mirror | undefined,
 ): Transcript {
   return openTranscript({
     dir: opened.dir,
@@ -99,11 +108,26 @@ function transcriptOf(
     persistence: options.persistence,
     title: opened.stored.title,
     claim: opened.claim,
+    mirror,
     aside: openAside(opened.id),
     unsaved: opened.unsaved,
     newId,
     now,
     tell: (level, text) => void bus.tell({ type: 'notice', level, topic: 'session_store', text }),
+  });
+}
+
+/** A copy for programs that read Claude Code's files, where the person wants one. */
+function mirrorOf({ options, environment, settings, cwd, bus }: Core, opened: OpenedSession): Mirror | undefined {
+  const wanted = settings.now().transcriptMirror;
+  if (wanted === undefined || options.persistence === 'memory') return undefined;
+  return createMirror({
+    root: wanted.replace(/^~(?=\/|$)/, environment.home),
+    cwd: opened.beganIn ?? cwd,
+    sessionId: opened.id,
+    dir: opened.dir,
+    begins: opened.isResumed ? 'with what is stored' : 'empty',
+    tell: (text) => void bus.tell({ type: 'notice', level: 'warn', topic: 'session_store', text }),
   });
 }
 

@@ -1,10 +1,13 @@
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExtensionProblem, Plugin } from '../../contracts/extension.ts';
+import type { PluginDir } from '../../contracts/face/run-options.ts';
 import type { Settings } from '../../contracts/settings.ts';
 import { pluginMark } from '../../extensions/plugins/plugin-mark.ts';
 import { openPluginStore } from '../../extensions/plugins/plugin-store.ts';
 import { readPlugin } from '../../extensions/plugins/read-plugin.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { ifThere } from '../../lib/files/errno.ts';
 import { usableHooks } from '../../settings/usable.ts';
 
 type Found = { readonly plugins: readonly Plugin[]; readonly problems: readonly ExtensionProblem[] };
@@ -13,17 +16,23 @@ type Found = { readonly plugins: readonly Plugin[]; readonly problems: readonly 
 export async function enabledPlugins(
   ouroHome: string,
   { enabledPlugins: wanted = {} }: Pick<Settings, 'enabledPlugins'>,
-  dirs: readonly string[],
+  dirs: readonly PluginDir[],
 ): Promise<Found> {
   const ids = Object.entries(wanted).flatMap(([id, isOn]) => (isOn === false ? [] : [id]));
   const found = await Promise.all([...dirs.map(ofFolder), ...(await installedOnes(ouroHome, ids))]);
   return { plugins: found.flatMap(({ plugins }) => plugins), problems: found.flatMap(({ problems }) => problems) };
 }
 
-async function ofFolder(dir: string): Promise<Found> {
-  const read = await readPlugin(dir);
+async function ofFolder({ folder, servers }: PluginDir): Promise<Found> {
+  if ((await ifThere(stat(folder)))?.isDirectory() !== true)
+    return {
+      plugins: [],
+      problems: [{ path: folder, text: 'is no folder, so no plugin of this run is read from it.' }],
+    };
+  const read = await readPlugin(folder);
   if (!read.ok) return { plugins: [], problems: [{ path: '--plugin-dir', text: read.why }] };
-  return { plugins: [read.plugin], problems: problemsOf(read.plugin) };
+  const plugin = servers === 'started' ? read.plugin : { ...read.plugin, mcpServers: {} };
+  return { plugins: [plugin], problems: problemsOf(plugin) };
 }
 
 async function installedOnes(ouroHome: string, ids: readonly string[]): Promise<readonly Found[]> {

@@ -28,9 +28,9 @@ export function modesOf(conversation: Conversation): SessionModeState {
 }
 
 /** What an editor shows as pickers beside the prompt: the mode, the model, and how hard it thinks. */
-export function configOptionsOf(conversation: Conversation): SessionConfigOption[] {
+export async function configOptionsOf(conversation: Conversation): Promise<SessionConfigOption[]> {
   const { model, effort, efforts } = conversation.info();
-  const known = conversation.models().map(({ id, label }) => ({ value: id, name: label }));
+  const known = (await conversation.models()).map(({ id, label }) => ({ value: id, name: label }));
   // A model that stands in no list is chosen all the same.
   const models = known.some(({ value }) => value === model) ? known : [{ value: model, name: model }, ...known];
   const { currentModeId, availableModes } = modesOf(conversation);

@@ -41,7 +41,7 @@ export function createEditorAgent(port: EditorPort): AgentApp {
     .onRequest('session/new', async ({ params, client }) => {
       const session = await sessions.open(params, undefined, client);
       announceLater(() => sessions.announce(session, params.cwd));
-      return { sessionId: session.conversation.agent.sessionId, ...choicesOf(session.conversation) };
+      return { sessionId: session.conversation.agent.sessionId, ...(await choicesOf(session.conversation)) };
     })
     .onRequest('session/load', async ({ params, client }) => {
       const session = await sessions.open(params, { id: params.sessionId, fork: 'same' }, client);
@@ -57,7 +57,7 @@ export function createEditorAgent(port: EditorPort): AgentApp {
     .onRequest('session/fork', async ({ params, client }) => {
       const session = await sessions.open(params, { id: params.sessionId, fork: 'fork' }, client);
       announceLater(() => sessions.announce(session, params.cwd));
-      return { sessionId: session.conversation.agent.sessionId, ...choicesOf(session.conversation) };
+      return { sessionId: session.conversation.agent.sessionId, ...(await choicesOf(session.conversation)) };
     })
     .onRequest('session/delete', async ({ params }) => {
       await sessions.drop(params.sessionId);
@@ -78,7 +78,7 @@ export function createEditorAgent(port: EditorPort): AgentApp {
       const { conversation } = sessions.known(params.sessionId);
       const why = await setConfigOption(conversation, params.configId, String(params.value));
       if (why !== undefined) throw RequestError.invalidParams({ configId: params.configId }, why);
-      return { configOptions: configOptionsOf(conversation) };
+      return { configOptions: await configOptionsOf(conversation) };
     })
     .onRequest('session/prompt', async ({ params }) => ({
       stopReason: await sessions.prompt(params.sessionId, params.prompt),
@@ -98,6 +98,6 @@ const AUTH_METHOD = {
   description: 'Set ANTHROPIC_API_KEY for the agent, or start "ouro" in a terminal once and paste a key there.',
 };
 
-function choicesOf(conversation: Conversation) {
-  return { modes: modesOf(conversation), configOptions: configOptionsOf(conversation) };
+async function choicesOf(conversation: Conversation) {
+  return { modes: modesOf(conversation), configOptions: await configOptionsOf(conversation) };
 }

@@ -8,8 +8,10 @@ import {
   type StopReason,
 } from '@agentclientprotocol/sdk/unstable';
 import type { Conversation } from '../../contracts/face/conversation.ts';
+import type { HostFiles } from '../../contracts/face/host.ts';
 import type { SessionChoice } from '../../contracts/face/run-options.ts';
 import { mcpConfigOf, readEditorPrompt } from './content.ts';
+import { editorFiles } from './editor-files.ts';
 import type { EditorPort } from './editor-port.ts';
 import { createEditorSession, type EditorSession } from './editor-session.ts';
 
@@ -25,9 +27,16 @@ type Stored = { readonly id: string; readonly fork: 'same' | 'fork' | 'fresh' };
 
 type Entry = { readonly session: EditorSession; readonly wanted: Wanted; readonly client: AgentContext };
 
+/** What an editor lends of its files to the session of this name. */
+type FilesOf = (sessionId: () => string) => HostFiles | undefined;
+
 /** The sessions that an editor has open. */
 export function createEditorSessions(port: EditorPort, abilities: () => ClientCapabilities) {
   const entries = new Map<string, Entry>();
+  const filesFor =
+    (client: AgentContext): FilesOf =>
+    (sessionId) =>
+      editorFiles(client, abilities(), sessionId);
 
   function entry(sessionId: string): Entry {
     const found = entries.get(sessionId);
@@ -55,7 +64,7 @@ export function createEditorSessions(port: EditorPort, abilities: () => ClientCa
       const isKept = session.conversation.agent.state().messages.length > 0;
       await drop(sessionId);
       const opened = keep(
-        await compose(port, wanted, { id: sessionId, fork: isKept ? 'same' : 'fresh' }),
+        await compose(port, wanted, { id: sessionId, fork: isKept ? 'same' : 'fresh' }, filesFor(client)),
         wanted,
         client,
       );
@@ -76,7 +85,7 @@ export function createEditorSessions(port: EditorPort, abilities: () => ClientCa
     known: (sessionId: string) => entry(sessionId).session,
     /** A new session, or a stored one, as it is or in a copy. */
     async open(wanted: Wanted, stored: Stored | undefined, client: AgentContext): Promise<EditorSession> {
-      return keep(await compose(port, wanted, stored), wanted, client);
+      return keep(await compose(port, wanted, stored, filesFor(client)), wanted, client);
     },
     drop,
     async close(sessionId: string): Promise<void> {
@@ -94,11 +103,18 @@ export function createEditorSessions(port: EditorPort, abilities: () => ClientCa
 }
 
 /** Opens a conversation as an editor wants it, or throws the error of its request. */
-async function compose(port: EditorPort, wanted: Wanted, stored: Stored | undefined): Promise<Conversation> {
+async function compose(
+  port: EditorPort,
+  wanted: Wanted,
+  stored: Stored | undefined,
+  filesOf: FilesOf,
+): Promise<Conversation> {
   const { cwd, additionalDirectories = [], mcpServers = [] } = wanted;
   if (!isAbsolute(cwd)) throw RequestError.invalidParams({ cwd }, 'cwd must be an absolute path');
+  const begun: { sessionId?: string } = {};
   const composed = await port.open({
     ...port.options,
+    host: { hooks: [], mcpServers: [], files: filesOf(() => begun.sessionId ?? '') },
     cwd,
     session: choiceOf(stored),
     addDirs: [...port.options.addDirs, ...additionalDirectories],
@@ -108,6 +124,7 @@ async function compose(port: EditorPort, wanted: Wanted, stored: Stored | undefi
     throw RequestError.authRequired(undefined, composed.problem);
   if (!composed.ok) throw new RequestError(-32603, composed.problem);
   const { conversation } = composed;
+  begun.sessionId = conversation.agent.sessionId;
   // What another process works on goes on in a copy, and the answer has no place for the copy's name.
   if (stored?.fork === 'same' && conversation.agent.sessionId !== stored.id) {
     await conversation.close('closed');

@@ -153,6 +153,7 @@ export const FLAG_GROUPS = {
     worktree: flag('-w, --worktree [name]', 'optional text', 'work in a git worktree of its own'),
     addDir: flag('--add-dir <dirs...>', 'texts', 'more folders to work in'),
     pluginDir: rareFlag('--plugin-dir <dirs...>', 'texts', 'plugins for this run, each a folder'),
+    pluginDirNoMcp: rareFlag('--plugin-dir-no-mcp <dirs...>', 'texts', 'the same without their MCP servers'),
     settings: flag('--settings <file-or-json>', 'text', 'settings for this run'),
     managedSettings: rareFlag(
       '--managed-settings <json>',

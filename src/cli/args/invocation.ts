@@ -90,10 +90,7 @@ async function runOptions(flags: FlagValues, face: Invocation['face'], cwd: stri
     persistence: flags.sessionPersistence === false ? 'memory' : 'disk',
     partialMessages: flags.includePartialMessages === true,
     addDirs: (flags.addDir ?? []).map((dir) => resolve(cwd, dir)),
-    ...said(
-      'pluginDirs',
-      flags.pluginDir?.map((dir) => resolve(cwd, dir)),
-    ),
+    ...said('pluginDirs', pluginDirsOf(flags, cwd)),
     mcpConfig: flags.mcpConfig ?? [],
     mcpSources: flags.strictMcpConfig === true ? 'flags-only' : 'all',
     debug: flags.debug === true || flags.debugFile !== undefined ? 'log' : 'off',
@@ -174,4 +171,12 @@ async function fileText(flag: string, file: string | undefined, cwd: string): Pr
   } catch (thrown) {
     throw new UsageError(`Option ${flag}: ${messageOf(thrown)}.`);
   }
+}
+
+function pluginDirsOf({ pluginDir = [], pluginDirNoMcp = [] }: FlagValues, cwd: string): RunOptions['pluginDirs'] {
+  const dirs = [
+    ...pluginDir.map((dir) => ({ folder: resolve(cwd, dir), servers: 'started' as const })),
+    ...pluginDirNoMcp.map((dir) => ({ folder: resolve(cwd, dir), servers: 'left out' as const })),
+  ];
+  return dirs.length === 0 ? undefined : dirs;
 }

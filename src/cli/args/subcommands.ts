@@ -119,7 +119,11 @@ export const SUBCOMMANDS = {
       json,
       repair: flag('--repair', 'nothing', 'check: write damaged files anew'),
       format: {
-        ...flag('--format <format>', { oneOf: ['markdown', 'json', 'html'] }, 'export: markdown, json or html'),
+        ...flag(
+          '--format <format>',
+          { oneOf: ['markdown', 'json', 'html', 'claude'] },
+          'export: markdown, json, html, or claude: a transcript as Claude Code writes it',
+        ),
         default: 'markdown',
       },
       output: flag('--output <file>', 'text', 'show, export, capsule: into a new file'),

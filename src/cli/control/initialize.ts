@@ -1,7 +1,8 @@
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { Conversation } from '../../contracts/face/conversation.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
-import { HOOK_EVENTS, type Hook } from '../../contracts/hook.ts';
+import { HOOK_EVENTS, type Hook, type HookEvent } from '../../contracts/hook.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import { schemaProblem } from '../args/read-flags.ts';
 import { problemOf } from './handler.ts';
@@ -16,7 +17,10 @@ const matcher = z.object({
   matcher: z.string().nullish(),
   hookCallbackIds: z.array(z.string()),
   timeout: z.number().nullish(),
+  onFailure: z.enum(['continue', 'block']).nullish(),
 });
+
+const plugin = z.object({ type: z.literal('local'), path: z.string(), skipMcpDiscovery: z.boolean().nullish() });
 
 const schema = z.object({
   subtype: z.literal('initialize'),
@@ -34,6 +38,7 @@ const schema = z.object({
   promptSuggestions: z.boolean().nullish(),
   sdkMcpServerConfigs: z.record(z.string(), serverConfigSchema).nullish(),
   title: z.string().nullish(),
+  plugins: z.array(plugin).nullish(),
   perTaskStopAffordance: z.boolean().nullish(),
   // What sub-agents say is told in any case, a prompt is never rendered twice, no dialog is ever put to a host, and
   // servers of the host shake hands themselves.
@@ -76,6 +81,7 @@ export function withInitialize(
     ...(said.skills == null ? {} : { skills: said.skills }),
     ...(said.planModeInstructions == null ? {} : { planInstructions: said.planModeInstructions }),
     ...(said.promptSuggestions === true ? { promptSuggestions: true } : {}),
+    ...(said.plugins == null ? {} : { pluginDirs: pluginDirs(options, said.plugins) }),
     ...policyWith(options.policy, said.sdkMcpServerConfigs ?? {}),
     ...(said.jsonSchema == null ? {} : { jsonSchema: said.jsonSchema }),
     ...(said.mcpServers == null
@@ -84,6 +90,25 @@ export function withInitialize(
     host: { hooks: hooksOf(said.hooks ?? {}, outbox), mcpServers: (said.sdkMcpServers ?? []).map(servers.server) },
   };
 }
+
+function pluginDirs({ pluginDirs = [], cwd }: RunOptions, wanted: readonly z.output<typeof plugin>[]) {
+  const more = wanted.map(({ path, skipMcpDiscovery }) => ({
+    folder: resolve(cwd, path),
+    servers: skipMcpDiscovery === true ? ('left out' as const) : ('started' as const),
+  }));
+  return [...pluginDirs, ...more];
+}
+
+/** A host that named plugins learns whether all of them are there. */
+function pluginsApplied(conversation: Conversation, request: JsonObject): JsonObject {
+  const { plugins } = schema.pick({ plugins: true }).parse(request);
+  if (plugins == null) return {};
+  const { folder, plugins: loaded } = conversation.info();
+  return { plugins_applied: plugins.every(({ path }) => loaded.some((one) => one.path === resolve(folder, path))) };
+}
+
+/** Where a callback that fails stops nothing, whatever the host says: there is nothing left that could be refused. */
+const UNGUARDED: readonly HookEvent[] = ['Stop', 'SubagentStop', 'TaskCompleted'];
 
 /** Each callback is a hook of its own; events we do not have never fire. */
 function hooksOf(groups: Readonly<Record<string, readonly z.output<typeof matcher>[]>>, outbox: Outbox): Hook[] {
@@ -96,6 +121,7 @@ function hooksOf(groups: Readonly<Record<string, readonly z.output<typeof matche
           source: 'host',
           ...(group.matcher == null ? {} : { matcher: group.matcher }),
           ...(group.timeout == null ? {} : { timeout: group.timeout }),
+          ...(group.onFailure == null || UNGUARDED.includes(event) ? {} : { onFailure: group.onFailure }),
           callback: (input, signal) => {
             const toolUseId = typeof input.tool_use_id === 'string' ? { tool_use_id: input.tool_use_id } : {};
             const answer = outbox.ask({ subtype: 'hook_callback', callback_id: id, input, ...toolUseId }, signal);
@@ -109,17 +135,23 @@ function hooksOf(groups: Readonly<Record<string, readonly z.output<typeof matche
 }
 
 /** What the host learns in return. */
-export function initializeAnswer(conversation: Conversation, pid: number): JsonObject {
+export async function initializeAnswer(
+  conversation: Conversation,
+  request: JsonObject,
+  pid: number,
+): Promise<JsonObject> {
   const { control } = conversation;
   const info = conversation.info();
   return {
     commands: conversation.commands().map(commandRow),
     agents: control?.agents?.().map(agentRow) ?? info.agents.map((name) => ({ name, description: '' })),
-    models: modelRows(conversation),
+    models: await modelRows(conversation),
     output_style: info.outputStyle,
     available_output_styles: control?.outputStyles?.() ?? [info.outputStyle],
     account: control?.account?.() ?? { apiKeySource: info.apiKeySource },
     hooks_applied: true,
+    hook_on_failure_supported: true,
+    ...pluginsApplied(conversation, request),
     pid,
   };
 }

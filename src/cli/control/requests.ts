@@ -45,7 +45,7 @@ export function createRequests(
     if (opening.hasBegun()) {
       // Said twice by a host that has lost its place. Anything new would be agreed to and not be done.
       if (agreed !== wish) throw new Error('The conversation is open already: initialize comes first.');
-      return initializeAnswer((await opening.opened(options)).conversation, pid);
+      return initializeAnswer((await opening.opened(options)).conversation, request, pid);
     }
     const wanted = withInitialize(options, request, outbox, servers);
     refusal = undefined;
@@ -56,7 +56,7 @@ export function createRequests(
     const { conversation } = await opening.opened(wanted);
     if (typeof request.title === 'string' && request.title.trim() !== '') await conversation.rename(request.title);
     const taken = begins === 'with the first request' && request.mcpServers !== undefined;
-    return { ...initializeAnswer(conversation, pid), ...(taken ? { mcp_servers_applied: true } : {}) };
+    return { ...(await initializeAnswer(conversation, request, pid)), ...(taken ? { mcp_servers_applied: true } : {}) };
   }
 
   async function handled(request: ControlRequest['request']): Promise<JsonObject> {

@@ -15,9 +15,9 @@ export function commandRow({ name, description, argumentHint, aliases, source }:
 }
 
 /** The models to choose from; the first is whatever the run has begun with. */
-export function modelRows(conversation: Pick<Conversation, 'models' | 'info'>): readonly JsonObject[] {
+export async function modelRows(conversation: Pick<Conversation, 'models' | 'info'>): Promise<readonly JsonObject[]> {
   const { defaultModel, modelInfo, model } = conversation.info();
-  const models = conversation.models();
+  const models = await conversation.models();
   const own = models.find(({ id }) => id === defaultModel) ?? (model === defaultModel ? modelInfo : undefined);
   const first = own === undefined ? { resolvedModel: defaultModel } : modelRow(own);
   const standard = {

@@ -16,7 +16,7 @@ export function initLine(conversation: Conversation): JsonObject {
     slash_commands: conversation.commands().map((command) => command.name),
     agents: info.agents,
     skills: info.skills,
-    plugins: [],
+    plugins: info.plugins,
     apiKeySource: info.apiKeySource,
     output_style: info.outputStyle,
     claude_code_version: '2.1.197',

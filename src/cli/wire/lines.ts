@@ -1,9 +1,9 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation } from '../../contracts/face/conversation.ts';
+import { wireBlock, wireUsage } from '../../contracts/face/wire.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { Usage } from '../../contracts/message.ts';
 import { lineUuid } from '../../lib/line-uuid.ts';
-import { wireBlock, wireUsage } from './blocks.ts';
 import { syntheticReply } from './synthetic.ts';
 import { systemLines } from './system-lines.ts';
 import { createTaskLines } from './task-lines.ts';

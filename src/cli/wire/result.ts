@@ -1,10 +1,10 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation, UsageReport } from '../../contracts/face/conversation.ts';
+import { wireUsage } from '../../contracts/face/wire.ts';
 import type { JsonObject, JsonValue } from '../../contracts/json.ts';
 import type { StopReason, Usage } from '../../contracts/message.ts';
 import type { Terminal } from '../../contracts/terminal.ts';
 import { NO_ANSWER, nextAnswer } from './answer.ts';
-import { wireUsage } from './blocks.ts';
 
 /** What a run leaves behind for its result line: gathered from events, read once at the end. */
 export type RunRecord = {

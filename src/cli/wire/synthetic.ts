@@ -1,23 +1,12 @@
+import { wireSyntheticMessage } from '../../contracts/face/wire.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { FailureKind } from '../../contracts/model.ts';
-import { wireUsage } from './blocks.ts';
-
-const NO_USAGE = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
 /** An API failure as hosts expect it: a reply of nobody, with the error's name. */
 export function syntheticReply(kind: FailureKind, words: string, parent: JsonObject): JsonObject {
   return {
     type: 'assistant',
-    message: {
-      id: 'synthetic',
-      type: 'message',
-      role: 'assistant',
-      model: '<synthetic>',
-      content: [{ type: 'text', text: words }],
-      stop_reason: 'stop_sequence',
-      stop_sequence: '',
-      usage: wireUsage(NO_USAGE),
-    },
+    message: wireSyntheticMessage(words),
     ...parent,
     error: errorName(kind),
   };

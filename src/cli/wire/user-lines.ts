@@ -1,21 +1,17 @@
 import type { AgentEvent } from '../../contracts/event.ts';
-import type { JsonObject, JsonValue } from '../../contracts/json.ts';
-import { wireResult, wireUserBlock } from './blocks.ts';
+import { wireResult, wireToolResult, wireUserBlock } from '../../contracts/face/wire.ts';
+import type { JsonObject } from '../../contracts/json.ts';
 
 type ToolEnd = Extract<AgentEvent, { type: 'tool_end' }>;
 
 /** A result as it completes, with its structured form beside it. */
 export function resultLine(event: ToolEnd, parent: JsonObject, timestamp: string): JsonObject {
-  const failed = event.result.is_error === true;
-  const structured: JsonValue = failed
-    ? `Error: ${plainText(event.result.content)}`
-    : (event.structured ?? plainText(event.result.content));
   return {
     type: 'user',
     message: { role: 'user', content: [wireResult(event.result)] },
     ...parent,
     timestamp,
-    tool_use_result: structured,
+    tool_use_result: wireToolResult(event.result, event.structured),
   };
 }
 
@@ -45,10 +41,4 @@ export function userLines(
       ...(typed || interrupt ? {} : { isSynthetic: true }),
     },
   ];
-}
-
-function plainText(content: ToolEnd['result']['content']): string {
-  return typeof content === 'string'
-    ? content
-    : content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join('\n');
 }

@@ -31,7 +31,8 @@ export type Conversation = {
   setMode(
     mode: string,
   ): { readonly ok: true; readonly mode: PermissionMode } | { readonly ok: false; readonly why: string };
-  models(): readonly ModelInfo[];
+  /** All that can be chosen here. Servers are asked what they have, so it may take a moment. */
+  models(): Promise<readonly ModelInfo[]>;
   commands(): readonly CommandInfo[];
   /** Runs a slash command: the line without its slash. */
   runCommand(line: string): Promise<CommandOutcome>;
@@ -126,6 +127,8 @@ export type ConversationInfo = {
   readonly mcpServers: readonly { readonly name: string; readonly status: string; readonly error?: string }[];
   readonly agents: readonly string[];
   readonly skills: readonly string[];
+  /** Plugins that count, and where they lie. */
+  readonly plugins: readonly { readonly name: string; readonly path: string }[];
   readonly outputStyle: string;
   readonly apiKeySource: string;
   readonly version: string;

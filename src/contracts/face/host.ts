@@ -10,6 +10,16 @@ export type HostParts = {
   /** Hooks that live in the host: each has a `callback` and the source `host`. */
   readonly hooks: readonly Hook[];
   readonly mcpServers: readonly HostMcpServer[];
+  /** Files as an editor has them open. */
+  readonly files?: HostFiles | undefined;
+};
+
+/** What an editor lends of its files. Whether a call may touch them is decided before it is asked. */
+export type HostFiles = {
+  /** The text it shows, saved or not. */
+  readonly read?: (path: string, signal: AbortSignal) => Promise<string>;
+  /** Resolves when it is shown and saved. */
+  readonly write?: (path: string, text: string, signal: AbortSignal) => Promise<void>;
 };
 
 /** An MCP server inside the host's own process, spoken to message by message. */

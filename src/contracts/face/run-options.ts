@@ -2,6 +2,9 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import type { Effort } from '../model.ts';
 import type { HostParts } from './host.ts';
 
+/** A plugin by its folder. Its MCP servers may be somebody else's to run. */
+export type PluginDir = { readonly folder: string; readonly servers: 'started' | 'left out' };
+
 /** What the command line asked for, checked once at the border. Absent means: not said. */
 export type RunOptions = {
   readonly cwd: string;
@@ -38,7 +41,7 @@ export type RunOptions = {
   readonly partialMessages: boolean;
   readonly addDirs: readonly string[];
   /** Plugins of this run alone. */
-  readonly pluginDirs?: readonly string[];
+  readonly pluginDirs?: readonly PluginDir[];
   readonly settings?: string;
   /** Policy of whoever starts us, as JSON. It may only tighten. */
   readonly policy?: string;

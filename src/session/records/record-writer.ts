@@ -33,6 +33,8 @@ export type RecordWriterOptions = {
   /** A sentence when writing fails, and one when it works again. */
   readonly tell: (level: 'info' | 'error', text: string) => void;
   readonly fs: AppendFs;
+  /** Hears each record. */
+  readonly onRecord?: ((record: SessionRecord) => void) | undefined;
 } & AppendOptions;
 
 const FAR_CHARS = 8_000;
@@ -58,6 +60,7 @@ export function createRecordWriter(options: RecordWriterOptions, path: string): 
     const branch = gitBranch === undefined ? {} : { gitBranch };
     const timestamp = new Date(now()).toISOString();
     const record = makeRecord(body, { uuid, parentUuid, sessionId, timestamp, cwd, version, ...branch });
+    options.onRecord?.(record);
     const line = `${JSON.stringify(record)}\n`;
     parentUuid = uuid;
     charsSinceTitle = body.type === 'title' ? 0 : charsSinceTitle + line.length;

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import type { AgentEvent } from '../../contracts/event.ts';
-import type { RecordBody } from '../../contracts/session.ts';
+import type { RecordBody, SessionRecord } from '../../contracts/session.ts';
 import { lastHeardPath, sessionFolder, subagentPath, transcriptPath } from '../paths.ts';
 import { type Claim, claimSession } from '../running/claim.ts';
 import { type AppendFs, diskAppendFs } from './append-fs.ts';
@@ -22,24 +22,35 @@ export type Transcript = {
   waiting(): number;
 };
 
+/** Somebody who hears every record and does something with it when there is time. */
+export type RecordReader = {
+  /** Takes a record, and does nothing with it yet. */
+  hear(record: SessionRecord, agentId?: string): void;
+  /** What was heard is done with when it resolves. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+};
+
 /** `cwd` is the real path of the directory it is worked in now. */
-export type TranscriptOptions = Omit<RecordWriterOptions, 'fs'> & {
+export type TranscriptOptions = Omit<RecordWriterOptions, 'fs' | 'onRecord'> & {
   /** Where its file lies. */
   readonly dir: string;
   readonly persistence: 'disk' | 'memory';
   /** The claim on a resumed session; a new one is claimed when its file is made. */
   readonly claim?: Claim | undefined;
+  /** Hears everything too, and writes it when nobody waits. */
+  readonly mirror?: RecordReader | undefined;
   readonly fs?: AppendFs;
 };
 
 /** Nothing is created before the first user message. */
 export function openTranscript(options: TranscriptOptions): Transcript {
-  const { dir, sessionId, fs: disk = diskAppendFs } = options;
+  const { dir, sessionId, mirror, fs: disk = diskAppendFs } = options;
   const folder = sessionFolder(dir, sessionId);
   if (options.persistence === 'memory') return { ...UNKEPT, sessionId, path: undefined, folder };
   const path = transcriptPath(dir, sessionId);
   const claimed = claimedWhenOpened(disk, options);
-  const main = createRecordWriter({ ...options, fs: claimed.fs }, path);
+  const main = createRecordWriter({ ...options, fs: claimed.fs, onRecord: (record) => mirror?.hear(record) }, path);
   const subagents = new Map<string, RecordWriter>();
   let isBegun = options.lastUuid !== null;
   let isSynced = false;
@@ -78,10 +89,9 @@ export function openTranscript(options: TranscriptOptions): Transcript {
   function writerOf(agentId: string): RecordWriter {
     const known = subagents.get(agentId);
     if (known !== undefined) return known;
-    const own = createRecordWriter(
-      { ...options, ...NOT_ASIDE, lastUuid: null, fs: disk },
-      subagentPath(folder, agentId),
-    );
+    const onRecord = (record: SessionRecord) => mirror?.hear(record, agentId);
+    const settings = { ...options, ...NOT_ASIDE, lastUuid: null, fs: disk, onRecord };
+    const own = createRecordWriter(settings, subagentPath(folder, agentId));
     subagents.set(agentId, own);
     return own;
   }
@@ -96,16 +106,18 @@ export function openTranscript(options: TranscriptOptions): Transcript {
       if (event.type === 'subagent') {
         const own = writerOf(event.agentId);
         await Promise.all(own.bodiesOf(event.event).map(own.append));
+        if (isQuiet(event.event)) void mirror?.flush();
         return;
       }
       const written = Promise.all(main.bodiesOf(event).map(append));
       if (isDependedOn(event)) await written;
       await settle(event);
+      if (isQuiet(event)) void mirror?.flush();
     },
     sync: main.sync,
     async close() {
-      await Promise.all([...subagents.values()].map((own) => own.close()));
-      await main.close();
+      await Promise.all([...subagents.values(), main].map((own) => own.close()));
+      await mirror?.close();
       await claimed.release();
     },
     waiting: main.waiting,
@@ -138,6 +150,11 @@ function claimedWhenOpened(disk: AppendFs, { claim: given, tell }: Pick<Transcri
     },
   };
   return { fs, release: async () => claim?.release() };
+}
+
+/** A request is on its way, or nothing is left to do: there is time for what nobody waits for. */
+function isQuiet({ type }: AgentEvent): boolean {
+  return type === 'request_sent' || type === 'agent_end';
 }
 
 /** Nothing happens because of these alone: what comes next waits for its own line, and so for theirs before it. */

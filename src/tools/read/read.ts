@@ -1,11 +1,13 @@
 import { z } from 'zod';
+import type { HostFiles } from '../../contracts/face/host.ts';
 import type { ToolStatement } from '../../contracts/permission.ts';
 import { type Tool, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { decodeText } from '../../lib/files/encoding.ts';
 import { formatBytes } from '../../lib/text/format.ts';
 import { buildTool } from '../build-tool.ts';
 import { absolutePath, repairArguments } from '../file-arguments.ts';
-import { type FileBytes, readFileBytes } from '../file-bytes.ts';
+import type { FileBytes } from '../file-bytes.ts';
+import { readOpenFile } from '../open-in-editor.ts';
 import type { ReadState } from '../read-state.ts';
 import { pathFacts } from '../stated-facts.ts';
 import { showMedia } from './media.ts';
@@ -24,7 +26,11 @@ const input = z.object({
 
 type ReadInput = z.output<typeof input>;
 
-export type ReadParts = { readonly readState: ReadState; readonly home: string };
+export type ReadParts = {
+  readonly readState: ReadState;
+  readonly home: string;
+  readonly editor?: HostFiles | undefined;
+};
 
 /** What it says of itself to those who decide about its calls. */
 export const readStatement: ToolStatement = {
@@ -49,7 +55,7 @@ export function createReadTool(parts: ReadParts): Tool {
     title: ({ file_path }) => `Read ${file_path}`,
     async call(wanted, { cwd, signal }) {
       const file = absolutePath(wanted.file_path, { cwd, home: parts.home });
-      const found = await readFileBytes(file, signal);
+      const found = await readOpenFile(file, parts.editor, signal);
       const range = `${wanted.offset ?? 1}+${wanted.limit ?? DEFAULT_LINES}${wanted.pages ?? ''}`;
       if (parts.readState.isShown(found, range)) return unchanged(file, found, wanted);
       const outcome = await show(file, found, wanted);

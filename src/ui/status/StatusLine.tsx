@@ -1,10 +1,10 @@
 import { Box } from 'ink';
-import { sanitize } from '../../lib/text/sanitize.ts';
 import type { Drawing } from '../text/drawing.ts';
-import { fitLine, plain, terminalLine, toned } from '../text/line.ts';
+import { fitLine, plain, terminalLine } from '../text/line.ts';
 import { Rows } from '../text/Rows.tsx';
 import { useLook } from '../text/use-look.ts';
 import { Chip, chipWidth } from './Chip.tsx';
+import { scriptSpans } from './script-spans.ts';
 import { SEGMENT_GAP, type StatusView, scriptLines, statusSegments } from './status-segments.ts';
 
 /** Columns before the chip, and free ones behind the last segment. */
@@ -15,9 +15,7 @@ export function StatusLine({ view }: { readonly view: StatusView }) {
   const { drawing } = useLook();
   const room = drawing.width - EDGE.left - EDGE.right - chipWidth(view.facts.mode);
   const segments = statusSegments(view, drawing, room);
-  const script = scriptLines(view, drawing).map((line) =>
-    terminalLine(plain('  '), toned('dim', sanitize(line, 'line'))),
-  );
+  const script = scriptLines(view, drawing).map((line) => terminalLine(plain('  '), ...scriptSpans(line)));
   return (
     <>
       <Box paddingLeft={EDGE.left}>

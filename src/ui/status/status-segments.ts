@@ -6,6 +6,7 @@ import { fitLine, plain, type Span, terminalLine, toned } from '../text/line.ts'
 import type { Glyphs } from '../theme/glyphs.ts';
 import type { StatusFacts, ViewState } from '../view/view-state.ts';
 import { activitySpans } from './activity-spans.ts';
+import { scriptSpans } from './script-spans.ts';
 
 const NARROW = 60;
 const ROOMY_ROWS = 16;
@@ -45,8 +46,7 @@ export function statusSegments(view: StatusView, drawing: Drawing, width: number
 }
 
 function factSegments(facts: StatusFacts, { width, glyphs }: Drawing, state: 'at rest' | 'busy'): readonly Segment[] {
-  if (facts.script !== undefined)
-    return [segment('script', toned('dim', sanitize(facts.script.split('\n', 1)[0] ?? '', 'line')))];
+  if (facts.script !== undefined) return [segment('script', ...scriptSpans(facts.script.split('\n', 1)[0] ?? ''))];
   const percent = Math.round((100 * facts.contextTokens) / Math.max(1, facts.contextWindow));
   const words = percent >= FULL_PERCENT ? toned('warn', `${percent}% full, /compact`) : toned('dim', `${percent}%`);
   if (width < NARROW) return [segment('context', words)];

@@ -39,12 +39,13 @@ export function createPaint(theme: Theme, depth: ColorDepth): Paint {
 }
 
 function keyOf(style: Style): string {
-  const { token, background, bold, dim, italic, underline, strike, inverse } = style;
-  return [token, background, bold, dim, italic, underline, strike, inverse].join();
+  const { token, background, bold, dim, italic, underline, strike, inverse, colors } = style;
+  return [token, background, bold, dim, italic, underline, strike, inverse, colors].join();
 }
 
 /** What chalk writes before a text of this style, as one sequence. */
 function openingOf(style: Style, theme: Theme, depth: ColorDepth, chalk: ChalkInstance): string {
+  if (style.colors !== undefined) return depth === 'none' ? '' : `\u001b[${style.colors}m`;
   const look: Look = style.token === undefined ? {} : theme.looks[style.token];
   const wanted = {
     ...style,

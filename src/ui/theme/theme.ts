@@ -39,6 +39,8 @@ export type Style = {
   readonly underline?: true;
   readonly strike?: true;
   readonly inverse?: true;
+  /** Somebody's own numbers for the terminal (`38;5;30`), in the place of all others. */
+  readonly colors?: string;
 };
 
 export type Theme = { readonly name: ThemeName; readonly looks: Readonly<Record<ThemeToken, Look>> };

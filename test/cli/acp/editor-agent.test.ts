@@ -432,13 +432,17 @@ const METHODS = [
 const NOT_OFFERED = ['logout'];
 
 /** What we ask of an editor. */
-const ASKED = ['elicitation/create', 'session/request_permission', 'session/update'];
-
-/** What we never ask: files are read and commands are run where ouro runs, and the server tells of a visited page itself. */
-const NOT_ASKED = [
-  'elicitation/complete',
+const ASKED = [
+  'elicitation/create',
   'fs/read_text_file',
   'fs/write_text_file',
+  'session/request_permission',
+  'session/update',
+];
+
+/** What we never ask: commands are run where ouro runs, and the server tells of a visited page itself. */
+const NOT_ASKED = [
+  'elicitation/complete',
   'terminal/create',
   'terminal/kill',
   'terminal/output',

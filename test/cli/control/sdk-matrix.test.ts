@@ -70,7 +70,7 @@ const OPTIONS: Readonly<Record<string, Row>> = {
   permissionPrompts: taken({ permissionPrompts: 'none' }),
   persistSession: taken({ persistSession: false }),
   planModeInstructions: taken({ planModeInstructions: 'Ask first.' }),
-  pluginDelivery: told({ pluginDelivery: 'initialize' }, PLUGINS),
+  pluginDelivery: taken({ pluginDelivery: 'initialize' }, PLUGINS),
   plugins: taken(PLUGINS),
   projectConfigRoot: refused({ projectConfigRoot: '/elsewhere' }),
   promptSuggestions: taken({ promptSuggestions: true }),

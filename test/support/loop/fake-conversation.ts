@@ -52,7 +52,7 @@ export function fakeConversation(options: FakeOptions = {}): Conversation & { re
     setThinkingTokens: () => undefined,
     setMode: (mode) =>
       mode === 'plan' || mode === 'default' ? { ok: true, mode } : { ok: false, why: `There is no mode "${mode}".` },
-    models: () => [INFO],
+    models: async () => [INFO],
     commands: () => [],
     runCommand: async () => ({ kind: 'failed', words: 'no commands here' }),
     runShell: async () => undefined,
@@ -129,6 +129,7 @@ const FACTS: Omit<ConversationInfo, 'sessionId' | 'model'> = {
   mcpServers: [{ name: 'files', status: 'connected' }],
   agents: ['Explore'],
   skills: [],
+  plugins: [],
   outputStyle: 'default',
   apiKeySource: 'none',
   version: '0.0.0',

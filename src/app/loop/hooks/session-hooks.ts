@@ -33,14 +33,14 @@ type Needs = {
 };
 
 export function createSessionHooks(core: Core, { session, permissions, mcp, wishes }: Needs): SessionHooks {
-  const { opened, transcript } = session;
+  const { opened, published } = session;
   const { answerWith, ...runners } = createHookRunners(core, mcp);
   const hooks = makeHooks({
     ...runners,
     carried: () => [...wishes.hooks(), ...core.extensions.now().plugins.flatMap(hooksOfPlugin)],
     loaded: core.settings.loaded,
     hostHooks: core.options.host?.hooks ?? [],
-    session: { id: opened.id, path: transcript.path ?? '' },
+    session: { id: opened.id, path: published.path, caughtUp: published.caughtUp },
     live: core.live.now,
     cwd: core.cwd,
     variables: core.settings.variables,

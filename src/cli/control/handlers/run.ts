@@ -21,6 +21,6 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
       return {};
     },
   ),
-  list_models: handler(nothing, (_, { conversation }) => ({ models: modelRows(conversation) })),
+  list_models: handler(nothing, async (_, { conversation }) => ({ models: await modelRows(conversation) })),
   get_binary_version: handler(nothing, (_, { conversation }) => ({ version: conversation.info().version })),
 };

@@ -63,7 +63,7 @@ export const sessionHandlers: Readonly<Record<string, Handler>> = {
       return {
         commands: conversation.commands().map(commandRow),
         agents: (conversation.control?.agents?.() ?? []).map(agentRow),
-        plugins: [],
+        plugins: conversation.info().plugins,
         mcpServers: (conversation.control?.mcpServers?.() ?? []).map((state) => ({ ...state })),
         error_count: 0,
       };

@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '../../contracts/json.ts';
-import type { AssistantBlock, ToolResultBlock, Usage, UserBlock } from '../../contracts/message.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
+import type { AssistantBlock, ToolResultBlock, Usage, UserBlock } from '../message.ts';
 
 /** A block of a reply in the API's shape. Unknown kinds go out as they came in. */
 export function wireBlock(block: AssistantBlock): JsonObject {
@@ -40,5 +40,30 @@ export function wireUsage(usage: Usage): JsonObject {
     cache_read_input_tokens: usage.cacheReadTokens,
     output_tokens: usage.outputTokens,
     server_tool_use: { web_search_requests: usage.webSearches ?? 0 },
+  };
+}
+
+/** What hosts and hooks are told of a result besides what the model reads. */
+export function wireToolResult(result: ToolResultBlock, structured: JsonValue | undefined): JsonValue {
+  const said =
+    typeof result.content === 'string'
+      ? result.content
+      : result.content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join('\n');
+  return result.is_error === true ? `Error: ${said}` : (structured ?? said);
+}
+
+const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+
+/** The reply of nobody, in which hosts look for what went wrong. */
+export function wireSyntheticMessage(words: string): JsonObject {
+  return {
+    id: 'synthetic',
+    type: 'message',
+    role: 'assistant',
+    model: '<synthetic>',
+    content: [{ type: 'text', text: words }],
+    stop_reason: 'stop_sequence',
+    stop_sequence: '',
+    usage: wireUsage(NO_USAGE),
   };
 }
