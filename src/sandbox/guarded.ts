@@ -47,9 +47,16 @@ export function strayFiles(plan: SandboxPlan): readonly string[] {
 }
 
 /** Guarded names that are links: nothing lies over a link, so it is put back when somebody replaced it. */
-export function guardedLinks({ roots, kindOf }: Pick<SandboxPlan, 'roots' | 'kindOf'>): readonly string[] {
-  const names = ['.git', ...GUARDED.folders, ...GUARDED.files, ...GUARDED_IF_THERE];
-  return roots.flatMap((root) => names.map((name) => `${root}/${name}`)).filter((path) => kindOf(path) === 'link');
+export function guardedLinks(plan: SandboxPlan): readonly string[] {
+  const within = (folders: readonly string[], names: readonly string[]) =>
+    folders.flatMap((folder) => names.map((name) => `${folder}/${name}`));
+  const all = [
+    ...within(plan.roots, ['.git', ...GUARDED.folders, ...GUARDED.files, ...GUARDED_IF_THERE]),
+    ...within(gitFolders(plan), [...GUARDED_OF_GIT.folders, ...GUARDED_OF_GIT.files]),
+    ...(isHomeWritable(plan) ? within([plan.home], [...GUARDED_OF_HOME.folders, ...GUARDED_OF_HOME.files]) : []),
+    ...plan.nested,
+  ];
+  return all.filter((path) => plan.kindOf(path) === 'link');
 }
 
 /** The mounts that hold all this. */

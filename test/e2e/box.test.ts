@@ -130,12 +130,15 @@ describe.skipIf(NO_BOX !== undefined)(`a box (${NO_BOX ?? 'bubblewrap works here
     await using project = await createTempProject({ 'real.json': '{}', 'shared/a': '' });
     await symlink('real.json', join(project.dir, '.mcp.json'));
     await symlink('shared', join(project.dir, '.claude'));
+    await project.write('.git/HEAD', 'ref: refs/heads/main\n');
+    await symlink('../shared', join(project.dir, '.git/hooks'));
     const { run } = await boxIn(project);
     await run(
-      'rm .mcp.json .claude; echo x > .mcp.json; mkdir .claude; echo x > .claude/settings.json; echo x > shared/settings.json',
+      'rm .mcp.json .claude; echo x > .mcp.json; mkdir .claude; echo x > .claude/settings.json; echo x > shared/settings.json; rm .git/hooks; mkdir .git/hooks; echo x > .git/hooks/pre-commit',
     );
     expect(readlinkSync(join(project.dir, '.mcp.json'))).toBe('real.json');
     expect(readlinkSync(join(project.dir, '.claude'))).toBe('shared');
+    expect(readlinkSync(join(project.dir, '.git/hooks'))).toBe('../shared');
     expect(await readdir(join(project.dir, 'shared'))).toEqual(['a']);
     expect(readFileSync(join(project.dir, 'real.json'), 'utf8')).toBe('{}');
   });

@@ -22,20 +22,21 @@ const WORST: readonly string[] = [
   `cat ${'{a,b}'.repeat(50)}`,
 ];
 
-/** The fastest of three, so that others on the machine do not count. */
-function milliseconds(command: string): number {
-  const times = [1, 2, 3].map(() => {
+/** The fastest of three, so that others on the machine do not count; once is enough where that was fast. */
+function milliseconds(command: string, fast = 0): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let turn = 0; turn < 3 && least > fast; turn += 1) {
     const startedAt = performance.now();
     decideBash(fixture, command, { deny: DENY });
-    return performance.now() - startedAt;
-  });
-  return Math.min(...times);
+    least = Math.min(least, performance.now() - startedAt);
+  }
+  return least;
 }
 
 test.each(WORST.map((command) => [command.slice(0, 40), command]))(
   '%s … is decided before anybody waits',
   (_, command) => {
-    expect(milliseconds(command)).toBeLessThan(1_000);
+    expect(milliseconds(command, 500)).toBeLessThan(1_000);
   },
 );
 
