@@ -1,5 +1,7 @@
+import { createElement } from 'react';
 import type { Printable } from '../../lib/printable.ts';
 import { planScreen } from '../components/plan-screen.ts';
+import { Screen } from '../components/Screen.tsx';
 import { createPrinter } from '../history/printer.ts';
 import type { Drawing } from '../text/drawing.ts';
 import type { Highlight } from '../text/line.ts';
@@ -96,7 +98,8 @@ export function createScreenOutput(
       const lines = printer.print(waitingItems(view.outbox), now, paint);
       const left = view.outbox === undefined ? view : { ...view, outbox: undefined };
       const plan = planScreen(left, now, printer.carry());
-      stage.show({ view: left, plan, look: { drawing: now, paint } }, lines);
+      const screen = createElement(Screen, { view: left, plan });
+      stage.show({ screen, caret: plan.caret, look: { drawing: now, paint } }, lines);
       return left;
     },
     drawing,
