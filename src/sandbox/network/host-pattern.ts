@@ -40,7 +40,7 @@ export function namesHost(text: string, goal: Goal): boolean {
 }
 
 /** What is wrong with a pattern of the settings; nothing for one that can be read. */
-function problemOfPattern(text: string): string | undefined {
+export function problemOfPattern(text: string): string | undefined {
   return readPattern(text) === undefined
     ? `"${text}" names no host. Write example.com, *.example.com, or either with :443.`
     : undefined;
