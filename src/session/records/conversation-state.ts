@@ -158,11 +158,15 @@ export function danglingCalls(state: ConversationState): readonly Dangling[] {
 
 /** All but the messages of one id, which is nearly always the newest: those behind it are not touched. */
 function without(messages: Messages, id: string): Messages {
-  let left = messages;
-  while (left?.last.id === id) left = left.before;
-  for (let at = left; at !== undefined; at = at.before)
-    if (at.last.id === id) return linked(listed(left).filter((message) => message.id !== id));
-  return left;
+  let oldest: Messages;
+  for (let at = messages; at !== undefined; at = at.before) if (at.last.id === id) oldest = at;
+  const newer: Message[] = [];
+  for (let at = messages; oldest !== undefined && at !== undefined && at !== oldest; at = at.before)
+    if (at.last.id !== id) newer.push(at.last);
+  return newer.reduceRight<Messages>(
+    (before, last) => ({ last, before }),
+    oldest === undefined ? messages : oldest.before,
+  );
 }
 
 /** A reply that never joined: the process ended within its turn. Its complete blocks count, its calls get what they have. */

@@ -246,12 +246,12 @@ test('calls without a result and messages that were taken back, however many the
   }));
   const { messages, dangling } = rebuild(calls);
   expect([messages.length, dangling.length]).toEqual([40_000, 19_000]);
-  const tombstones = Array.from({ length: 2_000 }, (_, at) => ({
+  const tombstones = Array.from({ length: 500 }, (_, at) => ({
     ...head,
     uuid: `t${at}`,
     type: 'tombstone' as const,
     messageId: `m${19_999 - at}`,
     why: 'taken back',
   }));
-  expect(rebuild([...calls, ...tombstones]).messages).toHaveLength(37_999);
+  expect(rebuild([...calls, ...tombstones]).messages).toHaveLength(39_499);
 });
