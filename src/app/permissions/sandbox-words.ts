@@ -1,6 +1,7 @@
 import type { Rule } from '../../contracts/permission.ts';
 import type { SandboxSettings } from '../../contracts/settings.ts';
 import { HOST_WORD } from '../../permissions/rules/families.ts';
+import { problemOfPattern } from '../../sandbox/network/host-pattern.ts';
 import type { SandboxPlan } from '../../sandbox/plan.ts';
 import { firstLine } from '../../tools/bash/shells.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -54,6 +55,7 @@ function networkWords({ network }: SandboxPlan, settings: SandboxSettings, rules
     strictAllowlist ? 'the hosts that are allowed, no others' : 'host by host: a new one is asked about',
     ...(allowed.length === 0 ? [] : [`allowed ${allowed.join(', ')}`]),
     ...(denied.length === 0 ? [] : [`never ${denied.join(', ')}`]),
+    ...[...allowed, ...denied].flatMap((pattern) => problemOfPattern(pattern) ?? []),
   ];
 }
 

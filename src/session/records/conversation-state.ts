@@ -10,6 +10,9 @@ type Messages = { readonly last: Message; readonly before: Messages } | undefine
 /** Linked for the same reason: a damaged file may have very many that nobody carries. */
 type Results = { readonly callId: string; readonly result: ToolResultBlock; readonly before: Results } | undefined;
 
+/** Linked, too. */
+type OpenCalls = { readonly calls: readonly Dangling[]; readonly before: OpenCalls } | undefined;
+
 /** A reply whose blocks arrive one by one. */
 type OpenReply = {
   readonly id: string;
@@ -25,7 +28,7 @@ export type ConversationState = {
   readonly reply: OpenReply | undefined;
   /** Results that no message has carried yet. */
   readonly results: Results;
-  readonly dangling: ReadonlyMap<string, Dangling>;
+  readonly dangling: OpenCalls;
   /** Conversations that a boundary replaced, the newest first, for going back before it. */
   readonly replaced: readonly Messages[];
   /** It went back to a message that stands before the first record that was read. */
@@ -36,7 +39,7 @@ export const EMPTY_CONVERSATION: ConversationState = {
   messages: undefined,
   reply: undefined,
   results: undefined,
-  dangling: new Map(),
+  dangling: undefined,
   replaced: [],
   incomplete: false,
 };
@@ -59,8 +62,7 @@ export function nextConversation(state: ConversationState, record: SessionRecord
       return withMessage(closeConversation(state), record.message);
     case 'tombstone': {
       const reply = state.reply?.id === record.messageId ? undefined : state.reply;
-      const left = messagesOf(state).filter(({ id }) => id !== record.messageId);
-      return { ...state, reply, messages: linked(left) };
+      return { ...state, reply, messages: without(state.messages, record.messageId) };
     }
     case 'compact-boundary': {
       const closed = closeReply(state);
@@ -146,6 +148,27 @@ function withUser(state: ConversationState, { message, results: ids = [] }: Of<'
   return withMessage({ ...closed, results: left }, { ...message, blocks: [...answers, ...message.blocks] });
 }
 
+/** The calls that never got a result, the oldest first; of one id the newest counts. */
+export function danglingCalls(state: ConversationState): readonly Dangling[] {
+  const parts: (readonly Dangling[])[] = [];
+  for (let at = state.dangling; at !== undefined; at = at.before) parts.push(at.calls);
+  const calls = parts.toReversed().flat();
+  return [...new Map(calls.map((call) => [call.callId, call])).values()];
+}
+
+/** All but the messages of one id, which is nearly always the newest: those behind it are not touched. */
+function without(messages: Messages, id: string): Messages {
+  let oldest: Messages;
+  for (let at = messages; at !== undefined; at = at.before) if (at.last.id === id) oldest = at;
+  const newer: Message[] = [];
+  for (let at = messages; oldest !== undefined && at !== undefined && at !== oldest; at = at.before)
+    if (at.last.id !== id) newer.push(at.last);
+  return newer.reduceRight<Messages>(
+    (before, last) => ({ last, before }),
+    oldest === undefined ? messages : oldest.before,
+  );
+}
+
 /** A reply that never joined: the process ended within its turn. Its complete blocks count, its calls get what they have. */
 function closeReply(state: ConversationState): ConversationState {
   if (state.reply === undefined) return state;
@@ -164,13 +187,13 @@ function withAnswers(state: ConversationState, reply: AssistantMessage, at: stri
     calls.map(({ id }) => id),
   );
   const blocks = calls.map(({ id }, index) => taken[index] ?? lostResult(id));
-  const open = calls.flatMap(({ id, name }, index): readonly (readonly [string, Dangling])[] =>
-    taken[index] === undefined ? [[id, { callId: id, tool: name, at }]] : [],
+  const open = calls.flatMap(({ id, name }, index) =>
+    taken[index] === undefined ? [{ callId: id, tool: name, at }] : [],
   );
   return {
     ...withMessage(joined, { role: 'user', id: `${reply.id}-results`, origin: 'results', blocks }),
     results: left,
-    dangling: open.length === 0 ? state.dangling : new Map([...state.dangling, ...open]),
+    dangling: open.length === 0 ? state.dangling : { calls: open, before: state.dangling },
   };
 }
 

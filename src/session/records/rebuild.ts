@@ -6,6 +6,7 @@ import { type HeadState, NO_HEAD, nextHead } from '../request-head.ts';
 import {
   closeConversation,
   type Dangling,
+  danglingCalls,
   EMPTY_CONVERSATION,
   messagesOf,
   nextConversation,
@@ -44,7 +45,7 @@ export function rebuild(records: readonly SessionRecord[]): Rebuilt {
     context: records.flatMap((record) =>
       record.type === 'system' && record.subtype === 'context' ? [record.data] : [],
     ),
-    dangling: [...conversation.dangling.values()],
+    dangling: danglingCalls(conversation),
     running: runningOf(records),
     queued: queuedOf(records),
     incomplete: conversation.incomplete,

@@ -5,6 +5,7 @@ import type { SessionRecord } from '../../contracts/session.ts';
 import { errnoOf } from '../../lib/files/errno.ts';
 import {
   closeConversation,
+  danglingCalls,
   EMPTY_CONVERSATION,
   messagesOf,
   nextConversation,
@@ -45,15 +46,15 @@ export async function checkSession(session: Pick<SessionSummary, 'id' | 'path'>)
     older += left;
   });
   const closed = closeConversation(conversation);
-  const { dangling } = closed;
+  const dangling = danglingCalls(closed).length;
   const messages = older + messagesOf(closed).length;
-  const counts = { damaged, salvaged, doubled, dangling: dangling.size };
+  const counts = { damaged, salvaged, doubled, dangling };
   const found = [
     ...(damaged > 0 ? [`${damaged} unreadable lines`] : []),
     ...(salvaged > 0 ? [`${salvaged} lines that had to be taken apart`] : []),
     ...(doubled > 0 ? [`${doubled} doubled lines`] : []),
     ...((await endsClean(session.path)) ? [] : ['a last line without its end']),
-    ...(dangling.size > 0 ? [`${dangling.size} calls without a result`] : []),
+    ...(dangling > 0 ? [`${dangling} calls without a result`] : []),
   ];
   const words = found.length === 0 ? 'sound' : found.join(', ');
   return { id: session.id, path: session.path, records, messages, ...counts, words };

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { fitsDenial, fitsPattern, namesHost, readGoal } from '../../../src/sandbox/network/host-pattern.ts';
+import {
+  fitsDenial,
+  fitsPattern,
+  namesHost,
+  problemOfPattern,
+  readGoal,
+} from '../../../src/sandbox/network/host-pattern.ts';
 
 test.each([
   ['example.com', 'example.com'],
@@ -76,4 +82,11 @@ test('a denial means all below, and only a whole name names a host', () => {
   expect(fitsDenial('example.com', goal('notexample.com'))).toBe(false);
   expect(namesHost('*', goal('localhost'))).toBe(false);
   expect(namesHost('localhost', goal('localhost'))).toBe(true);
+});
+
+test('a pattern that names no host is told, with what to write', () => {
+  const fine = ['example.com', '*.example.com', '*', '*:443', 'example.com:8080', '[::1]', '10.0.0.1'];
+  expect(fine.map(problemOfPattern)).toEqual(fine.map(() => undefined));
+  const faults = ['https://example.com', 'example.com/path', 'a b', '', '*.*.example.com', 'example.com:port'];
+  for (const fault of faults) expect(problemOfPattern(fault), fault).toContain('names no host');
 });

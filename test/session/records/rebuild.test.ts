@@ -232,3 +232,26 @@ test('results that nobody carries, however many a damaged file has, cost nothing
   });
   expect(rebuild(orphans).messages).toEqual([]);
 });
+
+test('calls without a result and messages that were taken back, however many there are, cost nothing', () => {
+  const head = { v: 1, parentUuid: null, sessionId: 's', timestamp: '', cwd: '/', version: '0' };
+  const calls = Array.from({ length: 20_000 }, (_, at) => ({
+    ...head,
+    uuid: `a${at}`,
+    type: 'assistant' as const,
+    messageId: `m${at}`,
+    model: 'm',
+    index: 0,
+    block: { type: 'tool_use' as const, id: `c${at % 19_000}`, name: 'T', input: {} },
+  }));
+  const { messages, dangling } = rebuild(calls);
+  expect([messages.length, dangling.length]).toEqual([40_000, 19_000]);
+  const tombstones = Array.from({ length: 500 }, (_, at) => ({
+    ...head,
+    uuid: `t${at}`,
+    type: 'tombstone' as const,
+    messageId: `m${19_999 - at}`,
+    why: 'taken back',
+  }));
+  expect(rebuild([...calls, ...tombstones]).messages).toHaveLength(39_499);
+});
