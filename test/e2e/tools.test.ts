@@ -24,7 +24,18 @@ afterEach(() => project.remove());
 
 const BUILT_IN = [
   ...['AskUserQuestion', 'Bash', 'BashOutput', 'Edit', 'EnterPlanMode', 'ExitPlanMode', 'Glob', 'Grep', 'KillShell'],
-  ...['MultiEdit', 'NotebookEdit', 'Read', 'Skill', 'Task', 'TodoWrite', 'WebFetch', 'WebSearch', 'Write'],
+  ...[
+    'MultiEdit',
+    'NotebookEdit',
+    'Read',
+    'SendMessage',
+    'Skill',
+    'Task',
+    'TodoWrite',
+    'WebFetch',
+    'WebSearch',
+    'Write',
+  ],
 ];
 
 test('every tool is offered by the name models know, all together in under six thousand tokens', async () => {

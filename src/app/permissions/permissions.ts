@@ -151,7 +151,7 @@ function boxes(
   return wireSandbox(core, {
     roots: source.roots,
     sessionFolder,
-    denied: (use) => deniedPlaces(source.policy(core.cwd), use),
+    denied: (use) => deniedPlaces(source.withoutBox(core.cwd), use),
     way: createBoxWay((plan, bwrap) => openBoxNetwork(core, { decide }, plan, bwrap)),
   });
 }

@@ -34,6 +34,8 @@ export type PolicySource = {
   /** The workspace and every folder beside it. */
   roots(): readonly string[];
   policy(cwd: string, mode?: PermissionMode): Policy;
+  /** The same without what a box makes of it, for what the box itself is made from. */
+  withoutBox(cwd: string, mode?: PermissionMode): Policy;
 };
 
 /** Files of ours that hold keys and logins. */
@@ -75,10 +77,8 @@ export function makePolicy(sources: PolicySources): PolicySource {
     return sandbox === undefined ? {} : { sandbox };
   }
 
-  return {
-    rules,
-    roots,
-    policy: (at, mode) => ({
+  function withoutBox(at: string, mode?: PermissionMode): Policy {
+    return {
       mode: mode ?? sources.live().mode,
       rules: rules(),
       workspaceRoots: roots(),
@@ -90,10 +90,11 @@ export function makePolicy(sources: PolicySources): PolicySource {
       sensitivePaths: SECRETS.map((name) => join(ouroHome, name)),
       copiedSecrets: sources.copiedSecrets?.() ?? [],
       searchPath: searchPath(),
-      ...inSandbox(),
       disk: process.platform === 'darwin' || process.platform === 'win32' ? 'case-insensitive' : 'case-sensitive',
-    }),
-  };
+    };
+  }
+
+  return { rules, roots, withoutBox, policy: (at, mode) => ({ ...withoutBox(at, mode), ...inSandbox() }) };
 }
 
 function placed(folder: string, cwd: string, home: string): string {
