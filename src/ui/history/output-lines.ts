@@ -28,7 +28,8 @@ export function limitedLines(
   const order = status === 'failed' ? tellingFirst(rows) : endsFirst(rows.length);
   const kept = new Set<number>();
   let left = room - 1;
-  for (const at of order) {
+  // An empty row says nothing, and there is room for few.
+  for (const at of order.filter((one) => rows[one]?.trim() !== '')) {
     const height = Math.min(heightOf(rows[at] ?? ''), status === 'failed' ? 2 : 1);
     if (height > left) break;
     left -= height;
@@ -42,7 +43,8 @@ export function limitedLines(
   const cut = rows.length - shown.length + hiddenBefore;
   const words = cut === 0 ? formatBytes(rows.join('\n').length) : formatCount(cut, 'more line');
   const note = terminalLine(toned('dim', `${glyphs.output} ${glyphs.more} ${words}  ctrl+o`));
-  const gap = shown.findIndex((at, index) => at !== index);
+  const first = rows.findIndex((row) => row.trim() !== '');
+  const gap = shown.findIndex((at, index) => at !== first + index);
   return gap <= 0 ? [...lines, note] : lines.toSpliced(gap, 0, note);
 }
 

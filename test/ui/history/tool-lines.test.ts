@@ -38,6 +38,12 @@ test('a failure shows the lines that say why, in at most eight rows', async () =
   expect(rows.length).toBeLessThanOrEqual(9);
 });
 
+test('what is cut keeps rows that say something', async () => {
+  const display = output(`\n> build\n> node b.mjs\n\n\nbuilt\n\n`);
+  const rows = await rowsOf(starts('c1', 'Bash', 'npm run build'), ends('c1', 'Bash', { display }));
+  expect(rows.slice(1)).toEqual(['│ > build', expect.stringMatching(/^│ … \d more lines {2}ctrl\+o$/), '│ built']);
+});
+
 const found = (path: string) => ({ kind: 'file', path: `/home/me/proj/${path}`, lines: 9, partial: false }) as const;
 
 test('look-ups of several turns share a line, until something else is done or said', async () => {
