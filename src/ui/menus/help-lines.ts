@@ -54,22 +54,28 @@ export function helpLines(view: ViewState, { width }: Drawing, rows: number): re
     title,
     lines: lines.filter(({ keys, does }) => `${title} ${keys} ${does}`.toLowerCase().includes(wanted)),
   })).filter(({ lines }) => lines.length > 0);
-  const note = isFiltering ? `/${filter}` : 'any key closes   / filters';
-  const foot = terminalLine(toned('dim', sections.length === 0 ? `${note}   no key does that` : note));
   const now = isBusy(view) ? 'busy' : 'idle';
   const wide = columnsOf(sections, 2, now);
   const isWide = widthOf(wide) <= width - 2;
   const columns = isWide ? wide : columnsOf(sections, 1, now);
   const height = Math.max(0, ...columns.map((column) => column.length));
-  const lines = Array.from({ length: height }, (_, row) => besides(columns, row));
-  return [...lines.slice(0, Math.max(0, rows - 1)), foot];
+  const room = Math.max(0, rows - 1);
+  const isTitle = (row: number) => columns.every((column) => column[row]?.kind !== 'key');
+  const shown = height > room && isTitle(room - 1) ? room - 1 : Math.min(height, room);
+  const left = columns
+    .flatMap((column) => column.slice(Math.max(0, shown)))
+    .filter(({ kind }) => kind === 'key').length;
+  const note = isFiltering ? `/${filter}` : 'any key closes   / filters';
+  const more = sections.length === 0 ? '   no key does that' : left > 0 ? `   ${left} more` : '';
+  const lines = Array.from({ length: Math.max(0, shown) }, (_, row) => besides(columns, row));
+  return [...lines, terminalLine(toned('dim', `${note}${more}`))];
 }
 
 function filterOf({ overlay }: ViewState): { readonly filter: string; readonly isFiltering: boolean } {
   return overlay?.kind === 'help' ? overlay : { filter: '', isFiltering: false };
 }
 
-type Row = { readonly spans: readonly Span[]; readonly width: number };
+type Row = { readonly kind: 'title' | 'key'; readonly spans: readonly Span[]; readonly width: number };
 type Section = { readonly title: string; readonly lines: readonly HelpLine[] };
 
 /** The sections one below the other, in so many columns. */
@@ -90,9 +96,9 @@ function sectionRows({ title, lines }: Section, keyWidth: number, now: 'busy' | 
     const key = padWidth(keys, keyWidth);
     const isValid = when === 'always' || when === now;
     const span: Span = isValid ? { text: key, style: { bold: true } } : toned('dim', key);
-    return { spans: [plain('  '), span, plain(`  ${does}`)], width: 4 + textWidth(key) + textWidth(does) };
+    return { kind: 'key', spans: [plain('  '), span, plain(`  ${does}`)], width: 4 + textWidth(key) + textWidth(does) };
   });
-  return [{ spans: [toned('accent', title)], width: textWidth(title) }, ...rows];
+  return [{ kind: 'title', spans: [toned('accent', title)], width: textWidth(title) }, ...rows];
 }
 
 function besides(columns: readonly (readonly Row[])[], row: number): LogicalLine {
