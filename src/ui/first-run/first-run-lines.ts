@@ -1,6 +1,6 @@
 import type { TrustEffect } from '../../contracts/face/trust.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import { type LogicalLine, plain, terminalLine, toned } from '../text/line.ts';
+import { type LogicalLine, plain, proseLine, terminalLine, toned } from '../text/line.ts';
 import { type FirstRunState, localModels } from './first-run-state.ts';
 
 const MOST_MODELS = 9;
@@ -32,7 +32,7 @@ export function footLines(state: FirstRunState): readonly LogicalLine[] {
 }
 
 function noteLines({ note }: FirstRunState): readonly LogicalLine[] {
-  return note === '' ? [] : [terminalLine(toned('warn', note))];
+  return note === '' ? [] : [proseLine(toned('warn', note))];
 }
 
 /** Whether this folder is trusted; `brings` is what a yes would be about. */
@@ -44,7 +44,7 @@ export function trustLines({ question: { trust, parent }, trust: answer, details
       : 'This folder can bring instructions and commands of its own. Nothing of it was used yet.';
   const listed = details === 'shown' ? trust.effects : trust.effects.filter(({ kind }) => kind !== 'instructions');
   return {
-    why: [terminalLine(plain(why))],
+    why: [proseLine(plain(why))],
     brings: [foundLine(trust.effects), ...listed.map((effect) => effectLine(effect, details))],
     choices: [
       ...(trust.effects.length === 0
@@ -78,7 +78,7 @@ function effectLine({ kind, text, file, line }: TrustEffect, details: FirstRunSt
 function offerLines({ question: { offer }, takeOver }: FirstRunState): readonly LogicalLine[] {
   if (offer === undefined || takeOver !== undefined) return [];
   return [
-    terminalLine(
+    proseLine(
       plain(`Claude Code has settings of yours in ${sanitize(offer.from, 'prompt')}: ${offer.holds.join(', ')}.`),
       toned('dim', ' None was read.'),
     ),
@@ -90,7 +90,7 @@ function offerLines({ question: { offer }, takeOver }: FirstRunState): readonly 
 function bypassLines({ question, bypass }: FirstRunState): readonly LogicalLine[] {
   if (question.bypass === 'settled' || bypass !== undefined) return [];
   return [
-    terminalLine(toned('warn', 'This run may skip all questions: '), plain('what the model proposes happens at once.')),
+    proseLine(toned('warn', 'This run may skip all questions: '), plain('what the model proposes happens at once.')),
     choice('b', 'yes, on my own account (not asked again on this machine)'),
     choice('a', 'no, ask me as usual'),
   ];
@@ -101,7 +101,7 @@ function sourceLines(state: FirstRunState): readonly LogicalLine[] {
   if (state.model !== undefined) return [terminalLine(toned('dim', 'Model   '), plain('chosen'))];
   const whose = state.question.places.length === 0 ? 'on' : 'of Anthropic on';
   return [
-    terminalLine(toned('dim', 'Model   '), plain(`There is no API key ${whose} this machine. Answers can come from:`)),
+    proseLine(toned('dim', 'Model   '), plain(`There is no API key ${whose} this machine. Answers can come from:`)),
     ...placeLines(state),
     choice('d', 'the built-in demo: scripted, needs no key and no network'),
     choice('k', 'the API: paste a key of Anthropic, OpenAI, Gemini … (not shown)'),
@@ -156,5 +156,5 @@ export function pageLines({ page }: FirstRunState): readonly LogicalLine[] {
 }
 
 function choice(key: string, words: string): LogicalLine {
-  return terminalLine(toned('accent', `  ${key}  `), plain(words));
+  return { ...proseLine(plain(words)), indent: 5, label: toned('accent', `  ${key}  `) };
 }

@@ -1,5 +1,5 @@
 import { textWidth } from '../../lib/text/text-width.ts';
-import { type LogicalLine, terminalLine, toned } from '../text/line.ts';
+import { type LogicalLine, proseLine, toned } from '../text/line.ts';
 import { liveRows, type Row, rowText } from '../text/render-lines.ts';
 import { type FirstRunTopic, footLines, headLines, pageLines, topicLines, trustLines } from './first-run-lines.ts';
 import type { FirstRunState } from './first-run-state.ts';
@@ -106,7 +106,7 @@ function leastOf({ why, brings, choices }: TrustRows): number {
 function fitTrust(state: FirstRunState, trust: TrustRows, room: number): TrustPlan {
   const { brings } = trust;
   const of = brings.length;
-  const placed = (window: TrustPlan['window']) => inRows(state, [terminalLine(toned('warn', placeWords(window)))]);
+  const placed = (window: TrustPlan['window']) => inRows(state, [proseLine(toned('warn', placeWords(window)))]);
   const choices = lastOf(trust.choices, room);
   const why = trust.why.length + choices.length + 2 <= room ? trust.why : [];
   const free = Math.max(0, room - why.length - choices.length);
@@ -138,6 +138,7 @@ function lastOf(rows: readonly Row[], room: number): readonly Row[] {
 
 /** Nothing that is agreed to is cut: what is longer than a row takes several. The last two columns stay free. */
 function inRows({ size: { columns } }: FirstRunState, lines: readonly LogicalLine[]): readonly Row[] {
-  if (columns === Number.POSITIVE_INFINITY) return lines.map(({ spans }) => spans);
+  if (columns === Number.POSITIVE_INFINITY)
+    return lines.map(({ label, spans }) => (label === undefined ? spans : [label, ...spans]));
   return liveRows(lines, Math.max(1, columns - 2));
 }

@@ -77,7 +77,7 @@ test.each([
   [80, 12],
   [40, 20],
   [40, 16],
-  [24, 20],
+  [30, 20],
 ])('at %ix%i everything can be settled by what is on the screen', (columns, rows) => {
   const effects = Array.from(
     { length: 6 },
